@@ -182,26 +182,55 @@ def test_exported_regressors_predict_the_same_and_keep_names():
         onlinecls.AROWClassifier().to_sklearn()
 
 
+def run_onnx(model, X):
+    """Return the outputs of a graph by their names, from rows or from the arrays of a CSR matrix."""
+    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime runs the model: pip install onnx onnxruntime")
+    session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    rows = csr_matrix(X)
+    arrays = {"X": X, "data": rows.data, "indices": rows.indices.astype(np.int64), "indptr": rows.indptr.astype(np.int64)}
+    found = session.run(None, {each.name: arrays[each.name] for each in session.get_inputs()})
+    return dict(zip([each.name for each in session.get_outputs()], found, strict=True))
+
+
 @pytest.mark.parametrize("labels", [["a", "b"], ["a", "b", "c"], [-1, 1], [3, 5, 7]])
 def test_an_exported_onnx_classifier_predicts_the_same(labels):
-    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime runs the model: pip install onnx onnxruntime")
     pytest.importorskip("onnx")
     X, y = problem(len(labels))
-    X = X.astype(np.float32)
-    learner = onlinecls.AROWClassifier().fit(X, np.array(labels)[y])
-    session = runtime.InferenceSession(learner.to_onnx().SerializeToString(), providers=["CPUExecutionProvider"])
-    said, scores = session.run(None, {"X": X})
-    assert list(said) == learner.predict(X).tolist()
-    expected = learner.decision_function(X)
-    expected = np.stack([-expected, expected], axis=1) if expected.ndim == 1 else expected
-    np.testing.assert_allclose(scores, expected, rtol=1e-4, atol=1e-5)
+    X = np.hstack([X, np.zeros((len(X), 3))]).astype(np.float32)  # (the last columns are never met)
+    X[3] = X[5, :-4] = 0.0
+    for learner in (
+        onlinecls.AROWClassifier(), onlinecls.AROWClassifier(probability=True), onlinecls.DualAscentClassifier(loss="log_loss"),
+        onlinecls.DualAscentClassifier(loss="log_loss", multi_class="ovr"), onlinecls.CommitteeClassifier(probability=True),
+    ):
+        learner.fit(X, np.array(labels)[y])
+        for graph in (learner.to_onnx(), learner.to_onnx(sparse=True)):
+            found = run_onnx(graph, X)
+            assert list(found["label"]) == learner.predict(X).tolist()
+            expected = learner.decision_function(X)
+            expected = np.stack([-expected, expected], axis=1) if expected.ndim == 1 else expected
+            np.testing.assert_allclose(found["scores"], expected, rtol=1e-4, atol=1e-5)
+            assert ("probabilities" in found) == hasattr(learner, "predict_proba")
+            if "probabilities" in found:
+                np.testing.assert_allclose(found["probabilities"], learner.predict_proba(X), rtol=1e-3, atol=1e-5)
+
+
+def test_an_exported_onnx_model_of_texts_is_small_or_refused(monkeypatch):
+    pytest.importorskip("onnx")
+    X, y = onlinecls.datasets.load_sms_spam()
+    learner = onlinecls.AROWClassifier().partial_fit(X, y)
+    graph = learner.to_onnx(sparse=True)
+    assert graph.ByteSize() < 4 * X.shape[1] + 9 * (1 + np.count_nonzero(learner.coef_)) + 2_000
+    few = X[:200].toarray().astype(np.float32)
+    assert list(run_onnx(graph, few)["label"]) == learner.predict(X[:200]).tolist()
+    monkeypatch.setattr("onlinecls._estimators.exporting.MOST_BYTES", 10_000)
+    with pytest.raises(ValueError, match=r"to_onnx must make a graph of at most 0 MB, got .* sparse=True keeps the .* columns"):
+        learner.to_onnx()
 
 
 def test_an_exported_onnx_regressor_predicts_the_same():
-    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime runs the model: pip install onnx onnxruntime")
     pytest.importorskip("onnx")
     X, y = continuous_problem(80, 4, 2)[:2]
     X = X.astype(np.float32)
     learner = onlinecls.AROWRegressor().fit(X, y + X[:, 0])
-    session = runtime.InferenceSession(learner.to_onnx().SerializeToString(), providers=["CPUExecutionProvider"])
-    np.testing.assert_allclose(session.run(None, {"X": X})[0].ravel(), learner.predict(X), rtol=1e-4, atol=1e-5)
+    for graph in (learner.to_onnx(), learner.to_onnx(sparse=True)):
+        np.testing.assert_allclose(run_onnx(graph, X)["prediction"].ravel(), learner.predict(X), rtol=1e-4, atol=1e-5)

@@ -1073,14 +1073,32 @@ class WithWeights(OnlineLearner):
         self._fitted_state()
         return exporting.to_sklearn(self._snapshot())
 
-    def to_onnx(self) -> Any:
-        """Return this linear model as an ``onnx.ModelProto`` of one node: `LinearClassifier` (outputs ``label`` and ``scores``, a
-        column a class) or `LinearRegressor` (output ``prediction``). Its input ``X`` is float32, (n_rows, n_features).
+    def to_onnx(self, *, sparse: bool = False) -> Any:
+        """Return this linear model as an ``onnx.ModelProto`` of float32, for programs without Python.
 
-        Needs the package onnx (extra ``onnx``).
+        Its outputs are ``label``, ``scores`` (a column a class) and, where the model has `predict_proba`, ``probabilities``; of a
+        regressor ``prediction``.
+
+        Parameters
+        ----------
+        sparse : bool, default=False
+            False: the input is ``X``, (n_rows, n_features). True: the inputs are the arrays of a CSR matrix, ``data`` (float32),
+            ``indices`` and ``indptr`` (int64), and the graph has the weights of the columns that are not zero only. For texts
+            and other rows of many columns.
+
+        Returns
+        -------
+        model : onnx.ModelProto
+
+        Raises
+        ------
+        ImportError
+            If the package onnx is not installed (extra ``onnx``).
+        ValueError
+            If the graph would have more than 100 MB, or labels are neither numbers nor texts.
         """
         self._fitted_state()
-        return exporting.to_onnx(self._snapshot())
+        return exporting.to_onnx(self._snapshot(), sparse)
 
     def densify(self) -> Self:
         """Make ``coef_`` an array again. Returns the estimator."""

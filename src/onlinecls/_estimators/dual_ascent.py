@@ -150,12 +150,10 @@ class DualAscentClassifier(_DualAscent, LinearClassifier, AscentClassifier):
     def _gives_probabilities(self) -> bool:
         return self.loss == "log_loss" or super()._gives_probabilities()
 
-    def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
+    def _sigmoids(self, state: Any) -> np.ndarray | None:
         if self.loss != "log_loss" or self.probability:
-            return super()._log_probabilities(state, scores)
-        if state.n_columns > 1 and state.joint:
-            return calibration.normalised(calibration.finite(scores))
-        return calibration.log_probabilities(scores, calibration.fresh(state.n_columns))
+            return super()._sigmoids(state)
+        return None if state.n_columns > 1 and state.joint else calibration.fresh(state.n_columns)
 
 
 @estimator

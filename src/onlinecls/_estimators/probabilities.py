@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._models.calibration import log_probabilities
+from .._models.calibration import finite, log_probabilities, normalised
 from .classifier import OnlineClassifier
 from .parameters import ClassifierParameters
 
@@ -86,12 +86,17 @@ class WithProbabilities(OnlineClassifier):
 
     def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
         """Return log probabilities for these scores of the model."""
+        pairs = self._sigmoids(state)
+        return normalised(finite(scores)) if pairs is None else log_probabilities(scores, pairs)
+
+    def _sigmoids(self, state: Any) -> np.ndarray | None:
+        """Return Platt's numbers for each vector of weights; None where probabilities are the softmax of the scores."""
         if len(state.calibration) == 0:
             raise ValueError(
                 f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that was "
                 "not. Call fit, or start with clone(estimator)."
             )
-        return log_probabilities(scores, state.calibration)
+        return state.calibration
 
 
 class LinearClassifier(ClassifierParameters, WithProbabilities):
