@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from numpy.typing import DTypeLike, NDArray
+    from sklearn.utils import Tags
 
     from .._input.rows import Rows
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
@@ -187,6 +188,12 @@ class HedgeClassifier(EpochParameters, AscentClassifier):
     >>> learner.predict([[1.0, 0.0]]).tolist(), learner.coef_.round(2).tolist()
     (['spam'], [[0.7, 0.3]])
     """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_class = False
+        return tags
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average, early_stopping = False, False
