@@ -19,14 +19,14 @@ TEXTS = ["cheap pills now", "lunch at noon?", "win a free prize", "see you at lu
 
 
 def problem():
-    """Rows, labels of two and of three classes, and numbers."""
+    """Return rows, labels of two and of three classes, and numbers."""
     generator = np.random.default_rng(11)
     X = generator.integers(-4, 5, (24, 5)) / 4.0
     return X, np.where(X[:, 0] > 0.0, "spam", "ham"), np.argmax(X[:, :3], axis=1), X @ [1.0, -2.0, 0.5, 0.0, 3.0]
 
 
 def models():
-    """A learner of each kind that is saved in another way, with the rows that it predicts."""
+    """Yield a learner of each kind that is saved in another way, with the rows that it predicts."""
     X, two, three, numbers = problem()
     yield "arow", onlinecls.AROWClassifier(probability=True).partial_fit(X, two), X
     yield "arow_three", onlinecls.AROWClassifier(forgetting=0.01, average=True).partial_fit(X, three), X
@@ -47,7 +47,7 @@ def models():
 
 
 def predictions(learner, rows):
-    """What a model says of rows, as numbers and texts that JSON keeps."""
+    """Return what a model says of rows, as numbers and texts that JSON keeps."""
     found = {}
     for name in ("predict", "decision_function", "predict_proba"):
         if hasattr(learner, name):
