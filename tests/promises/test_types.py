@@ -88,6 +88,15 @@ def test_wrong_types_are_refused_by_checkers_and_at_run_time() -> None:
         read("-", on_error="ignore")  # type: ignore[arg-type]
 
 
+def test_checkers_find_the_names_that_there_are() -> None:
+    """Names come lazily, so __init__ declares them a second time, for checkers."""
+    tree = ast.parse(Path(onlinecls.__file__).read_text())
+    blocks = [each.body for each in tree.body if isinstance(each, ast.If)]
+    imports = [node for body in blocks for node in body if isinstance(node, ast.ImportFrom) and node.level]
+    found = {alias.asname or alias.name for node in imports for alias in node.names}
+    assert found == {*import_module("onlinecls").__all__, *onlinecls._SUBMODULES}
+
+
 ROOT = Path(onlinecls.__file__).parent
 STUBS = {".".join(["onlinecls", *path.relative_to(ROOT).with_suffix("").parts]): path for path in ROOT.rglob("*.pyi")}
 
