@@ -23,9 +23,9 @@ class Sparse(Protocol):
 #: Rows of features: anything that numpy makes an array of (data frames too), or a matrix of scipy.sparse.
 Matrix: TypeAlias = ArrayLike | Sparse | Rows
 
-#: (X, y) or (X, y, weight).
-XY: TypeAlias = tuple[Matrix, ArrayLike]
-XYWeight: TypeAlias = tuple[Matrix, ArrayLike | None, ArrayLike | None]
+#: (X, y) or (X, y, weight). X is what the learner reads: of a pipeline, tables and texts too.
+XY: TypeAlias = tuple[Any, ArrayLike]
+XYWeight: TypeAlias = tuple[Any, ArrayLike | None, ArrayLike | None]
 
 #: The dtypes of a model.
 FloatType: TypeAlias = type[np.float32 | np.float64] | np.dtype[np.float32] | np.dtype[np.float64] | Literal["float32", "float64"]

@@ -8,23 +8,23 @@ from __future__ import annotations
 import gzip
 import re
 from importlib.resources import files
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 from zlib import crc32
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any, Literal
 
     from numpy.typing import NDArray
-    from scipy.sparse import csr_matrix
 
     from .._input.types import FloatType
 
 __all__ = ["hash_words", "load_sms_spam"]
 
 
-def hash_words(texts: Iterable[str], n_features: int = 2**20, dtype: FloatType = np.float32) -> csr_matrix:
+def hash_words(texts: Iterable[str], n_features: int = 2**20, dtype: FloatType = np.float32) -> Any:
     """Return rows of unit length of the lower-cased words of texts, hashed to columns.
 
     Written in Python for examples and tests of this package: about 100,000 words a second.
@@ -61,9 +61,17 @@ def hash_words(texts: Iterable[str], n_features: int = 2**20, dtype: FloatType =
     return X
 
 
+@overload
+def load_sms_spam(
+    *, return_text: Literal[False] = False, n_features: int = 2**20, dtype: FloatType = np.float32,
+) -> tuple[Any, NDArray[np.str_]]: ...
+@overload
+def load_sms_spam(
+    *, return_text: Literal[True], n_features: int = 2**20, dtype: FloatType = np.float32,
+) -> tuple[list[str], NDArray[np.str_]]: ...
 def load_sms_spam(
     *, return_text: bool = False, n_features: int = 2**20, dtype: FloatType = np.float32,
-) -> tuple[csr_matrix | list[str], NDArray[np.str_]]:
+) -> tuple[Any, NDArray[np.str_]]:
     """Load the SMS Spam Collection: 5,574 text messages in their original order, 13 % of them spam.
 
     Parameters

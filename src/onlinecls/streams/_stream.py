@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from scipy.sparse import csr_matrix
-
     from ._sources import Files
 
 _AHEAD = 2  # batches between the two threads
@@ -38,7 +36,7 @@ class Batch(NamedTuple):
         float64, >= 0; None in formats without weights.
     """
 
-    X: csr_matrix
+    X: Any  # (checkers infer from scipy, which has no types, that a shape may be None)
     y: Any  # (who asked for labels has an array)
     weight: np.ndarray | None
 
