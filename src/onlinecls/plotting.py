@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike
 
+    from ._estimators.committee import CommitteeClassifier, CommitteeRegressor
     from ._input.types import XY, XYWeight
 
-__all__ = ["BoundDisplay", "ProgressiveDisplay"]
+__all__ = ["BoundDisplay", "CommitteeDisplay", "ProgressiveDisplay"]
 
 _STYLES = ("-", "--", ":", "-.")
 
@@ -119,9 +120,7 @@ class ProgressiveDisplay:
                 f"ProgressiveDisplay: stream must be (X, y) or a list of batches, which every learner can read, got "
                 f"{type(stream).__name__}. Run progressive_validation for each learner, and use from_results."
             )
-        if every is None:
-            batches: Any = [stream] if isinstance(stream, tuple) and not isinstance(stream[0], tuple) else stream
-            every = max(sum(len(batch[1]) for batch in batches) // 200, 1)
+        every = every or _every(stream)
         results = {
             name: progressive_validation(copy.deepcopy(estimator), stream, y_clean, classes=classes, every=every)
             for name, estimator in estimators.items()
@@ -287,6 +286,118 @@ class BoundDisplay:
         ax.legend(fontsize="small")
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+class CommitteeDisplay:
+    """Weights of a committee's members along a stream: whom it follows.
+
+    Make one with `from_estimator`; `plot` draws it again with other options.
+
+    Parameters
+    ----------
+    names : list of str
+        Members.
+    examples : array-like of shape (n_points,)
+        Rows learnt at each point.
+    weights : array-like of shape (n_points, n_members)
+        `member_weights_` at each point.
+
+    Attributes
+    ----------
+    names, examples, weights :
+        As given.
+    ax_ : matplotlib Axes
+        Axes of the last drawing.
+    figure_ : matplotlib Figure
+    lines_ : dict of str to matplotlib Line2D
+        By member.
+
+    Examples
+    --------
+    >>> from onlinecls import CommitteeClassifier
+    >>> from onlinecls.datasets import load_sms_spam
+    >>> from onlinecls.plotting import CommitteeDisplay
+    >>> display = CommitteeDisplay.from_estimator(CommitteeClassifier(), load_sms_spam())  # doctest: +SKIP
+    """
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+    lines_: dict[str, Line2D]
+
+    def __init__(self, *, names: list[str], examples: ArrayLike, weights: ArrayLike) -> None:
+        self.names, self.examples, self.weights = names, np.asarray(examples), np.asarray(weights)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: CommitteeClassifier | CommitteeRegressor, stream: XY | XYWeight | list[XY | XYWeight], *,
+        classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, **kwargs: Any,
+    ) -> Self:
+        """Stream rows through a copy of a committee, and draw the weights of its members. The committee stays as it is.
+
+        Parameters
+        ----------
+        estimator : CommitteeClassifier or CommitteeRegressor
+        stream : tuple (X, y) or (X, y, sample_weight), or list of such tuples
+        classes :
+            As in `progressive_validation`.
+        every : int, default=None
+            Rows between two points; None: 200 points.
+        ax, **kwargs :
+            As in `plot`.
+
+        Returns
+        -------
+        display : CommitteeDisplay
+
+        Raises
+        ------
+        TypeError
+            If estimator is no committee.
+        ImportError
+            If matplotlib is not installed.
+        """
+        if not hasattr(type(estimator), "member_weights_"):
+            raise TypeError(f"CommitteeDisplay: estimator must be a committee, got {type(estimator).__name__}.")
+        learner, found, every = copy.deepcopy(estimator), [], every or _every(stream)
+        validated: Any = progressive_validation(
+            learner, stream, classes=classes, every=every, on_batch=lambda _: found.append(learner.member_weights_)
+        )
+        return cls(names=learner.member_names_, examples=validated.examples, weights=found).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the weights.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
+        **kwargs :
+            Options of matplotlib's `Axes.plot` for every line.
+
+        Returns
+        -------
+        self : CommitteeDisplay
+        """
+        plt = _pyplot("CommitteeDisplay")
+        if ax is None:
+            _, ax = plt.subplots(figsize=(8, 5), layout="constrained")
+        colours = plt.get_cmap("tab10").colors
+        self.lines_ = {}
+        for i, name in enumerate(self.names):
+            style = {"color": colours[i % 10], "linestyle": _STYLES[i // 10 % 4], "linewidth": 1.6, "label": name, **kwargs}
+            (self.lines_[name],) = ax.plot(self.examples, self.weights[:, i], **style)
+        ax.axhline(0.0, color="0.7", linewidth=1.0, zorder=0)
+        ax.set(xlabel="examples seen", ylabel="weight in the committee")
+        ax.grid(alpha=0.3)
+        ax.legend(fontsize="small")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+def _every(stream: Any) -> int:
+    """Return the rows between two of 200 points."""
+    batches = [stream] if isinstance(stream, tuple) and not isinstance(stream[0], tuple) else stream
+    return max(sum(len(batch[1]) for batch in batches) // 200, 1)
 
 
 def _check(who: str, given: Any, attribute: str, maker: str) -> None:

@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 from mails import texts, write_tsv
 
-from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveClassifier, Perceptron, compare, progressive_validation
+from onlinecls import (
+    AROWClassifier,
+    AROWRegressor,
+    CommitteeClassifier,
+    PassiveAggressiveClassifier,
+    Perceptron,
+    compare,
+    progressive_validation,
+)
 from onlinecls.measures import DriftAlarm
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
@@ -94,3 +102,14 @@ def test_a_search_drops_settings_that_are_beaten_and_says_which_are_left(tsv, ru
     assert run("compare", tsv, "--search", "arow")[0] == 2
     assert run("compare", tsv, "--search", "arow:r=1,2", "--algorithms", "arow")[0] == 2
     assert run("compare", tsv, "--level", "1")[0] == 2
+
+
+def test_the_report_names_whom_a_committee_follows(tsv, run):
+    code, out, err = run("train", tsv, "--bits", 10, "--algorithm", "committee")
+    assert code == 0
+    with batches(tsv) as stream:
+        learner = CommitteeClassifier(dtype="float32")
+        for X, y, _ in stream:
+            learner.partial_fit(X, y)
+    weights = sorted(zip(learner.member_weights_.tolist(), learner.member_names_, strict=True), reverse=True)
+    assert "weights of members: " + ", ".join(f"{name} {weight:.2f}" for weight, name in weights) in (out + err).splitlines()

@@ -294,6 +294,23 @@ def test_measures_are_plotted_the_best_first(display):
         display.from_results(results, measure="f1")
 
 
+def test_weights_of_members_are_plotted_along_a_stream(display):
+    from onlinecls.plotting import CommitteeDisplay
+
+    members = [("slow", onlinecls.AROWClassifier(2.0)), ("pa", onlinecls.PassiveAggressiveClassifier())]
+    committee = onlinecls.CommitteeClassifier(members)
+    shown = CommitteeDisplay.from_estimator(committee, (X, Y), classes=np.unique(Y), every=40)
+    again, expected = copy.deepcopy(committee), []
+    for rows in (slice(0, 40), slice(40, 80), slice(80, 90)):
+        again.partial_fit(X[rows], Y[rows], classes=np.unique(Y))
+        expected.append(again.member_weights_.tolist())
+    assert shown.examples.tolist() == [40, 80, 90] and list(shown.lines_) == ["slow", "pa"]
+    assert np.transpose([line.get_ydata() for line in shown.lines_.values()]).tolist() == expected
+    assert not committee.__sklearn_is_fitted__() and shown.plot(linewidth=3).lines_["pa"].get_linewidth() == 3
+    with pytest.raises(TypeError, match="CommitteeDisplay: estimator must be a committee, got AROWClassifier"):
+        CommitteeDisplay.from_estimator(onlinecls.AROWClassifier(), (X, Y))
+
+
 def test_a_display_draws_on_the_given_axes(display):
     import matplotlib.pyplot as plt
 

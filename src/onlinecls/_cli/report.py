@@ -32,5 +32,13 @@ def summary(learner, counts: tuple) -> str:
     return f"{counts[2]:,} mistakes ({format_error(mean(counts, 2), learner)})"
 
 
+def followed(learner) -> str:
+    """Say whom a committee follows, the member of the largest weight first; "" for another learner."""
+    if not hasattr(learner, "member_weights_"):
+        return ""
+    weights = sorted(zip(learner.member_weights_.tolist(), learner.member_names_, strict=True), reverse=True)
+    return "weights of members: " + ", ".join(f"{name} {weight:.2f}" for weight, name in weights)
+
+
 def skipped_lines(n: int, reasons: tuple) -> str:
     return "\n".join([f"{n:,} malformed line{'s' * (n > 1)} skipped; the last:", *map(escaped, reasons)])

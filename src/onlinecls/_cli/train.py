@@ -16,7 +16,7 @@ from .jobs import check as check_jobs
 from .jobs import learn_in_processes
 from .parameters import REGRESSORS, algorithm_of, is_kernel, learner_of, make_learner, own_parameters
 from .progress import Clock, Progress
-from .report import counters_of, mean, skipped_lines, summary
+from .report import counters_of, followed, mean, skipped_lines, summary
 from .run import Reading, Run, counts_of, labels_of, learn
 from .stopping import check_stopped, signals_ignored, stoppable
 from .watching import Watching
@@ -164,6 +164,8 @@ class _Training:
         if self.run.watching is not None and self.run.watching.alarm is not None:
             progress.say(self.run.watching.report(learner))
         is_learnt = learner.__sklearn_is_fitted__()
+        if is_learnt and (line := followed(learner_of(learner))):
+            progress.say(line)
         result = self.result(interrupted)
         if options.save and is_learnt:
             with signals_ignored():
