@@ -246,6 +246,51 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_allocated(tmp_path, t
     assert "200000 classes x 1,048,576 columns" in run("train", tsv, *many, "--bits", 20, "--quiet")[2]
 
 
+# --- wrong usage ----------------------------------------------------------------------------------------------------------------
+
+
+def test_options_with_many_values_leave_the_data_alone(tsv, tmp_path, run):
+    test = write_tsv(tmp_path / "test.tsv", texts(20, 4))
+    for option, values in (("--test", [test, tsv]), ("--algorithms", ["arow", tsv]), ("--search", ["arow:r=1,2", tsv])):
+        command = "train" if option == "--test" else "compare"
+        code, out, err = run(command, option, *values)
+        assert (code, out) == (2, "") and err.startswith(f"usage: onlinecls {command} "), option
+        assert err.endswith(
+            f"error: DATA must be given, got only {option} {values[0]} {tsv}. Put DATA before {option}, or write "
+            f"{option}={values[0]} for each value.\n"
+        )
+    _, out, _ = run("train", f"--test={test}", f"--test={tsv}", tsv, "--bits", 10, "--json", "--quiet")
+    assert json.loads(out)["test_examples"] == 320
+    _, out, _ = run("compare", "--algorithms=arow", "--algorithms=pa1", tsv, "--bits", 10, "--json", "--quiet")
+    assert {each["algorithm"] for each in json.loads(out)["results"]} == {"arow", "pa1"}
+
+
+def test_unknown_options_are_answered_with_the_usual_ones(run):
+    for arguments, answer in (
+        (("train", "-b", "22", "mail.tsv"), "unknown option -b. Use --bits N."),
+        (("predict", "-b", "22", "m", "mail.tsv"), "unknown option -b. A model keeps its columns."),
+        (("train", "mail.tsv", "-p", "out"), "unknown option -p. Use --predictions FILE."),
+        (("predict", "m", "mail.tsv", "-p", "out"), "unknown option -p. Predictions go to standard output."),
+        (("train", "mail.tsv", "-f", "out"), "unknown option -f. Use --save MODEL."),
+        (("train", "mail.tsv", "-i", "m"), "unknown option -i. Use --resume MODEL."),
+        (("predict", "-i", "m"), "unknown option -i. MODEL is given first, without an option."),
+        (("train", "mail.tsv", "-lr", "0.1"), "unknown option -lr. Use --param NAME=VALUE, see --help NAME."),
+        (("train", "mail.tsv", "--ngram=2"), "unknown option --ngram. Use --ngrams MIN MAX."),
+        (("train", "-d=mail.tsv"), "unknown option -d. Files are given without an option."),
+        (("train", "mail.tsv", "--algoritm", "pa"), "unknown option --algoritm. Is --algorithm meant?"),
+        (("explain", "m", "mail.tsv", "--zzz"), "unknown option --zzz. onlinecls explain --help lists all."),
+        (("train", "a.tsv", "--quiet", "b.tsv"), "unexpected b.tsv. Files are given together, options before or behind them."),
+    ):
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "") and err.startswith(f"usage: onlinecls {arguments[0]} "), arguments
+        assert err.splitlines()[-1] == f"onlinecls {arguments[0]}: error: {answer}"
+    from onlinecls._cli import options
+
+    ours = [ours.split(" ")[0] for ours, _ in options._HABITS.values() if ours]
+    shown = "".join(run(command, "--help")[1] for command in ("train", "predict"))
+    assert [option for option in ours if option not in shown] == []
+
+
 # --- messages of errors ---------------------------------------------------------------------------------------------------------
 
 

@@ -108,17 +108,66 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
 
 
+_MANY = ("test", "algorithms", "search")  # options that take all values behind them
+
+# Options of Vowpal Wabbit and fastText: what they are called here, and what to say to a command that has no such option.
+_FILES, _MODEL = "Files are given without an option.", "MODEL is given first, without an option."
+_HABITS = {
+    **dict.fromkeys(("-d", "--data", "-input", "--input"), ("", _FILES)),
+    **dict.fromkeys(("-i", "--initial_regressor", "--model"), ("--resume MODEL", _MODEL)),
+    **dict.fromkeys(
+        ("-f", "--final_regressor", "-o", "-output", "--output"), ("--save MODEL", "Redirect standard output: > FILE.")
+    ),
+    **dict.fromkeys(("-b", "--bit_precision", "-bucket"), ("--bits N", "A model keeps its columns.")),
+    **dict.fromkeys(("-c", "--cache_file", "--cache"), ("", "There is no cache: files are parsed in each pass.")),
+    **dict.fromkeys(("-l", "-lr", "--learning_rate"), ("--param NAME=VALUE, see --help NAME", "")),
+    **dict.fromkeys(("-minn", "-maxn"), ("--analyzer char_wb --ngrams MIN MAX", "A model keeps its n-grams.")),
+    **dict.fromkeys(("-r", "--raw_predictions"), ("--scores", "onlinecls predict --scores prints them.")),
+    **dict.fromkeys(("-t", "--testonly"), ("", "onlinecls evaluate and predict learn nothing.")),
+    **dict.fromkeys(("--ngram", "-wordNgrams"), ("--ngrams MIN MAX", "A model keeps its n-grams.")),
+    **dict.fromkeys(("--loss_function", "-loss"), ("--algorithm NAME", "")),
+    "-p": ("--predictions FILE", "Predictions go to standard output."), "-P": ("--every N", ""), "-epoch": ("--passes N", ""),
+    "-thread": ("--threads N", ""),
+}
+
+
 class _CommandParser(_Parser):
     """Gets its options when it is used: those of all commands would take as long as learning a megabyte of texts."""
 
     def __init__(self, *, add_options, **options):
         super().__init__(**options)
-        self._add_options = add_options
+        self._add_options, self._given = add_options, argparse.Namespace()
         self.set_defaults(parser=self)
 
     def parse_known_args(self, args=None, namespace=None):
         self._add_options(self)
-        return super().parse_known_args(args, namespace)
+        for each in args[: args.index("--")] if "--" in args else args:
+            option = each.partition("=")[0]
+            if re.match("--?[A-Za-z]", option) and " " not in each and option not in self._option_string_actions:
+                self.error(f"unknown option {option}. {self._instead_of(option)}")
+        found, left = super().parse_known_args(args, self._given)
+        if left:
+            self.error(f"unexpected {' '.join(left)}. Files are given together, options before or behind them.")
+        return found, left
+
+    def _instead_of(self, option: str) -> str:
+        from difflib import get_close_matches
+
+        ours, otherwise = _HABITS.get(option, ("", ""))
+        if ours.split(" ")[0] in self._option_string_actions:
+            return f"Use {ours}."
+        near = get_close_matches(option, self._option_string_actions, 1)
+        return otherwise or (f"Is {near[0]} meant?" if near else f"{self.prog} --help lists all.")
+
+    def error(self, message: str):
+        took = next((name for name in _MANY if getattr(self._given, name, None)), None)
+        if took and message.endswith(": DATA"):  # (argparse: "the following arguments are required: DATA")
+            values = getattr(self._given, took)
+            message = (
+                f"DATA must be given, got only --{took} {' '.join(values)}. Put DATA before --{took}, or write "
+                f"--{took}={values[0]} for each value."
+            )
+        super().error(message)
 
 
 def _bits(text: str) -> int:
@@ -258,7 +307,7 @@ def _add_train(parser) -> None:
     parser.add_argument("--save", metavar="MODEL", help="file of the model; an old one is replaced when the new one is complete")
     parser.add_argument("--save-every", type=_every, metavar="N|TIME", help="save a checkpoint every N rows (1e6) or every 10m")
     parser.add_argument("--names", type=_at_least(2), metavar="N", help="keep the names of up to N columns (none: slower)")
-    parser.add_argument("--test", metavar="FILE", nargs="+", help="count errors on these files after learning")
+    parser.add_argument("--test", metavar="FILE", nargs="+", action="extend", help="count errors on these files after learning")
     parser.add_argument(
         "--predictions", metavar="FILE", help="write the prediction of each row just before it is learnt (first pass)"
     )
@@ -302,10 +351,11 @@ def _add_explain(parser) -> None:
 def _add_compare(parser) -> None:
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument(
-        "--algorithms", nargs="+", metavar="NAME[:P=V,...]", help=f"(arow pa1 perceptron) of {_LEARNERS}",
+        "--algorithms", nargs="+", action="extend", metavar="NAME[:P=V,...]", help=f"(arow pa1 perceptron) of {_LEARNERS}",
     )
     parser.add_argument(
-        "--search", nargs="+", metavar="NAME[:P=V,V,...]", help="settings to choose from; those that are beaten are dropped"
+        "--search", nargs="+", action="extend", metavar="NAME[:P=V,V,...]",
+        help="settings to choose from; those that are beaten are dropped"
     )
     parser.add_argument("--level", type=_level, default=0.05, metavar="P", help="probability that an interval misses (0.05)")
     _learner_options(parser)
