@@ -198,6 +198,22 @@ def test_one_column_that_hides_the_others_is_named_once(cls):
             cls().partial_fit(X[:, 3:], y)  # (one column has no others)
 
 
+@pytest.mark.parametrize("cls", [AROWClassifier, AROWRegressor, onlinecls.CommitteeClassifier])
+def test_rows_too_short_or_too_long_for_the_units_are_named_once(cls):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y = (X[:, 0] > 0.0) * 1
+    for size in (1e-100, 1e200):
+        for learn in (lambda made, Z: made.partial_fit(Z[:9], y[:9]).partial_fit(Z[9:], y[9:]), lambda made, Z: made.fit(Z, y)):
+            with pytest.warns(UserWarning, match=rf"{cls.__name__}: rows should have lengths between 3e-48 and 4e\+47"):
+                made = learn(cls(), X * size)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                made.partial_fit(X * size, y)
+                learn(cls(), X * 1e-30)
+                learn(cls(), X * 1e30)
+
+
 @pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
 def test_learners_of_experts_and_kernels_have_no_youth(cls):
     young = {a.estimator for a in ALGORITHMS.values() if a.units or "intercept_scaling" in cls().get_params()}

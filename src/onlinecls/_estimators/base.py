@@ -29,7 +29,7 @@ from .._registry import AUTO, NARROW, Units, select
 from . import exporting, merging, saving, threads
 from .routing import Routing
 from .sparse_arrays import most_frequent
-from .units import N_ROWS, Youth, dominant_column, first_row, first_rows, median_units, units_of
+from .units import FARTHEST, N_ROWS, Youth, dominant_column, first_row, first_rows, median_units, units_of
 
 if TYPE_CHECKING:
     import os
@@ -589,7 +589,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
         self._begin(X, rows, params, state, units, classes)
         self._epochs(params, rows, targets, weights, class_weights, train, held_out, validation, generator)
-        self._warn_of_column()
+        self._warn_of_rows()
         return self
 
     def _can_go_on(self, params: dict) -> bool:
@@ -794,13 +794,22 @@ class OnlineLearner(saving.Describing, Estimator):
     def _end_call(self, named: ArrayLike | None = None) -> None:
         """End a `partial_fit` that came the long way. named : see `_enable_fast_path`."""
         self._enable_fast_path(named)
-        self._warn_of_column()
+        self._warn_of_rows()
 
-    def _warn_of_column(self) -> None:
-        """Warn once if one column holds nearly all of the squared length of each of the first rows."""
-        column = self.__dict__.pop("_dominant", None)
+    def _warn_of_rows(self) -> None:
+        """Warn once of first rows that are too short or too long, or of which one column has nearly all of the squared length."""
+        if "_dominant" not in self.__dict__:
+            return
+        column, who, scale = self.__dict__.pop("_dominant"), type(self).__name__, self._units.scale
+        farthest = FARTHEST[self._state.dtype.itemsize]
+        if scale and not 2.0**-farthest < scale < 2.0**farthest:
+            warnings.warn(
+                f"{who}: rows should have lengths between {2.0**-farthest:.0e} and {2.0**farthest:.0e} for "
+                f"{self._state.dtype}, got rows beyond, which are learnt badly or skipped. Divide X by a row's length.",
+                stacklevel=4,
+            )
         if column is not None:
-            who, names = type(self).__name__, self.__dict__.get("feature_names_in_")
+            names = self.__dict__.get("feature_names_in_")
             shown = column if names is None else repr(str(names[column]))
             warnings.warn(
                 f"{who}: columns should be of like size, got column {shown} with more than nine tenths of the squared length of "
