@@ -323,3 +323,12 @@ def test_messages_name_options_instead_of_python_parameters(tmp_path, run, tsv):
     ):
         code, _, err = run("train", tmp_path / name, *options, "--quiet")
         assert code == 1 and words in err and not python.search(err), err
+
+
+def test_predict_prints_a_line_for_an_empty_one_with_any_number_of_threads(tmp_path, tsv, run):
+    model, path = tmp_path / "model", tmp_path / "gaps.tsv"
+    assert run("train", tsv, "--bits", 10, "--save", model, "--quiet")[0] == 0
+    path.write_text("".join(f"{label}\t{text}\n" + "\n" * (k % 3 == 0) for k, (label, text) in enumerate(texts(9000))))
+    one, several = (run("predict", model, path, "--threads", n)[1].split() for n in (1, 3))
+    assert one == several and len(one) == 12000
+    assert [k for k, line in enumerate(one) if line == "NA"] == list(range(1, 12000, 4))

@@ -74,15 +74,14 @@ def parallel(files, parsers: list, counts: Counts, block_bytes: int, max_line_by
             pass
         del jobs[0]
         n_lines, found, faults, error = job.result()
-        if not counts.skipping:
-            yield from found
         for line, n_before, column, problem, parameter in faults:
             if problem is None:
                 counts.leave_out(n_before)
-            else:
-                counts.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem, parameter), n_before)
-        if counts.skipping:
-            yield from found
+                continue
+            if not counts.skipping:  # the error ends the stream: the rows before the line come first
+                yield from found
+            counts.refuse(MalformedLineError(job.name, lines[job.file] + line, column, problem, parameter), n_before)
+        yield from found
         if error:
             raise error
         lines[job.file] += n_lines
