@@ -332,3 +332,104 @@ def test_predict_prints_a_line_for_an_empty_one_with_any_number_of_threads(tmp_p
     one, several = (run("predict", model, path, "--threads", n)[1].split() for n in (1, 3))
     assert one == several and len(one) == 12000
     assert [k for k, line in enumerate(one) if line == "NA"] == list(range(1, 12000, 4))
+
+
+# --- what predict prints --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def three(tmp_path, run):
+    """A model of three classes without probabilities, its data, and its rows in Python."""
+    path, model = tmp_path / "three.tsv", tmp_path / "three.model"
+    rows = texts(90) + [("third", f"kind of {k} words") for k in range(30)]
+    write_tsv(path, rows)
+    assert run("train", path, "--bits", 10, "--save", model, "--quiet")[0] == 0
+    X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in rows])
+    return path, model, load(model), X
+
+
+def test_top_prints_the_best_classes_in_their_order(three, tsv, tmp_path, run):
+    path, model, learner, X = three
+    scores = learner.decision_function(X)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :2]
+    code, out, err = run("predict", model, path, "--top", 2)
+    header, *lines = [line.split("\t") for line in out.splitlines()]
+    assert (code, err, header) == (0, "", ["prediction", "top 1", "score 1", "top 2", "score 2"])
+    assert [[line[1], line[3]] for line in lines] == learner.classes_[order].tolist()
+    np.testing.assert_array_equal(np.array([[line[2], line[4]] for line in lines], float), np.take_along_axis(scores, order, 1))
+    assert [line[0] for line in lines] == [line[1] for line in lines]
+    found = [json.loads(line) for line in run("predict", model, path, "--top", 9, "--json")[1].splitlines()]
+    assert {len(each["top"]) for each in found} == {3}
+    assert found[0]["top"][0] == {"class": lines[0][1], "score": float(lines[0][2])}
+    two = tmp_path / "two.model"
+    run("train", tsv, "--bits", 10, "--probability", "--save", two, "--quiet")
+    first = run("predict", two, tsv, "--top", 1)[1].splitlines()
+    assert first[0] == "prediction\ttop 1\tp 1" and all(float(line.split("\t")[2]) >= 0.5 for line in first[1:])
+    header, *lines = (line.split("\t") for line in run("predict", two, tsv, "--top", 2, "--scores")[1].splitlines())
+    assert header[2::2] == ["score 1", "score 2"] and all(line[4] in ("-" + line[2], line[2].lstrip("-")) for line in lines)
+    assert {line[0] for line in lines} == {"ham", "spam"} and all(line[0] == line[1] for line in lines)
+
+
+def test_threshold_is_the_probability_from_which_the_second_class_is_predicted(tsv, three, tmp_path, run):
+    model = tmp_path / "model"
+    run("train", tsv, "--bits", 10, "--probability", "--save", model, "--quiet")
+    _, *lines = (line.split("\t") for line in run("predict", model, tsv, "--probabilities")[1].splitlines())
+    p = [float(line[2]) for line in lines]
+    for threshold in (sorted(p)[100], sorted(p)[200]):  # (one that a row has: from it on, not above it)
+        found = run("predict", model, tsv, "--threshold", repr(threshold))[1].split()
+        assert found == ["spam" if each >= threshold else "ham" for each in p] and 0 < found.count("ham") < 300
+    plain = tmp_path / "plain"
+    run("train", tsv, "--bits", 10, "--save", plain, "--quiet")
+    for path, said in ((plain, "must have a model that gives probabilities"), (three[1], "must have a model of two classes")):
+        code, out, err = run("predict", path, tsv, "--threshold", 0.9)
+        assert (code, out) == (2, "") and f"argument --threshold: {said}" in err
+    assert "must be a number between 0 and 1, got '90'" in run("predict", model, tsv, "--threshold", 90)[2]
+
+
+def test_json_has_what_the_columns_have(three, tmp_path, run):
+    gap, model = tmp_path / "gap.tsv", three[1]
+    gap.write_text("ham\tone\n\nham\ttwo\n")
+    for arguments in ((), ("--scores",), ("--std",), ("--scores", "--std")):
+        _, out, _ = run("predict", model, gap, *arguments)
+        lines = [line.split("\t") for line in out.splitlines()][bool(arguments) :]
+        found = [json.loads(line) for line in run("predict", model, gap, *arguments, "--json")[1].splitlines()]
+        assert [each["prediction"] for each in found] == [lines[0][0], None, lines[2][0]], arguments
+        assert found[1] == {"prediction": None}
+        values = [value for key in ("scores", "std") if f"--{key}" in arguments for value in found[0][key].values()]
+        assert [repr(value) for value in values] == lines[0][1:], arguments
+        assert all(list(found[0][key]) == ["ham", "spam", "third"] for key in found[0] if key != "prediction")
+
+
+def test_ids_stand_beside_their_predictions(tmp_path, run):
+    def names(n):
+        return [f"{k:03}" for k in range(n)]
+
+    flats = "".join(f"{id},{'high' if k % 3 else 'low'},{k % 3 + 1},{k}\n" for k, id in enumerate(names(300)))
+    table, model = tmp_path / "flats.csv", tmp_path / "model"
+    table.write_text("id,price,rooms,size\n" + flats)
+    assert run("train", table, "--label", "price", "--ignore", "id", "--save", model, "--quiet")[0] == 0
+    plain = run("predict", model, table)[1].split()
+    code, out, err = run("predict", model, table, "--id", "id")
+    assert (code, err) == (0, "") and out.splitlines() == [
+        "id\tprediction", *(f"{id}\t{each}" for id, each in zip(names(300), plain, strict=True))
+    ]
+    rows = [json.loads(line) for line in run("predict", model, table, "--id", "id", "--scores", "--json")[1].splitlines()]
+    assert [list(row) for row in rows] == [["id", "prediction", "scores"]] * 300 and rows[7]["id"] == "007"
+    by_feature = run("predict", model, table, "--id", "size")[1].splitlines()
+    assert by_feature[1:] == [f"{k}\t{each}" for k, each in enumerate(plain)]
+    assert [line.split("\t")[0] for line in run("predict", model, table, "--id", "price")[1].splitlines()[1:4]] == [
+        "low", "high", "high"
+    ]
+    table.write_text(f"id,price,rooms,size\n{flats.splitlines()[0]}\na,low,x,1\n{flats.splitlines()[2]}\n")
+    out = run("predict", model, table, "--id", "id", "--on-error", "skip")[1]
+    assert out.splitlines()[1:] == [f"000\t{plain[0]}", "NA\tNA", f"002\t{plain[2]}"]
+    objects = tmp_path / "mail.jsonl"
+    objects.write_text("".join(json.dumps({"id": f"m{k}", "label": a, "text": b}) + "\n" for k, (a, b) in enumerate(texts(50))))
+    assert run("train", objects, "--text", "text", "--bits", 8, "--save", model, "--quiet")[0] == 0
+    _, *lines = run("predict", model, objects, "--id", "id")[1].splitlines()
+    assert lines == [f"m{k}\t{each}" for k, each in enumerate(run("predict", model, objects)[1].split())]
+    tsv = write_tsv(tmp_path / "a.tsv", texts(5))
+    code, _, err = run("predict", model, tsv, "--id", "id")
+    assert code == 1 and "--id must have columns, got tsv" in err
+    code, _, err = run("predict", model, objects, "--id", "name")
+    assert code == 1 and "expected a label, got none (--id reads its column in place of the labels)" in err

@@ -18,7 +18,7 @@ _PLACES = ("label", "text", "weight")
 
 # What each option needs. An option that has no effect on the given input is refused.
 _NEEDS = {
-    **dict.fromkeys(("label", "text", "weights"), "columns"),
+    **dict.fromkeys(("label", "text", "weights", "id"), "columns"),
     **dict.fromkeys(("delimiter", "no_header"), "CSV"),
     **dict.fromkeys(("ngrams", "analyzer", "token_pattern"), "texts, whose words are hashed"),
     **dict.fromkeys(("categories", "ignore", "missing"), "a table"),
@@ -125,6 +125,8 @@ class Input:
             reading["weight"] = None
         if not reading.get("header", True):
             reading.update(self._columns_by_number(reading))
+        if getattr(options, "id", None) is not None:
+            labels, reading = "str", _with_ids(reading, options.id)
         threads = options.threads or _threads()
         return {"format": options.format, "labels": labels, **reading, "on_error": options.on_error, "threads": threads,
                 "block_bytes": 1 << 21}
@@ -172,6 +174,16 @@ class Input:
         found = {name: _number(reading[name]) for name in _PLACES if reading.get(name) is not None}
         found.update({name: [_number(each) for each in reading[name]] for name in ("categories", "ignore") if name in reading})
         return found
+
+
+def _with_ids(reading: dict, id: str) -> dict:
+    """Return options of `read` that read a column of ids in place of the labels, which predict does not need."""
+    header, features = reading.get("header", True), reading.get("features")
+    id = id if header else _number(id)
+    label = reading["label"] if reading.get("label") is not None else "label" if header else 0
+    if isinstance(features, dict) and label != id:
+        reading = {**reading, "features": {**features, label: features.get(label, "ignore")}}
+    return {**reading, "label": id}
 
 
 def _number(name) -> int:

@@ -55,6 +55,7 @@ _PREDICT = """\
 examples:
   onlinecls predict spam.model new.tsv > labels
   onlinecls predict spam.model new.tsv --scores | sort -t"$(printf '\\t')" -k2g | tail
+  onlinecls predict topics.model new.jsonl --top 3 --id url --json
   tail -f mail.log | onlinecls predict spam.model - --format tsv
 
 Data may have labels, which are ignored. A regression model predicts numbers.
@@ -320,6 +321,10 @@ def _add_predict(parser) -> None:
     parser.add_argument("--scores", action="store_true", help="add the scores, separated by tabs, and a header line")
     parser.add_argument("--std", action="store_true", help="add the standard deviations of the scores (models with variances)")
     parser.add_argument("--probabilities", action="store_true", help="add the probability of each class, if the model has any")
+    parser.add_argument("--top", type=_at_least(1), metavar="K", help="add the K best classes, with probabilities or --scores")
+    parser.add_argument("--threshold", type=_level, metavar="P", help="two classes: predict the second from probability P on")
+    parser.add_argument("--id", metavar="COLUMN", help="print this column before each prediction")
+    parser.add_argument("--json", action="store_true", help="one JSON object for each row instead of text")
     _data_options(parser, trains=False)
     parser.add_argument("--quiet", action="store_true", help="no bar on standard error")
 

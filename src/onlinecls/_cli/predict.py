@@ -2,47 +2,92 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from itertools import repeat
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
 
 from .._input.compat import is_regressor
+from .._input.escaping import escaped
+from ..streams import MalformedLineError
 from .inputs import load_model, shown_label
 from .progress import Progress
 from .report import skipped_lines
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 NONE = "NA"  # printed for a line without a row
+
+
+class Columns(NamedTuple):
+    """Columns beside the predictions. values(X) : a list for each row, of numbers or, for the best classes, of pairs."""
+
+    key: str  # in JSON
+    headings: list[str]
+    names: list[str]
+    values: Callable[[object], list]
 
 
 def predict(options) -> None:
     learner, _, inputs = load_model(options.model, options)
-    columns = _columns(options, learner)
-    labels = {} if is_regressor(learner) else {label: shown_label(label) for label in learner.classes_.tolist()}
+    labels = [] if is_regressor(learner) else list(map(shown_label, learner.classes_.tolist()))
+    columns, rule = _columns(options, learner, labels), _rule(options, learner, labels)
     progress = Progress(options.quiet or sys.stdout.isatty())
     with inputs.open(options.data, options, labels=None) as stream:
         progress.open(stream, "predict")
-        headings = ["prediction", *(heading for heads, _ in columns for heading in heads(labels))]
-        if columns:
+        headings = [*(["id"] if options.id is not None else []), "prediction"]
+        headings += [heading for each in columns for heading in each.headings]
+        if len(headings) > 1 and not options.json:
             print("\t".join(headings), flush=stream.bytes_total is None)
-        lines = Lines(stream, "\t".join([NONE] * len(headings)))
+        written = _as_json if options.json else _as_text
+        lines = Lines(stream, '{"prediction": null}' if options.json else "\t".join([NONE] * len(headings)))
         try:
-            for X, _, _ in stream.batches_of_rows():
-                lines.write(_prediction_lines(learner, X, labels, columns))
+            for X, ids, _ in stream.batches_of_rows():
+                found = [each.values(X) for each in columns]
+                ids = repeat(None) if options.id is None else ids.tolist()
+                rows = zip(ids, rule(X), *found, strict=False)
+                lines.write([written(columns, *row) for row in rows])
                 if stream.bytes_total is None:
                     sys.stdout.flush()  # (the reader of the pipe may be waiting)
                 progress.show(stream)
             lines.write([])
+        except MalformedLineError as error:
+            if options.id is None:
+                raise
+            raise ValueError(f"{error} (--id reads its column in place of the labels)") from None
         finally:
             progress.close()
         if stream.n_skipped:
             print(skipped_lines(stream.n_skipped, stream.skipped), file=sys.stderr)
 
 
-def _prediction_lines(learner, X, labels: dict, columns: list) -> list[str]:
-    predicted = learner.predict(X).tolist()
-    lines = [labels[label] for label in predicted] if labels else list(map(repr, predicted))
-    for _, values in columns:
-        numbers = values(X).reshape(len(lines), -1).tolist()
-        lines = ["\t".join([line, *map(repr, row)]) for line, row in zip(lines, numbers, strict=True)]
-    return lines
+def _as_text(columns: list[Columns], id: str | None, prediction, *values) -> str:
+    flat = [shown for row in values for value in row for shown in (value if isinstance(value, tuple) else (value,))]
+    parts = [prediction, *flat] if id is None else [escaped(id), prediction, *flat]
+    return "\t".join([part if isinstance(part, str) else repr(part) for part in parts])
+
+
+def _as_json(columns: list[Columns], id: str | None, prediction, *values) -> str:
+    about = {"prediction": prediction} if id is None else {"id": id, "prediction": prediction}
+    for each, row in zip(columns, values, strict=True):
+        if each.key == "top":
+            about["top"] = [dict(zip(each.names, pair, strict=True)) for pair in row]
+        else:
+            about[each.key] = dict(zip(each.names, row, strict=True)) if each.names else row[0]
+    return json.dumps(about)
+
+
+def _rule(options, learner, labels: list[str]):
+    """Return a function from rows to a list of predictions: numbers, or labels as they are printed."""
+    if not labels:
+        return lambda X: learner.predict(X).tolist()
+    if options.threshold is None:
+        shown = dict(zip(learner.classes_.tolist(), labels, strict=True))
+        return lambda X: [shown[label] for label in learner.predict(X).tolist()]
+    return lambda X: [labels[p >= options.threshold] for p in learner.predict_proba(X)[:, 1].tolist()]
 
 
 class Lines:
@@ -66,26 +111,51 @@ class Lines:
             self.file.write("\n".join(parts) + "\n")
 
 
-def _columns(options, learner) -> list:
-    """Return (function from labels to headings, function from rows to values) of each option that adds columns."""
+def _columns(options, learner, labels: list[str]) -> list[Columns]:
+    """Return the columns that the options add. labels : of the classes, none for a regression."""
     error, found = options.parser.error, []
+    scored = labels[-1:] if len(labels) < 3 else labels
 
-    def scored(labels: dict) -> list[str]:
-        return list(labels.values())[-1:] if len(labels) < 3 else list(labels.values())
+    def rows_of(values):
+        return lambda X: values(X).reshape(X.shape[0], -1).tolist()
 
-    if options.scores:
-        if is_regressor(learner):
-            error(f"argument --scores: must be left out for {options.model!r}, whose predictions are numbers")
-        found.append((scored, learner.decision_function))
+    for option in ("scores", "top", "threshold"):
+        if getattr(options, option) and not labels:
+            error(f"argument --{option}: must be left out for {options.model!r}, whose predictions are numbers")
+    if options.threshold is not None and len(labels) != 2:
+        error(f"argument --threshold: must have a model of two classes, got {options.model!r} of {len(labels)}")
+    for option in ("probabilities", "threshold"):
+        if getattr(options, option) and not hasattr(learner, "predict_proba"):
+            error(f"argument --{option}: must have a model that gives probabilities, got {options.model!r}")
+    if options.top is not None:
+        if options.scores and options.probabilities:
+            error("argument --top: must be with --scores or --probabilities, not with both")
+        found.append(_best(options, learner, labels))
+    elif options.scores:
+        found.append(Columns("scores", scored, scored, rows_of(learner.decision_function)))
     if options.std:
         if not hasattr(learner, "covariance_"):
             error(f"argument --std: must have a model that keeps variances, such as arow, got {options.model!r}")
-        found.append((
-            lambda labels: [f"std {label}" for label in scored(labels)] or ["std"],
-            lambda X: (learner.predict if is_regressor(learner) else learner.decision_function)(X, return_std=True)[1],
-        ))
-    if options.probabilities:
-        if not hasattr(learner, "predict_proba"):
-            error(f"argument --probabilities: must have a model that gives probabilities, got {options.model!r}")
-        found.append((lambda labels: [f"p {label}" for label in labels.values()], learner.predict_proba))
+        predicted = learner.decision_function if labels else learner.predict
+        headings = [f"std {label}" for label in scored] or ["std"]
+        found.append(Columns("std", headings, scored, rows_of(lambda X: predicted(X, return_std=True)[1])))
+    if options.probabilities and options.top is None:
+        found.append(Columns("probabilities", [f"p {label}" for label in labels], labels, rows_of(learner.predict_proba)))
     return found
+
+
+def _best(options, learner, labels: list[str]) -> Columns:
+    """Return the columns of --top: the best classes of each row with their probabilities, or with their scores."""
+    likely = options.probabilities or (hasattr(learner, "predict_proba") and not options.scores)
+    k = min(options.top, len(labels))
+
+    def values(X):
+        found = learner.predict_proba(X) if likely else learner.decision_function(X)
+        found = np.column_stack([-found, found]) if found.ndim == 1 else found
+        order = np.argsort(-found, axis=1, kind="stable")[:, :k]  # (the first of equals, as in predict)
+        best = np.take_along_axis(found, order, axis=1).tolist()
+        return [[(labels[c], value) for c, value in zip(*row, strict=True)] for row in zip(order.tolist(), best, strict=True)]
+
+    name = "p" if likely else "score"
+    headings = [heading for i in range(1, k + 1) for heading in (f"top {i}", f"{name} {i}")]
+    return Columns("top", headings, ["class", "probability" if likely else "score"], values)
