@@ -34,6 +34,8 @@ def written(folder, format, rows):
         path.write_text("".join(f"{1 if label == 'spam' else -1} | {text}\n" for label, text in rows))
     elif format == "tsv":
         write_tsv(path, rows)
+    elif format == "fasttext":
+        path.write_text("".join(f"__label__{label} {text}\n" for label, text in rows))
     elif format == "csv":
         path.write_text("label,text\n" + "".join(f"{label},{text}\n" for label, text in rows))
     elif format == "jsonl":

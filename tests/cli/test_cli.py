@@ -175,7 +175,7 @@ def test_weights_of_examples_are_read_from_every_format(tmp_path, run):
 # --- formats --------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("format", ["svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"])
+@pytest.mark.parametrize("format", ["svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow"])
 def test_every_format_is_learnt_and_predicted(tmp_path, run, format):
     path, model = written(tmp_path, format, texts(200)), tmp_path / "model"
     code, out, _ = run("train", path, "--bits", 10, "--json", "--save", model)

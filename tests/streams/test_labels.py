@@ -136,3 +136,41 @@ def test_one_long_label_does_not_widen_the_others(format):
         assert tracemalloc.get_traced_memory()[1] < 64e6
     finally:
         tracemalloc.stop()
+
+
+def test_lines_of_fasttext_are_those_of_tsv(tmp_path):
+    rows = [("spam", "a free prize"), ("ham", "lunch at noon"), ("später", "Grüße, bis dann"), ("ham", ""), ("ham", "a\tb  c")]
+    lines = [f"__label__{label} {text}\n" for label, text in rows]
+    paths = [tmp_path / name for name in ("a.txt", "a.tsv", "bare.txt")]
+    for path, written in zip(paths, (lines, [f"{a}\t{b}\n" for a, b in rows], [f"{text}\n" for _, text in rows]), strict=True):
+        path.write_text("".join(written), encoding="utf-8")
+    for labels in ("auto", None):
+        with read(paths[0], labels=labels) as found, read(paths[1], labels=labels) as expected:
+            assert found.format == "fasttext"
+            (X, y, _), (X2, y2, _) = next(found), next(expected)
+        assert (X != X2).nnz == 0 and X.shape == X2.shape, labels
+        assert y is None if labels is None else y.tolist() == y2.tolist() == [label for label, _ in rows], labels
+    with read(paths[2], "fasttext", labels=None) as found:  # texts without labels, an empty one among them, which has no row
+        assert (next(found).X != X2[[0, 1, 2, 4]]).nnz == 0 and found.gaps == (3,)
+    with read(io.BytesIO(b"__label__a one\n"), likely="tsv") as found:
+        assert found.format == "fasttext"
+
+
+def test_a_row_of_fasttext_has_one_label(tmp_path):
+    start = b"__label__a one\n"
+    for line, said in (
+        (b"__label__a __label__b two", "expected one label a row, got b'__label__a' and b'__label__b'"),
+        (b"__label__a two __label__b", "expected one label a row, got b'__label__a' and b'__label__b'"),
+        (b"two words", "expected '__label__' and a label at the beginning (labels=None reads lines without), got b'two words'"),
+        (b"two __label__a", "expected '__label__' and a label at the beginning"),
+        (b"__label__ two", "expected a label, got none"),
+    ):
+        with pytest.raises(MalformedLineError) as error:
+            list(read(io.BytesIO(start + line + b"\n"), "fasttext"))
+        assert said in str(error.value) and error.value.line == 2, line
+        stream = read(io.BytesIO(start + line + b"\n" + start), on_error="skip")
+        assert sum(len(batch.y) for batch in stream) == 2 and stream.n_skipped == 1, line
+        X = next(read(io.BytesIO(start + line + b"\n"), labels=None)).X
+        assert X.shape[0] == 2, line
+    X = next(read(io.BytesIO(b"__label__a two __label__b words\n__label__c two words\n"), labels=None)).X
+    assert (X[0] != X[1]).nnz == 0  # labels are no words

@@ -935,7 +935,7 @@ def test_formats_are_detected_by_name_and_by_first_lines(tmp_path, name, text, f
 
 
 def test_a_format_that_cannot_be_detected_is_refused():
-    formats = "'svmlight', 'vw', 'tsv', 'csv', 'jsonl', 'parquet', 'arrow'"
+    formats = "'svmlight', 'vw', 'tsv', 'fasttext', 'csv', 'jsonl', 'parquet', 'arrow'"
     assert error_of(b"hello world\n", "auto") == (
         "<stream>: cannot tell the format from the name or the first lines: its first line is b'hello world'. "
         f"Give format= one of {formats}."

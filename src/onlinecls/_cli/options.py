@@ -9,7 +9,7 @@ from .. import __version__
 from .parameters import CLASSIFIERS, REGRESSORS
 from .progress import Every
 
-_FORMATS = ("auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow")
+_FORMATS = ("auto", "svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow")
 
 _LEARNERS = f"{', '.join(CLASSIFIERS)}; for targets that are numbers {', '.join(REGRESSORS)}"
 
@@ -24,7 +24,8 @@ Learn a stream of text or sparse rows in one pass, in memory that does not grow 
   onlinecls compare mail.tsv --algorithms arow pa1   several learners in one pass
   onlinecls algorithms                               list of algorithms
 
-Data: label<TAB>text, CSV, JSON lines, svmlight, Vowpal Wabbit, Parquet, Arrow; gzip, bzip2, xz, Zstandard; - is standard input.
+Data: label<TAB>text, __label__LABEL text (fastText), CSV, JSON lines, svmlight, Vowpal Wabbit, Parquet, Arrow; gzip, bzip2, xz,
+Zstandard; - is standard input.
 """
 _EXIT_CODES = """\
 Exit codes: 0 done; 1 bad data, a bad file or an unsaved checkpoint; 2 wrong usage; 130 interrupted (Ctrl-C; 143 SIGTERM, 129

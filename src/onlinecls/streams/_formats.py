@@ -9,7 +9,7 @@ import re
 
 from .._input.validate import ParameterError
 
-FORMATS = ("svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow")
+FORMATS = ("svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow")
 _SUFFIXES = {
     ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw", ".tsv": "tsv", ".csv": "csv",
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow",
@@ -64,12 +64,14 @@ def _contradicts(likely: str, found: str | None, lines: list[bytes]) -> bool:
     """Return True if lines are surely of another format than `likely`: texts may hold commas and tabs, and be numbers."""
     if found == "svmlight":
         return likely != found and any(b":" in line for line in lines)
-    return found in ("vw", "jsonl") and likely != found
+    return found in ("vw", "jsonl", "fasttext") and likely != found
 
 
 def by_lines(lines: list[bytes]) -> str | None:
     if not lines:
         return None
+    if lines[0].startswith(b"__label__"):
+        return "fasttext"
     if all(map(_is_object, lines)):
         return "jsonl"
     data = [line for line in lines if not line.lstrip().startswith(b"#")]

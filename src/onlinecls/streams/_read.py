@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     #: A path, "-" or a binary file.
     Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
-    Format: TypeAlias = Literal["auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"]
+    Format: TypeAlias = Literal["auto", "svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow"]
 
     class ArrowStream(Protocol):
         def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
@@ -73,7 +73,7 @@ def read(
         Several files make one stream, and must have one format. A pandas data frame, and anything with ``__arrow_c_stream__``
         (tables of polars, pyarrow, DuckDB; a `pyarrow.RecordBatchReader`, which is read batch by batch), is read by its columns
         as an Arrow file is. An iterable is consumed in the thread.
-    format : {"auto", "svmlight", "vw", "tsv", "csv", "jsonl", "parquet", "arrow"}, default="auto"
+    format : {"auto", "svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow"}, default="auto"
         "auto" detects it by the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
         suffix of compression), else by its first lines. ``help(onlinecls.streams)`` shows a line of each.
     likely : str, default=None
@@ -86,10 +86,10 @@ def read(
     dtype : {"float32", "float64"}, default="float32"
         Type of X: a decimal is rounded correctly to float64, and then to this. A vectorizer of your own sets the type itself.
     labels : {"auto", "first", "number", "str", None}, default="auto"
-        "auto": numbers (float64) in svmlight and VW, str in TSV and CSV, elsewhere the type of the first label. "first": the
-        type of the first label in svmlight and VW, too. None: y is None, and files may be without labels. A whole number of
-        2^53 and more, which float64 rounds, is no label among numbers; "str" keeps it. Where the first label sets the type, all
-        must have it: true, 1 and "1" are not one label.
+        "auto": numbers (float64) in svmlight and VW, str in TSV, fastText's lines and CSV, elsewhere the type of the first label.
+        "first": the type of the first label in svmlight and VW, too. None: y is None, and files may be without labels. A whole
+        number of 2^53 and more, which float64 rounds, is no label among numbers; "str" keeps it. Where the first label sets the
+        type, all must have it: true, 1 and "1" are not one label.
     zero_based : bool or "auto", default=True
         True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files for training and for
         prediction always agree. False: index 1 is column 0. "auto" is scikit-learn's rule, and a guess in a stream: True if
@@ -273,6 +273,10 @@ class _Reader(SimpleNamespace):
         make_hasher, lock = compiled
         options = self.batch_rows, _BATCH_NNZ
         return self._lines(files, lambda: TsvParser(self._label_buffer("str"), *options, make_hasher()), lock)
+
+    def _fasttext(self, files: Files) -> Iterator[Any]:
+        records = _records.fasttext(files, self.labelled, self.max_line_bytes)
+        return self._from_records(records, _records.Texts(self._vectorizer()), "str", False)
 
     def _csv(self, files: Files) -> Iterator[Any]:
         labels = _records.LabelReader(self._kind("str"))

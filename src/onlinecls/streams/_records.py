@@ -19,6 +19,7 @@ from ._features import FeatureRows
 PAUSE, FILE, NO_ROW = object(), object(), object()  # instead of a record: the pipe is silent; a file begins; an empty line
 _BATCH_CHARS = 1 << 22  # of texts in a batch
 _BLOCK = 1 << 20  # bytes
+_LABEL = b"__label__"  # before the labels of fastText
 
 
 class WrongRecordError(ValueError):
@@ -341,6 +342,25 @@ def tsv(files, labelled: bool, max_line_bytes: int):
         if labelled and not tab:
             raise WrongRecordError(f"expected a tab between label and text{HINTS['labels']}, got the end of the line", "labels")
         return label, text if tab else label, None
+
+    return _records_of(files, max_line_bytes, record)
+
+
+def fasttext(files, labelled: bool, max_line_bytes: int):
+    """Return the records of lines of fastText: __label__LABEL text. Without labels to read, labels are left out of the text."""
+
+    def record(line):
+        words = line.split(None, 1)
+        labels = [word for word in line.split() if word.startswith(_LABEL)] if _LABEL in line else []
+        if labelled and len(labels) > 1:
+            raise WrongRecordError(f"expected one label a row, got {shown(labels[0])} and {shown(labels[1])}")
+        if labelled and not (labels and words[0] == labels[0]):
+            came = shown(line[:24]) if words else "an empty line"
+            raise WrongRecordError(f"expected '__label__' and a label at the beginning{HINTS['labels']}, got {came}", "labels")
+        if len(labels) > 1 or (labels and words[0] != labels[0]):
+            return None, b" ".join(word for word in line.split() if word not in labels), None
+        text = (words[1] if len(words) > 1 else b"") if labels else line
+        return labels[0].removeprefix(_LABEL) if labelled else None, text, None
 
     return _records_of(files, max_line_bytes, record)
 
