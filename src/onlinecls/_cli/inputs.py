@@ -243,14 +243,14 @@ def load_model(path, options) -> tuple[object, dict, Input]:
     return learner, metadata, Input.from_model(learner, metadata, options)
 
 
-def require_place(options, name: str) -> None:
+def require_place(options, name: str, option: str = "") -> None:
     """Refuse an output file that cannot be written, before learning rather than after hours of it."""
     path = getattr(options, name)
     if path is None:
         return
     folder = os.path.dirname(os.path.realpath(path))
     if path == "-" or os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
-        options.parser.error(f"argument --{name}: must be a file in a folder that can be written to, got {path!r}")
+        options.parser.error(f"argument --{option or name}: must be a file in a folder that can be written to, got {path!r}")
 
 
 def shown_label(label) -> str:

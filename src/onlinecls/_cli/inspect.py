@@ -32,10 +32,7 @@ def inspect(options) -> None:
     if linear is not None and not is_kernel(learner):
         linear.densify()
     if options.data:
-        inputs.keep_names(_NAMES)
-        with inputs.open(options.data, options, labels=None) as stream:
-            for _ in stream.batches_of_rows():
-                pass
+        read_names(options, inputs)
     top = {} if linear is None else _top(linear, inputs, options.top)
     more = {}
     if not is_regressor(learner):
@@ -52,6 +49,14 @@ def inspect(options) -> None:
         "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
     }
     print(json.dumps(about) if options.json else _page(about, summary(learner, counts)))
+
+
+def read_names(options, inputs) -> None:
+    """Read the data for the names of the columns."""
+    inputs.keep_names(_NAMES)
+    with inputs.open(options.data, options, labels=None) as stream:
+        for _ in stream.batches_of_rows():
+            pass
 
 
 def _top(learner, inputs, k: int) -> dict:

@@ -22,6 +22,8 @@ Learn a stream of text or sparse rows in one pass, in memory that does not grow 
   onlinecls inspect mail.model mail.tsv              what was learnt: words and their weights
   onlinecls explain mail.model new.tsv               the words behind each prediction
   onlinecls compare mail.tsv --algorithms arow pa1   several learners in one pass
+  onlinecls merge a.model b.model --save c.model     models of parts as one
+  onlinecls export mail.model --weights mail.csv     weights as a table, or ONNX
   onlinecls algorithms                               list of algorithms
 
 Data: label<TAB>text, __label__LABEL text (fastText), CSV, JSON lines, svmlight, Vowpal Wabbit, Parquet, Arrow; gzip, bzip2, xz,
@@ -84,6 +86,23 @@ _ALGORITHMS = """\
 examples:
   onlinecls algorithms
   onlinecls train --help arow                    parameters of one of them
+
+"""
+_MERGE = """\
+examples:
+  onlinecls merge monday.model tuesday.model --save both.model
+
+The models have learnt different files with the same options; the merged model goes on with train --resume.
+
+"""
+_EXPORT = """\
+examples:
+  onlinecls export houses.model --onnx houses.onnx
+  onlinecls export spam.model --onnx spam.onnx --sparse
+  onlinecls export spam.model mail.tsv --weights spam.csv
+
+A row of the weights has class, feature, column, weight and, for second-order learners, std, its standard deviation. Features are
+words if DATA is given or the model was trained with --names N. Of two classes there are the weights towards the second.
 
 """
 _INSPECT = """\
@@ -354,6 +373,23 @@ def _add_explain(parser) -> None:
     _data_options(parser, trains=False)
 
 
+def _add_merge(parser) -> None:
+    parser.add_argument("models", nargs="+", metavar="MODEL", help="models of parts of a stream, in the order of the parts")
+    parser.add_argument("--save", metavar="MODEL", required=True, help="file of the merged model")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+
+
+def _add_export(parser) -> None:
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("data", nargs="*", metavar="DATA", help="texts whose words name the columns of --weights")
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--onnx", metavar="FILE", help="write an ONNX graph (needs onnx)")
+    weights_help = "write the weights that are not 0 to FILE.csv or FILE.parquet"
+    group.add_argument("--weights", dest="table", metavar="FILE", help=weights_help)
+    parser.add_argument("--sparse", action="store_true", help="ONNX graph of the arrays of a CSR matrix, for many columns")
+    _data_options(parser, trains=False)
+
+
 def _add_compare(parser) -> None:
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument(
@@ -395,6 +431,8 @@ _COMMANDS = {
     "evaluate": ("measure a model on labelled data", _EVALUATE, _add_evaluate),
     "inspect": ("show a model and its largest weights", _INSPECT, _add_inspect),
     "explain": ("show the features behind each prediction", _EXPLAIN, _add_explain),
+    "merge": ("merge models of parts of a stream", _MERGE, _add_merge),
+    "export": ("write a model for other programs", _EXPORT, _add_export),
     "compare": ("compare several learners in one pass over a stream", _COMPARE, _add_compare),
     "algorithms": ("list the algorithms", _ALGORITHMS, _add_algorithms),
 }
