@@ -48,8 +48,10 @@ def predict(options) -> None:
             for X, ids, _ in stream.batches_of_rows():
                 found = [each.values(X) for each in columns]
                 ids = repeat(None) if options.id is None else ids.tolist()
-                rows = zip(ids, rule(X), *found, strict=False)
-                lines.write([written(columns, *row) for row in rows])
+                predicted = rule(X)
+                if len(headings) > 1 or options.json or not labels:
+                    predicted = [written(columns, *row) for row in zip(ids, predicted, *found, strict=False)]
+                lines.write(predicted)  # (labels alone are lines as they are)
                 if stream.bytes_total is None:
                     sys.stdout.flush()  # (the reader of the pipe may be waiting)
                 progress.show(stream)
