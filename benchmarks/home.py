@@ -31,7 +31,7 @@ def bars(ax, values, label):
     names = list(values)
     colours = [OTHERS if name.startswith(LIBRARIES) else OURS for name in names]
     drawn = ax.barh(names, list(values.values()), color=colours)
-    ax.bar_label(drawn, labels=[label.format(value) for value in values.values()], padding=4)
+    ax.bar_label(drawn, labels=[label(value) for value in values.values()], padding=4)
     ax.invert_yaxis()
     ax.spines[["top", "right", "bottom"]].set_visible(False)
     ax.set_xticks([])
@@ -49,9 +49,10 @@ def draw():
     table = next(table for table in between(DOCS / "speed.md", "peers")[1].split("\n\n") if README_STREAM in table)
     speed = rows(table)
     figure, ax = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
-    bars(ax, {name: float(speed[row][0]) for name, row in SPEED.items()}, "{:,.0f} ns")
+    times = {name: float(speed[row][0]) for name, row in SPEED.items()}
+    bars(ax, times, lambda ns: f"{ns:,.{1 if ns < 10 else 0}f} ns")
     ax.set_xscale("log")
-    ax.set_xlim(5, 6000)
+    ax.set_xlim(min(times.values()) / 3, max(times.values()) * 3)
     ax.set_xticks([])
     ax.minorticks_off()
     ax.set_title("time to learn one non-zero (logarithmic)", loc="left", fontsize=12)
@@ -61,7 +62,7 @@ def draw():
     figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.2), layout="constrained", sharey=True)
     for i, (ax, cells, title) in enumerate(zip(axes, (two, several), ("two classes", "several classes"), strict=True)):
         means = {name: float(cells[found[i]][-1].strip("*")) for name, found in MISTAKES.items()}
-        bars(ax, means, "{:.1f} %")
+        bars(ax, means, "{:.1f} %".format)
         ax.margins(x=0.25)
         ax.set_title(f"mistakes, {title}", loc="left", fontsize=12)
     axes[1].invert_yaxis()  # (both share an axis, which has now been turned twice)
