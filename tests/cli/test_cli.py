@@ -315,8 +315,8 @@ def test_compare_draws_curves(tsv, tmp_path, run):
         (["--param", "q=1"], "argument --param: must be one of "
          + ", ".join(NAMED["arow"].params) + ", average, class_weight, covariance, fit_intercept, "
          "intercept_scaling, multi_class, probability for arow, got 'q'"),
-        (["--probability", "--algorithm", "da_squared"], "argument --probability: must be left out for da_squared, which learns "
-         "numbers"),
+        (["--probability", "--algorithm", "da_squared"], "argument --probabilities: must be left out for da_squared, which "
+         "learns numbers"),
         (["--param", "r"], "argument --param: must be NAME=VALUE, got 'r'"),
         (["--algorithm", "pa1", "--param", "C=nan"], "argument --param: PassiveAggressiveClassifier: C must be a number > 0, "
          "got C=nan. C caps the step; float('inf') gives the plain PA."),

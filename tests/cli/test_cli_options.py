@@ -224,7 +224,7 @@ def test_predict_prints_the_probabilities_of_the_model(tsv, tmp_path, run):
     code, _, err = run("predict", model, tsv, "--probabilities")
     assert code == 2 and "argument --probabilities: must have a model that gives probabilities" in err
     assert json.loads(run("evaluate", model, tsv, "--json")[1])["log_loss"] is None
-    run("train", tsv, "--bits", 10, "--probability", "--save", model, "--quiet")
+    run("train", tsv, "--bits", 10, "--probabilities", "--save", model, "--quiet")
     header, *lines = run("predict", model, tsv, "--probabilities")[1].splitlines()
     assert header == "prediction\tp ham\tp spam" and len(lines) == 300
     found = np.array([line.split("\t")[1:] for line in lines], float)

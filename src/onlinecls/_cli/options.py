@@ -314,7 +314,8 @@ def _add_train(parser) -> None:
     group.add_argument("--algorithm", choices=(*CLASSIFIERS, *REGRESSORS), metavar="NAME", help=f"(arow) one of {_LEARNERS}")
     group.add_argument("--param", action="append", metavar="NAME=VALUE", help="parameter of the algorithm: r=0.5; repeatable")
     group.add_argument(
-        "--probability", action="store_true", default=None, help="learn probabilities too, for predict --probabilities"
+        "--probabilities", "--probability", action="store_true", default=None, dest="probability",
+        help="learn probabilities too, for predict --probabilities",
     )
     _learner_options(group)
     group.add_argument("--passes", type=_at_least(1), default=1, metavar="N", help="passes over the files (1)")

@@ -268,7 +268,7 @@ def _start(options) -> tuple[dict, Input, Run]:
         return metadata, inputs, Run(algorithm_of(learner), learner)
     inputs, name = Input.from_options(options), options.algorithm or "arow"
     if options.probability and name in REGRESSORS:
-        options.parser.error(f"argument --probability: must be left out for {name}, which learns numbers")
+        options.parser.error(f"argument --probabilities: must be left out for {name}, which learns numbers")
     learner = make_learner(options.parser, "--param", name, _settings(options), inputs.reading["dtype"])
     if options.classes is not None and is_regressor(learner):
         options.parser.error(f"argument --classes: must be left out for {name}, which learns numbers")
