@@ -9,6 +9,7 @@
 ['pills']
 """
 
+from ._export import export_weights, weights_of, write_weights  # noqa: F401 (the last two are for the command line)
 from ._names import (
     Contribution,
     Feature,
@@ -26,4 +27,4 @@ from ._vectorizer import (
     sketch_of,  # noqa: F401 (the same)
 )
 
-__all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]
+__all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer", "export_weights"]

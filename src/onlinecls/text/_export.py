@@ -1,0 +1,108 @@
+"""The weights of a linear model as a table: a row for each that is not 0."""
+
+from __future__ import annotations
+
+import csv
+import os
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .._input.compat import is_regressor
+from ._names import FeatureNames, weights_towards
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+HEADINGS = ("class", "feature", "column", "weight", "std")
+
+
+def export_weights(model: Any, path: str | os.PathLike[str], names: FeatureNames | None = None) -> None:
+    """Write the weights of a linear model to a table, for programs without Python.
+
+    Its columns are class, feature (a name, or "column 17"), column, weight, and std, the weight's standard deviation, where the
+    model has variances. The intercept of each class comes first, as "(intercept)" without a column; weights of 0 are left out.
+    Of two classes there are the weights towards the second, of a regression those that raise the prediction.
+
+    Parameters
+    ----------
+    model : fitted linear classifier or regressor
+    path : str or os.PathLike
+        CSV, or Parquet if it ends in .parquet (extra ``arrow``).
+    names : FeatureNames, default=None
+        Names of hashed columns. None: those of the data frame that the model has learnt, if it was one.
+
+    Raises
+    ------
+    ValueError
+        If path ends in neither .csv nor .parquet, or the model has no weights for columns.
+    ImportError
+        If pyarrow is missing for Parquet.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from onlinecls import AROWClassifier
+    >>> from onlinecls.text import export_weights
+    >>> model = AROWClassifier(r=1.0, fit_intercept=False).partial_fit([[0.0, 2.0], [1.0, 0.0]], ["spam", "ham"])
+    >>> path = Path(tempfile.mkdtemp(), "weights.csv")
+    >>> export_weights(model, path)
+    >>> path.read_text().split()[0]
+    'class,feature,column,weight,std'
+    """
+    who, known = "export_weights", getattr(model, "feature_names_in_", ())
+    if not hasattr(model, "coef_"):
+        raise ValueError(f"{who}: model must have a weight for each column, got {type(model).__name__}. Give a linear one.")
+
+    def look_up(column: int) -> tuple[str | None, bool, int]:
+        return (str(known[column]), False, 1) if len(known) else (None, False, 1)
+
+    write_weights(who, path, weights_of(model, look_up if names is None else names.look_up))
+
+
+def weights_of(model: Any, look_up: Callable[[int], tuple]) -> Iterable[tuple]:
+    """Yield (class, feature, column, weight, std) of the weights that are not 0, behind the intercept of their class.
+
+    look_up : returns (name or None, shared, sign) of a column.
+    """
+    shown, vectors = model, [("", 1)]
+    if is_regressor(model):
+        shown = SimpleNamespace(coef_=np.atleast_2d(model.coef_))
+        if hasattr(model, "covariance_"):
+            shown.covariance_ = np.atleast_2d(model.covariance_)
+    else:
+        labels = np.asarray(model.classes_).tolist()
+        vectors = [(labels[1], 1)] if len(model.coef_) == 1 else [(label, c) for c, label in enumerate(labels)]
+    intercepts = np.reshape(model.intercept_, -1).tolist()
+    for label, c in vectors:
+        weights, std = weights_towards(shown, c)
+        yield label, "(intercept)", None, intercepts[c if len(intercepts) > 1 else 0], None
+        for column in np.flatnonzero(weights).tolist():
+            name, _, sign = look_up(column)
+            deviation = None if std is None else float(std[column])
+            yield label, f"column {column}" if name is None else name, column, sign * float(weights[column]), deviation
+
+
+def write_weights(who: str, path: str | os.PathLike[str], rows: Iterable[tuple]) -> None:
+    """Write rows of `weights_of` as CSV, or as Parquet by the name of the file."""
+    kind = os.path.splitext(os.fspath(path))[1]
+    if kind == ".csv":
+        with open(path, "w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(HEADINGS)
+            writer.writerows(rows)
+        return
+    if kind != ".parquet":
+        raise ValueError(f"{who}: path must end in .csv or .parquet, got {os.fspath(path)!r}.")
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ImportError(f'{who}: Parquet needs pyarrow: pip install "onlinecls[arrow]"') from None
+    # (labels of all kinds are texts here)
+    types = (pa.string(), pa.string(), pa.int64(), pa.float64(), pa.float64())
+    columns = zip(*((str(label), *others) for label, *others in rows), strict=True)
+    pq.write_table(pa.table([pa.array(column, kind) for column, kind in zip(columns, types, strict=True)], HEADINGS), path)
