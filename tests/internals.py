@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from onlinecls import OnlineToBatch, _core, _registry, _saving
-from onlinecls._cli import capacity, main, parameters
+from onlinecls._cli import capacity, main, parameters, stopping
 from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model, p_norm
 from onlinecls._estimators import base
@@ -25,7 +25,7 @@ ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED,
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, NAMED, command_line = parameters.CLASSIFIERS, parameters.REGRESSORS, parameters.NAMED, capacity
-__all__ = ["Kernel", "Unstacked", "calibration", "leader", "main"]
+__all__ = ["Kernel", "Unstacked", "calibration", "leader", "main", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
 COUNTERS, FORESIGHT = model.COUNTERS, _core.FORESIGHT

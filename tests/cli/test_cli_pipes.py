@@ -15,7 +15,7 @@ from pathlib import Path
 import mails
 import numpy as np
 import pytest
-from internals import main
+from internals import main, stopping
 
 from onlinecls import AROWClassifier, load
 
@@ -268,6 +268,17 @@ def test_from_row_counts_rows_of_weight_0(tmp_path):
     assert half.read_bytes() == whole.read_bytes()
 
 
+def test_a_signal_in_a_finalizer_is_raised_later_and_prints_nothing(capfd):
+    class Owner:
+        def __del__(self):
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.raises(stopping.StoppedError), stopping.stoppable():
+        Owner()
+        stopping.check_stopped()
+    assert capfd.readouterr().err == ""
+
+
 # --- checkpoints ----------------------------------------------------------------------------------------------------------------
 
 
@@ -277,7 +288,9 @@ def test_a_process_that_is_killed_leaves_its_last_checkpoint(tmp_path, every):
     data = tmp_path / "mail.tsv"
     data.write_text("".join(rows))
     with Running("train", "-", "--format", "tsv", "--bits", 8, "--save", model, "--save-every", every) as running:
-        running.write("".join(rows[:5000]))
+        running.write("".join(rows[:4000]))
+        time.sleep(0.05)  # (all of them may be learnt in less than 0.01 s)
+        running.write("".join(rows[4000:5000]))
         until = time.monotonic() + PATIENCE
         while not model.exists() and time.monotonic() < until:
             time.sleep(0.01)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import signal
+import sys
 import threading
 
 _NAMES = ("SIGTERM", "SIGHUP", "SIGINT")  # signals that end a process
@@ -34,10 +35,20 @@ def check_stopped() -> None:
         raise StoppedError(_received[-1])
 
 
+@contextlib.contextmanager
 def stoppable():
-    """Raise `StoppedError` at signals that end the process. Signals that are ignored (nohup) stay so."""
+    """Raise `StoppedError` at signals that end the process. Signals that are ignored (nohup) stay so.
+
+    Python prints and drops what is raised in a finalizer: a `StoppedError` is dropped in silence, and `check_stopped` raises it.
+    """
     _received.clear()
-    return _handled(_stop, lambda old: old in (signal.SIG_DFL, signal.default_int_handler))
+    shown = sys.unraisablehook
+    sys.unraisablehook = lambda found: None if isinstance(found.exc_value, StoppedError) else shown(found)
+    try:
+        with _handled(_stop, lambda old: old in (signal.SIG_DFL, signal.default_int_handler)):
+            yield
+    finally:
+        sys.unraisablehook = shown
 
 
 def signals_ignored():
