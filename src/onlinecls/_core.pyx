@@ -27,8 +27,8 @@ from ._compiled.rounds cimport (
     next_round, row_at, step_fits, top, unlikely, update_average,
 )
 from ._compiled.sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, Steps, Sums, apply_step_lanes, column, dense_t,
-    floating, index_t, larger, lookahead_margin_one, root_of_sum, scan, smaller, storage_of, write_variances_down,
+    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, ROWS, Row, Steps, Sums, apply_step_lanes, column, dense_t,
+    floating, index_t, larger, lookahead_margin_one, root_of_sum, scan, scan_rows, smaller, storage_of, write_variances_down,
 )
 from ._rules cimport (
     ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL, Params,
@@ -617,17 +617,26 @@ cdef class QuadraticModel(Model):
             p.geometry = GAUSSIAN
         constant = state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1
         with nogil:
-            for i in range(b.n):
+            i = 0
+            while i < b.n:
                 row = row_at(b, i)
+                if index_t is dense_t and k == 1 and b.order == NULL and i + ROWS <= b.n and row.lo < row.hi:
+                    context.budget = check_signals(context.budget, ROWS * (row.hi - row.lo + 8))
+                    scan_rows(p.geometry, state, &data[row.lo], row.hi - row.lo, &context.found[i], &p)
+                    i += ROWS
+                    continue
                 context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
                 if k == 1:
                     context.found[i] = scan(p.geometry, state, data, indices, row, &p).score
                 else:
                     scan_classes(p.geometry, state, data, indices, row, &context.found[i * k], k, &p)
-                if rounds > 0.0:
-                    for c in range(k):
-                        context.found[i * k + c] -= correction_score(&correction[0], k, c, constant, data, indices, row,
-                                                                     p.bias) / rounds
+                i += 1
+            for i in range(b.n if rounds > 0.0 else 0):
+                row = row_at(b, i)
+                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
+                for c in range(k):
+                    context.found[i * k + c] -= correction_score(&correction[0], k, c, constant, data, indices, row,
+                                                                 p.bias) / rounds
         return 0
 
     def deviation(self, rows, double[:, ::1] deviations):

@@ -48,6 +48,13 @@ ONLINECLS_INLINE __m128d double2_powers(double x)
     __m128d one = _mm_set_sd(x);
     return _mm_unpacklo_pd(one, _mm_mul_sd(one, one));
 }
+/* dual averaging's eta soft(z, threshold) / (delta + sqrt(G)) */
+ONLINECLS_INLINE __m128d double2_shrunk(__m128d z, __m128d G, double eta, double threshold, double delta)
+{
+    __m128d sign = _mm_and_pd(_mm_set1_pd(-0.0), z), size = _mm_sub_pd(_mm_xor_pd(sign, z), _mm_set1_pd(threshold));
+    z = _mm_or_pd(sign, _mm_max_pd(size, _mm_setzero_pd()));
+    return _mm_div_pd(_mm_mul_pd(_mm_set1_pd(eta), z), _mm_add_pd(_mm_set1_pd(delta), _mm_sqrt_pd(G)));
+}
 #else
 typedef struct { double first, second; } onlinecls_double2;
 
@@ -69,6 +76,15 @@ ONLINECLS_INLINE double double2_second(onlinecls_double2 a) { return a.second; }
 ONLINECLS_INLINE onlinecls_double2 double2_firsts(onlinecls_double2 a, onlinecls_double2 b) { return double2_of(a.first, b.first); }
 ONLINECLS_INLINE onlinecls_double2 double2_seconds(onlinecls_double2 a, onlinecls_double2 b) { return double2_of(a.second, b.second); }
 ONLINECLS_INLINE onlinecls_double2 double2_powers(double x) { return double2_of(x, x * x); }
+ONLINECLS_INLINE double shrunk(double z, double G, double eta, double threshold, double delta)
+{
+    double size = fabs(z) - threshold;
+    return eta * copysign(size > 0 ? size : 0, z) / (delta + sqrt(G));
+}
+ONLINECLS_INLINE onlinecls_double2 double2_shrunk(onlinecls_double2 z, onlinecls_double2 G, double eta, double threshold, double delta)
+{
+    return double2_of(shrunk(z.first, G.first, eta, threshold, delta), shrunk(z.second, G.second, eta, threshold, delta));
+}
 #endif
 
 /* --- the diagonal update: steps.h for each type of vectors -------------------------------------------------------------------- */

@@ -33,6 +33,7 @@ cdef extern from "_compiled/lanes.h":
     double double2_second(double2 a) noexcept nogil
     double2 double2_firsts(double2 a, double2 b) noexcept nogil
     double2 double2_seconds(double2 a, double2 b) noexcept nogil
+    double2 double2_shrunk(double2 z, double2 G, double eta, double threshold, double delta) noexcept nogil
     void variances_floats(bint potential, float** p, const float* x, float tau, float beta, float least) noexcept nogil
     void variances_doubles(bint potential, double** p, const double* x, double tau, double beta, double least) noexcept nogil
     void growing_floats(float** p, const float* x, float tau, float beta, float least, float growth, float most) noexcept nogil
@@ -225,21 +226,47 @@ cdef inline Sums scan_potential(const floating[::1] state, const floating[::1] d
     return Sums(double2_first(sums), q + p.bias * p.bias, double2_second(sums))
 
 
-cdef inline Sums scan_rate(int geometry, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                           const Params* p) noexcept nogil:
-    """Compute score and norm of a row in the geometries with a rate for each feature, MIRROR and DUAL."""
+cdef inline Sums scan_mirror(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                             const Params* p) noexcept nogil:
+    """Compute score and norm of a row if the weight is stored beside a sum of squared gradients."""
     cdef Sums sums = Sums(0.0, 0.0, 0.0)
-    cdef Py_ssize_t k, a
+    cdef Py_ssize_t k
     cdef double x
     for k in range(row.lo, row.hi):
         if index_t is not dense_t:
             prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
-        a = 2 * column(indices, k, row.lo)
         x = data[k]
-        sums.score += x * weight_of(geometry, state[a], state[a + 1], p)
+        sums.score += x * state[2 * column(indices, k, row.lo)]
         sums.q += x * x
-    a = state.shape[0] - 2
-    sums.score += p.bias * weight_of(geometry, state[a], state[a + 1], p)
+    sums.score += p.bias * state[state.shape[0] - 2]
+    sums.q += p.bias * p.bias
+    return sums
+
+
+cdef inline Sums scan_dual(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                           const Params* p) noexcept nogil:
+    """Compute score and norm of a row in dual averaging: two weights, each with a root and a division, at a time."""
+    cdef Sums sums = Sums(0.0, 0.0, 0.0)
+    cdef double2 a, b, x, scores, squares
+    cdef Py_ssize_t k, at, last = row.hi - (row.hi - row.lo) % 2
+    for k in range(row.lo, last, 2):
+        if index_t is not dense_t:
+            prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
+            prefetch(&state[2 * <Py_ssize_t>indices[k + 1 + row.ahead]])
+        a, b = double2_at(state, 2 * column(indices, k, row.lo)), double2_at(state, 2 * column(indices, k + 1, row.lo))
+        x = double2_at(data, k)
+        scores = double2_mul(x, double2_shrunk(double2_firsts(a, b), double2_seconds(a, b), p.eta0, p.l1_sum, p.delta))
+        squares = double2_mul(x, x)
+        sums.score += double2_first(scores)
+        sums.score += double2_second(scores)
+        sums.q += double2_first(squares)
+        sums.q += double2_second(squares)
+    if last < row.hi:
+        at = 2 * column(indices, last, row.lo)
+        sums.score += data[last] * weight_of(DUAL, state[at], state[at + 1], p)
+        sums.q += <double>data[last] * data[last]
+    at = state.shape[0] - 2
+    sums.score += p.bias * weight_of(DUAL, state[at], state[at + 1], p)
     sums.q += p.bias * p.bias
     return sums
 
@@ -256,9 +283,30 @@ cdef inline Sums scan(int geometry, const floating[::1] state, const floating[::
     elif geometry == POTENTIAL:
         return scan_potential(state, data, indices, row, p)
     elif geometry == MIRROR:
-        return scan_rate(MIRROR, state, data, indices, row, p)
+        return scan_mirror(state, data, indices, row, p)
     else:
-        return scan_rate(DUAL, state, data, indices, row, p)
+        return scan_dual(state, data, indices, row, p)
+
+
+cdef enum:
+    ROWS = 8                # dense rows that are scored at once
+
+
+cdef inline void scan_rows(int geometry, const floating[::1] state, const floating* x, Py_ssize_t n, double* scores,
+                           const Params* p) noexcept nogil:
+    """Compute the scores of ROWS dense rows of n columns, x the first: side by side, each with a sum of its own as in `scan`."""
+    cdef double[ROWS] sums
+    cdef double w
+    cdef Py_ssize_t j, i, width = 1 if geometry == ADDITIVE else 2
+    for i in range(ROWS):
+        sums[i] = 0.0
+    for j in range(n):
+        w = weight_of(geometry, state[width * j], state[width * j + width - 1], p)
+        for i in range(ROWS):
+            sums[i] += x[i * n + j] * w
+    w = weight_of(geometry, state[state.shape[0] - width], state[state.shape[0] - 1], p)
+    for i in range(ROWS):
+        scores[i] = sums[i] + p.bias * w
 
 
 cdef inline double lookahead_weight(const floating[::1] state, Py_ssize_t at, Py_ssize_t gap, double x,
