@@ -22,11 +22,11 @@ class Call:
 def best_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the number of each row's class: of one vector of weights by the score's sign, else the first of the highest."""
 
-def logits(scores: NDArray[np.float64], pairs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return -z, z = a score + b made finite, for each class: the numbers (a, b) of its vector of weights are in `pairs`."""
+def log_sigmoids(scores: NDArray[np.float64], pairs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return log(1 / (1 + e^-z)), z = a score + b, for each class: the numbers (a, b) of its vector of weights are in `pairs`."""
 
-def less_largest(rows: NDArray[np.float64]) -> None:
-    """Subtract from each row its largest number, in place."""
+def normalise(logs: NDArray[np.float64]) -> None:
+    """Make logarithms of numbers > 0 those of numbers of which a row's sum up to 1, in place."""
 
 class Model:
     """The arrays that learning changes, as the training loops see them."""

@@ -3,6 +3,7 @@
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
 from cython cimport critical_section
+from libc.math cimport exp, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint32_t
 
 import numpy as np
@@ -49,10 +50,16 @@ def best_of(const double[:, ::1] scores):
     return codes
 
 
-def logits(const double[:, ::1] scores, const double[:, ::1] pairs):
-    """Return -z, z = a score + b made finite, for each class: the numbers (a, b) of its vector of weights are in `pairs`.
+cdef inline double log_sigmoid(double z) noexcept nogil:
+    """Return log(1 / (1 + e^-z)) of a number made finite."""
+    z = 0.0 if z != z else 1e300 if z > 1e300 else -1e300 if z < -1e300 else z
+    return -log1p(exp(-z)) if z > 0.0 else z - log1p(exp(z))
 
-    If there is one vector only, the first of the two classes has its -z for z.
+
+def log_sigmoids(const double[:, ::1] scores, const double[:, ::1] pairs):
+    """Return log(1 / (1 + e^-z)), z = a score + b, for each class: the numbers (a, b) of its vector of weights are in `pairs`.
+
+    If there is one vector only, the first of the two classes has -z for z.
     """
     cdef Py_ssize_t i, c, k = scores.shape[1]
     cdef double z
@@ -65,24 +72,26 @@ def logits(const double[:, ::1] scores, const double[:, ::1] pairs):
         for i in range(scores.shape[0]):
             for c in range(k):
                 z = pairs[c, 0] * scores[i, c] + pairs[c, 1]
-                z = 0.0 if z != z else 1e300 if z > 1e300 else -1e300 if z < -1e300 else z
                 if k == 1:
-                    found[i, 0] = z
-                found[i, 1 if k == 1 else c] = -z
+                    found[i, 0] = log_sigmoid(-z)
+                found[i, 1 if k == 1 else c] = log_sigmoid(z)
     return result
 
 
-def less_largest(double[:, ::1] rows):
-    """Subtract from each row its largest number, in place."""
+def normalise(double[:, ::1] logs):
+    """Make logarithms of numbers > 0 those of numbers of which a row's sum up to 1, in place."""
     cdef Py_ssize_t i, c
-    cdef double largest
+    cdef double largest, total
     with nogil:
-        for i in range(rows.shape[0]):
-            largest = rows[i, 0]
-            for c in range(1, rows.shape[1]):
-                largest = max(largest, rows[i, c])
-            for c in range(rows.shape[1]):
-                rows[i, c] -= largest
+        for i in range(logs.shape[0]):
+            largest, total = logs[i, 0], 0.0
+            for c in range(1, logs.shape[1]):
+                largest = max(largest, logs[i, c])
+            for c in range(logs.shape[1]):
+                total += exp(logs[i, c] - largest)
+            total = log(total)
+            for c in range(logs.shape[1]):
+                logs[i, c] = logs[i, c] - largest - total
 
 
 cdef class Call:

@@ -13,7 +13,6 @@ from .._compiled import model
 A, B, HAA, HAB, HBB, RIDGE, SEEN = range(7)
 SIZE = 7
 NO_SCORE = 2.0**-20  # smaller ones tell little
-_ZERO = np.zeros(())  # (an array: `logaddexp` of a small call takes a third less than with a float)
 
 
 def fresh(n: int) -> np.ndarray:
@@ -64,13 +63,7 @@ def finite(z: np.ndarray) -> np.ndarray:
 
 def log_probabilities(scores: np.ndarray, pairs: np.ndarray) -> np.ndarray:
     """Return (rows, classes): one against the rest, normalised; of one vector of weights, its two sides."""
-    logs = np.logaddexp(_ZERO, model.logits(scores, pairs))
-    np.negative(logs, logs)
-    return logs if len(pairs) == 1 else normalised(logs)
-
-
-def normalised(logs: np.ndarray) -> np.ndarray:
-    """Make logarithms of numbers > 0 those of numbers of which a row's sum up to 1, in place; return them."""
-    model.less_largest(logs)
-    sums = np.add.reduce(np.exp(logs), 1, None, None, True)
-    return np.subtract(logs, np.log(sums, sums), logs)
+    logs = model.log_sigmoids(scores, pairs)
+    if len(pairs) > 1:
+        model.normalise(logs)
+    return logs
