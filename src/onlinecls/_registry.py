@@ -270,6 +270,9 @@ class Algorithm(NamedTuple):
     merge: str = "mean"
     theorems: tuple[str, ...] = ()
 
+    def __reduce__(self) -> tuple:
+        return _named, (self.name,)
+
     def in_units(self, values: Mapping[str, object], units: Units) -> dict:
         """Return an estimator's parameters, with numbers for defaults in units of the rows."""
         found = {name: default.value(units) for name, default in self.units.items() if values[name] in default}
@@ -335,7 +338,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING},
               units={"r": Default(0.1, 2, epochs=True)},
               trials=({"r": 0.5}, {"r": 0.5, "r1": 2.0}, {"r1": 0.3, "r2": 1.5}, {"r": 0.5, "forgetting": 0.01}),
-              theorems=("arow",), merge="posterior", title="AROW", paper="AROW, eqs (7)-(9)"),
+              theorems=("arow", "potential_based"), merge="posterior", title="AROW", paper="AROW, eqs (7)-(9)"),
     Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, "initial_variance": VARIANCE},
               units={"initial_variance": Default(4.0, -2)}, trigger="lookahead_loss",
               trials=({"b": 0.3, "initial_variance": 1.0}, {"b": 0.6, "initial_variance": 2.0}),
@@ -404,8 +407,8 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor",
               {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING}, margin=0.0, tasks=("regression",),
               units={"r": Default(0.1, 2, epochs=True)},
-              trials=({"r": 0.5}, {"r": 0.5, "r2": 2.0}, {"r": 0.5, "forgetting": 0.02}), merge="posterior",
-              title="AROW regression (recursive least squares)", paper="AROW, section 7"),
+              trials=({"r": 0.5}, {"r": 0.5, "r2": 2.0}, {"r": 0.5, "forgetting": 0.02}), theorems=("least_squares",),
+              merge="posterior", title="AROW regression (recursive least squares)", paper="AROW, section 7"),
     Algorithm("da1", "DA1", "additive", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA1", "loss": "hinge", "regularizer": "euclidean"}, units=EUCLIDEAN, trials=({"sigma": 0.7},),
               theorems=("dual_ascent",), title="Dual ascent, DA1", paper="ICML 2008 tutorial, II and III"),
@@ -476,7 +479,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               trials=({"eta0": 0.3},), title="Online gradient descent, plain", paper="ICML 2008 tutorial, V (its baseline)"),
     Algorithm("ogd_regression", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
               selects={"learning_rate": "strongly_convex"}, tasks=("regression",), units=OGD_REGRESSION,
-              trials=({"alpha": 0.1}, {"alpha": 5.0, "loss": "squared"}),
+              trials=({"alpha": 0.1}, {"alpha": 5.0, "loss": "squared"}), theorems=("gradient_descent",),
               title="Online gradient descent regression, strongly convex", paper="ICML 2008 tutorial, V"),
     Algorithm("ogd_regression_sqrt", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
               selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD_REGRESSION,
@@ -579,6 +582,11 @@ def worded_defaults(estimator: str) -> dict[str, str]:
         )
         for name, of in worded.items()
     }
+
+
+def _named(name: str) -> Algorithm:
+    """Return the row of this name, as pickles have it."""
+    return {**ALGORITHMS, **OTHERS}[name]
 
 
 def algorithms_of(cls: type) -> tuple[Algorithm, ...]:

@@ -7,10 +7,11 @@ l(u) is the loss of u on a row, and L(u) the sum of its hinge losses over the ro
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +22,6 @@ from ._registry import ALGORITHMS, POSITIVE, estimator_class, parameter_error, s
 from .reference.potential import entropy_of_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from typing import Any
-
     from numpy.typing import ArrayLike
 
     from ._input.rows import Rows
@@ -61,9 +59,9 @@ class Course:
     sigma : ndarray of float64, shape (n,)
         Dual ascent: σ of each round. Others: 0.
     u : ndarray of float64, shape (d,)
-        Two classes: a good competitor in hindsight, found when it is first asked for.
+        A good competitor in hindsight, found when it is first asked for.
     paid, allowed : ndarray of float64, shape (n,)
-        Two classes: what was paid after each row, and what the learner's theorem allows for `u`.
+        What was paid after each row, and what the learner's theorem allows for `u`.
     """
 
     learner: Any  # each bound knows whose it is
@@ -139,7 +137,8 @@ def walk(learner: Any, rows: Rows, y: np.ndarray) -> Course:
     records = dict(zip(model.RECORD, record.T, strict=True))
     updated = np.diff(records.pop("updates"), append=learner.n_updates_) > 0.0
     if getattr(learner, "covariance", "") == "full":  # Σ_t x = Σ_{t-1} x / (1 + βχ): all follows from m and χ
-        m, chi = y * records["scores"], records["chi"]
+        scale = learner.r if hasattr(learner, "r1") else 1.0  # (AROW's weights are Σθ/r)
+        m, chi = y * records["scores"] * scale, records["chi"]
         beta = beta_of(learner, chi)
         share = 1.0 / (1.0 + beta * chi)
         records.update(peeked=m * share, spread=chi * share, forgotten=-(m**2) * beta * share)
@@ -188,6 +187,11 @@ class Theorem:
         """Return the parameters that must be numbers for this learner."""
         return cls.constants
 
+    @classmethod
+    def free_of(cls, learner: Any) -> tuple[str, ...]:
+        """Return the parameters that may have any value for this learner."""
+        return cls.free
+
     def total(self, name: str, values: Any) -> np.ndarray:
         """Sum values up to each row, those of earlier chunks among them."""
         return self._kept(name, np.cumsum(values, axis=-1) + self.kept.get(name, 0))
@@ -212,7 +216,8 @@ class Theorem:
     def quadratic(self, r: Course) -> np.ndarray:
         """Compute u'A_t u up to each row, A = Σ^-1 and Σ_0 = vI, v the initial variance."""
         squares = self.said(r) ** 2 if self.learner.covariance == "full" else r.products(self.U, square=True)
-        return self.squares / self.learner.initial_variance + self.total("A", beta_of(self.learner, r.chi) * squares * r.updated)
+        grown = self.total("A", beta_of(self.learner, r.chi) * squares * r.updated)
+        return self.squares / getattr(self.learner, "initial_variance", 1.0) + grown
 
     def entropies(self, factors: np.ndarray) -> np.ndarray:
         """Compute the relative entropy to the uniform of the shares of each u, infinite where it has none, times factors (n,)."""
@@ -495,13 +500,22 @@ class PotentialBased(Theorem):
 
         M + U <= L(u) + √(u'A_T u) √Q,     Q = sum of x'Σ_t x + 2m' + θ'(Σ_t - Σ_{t-1})θ,     A = Σ^-1,  m' = y x'Σ_t θ.
 
-    M and U are counted by m', the margin of the weights that have already seen x (not its label), not by `n_mistakes_`.
+    M and U are counted by m', the margin of the weights that have already seen x (not its label), not by `n_mistakes_`. Of AROW
+    with a full covariance, whose weights are Σθ/r, M + U are all rounds that changed it; with its mistakes as M, as `arow` has
+    them, this allows no more than Theorem 2.
     """
 
     name, constants = "NAROW paper, Corollary 2", ("r", "b", "initial_variance")
     free: tuple[str, ...] = ("covariance",)
+    needed: Mapping[str, object] = {**PLAIN, "covariance": "full"}
+
+    @classmethod
+    def free_of(cls, learner: Any) -> tuple[str, ...]:
+        """Return those of this learner: AROW's weights are Σθ/r with a full covariance alone."""
+        return () if hasattr(learner, "r1") else cls.free
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        # (Q is θ'Σθ after the last row: u.θ, of which L(u) is known, is at most √(u'Au) √(θ'Σθ))
         Q = self.total("Q", (r.spread + 2.0 * r.peeked + r.forgotten) * r.updated)
         return self.total("M", r.updated), self.loss(r) + np.sqrt(self.quadratic(r)) * np.sqrt(np.maximum(Q, 0.0))
 
@@ -538,7 +552,7 @@ class NAROW(PotentialBased):
     minus before it: random streams refute it.
     """
 
-    name, free, needed = "NAROW paper, section 5", (), {**PLAIN, "covariance": "full"}
+    name, free = "NAROW paper, section 5", ()
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         b, m = float(self.learner.b), r.margins
@@ -629,24 +643,54 @@ class DualAscent(Theorem):
 
 
 class GradientDescent(Theorem):
-    """Bound the regularised losses alpha/2 ||w||² + [1 - y w.x]+ of strongly convex gradient descent. Tutorial, part V:
+    """Bound the regularised losses alpha/2 ||w||² + l(w) of strongly convex gradient descent. Tutorial, part V:
 
         sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||.
+
+    l is the hinge loss, or for targets the absolute loss (the squared one has no such G).
     """
 
-    name, constants = "ICML 2008 tutorial, part V", ("alpha",)
+    name, constants, needed = "ICML 2008 tutorial, part V", ("alpha",), {**PLAIN, "loss": "absolute"}
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
-        alpha, n = float(self.learner.alpha), len(r.y)
+        alpha, n, said = float(self.learner.alpha), len(r.y), r.products(self.U)
         t = self.total("t", np.ones(n))
-        # w = z/(alpha (t - 1)), and z moves by y x where m < 1: ||z||² follows from the scores.
-        grown = np.where(r.margins < 1.0, 2.0 * r.margins * alpha * (t - 1.0) + r.norms() ** 2, 0.0)
-        after = self.total("z2", grown)
-        weights = np.divide(after - grown, (alpha * (t - 1.0)) ** 2, out=np.zeros(n), where=t > 1.0)
-        paid = self.total("paid", alpha / 2.0 * weights + np.maximum(0.0, 1.0 - r.margins))
-        best = t * alpha / 2.0 * self.squares + self.total("best", np.maximum(0.0, 1.0 - self.said(r)))
+        if is_classifier(self.learner):
+            losses, best = np.maximum(0.0, 1.0 - r.margins), np.maximum(0.0, 1.0 - r.y * said)
+            # w = z/(alpha (t - 1)), and z moves by y x where m < 1: ||z||² follows from the scores.
+            grown = np.where(r.margins < 1.0, 2.0 * r.margins * alpha * (t - 1.0) + r.norms() ** 2, 0.0)
+            after = self.total("z2", grown)
+            weights = np.divide(after - grown, (alpha * (t - 1.0)) ** 2, out=np.zeros(n), where=t > 1.0)
+        else:
+            losses, best, weights = np.abs(r.y - r.scores), np.abs(r.y - said), (r.weights[:-1] ** 2).sum(axis=1)
+        paid = self.total("paid", alpha / 2.0 * weights + losses)
+        allowed = t * alpha / 2.0 * self.squares + self.total("best", best)
         G = 2.0 * self.most("G", r.norms())
-        return paid, best + G**2 / (2.0 * alpha) * (1.0 + np.log(t))
+        return paid, allowed + G**2 / (2.0 * alpha) * (1.0 + np.log(t))
+
+
+class LeastSquares(Theorem):
+    """Bound the squared errors e = y - w.x of AROW regression with a full covariance: recursive least squares.
+
+        sum of r e²/(r + χ) = min over u of (r/v ||u||² + sum of (y - u.x)²),     χ = x'Σ_{t-1}x,  v = initial_variance (1)
+
+    What is allowed is the sum for this u; for the last weights both sides are equal. The AROW paper says of regression that it
+    offers new bounds, and omits them: this identity is that of Azoury and Warmuth (2001), and each factor is at least
+    r/(r + v max ||x||²).
+
+    >>> from onlinecls import AROWRegressor
+    >>> course = follow(AROWRegressor(1.0, covariance="full", fit_intercept=False), [[1.0], [1.0]], [1.0, 3.0])
+    >>> paid, allowed = least_squares(course, [1.0])
+    >>> round(paid, 9), allowed
+    (4.666666667, 5.0)
+    """
+
+    name, constants, needed = "Azoury, Warmuth 2001 (AROW regression)", ("r",), {**PLAIN, "covariance": "full"}
+
+    def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        own, v = float(self.learner.r), float(getattr(self.learner, "initial_variance", 1.0))
+        paid = self.total("paid", (r.y - r.scores) ** 2 * own / (own + r.chi))
+        return paid, own / v * self.squares + self.total("best", (r.y - r.products(self.U)) ** 2)
 
 
 #: By the names of the functions of `bounds`, which the registry's rows have too.
@@ -655,18 +699,19 @@ THEOREMS: Mapping[str, type[Theorem]] = MappingProxyType({
     "distance": Distance, "multiplicative": Multiplicative, "one_class": OneClass, "fixed_rate": FixedRate, "lemma_1": Lemma1,
     "potential_based": PotentialBased, "second_order_perceptron": SecondOrderPerceptron, "narow": NAROW, "arow": AROW,
     "dual_ascent": DualAscent, "gradient_descent": GradientDescent,
+    "least_squares": LeastSquares,
 })
 
 
 def theorem_of(who: str, learner: Any, key: str = "") -> type[Theorem]:
-    """Return the theorem of this name, or else the first that speaks of a classifier, or raise where it does not speak of it."""
+    """Return the theorem of this name, or else the learner's first, or raise where it does not speak of it."""
     algorithm = select(type(learner), learner.get_params())
     if key and key not in algorithm.theorems:
         which = "; ".join(a.title for a in ALGORITHMS.values() if key in a.theorems)
         raise ValueError(f"{who}: course must be that of one of: {which}; got that of {learner!r}. Each bound is one learner's.")
-    if not key and not (algorithm.theorems and is_classifier(learner)):
+    if not (key or algorithm.theorems):
         raise ValueError(
-            f"{who}: learner must be a classifier with a theorem, got {learner!r}. No theorem here speaks of its mistakes or "
+            f"{who}: learner must be one of which a theorem speaks, got {learner!r}. No theorem here speaks of its mistakes or "
             "losses: follow it without u."
         )
     theorem = THEOREMS[key or algorithm.theorems[0]]
@@ -678,7 +723,7 @@ def theorem_of(who: str, learner: Any, key: str = "") -> type[Theorem]:
                     f"{who}: {name} must be a number, got {name}={value!r}, which depends on the rows. The theorem is for a "
                     f"constant that was fixed before them: follow a learner with {name}=1.0, say."
                 )
-        elif name not in (*theorem.free, *algorithm.selects, *HARMLESS):
+        elif name not in (*theorem.free_of(learner), *algorithm.selects, *HARMLESS):
             require(who, learner, {name: theorem.needed.get(name, defaults.get(name))})
     return theorem
 
@@ -720,13 +765,13 @@ def good_competitor(theorem: type[Theorem], course: Course) -> np.ndarray:
     if len(y) and d <= 2000:
         scale = float(np.mean((rows**2).sum(axis=1))) or 1.0
         directions += [np.linalg.solve(rows.T @ rows + ridge * scale * np.eye(d), rows.T @ y) for ridge in (1e-3, 1.0)]
-    candidates = [0.0 * last]
+    candidates = [0.0 * last, *directions]
     for u in directions:
         size = float(np.median(np.abs(rows @ u))) if len(y) else 0.0
         if size > 0.0:
             candidates += [u / size * factor for factor in (0.1, 0.3, 0.5, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0)]
     U = np.array(candidates)
-    if "norm_bound" in theorem.constants_of(learner):
+    if "norm_bound" in theorem.constants_of(learner) and hasattr(learner, "norm_bound"):
         mass = U if learner.signed else np.maximum(U, 0.0)
         total = np.abs(mass).sum(axis=1, keepdims=True)
         shares = np.divide(mass, total, out=np.full(U.shape, 0.0 if learner.signed else 1.0 / d), where=total > 0.0)

@@ -18,7 +18,7 @@ With the competitor given beforehand, `follow` streams: it keeps no rows, and te
 >>> certificate.paid[[0, -1]].tolist(), certificate.allowed[[0, -1]].round(2).tolist()
 ([1.0, 3.0], [2.27, 12.78])
 
-All of them are for two classes -1 and +1 (`passive_aggressive` for real targets too, `one_class` for none), rows of weight 1, and
+Most of them are for two classes -1 and +1 (some for real targets, `one_class` for none, two for several), rows of weight 1, and
 learners without an intercept: a column of ones does the same. L(u) is the hinge loss of u over the rounds of the course that
 changed the model.
 """
@@ -26,8 +26,9 @@ changed the model.
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, overload
 
 import numpy as np
 
@@ -39,14 +40,12 @@ from ._theorems import CHUNK, PLAIN, THEOREMS, WHO, Course, require, summed, the
 from .reference.potential import entropy_of_shares
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Protocol
-
     from numpy.typing import ArrayLike
 
     from ._estimators.committee import CommitteeClassifier, CommitteeRegressor
     from ._estimators.dual_ascent import DualAscentClassifier
     from ._estimators.saving import Learner
+    from ._estimators.second_order import NAROWClassifier, SecondOrderPerceptron
     from ._input.types import Matrix
 
     class BoundOfCourse(Protocol):
@@ -54,8 +53,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bound", "Certificate", "Course", "arow", "committee", "distance", "dual_ascent", "dual_ascent_multiclass", "fixed_rate",
-    "follow", "follow_the_leader", "gradient_descent", "hedge", "lemma_1", "margin_corollary", "multiplicative", "narow",
-    "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based", "second_order_perceptron",
+    "follow", "follow_the_leader", "gradient_descent", "hedge", "least_squares", "lemma_1", "margin_corollary", "multiplicative",
+    "narow", "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based", "potential_based_multiclass",
+    "second_order_perceptron",
 ]
 
 
@@ -104,7 +104,7 @@ def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike
     ----------
     learner : object
         A linear classifier, regressor or one-class learner of this library with fit_intercept=False, average=False and
-        class_weight=None, not fitted yet. With u: a classifier with a theorem, at parameters of which it speaks.
+        class_weight=None, not fitted yet. With u: one with a theorem, at parameters of which it speaks.
     X : {array-like, sparse matrix} of shape (n_rows, n_features)
         Read as dense float64. With u, sparse rows stay sparse, and X may be an iterable of (X, y) batches.
     y : array-like of shape (n_rows,)
@@ -160,23 +160,32 @@ def _signs(y: Any, n_rows: int) -> np.ndarray:
 
 def _certified(learner: Any, X: Any, y: Any, u: ArrayLike) -> Certificate:
     theorem, given = theorem_of(WHO, learner), np.asarray(u, dtype=np.float64)
+    signed, targets = is_classifier(learner), is_regressor(learner)
     U = np.atleast_2d(given)
     if U.ndim != 2 or not np.isfinite(U).all():
         raise ValueError(f"{WHO}: u must be finite weights, one for each column of X, or rows of them, got shape {given.shape}.")
     along = theorem(learner, U)
-    learner.partial_fit(np.zeros((0, U.shape[1])), [], classes=[-1.0, 1.0])
+    learner.partial_fit(np.zeros((0, U.shape[1])), [], **({"classes": [-1.0, 1.0]} if signed else {}))
+    batches = not hasattr(X, "shape") and not (isinstance(X, list) and X and not isinstance(X[0], tuple))
+    whole = y is not None or not (signed or targets or batches)  # (one class needs no y)
 
     def chunks() -> Iterator[Course]:
-        for batch, labels in [(X, y)] if y is not None else X:
+        for batch, labels in [(X, y)] if whole else X:
             rows = validate.read_rows(WHO, batch, None)
             if rows.n_features != U.shape[1]:
                 raise ValueError(
                     f"{WHO}: u must be {rows.n_features} finite weights, got shape {given.shape}. Give one for each column of X."
                 )
-            signs = _signs(labels, rows.n_rows)
-            for start in range(0, rows.n_rows, CHUNK):
-                stop = min(start + CHUNK, rows.n_rows)
-                yield walk(learner, validate.read_rows(WHO, rows.part(start, stop), np.float64), signs[start:stop])
+            n = rows.n_rows
+            wanted = _signs(labels, n) if signed else validate.read_targets(WHO, labels, n) if targets else np.ones(n)
+            size = CHUNK if signed else max(1, 1024 * CHUNK // U.shape[1])  # (the weights of each row are kept then)
+            for start in range(0, n, size):
+                part = validate.read_rows(WHO, rows.part(start, min(start + size, n)), np.float64)
+                if signed:
+                    yield walk(learner, part, wanted[start : start + size])
+                else:
+                    dense = part.array().toarray() if issparse(part.array()) else part.array()
+                    yield _followed(learner, dense, wanted[start : start + size])
 
     paid, allowed = summed(along, chunks())
     return Certificate(learner, along.name, paid, allowed if given.ndim == 2 else allowed[0], given)
@@ -245,6 +254,7 @@ narow: BoundOfCourse = _function("narow")
 arow: BoundOfCourse = _function("arow")
 dual_ascent: BoundOfCourse = _function("dual_ascent")
 gradient_descent: BoundOfCourse = _function("gradient_descent")
+least_squares: BoundOfCourse = _function("least_squares")
 
 
 def lemma_1(course: Course, u: ArrayLike, lam: float = 1.0) -> Bound:
@@ -269,13 +279,69 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
     >>> dual_ascent_multiclass(learner, [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 1, 2], np.zeros((3, 2)))
     Bound(paid=4.0, allowed=7.0)
     """
-    who = "onlinecls.bounds.dual_ascent_multiclass"
-    asked = estimator_class("DualAscentClassifier") in type(learner).__mro__ and learner.multi_class == "crammer_singer"
-    if not asked or any(value is None or isinstance(value, str) for value in (learner.sigma, learner.norm_bound)):
+    who = f"{WHO}.dual_ascent_multiclass"
+    _require_joint(who, learner, ("DualAscentClassifier",), ("sigma", "norm_bound"))
+    paid = best = second = 0.0
+    sigma, W = float(cast("float", learner.sigma)), float(cast("float", learner.norm_bound))
+
+    def loss(margin: np.ndarray) -> float:
+        if learner.loss == "hinge":
+            return max(0.0, learner.margin - margin.min())
+        return float(np.logaddexp.reduce([0.0, *-margin]))
+
+    for _, x, margins, best_margins, _ in _joint_rounds(who, learner, X, y, u):
+        paid, best = paid + loss(margins), best + loss(best_margins)
+        second += (W**2 * np.abs(x).max() ** 2 if learner.regularizer == "entropic" else 2.0 * x @ x) / (2.0 * sigma)
+    U = np.asarray(u, dtype=np.float64)
+    f = entropy_of_shares(U.ravel() / W, bool(learner.signed)) if learner.regularizer == "entropic" else np.square(U).sum() / 2.0
+    return Bound(float(paid), float(sigma * f + best + second))
+
+
+def potential_based_multiclass(
+    learner: SecondOrderPerceptron | NAROWClassifier, X: Matrix, y: ArrayLike, u: ArrayLike
+) -> Bound:
+    """Updates of a second-order learner of several classes (multi_class="crammer_singer"). NAROW paper, Corollary 2, extended:
+
+        M + U <= L(u) + √(sum of u_c'A_c u_c) √(sum of θ_c'Σ_c θ_c),     A_c = Σ_c^-1,
+
+    for weights u of all classes, (k, d), and Σ_c of class c, full or diagonal, after the last row. θ_c is the sum of the rows of
+    class c that changed the model, less those whose strongest rival it was; L(u) sums the largest of 1 - (u_y - u_c).x over c and
+    0 in those rounds. (The paper calls its condition extended to several classes, of which this is the case.) y : the classes
+    0 .. k - 1. The learner stays as it is: a copy learns.
+
+    >>> from onlinecls import SecondOrderPerceptron
+    >>> learner = SecondOrderPerceptron(
+    ...     1.0, aggressive=True, initial_variance=1.0, multi_class="crammer_singer", fit_intercept=False)
+    >>> paid, allowed = potential_based_multiclass(learner, [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 1, 2], np.zeros((3, 2)))
+    >>> paid, round(allowed, 9)
+    (3, 3.0)
+    """
+    who = f"{WHO}.potential_based_multiclass"
+    _require_joint(who, learner, ("SecondOrderPerceptron", "NAROWClassifier"), ("r", "b", "initial_variance"))
+    updates, loss = 0, 0.0
+    for walker, _, _, best_margins, updated in _joint_rounds(who, learner, X, y, u):
+        updates, loss = updates + updated, loss + updated * max(0.0, 1.0 - best_margins.min())
+        last = walker
+    if not updates:
+        return Bound(0, 0.0)
+    W, U, Sigma = last.coef_, np.asarray(u, dtype=np.float64), last.covariance_
+    times = (lambda V: np.linalg.solve(Sigma, V[..., None])[..., 0]) if Sigma.ndim == 3 else (lambda V: V / Sigma)
+    return Bound(updates, float(loss + np.sqrt(np.sum(U * times(U))) * np.sqrt(np.sum(W * times(W)))))
+
+
+def _require_joint(who: str, learner: Any, names: tuple[str, ...], constants: tuple[str, ...]) -> None:
+    """Raise unless the learner is one of these, of all classes jointly, with numbers for these parameters that it has."""
+    asked = {base.__name__ for base in type(learner).__mro__}.intersection(names) and learner.multi_class == "crammer_singer"
+    own = [name for name in constants if hasattr(learner, name)]
+    if not asked or any(value is None or isinstance(value, str) for value in (getattr(learner, name) for name in own)):
         raise ValueError(
-            f"{who}: learner must be a DualAscentClassifier with multi_class='crammer_singer' and numbers for sigma and "
-            f"norm_bound, got {learner!r}."
+            f"{who}: learner must be a {' or '.join(names)} with multi_class='crammer_singer' and numbers for "
+            f"{' and '.join(own or constants)}, got {learner!r}."
         )
+
+
+def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike) -> Iterator[tuple]:
+    """Yield, as a copy learns, it, each row, its margins over the other classes, those of u, and whether the row changed it."""
     learner = _unfitted(who, learner)
     rows = validate.read_rows(who, X.toarray() if issparse(X) else X, np.float64)
     X, u = rows.data.reshape(rows.n_rows, rows.n_features), np.asarray(u, dtype=np.float64)
@@ -284,25 +350,11 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
     if not (fits and np.isfinite(u).all() and np.isin(codes, range(len(u))).all()):
         raise ValueError(f"{who}: u must be finite weights, a row for each of the classes 0 .. k - 1 > 1, got shape {u.shape}.")
     learner.partial_fit(X[:0], codes[:0], classes=np.arange(len(u)))
-
-    def loss(scores: np.ndarray, code: int) -> float:
-        margins = scores[code] - np.delete(scores, code)
-        if learner.loss == "hinge":
-            return max(0.0, learner.margin - margins.min())
-        return float(np.logaddexp.reduce([0.0, *-margins]))
-
-    sigma, W = float(cast("float", learner.sigma)), float(cast("float", learner.norm_bound))
-    paid = best = second = 0.0
     for t, code in enumerate(codes.astype(int)):
-        paid, best = paid + loss(learner.decision_function(X[t : t + 1])[0], code), best + loss(u @ X[t], code)
-        L2 = W**2 * np.abs(X[t]).max() ** 2 if learner.regularizer == "entropic" else 2.0 * X[t] @ X[t]
-        second += L2 / (2.0 * sigma)
-        learner.partial_fit(X[t : t + 1], codes[t : t + 1])
-    if learner.regularizer == "entropic":
-        f = entropy_of_shares(u.ravel() / W, bool(learner.signed))
-    else:
-        f = np.square(u).sum() / 2.0
-    return Bound(float(paid), float(sigma * f + best + second))
+        x, updates = X[t], learner.n_updates_
+        margins, best = (s[code] - np.delete(s, code) for s in (learner.decision_function(x[None])[0], u @ x))
+        learner.partial_fit(x[None], codes[t : t + 1])
+        yield learner, x, margins, best, learner.n_updates_ > updates
 
 
 def follow_the_leader(y: ArrayLike) -> Bound:

@@ -17,6 +17,7 @@ from numpy.testing import assert_allclose
 import onlinecls
 from onlinecls import (
     AROWClassifier,
+    AROWRegressor,
     DualAscentClassifier,
     DualAscentRegressor,
     FoReLClassifier,
@@ -27,6 +28,7 @@ from onlinecls import (
     MultiplicativePassiveAggressiveRegressor,
     NAROWClassifier,
     OGDClassifier,
+    OGDRegressor,
     PassiveAggressiveClassifier,
     PassiveAggressiveOneClass,
     PassiveAggressiveRegressor,
@@ -56,7 +58,7 @@ ANY = {
     "passive_aggressive": [
         PassiveAggressiveClassifier(0.3, loss=loss, margin=margin, **NO)
         for loss, margin in (("hinge", 1.0), ("hinge", 3.0), ("squared_hinge", 1.0), ("squared_hinge", 0.5))],
-    "fixed_rate": RATES, "lemma_1": [*RATES, BOLD], "potential_based": [*SOPS, *NAROWS],
+    "fixed_rate": RATES, "lemma_1": [*RATES, BOLD], "potential_based": [*SOPS, *NAROWS, AROWClassifier(0.7, **FULL, **NO)],
     "second_order_perceptron": [*SOPS, *(
         SecondOrderPerceptron(r, aggressive=a, initial_variance=v, **f, **NO)
         for r, a, v, f in ((0.7, False, 1.0, {}), (0.7, True, 3.0, {}), (2.0, True, 0.2, FULL), (0.7, False, 3.0, FULL)))],
@@ -83,8 +85,11 @@ TARGETS = {
     "dual_ascent": [DualAscentRegressor(sigma, loss=loss, regularizer=f, norm_bound=5.0, **NO) for loss, f, sigma in (
         ("absolute", "euclidean", 15.0), ("absolute", "entropic", 15.0), ("squared", "euclidean", 15.0),
         ("squared", "entropic", 500.0), ("absolute", "euclidean", "auto"), ("absolute", "entropic", "auto"))],
+    "gradient_descent": [OGDRegressor(alpha, loss="absolute", **NO) for alpha in (0.2, 0.3)],
+    "least_squares": [AROWRegressor(r, **FULL, **NO) for r in (0.3, 2.0)],
 }
-OWN = {"committee", "dual_ascent_multiclass", "follow_the_leader", "hedge"}  # (with streams of their own)
+#: Theorems with streams of their own.
+OWN = {"committee", "dual_ascent_multiclass", "follow_the_leader", "hedge", "potential_based_multiclass"}
 BEST = np.array([2.0, -2.0, 1.0, 0.0, 0.0])  # ||u||_1 = 5
 
 
@@ -393,8 +398,9 @@ def test_rows_of_zeros_and_no_rows_at_all():
 
 # --- courses and certificates --------------------------------------------------------------------------------------------------
 
-FIRST = {row.theorems[0] for row in ALGORITHMS.values() if row.theorems}  # the theorems of certificates
-CERTIFIED = {name: learners for name, learners in ANY.items() if name in FIRST - {"fixed_rate"}}
+FIRST = sorted({row.theorems[0] for row in ALGORITHMS.values() if row.theorems})  # the theorems of certificates
+CERTIFIED = {name: learners for name, learners in ANY.items() if name in FIRST and name != "fixed_rate"}
+CERTIFIED["potential_based"] = [*SOPS, *NAROWS]
 CERTIFIED["fixed_rate"] = [Perceptron(True, eta0=0.2, **NO)]
 CERTIFIED["multiplicative"] = [MultiplicativePassiveAggressiveClassifier(1.0, norm_bound=5.0, **NO)]
 CERTIFIED["passive_aggressive"] = ANY["passive_aggressive"] + LOSSLESS["passive_aggressive"][:1]
@@ -426,6 +432,44 @@ def test_a_certificate_has_both_sides_of_the_course_so_far(name, learner):
     assert not learner.__sklearn_is_fitted__(), "a copy learns"
     empty = bounds.follow(learner, [], u=U[0])
     assert empty.paid.shape == (0,) == empty.allowed.shape
+
+
+@each({name: [one for one in LOSSLESS.get(name, []) + TARGETS.get(name, []) if one._estimator_type != "classifier"]
+       for name in FIRST})
+def test_a_certificate_of_targets_and_of_one_class(name, learner):
+    """Whole, sparse, and in batches, as the course has it; what is paid for u is taken off the right side."""
+    X, y, best = for_rows(learner)
+    y = y if learner in LOSSLESS.get(name, []) else y + np.random.default_rng(3).standard_normal(len(y))
+    U, course = np.array([best, 0.0 * best, np.abs(best)]), bounds.follow(learner, X, y)
+    paid, allowed = sides(name, course, U)
+    batches = [(csr32(X[:9]).astype(np.float64), y[:9]), (X[9:], y[9:])]
+    for stream in ((X.tolist(),) if name == "one_class" else (csr32(X).astype(np.float64), y), (X, y), (batches,)):
+        found = bounds.follow(learner, *stream, u=U)
+        assert_allclose(found.allowed - found.paid, allowed - paid, rtol=1e-7, atol=1e-7)
+        assert (found.paid <= found.allowed + 1e-9 * (1.0 + np.abs(found.allowed))).all() and found.paid[-1] > 0.0
+        assert found.theorem == _theorems.THEOREMS[name](learner, U).name and found.learner.t_ == len(X)
+    assert (course.paid <= course.allowed + 1e-9 * (1.0 + np.abs(course.allowed))).all()
+
+
+def test_recursive_least_squares_pay_what_the_best_weights_are_allowed():
+    """An identity, so that both sides agree for the ridge solution, on any targets."""
+    rng = np.random.default_rng(0)
+    for learner in TARGETS["least_squares"]:
+        X, y = rng.standard_normal((60, 4)), rng.standard_normal(60) * 5.0
+        course = bounds.follow(learner, X, y)
+        best = np.linalg.solve(learner.r * np.eye(4) + X.T @ X, X.T @ y)
+        paid, allowed = bounds.least_squares(course, best)
+        assert paid == pytest.approx(allowed, rel=1e-10)
+        assert bounds.least_squares(course, best + 0.01).allowed > allowed
+
+
+def test_corollary_2_allows_no_more_mistakes_of_arow_than_theorem_2():
+    for seed in range(5):
+        X, y = continuous_problem(120, 5, seed=seed)
+        course = bounds.follow(AROWClassifier(0.7, **FULL, **NO), X, y)
+        wins = int((course.updated & (course.margins > 0.0)).sum())
+        for u in competitors(course, seed):
+            assert bounds.potential_based(course, u).allowed - wins <= bounds.arow(course, u).allowed * (1.0 + 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -494,6 +538,44 @@ def test_dual_ascent_for_several_classes(form):
     for competitor in (0.0 * u, 0.1 * u, walker.coef_):
         paid, allowed = bounds.dual_ascent_multiclass(DualAscentClassifier(**form), X, labels, competitor)
         assert 0.0 < paid <= allowed
+
+
+@pytest.mark.parametrize("learner", [
+    SecondOrderPerceptron(0.7, aggressive=True, **ONE, **NO), SecondOrderPerceptron(2.0, **ONE, **FULL, **NO),
+    NAROWClassifier(2.0, **ONE, **NO), NAROWClassifier(0.5, **ONE, **FULL, **NO)], ids=repr)
+def test_corollary_2_for_several_classes(learner):
+    learner, rng = changed(learner, multi_class="crammer_singer"), np.random.default_rng(3)
+    X, u = rng.standard_normal((300, 4)), np.concatenate([np.eye(3), np.zeros((3, 1))], axis=1)
+    walker, labels = type(learner)(**learner.get_params()).partial_fit(X[:0], [], classes=[0, 1, 2]), []
+    theta, n_updates, losses = np.zeros((3, 4)), 0, []  # by its definition, from the rivals that the scores have
+    for t, row in enumerate(X):  # an adversary in two rows of three: the class that scores least
+        scores, updates = walker.decision_function(row[None])[0], walker.n_updates_
+        labels.append(int(scores.argmin()) if t % 3 else int((u @ row).argmax()))
+        walker.partial_fit(row[None], labels[-1:])
+        if walker.n_updates_ > updates:
+            n_updates += 1
+            theta[labels[-1]] += row
+            theta[max({0, 1, 2} - {labels[-1]}, key=lambda c: scores[c])] -= row
+            losses.append(row)
+    full = walker.covariance_.ndim == 3
+    Sigma = walker.covariance_ if full else np.stack([np.diag(one) for one in walker.covariance_])
+    assert_allclose(np.einsum("cij,cj->ci", Sigma, theta), walker.coef_, rtol=1e-9, atol=1e-12)
+    for size in (0.0, 0.3, 1.0, 3.0):
+        paid, allowed = bounds.potential_based_multiclass(learner, X, labels, size * u)
+        assert 0 < paid == n_updates <= allowed
+        A = np.linalg.inv(Sigma)
+        product = np.einsum("ci,cij,cj", size * u, A, size * u) * np.einsum("ci,cij,cj", theta, Sigma, theta)
+        assert allowed - product**0.5 <= sum(1.0 + 2.0 * size * np.abs(row).max() for row in losses)
+    assert bounds.potential_based_multiclass(learner, X, labels, 0.0 * u).allowed == pytest.approx(n_updates)
+    assert bounds.potential_based_multiclass(learner, X[:0], [], u) == (0, 0.0)
+    assert not learner.__sklearn_is_fitted__()
+
+
+def test_corollary_2_for_several_classes_by_hand():
+    """One row x = 1 of class 0, Σ from 1 to 1/2: θ = (1, -1, 0); of u = (1/2, 0, 0) the loss is 1/2, u'Au = 2/4."""
+    learner = SecondOrderPerceptron(1.0, aggressive=True, multi_class="crammer_singer", **ONE, **NO)
+    found = bounds.potential_based_multiclass(learner, [[1.0]], [0], [[0.5], [0.0], [0.0]])
+    assert found == pytest.approx((1, 0.5 + (0.5 * 1.0) ** 0.5))
 
 
 class Contrary(HedgeClassifier):
@@ -600,7 +682,7 @@ def test_each_parameter_is_named_by_the_theorem_or_changes_nothing_or_is_refused
 @pytest.mark.parametrize("row", [row for row in CLASSIFIERS if not row.theorems], ids=lambda row: row.name)
 def test_an_algorithm_without_a_theorem_is_refused(row):
     learner = getattr(onlinecls, row.estimator)(**row.selects, **row.trials[0], **NO)
-    message = f"onlinecls.bounds: learner must be a classifier with a theorem, got {learner!r}. No theorem here speaks of its"
+    message = f"onlinecls.bounds: learner must be one of which a theorem speaks, got {learner!r}. No theorem here speaks of its"
     with pytest.raises(ValueError, match="^" + re.escape(message)):
         bounds.follow(learner, np.eye(2), [1, -1], u=[0.0, 1.0])
 
@@ -648,8 +730,17 @@ ERRORS = {
     "onlinecls.bounds: u must be 2 finite weights, got shape (3,)": lambda: bounds.follow(PLAIN, X, Y, u=[1.0, 2.0, 3.0]),
     "onlinecls.bounds: u must be finite weights, one for each column of X, or rows of them, got shape (2,).":
         lambda: bounds.follow(PLAIN, X, Y, u=[np.nan, 1.0]),
-    "onlinecls.bounds: learner must be a classifier with a theorem, got PassiveAggressiveRegressor(":
-        lambda: bounds.follow(PassiveAggressiveRegressor(**NO), X, Y, u=[0.0, 1.0]),
+    "onlinecls.bounds.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I.":
+        lambda: bounds.follow(PassiveAggressiveRegressor(C=1.0, epsilon=0.1, **NO), X, Y, u=[0.0, 1.0]),
+    "onlinecls.bounds: loss must be 'absolute', got loss='squared'":
+        lambda: bounds.follow(OGDRegressor(0.1, loss="squared", **NO), X, Y, u=[0.0, 1.0]),
+    "onlinecls.bounds.potential_based: covariance must be 'full', got covariance='diagonal'":
+        lambda: bounds.potential_based(bounds.follow(AROWClassifier(1.0, **NO), X, Y), [0.0, 1.0]),
+    "onlinecls.bounds.potential_based_multiclass: learner must be a SecondOrderPerceptron or NAROWClassifier with multi_class=":
+        lambda: bounds.potential_based_multiclass(PLAIN, X, Y, np.zeros((3, 2))),
+    "onlinecls.bounds.potential_based_multiclass: learner must be a SecondOrderPerceptron or NAROWClassifier with multi_class="
+    "'crammer_singer' and numbers for r and initial_variance, got": lambda: bounds.potential_based_multiclass(
+        SecondOrderPerceptron(1.0, multi_class="crammer_singer", **NO), X, [0, 1], np.zeros((3, 2))),
     "onlinecls.bounds: covariance must be 'diagonal' or 'full', got covariance='auto'. Name the one to follow.":
         lambda: bounds.follow(AROWClassifier(1.0, covariance="auto", **NO), X, Y),
     "onlinecls.bounds: covariance must be 'full', got covariance='diagonal'":
