@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from onlinecls import OnlineToBatch, _core, _registry, _saving
+from onlinecls import OnlineToBatch, _core, _registry, _saving, load
 from onlinecls._cli import capacity, main, parameters, stopping
 from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model, p_norm
@@ -46,6 +46,14 @@ DOCTESTED = [
     ".measures._comparison", ".measures._counts", ".measures._drift",
     "._evaluation._compare", "._evaluation._progressive", "._estimators.committee", "._estimators.kernel", "._estimators.saving",
 ]
+
+
+def learner_in(path, **options):
+    """Return the learner of a file, which the command line writes behind the step that makes its rows."""
+    found = load(path, **options)
+    model, *more = found if options else (found,)
+    learner = model[-1] if hasattr(model, "steps") else model
+    return (learner, *more) if more else learner
 
 
 def state_of(learner):

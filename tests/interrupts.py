@@ -9,6 +9,7 @@ import internals
 import pytest
 
 MOST = 2**23  # numbers in X
+FIRST = 16  # rows that determine the units
 
 
 @contextmanager
@@ -58,7 +59,8 @@ def interrupted(make, problem, *, n=2**14, nth=1, **arguments):
     """Return a learner whose partial_fit a Ctrl-C has ended within the n-th kernel, its rows and labels.
 
     `make()` is the learner, `problem(n)` its n rows and labels. Kernels look for signals every 2 million numbers; where the
-    machine is so busy that the signal comes after the last look, more rows are given.
+    machine is so busy that the signal comes after the last look, more rows are given. A signal that came while the first rows
+    were learnt, by a kernel of their own, is sent again to the next one.
     """
     if threading.current_thread() is not threading.main_thread():
         pytest.skip("signals are for the main thread")
@@ -68,7 +70,8 @@ def interrupted(make, problem, *, n=2**14, nth=1, **arguments):
             with ctrl_c(internals.kernels(), nth):
                 learner.partial_fit(X, y, **arguments)
         except KeyboardInterrupt:
-            if learner.__sklearn_is_fitted__() and 0 < learner.t_ < len(y):
+            if learner.__sklearn_is_fitted__() and FIRST < learner.t_ < len(y):
                 return learner, X, y
-        n *= 1 + (X.size < MOST)
+        is_early = learner.__sklearn_is_fitted__() and 0 < learner.t_ <= FIRST
+        n, nth = n * (1 + (X.size < MOST and not is_early)), nth + is_early
     raise AssertionError(f"no Ctrl-C came through while a kernel learnt {n} rows")

@@ -21,6 +21,7 @@ import os
 import stat
 import time
 import zlib
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +50,23 @@ class InvalidError(ValueError):
 def require(that: bool, required: str, came) -> None:
     if not that:
         raise InvalidError(f"{required}, got {came!r}")
+
+
+def require_layout(arrays: dict[str, np.ndarray], layout: dict) -> None:
+    """Raise unless these are the arrays of a layout, {name: (shape, dtype)}."""
+    found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+    require(found == layout, f"arrays {layout}", found)
+
+
+def numbered(several: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Join the arrays of several models, those of number k as "k.name"."""
+    return {f"{k}.{name}": array for k, arrays in enumerate(several) for name, array in arrays.items()}
+
+
+def of_number(k: int, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Take the arrays of number k out of those that `numbered` has joined."""
+    names = [name for name in arrays if name.partition(".")[0] == str(k)]
+    return {name.partition(".")[2]: arrays.pop(name) for name in names}
 
 
 # --- values that JSON does not know --------------------------------------------------------------------------------------------

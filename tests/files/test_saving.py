@@ -15,7 +15,7 @@ import internals
 import numpy as np
 import pytest
 from algorithms import ONE_EACH, REGRESSION
-from forging import forged, poking, setting
+from forging import forged, poking
 from internals import state_of
 from looping import each_estimator
 from matrices import continuous_problem
@@ -452,84 +452,7 @@ def test_errors_of_load_say_what_came_and_what_to_do(saved):
         load(saved.with_name("none"))
 
 
-# --- malice: files whose checksum is right -------------------------------------------------------------------------------------
-
-
-def resizing(n_features):
-    """Return a change to another number of features than there are weights."""
-    return setting("state", "n_features", n_features)
-
-
-def placing(name, **part):
-    """Change what the header says of an array: its dtype, shape or place."""
-    return lambda told, header, arrays: header[name].update(part)
-
-
-def leaving_out(name):
-    return lambda told, header, arrays: (header.pop(name), arrays.pop(name))
-
-
-# One file for each kind of fault (those of numbers: test_hostile_models.py); tests/fuzz makes them at random.
-FORGED = {
-    "an estimator outside the library": setting("told", "estimator", "os.system"),
-    "a parameter out of range": setting("parameters", "r", -1.0),
-    "an integer parameter past any double": setting("parameters", "average", 10**400),
-    "an average without its sums": setting("learnt_with", "average_from", 0),
-    "a feature more than there are weights": resizing(6),
-    "a number of features past 64 bits": resizing(2**70),
-    "an initial variance below those stored": setting("state", "variance", 1e-9),
-    "labels wider than memory": setting("told", "classes", "<U999999999999"),
-    "a weight that is NaN": poking("values", 3, np.nan),
-    "more mistakes than rounds": poking("counters", 1, 1e6),
-    "another rule": setting("learnt_with", "rule", "pa1"),
-    "an unknown geometry": setting("learnt_with", "geometry", "round"),
-    "an infinite bias": setting("learnt_with", "bias", {"float": "inf"}),
-    "a text as a number": setting("learnt_with", "bias", "1"),
-    "an unknown field": setting("learnt_with", "more", 1.0),
-    "labels out of order": poking("classes", 0, 7, "i8"),
-    "a weight beyond its reach": poking("values", 1, 1e6),
-    "a variance of 0": poking("values", 4, 0.0),
-    "an array of a dtype that it cannot have": placing("values", dtype="I64"),
-    "an array outside the file": placing("classes", data_offsets=[10**9, 10**9 + 24]),
-    "an array left out": leaving_out("classes"),
-    "a shape whose size overflows": placing("correction", shape=[0, 2**62, 2**62]),
-    "arrays that overlap": placing("counts", data_offsets=[0, 24]),
-}
-FORGED_FULL = {
-    "a covariance beyond twice the first variance": poking("sigma", 6, -2.1),
-    "a covariance of other columns": placing("sigma", shape=[1, 6, 18]),
-    "features past memory": resizing(2**40),
-}
-FORGED_ASCENT = {
-    "the other construction": setting("state", "joint", False),
-    "another normaliser": poking("shared", 5, 1e3),
-    "the other regularizer": setting("learnt_with", "entropic", 0),
-    "a power that is not the weight's": poking("values", 2, 0.25),
-}
-FORGED_REGRESSOR = {
-    "a classifier's name": setting("told", "estimator", "AROWClassifier"),
-    "a negative sum of squared errors": poking("counters", 8, -1.0),
-}
-FORGERIES = [
-    pytest.param(learner, y, change, id=name)
-    for learner, y, table in (
-        (onlinecls.AROWClassifier(r=0.5), Y, FORGED), (onlinecls.AROWClassifier(covariance="full"), Y, FORGED_FULL),
-        (onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64"), Y, FORGED_ASCENT),
-        (onlinecls.AROWRegressor(), TARGETS, FORGED_REGRESSOR),
-    ) for name, change in table.items()
-]
-
-
-@pytest.mark.parametrize("learner, y, change", FORGERIES)
-def test_a_forged_file_is_refused_mapped_or_not(learner, y, change, saved):
-    copy.deepcopy(learner).partial_fit(X, y).save(saved)
-    forged(saved)
-    assert load(saved).t_ == 60
-    forged(saved, change)
-    for mmap in (False, True):
-        with pytest.raises(ValueError, match=r"^onlinecls\.load: .* must be .*, got (one|a header|\d+ bytes)") as caught:
-            load(saved, mmap=mmap)
-        assert str(caught.value).endswith(DAMAGED)
+# --- malice: files whose checksum is right (faults one by one: test_hostile_models.py) ------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -62,4 +62,5 @@ if __name__ == "__main__":
     for name, learner, rows in models():
         learner.save(folder / f"{name}.model", {"name": name})
         expected[name] = predictions(learner, rows)
-    (folder / "expected.json").write_text(json.dumps(expected, indent=1) + "\n")
+    lines = (f"{json.dumps(name)}: {json.dumps(said)}" for name, said in expected.items())
+    (folder / "expected.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")  # a line a model

@@ -9,10 +9,10 @@ from internals import SHARED, powers, state_of
 from looping import within
 from matrices import advice, continuous_problem, csr32
 from numpy.testing import assert_allclose
-from reference import OGD, DualAscent
+from reference import DualAscent
 from states import fingerprint
 
-from onlinecls import DualAscentClassifier, HedgeClassifier, OGDClassifier
+from onlinecls import DualAscentClassifier, HedgeClassifier
 
 FORMS = [
     {"regularizer": regularizer, "loss": loss, "update": update}
@@ -94,20 +94,6 @@ def test_one_against_the_rest_is_independent_learners(regularizer, loss):
     alone = [DualAscentClassifier(**form).partial_fit(X, (y == c).astype(int), classes=[0, 1]) for c in range(4)]
     assert_allclose(joint.coef_, np.vstack([learner.coef_ for learner in alone]), rtol=1e-12, atol=1e-15)
     assert_allclose(joint.dual_value_, sum(learner.dual_value_ for learner in alone), rtol=1e-12)
-
-
-@pytest.mark.parametrize("rate", [{"alpha": 0.05}, {"learning_rate": "sqrt", "eta0": 0.7}], ids=str)
-@pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
-def test_gradient_descent_equals_the_slow_twin(rate, n_classes, multi_class):
-    X, y = continuous_problem(200, 9, seed=34, n_classes=n_classes)
-    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
-    twin = OGD(9, n_classes if n_classes > 2 else 1, **rate, joint=multi_class == "crammer_singer")
-    for x, label, c in zip(X, y, weights, strict=True):
-        if c > 0.0:
-            twin.learn(x, label, c)
-    learner = OGDClassifier(**rate, multi_class=multi_class, fit_intercept=False)
-    learner.partial_fit(X, y, classes=np.unique(y), sample_weight=weights)
-    assert_allclose(learner.coef_, twin.W, rtol=1e-10, atol=1e-12)
 
 
 # --- what the tutorial proves --------------------------------------------------------------------------------------------------

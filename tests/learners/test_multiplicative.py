@@ -249,19 +249,6 @@ def test_an_entropic_step_beyond_the_dtype_is_left_out():
 # --- files, and numbers that hurt -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name, at", [("ages", 0), ("high", 0), ("shift", 0), ("peak", 0), ("values", 3), ("values", 2)])
-@both_forms
-def test_a_model_whose_numbers_do_not_belong_together_is_not_saved(signed, name, at, tmp_path):
-    X, y = problem(60, 5, seed=309, signed=signed)
-    learner = Classifier(0.7, signed=signed).partial_fit(X, y)
-    learner.save(tmp_path / "model")  # it can be
-    state = state_of(learner)
-    array = state.values if name == "values" else state.groups[:, state.FIELDS.index(name)]
-    array[at] = -array[at] - 0.1
-    with pytest.raises(ValueError, match="numbers that learning can give"):
-        learner.save(tmp_path / "model")
-
-
 # --- errors --------------------------------------------------------------------------------------------------------------------
 
 NEGATIVE = (

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import inspect
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial, wraps
+from functools import cache, wraps
 from math import nan, prod
 from operator import is_, itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, Concatenate, Literal, NamedTuple, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -29,12 +30,10 @@ from .._registry import AUTO, NARROW, Units, select
 from . import exporting, merging, saving, threads
 from .routing import Routing
 from .sparse_arrays import most_frequent
-from .units import FARTHEST, N_ROWS, Youth, dominant_column, first_row, first_rows, median_units, units_of
+from .units import FARTHEST, N_ROWS, Youth, dominant_column, first_row, first_rows, median, non_zeros, units_of_each
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
-    from typing import IO, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from sklearn.utils import Tags
@@ -56,12 +55,29 @@ NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
 
 
-class Targets(NamedTuple):
-    """Hold the targets of a `fit`: numbers of classes with the classes and their weights, or real targets."""
+class Batch(NamedTuple):
+    """Hold the rows of a call as the kernels take them: targets are numbers of classes, or real ones."""
 
-    values: np.ndarray = NO_WEIGHTS
-    classes: np.ndarray | None = None
+    rows: Rows
+    targets: np.ndarray
+    weights: np.ndarray = NO_WEIGHTS
     class_weights: np.ndarray = NO_WEIGHTS
+    order: np.ndarray = NO_ORDER
+    predictions: np.ndarray = NO_PREDICTIONS
+
+    def part(self, start: int, stop: int | None = None) -> Batch:
+        stop, cut = self.rows.n_rows if stop is None else stop, slice(start, stop)
+        rows, predictions = self.rows.part(start, stop), self.predictions[cut]
+        return self._replace(rows=rows, targets=self.targets[cut], weights=self.weights[cut], predictions=predictions)
+
+    def row_weights(self) -> np.ndarray:
+        """Return the weights of the rows times those of their classes; empty: all are 1."""
+        return validate.row_weights(self.weights, self.class_weights, self.targets)
+
+    def live(self) -> np.ndarray:
+        """Return True for each row of weight > 0."""
+        weights = self.row_weights()
+        return weights > 0.0 if len(weights) else np.ones(self.rows.n_rows, bool)
 
 
 def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
@@ -95,14 +111,11 @@ class Estimator(Routing):
     feature_names_in_: NDArray[np.object_]
     _lock: Lock
     _in_place = frozenset({"_state", "_run", "_model"})  # attributes whose objects learning calls change
-    _names: list[str]
-    _getter: Callable[[dict[str, Any]], tuple[Any, ...]]
 
     @classmethod
+    @cache
     def _parameter_names(cls) -> list[str]:
-        if "_names" not in cls.__dict__:
-            cls._names = list(cls._signature())
-        return cls._names
+        return list(cls._signature())
 
     @classmethod
     def _signature(cls) -> dict[str, inspect.Parameter]:
@@ -123,12 +136,11 @@ class Estimator(Routing):
         return found
 
     @classmethod
+    @cache
     def _parameter_values(cls) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
         """Return a function that reads all constructor parameters, as a tuple, off an instance's dictionary."""
-        if "_getter" not in cls.__dict__:
-            names = cls._parameter_names()
-            cls._getter = itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
-        return cls._getter
+        names = cls._parameter_names()
+        return itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
 
     def _assign(self, values: dict) -> None:
         """Set a constructor's parameters (its locals) as they came: nothing is checked or changed before `fit`."""
@@ -136,18 +148,38 @@ class Estimator(Routing):
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
+    def _nested(self) -> dict[str, Any]:
+        """Return the estimators among the parameters, by the names before the two underscores of theirs."""
+        return {}
+
+    def _set_nested(self, named: dict[str, Any]) -> None:
+        """Take other estimators of these names, or the same ones with other parameters."""
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters, by name. `deep` is accepted for scikit-learn's sake: there are no nested estimators."""
-        return {name: getattr(self, name) for name in self._parameter_names()}
+        """The constructor's parameters, by name; deep: estimators among them too, and their parameters as name__parameter."""
+        params = {name: getattr(self, name) for name in self._parameter_names()}
+        for name, inner in self._nested().items() if deep else ():
+            params[name] = inner
+            if hasattr(inner, "get_params") and not isinstance(inner, type):
+                params.update({f"{name}__{key}": value for key, value in inner.get_params().items()})
+        return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set constructor parameters, checked at the next `fit` or `partial_fit`. Returns the estimator."""
-        valid = self._parameter_names()
-        for name in params:
-            if name not in valid:
-                raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {sorted(valid)!r}.")
-        for name, value in params.items():
-            setattr(self, name, value)
+        """Set parameters by the names that `get_params` has; the next call that learns checks them. Returns the estimator."""
+        valid, before = self._parameter_names(), self.__dict__.copy()
+        for name in [name for name in params if name in valid]:
+            setattr(self, name, params.pop(name))
+        named = self._nested()
+        for key in params:
+            if key not in named and (key.partition("__")[0] not in named or "__" not in key):
+                self.__dict__.update(before)
+                raise ValueError(f"Invalid parameter {key!r} for estimator {self}. Valid parameters are: {sorted(valid)!r}.")
+        if params:
+            named.update({name: params.pop(name) for name in [*named] if name in params})
+            self._set_nested(named)
+        for key, value in params.items():
+            name, _, parameter = key.partition("__")
+            named[name].set_params(**{parameter: value})
         return self
 
     # --- threads -------------------------------------------------------------------------------------------------------------
@@ -212,6 +244,13 @@ class Estimator(Routing):
         """Return how many rows the model among these attributes has learnt; None if there is no model."""
         state = attributes.get("_state")
         return None if state is None else state.counters.item(_ROUNDS)
+
+    def _take_features(self, X: Matrix, n_features: int) -> None:
+        """Take the number of features, and their names if X has any, as those of the model."""
+        names, self.n_features_in_ = validate.feature_names(type(self).__name__, X), n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = names
 
     def _check_features(self, X: Matrix, n_features: int) -> None:
         who = type(self).__name__
@@ -295,6 +334,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
     n_features_in_: int
     n_iter_: int
+    _estimator_type: str
 
     # Parameters, as far as a learner has them.
     fit_intercept: bool
@@ -315,7 +355,7 @@ class OnlineLearner(saving.Describing, Estimator):
     l1: float
 
     # What learning leaves, beside what `Describing` knows.
-    _compiled: tuple[tuple[Any, ...], Units, Params]
+    _compiled: tuple[Any, ...]  # the values of the parameters, units, Params in them; then the algorithm and its values
     _sparse_coef: Any
 
     _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
@@ -366,8 +406,22 @@ class OnlineLearner(saving.Describing, Estimator):
         """
         found, remembered = self._parameter_values()(self.__dict__), self.__dict__.get("_compiled")
         units = self._units if units is None else units
-        if remembered is not None and units == remembered[1] and all(map(is_, remembered[0], found)):
-            return remembered[2]
+        if remembered is not None and all(map(is_, remembered[0], found)):
+            if units == remembered[1]:
+                return remembered[2]
+            algorithm, values = remembered[3:]
+        else:
+            algorithm, values = self._checked_parameters()
+        params = self._params_from(algorithm, algorithm.in_units(values, units))
+        if not units.scale and algorithm.awaits_scale(values):  # without an intercept, rows of zeros move nothing
+            params["bias"] = 0.0
+            if values.get("initial_variance") in AUTO:
+                params["variance"] = 0.0
+        self._compiled = found, units, params, algorithm, values
+        return params
+
+    def _checked_parameters(self) -> tuple[Algorithm, dict]:
+        """Return the algorithm that the parameters choose, and their values, all of them checked."""
         who, values = type(self).__name__, self._parameters()
         algorithm = select(type(self), values)
         validate.read_dtype(who, self.dtype)
@@ -376,13 +430,7 @@ class OnlineLearner(saving.Describing, Estimator):
         values = {**{name: getattr(self, name) for name in algorithm.params}, **values}
         if values.get("covariance") == "auto":
             values["covariance"] = "full" if self._width <= NARROW else "diagonal"
-        params = self._params_from(algorithm, algorithm.in_units(values, units))
-        if not units.scale and algorithm.awaits_scale(values):  # without an intercept, rows of zeros move nothing
-            params["bias"] = 0.0
-            if values.get("initial_variance") in AUTO:
-                params["variance"] = 0.0
-        self._compiled = found, units, params
-        return params
+        return algorithm, values
 
     def _know_width(self, n_features: int) -> None:
         """Take the width of X, on which the meaning of covariance="auto" depends."""
@@ -467,7 +515,6 @@ class OnlineLearner(saving.Describing, Estimator):
         return STATES[next(name for name, number in model.GEOMETRIES.items() if number == params["geometry"])]
 
     def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
-        """Return the size in bytes of all arrays of a model."""
         kind = self._state_class(params)
         layout = kind.layout(n_features, n_classes, dtype, average=params["average_from"] >= 0)
         return sum(prod(shape) * dtype.itemsize for shape, dtype in layout.values())
@@ -558,7 +605,7 @@ class OnlineLearner(saving.Describing, Estimator):
         weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
         if first:
             self._begin(X, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype))
-        self._learn(params, rows, targets, weights, NO_WEIGHTS)
+        self._learn(params, Batch(rows, targets, weights))
         self._end_call()
 
     @exclusive
@@ -576,19 +623,18 @@ class OnlineLearner(saving.Describing, Estimator):
         validate.require_samples(who, rows, 1)
         self._check_range(self._with_constant(params), rows.data.dtype)
         targets, weights = self._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
-        targets, classes, class_weights = self._targets_of_fit(targets, weights, again)
+        batch, classes = self._batch_of_fit(Batch(rows, targets, weights), again)
         if not again:
             self._know_width(rows.n_features)
-            params, units = self._for_fit(rows, validate.row_weights(weights, class_weights, targets))
-        train, held_out = self._split(targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
-        validation = rows.take(held_out) if len(held_out) else None
+            params, units = self._for_fit(rows, batch.row_weights())
+        train, held_out = self._split(batch.targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
         n_classes = 1 if classes is None else len(classes)
         state = self._state if again else self._start(params, rows.n_features, n_classes, rows.data.dtype)
         if coef_init is not None or intercept_init is not None:
             state = self._initialised(who, params, state, coef_init, intercept_init)
 
         self._begin(X, rows, params, state, units, classes)
-        self._epochs(params, rows, targets, weights, class_weights, train, held_out, validation, generator)
+        self._epochs(params, batch._replace(order=train), held_out, generator)
         self._warn_of_rows()
         return self
 
@@ -599,9 +645,9 @@ class OnlineLearner(saving.Describing, Estimator):
     def _check_call(self, X: Matrix, whole: bool) -> None:
         """Check what only some learners ask of the X of a `fit` (whole) or `partial_fit`."""
 
-    def _targets_of_fit(self, targets: np.ndarray, weights: np.ndarray, again: bool) -> Targets:
-        """Return the targets of a `fit` as the kernels take them; a classifier finds its classes here."""
-        return Targets(targets)
+    def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray | None]:
+        """Return the rows of a `fit` as the kernels take them, and the classes, which a classifier finds here."""
+        return batch, None
 
     def _read_call(self, X: Matrix) -> tuple[Params, Rows, bool]:
         """Return (params, rows, True at the first call) for a `partial_fit`, checked against the present model."""
@@ -638,12 +684,13 @@ class OnlineLearner(saving.Describing, Estimator):
 
         Where rows of zeros are learnt first they change nothing: the units are left for `_learn` to find.
         """
-        epochs, firsts = float(getattr(self, "max_iter", 1)), first_rows(rows, weights)
-        units = median_units(rows, firsts if self._awaits_scale() else firsts[:1], epochs)
-        if len(firsts) == N_ROWS:
-            self._dominant = dominant_column(rows.take(firsts))
-        if not units.scale and (self.shuffle or self.early_stopping):
-            units = units_of(rows, first_row(rows, weights), epochs)
+        epochs, firsts = float(getattr(self, "max_iter", 1)), non_zeros(rows, first_rows(rows, weights))
+        each = units_of_each(firsts)
+        units = median(each if self._awaits_scale() else each[:1], epochs)
+        if firsts.n_rows == N_ROWS:
+            self._dominant = dominant_column(firsts)
+        if not units.scale and (self.shuffle or self.early_stopping) and (at := first_row(rows, weights)) >= 0:
+            units = median(units_of_each(non_zeros(rows, np.array([at]))), epochs)
         return self._kernel_params(units), units
 
     def _awaits_scale(self) -> bool:
@@ -658,70 +705,77 @@ class OnlineLearner(saving.Describing, Estimator):
 
         Without units, its first rows determine them if a parameter depends on them.
         """
-        names = validate.feature_names(type(self).__name__, X)
+        self._take_features(X, rows.n_features)
         state.params, state.params_of, state.units = params, (None,), UNKNOWN if units is None else units
         state.youth = Youth.begin(rows) if units is None and self._awaits_scale() else None
         state.classes, state.is_open = classes, is_open
-        self.n_features_in_, self.n_iter_ = rows.n_features, 1
-        self.__dict__.pop("feature_names_in_", None)
+        self.n_iter_ = 1
         self.__dict__.pop("_sparse_coef", None)
-        if names is not None:
-            self.feature_names_in_ = names
         self._state = state  # (last: who reads meanwhile finds all of it)
 
-    def _learn(
-        self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
-        order: np.ndarray = NO_ORDER, predictions: np.ndarray = NO_PREDICTIONS,
-    ) -> dict:
+    def _learn(self, params: dict, batch: Batch) -> dict:
         """Hand rows to the kernel of the task: the one place where a model changes. (Only classes are predicted on the way.)
 
         Returns the parameters to go on with: the first rows determine the units that they are in.
         """
-        if self._state.youth is not None and not len(order):
-            at, params = self._learn_young(params, rows, targets, weights, class_weights, predictions)
-            rows, targets, weights, predictions = rows.part(at, rows.n_rows), targets[at:], weights[at:], predictions[at:]
-        at = -1 if self._units.scale or len(order) else first_row(rows, validate.row_weights(weights, class_weights, targets))
+        if self._state.youth is not None and not len(batch.order):
+            batch, params = self._learn_first_rows(params, batch)
+        at = -1 if self._units.scale or len(batch.order) else first_row(batch.rows, batch.row_weights())
         if at > 0:
-            self._pass(params, rows.part(0, at), targets[:at], weights[:at], class_weights, NO_ORDER, predictions[:at])
+            self._pass(params, batch.part(0, at))
         if at >= 0:
-            params = self._set_scale(params, rows, at)
-            rows, targets, weights, predictions = rows.part(at, rows.n_rows), targets[at:], weights[at:], predictions[at:]
-        self._pass(params, rows, targets, weights, class_weights, order, predictions)
+            params, batch = self._set_scale(params, batch.rows, at), batch.part(at)
+        self._pass(params, batch)
         return params
 
+    def _learn_first_rows(self, params: dict, batch: Batch) -> tuple[Batch, dict]:
+        """Learn as long as the model is young; return the rows that are left, and the parameters to go on with."""
+        numbers = first_rows(batch.rows, batch.row_weights())
+
+        def learn(params: dict, start: int, stop: int) -> None:
+            self._pass(params, batch.part(int(numbers[start]), int(numbers[stop - 1]) + 1))
+
+        targets = self._kept_targets(batch.targets[numbers]) if len(batch.targets) else batch.targets
+        params, n = self._learn_young(params, batch, numbers, targets, learn)
+        return batch.part(int(numbers[n - 1]) + 1 if n else 0), params
+
+    def _kept_targets(self, targets: np.ndarray) -> np.ndarray:
+        """Return the targets of rows, which stay what they are when classes join."""
+        return targets
+
     def _learn_young(
-        self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
-        predictions: np.ndarray,
-    ) -> tuple[int, dict]:
-        """Learn row by row as long as the model is young; return how many rows, and the parameters to go on with."""
-        live, at = validate.row_weights(weights, class_weights, targets), 0
+        self, params: dict, batch: Batch, numbers: np.ndarray, targets: np.ndarray, learn: Callable[[dict, int, int], None]
+    ) -> tuple[dict, int]:
+        """Learn the rows of these numbers, of weight > 0, as long as the model is young.
+
+        Rows are learnt together up to one that changes the units. Returns the parameters to go on with, and how many rows.
+
+        targets : theirs. learn : called with parameters, the place of a number and that of the end.
+        """
         params = self._relearn(params)
-        while at < rows.n_rows and self._state.youth is not None:
-            one, row = slice(at, at + 1), rows.part(at, at + 1)
-            if not len(live) or live[at] > 0.0:
-                youth = self._state.youth.with_row(row, self._kept_target(targets[one]), weights[at] if len(weights) else 1.0)
-                learn = partial(self._pass, rows=row, targets=targets[one], weights=weights[one], class_weights=class_weights,
-                                order=NO_ORDER, predictions=predictions[one])
-                params = self._learn_young_row(params, youth, learn)
-            at += 1
-        return at, params
-
-    def _kept_target(self, target: np.ndarray) -> np.ndarray:
-        """Return the target of a row, which stays what it is when classes join."""
-        return target
-
-    def _learn_young_row(self, params: dict, youth: Youth, learn: Callable[[dict], None]) -> dict:
-        """Learn one row, the last of `youth`, in the units before it; return the parameters to go on with."""
-        before, units = self.t_, youth.units(self._units.epochs)
-        is_due = units != self._units
-        if not self._units.scale:  # no row has moved the model yet; those of zeros have waited for the constant feature
-            params, is_due = self._set_units(params, units), is_due and youth.rows.n_rows > 1
-        try:
-            learn(params)
-        finally:  # (an interrupt may come before the row)
-            if self.t_ > before:
-                self._state.youth = youth._replace(is_due=is_due)
-        return self._relearn(params)
+        if self._state.youth is None:
+            return params, 0
+        begin = n = self._state.youth.rows.n_rows
+        numbers, targets, weights = numbers[: N_ROWS - n], targets[: N_ROWS - n], batch.weights
+        weights = weights[numbers] if len(weights) else np.ones(len(numbers))
+        youth = self._state.youth.with_rows(batch.rows, numbers, targets, weights)
+        while n < youth.rows.n_rows:
+            before, epochs = self.t_, self._units.epochs
+            stop, have_waited = youth.end_of_units(n, self._units), False
+            if not self._units.scale:  # no row has moved the model yet; those of zeros have waited for the constant feature
+                units = youth.units(epochs, n + 1)
+                have_waited = n > 0 and units != self._units
+                params = self._set_units(params, units)
+            is_due = have_waited or youth.units(epochs, stop) != self._units
+            try:
+                learn(params, n - begin, stop - begin)
+                self._fitted_state()  # (a call of Python: an interrupt that is pending comes here, not below)
+            finally:  # (an interrupt may come before the last row)
+                if self.t_ > before:
+                    self._state.youth = youth.first(n + self.t_ - before, is_due)
+                    params = self._relearn(params)
+            n = stop
+        return params, n - begin
 
     def _relearn(self, params: dict) -> dict:
         """Return the parameters in the units by the first rows.
@@ -739,7 +793,8 @@ class OnlineLearner(saving.Describing, Estimator):
             params, youth = found, youth._replace(is_due=False)
             self._state.youth = youth
         if youth is not None and youth.is_over:
-            self._state.youth, self._dominant = None, dominant_column(youth.rows)
+            self._state.youth = None
+            self._dominant = dominant_column(youth.rows)
         return params
 
     def _relearnt(self, youth: Youth, units: Units) -> Any:
@@ -754,12 +809,17 @@ class OnlineLearner(saving.Describing, Estimator):
     def _learn_again(self, youth: Youth, units: Units, before: Any) -> None:
         """Begin a model with these units, and learn these rows. before : the model that has learnt them."""
         params, rows = self._kernel_params(units), youth.rows
-        self._begin(rows, rows, params, self._start(params, rows.n_features, 1, rows.data.dtype), units)
-        self._learn(params, rows, youth.targets, youth.weights, NO_WEIGHTS)
+        self._begin(rows, rows, params, self._start_again(params, rows, 1, before), units)
+        self._learn(params, Batch(rows, youth.targets, youth.weights))
+
+    def _start_again(self, params: dict, rows: Rows, n_classes: int, before: Any) -> Any:
+        """Return a model that has learnt nothing, if they will do in the arrays of one that has learnt these rows."""
+        begun = None if before is None else before.writable().begin_again(n_classes, params, rows.indices)
+        return self._start(params, rows.n_features, n_classes, rows.data.dtype) if begun is None else begun
 
     def _set_scale(self, params: dict, rows: Rows, at: int) -> dict:
         """Set the units of X by row `at` and return the parameters in these units. No row has moved the model by then."""
-        return self._set_units(params, units_of(rows, at, self._units.epochs))
+        return self._set_units(params, median(units_of_each(non_zeros(rows, np.array([at]))), self._units.epochs))
 
     def _set_units(self, params: dict, units: Units) -> dict:
         """Set the units of X and return the parameters in these units. No row has moved the model by then."""
@@ -775,21 +835,18 @@ class OnlineLearner(saving.Describing, Estimator):
         self._state.units = units
         return params
 
-    def _pass(
-        self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
-        predictions: np.ndarray,
-    ) -> None:
+    def _pass(self, params: dict, batch: Batch) -> None:
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
-        if rows.n_rows == 0 or (order is not NO_ORDER and len(order) == 0):
+        if batch.rows.n_rows == 0 or (batch.order is not NO_ORDER and len(batch.order) == 0):
             return
-        task, is_open, balanced = self._task(state, class_weights)
+        task, is_open, balanced = self._task(state, batch.class_weights)
         if state.params_of[0] is not params or state.params_of[1:] != (is_open, balanced):
             state.params = self._params_for(params, state, is_open, balanced)
             state.params_of = params, is_open, balanced
         state.are_seen = self._are_seen
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
-        state.learn(model.TASKS[task], rows, targets, weights, class_weights, order, predictions)
+        state.learn(model.TASKS[task], *batch)
 
     def _end_call(self, named: ArrayLike | None = None) -> None:
         """End a `partial_fit` that came the long way. named : see `_enable_fast_path`."""
@@ -851,11 +908,11 @@ class OnlineLearner(saving.Describing, Estimator):
             "limit": min(float(info.max) / 4, np.inf if params["average_from"] < 0 else 1e290),
         }
 
-    def _epochs(
-        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
-        train: np.ndarray, held_out: np.ndarray, validation: Rows | None, generator: Generator,
-    ) -> None:
+    def _epochs(self, params: Params, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
+        """Learn the rows of the batch's order, or all of them, in epochs."""
+        rows, weights, train = batch.rows, batch.weights, batch.order
         best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
+        validation = rows.take(held_out) if len(held_out) else None
         for epoch in range(1, self.max_iter + 1):
             order = train
             if self.shuffle:
@@ -864,12 +921,12 @@ class OnlineLearner(saving.Describing, Estimator):
                 self._own_lock().give_way()
             loss_before = self._state.counters[model.COUNTERS["loss"]]
             with learning(self, again=epoch > 1):
-                params = self._learn(params, rows, targets, weights, class_weights, order)
+                params = self._learn(params, batch._replace(order=order))
             self.n_iter_ = epoch
             loss = (self._state.counters[model.COUNTERS["loss"]] - loss_before) / n_train
             if validation is not None:
                 weighted = len(weights) and weights[held_out].any()
-                loss = -self._validate(validation, targets[held_out], weights[held_out] if weighted else None)
+                loss = -self._validate(validation, batch.targets[held_out], weights[held_out] if weighted else None)
             if self.verbose:
                 shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
                 print(f"-- Epoch {epoch}: t={self.t_} {self._progress()} updates={self.n_updates_} {shown}")
@@ -941,7 +998,6 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._scores(rows, state), state
 
     def _scores(self, rows: validate.Rows, state: Any) -> np.ndarray:
-        """Return the scores of rows by this model, (rows, vectors)."""
         scores = np.empty((rows.n_rows, state.n_columns))
         threads.read_rows(type(self).__name__, state.decision, rows, scores, self.n_jobs)
         return scores
@@ -1027,7 +1083,7 @@ class WithWeights(OnlineLearner):
         state = self._fitted_state()
         if "_sparse_coef" in self.__dict__:
             return self._sparse_coef
-        coef = state.weights(self._read_params(state), slice(0, state.n_features))
+        coef = state.weights_of(self._read_params(state), slice(0, state.n_features))
         return coef[0] if self._flat else coef
 
     @property
@@ -1035,7 +1091,7 @@ class WithWeights(OnlineLearner):
         """Weight of the constant feature times its value, (1,) or (n_classes,)."""
         state = self._fitted_state()
         params = self._read_params(state)
-        found = state.weights(params, slice(state.n_features, None))[:, 0].astype(np.float64) * params["bias"]
+        found = state.weights_of(params, slice(state.n_features, None))[:, 0].astype(np.float64) * params["bias"]
         largest = float(np.finfo(state.dtype).max)
         return np.clip(found, -largest, largest).astype(state.dtype)
 
@@ -1136,3 +1192,10 @@ class WithVariances(OnlineLearner):
         n_jobs = None if len(state.sigma) else self.n_jobs
         threads.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
         return deviations
+
+    def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of X and their standard deviations, (rows, vectors) each."""
+        self._fitted_state()
+        rows = self._read_rows(X, False)
+        state = self._state_for(rows)
+        return self._scores(rows, state), self._deviations(rows, state)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .._compiled import dual_ascent as ascent
-from .._estimators.probabilities import LinearClassifier
+from .._estimators.classifier import LinearClassifier, OnlineClassifier
 from .._input.compat import random_state as generator_of
 from .._models.dual_ascent import SHARED as _SHARED
-from .dual_ascent_base import AscentClassifier, AscentRegressor
+from .dual_ascent import AscentLearner
 from .parameters import EpochParameters, LinearParameters, estimator
+from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
-    from typing import Any, Literal
-
     from numpy.typing import DTypeLike, NDArray
     from sklearn.utils import Tags
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @estimator
-class OGDClassifier(LinearClassifier, AscentClassifier):
+class OGDClassifier(AscentLearner, LinearClassifier):
     """Online gradient descent on the hinge loss, with the step rules of strongly convex and of plain losses.
 
     With the margin m = y w.x and the row's weight c, in round t,
@@ -41,11 +40,9 @@ class OGDClassifier(LinearClassifier, AscentClassifier):
     ----------
     alpha : float or "auto", default="auto"
         Strength of the regularisation, > 0; of "strongly_convex" alone.
-        "auto", with s = ``scale_``: {auto_alpha}.
     learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
     eta0 : float or "auto", default="auto"
         Step size in the first round, > 0; of "sqrt" alone.
-        "auto", with s = ``scale_``: {auto_eta0}.
     {shared}
 
     References
@@ -74,7 +71,7 @@ class OGDClassifier(LinearClassifier, AscentClassifier):
 
 
 @estimator
-class OGDRegressor(LinearParameters, AscentRegressor):
+class OGDRegressor(LinearParameters, AscentLearner, OnlineRegressor):
     """Online gradient descent on errors, with the step rules of strongly convex and of plain losses.
 
     With the error e = y - w.x, the row's weight c, and g = sgn(e) (``loss="absolute"``) or 2 e (``"squared"``), in round t,
@@ -89,11 +86,9 @@ class OGDRegressor(LinearParameters, AscentRegressor):
     alpha : float or "auto", default="auto"
         Strength of the regularisation, > 0; of "strongly_convex" alone. On the squared loss steps are 2 c ||x||^2 / (alpha t)
         times the error: they overshoot until t is that large.
-        "auto", with s = ``scale_``: {auto_alpha}.
     learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
     eta0 : float or "auto", default="auto"
         Step size in the first round, > 0; of "sqrt" alone.
-        "auto", with s = ``scale_``: {auto_eta0}.
     loss : {"absolute", "squared"}, default="absolute"
     {shared}
 
@@ -124,8 +119,8 @@ class OGDRegressor(LinearParameters, AscentRegressor):
         return {"loss": ascent.LOSSES[values["loss"]], "schedule": ascent.SCHEDULES[rate], "sigma": sigma}
 
 
-@dataclass(eq=False, repr=False)
-class HedgeClassifier(EpochParameters, AscentClassifier):
+@estimator
+class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     """Hedge (exponential weights): predicts about as well as the best of the experts whose advice the features are.
 
     Feature j is expert j's advice in [0, 1], the chance it gives ``classes_[1]`` (y = +1). With the loss (y + 1)/2 - y x_j of an
@@ -144,21 +139,9 @@ class HedgeClassifier(EpochParameters, AscentClassifier):
     ----------
     eta0 : float or "auto", default="auto"
         eta, > 0. "auto": sqrt(8 ln(d) / t) in round t.
-    max_iter : int, default=1
-        Most epochs of `fit`, >= 1. `partial_fit` is always one pass.
-    tol : float or None, default=1e-3
-        `fit` stops when an epoch's mean loss was above the best one - tol for `n_iter_no_change` epochs. None: never early.
-    shuffle : bool, default=False
-        Whether `fit` shuffles the rows before each epoch.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling.
-    warm_start : bool, default=False
-    n_iter_no_change : int, default=5
-    verbose : int, default=0
-    dtype : numpy.float32, numpy.float64 or None, default=None
-    class_weight : dict, "balanced" or None, default=None
     signed : bool, default=False
         Whether advice is in [-1, 1].
+    {parameters}
 
     Attributes
     ----------

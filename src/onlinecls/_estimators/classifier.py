@@ -1,22 +1,23 @@
-"""The base of all classifiers: labels and classes, and how classes join."""
+"""The bases of all classifiers: labels and classes, how classes join, and probabilities."""
 
 from __future__ import annotations
 
-from functools import partial
+import warnings
+from collections.abc import Callable
 from math import ceil
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
-from .._compiled.model import best_of
+from .._compiled import model
 from .._input import validate
 from .._input.compat import classifier_tags
-from .base import NO_PREDICTIONS, Targets, WithVariances, WithWeights, exclusive
+from .._models.calibration import finite, log_probabilities
+from .base import NO_PREDICTIONS, Batch, WithVariances, WithWeights, exclusive, read_weights_of_fit
+from .parameters import ClassifierParameters
 from .units import first_row
 
 if TYPE_CHECKING:
-    from typing import Any, Literal, Self
-
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
@@ -43,7 +44,6 @@ class OnlineClassifier(WithWeights):
     # --- learning ------------------------------------------------------------------------------------------------------------
 
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-        """Return the name of the kernel, if labels join, and if it weighs the classes by their counts."""
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
         return "binary" if state.n_columns == 1 else self.multi_class, state.is_open, balanced
 
@@ -99,35 +99,32 @@ class OnlineClassifier(WithWeights):
         if len(known):
             validate.comparable(who, y, known)
         if len(known) > 1:
-            codes, unknown = validate.encode(y, known)
-            if unknown is None or not is_open:
-                if unknown is not None:
-                    raise validate.outside_classes(who, y, unknown, known)
+            codes, unknown = validate.encode(y, known) if is_open else (validate.encode_known(who, y, known), None)
+            if unknown is None:
                 class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
                     state = self._start(params, rows.n_features, len(known), rows.data.dtype)
                     self._begin(X, rows, params, state, classes=known, is_open=is_open)
-                self._learn(params, rows, codes, weights, class_weights, predictions=predictions)
+                self._learn(params, Batch(rows, codes, weights, class_weights, predictions=predictions))
                 self._end_call(classes)
                 return predictions
         self._learn_with_newcomers(X, params, rows, y, weights, known, first, predictions)
         self._end_call()
         return predictions
 
-    def _kept_target(self, target: np.ndarray) -> np.ndarray:
-        return self.classes_[target]
+    def _kept_targets(self, targets: np.ndarray) -> np.ndarray:
+        return self.classes_[targets]
 
     def _learn_again(self, youth: Youth, units: Units, before: Any) -> None:
         """Begin a model with these units, and learn these rows; it has the classes of the model before."""
         classes, rows, y, params = before.classes, youth.rows, youth.targets, self._kernel_params(units)
         if before.is_open:
-            self._learn_with_newcomers(rows, params, rows, y, youth.weights, y[:0], True, NO_PREDICTIONS, units)
+            self._learn_with_newcomers(rows, params, rows, y, youth.weights, y[:0], True, NO_PREDICTIONS, units, before)
             self._state = self._with_classes(classes)._state
             return
         class_weights = validate.read_class_weight(type(self).__name__, self.class_weight, classes, closed=True)
-        state = self._start(params, rows.n_features, len(classes), rows.data.dtype)
-        self._begin(rows, rows, params, state, units, classes)
-        self._learn(params, rows, np.searchsorted(classes, y).astype(np.int32), youth.weights, class_weights)
+        self._begin(rows, rows, params, self._start_again(params, rows, len(classes), before), units, classes)
+        self._learn(params, Batch(rows, np.searchsorted(classes, y).astype(np.int32), youth.weights, class_weights))
 
     def _read_classes(self, classes: ArrayLike | None, first: bool) -> np.ndarray | None:
         """Return the classes argument as a sorted array; None if it was not given."""
@@ -149,7 +146,7 @@ class OnlineClassifier(WithWeights):
 
     def _learn_with_newcomers(
         self, X: Matrix, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, known: np.ndarray, first: bool,
-        predictions: np.ndarray, units: Units | None = None,
+        predictions: np.ndarray, units: Units | None = None, before: Any = None,
     ) -> None:
         """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
         who = type(self).__name__
@@ -185,7 +182,7 @@ class OnlineClassifier(WithWeights):
 
         self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
-            state = self._start(params, rows.n_features, len(stages[0][2]), rows.data.dtype)
+            state = self._start_again(params, rows, len(stages[0][2]), before)
             self._begin(X, rows, params, state, units, stages[0][2], is_open=True)
         elif stages and len(stages[0][2]) == len(known) < len(everyone):
             # A copy learns the rows before a newcomer: should there be no memory for its weights, the old model is still there.
@@ -203,7 +200,8 @@ class OnlineClassifier(WithWeights):
             said = predictions[start:stop]
             learner, t = self._with_classes(classes), self.t_
             try:
-                params = learner._learn(params, rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
+                batch = Batch(rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
+                params = learner._learn(params, batch)
             finally:  # an interrupt may come before a newcomer's first row
                 came = learner._state.counts > 0.0
                 if learner.t_ > t:
@@ -220,13 +218,13 @@ class OnlineClassifier(WithWeights):
         live, n_new = np.flatnonzero(weights > 0.0), int(is_new)
         if self._state.youth is None and not self._units.scale and (at := first_row(rows, weights)) >= 0:
             params = self._set_scale(params, rows, at)
-        params = self._relearn(params)
-        while self._state.youth is not None and len(live):
-            at, live = live[0], live[1:]
-            youth = self._state.youth.with_row(rows.part(at, at + 1), self.classes_, weights[at])
-            params = self._learn_young_row(params, youth, partial(self._count_only_class, n_rows=1, n_new=n_new))
-            n_new = 0
-        self._count_only_class(params, len(live), n_new)
+
+        def count(params: Params, start: int, stop: int) -> None:
+            self._count_only_class(params, stop - start, n_new if start == 0 else 0)
+
+        labels = np.repeat(self.classes_, rows.n_rows)
+        params, n = self._learn_young(params, Batch(rows, labels, weights), live, labels[live], count)
+        self._count_only_class(params, len(live) - n, 0 if n else n_new)
         return params
 
     def _count_only_class(self, params: Params, n_rows: int, n_new: int) -> None:
@@ -252,7 +250,6 @@ class OnlineClassifier(WithWeights):
         return learner
 
     def _grown(self, places: np.ndarray, n_classes: int) -> Any:
-        """Return the model with its classes at `places` among n_classes."""
         return self._state.grow_classes(places, n_classes)
 
     def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:
@@ -261,23 +258,18 @@ class OnlineClassifier(WithWeights):
     def _can_go_on(self, params: dict) -> bool:
         return super()._can_go_on(params) and len(self.classes_) > 1
 
-    def _targets_of_fit(self, y: np.ndarray, weights: np.ndarray, again: bool) -> Targets:
-        who = type(self).__name__
-        classes = self.classes_ if again else np.unique(y)
-        if len(classes) < 2:
-            raise ValueError(
-                f"{who}: y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}. Give rows of another class too."
-            )
+    def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
+        who, y, weights = type(self).__name__, batch.targets, batch.weights
+        classes = self.classes_ if again else classes_of_fit(who, y)
         validate.comparable(who, y, classes)
-        codes, unknown = validate.encode(y, classes)
-        if unknown is not None:
-            raise validate.outside_classes(who, y, unknown, classes)
+        codes = validate.encode_known(who, y, classes)
         class_weights = validate.read_class_weight(who, self.class_weight, classes, closed=True)
-        if len(class_weights) and not validate.row_weights(weights, class_weights, codes).any():
+        batch = batch._replace(targets=codes, class_weights=class_weights)
+        if len(class_weights) and not batch.row_weights().any():
             raise ValueError(f"{who}: class_weight must not be 0 for all rows, got {self.class_weight!r}.")
         if validate.is_balanced(self.class_weight):
-            class_weights = _balanced(codes, weights, len(classes))
-        return Targets(codes, classes, class_weights)
+            batch = batch._replace(class_weights=_balanced(codes, weights, len(classes)))
+        return batch, classes
 
     def _split(self, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
         held_out = np.zeros(len(codes), bool)
@@ -293,7 +285,7 @@ class OnlineClassifier(WithWeights):
         return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     def _validate(self, rows: Rows, codes: np.ndarray, weights: np.ndarray | None) -> float:
-        return float(np.average(best_of(self._scores(rows, self._state)) == codes, weights=weights))
+        return float(np.average(model.best_of(self._scores(rows, self._state)) == codes, weights=weights))
 
     def _progress(self) -> str:
         return f"mistakes={self.n_mistakes_}"
@@ -326,7 +318,7 @@ class OnlineClassifier(WithWeights):
         labels : ndarray of shape (n_samples,), dtype of ``classes_``
         """
         scores, state = self._decide(X)
-        codes, classes = best_of(scores), state.classes
+        codes, classes = model.best_of(scores), state.classes
         if len(classes) < 2:  # (a score may be > 0 before there is a second class)
             codes[:] = 0
         return classes[codes]
@@ -355,6 +347,91 @@ class OnlineClassifier(WithWeights):
     def n_mistakes_(self) -> int:
         """Rounds on which predict, asked just before the update, would have been wrong."""
         return self._fitted_state().count("mistakes")
+
+
+class WithProbabilities(OnlineClassifier):
+    """A classifier that gives probabilities if it learns with `probability=True`."""
+
+    probability: bool
+
+    _leans = False  # True: the last weights lean so far towards the last rows that `fit` warns
+    _kind = "average, of probability, of dtype or of the parameter that selects the algorithm"
+
+    @property
+    def predict_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
+        """Probabilities of the classes; there only with ``probability=True``.
+
+        1 / (1 + exp(-(a s + b))) of the score s, with numbers a and b that were learnt from the score of each row just before
+        the row itself was (in `fit` in the first epoch alone). Of two classes that of ``classes_[1]``, of more each against the
+        rest, normalised. `predict` goes by the scores: where two classes are about as likely, it may name another one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        probabilities : ndarray of float64, shape (n_samples, n_classes)
+            In the order of ``classes_``; each row's sum is 1.
+        """
+        self._require_probabilities("predict_proba")
+        return self._predict_proba
+
+    @property
+    def predict_log_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
+        """Logarithms of `predict_proba`, finite also where a probability is too small for a number; arguments as its."""
+        self._require_probabilities("predict_log_proba")
+        return self._predict_log_proba
+
+    def _check_call(self, X: Matrix, whole: bool) -> None:
+        super()._check_call(X, whole)
+        if whole and self._leans and self.probability and not self.average:
+            warnings.warn(
+                f"{type(self).__name__}: probability=True should come with average=True, got average={self.average!r}. The "
+                "last weights, and thus the scores, lean towards the rows that came last, so the probabilities may be off. Set "
+                "average=True, or use AROWClassifier or NAROWClassifier.", UserWarning, stacklevel=5,
+            )
+
+    def _require_probabilities(self, name: str) -> None:
+        """Raise an AttributeError without probabilities, so that hasattr is False."""
+        if not self._gives_probabilities():
+            raise AttributeError(
+                f"{type(self).__name__}: {name} must have probability=True, got probability={self.probability!r}. "
+                "Set probability=True before the model learns."
+            )
+
+    def _gives_probabilities(self) -> bool:
+        return bool(self.probability)
+
+    def _predict_proba(self, X: Matrix) -> NDArray[np.float64]:
+        logs = self._predict_log_proba(X)
+        return np.exp(logs, logs)
+
+    def _predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
+        scores, state = self._decide(X)
+        if len(state.classes) < 2:
+            return np.zeros((len(scores), 1))
+        return self._log_probabilities(state, scores)
+
+    def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
+        pairs = self._sigmoids(state)
+        if pairs is not None:
+            return log_probabilities(scores, pairs)
+        model.normalise(logs := finite(scores))
+        return logs
+
+    def _sigmoids(self, state: Any) -> np.ndarray | None:
+        """Return Platt's numbers for each vector of weights; None where probabilities are the softmax of the scores."""
+        if len(state.calibration) == 0:
+            raise ValueError(
+                f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that was "
+                "not. Call fit, or start with clone(estimator)."
+            )
+        return state.calibration
+
+
+class LinearClassifier(ClassifierParameters, WithProbabilities):
+    """Base of the classifiers that have the parameters of all, for a subclass to add its own."""
 
 
 class SecondOrderClassifier(WithVariances, OnlineClassifier):
@@ -386,10 +463,8 @@ class SecondOrderClassifier(WithVariances, OnlineClassifier):
         """
         if not return_std:
             return _flat(self._decide(X)[0])
-        self._fitted_state()
-        rows = self._read_rows(X, False)
-        state = self._state_for(rows)
-        return _flat(self._scores(rows, state)), _flat(self._deviations(rows, state))
+        scores, deviations = self._decide_with_std(X)
+        return _flat(scores), _flat(deviations)
 
 
 def predict_and_learn(
@@ -400,15 +475,23 @@ def predict_and_learn(
     return learner._partial_fit_labels(X, y, classes, sample_weight, predict=True)
 
 
+def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
+    """Return the classes of all rows there will be, two at least."""
+    classes = np.unique(y)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{who}: y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}. Give rows of another class too."
+        )
+    return classes
+
+
 def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
     """`score` of classifiers."""
     who = type(learner).__name__
     predicted = learner.predict(X)
     y = validate.read_labels(who, y, len(predicted))
     validate.comparable(who, y, learner.classes_)
-    weights = validate.read_weights(who, sample_weight, len(predicted))
-    if len(weights) and not weights.any():
-        raise ValueError(f"{who}: sample_weight must not be 0 for all rows, got {len(weights)} zeros.")
+    weights = read_weights_of_fit(who, sample_weight, len(predicted))
     return float(np.average(predicted == y, weights=weights if len(weights) else None))
 
 

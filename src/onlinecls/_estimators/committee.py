@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass
 from operator import is_
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
@@ -13,17 +15,14 @@ from .._input import validate
 from .._models.committee import CommitteeState
 from .._models.state import read_only
 from .._registry import ALGORITHMS, ESTIMATORS, NARROW, Units, estimator_class, select
-from .._saving import is_json, require
+from .._saving import numbered, of_number, require
 from . import saving
 from .base import _MUCH, OnlineLearner, WithWeights
+from .classifier import WithProbabilities
 from .parameters import estimator
-from .probabilities import WithProbabilities
 from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Literal, Self
-
     from numpy.typing import DTypeLike, NDArray
 
     from .._input.rows import Rows
@@ -50,29 +49,24 @@ class Automatic(NamedTuple):
         return learner
 
 
-#: The automatic members, of classes and of numbers, for wide rows and for those of at most NARROW features (docs/committee.md).
-_AROW = Automatic("arow", "AROWClassifier", {}, {"r": 0.1})
-_SLOW = Automatic("arow-slow", "AROWClassifier", {}, {"r": 2.0})
-_FOLLOWING = Automatic("arow-forgetting", "AROWClassifier", {"forgetting": 0.001}, {"r": 0.1})
+def _arow(task: str, name: str, r: float = 0.1) -> Automatic:
+    """Return an AROW of r times the unit of its default, by what its name says of it."""
+    full = {"covariance": "full"} if "full" in name else {}
+    forgetting = {"forgetting": 0.001} if "forgetting" in name else {}
+    return Automatic(name, f"AROW{task.capitalize()}", {**full, **forgetting}, {"r": r})
+
+
 _ADAGRAD = Automatic("adagrad", "AdaGradClassifier", {"update": "dual_averaging"}, {})
-_FULL = Automatic("arow-full", "AROWClassifier", {"covariance": "full"}, {"r": 0.1})
-_FULL_FOLLOWING = Automatic("arow-full-forgetting", "AROWClassifier", {"covariance": "full", "forgetting": 0.001}, {"r": 0.1})
-_SCW = Automatic("scw", "SCWClassifier", {}, {})
-_OF_NUMBERS = tuple(
-    Automatic(name, "AROWRegressor", parameters, {"r": r})
-    for name, parameters, r in (
-        ("arow", {}, 0.1), ("arow-slow", {}, 1.0), ("arow-forgetting", {"forgetting": 0.001}, 0.1),
-    )
-)
-_FULL_OF_NUMBERS = tuple(
-    Automatic(f"arow-full{name}", "AROWRegressor", {"covariance": "full", "forgetting": forgetting}, {"r": 0.1})
-    for name, forgetting in (("", 0.0), ("-forgetting", 0.001))
-)
+_WIDE, _FULL = ("arow", "arow-slow", "arow-forgetting"), ("arow-full", "arow-full-forgetting")
+
+#: The automatic members, of classes and of numbers, for wide rows and for those of at most NARROW features (docs/committee.md).
 AUTOMATIC = {
-    ("classifier", False): (_AROW, _SLOW, _FOLLOWING, _ADAGRAD),
-    ("classifier", True): (_AROW, _SCW, _FULL, _FULL_FOLLOWING),
-    ("regressor", False): _OF_NUMBERS,
-    ("regressor", True): _OF_NUMBERS[:1] + _FULL_OF_NUMBERS,
+    ("classifier", False): (*(_arow("classifier", name, 2.0 if name == "arow-slow" else 0.1) for name in _WIDE), _ADAGRAD),
+    ("classifier", True): (
+        _arow("classifier", "arow"), Automatic("scw", "SCWClassifier", {}, {}), *(_arow("classifier", name) for name in _FULL)
+    ),
+    ("regressor", False): tuple(_arow("regressor", name, 1.0 if name == "arow-slow" else 0.1) for name in _WIDE),
+    ("regressor", True): tuple(_arow("regressor", name) for name in ("arow", *_FULL)),
 }
 
 
@@ -87,13 +81,22 @@ def named_members(members: list[Any]) -> list[tuple[str, Any]]:
     return found
 
 
+@dataclass(init=False, eq=False, repr=False)
 class _Committee(WithWeights):
     """Base of the committees of classifiers and of regressors."""
 
-    members: Members
-    combine: Literal["arow", "hedge"]
-    r: float
-    forgetting: float
+    members: Members = "auto"
+    _: KW_ONLY
+    combine: Literal["arow", "hedge"] = "arow"
+    r: float = 1.0
+    forgetting: float = 0.01
+    fit_intercept: bool = True
+    max_iter: int = 1
+    shuffle: bool = True
+    random_state: RandomState = None
+    warm_start: bool = False
+    verbose: int = 0
+    dtype: FloatType | None = None
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average = early_stopping = False  # no parameters, as the next
@@ -106,33 +109,13 @@ class _Committee(WithWeights):
         """Return (name, learner) of the members in the list; none where they are chosen automatically."""
         return named_members(self.members) if isinstance(self.members, (list, tuple)) else []
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor's parameters; deep: the members too, by their names, and their parameters as name__parameter."""
-        params = super().get_params()
-        for name, learner in self._named() if deep else ():
-            params[name] = learner
-            if hasattr(learner, "get_params") and not isinstance(learner, type):
-                params.update({f"{name}__{key}": value for key, value in learner.get_params().items()})
-        return params
+    def _nested(self) -> dict[str, Any]:
+        return dict(self._named())
 
-    def set_params(self, **params: Any) -> Self:
-        """Set constructor parameters, members by their names, and their parameters by name__parameter. Returns the estimator."""
-        own = {name: params.pop(name) for name in self._parameter_names() if name in params}
-        super().set_params(**own)
-        named = dict(self._named())
-        others = {name: params.pop(name) for name in list(params) if name in named}
-        parts = {key: key.partition("__")[::2] for key in params}
-        nested = {key: params.pop(key) for key, (name, _) in parts.items() if name in named}
-        if params:
-            super().set_params(**params)  # which says what there is
-        if others or nested:  # (another list: what was computed of the old one is void)
-            named.update(others)
-            self.members = [(each[0], named[each[0]]) if isinstance(each, tuple) else named[name]
-                            for each, (name, _) in zip(self.members, self._named(), strict=True)]
-        for key, value in nested.items():
-            name, parameter = parts[key]
-            named[name].set_params(**{parameter: value})
-        return self
+    def _set_nested(self, named: dict[str, Any]) -> None:
+        """Take other members in a list of its own: what was computed of the old one is void."""
+        self.members = [(each[0], named[each[0]]) if isinstance(each, tuple) else named[name]
+                        for each, (name, _) in zip(self.members, self._named(), strict=True)]
 
     def _parameters(self) -> dict:
         return self.get_params(deep=False)
@@ -232,7 +215,6 @@ class _Committee(WithWeights):
         return params
 
     def _pairs(self, params: dict) -> Iterator[tuple[Any, dict]]:
-        """Yield each new member with its parameters."""
         return zip(params["team"], params["members"], strict=True)
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
@@ -355,9 +337,7 @@ class _Committee(WithWeights):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        from .. import __version__
-
-        who, state = type(self).__name__, self._fitted_state()
+        state = self._fitted_state()
         own: dict[str, Any] = {name: value for name, value in self._parameters().items() if name != "members"}
         given: Any = self.members
         if not isinstance(given, str):
@@ -366,18 +346,11 @@ class _Committee(WithWeights):
                  saving.packed_parameters(type(learner).__name__, learner.get_params())]
                 for each, (name, learner) in zip(given, self._named(), strict=True)
             ]
-        headers, arrays = [], dict(state.own_parts())
-        for at, member in enumerate(self.members_):
-            header, parts = member._described({})
-            headers.append(header)
-            arrays.update({f"{at}.{name}": part for name, part in parts.items()})
-        if state.youth is not None:
-            arrays.update(state.youth.arrays(state.classes))
-        return {
-            "library": __version__, "estimator": who, "parameters": saving.packed_parameters(who, own), "members": given,
-            "models": headers, "names": list(self._params["names"]), "width": self._width,
-            "young": state.youth is not None, "sparse": "_sparse_coef" in self.__dict__, "metadata": metadata,
-        }, arrays
+        headers, arrays = zip(*(member._described({}) for member in self.members_), strict=True)
+        return saving.head_of(
+            self, own, metadata, members=given, models=list(headers), names=list(self._params["names"]), width=self._width,
+            young=state.youth is not None, sparse="_sparse_coef" in self.__dict__,
+        ), {**state.own_parts(), **numbered(arrays), **saving.youth_arrays(state)}
 
     @classmethod
     def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
@@ -388,16 +361,12 @@ class _Committee(WithWeights):
         learner = cls(**saving.read_parameters(cls, {"members": None, **header["parameters"]}))
         learner.members = given
         models, width, names = header["models"], header["width"], header["names"]
-        require(type(width) is int and width > 0, "width > 0", width)
-        require(type(header["sparse"]) is bool, "sparse true or false", header["sparse"])
-        require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
         learner._width = width
         young = saving.youth_in(header, arrays)
         team: list[Any] = []
         for at, model in enumerate(models):
             require(model["estimator"] != who, "a linear learner as a member", who)
-            own = {name.partition(".")[2]: arrays.pop(name) for name in list(arrays) if name.partition(".")[0] == str(at)}
-            member = saving.rebuilt(model, own)
+            member = saving.rebuilt(model, of_number(at, arrays))
             plain: Any = type(member)(**member.get_params())
             plain.class_weight = None  # (it has the committee's)
             learner._check_member(str(at), plain)
@@ -461,22 +430,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
         False: no member has an intercept. True: those of a list have their own choice.
     max_iter : int, default=1
         Epochs of `fit`, >= 1; the weights are learnt in the first, from rows that the members have not learnt yet.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows before each epoch. `partial_fit` never does.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the model there is.
-    verbose : int, default=0
-        Above 0: a line for each epoch.
-    probability : bool, default=False
-        Learn probabilities beside the model, for `predict_proba`.
-    dtype : numpy.float32, numpy.float64 or None, default=None
-        Type of the members' models. None: that of the first X (float64 if that is neither).
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes, {label: weight >= 0}, for the committee and its members; they multiply `sample_weight`.
-    n_jobs : None or int, default=None
-        Threads that score rows in `predict`, `decision_function` and `predict_proba`, where there are thousands of them.
+    {parameters}
 
     Attributes
     ----------
@@ -506,13 +460,10 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     ([1], [2, 2, 2, 2])
     """
 
-    def __init__(
-        self, members: Members = "auto", *, combine: Literal["arow", "hedge"] = "arow", r: float = 1.0, forgetting: float = 0.01,
-        fit_intercept: bool = True, max_iter: int = 1, shuffle: bool = True, random_state: RandomState = None,
-        warm_start: bool = False, verbose: int = 0, probability: bool = False, dtype: FloatType | None = None,
-        class_weight: ClassWeight = None, n_jobs: int | None = None,
-    ) -> None:
-        self._assign(locals())
+    _: KW_ONLY
+    probability: bool = False
+    class_weight: ClassWeight = None
+    n_jobs: int | None = None
 
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
@@ -553,16 +504,7 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
         False: no member has an intercept. True: those of a list have their own choice.
     max_iter : int, default=1
         Epochs of `fit`, >= 1; the weights are learnt in the first, from rows that the members have not learnt yet.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows before each epoch. `partial_fit` never does.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the model there is.
-    verbose : int, default=0
-        Above 0: a line for each epoch.
-    dtype : numpy.float32, numpy.float64 or None, default=None
-        Type of the members' models. None: that of the first X (float64 if that is neither).
+    {parameters}
 
     Attributes
     ----------
@@ -584,10 +526,3 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
     >>> learner.predict([[0.0, 1.0]]).round(1).tolist()
     [2.0]
     """
-
-    def __init__(
-        self, members: Members = "auto", *, combine: Literal["arow", "hedge"] = "arow", r: float = 1.0, forgetting: float = 0.01,
-        fit_intercept: bool = True, max_iter: int = 1, shuffle: bool = True, random_state: RandomState = None,
-        warm_start: bool = False, verbose: int = 0, dtype: FloatType | None = None,
-    ) -> None:
-        self._assign(locals())

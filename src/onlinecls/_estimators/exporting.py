@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from .._input.compat import issparse
-
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST_BYTES = 100_000_000  # of weights in an ONNX graph
 

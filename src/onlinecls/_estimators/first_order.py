@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from .._models.adagrad import FullDualState, FullMirrorState
 from .._models.states import PNormState
 from .base import OnlineLearner
-from .classifier import OnlineClassifier
+from .classifier import LinearClassifier, OnlineClassifier
 from .parameters import LinearParameters, estimator
-from .probabilities import LinearClassifier
 from .regressor import OnlineRegressor
 from .until_converged import ClassifierUntilConverged, RegressorUntilConverged
 
 if TYPE_CHECKING:
-    from typing import Any, Literal, Self
-
     import numpy as np
     from numpy.typing import ArrayLike, DTypeLike
 
@@ -68,7 +65,6 @@ class Perceptron(_WithStart, LinearClassifier):
         Update on every margin below 1 instead of on mistakes (m <= 0) only.
     eta0 : float or "auto", default="auto"
         Step size, > 0: of a conservative Perceptron but the unit of the scores.
-        "auto", with s = ``scale_``: {auto_eta0}.
     penalty, alpha, l1_ratio : None, float, float
         scikit-learn's arguments. Only ``penalty=None`` is taken; the other two are not used.
     {shared}
@@ -290,10 +286,8 @@ class AdaGradClassifier(LinearClassifier):
     ----------
     eta0 : float or "auto", default="auto"
         Step size, > 0.
-        "auto", with s = ``scale_``: {auto_eta0}.
     delta : float or "auto", default="auto"
         Added to every sqrt(G_i), > 0: what a feature's first steps are divided by.
-        "auto", with s = ``scale_``: {auto_delta}.
     update : {"mirror_descent", "dual_averaging"}, default="{update}"
     matrix : {"diagonal", "full"}, default="diagonal"
         Whether G has a number for each feature, or for each pair of features.

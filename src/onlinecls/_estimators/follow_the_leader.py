@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from .._compiled import dual_ascent as ascent
 from .._compiled import forel, model
 from .._estimators import threads
+from .._estimators.base import Batch
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.saving import FLAG
-from .._input import validate
 from .._models.follow_the_leader import GAP, ForelState
 from .._registry import NOT_NEGATIVE, POSITIVE
 from .parameters import estimator
 
 if TYPE_CHECKING:
-    from typing import Any, Literal
-
     from numpy.typing import DTypeLike, NDArray
 
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Params
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Generator, Params
     from .._registry import Algorithm
 
 _LEARN = {4: forel.learn["float"], 8: forel.learn["double"]}
@@ -50,7 +48,6 @@ class FoReLClassifier(OnlineClassifier):
     ----------
     sigma : float or None, default=None
         Strength of the regularizer, > 0.
-        None, with s = ``scale_``: {auto_sigma}.
     gap_tol : float, default=1e-3
         The duality gap that is allowed after each row, > 0, in units of the loss (the weights of the rows among them). Below
         1e-13 of the sum of losses rounding ends the search, and 1,000 sweeps do.
@@ -148,19 +145,17 @@ class FoReLClassifier(OnlineClassifier):
         geometry = {name: number for name, number in model.GEOMETRIES.items() if number == compiled["geometry"]}
         return {**cls._fields, "geometry": geometry}
 
-    def _pass(
-        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
-        predictions: np.ndarray,
-    ) -> None:
+    def _pass(self, params: Params, batch: Batch) -> None:
         state = self._state = self._state.writable()
         self.__dict__.pop("_sparse_coef", None)
-        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
+        rows, targets, predictions = batch.rows, batch.targets, batch.predictions
+        _, is_open, balanced = self._task(state, batch.class_weights)
         state.params_of = (params,)
         state.params = {
-            **params, "open_classes": int(state.is_open), "balanced": int(balanced),
+            **params, "open_classes": int(is_open), "balanced": int(balanced),
             "limit": min(float(np.finfo(state.dtype).max) / 4, 1e100) * min(params["sigma"], 1.0),
         }
-        weights = validate.row_weights(weights if len(weights) else np.ones(rows.n_rows), class_weights, targets)
+        weights = batch._replace(weights=batch.weights if len(batch.weights) else np.ones(rows.n_rows)).row_weights()
         live = weights > 0.0
         old, before = len(state.labels), state.count("t")
         said = np.zeros(old + live.sum() if len(predictions) else 0, np.int32)
@@ -172,16 +167,14 @@ class FoReLClassifier(OnlineClassifier):
             if len(predictions):
                 predictions[live] = said[old:]
 
-    def _epochs(
-        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, *_: Any,
-    ) -> None:
-        self._learn(params, rows, targets, weights, class_weights)
+    def _epochs(self, params: Params, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
+        self._learn(params, batch)
         if self.verbose:
             print(f"-- t={self.t_} {self._progress()} updates={self.n_updates_} gap={self.gap_:.3g}")
 
     def _scores(self, rows: Rows, state: ForelState) -> np.ndarray:
         scores = np.empty((rows.n_rows, state.n_columns))
-        params = state.scores_params(state.params["sigma"], state.params["bias"])
+        params = state.scores_params()
         decision = _DECISION[state.dtype.itemsize]
 
         def read(part: Rows, found: np.ndarray) -> None:
@@ -191,21 +184,6 @@ class FoReLClassifier(OnlineClassifier):
         return scores
 
     @property
-    def coef_(self) -> NDArray[np.floating]:
-        """Weights θ/σ, one row a class, read-only."""
-        state = self._fitted_state()
-        if "_sparse_coef" in self.__dict__:
-            return self._sparse_coef
-        return state.weights_of(state.params["sigma"], slice(0, state.n_features))
-
-    @property
-    def intercept_(self) -> NDArray[np.floating]:
-        """Weight of the constant feature times its value, (1,) or (n_classes,)."""
-        state = self._fitted_state()
-        found = state.weights_of(state.params["sigma"], slice(state.n_features, None))[:, 0]
-        return found * np.asarray(state.params["bias"], state.dtype)
-
-    @property
     def dual_coef_(self) -> NDArray[np.float64]:
         """α of the rows kept, a copy."""
         return self._fitted_state().alpha.copy()
@@ -213,8 +191,7 @@ class FoReLClassifier(OnlineClassifier):
     @property
     def dual_value_(self) -> float:
         """D(α) = Σ α - ||θ||²/(2σ)."""
-        state = self._fitted_state()
-        return state.value(state.params["sigma"])
+        return self._fitted_state().value()
 
     @property
     def gap_(self) -> float:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from .._compiled.model import RULES, TASKS, TRIGGERS
-from .._estimators.base import OnlineLearner
+from .._estimators.base import Batch, OnlineLearner
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.one_class import OnlineOneClass
 from .._estimators.regressor import OnlineRegressor
@@ -19,15 +20,12 @@ from .._saving import packed, require, unpacked
 from .parameters import EpochParameters
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any, Literal
-
     from numpy.typing import DTypeLike, NDArray
     from sklearn.utils import Tags
 
     from .._compiled import support
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, KernelFunction, Matrix, Params
+    from .._input.types import ClassWeight, Generator, KernelFunction, Matrix, Params
     from .._registry import Algorithm, Units
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
@@ -137,15 +135,15 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
             self._restore(before)
             raise
 
-    def _epochs(self, params: Params, rows: Rows, *others: Any) -> None:
+    def _epochs(self, params: Params, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
         """Run the epochs of `fit` with numbered rows: one that is learnt again moves its own coefficient."""
         state = self._state = self._state.writable()
         if state.kernel.uses_gamma and state.kernel.gamma is None:
-            state.kernel.gamma = scale_gamma(rows)
+            state.kernel.gamma = scale_gamma(batch.rows)
         if self.kernel != "precomputed":
-            state.forget_origins(rows.n_rows)
+            state.forget_origins(batch.rows.n_rows)
         try:
-            super()._epochs(params, rows, *others)
+            super()._epochs(params, batch, held_out, generator)
         finally:
             if self.kernel != "precomputed":
                 state.forget_origins(0)
@@ -154,12 +152,10 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
         if "_state" in self.__dict__ and self.kernel != "precomputed":
             self._state.forget_origins(0)
 
-    def _pass(
-        self, params: dict, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
-        predictions: np.ndarray,
-    ) -> None:
+    def _pass(self, params: dict, batch: Batch) -> None:
         state = self._state = self._state.writable()
         state.params, state.params_of = params, (params,)
+        rows, targets, weights, class_weights, order, predictions = batch
         task, is_open, balanced = self._task(state, class_weights)
 
         def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
@@ -265,7 +261,11 @@ class _WithWeights(_KernelLearner):
     @property
     def coef_(self) -> NDArray[np.floating]:
         """Weights Σ a_i x_i, (1 or n_classes, n_features), of a linear kernel; others have none that could be written down."""
-        return _linear_weights(self)
+        state = self._fitted_state()
+        if state.kernel.name != "linear":
+            raise AttributeError(f"{type(self).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
+        size, vectors, alpha, *_ = state.support
+        return np.asarray(alpha[:, :size] @ matrix_of(vectors)) if size else np.zeros((len(alpha), state.n_features))
 
     @property
     def intercept_(self) -> NDArray[np.floating]:
@@ -387,16 +387,6 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     validation_fraction: float = 0.1
     class_weight: ClassWeight = None
     multi_class: Literal["ovr", "crammer_singer"] = "ovr"
-
-
-def _linear_weights(model: _KernelLearner) -> np.ndarray:
-    state = model._fitted_state()
-    if state.kernel.name != "linear":
-        raise AttributeError(f"{type(model).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
-    size, vectors, alpha, *_ = state.support
-    if size == 0:
-        return np.zeros((len(alpha), state.n_features))
-    return np.asarray(alpha[:, :size] @ matrix_of(vectors))
 
 
 @dataclass(eq=False, repr=False)

@@ -6,8 +6,10 @@ they are in: all are written in those of the first model that has learnt somethi
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,9 +19,6 @@ from .._models.state import Shard
 from .._registry import MERGES, algorithms_of, select
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any, TypeVar
-
     from .base import Estimator
 
     Model = TypeVar("Model", bound=Estimator)
@@ -70,6 +69,8 @@ def merge(models: Iterable[Model]) -> Model:
         raise ValueError("merge: models must be at least one, got none. Give the models of all shards.")
     if not hasattr(models[0], "merge"):
         raise TypeError(f"merge: models must be estimators of this library, got {validate.brief(models[0])}.")
+    if hasattr(models[0], "steps"):
+        return deepcopy(models[0]).merge(*models[1:])
     with unchanged(models):
         first: Any = models[0]._sharing()
         del first._lock
@@ -124,7 +125,6 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
 
 
 def _check_kind(who: str, learner: Any, model: Any) -> None:
-    """Estimators that merge, of one class and of the same parameters."""
     refused = [row.merge for row in algorithms_of(type(model)) if row.merge not in MERGES]
     if refused:
         raise ValueError(f"{who}: merge must have models that merge, got a {type(model).__name__}: {refused[0]}.")
@@ -152,7 +152,6 @@ def _are_same(a: Any, b: Any) -> bool:
 
 
 def _check_alike(who: str, models: list[Any]) -> None:
-    """Models of the same features and numbers."""
     first, names = models[0], None
     for model in models:
         if model._is_another_kind(model._kernel_params()):
@@ -184,7 +183,6 @@ def _waits(model: Any) -> bool:
 
 
 def _merged(who: str, models: list[Any]) -> Any:
-    """The merge of the models of two learners or more that have learnt something."""
     base = next((model for model in models if not _waits(model)), models[0])
     classes = base._state.classes
     if classes is not None:

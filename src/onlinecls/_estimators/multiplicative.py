@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from .base import OnlineLearner
+from .classifier import LinearClassifier
 from .one_class import OnlineOneClass
 from .parameters import EpochParameters, LinearParameters, estimator
-from .probabilities import LinearClassifier
 from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from numpy.typing import DTypeLike
     from sklearn.utils import Tags
 
@@ -86,7 +84,6 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
         always, for no score is below 0.
     norm_bound : float or "auto", default="auto"
         W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
-        "auto", with s = ``scale_``: {auto_norm_bound}.
     {shared}
 
     Notes
@@ -143,7 +140,6 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
     norm_bound : float or "auto", default="auto"
         W, > 0, in units of y over units of x: the sum of the weights' absolute values is at most this (signed=False: equal to
         it). No prediction leaves [-W max|x|, W max|x|]: scale the targets, or set it to the size of the weights you expect.
-        "auto", with s = ``scale_``: {auto_norm_bound}.
     {shared}
 
     Notes
@@ -189,13 +185,11 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
     ----------
     epsilon : float or "auto", default="auto"
         Radius of the ball, >= 0, in units of the features.
-        "auto", with s = ``scale_``: {auto_epsilon}.
     signed : bool, default=True
         A centre of any signs, with absolute values of a sum of at most W. False: parts >= 0 of the sum W, for features >= 0
         (checked).
     norm_bound : float or "auto", default="auto"
         W, > 0, in units of the features.
-        "auto", with s = ``scale_``: {auto_norm_bound}.
     {shared}
 
     Notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from .parameters import EpochParameters, estimator
 from .until_converged import OneClassUntilConverged
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
@@ -109,7 +107,7 @@ class OnlineOneClass(OnlineLearner):
     def center_(self) -> NDArray[np.floating]:
         """The centre w, (n_features,), in the model's dtype. Computed when it is read, O(n_features)."""
         state = self._fitted_state()
-        return state.weights(state.params, slice(0, state.n_features))[0]
+        return state.weights_of(state.params, slice(0, state.n_features))[0]
 
     @property
     def offset_(self) -> float:
@@ -135,9 +133,7 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineO
     Parameters
     ----------
     epsilon : float or "auto", default="auto"
-        Radius of the ball, >= 0, in units of the features.
-        "auto", with s = ``scale_``: {auto_epsilon}. (0: the centre is the
-        last row, O(n_features) a row.)
+        Radius of the ball, >= 0, in units of the features. (0: the centre is the last row, O(n_features) a row.)
     {shared}
 
     Notes

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from copy import deepcopy
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from .._input import validate
 from .._input.compat import classifier_tags, kind_of, not_fitted, random_state, regressor_tags
 from .._registry import ESTIMATORS, algorithms_of, estimator_class, select
-from .._saving import is_json, require
+from .._saving import numbered, of_number, require
 from . import saving
-from .base import Estimator, OnlineLearner, exclusive
-from .classifier import accuracy
+from .base import Estimator, OnlineLearner, exclusive, read_weights_of_fit
+from .classifier import accuracy, classes_of_fit
 from .regressor import r_squared
 
 if TYPE_CHECKING:
-    from typing import Any, Literal, Self
-
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
@@ -105,17 +103,13 @@ class _Run:
     def described(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe the run by a header for JSON and arrays; those of model number i are named "i.name"."""
         drawn: Any = self.generator.get_state(legacy=True)
-        models: list[dict | None] = []
-        arrays = {"drawn": drawn[1].view(np.int32)}
-        for i, model in enumerate([self.learner, *(each.model for each in self.snapshots)]):
-            header, parts = model._described({}) if model.__sklearn_is_fitted__() else (None, {})
-            models.append(header)
-            arrays.update({f"{i}.{name}": part for name, part in parts.items()})
+        models = [self.learner, *(each.model for each in self.snapshots)]
+        described = [model._described({}) if model.__sklearn_is_fitted__() else (None, {}) for model in models]
         return {
             "n_rows": int(self.n_rows), "spacing": self.spacing, "next": self.next, "largest": self.largest,
             "kept": [[int(each.row), each.hits, each.trials] for each in self.snapshots], "drawn_at": int(drawn[2]),
-            "models": models,
-        }, arrays
+            "models": [header for header, _ in described],
+        }, {"drawn": drawn[1].view(np.int32), **numbered(arrays for _, arrays in described)}
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
@@ -123,11 +117,8 @@ class _Run:
         keys, drawn_at, of_models = arrays.pop("drawn"), header["drawn_at"], header["models"]
         require(keys.dtype == np.int32 and keys.shape == (624,), "a generator's 624 numbers", keys.shape)
         require(type(drawn_at) is int and 0 <= drawn_at <= 624, "a place among a generator's numbers", drawn_at)
-        parts: list[dict] = [{} for _ in of_models]
-        for name, array in arrays.items():
-            number, _, rest = name.partition(".")
-            require(number.isascii() and number.isdigit() and len(number) < 10, "arrays of models", name)
-            parts[int(number)][rest] = array
+        parts = [of_number(k, arrays) for k in range(len(of_models))]
+        require(not arrays, "arrays of models", list(arrays))
         require(len(of_models) > 0 and of_models[0] is not None, "a learner that has begun", len(of_models))
         run = cls(saving.rebuilt(of_models[0], parts[0]), 0)
         for model, its_arrays, (row, hits, trials) in zip(of_models[1:], parts[1:], header["kept"], strict=True):
@@ -175,13 +166,13 @@ def averaging_predictors(learner: Any) -> Any:
     state = found._state
     rounds, everything = state.average_rounds(state.params), slice(None)
     last = state.sharing(correction=np.empty(0))
-    less = last.weights(learner._read_params(last), everything).T.astype(np.float64)  # over the rounds: what the average loses
+    less = last.weights_of(learner._read_params(last), everything).T.astype(np.float64)  # over the rounds: what the average loses
     if int(learner.average) == 1:
         first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
         first.params = state.params
-        less -= first.weights(learner._read_params(first), everything).T
+        less -= first.weights_of(learner._read_params(first), everything).T
     elif rounds > 1.0:
-        less -= state.weights(learner._read_params(state), everything).T
+        less -= state.weights_of(learner._read_params(state), everything).T
         less *= rounds / (rounds - 1.0)
     else:
         less[:] = 0.0
@@ -293,20 +284,8 @@ class OnlineToBatch(Estimator):
     def _is_regressor(self) -> bool:
         return not isinstance(self.estimator, type) and kind_of(self.estimator) == "regressor"
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters, by name; deep: the estimator's too, as estimator__name."""
-        params = super().get_params()
-        if deep and hasattr(self.estimator, "get_params"):
-            params.update({f"estimator__{name}": value for name, value in self.estimator.get_params().items()})
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Set constructor parameters, and with estimator__name the estimator's. Returns the estimator."""
-        nested = {name.removeprefix("estimator__"): v for name, v in params.items() if name.startswith("estimator__")}
-        super().set_params(**{name: value for name, value in params.items() if not name.startswith("estimator__")})
-        if nested:
-            self.estimator.set_params(**nested)
-        return self
+    def _nested(self) -> dict[str, Any]:
+        return {"estimator": self.estimator}
 
     def __sklearn_tags__(self) -> Tags:
         tags = regressor_tags(False) if self._is_regressor else classifier_tags(False)
@@ -355,13 +334,6 @@ class OnlineToBatch(Estimator):
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         return rows.array(), y, weights
 
-    def _remember_features(self, X: Matrix, matrix: Any) -> None:
-        self.n_features_in_ = matrix.shape[1]
-        self.__dict__.pop("feature_names_in_", None)
-        names = validate.feature_names(type(self).__name__, X)
-        if names is not None:
-            self.feature_names_in_ = names
-
     @staticmethod
     def _rows_learnt(attributes: dict) -> float | None:
         run = attributes.get("_run")
@@ -403,9 +375,7 @@ class OnlineToBatch(Estimator):
         if closed is not None:
             validate.comparable(who, y, closed)
             if len(closed):
-                unknown = validate.encode(y, closed)[1]
-                if unknown is not None:
-                    raise validate.outside_classes(who, y, unknown, closed)
+                validate.encode_known(who, y, closed)
         elif not first and hasattr(self._run.learner, "classes_"):
             validate.comparable(who, y, self._run.learner.classes_)
         run = self._new_run(generator) if first else self._run
@@ -413,7 +383,7 @@ class OnlineToBatch(Estimator):
         run.learner.partial_fit(matrix[:0], y[:0], **named)  # its parameters and classes, before the first row
         if first:
             self._run, self._method, self._closed, self.n_iter_ = run, self.method, closed, 1
-            self._remember_features(X, matrix)
+            self._take_features(X, matrix.shape[1])
         self._consume(run, matrix, y, weights, _held_out(run.n_rows, weights, len(y), self._every()))
         if first and run.n_rows == 0 and classes is None:
             del self._run  # nothing but rows of weight 0: not even a beginning
@@ -431,22 +401,15 @@ class OnlineToBatch(Estimator):
         matrix, y, weights = self._read(X, y, sample_weight, True)
         if matrix.shape[0] == 0:
             raise ValueError(f"{who}: Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required.")
-        if len(weights) and not weights.any():
-            raise ValueError(
-                f"{who}: sample_weight must not be 0 for all rows, got {len(y)} zeros. Leave it out for equal weights."
-            )
-        classes = None if self._is_regressor else np.unique(y)
-        if classes is not None and len(classes) < 2:
-            raise ValueError(
-                f"{who}: y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}. Give rows of another class too."
-            )
+        weights = read_weights_of_fit(who, sample_weight, len(y))
+        classes = None if self._is_regressor else classes_of_fit(who, y)
         run, held_out = self._new_run(generator), _held_out(0, weights, len(y), self._every())
         run.learner.partial_fit(matrix[:0], y[:0], **({} if classes is None else {"classes": classes}))
         for _ in range(self.max_iter):
             order = generator.permutation(len(y)) if self.shuffle else slice(None)
             self._consume(run, matrix[order], y[order], weights[order] if len(weights) else weights, held_out[order])
         self._run, self._method, self._closed, self.n_iter_ = run, self.method, classes, self.max_iter
-        self._remember_features(X, matrix)
+        self._take_features(X, matrix.shape[1])
         return self
 
     def _every(self) -> int:
@@ -592,9 +555,6 @@ class OnlineToBatch(Estimator):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        """Describe the estimator by a header for JSON and arrays; `_Run.described` adds its models."""
-        from .. import __version__
-
         who, run = type(self).__name__, self._fitted()
         for learner in (self.estimator, run.learner):
             if isinstance(learner, OnlineToBatch) or not saving.is_saved(learner):
@@ -604,25 +564,15 @@ class OnlineToBatch(Estimator):
                 )
         header, arrays = run.described()
         code, closed = saving.packed_classes(who, self._closed)
-        own = {name: value for name, value in super().get_params().items() if name != "estimator"}
-        names = self.__dict__.get("feature_names_in_")
-        return {
-            "library": __version__,
-            "estimator": who,
-            "parameters": saving.packed_parameters(who, own),
-            "wrapped": type(self.estimator).__name__,
-            "wrapped_parameters": saving.packed_parameters(type(self.estimator).__name__, self.estimator.get_params()),
-            "method": self._method,
-            "run": header,
-            "classes": code,
-            "feature_names": None if names is None else list(names),
-            "n_iter": self.n_iter_,
-            "metadata": metadata,
-        }, {**arrays, **closed}
+        own = {name: value for name, value in self.get_params(deep=False).items() if name != "estimator"}
+        wrapped = type(self.estimator).__name__
+        return saving.head_of(
+            self, own, metadata, method=self._method, run=header, classes=code, n_iter=self.n_iter_, wrapped=wrapped,
+            wrapped_parameters=saving.packed_parameters(wrapped, self.estimator.get_params()),
+        ), {**arrays, **closed}
 
     @classmethod
     def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
-        """Rebuild an estimator from its header and arrays; raise InvalidError if a part is not valid."""
         who, wrapped = cls.__name__, header["wrapped"]
         require(isinstance(wrapped, str) and wrapped in ESTIMATORS - {who}, "an estimator that can be wrapped", wrapped)
         kind: Any = estimator_class(wrapped)
@@ -635,8 +585,6 @@ class OnlineToBatch(Estimator):
 
         methods: Any = algorithms_of(cls)[0].params["method"]
         require(header["method"] in methods, str(methods), header["method"])
-        require(type(header["n_iter"]) is int and header["n_iter"] > 0, "n_iter > 0", header["n_iter"])
-        require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
         closed = None if header["classes"] is None else saving.read_classes(who, header["classes"], arrays.pop("classes"))
         run = _Run.of_file(header["run"], arrays, header["method"])
         require(run.learner._estimator_type == learner._estimator_type, "a learner of the same task", type(run.learner).__name__)

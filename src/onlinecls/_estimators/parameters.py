@@ -6,13 +6,11 @@ import inspect
 import re
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, dataclass_transform
+from typing import TYPE_CHECKING, Any, Literal, dataclass_transform
 
 from .._registry import worded_defaults
 
 if TYPE_CHECKING:
-    from typing import Any, Literal
-
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, RandomState
 
 
@@ -54,7 +52,6 @@ class ClassifierParameters(LinearParameters):
 PARAMETERS = """\
 initial_variance : float or "auto", default="auto"
     Variance that a weight starts with, > 0 (Σ_0 is it times the identity).
-    "auto", with s = ``scale_``: {auto_initial_variance}.
 forgetting : float, default=0.0
     lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
     learning where labels change their meaning: what is older than about 1/lambda rows counts little.
@@ -74,7 +71,7 @@ max_iter : int, default={max_iter}
     Most epochs of `fit`, >= 1. `partial_fit` is always one pass.
 tol : float or None, default=1e-3
     `fit` stops when an epoch's mean loss was above the best one - tol for `n_iter_no_change` epochs. None: never early.
-shuffle : bool, default=True
+shuffle : bool, default={shuffle}
     Whether `fit` shuffles the rows before each epoch. `partial_fit` never does.
 random_state : int, RandomState, Generator or None, default={random_state}
     Seed of the shuffling and of the rows held out.
@@ -183,8 +180,8 @@ def estimator(cls: Any) -> Any:
     """Make a class an estimator: its constructor is that of a dataclass of its parameters, its docstring is filled in, and each
     parameter whose default may be in units of X has a property `name_`, the number that is used.
 
-    The docstring has {shared}, or {parameters}, {attributes} and {raises}, where those that learners share are to stand, and the
-    constructor's defaults by name.
+    The docstring has {shared}, or {parameters}, {attributes} and {raises}, where those that learners share and it does not have
+    itself are to stand, and the constructor's defaults by name; the formulas of those in units of X are added.
     """
     what, cls = cls.__doc__, dataclass(eq=False, repr=False)(cls)
     signature = inspect.signature(cls.__init__)
@@ -208,10 +205,17 @@ def estimator(cls: Any) -> Any:
         attributes += SCALE.format(names=", ".join(name + "_" for name in fitted), these=", ".join(fitted))
     parts = {
         "shared": "{parameters}\n\nAttributes\n----------\n{attributes}\n\nRaises\n------\n{raises}",
-        "parameters": "\n".join(text for names, text in texts.items() if names.split(",")[0] in defaults),
+        "parameters": "\n".join(
+            text for names, text in texts.items() if names.split(",")[0] in defaults and f"\n    {names} : " not in what
+        ),
         "attributes": attributes, "raises": RAISES.replace("{targets}", TARGETS.get(kind, "")),
-        **{name: str(value) for name, value in defaults.items()}, **{f"auto_{name}": text for name, text in worded.items()},
+        **{name: str(value) for name, value in defaults.items()},
     }
     for name, text in parts.items():
-        cls.__doc__ = cls.__doc__.replace("{" + name + "}", text.replace("\n", "\n    "))
+        what = what.replace("{" + name + "}", text.replace("\n", "\n    "))
+    for name, text in worded.items():
+        described = re.search(rf"\n    {name} : .*(\n {{8}}.*)*", what)
+        value = str(defaults[name]).replace("auto", '"auto"')
+        what = what.replace(described[0], f"{described[0]}\n        {value}, with s = ``scale_``: {text}.") if described else what
+    cls.__doc__ = what
     return cls

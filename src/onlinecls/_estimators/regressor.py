@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from .._input.compat import regressor_tags, warn_undefined_score
 from .base import WithVariances, WithWeights, read_weights_of_fit
 
 if TYPE_CHECKING:
-    from typing import Any, Literal
-
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
@@ -135,10 +133,8 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
         """
         if not return_std:
             return self._decide(X)[0][:, 0]
-        self._fitted_state()
-        rows = self._read_rows(X, False)
-        state = self._state_for(rows)
-        return self._scores(rows, state)[:, 0], self._deviations(rows, state)[:, 0]
+        predictions, deviations = self._decide_with_std(X)
+        return predictions[:, 0], deviations[:, 0]
 
 
 def r_squared(who: str, predicted: np.ndarray, y: ArrayLike, sample_weight: ArrayLike | None) -> float:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from sklearn.utils.metadata_routing import MetadataRequest
 
 # scikit-learn's methods that take metadata (transformers here take none), and arguments of theirs that are none.
@@ -71,7 +69,6 @@ class Routing:
         return estimator_html_repr(self) if get_config()["display"] == "diagram" else None
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """The text, and the diagram if there is one."""
         html = self._repr_html_()
         return {"text/plain": repr(self)} if html is None else {"text/plain": repr(self), "text/html": html}
 

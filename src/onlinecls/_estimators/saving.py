@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from math import frexp
 from numbers import Integral
-from typing import TYPE_CHECKING, overload
+from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
@@ -26,9 +26,6 @@ from .sparse_arrays import to_dense, to_sparse
 from .units import FARTHEST, YOUTH, Youth
 
 if TYPE_CHECKING:
-    from typing import IO, Any, Literal, Self, TypeAlias
-
-    from .._input.types import Params
     from .classifier import OnlineClassifier
     from .one_class import OnlineOneClass
     from .regressor import OnlineRegressor
@@ -47,6 +44,12 @@ def or_as(value: object, allowed: Any) -> Either:
     return Either((allowed, Options((value,))))
 
 
+#: What entries of a header may be, wherever they are.
+ENTRIES: dict[str, Any] = {
+    **dict.fromkeys(("open", "sparse", "young"), Options((False, True))), **dict.fromkeys(("n_iter", "width"), Integer(1)),
+}
+
+
 class Describing:
     """Base of estimators that a file can hold: they are described by a header and arrays, and rebuilt from these."""
 
@@ -56,59 +59,18 @@ class Describing:
         "rule": model.RULES, "trigger": model.TRIGGERS, "geometry": model.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
         "average_from": AVERAGE_FROM, "probability": FLAG, "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
     }
-    if TYPE_CHECKING:  # what a learner has
-        _estimator_type: str
-        _state: Any  # each family's own
-        n_iter_: int
-
-        @property
-        def _params(self) -> Params: ...
-
-        @property
-        def _units(self) -> Units: ...
-
-        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
-
-        def _awaits_scale(self) -> bool: ...
-
-        def _know_width(self, n_features: int) -> None: ...
-
-        @classmethod
-        def _parameter_names(cls) -> list[str]: ...
-
-        def _check_range(self, params: dict, dtype: Any) -> None: ...
-
-        @staticmethod
-        def _state_class(params: dict) -> type[Any]:
-            """The class of the models that are learnt with these parameters."""
-
-    def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
+    def _described(self: Any, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe a fitted estimator by a header for JSON and arrays."""
-        from .. import __version__
+        state, found = self._state, self._state.in_file()
+        arrays = {name: part for name, part in found.items() if isinstance(part, np.ndarray)}
+        code, classes = packed_classes(type(self).__name__, state.classes)
+        return head_of(
+            self, self.get_params(), metadata, learnt_with=self._packed_learnt(), classes=code, n_iter=self.n_iter_,
+            state={name: part for name, part in found.items() if name not in arrays}, units=list(self._units),
+            open=state.is_open, young=state.youth is not None, sparse="_sparse_coef" in self.__dict__,
+        ), {**arrays, **classes, **youth_arrays(state)}
 
-        who, names = type(self).__name__, self.__dict__.get("feature_names_in_")
-        state = self._state.in_file()
-        arrays = {name: part for name, part in state.items() if isinstance(part, np.ndarray)}
-        code, classes = packed_classes(who, self._state.classes)
-        if self._state.youth is not None:
-            arrays.update(self._state.youth.arrays(self._state.classes))
-        return {
-            "library": __version__,
-            "estimator": who,
-            "parameters": packed_parameters(who, self.get_params()),
-            "learnt_with": self._packed_learnt(),
-            "state": {name: part for name, part in state.items() if name not in arrays},
-            "classes": code,
-            "feature_names": None if names is None else list(names),
-            "n_iter": self.n_iter_,
-            "units": list(self._units),
-            "young": self._state.youth is not None,
-            "open": self._state.is_open,
-            "sparse": "_sparse_coef" in self.__dict__,
-            "metadata": metadata,
-        }, {**arrays, **classes}
-
-    def _packed_learnt(self) -> dict:
+    def _packed_learnt(self: Any) -> dict:
         """Return the parameters of the model's last pass, for the header."""
         learnt = {name: packed(value) for name, value in self._params.items()}
         for name, field in self._fields.items():
@@ -117,10 +79,10 @@ class Describing:
         return learnt
 
     @classmethod
-    def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
+    def _rebuilt(cls: Any, header: dict, arrays: dict[str, np.ndarray]) -> Any:
         """Rebuild an estimator from its header and arrays; raise InvalidError if a part is not valid."""
         who, parameters = cls.__name__, read_parameters(cls, header["parameters"])
-        learner: Any = cls(**parameters)  # (of one task or another)
+        learner = cls(**parameters)
         units = _read_units(header["units"])
         compiled = learner._kernel_params(units)
         random_state(who, learner.random_state)
@@ -132,8 +94,6 @@ class Describing:
         young = youth_in(header, arrays)
         n_classes = 1 if classes is None else len(classes)
         state = cls._state_class(learnt).of_file(header["state"], arrays, n_classes, learnt)
-        for name in ("open", "sparse"):
-            require(type(header[name]) is bool, f"{name} true or false", header[name])
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights where there are none", header["sparse"])
         if classes is not None:
             require(header["open"] or len(classes) > 1, "two classes or more, as none may join", classes)
@@ -142,10 +102,7 @@ class Describing:
             validate.read_class_weight(who, learner.class_weight, classes, closed=not header["open"])
         else:
             require(not header["open"], "no classes that may join a regressor", header["open"])
-        require(type(header["n_iter"]) is int and header["n_iter"] > 0, "n_iter > 0", header["n_iter"])
         take_names(learner, header["feature_names"], state.n_features)
-        require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
-
         learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
         learner._know_width(state.n_features)
         state.classes, state.is_open = classes, header["open"]
@@ -153,20 +110,20 @@ class Describing:
         learner._take_youth(young)
         return learner.sparsify() if header["sparse"] else learner
 
-    def _take_youth(self, arrays: dict[str, np.ndarray]) -> None:
+    def _take_youth(self: Any, arrays: dict[str, np.ndarray]) -> None:
         """Become young, with the first rows of a file; without any, stay as it is."""
         if arrays:
             require(self._awaits_scale(), "no young model where nothing depends on the units of X", repr(self))
             self._state.youth = Youth.of_arrays(arrays, self._state)
 
-    def _take_model(self, state: Any, learnt: dict, units: Units) -> None:
+    def _take_model(self: Any, state: Any, learnt: dict, units: Units) -> None:
         """Become fitted with a model from a file, which was learnt with these parameters."""
         require(not units.scale or learnt["variance"] > 0.0, "no units before the first variances", list(units))
         state.units, self._state = units, state
         self._check_range(learnt, state.dtype)
 
     @classmethod
-    def _read_learnt(cls, header: dict, compiled: dict) -> dict:
+    def _read_learnt(cls: Any, header: dict, compiled: dict) -> dict:
         """Read the parameters that a model was learnt with. compiled : those of the constructor, which it would use now."""
         require(header.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(header))
         fields, learnt = cls._fields_of(header, compiled), {}
@@ -181,7 +138,7 @@ class Describing:
         return learnt
 
     @classmethod
-    def _fields_of(cls, header: dict, compiled: dict) -> dict:
+    def _fields_of(cls: Any, header: dict, compiled: dict) -> dict:
         """Return the allowed values of the fields of a model of this class; a field left out must be as compiled."""
         kind, margin = (header["rule"], header["geometry"]), header["margin"]
         several = not {"covariance", "signed"}.isdisjoint(cls._parameter_names())
@@ -194,9 +151,24 @@ class Describing:
         return {**numbers, **cls._fields, "trigger": {algorithm.trigger: model.TRIGGERS[algorithm.trigger]}}
 
 
+def head_of(learner: Any, parameters: dict, metadata: dict, **more: Any) -> dict:
+    """Return a header with what those of all estimators have."""
+    from .. import __version__
+
+    who, names = type(learner).__name__, learner.__dict__.get("feature_names_in_")
+    return {
+        "library": __version__, "estimator": who, "parameters": packed_parameters(who, parameters),
+        "feature_names": None if names is None else list(names), "metadata": metadata, **more,
+    }
+
+
+def youth_arrays(state: Any) -> dict[str, np.ndarray]:
+    """Return the first rows of a young model as arrays for a file."""
+    return {} if state.youth is None else state.youth.arrays(state.classes)
+
+
 def youth_in(header: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Take the first rows of a young model out of the arrays of a file."""
-    require(type(header["young"]) is bool, "young true or false", header["young"])
     return {name: arrays.pop(name) for name in YOUTH} if header["young"] else {}
 
 
@@ -275,6 +247,9 @@ def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False)
     who = header["estimator"]
     known = isinstance(who, str) and (who in ESTIMATORS or (composed and who in COMPOSED))
     require(known, "an estimator of this version", who)
+    for name in ENTRIES.keys() & header.keys():
+        require(header[name] in ENTRIES[name], f"{name}: {ENTRIES[name]}", header[name])
+    require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
     estimator: Any = estimator_class(who)
     return estimator._rebuilt(header, dict(arrays))
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from .classifier import SecondOrderClassifier
+from .classifier import LinearClassifier, SecondOrderClassifier
 from .parameters import LinearParameters, estimator
-from .probabilities import LinearClassifier
 from .regressor import SecondOrderRegressor
 
 if TYPE_CHECKING:
-    from typing import Literal
-
     from .._input.types import FloatOrAuto
 
 
@@ -31,7 +28,6 @@ class AROWClassifier(LinearClassifier, SecondOrderClassifier):
     ----------
     r : float or "auto", default="auto"
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
-        "auto", with s = ``scale_``: {auto_r}.
     {shared}
 
     Notes
@@ -69,7 +65,6 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
     ----------
     r : float or "auto", default="auto"
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
-        "auto", with s = ``scale_``: {auto_r}.
     {shared}
 
     Notes

@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._registry import COMMON, parameter_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
     from .._input.rows import Rows
 
 LEAST = 1 << 18  # non-zeros times vectors of weights that are worth a thread: about a millisecond

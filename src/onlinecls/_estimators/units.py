@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._input.rows import Rows
+from .._input.validate import rows_in_order
 from .._registry import Units
-from .._saving import require
+from .._saving import require, require_layout
 
 #: How many rows of weight > 0 determine the units. Those of zeros count, but have no length.
 N_ROWS = 16
@@ -42,50 +43,75 @@ def first_row(rows: Rows, weights: np.ndarray) -> int:
     return int(of_rows[0]) if len(of_rows) else -1
 
 
-def units_of(rows: Rows, at: int, epochs: float = 1.0) -> Units:
-    """Return the units by row `at`; unknown units if that is -1."""
-    if at < 0:
-        return Units(epochs=epochs)
-    row = rows.data[int(rows.indptr[at]) : int(rows.indptr[at + 1])].astype(np.float64)
-    row = row[row != 0.0]
-    exponent = frexp(float(np.abs(row).max()))[1]
-    square = fsum((np.ldexp(row, -exponent) ** 2).tolist())  # exact but for one rounding, so that no order of features matters
-    farthest = FARTHEST[rows.data.itemsize]
-    return Units(
-        _root(square, exponent, farthest), _root(square / len(row), exponent, farthest), epochs
-    )
+def non_zeros(rows: Rows, numbers: np.ndarray) -> Rows:
+    """Return copies of the non-zeros of the rows of these numbers, with columns of int64."""
+    starts, lengths = rows.indptr[numbers], rows.indptr[numbers + 1] - rows.indptr[numbers]
+    ends = np.cumsum(lengths)
+    at = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts + lengths - ends, lengths)
+    data = rows.data[at]
+    columns = at - np.repeat(starts, lengths) if rows.is_dense else rows.indices[at].astype(np.int64, copy=False)
+    indptr = np.append(0, ends)
+    if not data.all():
+        kept = data != 0.0
+        data, columns, indptr = data[kept], columns[kept], np.append(0, np.cumsum(kept))[indptr]
+    return Rows(data, columns, indptr, len(numbers), rows.n_features)
+
+
+def units_of_each(rows: Rows) -> list[Units]:
+    """Return the units by each row of non-zeros; unknown units if it has none."""
+    bounds, farthest, largest = rows.indptr.tolist(), FARTHEST[rows.data.itemsize], _largest(rows)
+    exponents = np.frexp(largest)[1]
+    squares = (np.ldexp(rows.data.astype(np.float64), -np.repeat(exponents, np.diff(rows.indptr))) ** 2).tolist()
+    found = []
+    for lo, hi, exponent in zip(bounds[:-1], bounds[1:], exponents.tolist(), strict=True):
+        square = fsum(squares[lo:hi])  # exact but for one rounding, so that no order of features matters
+        found.append(
+            Units(_root(square, exponent, farthest), _root(square / (hi - lo), exponent, farthest)) if hi > lo else Units()
+        )
+    return found
+
+
+def _largest(rows: Rows) -> np.ndarray:
+    """Return the largest absolute value of each row of non-zeros, in double; 0 of an empty one."""
+    largest, filled = np.zeros(rows.n_rows), rows.indptr[:-1] < rows.indptr[1:]
+    if filled.any():
+        largest[filled] = np.maximum.reduceat(np.abs(rows.data), rows.indptr[:-1][filled])
+    return largest
 
 
 class Youth(NamedTuple):
     """Hold the first rows of a model, as long as they may change its units.
 
-    rows : their non-zeros, with columns of int64. targets : labels, or numbers. weights : of the rows, all > 0. They are never
-    changed, so that copies of a model share them. is_due : whether the model is still to learn them in their units.
+    rows : their non-zeros, with columns of int64. targets : labels, or numbers. weights : of the rows, all > 0. each : the units
+    by each of them. They are never changed, so that copies of a model share them. is_due : whether the model is still to learn
+    them in their units.
     """
 
     rows: Rows
     targets: np.ndarray
     weights: np.ndarray
+    each: list[Units]
     is_due: bool = False
 
     @classmethod
     def begin(cls, rows: Rows) -> Youth:
         """Return the youth of a model that has met no row yet; its rows will be like these."""
-        none = Rows(rows.data[:0].copy(), np.empty(0, np.int64), np.zeros(1, np.int64), 0, rows.n_features)
-        return cls(none, np.empty(0), np.empty(0))
+        return cls(non_zeros(rows, np.arange(0)), np.empty(0), np.empty(0), [])
 
-    def with_row(self, row: Rows, target: np.ndarray, weight: float) -> Youth:
-        """Return the youth with one row more. target : its label or number, in an array; or an empty one."""
-        lo, hi = int(row.indptr[0]), int(row.indptr[1])
-        columns, values = np.arange(hi - lo) if row.is_dense else row.indices[lo:hi], row.data[lo:hi]
-        kept, old = values != 0.0, self.rows
-        data = np.concatenate([old.data, values[kept]])
-        rows = Rows(
-            data, np.concatenate([old.indices, columns[kept]], dtype=np.int64), np.append(old.indptr, len(data)), old.n_rows + 1,
-            old.n_features,
-        )
-        targets = np.concatenate([self.targets, target]) if old.n_rows else target.copy()
-        return Youth(rows, targets, np.append(self.weights, weight))
+    def with_rows(self, rows: Rows, numbers: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Youth:
+        """Return the youth with the rows of these numbers too, and their labels or numbers, in an array; or in an empty one."""
+        old, new = self.rows, non_zeros(rows, numbers)
+        indptr = np.append(old.indptr, new.indptr[1:] + old.indptr[-1])
+        data, indices = np.concatenate([old.data, new.data]), np.concatenate([old.indices, new.indices])
+        targets = np.concatenate([self.targets, targets]) if old.n_rows else targets.copy()
+        joined = Rows(data, indices, indptr, old.n_rows + new.n_rows, old.n_features)
+        return Youth(joined, targets, np.append(self.weights, weights), self.each + units_of_each(new))
+
+    def first(self, n: int, is_due: bool) -> Youth:
+        """Return the youth of the first n rows."""
+        rows, end = self.rows, int(self.rows.indptr[n])
+        rows = Rows(rows.data[:end], rows.indices[:end], rows.indptr[: n + 1], n, rows.n_features)
+        return Youth(rows, self.targets[:n], self.weights[:n], self.each[:n], is_due)
 
     def arrays(self, classes: np.ndarray | None) -> dict[str, np.ndarray]:
         """Return arrays for a file; labels are places among the classes."""
@@ -98,64 +124,66 @@ class Youth(NamedTuple):
         """Return the youth of a model from the arrays of a file; raise InvalidError if they are not its first rows."""
         classes = state.classes
         data, indices, indptr, targets, weights = (arrays[name] for name in YOUTH)
-        n, double = len(weights), np.dtype(np.float64)
-        dtypes = [part.dtype for part in (data, indices, indptr, targets, weights)]
-        require(dtypes == [state.dtype, np.int64, np.int64, double, double], "first rows of their dtypes", dtypes)
-        require(all(part.ndim == 1 for part in arrays.values()), "first rows as flat arrays", "others")
-        require(n < N_ROWS and n == state.count("t"), f"first rows, fewer than {N_ROWS}, one for each round", n)
-        ends = len(indptr) == n + 1 and indptr[0] == 0 and indptr[-1] == len(data) == len(indices)
-        require(bool(ends and (np.diff(indptr) >= 0).all()), "ends of the first rows", indptr.tolist())
-        rising = np.diff(indices) > 0
-        rising[indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < len(data))] - 1] = True
-        inside = ((indices >= 0) & (indices < state.n_features)).all()
-        require(bool(inside and rising.all()), "rising columns in the first rows", "others")
+        n = len(weights)
+        require(n <= N_ROWS and n == state.count("t"), f"first rows, {N_ROWS} at most, one for each round", n)
+        sizes, dtypes = (len(data), len(data), n + 1, len(targets), n), (state.dtype, *map(np.dtype, ("i8", "i8", "f8", "f8")))
+        require_layout(arrays, {name: ((size,), dtype) for name, size, dtype in zip(YOUTH, sizes, dtypes, strict=True)})
+        require(rows_in_order(indices, indptr, state.n_features), "first rows that are a CSR matrix in order", "others")
         require(bool(np.isfinite(data).all() and data.all()), "finite numbers but 0 in the first rows", "others")
         require(bool(np.isfinite(weights).all() and (weights > 0.0).all()), "weights > 0 of the first rows", weights.tolist())
         require(bool(np.isfinite(targets).all()) and len(targets) in (0, n), "targets of the first rows", targets.tolist())
         rows = Rows(data, indices, indptr, n, state.n_features)
         if classes is None:
-            return cls(rows, targets, weights, True)
+            return cls(rows, targets, weights, units_of_each(rows), True)
         require(bool(np.isin(targets, np.arange(len(classes))).all()) and len(targets) == n, "classes of rows", targets.tolist())
         counts = np.bincount(targets.astype(np.int64), minlength=len(classes))
         require(counts.tolist() == state.counts.tolist(), f"rows of each class {state.counts.tolist()}", counts.tolist())
-        return cls(rows, classes[targets.astype(np.int64)], weights, True)
+        return cls(rows, classes[targets.astype(np.int64)], weights, units_of_each(rows), True)
 
     @property
     def is_over(self) -> bool:
         """True when enough rows have come."""
         return self.rows.n_rows >= N_ROWS
 
-    def units(self, epochs: float) -> Units:
-        """Return the units that these rows give."""
-        return median_units(self.rows, np.arange(self.rows.n_rows), epochs)
+    def units(self, epochs: float, n: int | None = None) -> Units:
+        """Return the units that these rows give, or the first n of them."""
+        return median(self.each[:n], epochs)
+
+    def end_of_units(self, start: int, units: Units) -> int:
+        """Return how many rows there are before the units are others than these, the row that changes them among them.
+
+        Rows of zeros that come before the units are known end where the first other row begins.
+        """
+        if not units.scale:
+            if not self.each[start].scale:
+                return next((i for i in range(start, self.rows.n_rows) if self.each[i].scale), self.rows.n_rows)
+            units = self.units(units.epochs, 1)
+        return next((n for n in range(start + 1, self.rows.n_rows) if self.units(units.epochs, n) != units), self.rows.n_rows)
 
 
-def median_units(rows: Rows, numbers: np.ndarray, epochs: float) -> Units:
-    """Return the units by the rows of these numbers: medians, the lower of two middle ones, over those that are not zeros.
+def median(each: list[Units], epochs: float) -> Units:
+    """Return the medians of the units by rows, the lower of two middle ones, over those that are not zeros.
 
     (The power of two nearest to the median is the median of the nearest powers.)
     """
-    found = [units_of(rows, int(at)) for at in numbers if rows.data[int(rows.indptr[at]) : int(rows.indptr[at + 1])].any()]
+    found = [units for units in each if units.scale]
     if not found:
         return Units(epochs=epochs)
     middle = (len(found) - 1) // 2
-    return Units(sorted(each.scale for each in found)[middle], sorted(each.constant for each in found)[middle], epochs)
+    return Units(sorted([units.scale for units in found])[middle], sorted([units.constant for units in found])[middle], epochs)
 
 
 def dominant_column(rows: Rows) -> int | None:
-    """Return the column that has more than nine tenths of the squared length of each row, of two non-zeros or more; else None."""
-    found = set()
-    for at in range(rows.n_rows):
-        lo, hi = int(rows.indptr[at]), int(rows.indptr[at + 1])
-        values = np.abs(rows.data[lo:hi].astype(np.float64))
-        if np.count_nonzero(values) < 2:
-            return None
-        largest = int(values.argmax())
-        squares = (values / values[largest]) ** 2
-        if squares.sum() * DOMINANT >= 1.0:
-            return None
-        found.add(largest if rows.is_dense else int(rows.indices[lo + largest]))
-    return found.pop() if len(found) == 1 else None
+    """Return the column that has more than nine tenths of the squared length of each row of non-zeros, two or more; else None."""
+    lengths = np.diff(rows.indptr)
+    if not len(lengths) or lengths.min() < 2:
+        return None
+    largest = np.repeat(_largest(rows), lengths)
+    values = np.abs(rows.data.astype(np.float64))
+    if np.add.reduceat((values / largest) ** 2, rows.indptr[:-1]).max() * DOMINANT >= 1.0:
+        return None
+    found = np.unique(rows.indices[values == largest])
+    return int(found[0]) if len(found) == 1 else None
 
 
 def _root(square: float, exponent: int, farthest: int) -> float:

@@ -13,22 +13,19 @@ so that with r = sqrt(rho) there are at most ||u - w_1||^2 / ((r - 2 delta) min(
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import chain, repeat
 from math import inf, isfinite, nan, sqrt
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 
 from .._compiled import model
-from .._input import validate
 from .._input.compat import warn_not_converged
 from .._models.state import NO_ORDER
-from .base import OnlineLearner, learning
+from .base import Batch, OnlineLearner, learning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Literal
-
     from .._input.rows import Rows
     from .._input.types import FloatOrAuto, Generator, Params
 
@@ -59,47 +56,37 @@ class UntilConverged(OnlineLearner):
         self._fitted_state()
         return self.__dict__.get("_updates_bound", nan)
 
-    def _epochs(
-        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
-        train: np.ndarray, held_out: np.ndarray, validation: Rows | None, generator: Generator,
-    ) -> None:
+    def _epochs(self, params: Params, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
         self._updates_bound = nan
         if self.loss_tol is None:
-            super()._epochs(params, rows, targets, weights, class_weights, train, held_out, validation, generator)
+            super()._epochs(params, batch, held_out, generator)
             return
-        live, slack = _live(rows.n_rows, targets, weights, class_weights), sqrt(self.loss_tol)
-        orders = self._orders(rows.n_rows, generator)
+        slack, orders = sqrt(self.loss_tol), self._orders(batch.rows.n_rows, generator)
         order = next(orders)
-        first = self._first_weights(rows, live, order)
-        self.n_iter_ = self._cycle(
-            {**params, "slack": slack}, rows, targets, weights, class_weights, chain([order], orders), self.verbose
-        )
-        largest = self._largest_loss(rows, targets, live)
+        first = self._first_weights(batch._replace(order=order))
+        self.n_iter_ = self._cycle({**params, "slack": slack}, batch, chain([order], orders), self.verbose)
+        largest = self._largest_loss(batch)
         if largest > slack:
             self._updates_bound = inf
             warn_not_converged(type(self).__name__, self.max_iter, largest * largest, self.loss_tol)
             return
-        u, delta = self._competitor(params, rows, targets, weights, class_weights, live, largest)
-        weight = validate.row_weights(weights, class_weights, targets)
+        u, delta = self._competitor(params, batch, largest)
+        weight = batch.row_weights()
         least = float(weight[weight > 0.0].min()) if len(weight) else 1.0
-        self._updates_bound = _bound(params, self._size(rows, params, live, least), least, u - first, slack, delta)
+        self._updates_bound = _bound(params, self._size(batch, params, least), least, u - first, slack, delta)
 
     def _orders(self, n_rows: int, generator: Generator) -> Iterator[np.ndarray]:
-        """Yield the order of rows of one cycle after another."""
         while True:
             yield generator.permutation(n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
 
-    def _cycle(
-        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
-        orders: Iterator[np.ndarray], verbose: int,
-    ) -> int:
+    def _cycle(self, params: Params, batch: Batch, orders: Iterator[np.ndarray], verbose: int) -> int:
         """Run cycles until one makes no update, at most max_iter; return how many were run."""
         for cycle, order in zip(range(1, self.max_iter + 1), orders, strict=False):
             if cycle > 1:
                 self._own_lock().give_way()
             before = self.n_updates_
             with learning(self, again=cycle > 1):
-                params = self._learn(params, rows, targets, weights, class_weights, order)
+                params = self._learn(params, batch._replace(order=order))
             if verbose:
                 print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")
             if self.n_updates_ == before:
@@ -108,31 +95,29 @@ class UntilConverged(OnlineLearner):
 
     def _weights(self) -> np.ndarray:
         """Return the weights, (columns, features and the constant one)."""
-        return self._state.weights(self._read_params(self._state), slice(None)).astype(np.float64)
+        return self._state.weights_of(self._read_params(self._state), slice(None)).astype(np.float64)
 
-    def _first_weights(self, rows: Rows, live: np.ndarray, order: np.ndarray) -> np.ndarray:
+    def _first_weights(self, batch: Batch) -> np.ndarray:
         """Return w_1, the weights before the first row."""
         return self._weights()
 
-    def _competitor(
-        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
-        live: np.ndarray, largest: float,
-    ) -> tuple[np.ndarray, float]:
+    def _competitor(self, params: Params, batch: Batch, largest: float) -> tuple[np.ndarray, float]:
         """Return weights of nearly no loss, found by learning on with a smaller tolerance, and their largest loss."""
         finer = self._sharing()
         finer._state = self._state.grow_classes(np.arange(len(self._state.counts)), len(self._state.counts))
         params = {**params, "slack": sqrt(cast("float", self.loss_tol)) / FINER}
-        finer._cycle(params, rows, targets, weights, class_weights, repeat(NO_ORDER), 0)
-        return finer._weights(), finer._largest_loss(rows, targets, live)
+        finer._cycle(params, batch, repeat(NO_ORDER), 0)
+        return finer._weights(), finer._largest_loss(batch)
 
-    def _size(self, rows: Rows, params: Params, live: np.ndarray, least: float) -> float:
+    def _size(self, batch: Batch, params: Params, least: float) -> float:
         """Return the paper's B, the largest squared length of a signed example."""
+        rows = batch.rows
         with np.errstate(over="ignore"):
             squares = np.add.reduceat(np.append(rows.data.astype(np.float64) ** 2, 0.0), rows.indptr[:-1])
         squares[np.diff(rows.indptr) == 0] = 0.0
-        return float(squares[live].max(initial=0.0)) + params["bias"] ** 2
+        return float(squares[batch.live()].max(initial=0.0)) + params["bias"] ** 2
 
-    def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
+    def _largest_loss(self, batch: Batch) -> float:
         raise NotImplementedError
 
 
@@ -142,14 +127,14 @@ class ClassifierUntilConverged(UntilConverged):
     multi_class: Literal["ovr", "crammer_singer"]
     margin: float
 
-    def _size(self, rows: Rows, params: Params, live: np.ndarray, least: float) -> float:
-        return (2.0 if self._is_joint() else 1.0) * super()._size(rows, params, live, least)
+    def _size(self, batch: Batch, params: Params, least: float) -> float:
+        return (2.0 if self._is_joint() else 1.0) * super()._size(batch, params, least)
 
     def _is_joint(self) -> bool:
         return self._state.n_columns > 1 and self.multi_class == "crammer_singer"
 
-    def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
-        scores, of = self._scores(rows, self._state), np.arange(rows.n_rows)
+    def _largest_loss(self, batch: Batch) -> float:
+        scores, of, targets = self._scores(batch.rows, self._state), np.arange(batch.rows.n_rows), batch.targets
         if self._is_joint():
             true = scores[of, targets]
             scores[of, targets] = -inf
@@ -157,12 +142,9 @@ class ClassifierUntilConverged(UntilConverged):
         else:
             positive = targets[:, None] == (np.arange(scores.shape[1]) if scores.shape[1] > 1 else 1)
             margins = np.where(positive, scores, -scores).min(axis=1)
-        return float(np.maximum(self.margin - margins[live], 0.0).max(initial=0.0))
+        return float(np.maximum(self.margin - margins[batch.live()], 0.0).max(initial=0.0))
 
-    def _competitor(
-        self, params: Params, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray,
-        live: np.ndarray, largest: float,
-    ) -> tuple[np.ndarray, float]:
+    def _competitor(self, params: Params, batch: Batch, largest: float) -> tuple[np.ndarray, float]:
         """Scale the weights so that their least margin, margin - largest, becomes margin: these have no loss."""
         margin = self.margin
         return (self._weights() * (margin / (margin - largest)), 0.0) if largest < margin else (self._weights(), inf)
@@ -173,8 +155,8 @@ class RegressorUntilConverged(UntilConverged):
 
     epsilon: float
 
-    def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
-        residuals = np.abs(targets - self._scores(rows, self._state)[:, 0])[live]
+    def _largest_loss(self, batch: Batch) -> float:
+        residuals = np.abs(batch.targets - self._scores(batch.rows, self._state)[:, 0])[batch.live()]
         return float(np.maximum(residuals - self.epsilon, 0.0).max(initial=0.0))
 
 
@@ -187,26 +169,22 @@ class OneClassUntilConverged(UntilConverged):
 
         def _distances_of(self, rows: Rows) -> np.ndarray: ...
 
-    def _first_weights(self, rows: Rows, live: np.ndarray, order: np.ndarray) -> np.ndarray:
+    def _first_weights(self, batch: Batch) -> np.ndarray:
         """Return the centre; before there is one, the first row, which becomes it."""
         if self._state.count("t"):
             return self._weights()
-        numbers = order if len(order) else np.arange(rows.n_rows)
-        one = rows.take(numbers[live[numbers]][:1])
+        rows = batch.rows
+        numbers = batch.order if len(batch.order) else np.arange(rows.n_rows)
+        one = rows.take(numbers[batch.live()[numbers]][:1])
         first = np.zeros((1, rows.n_features + 1))
         first[0, one.indices if len(one.indices) else slice(len(one.data))] = one.data
         return first
 
-    def _size(self, rows: Rows, params: Params, live: np.ndarray, least: float) -> float:
+    def _size(self, batch: Batch, params: Params, least: float) -> float:
         return 1.0 / min(1.0, least)
 
-    def _largest_loss(self, rows: Rows, targets: np.ndarray, live: np.ndarray) -> float:
-        return float(np.maximum(self._distances_of(rows)[live] - self._params["epsilon"], 0.0).max(initial=0.0))
-
-
-def _live(n_rows: int, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray) -> np.ndarray:
-    live = weights > 0.0 if len(weights) else np.ones(n_rows, bool)
-    return live & (class_weights[targets] > 0.0) if len(class_weights) else live
+    def _largest_loss(self, batch: Batch) -> float:
+        return float(np.maximum(self._distances_of(batch.rows)[batch.live()] - self._params["epsilon"], 0.0).max(initial=0.0))
 
 
 def _bound(params: dict, B: float, least: float, way: np.ndarray, r: float, delta: float) -> float:

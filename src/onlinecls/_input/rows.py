@@ -108,13 +108,27 @@ def _empty_rows(kind: str, shape: tuple[int, int], dtype: np.dtype):
     return getattr(sparse, kind)(shape, dtype=dtype)
 
 
+def n_rows_of(X) -> int:
+    """Return the number of rows of a matrix, a table or a list."""
+    if hasattr(X, "items") and not hasattr(X, "iloc"):
+        return len(next(iter(X.values()), ()))
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def n_values_of(X) -> int:
+    """Return the number of values of rows: those that are not 0, or all of a table."""
+    if hasattr(X, "nnz"):
+        return X.nnz
+    return sum(map(len, X)) if isinstance(X, list) else int(np.prod(X.shape))
+
+
 def part_of(X, start: int, stop: int):
-    """Return consecutive rows of a matrix, an array, a data frame or `Rows`, without copying.
+    """Return consecutive rows of a matrix, an array, a table, a list or `Rows`, without copying.
 
     (scipy's own slices of a CSR matrix take as long as learning them.) A CSR matrix must have been checked before by
     `validate.read_structure`.
     """
-    if stop - start == X.shape[0]:
+    if stop - start == n_rows_of(X):
         return X
     if isinstance(X, Rows):
         return X.part(start, stop)
@@ -122,4 +136,6 @@ def part_of(X, start: int, stop: int):
         lo, hi = X.indptr[start], X.indptr[stop]
         parts = X.data[lo:hi], X.indices[lo:hi], X.indptr[start : stop + 1] - lo
         return type(X)(parts, shape=(stop - start, X.shape[1]))
+    if hasattr(X, "items") and not hasattr(X, "iloc"):
+        return {name: values[start:stop] for name, values in X.items()}
     return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]

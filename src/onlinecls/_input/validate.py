@@ -131,7 +131,7 @@ def _csr_arrays(who: str, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def rows_in_order(indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> bool:
     """Return True if the arrays of a CSR matrix are consistent, and columns rise strictly in each row."""
-    return not _CHECK_ROWS[indices.itemsize, 4](indices, indptr, n_columns, _NO_BITS)
+    return not _CHECK_ROWS[indices.itemsize, 4](indices, indptr, n_columns, _NO_BITS) and indptr[-1] == len(indices)
 
 
 def _wrong_structure(who: str, X, indices, indptr, bits) -> str:
@@ -583,12 +583,16 @@ def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray |
     return codes.astype(np.int32), None if known.all() else ~known
 
 
-def outside_classes(who: str, y: np.ndarray, unknown: np.ndarray, classes: np.ndarray) -> ValueError:
-    return ValueError(
-        f"{who}: y must be among the classes {shown(classes)}, got {brief(y[unknown].tolist()[0])} at row "
-        f"{int(unknown.argmax())}. "
-        "Name all labels in classes at the first call, or leave classes out there: then labels join as they appear."
-    )
+def encode_known(who: str, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
+    """Return each label's place among the sorted classes, or raise ValueError for one that is none of them."""
+    codes, unknown = encode(y, classes)
+    if unknown is not None:
+        raise ValueError(
+            f"{who}: y must be among the classes {shown(classes)}, got {brief(y[unknown].tolist()[0])} at row "
+            f"{int(unknown.argmax())}. "
+            "Name all labels in classes at the first call, or leave classes out there: then labels join as they appear."
+        )
+    return codes
 
 
 def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:

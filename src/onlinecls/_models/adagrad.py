@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,13 +12,8 @@ from .state import NO_ORDER
 from .states import AdditiveState
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from numpy.typing import DTypeLike
-
     from .._input.rows import Rows
-    from .state import Shard, State
+    from .state import Shard
 
 NO_STEP = {"rule": model.RULES["pa1"], "C": 0.0}  # a rule of the compiled loop whose steps are all 0
 
@@ -54,16 +50,9 @@ class FullMirrorState(AdditiveState):
     """
 
     PARTS = (*AdditiveState.PARTS, "products")
-    SUMS: tuple[str, ...] = ("products",)  # arrays of sums over rows, one part for each vector
+    IS_LOCAL = False
+    VECTORS: Mapping[str, tuple[int, float | None]] = {"products": (2, 1.0)}  # sums over rows
     products: np.ndarray
-
-    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: dict):
-        super().__init__(n_features, n_classes, dtype, params)
-        for name in self.SUMS:
-            setattr(self, name, self._no_sums(name, self.n_columns))
-
-    def _no_sums(self, name: str, n_columns: int) -> np.ndarray:
-        return np.zeros((n_columns,) + (self.n_features + 1,) * (2 if name == "products" else 1))
 
     def try_partial_fit(self, *call: Any) -> bool:
         """Return False: the compiled fast path takes no steps of this kind."""
@@ -153,14 +142,13 @@ class FullMirrorState(AdditiveState):
         return found / max(1.0, np.linalg.norm(found))
 
     def _fits(self, w: np.ndarray, *sums: np.ndarray) -> bool:
-        """Return True if numbers are within the range of the dtype."""
         limit = self.params["limit"]
         largest = np.abs(w).max() * max(self.params["bias"], 1.0)
         return bool(largest <= limit and all(np.abs(part).max() <= limit for part in sums))
 
     def _put(self, column: int, w: np.ndarray, sums: list[np.ndarray], undo: list) -> None:
         """Put a vector and its sums into the model, and the step into the average."""
-        for name, new in zip(self.SUMS, sums, strict=True):
+        for name, new in zip(self.VECTORS, sums, strict=True):
             part = getattr(self, name)[column]
             undo.append((part, part.copy()))
             part[...] = new
@@ -176,40 +164,12 @@ class FullMirrorState(AdditiveState):
             at = self.COUNTERS[name]
             self.counters[at] = max(self.counters[at], float(np.abs(part).max()))
 
-    # --- growing -------------------------------------------------------------------------------------------------------------
-
-    def _copy_to(self, grown: State) -> None:
-        super()._copy_to(grown)
-        for name in self.SUMS:
-            setattr(grown, name, getattr(self, name).copy())
-
-    def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
-        super()._scatter_classes(grown, places)
-        for name in self.SUMS:
-            sums = self._no_sums(name, grown.n_columns)
-            sums[places] = getattr(self, name)
-            setattr(grown, name, sums)
-
-    def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
-        super()._split_binary(grown, places, share)
-        for name in self.SUMS:
-            sums = self._no_sums(name, grown.n_columns)
-            for sign, place in zip((-1.0, 1.0), places, strict=False):
-                sums[place] = getattr(self, name)[0] * (1.0 if name == "products" else sign * share)
-            setattr(grown, name, sums + 0.0)  # (no -0)
-
-    def keep_classes(self, keep: np.ndarray) -> State:
-        rest = super().keep_classes(keep)
-        for name in self.SUMS:
-            setattr(rest, name, getattr(self, name)[keep])
-        return rest
-
     # --- merging and files ---------------------------------------------------------------------------------------------------
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         """Take the mean of the weights; sums over rows add up, with constant features in the units of the result."""
         super()._merge_values(shards, shares)
-        for name in self.SUMS:
+        for name in self.VECTORS:
             setattr(self, name, sum(shard.state.in_units(name, shard.constant) for shard in shards))
 
     def in_units(self, name: str, constant: float) -> np.ndarray:
@@ -223,14 +183,7 @@ class FullMirrorState(AdditiveState):
         self.counters[self.COUNTERS["curvature"]] = float(np.abs(self.products).max())
 
     def is_in_range(self) -> bool:
-        return super().is_in_range() and all(np.abs(getattr(self, name)).max() <= self._largest for name in self.SUMS)
-
-    @classmethod
-    def layout(cls, n_features: int, n_classes: int, dtype: DTypeLike, average: bool, n_groups: int = 1) -> dict:
-        layout, double = super().layout(n_features, n_classes, dtype, average), np.dtype(np.float64)
-        k, size = layout["values"][0][0] // (n_features + 1), n_features + 1
-        sums = {name: ((k,) + (size,) * (2 if name == "products" else 1), double) for name in cls.SUMS}
-        return {**layout, **sums}
+        return super().is_in_range() and all(np.abs(getattr(self, name)).max() <= self._largest for name in self.VECTORS)
 
     def _problem_of_second_slots(self) -> str:
         G = self.products
@@ -244,7 +197,7 @@ class FullDualState(FullMirrorState):
     """values : w = η (δI + G^{1/2})^{-1} z. gradients : float64, (columns, n_features + 1), z = -Σ g."""
 
     PARTS = (*FullMirrorState.PARTS, "gradients")
-    SUMS = ("products", "gradients")
+    VECTORS = {"products": (2, 1.0), "gradients": (1, None)}
     gradients: np.ndarray
 
     def _moved(self, column: int, g: np.ndarray) -> tuple[np.ndarray, ...]:

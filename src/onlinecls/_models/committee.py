@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .._compiled import combine, model
-from .._saving import require
+from .._saving import require, require_layout
 from . import calibration
 from .state import State, n_vectors, read_only
 
@@ -101,9 +101,7 @@ class CommitteeState(State, combine.CommitteeModel):
 
     def with_classes(self, members: list[State], places: np.ndarray, n_classes: int) -> CommitteeState:
         """This model with its classes at `places` among n_classes, as its members have them already."""
-        counts = np.zeros(n_classes)
-        counts[places] = self.counts
-        grown = self._with(members, counts)
+        grown = self._with(members, self.counts_at(places, n_classes))
         self._calibrate_in(grown, places)
         return grown
 
@@ -117,14 +115,14 @@ class CommitteeState(State, combine.CommitteeModel):
     def reading_params(self, params: dict) -> dict:
         return {**params, "bias": 1.0}
 
-    def weights(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: dict, features: slice) -> np.ndarray:
         """The combined hyperplane Σ a_k w_k, made when it is asked for and kept until the next row. The constant feature is 1."""
         whole, rounds = features == slice(0, self.n_features), float(self.counters[self.COUNTERS["t"]])
         if whole and self._hyperplane is not None and self._hyperplane[0] == rounds:
             return self._hyperplane[1]
         total: Any = 0.0
         for share, member, own in zip(self.shares, self.members, params["members"], strict=True):
-            found = member.weights(member.reading_params(own), features).astype(np.float64)
+            found = member.weights_of(member.reading_params(own), features).astype(np.float64)
             if features.stop is None:
                 found[:, -1] *= own["bias"]
             total = total + share * found
@@ -148,9 +146,7 @@ class CommitteeState(State, combine.CommitteeModel):
             alike = (member.n_features, member.dtype, member.counts.tolist(), member.count("t"))
             expected = (first.n_features, first.dtype, first.counts.tolist(), first.count("t"))
             require(alike == expected, "members that have learnt the same rows", alike)
-        expected = {name: (part.shape, part.dtype) for name, part in state.own_parts().items()}
-        found = {name: (part.shape, part.dtype) for name, part in own.items()}
-        require(found == expected, f"arrays {expected}", found)
+        require_layout(own, {name: (part.shape, part.dtype) for name, part in state.own_parts().items()})
         for name, part in own.items():
             setattr(state, name, part)
         problem = state.problem()

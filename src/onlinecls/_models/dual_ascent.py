@@ -9,19 +9,12 @@ import numpy as np
 
 from .._compiled import dual_ascent as ascent
 from .._compiled import simplex
-from .._saving import require
 from .state import Shard, State, read_only
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
 SHARED: dict[str, int] = ascent.SHARED
-
-
-def check_joint(joint: object, params: dict) -> None:
-    """Check that a model from a file is joint only with three classes or more."""
-    require(type(joint) is bool, "joint true or false", joint)
-    require(joint == bool(params["joint"]), "the construction that learning had", joint)
 
 
 class AscentState(State, ascent.AscentModel):
@@ -50,14 +43,12 @@ class AscentState(State, ascent.AscentModel):
         return 1 if header["joint"] else header["n_columns"]
 
     @classmethod
-    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        super()._check_scalars(header, arrays, n_classes, params)
-        check_joint(header["joint"], params)
-        bias = header["bias"]
-        fits = type(bias) is float and 0.0 <= bias <= np.finfo(arrays["values"].dtype).max
-        require(fits, "a bias >= 0", bias)
+    def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
+        return {**super()._following(n_features, n_classes, params), "joint": bool(params["joint"])}
 
     def _problem_of_values(self, counters: dict) -> str:
+        if type(self.bias) is not float or not 0.0 <= self.bias <= np.finfo(self.dtype).max:
+            return "a bias below 0 or beyond the dtype"
         largest = float(np.abs(self.values).max())
         if largest > np.finfo(self.dtype).max / 4 or self._passes_all(largest, counters["t"]):
             return "weights beyond their reach"
@@ -116,33 +107,30 @@ class AscentState(State, ascent.AscentModel):
         """Return the correction as if the last θ had been there in all rounds."""
         return self.of_columns(self.groups[:, SHARED["ages"]]) * self.view[:, 0]
 
-    def grow_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> AscentState:
-        """Return this model with its classes at `places` among n_classes. One vector's θ becomes the two -θ/2 and +θ/2."""
-        counts = np.zeros(n_classes)
-        counts[places] = self.counts
-        grown = self._like(counts)
-        grown.sigma = self.sigma
-        self._calibrate_in(grown, places)
-        if grown.n_columns == self.n_columns:
-            grown.values, grown.correction, grown.shared = self.values.copy(), self.correction.copy(), self.shared.copy()
-            return grown
-        if self.n_columns > 1:
-            return self._moved(grown, np.arange(self.n_columns), places)
-        spread = np.zeros((1, n_classes))
+    def _copy_to(self, grown: AscentState) -> None:
+        super()._copy_to(grown)
+        grown.shared = self.shared.copy()
+
+    def _scatter_classes(self, grown: AscentState, places: np.ndarray) -> None:
+        self._moved(grown, np.arange(self.n_columns), places)
+
+    def _split_binary(self, grown: AscentState, places: np.ndarray, share: float) -> None:
+        spread = np.zeros((1, grown.n_columns))
         spread[0, places] = (-share, share)[: len(places)]
-        return self._spread(grown, spread)
+        self._spread(grown, spread)
 
     def keep_classes(self, keep: np.ndarray) -> AscentState:
-        """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self._like(self.counts[keep])
-        rest.sigma, rest.calibration = self.sigma, self._calibration_of(keep)
+        rest.calibration = self._calibration_of(keep)
         if rest.n_columns > 1:
-            return self._moved(rest, np.flatnonzero(keep), np.arange(rest.n_columns))
+            self._moved(rest, np.flatnonzero(keep), np.arange(rest.n_columns))
+            return rest
         spread = np.zeros((self.n_columns, 1))  # (two classes of three: their one vector)
         spread[keep, 0] = (-1.0, 1.0)
-        return self._spread(rest, spread)
+        self._spread(rest, spread)
+        return rest
 
-    def _moved(self, new: AscentState, old: np.ndarray, places: np.ndarray) -> AscentState:
+    def _moved(self, new: AscentState, old: np.ndarray, places: np.ndarray) -> None:
         """Move columns to places of another model, to the bit; the others are as if they had been there from the start."""
         shared = self.shared[: SHARED["shared"]]
         values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
@@ -159,7 +147,6 @@ class AscentState(State, ascent.AscentModel):
             correction = np.zeros((self.n_features + 1, new.n_columns))
             correction[:, places] = self._drift_in(new)[:, old]
             new.correction = correction.reshape(-1)
-        return new
 
     def _keep_groups_in(self, new: AscentState) -> None:
         """Keep what a model knows of its groups when columns of 0 are added."""
@@ -172,14 +159,13 @@ class AscentState(State, ascent.AscentModel):
         """Return the average's sums for a model with more columns of 0."""
         return self.correction.reshape(-1, self.n_columns)
 
-    def _spread(self, new: AscentState, spread: np.ndarray) -> AscentState:
+    def _spread(self, new: AscentState, spread: np.ndarray) -> None:
         """θ, and the sums of the average, as combinations in the columns of another model."""
         values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
         values[:, -1] = self.view[:, -1] @ spread.astype(self.dtype)
         new.values = values.reshape(-1)
         new.correction = (-self._summed() @ spread).reshape(-1) if len(self.correction) else self.correction
         new._place_shared(self.shared[: SHARED["shared"]])
-        return new
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
@@ -240,7 +226,7 @@ class AscentState(State, ascent.AscentModel):
     def reading_params(self, params: dict) -> dict:
         return {**params, "entropic": self.ENTROPIC}
 
-    def weights(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: dict, features: slice) -> np.ndarray:
         rounds = self.average_rounds(params)
         first = self._summed()[features] / rounds if rounds else self.view[features, 0] * self.scales(self.n_columns)
         # (θ/σ may be beyond the dtype, which its scores, in double, are not.)

@@ -6,9 +6,7 @@ import numpy as np
 
 from .._compiled import forel, model
 from .._compiled.dual_ascent import LOSSES
-from .._input.validate import FLOATS, rows_in_order
-from .._saving import require
-from .dual_ascent import check_joint
+from .._input.validate import rows_in_order
 from .state import OfFile, n_vectors, read_only
 
 GAP, PENDING = forel.SHARED["gap"], forel.SHARED["pending"]
@@ -25,6 +23,7 @@ class ForelState(OfFile):
     ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "counters", "shared")
     PARTS = (*ARRAYS, "joint", "n_features")
 
+    MAIN = "data"
     record, records_from = None, 0.0  # as Model's
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
@@ -40,9 +39,8 @@ class ForelState(OfFile):
         return False
 
     @classmethod
-    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        check_joint(header["joint"], params)
-        require(arrays["data"].dtype in FLOATS, "data of float32 or float64", arrays["data"].dtype)
+    def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
+        return {"joint": bool(params["joint"])}
 
     @classmethod
     def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
@@ -57,7 +55,7 @@ class ForelState(OfFile):
         }
 
     def _problem_of_values(self, counters: dict) -> str:
-        if self.indptr[-1] != len(self.indices) or not rows_in_order(self.indices, self.indptr, self.n_features):
+        if not rows_in_order(self.indices, self.indptr, self.n_features):
             return "rows that are no CSR matrix in order"
         if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.counts):
             return "labels of no class"
@@ -106,8 +104,7 @@ class ForelState(OfFile):
     def grow_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
         """Return this model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
         grown = self.copy()
-        grown.counts = np.zeros(n_classes)
-        grown.counts[places] = self.counts
+        grown.counts = self.counts_at(places, n_classes)
         grown.labels = np.asarray(places, np.int32)[self.labels] if len(self.labels) else self.labels.copy()
         if n_classes <= 2:
             return grown
@@ -123,7 +120,6 @@ class ForelState(OfFile):
         return grown
 
     def keep_classes(self, keep: np.ndarray) -> ForelState:
-        """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self.copy()
         rest.counts, rest.labels = self.counts[keep], (np.cumsum(keep) - 1).astype(np.int32)[self.labels]
         rest.theta, rest.alpha = np.ascontiguousarray(self.theta[:, keep]), np.ascontiguousarray(self.alpha[:, keep])
@@ -145,12 +141,11 @@ class ForelState(OfFile):
         self.__dict__.update(longer)  # all at once, when there was memory for all
 
     def truncate(self, n: int) -> None:
-        """Keep the first n rows."""
         end = self.indptr[n]
         self.data, self.indices, self.indptr = self.data[:end], self.indices[:end], self.indptr[: n + 1]
         self.labels, self.weights, self.alpha = self.labels[:n], self.weights[:n], self.alpha[:n]
 
-    def value(self, sigma: float) -> float:
+    def value(self) -> float:
         """D(α)."""
         found = self.alpha.sum()
         if self.params["loss"] == LOSSES["log_loss"]:
@@ -160,11 +155,13 @@ class ForelState(OfFile):
             shares = np.concatenate([shares, rest], axis=1)
             shares = np.where(shares > 0.0, shares, 1.0)
             found = self.weights[live] @ -(shares * np.log(shares)).sum(axis=1)
-        return float(found - np.square(self.theta).sum() / (2.0 * sigma))
+        return float(found - np.square(self.theta).sum() / (2.0 * self.params["sigma"]))
 
-    def scores_params(self, sigma: float, bias: float) -> dict:
-        return {"loss": 0, "joint": int(self.joint), "open_classes": 0, "balanced": 0, "sigma": sigma, "tolerance": 0.0,
-                "bias": bias, "limit": 0.0}
+    def scores_params(self) -> dict:
+        return {**self.params, "loss": 0, "open_classes": 0, "balanced": 0, "tolerance": 0.0, "limit": 0.0}
 
-    def weights_of(self, sigma: float, features: slice) -> np.ndarray:
-        return read_only((self.theta[features] / sigma).astype(self.dtype).T)
+    def reading_params(self, params: dict) -> dict:
+        return params
+
+    def weights_of(self, params: dict, features: slice) -> np.ndarray:
+        return read_only((self.theta[features] / params["sigma"]).astype(self.dtype).T)

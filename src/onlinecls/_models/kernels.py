@@ -11,7 +11,7 @@ from .._compiled import model, support
 from .._input import validate
 from .._input.compat import issparse
 from .._input.rows import NO_INDICES, Rows
-from .._saving import require
+from .._saving import require, require_layout
 from .state import OfFile, n_vectors
 
 BLOCK = 256  # rows whose kernel values are computed in one call
@@ -200,10 +200,6 @@ class Support(NamedTuple):
     norm: float
 
 
-def _is_whole(*numbers: Any) -> bool:
-    return all(type(number) is int and 0 <= number < 2**62 for number in numbers)
-
-
 class SupportState(OfFile):
     """The support set of a kernel learner, and what goes with it.
 
@@ -259,10 +255,8 @@ class SupportState(OfFile):
 
         One vector w becomes the two -w/2 and +w/2, with half the covariance each.
         """
-        grown = self.copy()
-        grown.counts = np.zeros(n_classes)
-        grown.counts[places] = self.counts
-        columns = n_vectors(n_classes)
+        grown, columns = self.copy(), n_vectors(n_classes)
+        grown.counts = self.counts_at(places, n_classes)
         if columns == self.n_columns:
             return grown
         alpha, grown.P = np.zeros((columns, self.alpha.shape[1])), np.zeros((columns, self.P.shape[1]))
@@ -278,7 +272,6 @@ class SupportState(OfFile):
         return grown
 
     def keep_classes(self, keep: np.ndarray) -> SupportState:
-        """Return this model of three classes or more with these classes only; the others have never had a row."""
         rest = self.copy()
         rest.P, rest.scale, rest.counts = self.P[keep], self.scale[keep], self.counts[keep]
         rest.support = rest.support._replace(alpha=self.alpha[keep])
@@ -346,11 +339,9 @@ class SupportState(OfFile):
                         self._stack()
 
     def _like_vectors(self, X):
-        """X dense or CSR as the support vectors are."""
         return X if self.vectors is None or self.kernel.name == "precomputed" else _alike(X, self.vectors)
 
     def _stack(self) -> None:
-        """Make the support vectors one matrix."""
         self.support = self.support._replace(vectors=self.vectors)
 
     def scores(self, who: str, rows) -> np.ndarray:
@@ -410,29 +401,27 @@ class SupportState(OfFile):
         kind: Kind = params["kind"]
         scalars = ["dropped", "gamma", "n_features", "norm", "size", "vectors_as"]
         require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
-        n_features, size, dropped, norm, gamma = (header[name] for name in ("n_features", "size", "dropped", "norm", "gamma"))
-        require(_is_whole(n_features, size, dropped) and n_features > 0, "whole numbers of features and vectors", header)
+        dropped, gamma, n_features, norm, size, as_ = (header[name] for name in scalars)
+        whole = all(type(number) is int and 0 <= number < 2**62 for number in (n_features, size, dropped))
+        require(whole and n_features > 0, "whole numbers of features and vectors", header)
         require(type(norm) is float and np.isfinite(norm), "a finite norm", norm)
         kernel = kind.kernel_of(n_features, gamma)
         usual = gamma == kernel.gamma if kernel.uses_gamma else gamma is None
         fits = usual and (gamma is None or (type(gamma) in (int, float) and 0.0 < gamma < np.inf))
         require(fits, f"the gamma of {kind.gamma!r}", gamma)
 
-        as_, columns, packed = header["vectors_as"], n_vectors(n_classes), size * (size + 1) // 2
-        n_stored = len(arrays.get("vectors_data", ()))
+        columns, packed, n_stored = n_vectors(n_classes), size * (size + 1) // 2, len(arrays.get("vectors_data", ()))
+        double, of = np.dtype(np.float64), {name: array.dtype for name, array in arrays.items() if array.dtype.kind == "i"}.get
         shapes = {
             "alpha": (columns, size), "P": (columns, packed * kind.second_order), "Q": (packed * kind.projects,),
             "scale": (columns,), "norms": (size,), "counts": (n_classes,), "counters": (model.N_COUNTERS,),
-            **{
-                "none": {}, "numbers": {"vectors": (size,)}, "dense": {"vectors": (size, n_features)},
-                "csr": {"vectors_data": (n_stored,), "vectors_indices": (n_stored,), "vectors_indptr": (size + 1,)},
-            }[as_],
         }
-        found = {name: array.shape for name, array in arrays.items()}
-        require(found == shapes, f"arrays {shapes}", found)
-        whole = {"vectors_indices", "vectors_indptr"}.union({"vectors"} if as_ == "numbers" else ())
-        for name, array in arrays.items():
-            require(array.dtype.kind == "i" if name in whole else array.dtype == np.float64, f"the dtype of {name}", array.dtype)
+        forms = {
+            "none": {}, "numbers": {"vectors": ((size,), of("vectors"))}, "dense": {"vectors": ((size, n_features), double)},
+            "csr": {"vectors_data": ((n_stored,), double), "vectors_indices": ((n_stored,), of("vectors_indices")),
+                    "vectors_indptr": ((size + 1,), of("vectors_indptr"))},
+        }
+        require_layout(arrays, {**{name: (shape, double) for name, shape in shapes.items()}, **forms[as_]})
         right = (as_ in ("none", "numbers")) if kernel.name == "precomputed" else as_ != "numbers"
         require(right and (as_ != "none" or size == 0), f"vectors of {kernel.name!r}", as_)
 

@@ -5,13 +5,15 @@ What a geometry adds to it stands in states.py; how the values lie in memory, in
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import copy
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from .._compiled import model
 from .._input.validate import FLOATS, all_finite
-from .._saving import require
+from .._saving import require, require_layout
 from . import calibration
 
 NO_ORDER = np.empty(0, np.int64)
@@ -102,6 +104,12 @@ class Counted:
             setattr(state, name, value)
         return state
 
+    def counts_at(self, places: np.ndarray, n_classes: int) -> np.ndarray:
+        """Return the counts of a model with this one's classes at `places` among n_classes."""
+        counts = np.zeros(n_classes)
+        counts[places] = self.counts
+        return counts
+
     def learnt_with(self) -> dict:
         return {name: getattr(self, name) for name in self.LEARNT_WITH}
 
@@ -113,7 +121,6 @@ class Counted:
         return self.of({**self.parts(), **self.learnt_with(), **others})
 
     def copy(self):
-        """A model with arrays of its own."""
         return self.sharing(**{name: part.copy() for name, part in self.parts().items() if isinstance(part, np.ndarray)})
 
     def writable(self):
@@ -130,6 +137,13 @@ class Counted:
         self.counters[self.COUNTERS["mistakes"]] += n_new
         self.counts[0] += n_rows
 
+    def begin_again(self, n_classes: int, params: dict, columns: np.ndarray) -> Self | None:
+        """Return the model as it began, with these parameters, in the arrays of this one; None if it needs arrays of its own.
+
+        columns : those of the rows that it has learnt. Where rows change no others, no others are written.
+        """
+        return None
+
     def keep_history(self, before: Any) -> None:
         """Take over what was counted when the rows of this model came, before they were learnt again."""
         for name in ("t", "mistakes", "loss", "squared", "absolute"):
@@ -143,9 +157,11 @@ class Counted:
 class OfFile(Counted):
     """A model that can be in a file, where no part of it is trusted.
 
-    A geometry's class says of its own parts: which numbers are right (`_check_scalars`), of which shapes its arrays must then
-    be (`_layout_in`), and what else holds of them (`_problem_of_values`).
+    A geometry's class says of its own parts: which numbers follow from the parameters (`_following`), of which shapes its arrays
+    must then be (`_layout_in`), and what else holds of both (`_problem_of_values`).
     """
+
+    MAIN = "values"  # the array whose dtype is the model's
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
@@ -153,17 +169,18 @@ class OfFile(Counted):
         scalars = sorted(set(cls.PARTS) - arrays.keys())
         require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
         require(type(header["n_features"]) is int and header["n_features"] > 0, "n_features > 0", header["n_features"])
-        cls._check_scalars(header, arrays, n_classes, params)
-        expected = cls._layout_in(header, arrays, n_classes, params)
-        found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
-        require(found == expected, f"arrays {expected}", found)
+        for name, value in cls._following(header["n_features"], n_classes, params).items():
+            require(type(header[name]) is type(value) and header[name] == value, f"{name}={value!r}", header[name])
+        require(arrays[cls.MAIN].dtype in FLOATS, f"{cls.MAIN} of float32 or float64", arrays[cls.MAIN].dtype)
+        require_layout(arrays, cls._layout_in(header, arrays, n_classes, params))
         state = cls.of({**header, **arrays, "params": params})
         problem = state.problem()
         require(not problem, "numbers that learning can give", problem)
         return state
 
     @classmethod
-    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
+    def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
+        """Return the parts beside the arrays that have one value only for these parameters, by their names."""
         raise NotImplementedError
 
     @classmethod
@@ -211,7 +228,10 @@ class State(OfFile, model.Model):
         "calibration", "counts", "correction", "geometry", "n_columns", "n_features", "sigma", "counters", "values", "variance",
     )
     SCALARS: tuple[str, ...] = ("n_features", "variance")  # what stays when classes join or leave
+    #: Arrays with a part for each vector of weights: name: (axes of features, factor of a half of one vector; None: ± as θ's).
+    VECTORS: Mapping[str, tuple[int, float | None]] = {}
     SLOTS = 1  # numbers of a weight
+    IS_LOCAL = False  # whether a row changes nothing but its own columns and the constant one, and all begin alike
     AVERAGES = True  # whether the average of the weights over rounds has an O(nnz) form
     geometry = ""
     n_features: int
@@ -221,8 +241,9 @@ class State(OfFile, model.Model):
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
         self.n_features, self.n_columns, self.variance = n_features, n_vectors(n_classes), params["variance"]
-        self.values = self._fresh(self.n_columns, dtype).reshape(-1)
-        self.sigma = self._fresh_sigma(self.n_columns, dtype)
+        self.values, self.sigma = self._fresh(self.n_columns, dtype).reshape(-1), np.zeros((0, 1, 1), dtype)
+        for name in self.VECTORS:
+            setattr(self, name, self._fresh_part(name, self.n_columns))
         self.correction = np.zeros((n_features + 1) * self.n_columns if params["average_from"] >= 0 else 0)
         self.calibration = calibration.fresh(self.n_columns if params["probability"] else 0)
         self.counts, self.counters = np.zeros(n_classes), np.zeros(model.N_COUNTERS)
@@ -231,8 +252,10 @@ class State(OfFile, model.Model):
         """The values of vectors that start from nothing."""
         return np.zeros((self.n_features + 1, self.SLOTS, n_columns), dtype)
 
-    def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
-        return np.zeros((0, 1, 1), dtype)
+    def _fresh_part(self, name: str, n_columns: int) -> np.ndarray:
+        """Return an array of VECTORS for vectors that start from nothing."""
+        axes = self.VECTORS[name][0] * (self.n_features + 1,)
+        return np.zeros((n_columns, *axes), self.dtype if name == "sigma" else np.float64)
 
     @property
     def awaits_scale(self) -> bool:
@@ -256,6 +279,15 @@ class State(OfFile, model.Model):
     def prepare(self, foresight: int, depth: int) -> None:
         """Set, before a pass, how a full covariance processes many rows at once (see full.pxd)."""
 
+    def begin_again(self, n_classes: int, params: dict, columns: np.ndarray) -> Self | None:
+        if not self.IS_LOCAL or n_vectors(n_classes) != self.n_columns:
+            return None
+        new = type(self)(0, n_classes, self.dtype, params)
+        changed = np.append(columns, self.n_features) if new.variance == self.variance else slice(None)
+        self.view[changed] = new.view[0]
+        new.n_features, new.values, new.correction = self.n_features, self.values, np.zeros_like(self.correction)
+        return new
+
     def keep_history(self, before: Any) -> None:
         super().keep_history(before)
         self.calibration = before.calibration
@@ -270,8 +302,8 @@ class State(OfFile, model.Model):
         """A model of this kind and of these classes, the arrays of which are still to come."""
         new = type(self).__new__(type(self))
         for name in (*self.SCALARS, *self.LEARNT_WITH):
-            setattr(new, name, getattr(self, name))
-        new.counts, new.counters = counts, self.counters.copy()
+            setattr(new, name, copy(getattr(self, name)) if name in self.SCALARS else getattr(self, name))
+        new.counts, new.counters, new.sigma = counts, self.counters.copy(), self.sigma
         new.n_columns = n_vectors(len(counts))
         return new
 
@@ -281,9 +313,7 @@ class State(OfFile, model.Model):
         One vector w becomes the two -w/2 and +w/2, with half the variance each, so that every score difference and its variance
         stay what they were. `share` is what is left of θ where the weights are another function of it.
         """
-        counts = np.zeros(n_classes)
-        counts[places] = self.counts
-        grown = self._like(counts)
+        grown = self._like(self.counts_at(places, n_classes))
         self._calibrate_in(grown, places)
         if grown.n_columns == self.n_columns:
             self._copy_to(grown)
@@ -303,21 +333,26 @@ class State(OfFile, model.Model):
     def _copy_to(self, grown: State) -> None:
         """The arrays of a model of as many vectors."""
         grown.values, grown.correction = self.values.copy(), self.correction.copy()
-        # A full Σ is large, and no one changes it before the first row: it goes along.
-        grown.sigma = self.sigma if self.sigma.flags.writeable else self.sigma.copy()
+        for name in self.VECTORS:
+            part = getattr(self, name)
+            # A full Σ is large, and no one changes it before the first row: it goes along.
+            setattr(grown, name, part if name == "sigma" and part.flags.writeable else part.copy())
 
     def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
         """The vectors of this model at places of one with more of them."""
-        grown.sigma = self._fresh_sigma(grown.n_columns, self.dtype)
         fresh = self._fresh(1, self.dtype)[0, :, 0]  # of each feature
         grown.values, grown.correction = with_places(self.view, places, grown.n_columns, fresh).reshape(-1), self.correction
         if len(self.correction):
             corrections = self.correction.reshape(-1, 1, self.n_columns)
             grown.correction = with_places(corrections, places, grown.n_columns, 0.0).reshape(-1)
+        for name in self.VECTORS:
+            part = self._fresh_part(name, grown.n_columns)
+            part[places] = getattr(self, name)
+            setattr(grown, name, part)
 
     def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
         """The only vector of this model as those of its two classes."""
-        values, grown.sigma = self._fresh(grown.n_columns, self.dtype), self._fresh_sigma(grown.n_columns, self.dtype)
+        values = self._fresh(grown.n_columns, self.dtype)
         correction = np.zeros((self.n_features + 1, grown.n_columns)) if len(self.correction) else None
         for sign, place in zip((-1, 1), places, strict=False):
             values[:, :, place] = self._half(sign, share)
@@ -325,6 +360,11 @@ class State(OfFile, model.Model):
                 correction[:, place] = sign * 0.5 * self.correction + 0.0
         grown.values = values.reshape(-1)
         grown.correction = np.empty(0) if correction is None else correction.reshape(-1)
+        for name, (_, factor) in self.VECTORS.items():
+            part = self._fresh_part(name, grown.n_columns)
+            for sign, place in zip((-1, 1), places, strict=False):
+                np.multiply(getattr(self, name)[0], sign * share if factor is None else factor, out=part[place, ...])
+            setattr(grown, name, part if name == "sigma" else part + 0.0)  # (no -0)
 
     def _half(self, sign: int, share: float) -> np.ndarray:
         """Return the stored numbers, (features, slots), of the class on one side of the only vector."""
@@ -337,7 +377,8 @@ class State(OfFile, model.Model):
         rest = self._like(self.counts[keep])
         rest.n_columns = int(keep.sum())
         rest.calibration = self._calibration_of(keep)
-        rest.sigma = self.sigma
+        for name in self.VECTORS:
+            setattr(rest, name, getattr(self, name)[keep])
         rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
         corrections = self.correction
         rest.correction = corrections.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(corrections) else corrections
@@ -427,7 +468,7 @@ class State(OfFile, model.Model):
         geometry = model.GEOMETRIES[self.geometry]
         return {**params, "l1_sum": params["l1"] * self.count("t"), "geometry": geometry}
 
-    def weights(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: dict, features: slice) -> np.ndarray:
         """(columns, features) weights that predict: a read-only view where they are stored as they are."""
         found, rounds = self._last_weights(params, features), self.average_rounds(params)
         if rounds:
@@ -450,14 +491,18 @@ class State(OfFile, model.Model):
 
         n_groups : how many groups of vectors share numbers (`WithGroups`).
         """
-        n_weights, double = (n_features + 1) * n_vectors(n_classes), np.dtype(np.float64)
+        k, size, double = n_vectors(n_classes), n_features + 1, np.dtype(np.float64)
         return {
-            "values": ((n_weights * cls.SLOTS,), np.dtype(dtype)),
+            "values": ((k * size * cls.SLOTS,), np.dtype(dtype)),
             "sigma": ((0, 1, 1), np.dtype(dtype)),
-            "correction": ((n_weights if average else 0,), double),
+            "correction": ((k * size if average else 0,), double),
             "calibration": ((0, calibration.SIZE), double),
             "counts": ((n_classes,), double),
             "counters": ((model.N_COUNTERS,), double),
+            **{
+                name: ((k, *axes * (size,)), np.dtype(dtype) if name == "sigma" else double)
+                for name, (axes, _) in cls.VECTORS.items()
+            },
         }
 
     @staticmethod
@@ -474,15 +519,8 @@ class State(OfFile, model.Model):
         return layout
 
     @classmethod
-    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        require(header["geometry"] == cls.geometry, f"geometry {cls.geometry!r}", header["geometry"])
-        fit = type(header["n_columns"]) is int and header["n_columns"] == n_vectors(n_classes)
-        require(fit, f"columns for {n_classes} classes", header["n_columns"])
-        dtype, variance = arrays["values"].dtype, header["variance"]
-        require(dtype in FLOATS, "values of float32 or float64", dtype)
-        fits = type(variance) in (int, float) and 0.0 <= variance <= np.finfo(dtype).max / 4
-        require(fits, f"a variance >= 0 that fits {dtype}", variance)
-        require(variance == params["variance"], "the variance that rows were learnt with", variance)
+    def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
+        return {"geometry": cls.geometry, "n_columns": n_vectors(n_classes), "variance": params["variance"]}
 
     def _problem_of_numbers(self) -> str:
         return super()._problem_of_numbers() or calibration.problem(self.calibration)

@@ -8,14 +8,14 @@ import numpy as np
 
 from .. import _core
 from .._compiled import blas, centre, model, multiplicative, p_norm, simplex
-from .._saving import require
-from .state import UNDERFLOW, Shard, State, n_vectors, read_only
+from .state import UNDERFLOW, Shard, State, read_only
 
 
 class AdditiveState(State, _core.QuadraticModel):
     """values : w."""
 
     geometry = "additive"
+    IS_LOCAL = True
 
 
 class WithPrior(State, _core.QuadraticModel):
@@ -48,12 +48,12 @@ class WithPrior(State, _core.QuadraticModel):
         rest.halved = [int(keep[:column].sum()) for column in self.halved if keep[column]]
         return rest
 
-    @classmethod
-    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        super()._check_scalars(header, arrays, n_classes, params)
-        halved, n_columns = header["halved"], header["n_columns"]
+    def _problem_of_values(self, counters: dict) -> str:
+        halved = self.halved
         fit = type(halved) is list and all(type(column) is int for column in halved)
-        require(fit and halved == sorted({*halved}) and {*halved} <= {*range(n_columns)}, "numbers of columns", halved)
+        if not fit or halved != sorted({*halved} & {*range(self.n_columns)}):
+            return "columns of half a variance that there are not"
+        return super()._problem_of_values(counters)
 
     @property
     def awaits_scale(self) -> bool:
@@ -72,7 +72,9 @@ class GaussianState(WithPrior):
     """values : w and σ, a variance for each weight."""
 
     geometry = "gaussian"
+    IS_LOCAL = True
     SLOTS = 2
+    _growth = 1.0
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
         values = super()._fresh(n_columns, dtype)
@@ -85,9 +87,10 @@ class GaussianState(WithPrior):
         self.view[:, 1] = self.variance
 
     def _half(self, sign: int, share: float) -> np.ndarray:
-        half, info = super()._half(sign, share), np.finfo(self.dtype)
+        half, info, growth = super()._half(sign, share), np.finfo(self.dtype), self.dtype.type(self._growth)
         if self.variance:  # (a step would lift those below the floor, by a zero that is stored, too)
-            half[:, 1] = np.maximum(half[:, 1] / 2, max(info.tiny / info.eps, self.params.get("floor", 0.0)))
+            least, variances = max(info.tiny / info.eps, self.params.get("floor", 0.0)), half[:, 1] * growth
+            half[:, 1] = np.maximum(np.minimum(variances, self.dtype.type(self.variance)) / 2, least) / growth
         return half
 
     def covariance(self, flat: bool) -> np.ndarray:
@@ -141,18 +144,11 @@ class ForgettingState(GaussianState):
     """values : w and σ/s, s the growth that `counters` has: variances grow with the rows, up to the first one."""
 
     geometry = "forgetting"
+    IS_LOCAL = False  # (all variances are written down now and then)
 
     @property
     def _growth(self) -> float:
         return float(self.counters[self.COUNTERS["growth"]]) or 1.0
-
-    def _half(self, sign: int, share: float) -> np.ndarray:
-        half, info = super()._half(sign, share), np.finfo(self.dtype)
-        if self.variance:
-            variances = np.minimum(self.view[:, 1, 0] * self.dtype.type(self._growth), self.dtype.type(self.variance))
-            least = max(info.tiny / info.eps, self.params.get("floor", 0.0))
-            half[:, 1] = np.maximum(variances / 2, least) / self.dtype.type(self._growth)
-        return half
 
     def covariance(self, flat: bool) -> np.ndarray:
         stored = super().covariance(flat)
@@ -199,42 +195,17 @@ class FullState(WithPrior):
         self.foresight, self.depth = foresight, depth
 
     PARTS = (*WithPrior.PARTS, "growth")
+    VECTORS = {"sigma": (2, 0.5), "growth": (0, 1.0)}
 
-    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
-        super().__init__(n_features, n_classes, dtype, params)
-        self.growth = np.ones(self.n_columns)
-
-    def _fresh_sigma(self, n_columns: int, dtype) -> np.ndarray:
-        size = self.n_features + 1
-        sigma = np.zeros((n_columns, size, size), dtype)
-        sigma[:, np.arange(size), np.arange(size)] = self.variance
-        return sigma
+    def _fresh_part(self, name: str, n_columns: int) -> np.ndarray:
+        part, places = super()._fresh_part(name, n_columns), np.arange(self.n_features + 1)
+        part[(slice(None), places, places) if name == "sigma" else slice(None)] = self.variance if name == "sigma" else 1.0
+        return part
 
     def set_scale(self, params: dict) -> None:
         super().set_scale(params)
         places = np.arange(self.n_features + 1)
         self.sigma[:, places, places] = self.variance  # (in place: there may be no room for two of them)
-
-    def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
-        super()._scatter_classes(grown, places)
-        grown.sigma[places], grown.growth = self.sigma, np.ones(grown.n_columns)
-        grown.growth[places] = self.growth
-
-    def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
-        super()._split_binary(grown, places, share)
-        for place in places:
-            np.divide(self.sigma[0], 2, out=grown.sigma[place])
-        grown.growth = np.ones(grown.n_columns)
-        grown.growth[places] = self.growth[0]
-
-    def _copy_to(self, grown: State) -> None:
-        super()._copy_to(grown)
-        grown.growth = self.growth.copy()
-
-    def keep_classes(self, keep: np.ndarray) -> State:
-        rest = super().keep_classes(keep)
-        rest.sigma, rest.growth = self.sigma[keep], self.growth[keep]
-        return rest
 
     def reading_params(self, params: dict) -> dict:
         return {**super().reading_params(params), "geometry": model.GEOMETRIES["additive"]}  # (w is what is stored)
@@ -251,12 +222,6 @@ class FullState(WithPrior):
         covariance = np.tril(lower) * self.growth[:, None, None].astype(self.dtype)
         covariance += np.tril(covariance, -1).transpose(0, 2, 1)
         return read_only(covariance[0] if len(covariance) == 1 else covariance)
-
-    @classmethod
-    def layout(cls, n_features: int, n_classes: int, dtype, average: bool, n_groups: int = 1) -> dict:
-        layout, size = super().layout(n_features, n_classes, dtype, average), n_features + 1
-        k = n_vectors(n_classes)
-        return {**layout, "sigma": ((k, size, size), np.dtype(dtype)), "growth": ((k,), np.dtype(np.float64))}
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         """Merge posteriors: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
@@ -303,6 +268,7 @@ class MirrorState(State, _core.QuadraticModel):
     """values : w and G, the sum of squared gradients of each weight (AdaGrad)."""
 
     geometry = "mirror"
+    IS_LOCAL = True
     SLOTS = 2
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
@@ -353,6 +319,7 @@ class WithGroups(State):
     """
 
     PARTS = (*State.PARTS, "groups")
+    SCALARS = (*State.SCALARS, "groups")
     AVERAGES = False  # (the scale of all weights changes with every step)
     FIELDS: tuple[str, ...] = ()  # the numbers of a group
 
@@ -389,15 +356,9 @@ class WithGroups(State):
         """Return the number of groups: one against the rest has one for each vector."""
         return header["n_columns"] if len(arrays["groups"]) == header["n_columns"] else 1
 
-    def _copy_to(self, grown: State) -> None:
-        super()._copy_to(grown)
-        grown.groups = self.groups.copy()
-
     def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
         super()._scatter_classes(grown, places)
-        if self._is_joint:
-            grown.groups = self.groups.copy()
-        else:
+        if not self._is_joint:
             grown.groups = self._unknown(grown.n_columns)
             grown.groups[places] = self.groups
 
@@ -407,7 +368,8 @@ class WithGroups(State):
 
     def keep_classes(self, keep: np.ndarray) -> State:
         rest = super().keep_classes(keep)
-        rest.groups = self.groups if self._is_joint else self.groups[keep]
+        if not self._is_joint:
+            rest.groups = self.groups[keep]
         return rest
 
 
@@ -429,11 +391,8 @@ class PNormState(WithGroups, p_norm.PNormModel):
         return params["power"] or max(2.0, 2.0 * log(max(n_features, 1)))
 
     @classmethod
-    def _check_scalars(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> None:
-        super()._check_scalars(header, arrays, n_classes, params)
-        power = header["power"]
-        fits = type(power) is float and 2.0 <= power <= 500.0
-        require(fits, "a state that learning can give", f"a power not in [2, 500]: {power!r}")
+    def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
+        return {**super()._following(n_features, n_classes, params), "power": cls.power_of(params, n_features)}
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
         found = super()._merged(slabs, shards, shares, end)
@@ -446,7 +405,7 @@ class PNormState(WithGroups, p_norm.PNormModel):
         half[:, 1] = sign * share ** p_norm.root_of(self.power)[0] * self.view[:, 1, 0] + 0.0
         return half
 
-    def weights(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: dict, features: slice) -> np.ndarray:
         groups, roots = self.known(), self.view[features, 1]
         inverse, gain = groups[:, self.FIELDS.index("inverse")], groups[:, self.FIELDS.index("weight_scale")]
         powers = np.abs(roots, dtype=np.float64) * inverse
@@ -499,7 +458,7 @@ class CentreState(WithGroups, centre.CentreModel):
         self.groups[0, self.FIELDS.index("high")] = high = fsum(squares)
         self.groups[0, self.FIELDS.index("noise")] = np.finfo(np.float64).eps * high
 
-    def weights(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: dict, features: slice) -> np.ndarray:
         scale = self.groups[0, self.FIELDS.index("scale")]
         weights = (scale * self.view[features, 0]).astype(self.dtype).T
         return read_only(weights)
@@ -545,7 +504,7 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
         half[:, 1] = sign * share * self.view[:, 1, 0] + 0.0
         return half
 
-    def weights(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: dict, features: slice) -> np.ndarray:
         values, groups = self.known()
         powers = values.reshape(self.n_features + 1, 2, self.n_columns)[features, 0]
         gain = params["norm_bound"] / (groups[:, simplex.GROUP["high"]] + groups[:, simplex.GROUP["low"]])

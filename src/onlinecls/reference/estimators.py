@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -17,9 +18,6 @@ from .potential import LOSSES, REGRESSION_LOSSES, LeaderLearner, PotentialLearne
 from .rules import RULES, Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from typing import Literal, Self
-
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
@@ -179,10 +177,7 @@ class _SlowClassifier(_Slow):
         if len(known) > 2 and self._is_binary:
             raise ValueError(f"{who}: Only binary classification is supported: got {len(known)} classes.")
         model = self._new_model(rows.shape[1], len(known)) if first else self._model
-        codes, unknown = validate.encode(labels, known)
-        if unknown is not None:
-            raise validate.outside_classes(who, labels, unknown, known)
-        return codes, {"_model": model, "classes_": known}
+        return validate.encode_known(who, labels, known), {"_model": model, "classes_": known}
 
     def _new_model(self, d: int, k: int) -> Model:
         return Model(self._make(), d, k, getattr(self, "multi_class", "crammer_singer"))

@@ -12,16 +12,13 @@ True
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from copy import copy
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from .rules import Stats, Step
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import Any
 
 # Signed examples, and what a learner keeps, are arrays of float64.
 

@@ -10,16 +10,14 @@ and λ > 0, over the rounds that changed θ:
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import exp, inf, log, log1p, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from .learners import Learner, add_precision, times
 from .rules import Stats, narow_precision, row_precision
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 class Loss(NamedTuple):
