@@ -15,11 +15,11 @@ import internals
 import numpy as np
 import pytest
 from algorithms import CLASSIFIERS
-from internals import COMMANDS, NAMED, REGRESSION_COMMANDS, main
+from internals import COMMANDS, NAMED, REGRESSION_COMMANDS, learner_in, main
 from mails import WORDS, texts, write_tsv, written
 
 import onlinecls
-from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveOneClass, load
+from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveOneClass
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
 
@@ -57,7 +57,7 @@ def test_train_learns_the_same_model_as_the_estimator_in_python(tsv, tmp_path, r
     words += ["--analyzer", options["analyzer"]] if "analyzer" in options else []
     code, out, err = run("train", tsv, "--bits", 10, "--param", "r=0.5", "--json", "--quiet", "--save", model, *words)
     expected, _ = in_python(tsv, AROWClassifier(r=0.5, dtype="float32"), **options)
-    learner = load(model)
+    learner = learner_in(model)
     assert (code, err) == (0, "") and repr(learner) == "AROWClassifier(r=0.5, dtype='float32')"
     np.testing.assert_array_equal(learner.coef_, expected.coef_)
     np.testing.assert_array_equal(learner.covariance_, expected.covariance_)
@@ -128,7 +128,7 @@ def test_resume_keeps_names_and_counts_its_own_examples(tmp_path, run):
     _, out, err = run("train", b, "--resume", tmp_path / "half", "--save", tmp_path / "both", "--json")
     assert "going on after 100 examples" in err and json.loads(out)["examples"] == 150
     words = [json.loads(run("inspect", tmp_path / name, "--json")[1])["top"] for name in ("whole", "both")]
-    assert words[0] == words[1] and words[0]["spam"] and load(tmp_path / "both").t_ == 250
+    assert words[0] == words[1] and words[0]["spam"] and learner_in(tmp_path / "both").t_ == 250
 
 
 def test_the_reported_error_is_that_of_the_first_pass(tsv, tmp_path, run):
@@ -136,7 +136,7 @@ def test_the_reported_error_is_that_of_the_first_pass(tsv, tmp_path, run):
     _, twice, err = run("train", tsv, "--bits", 10, "--json", "--passes", 2, "--save", tmp_path / "model")
     once, twice = json.loads(once), json.loads(twice)
     assert once["mistakes"] == twice["mistakes"] and twice["passes"] == 2 and "pass 2" in err.splitlines()
-    assert twice["features"] == 2 * once["features"] and load(tmp_path / "model").t_ == 600
+    assert twice["features"] == 2 * once["features"] and learner_in(tmp_path / "model").t_ == 600
 
 
 def test_errors_on_test_files_are_counted_after_learning(tsv, tmp_path, run):
@@ -168,7 +168,7 @@ def test_weights_of_examples_are_read_from_every_format(tmp_path, run):
     X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in rows])
     y = [label for label, _ in rows]
     expected = AROWClassifier(dtype="float32").partial_fit(X, y, sample_weight=[i % 3 for i in range(60)])
-    np.testing.assert_array_equal(load(tmp_path / "model").coef_, expected.coef_)
+    np.testing.assert_array_equal(learner_in(tmp_path / "model").coef_, expected.coef_)
     assert code == 0 and json.loads(out)["examples"] == 40
 
 
@@ -183,7 +183,7 @@ def test_every_format_is_learnt_and_predicted(tmp_path, run, format):
     code, out, err = run("predict", model, path)
     with read([str(path)], n_features=2**10) as stream:
         X, _, _ = next(stream)
-        expected = load(model).predict(X).tolist()
+        expected = learner_in(model).predict(X).tolist()
     numbers = {1.0: "1", -1.0: "-1"}
     assert out.splitlines() == [numbers.get(label, label) for label in expected] and (code, err) == (0, "")
     assert len(set(expected)) == 2
@@ -242,7 +242,7 @@ def test_predict_prints_a_column_of_scores_for_each_class(tmp_path, run):
 def test_inspect_shows_words_with_their_confidence(tsv, tmp_path, run):
     model = tmp_path / "model"
     run("train", tsv, "--bits", 16, "--names", 1000, "--save", model)
-    learner = load(model)
+    learner = learner_in(model)
     found = json.loads(run("inspect", model, "--json", "--top", 4)[1])
     assert found["classes"] == {label: sum(each == label for each, _ in texts(300)) for label in WORDS}
     assert (found["examples"], found["mistakes"], found["algorithm"]) == (300, learner.n_mistakes_, "arow")
@@ -404,7 +404,7 @@ def test_a_model_without_metadata_of_hashing_refuses_texts(tmp_path, run, tsv):
 
 
 def test_a_model_with_strange_metadata_is_refused(tmp_path, run, trained, tsv):
-    learner, metadata = load(trained, return_metadata=True)
+    learner, metadata = learner_in(trained, return_metadata=True)
     good, model = metadata["input"], str(tmp_path / "model")
     strange = {"n_features": -1, "text": 1.5, "format": [], "header": 1, "dtype": "x", "features": [], "missing": "x", "new": 1}
     hashed = {"ngram_range": [1, 10**30], "analyzer": "x", "n_features": 2**60, "dtype": "(,)f4", "input": "filename", "new": 1}
@@ -457,7 +457,7 @@ def test_numbers_are_learnt_and_predicted_as_in_python(prices, tmp_path, run, na
     code, out, _ = run("train", prices, *options, "--test", prices)
     algorithm, found = NAMED[name], json.loads(out)
     expected = getattr(onlinecls, algorithm.estimator)(**algorithm.selects, dtype="float32").partial_fit(X, y)
-    np.testing.assert_array_equal(load(model).coef_, expected.coef_)
+    np.testing.assert_array_equal(learner_in(model).coef_, expected.coef_)
     residuals = y - expected.predict(X)
     assert found["progressive_mse"] == expected.progressive_mse_ and found["progressive_mae"] == expected.progressive_mae_
     assert found["test_mse"] == pytest.approx(np.mean(residuals**2)) and found["test_examples"] == 300
@@ -517,10 +517,10 @@ def test_inspect_shows_what_raises_and_what_lowers_a_prediction(prices, tmp_path
         assert len(found["top"][direction]) == 2
         for word in found["top"][direction]:
             X = HashingVectorizer(n_features=2**16, norm=None).transform([word["name"]])
-            assert word["weight"] == pytest.approx((X @ load(model).coef_)[0], rel=1e-6) and word["weight"] * sign > 0
-            assert word["std"] == pytest.approx(load(model).covariance_[word["column"]] ** 0.5)
+            assert word["weight"] == pytest.approx((X @ learner_in(model).coef_)[0], rel=1e-6) and word["weight"] * sign > 0
+            assert word["std"] == pytest.approx(learner_in(model).covariance_[word["column"]] ** 0.5)
     page = run("inspect", model)[1]
-    assert f"300 examples, mse {load(model).progressive_mse_:.5g}, mae " in page and "for higher predictions\n" in page
+    assert f"300 examples, mse {learner_in(model).progressive_mse_:.5g}, mae " in page and "for higher predictions\n" in page
     for covariance in ("diagonal", "full"):
         learner = AROWRegressor(covariance=covariance).partial_fit([[0.0, 1.0, -1.0], [1.0, 0.0, 0.0]], [1.0, 2.0])
         learner.sparsify().save(model)
@@ -666,7 +666,7 @@ def test_ctrl_c_saves_what_was_learnt(tmp_path):
     time.sleep(0.1)
     learning.send_signal(signal.SIGINT)
     out, err = learning.communicate(timeout=60)
-    learner = load(model)
+    learner = learner_in(model)
     assert learning.returncode == 130 and json.loads(out)["interrupted"] and "Traceback" not in err
     assert f"onlinecls train: interrupted after {learner.t_:,} examples; what was learnt is saved in {model}." in err
     assert 4096 <= learner.t_ <= 9000

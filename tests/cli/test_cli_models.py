@@ -2,12 +2,15 @@
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
+from internals import learner_in
 from mails import texts, write_tsv
 
-from onlinecls import load, merge
+from onlinecls import AROWClassifier, load, make_stream_pipeline, merge
+from onlinecls.tables import TableVectorizer
 
 
 @pytest.fixture
@@ -24,10 +27,10 @@ def parts(tmp_path, run):
 def test_merge_writes_the_model_that_merge_makes_in_python(parts, tmp_path, run):
     path = tmp_path / "c.model"
     code, out, err = run("merge", *parts, "--save", path)
-    expected, (found, metadata) = merge([load(each) for each in parts]), load(path, return_metadata=True)
+    expected, (found, metadata) = merge([learner_in(each) for each in parts]), learner_in(path, return_metadata=True)
     np.testing.assert_array_equal(found.coef_, expected.coef_)
     assert (code, err) == (0, "") and out.startswith(f"2 models, 400 examples, {expected.n_mistakes_} mistakes")
-    assert metadata == {"input": load(parts[1], return_metadata=True)[1]["input"]}  # (and no words of one part only)
+    assert metadata == {"input": learner_in(parts[1], return_metadata=True)[1]["input"]}  # (and no words of one part only)
     data = tmp_path / "0.tsv"
     assert len(run("predict", path, data)[1].split()) == 200
     assert run("train", data, "--resume", path, "--save", path, "--quiet")[0] == 0
@@ -57,7 +60,7 @@ def weights_of(path):
 
 
 def test_exported_weights_are_those_of_the_model(parts, tmp_path, run):
-    path, learner = tmp_path / "w.csv", load(parts[1])
+    path, learner = tmp_path / "w.csv", learner_in(parts[1])
     assert run("export", parts[1], "--weights", path) == (0, "", "")
     first, *rows = weights_of(path)
     coef, variances = learner.coef_[0], learner.covariance_[0]
@@ -93,7 +96,7 @@ def test_weights_of_many_classes_and_of_a_regression_are_exported(tmp_path, run)
     for data, more, classes in ((three, (), ["ham", "spam", "third"]), (numbers, ("--algorithm", "arow_regression"), [""])):
         assert run("train", data, "--bits", 10, "--save", model, "--quiet", *more)[0] == 0
         assert run("export", model, "--weights", path)[0] == 0
-        rows, learner = weights_of(path), load(model)
+        rows, learner = weights_of(path), learner_in(model)
         coef, intercepts = np.atleast_2d(learner.coef_), np.reshape(learner.intercept_, -1)
         for c, label in enumerate(classes):
             own = [row for row in rows if row["class"] == label]
@@ -121,4 +124,49 @@ def test_an_exported_graph_is_that_of_to_onnx(parts, tmp_path, run):
     path = tmp_path / "m.onnx"
     for more in ((), ("--sparse",)):
         assert run("export", parts[0], "--onnx", path, *more) == (0, "", "")
-        assert onnx.load(path) == load(parts[0]).to_onnx(sparse=bool(more)), more
+        assert onnx.load(path) == learner_in(parts[0]).to_onnx(sparse=bool(more)), more
+
+
+def test_a_file_of_the_command_line_reads_in_python_what_it_was_learnt_from_and_back(tmp_path, run):
+    """A table goes to a pipeline of the same bits, whose statistics are those of all rows; so do texts."""
+    draw = np.random.default_rng(0)
+    rows = [{"income": 1e4 * draw.normal() + 5e4, "year": 2024, "color": str(draw.choice(["red", "blue"]))} for _ in range(2500)]
+    labels = ["yes" if (row["income"] > 5e4) == (row["color"] == "red") or row["income"] > 6e4 else "no" for row in rows]
+    data, model, again = tmp_path / "a.jsonl", tmp_path / "model", tmp_path / "again"
+    data.write_text("".join(json.dumps({"label": y, **x}) + "\n" for x, y in zip(rows, labels, strict=True)))
+    code, _, err = run("train", data, "--dtype", "float64", "--save", model)
+    assert code == 0 and "\ncolumns income (number), year (number), color (category)\n" in err
+    found, expected = load(model), make_stream_pipeline(TableVectorizer(bits=0), AROWClassifier())
+    for x, y in zip(rows, labels, strict=True):
+        expected.learn_one(x, y)
+    assert found[-1].t_ == 2500
+    np.testing.assert_array_equal(found[-1].coef_, expected[-1].coef_)
+    np.testing.assert_array_equal(found.decision_function(rows), expected.decision_function(rows))
+    assert run("predict", model, data)[1].split() == expected.predict(rows).tolist()
+    expected.save(again)  # (nothing says how its rows were read)
+    assert run("predict", again, data)[1].split() == expected.predict(rows).tolist()
+    assert run("train", data, "--resume", again, "--save", again, "--quiet")[0] == 0
+    expected.partial_fit(rows, labels)
+    np.testing.assert_array_equal(load(again)[-1].coef_, expected[-1].coef_)
+    np.testing.assert_array_equal(load(again).decision_function(rows), expected.decision_function(rows))
+
+    tsv = write_tsv(tmp_path / "a.tsv", texts(200))
+    assert run("train", tsv, "--bits", 10, "--save", model, "--quiet")[0] == 0
+    words = [line.split("\t")[1] for line in Path(tsv).read_text().splitlines()]
+    assert load(model).predict(words).tolist() == run("predict", model, tsv)[1].split()
+
+
+@pytest.mark.filterwarnings("ignore:AROWClassifier. columns should be of like size")
+def test_numbers_are_standardised_unless_raw_and_passes_learn_their_statistics_once(tmp_path, run):
+    draw, data, model = np.random.default_rng(1), tmp_path / "a.csv", tmp_path / "model"
+    a, income = draw.normal(size=1500), 1e5 * draw.random(1500)
+    data.write_text("label,a,income\n" + "".join(f"{int(x > 0)},{x},{z}\n" for x, z in zip(a, income, strict=True)))
+    errors = {}
+    for more in ((), ("--numbers", "raw"), ("--passes", 2)):
+        told = json.loads(run("train", data, *more, "--json", "--quiet", "--save", model)[1])
+        errors[more] = told["progressive_error"]
+    assert errors[()] < 0.05 < 0.3 < errors["--numbers", "raw"]
+    step = load(model)[0]
+    of_all_rows = TableVectorizer(bits=0, dtype=np.float32).partial_fit({"a": a, "income": income})
+    row = [{"a": 0.5, "income": 7e4}]
+    np.testing.assert_array_equal(step.transform(row), of_all_rows.transform(row))

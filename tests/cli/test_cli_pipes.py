@@ -15,9 +15,9 @@ from pathlib import Path
 import mails
 import numpy as np
 import pytest
-from internals import main, stopping
+from internals import learner_in, main, stopping
 
-from onlinecls import AROWClassifier, load
+from onlinecls import StreamPipeline
 
 COMMAND = [sys.executable, "-m", "onlinecls"]
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONUNBUFFERED": ""}
@@ -186,7 +186,7 @@ def test_train_learns_from_an_open_pipe_and_prints_lines_by_time(tmp_path):
                 break
         assert 0 < int(running.read("stderr").split()[0]) <= n + 1 < 200
         assert running.finish() == 0
-    assert load(model).t_ == n + 1
+    assert learner_in(model).t_ == n + 1
 
 
 # --- signals --------------------------------------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ def test_signals_save_the_model_and_from_row_next_goes_on(tmp_path, number, code
         ended, said = running.finish(), "\n".join(running.rest("stderr"))
         assert ended == code, said
         told = json.loads(running.rest()[-1])
-    learnt = load(half).t_
+    learnt = learner_in(half).t_
     assert 4096 <= learnt <= 4500
     assert told["interrupted"] and (told["examples"], told["row"], told["pass"], told["passes"]) == (learnt, learnt, 1, 0)
     assert f"interrupted after {learnt:,} examples; what was learnt is saved in {half}. To go on with row {learnt + 1:,}" in said
@@ -241,7 +241,7 @@ def test_an_interrupt_in_the_second_pass_is_counted_right(tmp_path):
         ended, said = running.finish(), "\n".join(running.rest("stderr"))
         assert ended == 143, said
         told = json.loads(running.rest()[-1])
-    learnt = load(model).t_
+    learnt = learner_in(model).t_
     assert told["examples"] == 30000 and told["passes"] == told["pass"] - 1 >= 1
     assert learnt == 30000 * told["passes"] + told["row"]
     assert f"examples of pass {told['pass']}; what was learnt is saved" in said
@@ -262,7 +262,7 @@ def test_from_row_counts_rows_of_weight_0(tmp_path):
         running.process.send_signal(signal.SIGTERM)
         running.finish()
         told = json.loads(running.rest()[-1])
-    assert told["examples"] == load(half).t_ == sum(k % 3 > 0 for k in range(told["row"]))
+    assert told["examples"] == learner_in(half).t_ == sum(k % 3 > 0 for k in range(told["row"]))
     process("train", data, "--resume", half, "--from-row", "next", "--save", half, "--quiet")
     process("train", data, "--bits", 10, "--save", whole, "--quiet")
     assert half.read_bytes() == whole.read_bytes()
@@ -296,7 +296,7 @@ def test_a_process_that_is_killed_leaves_its_last_checkpoint(tmp_path, every):
             time.sleep(0.01)
         running.process.kill()
         running.finish()
-    assert 0 < load(model).t_ <= 5000
+    assert 0 < learner_in(model).t_ <= 5000
     done = process("train", data, "--resume", model, "--from-row", "next", "--save", model, "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
     process("train", data, "--bits", 8, "--save", whole, "--quiet")
@@ -310,8 +310,8 @@ def test_from_row_may_be_given_for_a_new_model(mail, tmp_path):
     rest.write_text("".join(mail.read_text().splitlines(keepends=True)[100:]))
     assert "with row 101 of the input" in process("train", mail, "--from-row", 101, "--bits", 8, "--save", a).stderr
     process("train", rest, "--bits", 8, "--save", b)
-    np.testing.assert_array_equal(load(a).coef_, load(b).coef_)
-    assert load(a).t_ == 200
+    np.testing.assert_array_equal(learner_in(a).coef_, learner_in(b).coef_)
+    assert learner_in(a).t_ == 200
 
 
 # --- lines stay in their places -------------------------------------------------------------------------------------------------
@@ -408,19 +408,19 @@ def test_a_full_disk_at_a_checkpoint_does_not_end_the_run(tmp_path, monkeypatch,
     rows, model, saved = texts(9000), tmp_path / "model", []
     data = tmp_path / "mail.tsv"
     data.write_text("".join(rows))
-    save = AROWClassifier.save
+    save = StreamPipeline.save
 
-    def full(learner, *arguments):
-        saved.append(learner.t_)
+    def full(pipeline, *arguments):
+        saved.append(pipeline[-1].t_)
         if lasting or len(saved) == 1:
             raise OSError(errno.ENOSPC, "No space left on device", str(model))
-        save(learner, *arguments)
+        save(pipeline, *arguments)
 
-    monkeypatch.setattr(AROWClassifier, "save", full)
+    monkeypatch.setattr(StreamPipeline, "save", full)
     arguments = ["train", str(data), "--bits", "8", "--save", str(model), "--save-every", "1", "--quiet"]
     assert main(arguments) == 1
     told = capsys.readouterr().err
     assert len(saved) == 4 and saved[-1] == 9000
     assert "of the checkpoints, that behind row " in told and "No space left on device" in told
     if not lasting:
-        assert load(model).t_ == 9000 and f"The whole model is saved in {model}." in told
+        assert learner_in(model).t_ == 9000 and f"The whole model is saved in {model}." in told

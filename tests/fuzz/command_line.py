@@ -56,12 +56,15 @@ def run(*arguments):
 
 def make(draw):
     kind = one_of(draw, list(DATA))
-    data = model_of(kind, kind in ("tsv", "vw", "jsonl") and chance(draw, 0.7))
+    data = model_of(kind, kind in ("tsv", "vw") and chance(draw, 0.7))
     header, told, arrays = parts_of(data)
     for _ in range(int(draw.geometric(0.6))):
         told["metadata"] = mutated_json(draw, told["metadata"])
+    learner = told["steps"][-1][1] if "steps" in told else told
     if chance(draw, 0.1):
-        told["feature_names"] = mutated_json(draw, [f"f{i}" for i in range(told["state"]["n_features"])])
+        learner["feature_names"] = mutated_json(draw, [f"f{i}" for i in range(learner["state"]["n_features"])])
+    if learner is not told and chance(draw, 0.2):
+        told["steps"][0] = mutated_json(draw, told["steps"][0])
     command = one_of(draw, ["inspect", "inspect", "inspect --json", "inspect data", "predict", "explain", "evaluate"])
     return {"kind": kind, "command": command}, signed(header, told, arrays)
 

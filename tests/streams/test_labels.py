@@ -111,7 +111,7 @@ def test_the_columns_of_a_table_are_found_without_searching(features):
     schema = pa.schema([(name, pa.float32()) for name in names])
     names = [Name(name) for name in names]
     reader = SimpleNamespace(missing="absent", labelled=True, weight=None, text=None, ignore=names[5:900], categories=names[900:],
-                             features=names[1:1000] if features else None)
+                             features=names[1:1000] if features else None, tables=None)
     Name.comparisons = 0
     layout = _tables.Layout("a test", names, reader, "label")
     columns = _tables.Columns(layout, "a test", names)

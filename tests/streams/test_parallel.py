@@ -10,7 +10,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from internals import main
+from internals import learner_in, main
 from matrices import continuous_problem
 from states import fingerprint
 
@@ -105,7 +105,7 @@ def test_train_with_jobs_learns_files_in_parallel(tmp_path, capsys):
     paths, saved = [str(path) for path in write_parts(tmp_path)], str(tmp_path / "m.model")
     assert main(["train", *paths, "--jobs", "2", "--bits", "8", "--quiet", "--save", saved]) == 0
     found = parallel.fit(onlinecls.AROWClassifier(dtype="float32"), paths, reading={"n_features": 256, "labels": "first"})
-    assert fingerprint(onlinecls.load(saved)) == fingerprint(found)
+    assert fingerprint(learner_in(saved)) == fingerprint(found)
     refused = {"must be without --passes": [*paths, "--passes", "2"], "must be without --threads": [*paths, "--threads", "2"],
                "must have two files or more": paths[:1]}
     for message, arguments in refused.items():

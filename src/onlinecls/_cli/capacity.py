@@ -25,7 +25,7 @@ def _most_bits(learner, n_classes: int, dtype, available: float) -> int:
     return next((bits for bits in range(40, 0, -1) if model_bytes(learner, 1 << bits, n_classes, dtype) <= available), 1)
 
 
-def require_classes(name: str, learner, X, y) -> None:
+def require_classes(name: str, learner, width: int, y) -> None:
     """Refuse labels that are probably targets of a regression, or too many: each class has its own weights in memory."""
     labels = set(y.tolist())
     if learner.__sklearn_is_fitted__():
@@ -33,11 +33,11 @@ def require_classes(name: str, learner, X, y) -> None:
     if len(labels) <= _MANY_CLASSES:
         return
     # The model is copied when classes join.
-    needed, fraction = 2 * model_bytes(learner, X.shape[1], len(labels), X.data.dtype), _fraction(labels)
+    needed, fraction = 2 * model_bytes(learner, width, len(labels), learner.dtype), _fraction(labels)
     available = available_memory()
     if fraction is not None or needed > available:
         why = f"{fraction} for one" if fraction is not None else f"{needed / 1e9:.0f} GB"
-        bits = _most_bits(learner, 2 * len(labels), X.data.dtype, available)
+        bits = _most_bits(learner, 2 * len(labels), learner.dtype, available)
         fits = "" if fraction is not None else f" (--bits {bits} fits)"
         raise ValueError(
             f"{name} must have labels that are classes, got {len(labels)} new ones in the first {len(y):,} rows, {why}. "

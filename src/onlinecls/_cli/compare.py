@@ -36,10 +36,10 @@ def compare(options) -> None:
             run.seconds = seconds
             run.points.append((*run.counts, seconds))
 
-    stream = inputs.open(options.data, options, labels_of(learner, options.classes))
+    stream = inputs.open(options.data, options, labels_of(learner, options.classes), learns=True)
     progress.say(f"{'examples':>12} {'seconds':>9} " + " ".join(f"{run.name:>{width}}" for run in runs))
     progress.open(stream, "compare")
-    learn(stream, runs, progress, reading, line, learn_rows=None if race is None else learn_all)
+    learn(stream, runs, progress, reading, line, learn_rows=None if race is None else learn_all, step=inputs.step)
     if not runs[0].counts[0]:
         raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is nothing to compare.")
     found = None if race is None else race.result()

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
 
 from .._estimators.base import state_of
 from .._estimators.saving import load
 from .._input.compat import is_classifier, is_regressor
 from .._input.escaping import escaped
+from .._pipeline import make_stream_pipeline
 from ..streams import options_of, read
-from ..text import FeatureNames, HashingVectorizer, packed_names, unpacked_names
+from ..text import FeatureNames, HashingVectorizer, is_fast, packed_names, parameters_of, unpacked_names
 
 HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
 _TABLES = ("csv", "jsonl", "parquet", "arrow")
+_AHEAD = 1000  # rows of a table that say what its vectorizer is to be
+_TABLE_BITS = 18
 _PLACES = ("label", "text", "weight")
 
 # What each option needs. An option that has no effect on the given input is refused.
@@ -21,7 +27,7 @@ _NEEDS = {
     **dict.fromkeys(("label", "text", "weights", "id"), "columns"),
     **dict.fromkeys(("delimiter", "no_header"), "CSV"),
     **dict.fromkeys(("ngrams", "analyzer", "token_pattern"), "texts, whose words are hashed"),
-    **dict.fromkeys(("categories", "ignore", "missing"), "a table"),
+    **dict.fromkeys(("categories", "ignore", "missing", "numbers"), "a table"),
     "names": "words or names that are hashed", "bits": "something to hash, or columns by number",
     "threads": "lines that several threads can parse",
 }
@@ -35,6 +41,9 @@ class Input:
     stream_metadata: dict | None = None  # metadata of the first stream that the model has learnt from
     names: object = field(default=None, repr=False)
     is_known: bool = True  # False: the file of the model does not say how its rows were read
+    step: object = None  # the TableVectorizer that makes the rows of tables
+    new_step: object = None  # makes one for the rows that come first
+    found: str = ""  # the columns in these rows, and their kinds
 
     @classmethod
     def from_options(cls, options) -> Input:
@@ -55,11 +64,20 @@ class Input:
             vectorizer = _NoHashing(width, names)
         reading = {"n_features": width, "dtype": dtype, "vectorizer": vectorizer}
         reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
-        return cls(reading, names=names).with_options(options)
+        found = cls(reading, names=names).with_options(options)
+        if options.numbers != "raw":
+            reading["tables"] = "passthrough"
+            found.new_step = partial(_new_vectorizer, options.bits, dtype, options.categories or (), options.ignore or ())
+        return found
 
     @classmethod
-    def from_model(cls, learner, metadata: dict, options) -> Input:
+    def from_model(cls, learner, metadata: dict, options, step=None) -> Input:
         """Make an Input from a model's metadata, so that rows are read as in training; given options take precedence."""
+        if metadata.get("input") is None and step is not None:
+            reading = {"dtype": str(state_of(learner).dtype)}
+            if not is_of_tables(step):
+                reading.update(vectorizer=step, n_features=step.n_features)
+            return cls(reading)._with_step(step).with_options(options)
         if metadata.get("input") is None:
             width = learner.n_features_in_
             reading = {"n_features": width, "dtype": str(state_of(learner).dtype), "vectorizer": _NoHashing(width)}
@@ -76,7 +94,14 @@ class Input:
         if names is not None and "vectorizer" in reading:
             reading["vectorizer"].set_params(feature_names=names)
         reading.setdefault("vectorizer", _NoHashing(reading["n_features"], names))
-        return cls(reading, metadata["input"], names).with_options(options)
+        return cls(reading, metadata["input"], names)._with_step(step).with_options(options)
+
+    def _with_step(self, step) -> Input:
+        if is_of_tables(step):
+            self.step, self.reading["n_features"] = step, None
+            for name in ("vectorizer", "features"):
+                self.reading.pop(name, None)
+        return self
 
     def with_options(self, options) -> Input:
         """Apply the options that are given on the command line."""
@@ -98,6 +123,8 @@ class Input:
     def column_names(self) -> list[str]:
         """Return the names of a table's columns of numbers. They come first; columns behind them are hashed."""
         features = self.reading.get("features")
+        if self.step is not None:
+            return self.step.get_feature_names_out()[: self.step.slots].tolist()
         if not isinstance(features, dict):
             return []
         found = []
@@ -107,8 +134,19 @@ class Input:
 
     def keep_names(self, n: int) -> None:
         """Collect the names of up to n columns from now on."""
+        if self.step is not None:
+            return
         self.names = FeatureNames(n)
         self.reading["vectorizer"].set_params(feature_names=self.names)
+
+    def model_of(self, learner):
+        """Return the object for a file: the learner behind what makes its rows, if that is a step of a pipeline."""
+        about, step = self.stream_metadata or {}, self.step
+        is_texts = about.get("format") in ("tsv", "fasttext") or about.get("text") is not None
+        vectorizer = self.reading.get("vectorizer")
+        if step is None and is_texts and parameters_of(vectorizer) is not None and is_fast(vectorizer.token_pattern):
+            step = HashingVectorizer(**{**vectorizer.get_params(), "feature_names": None})
+        return learner if step is None else make_stream_pipeline(step, learner)
 
     def metadata(self) -> dict:
         if not self.is_known:
@@ -118,26 +156,33 @@ class Input:
             found["names"] = packed_names(self.names)
         return found
 
-    def options_of_read(self, options, labels) -> dict:
+    def options_of_read(self, options, labels, learns: bool = False) -> dict:
         """Return the keyword arguments of `streams.read`."""
         reading = dict(self.reading)
+        if self.step is not None:
+            reading["tables"] = "passthrough" if learns else self.step
         if labels is None:
             reading["weight"] = None
         if not reading.get("header", True):
             reading.update(self._columns_by_number(reading))
         if getattr(options, "id", None) is not None:
             labels, reading = "str", _with_ids(reading, options.id)
+            if self.step is not None and reading["label"] in self.step.schema_:
+                reading["features"] = (reading["label"],)  # (it is one of the features too)
         threads = options.threads or _threads()
         return {"format": options.format, "labels": labels, **reading, "on_error": options.on_error, "threads": threads,
                 "block_bytes": 1 << 21}
 
-    def open(self, data, options, labels="first"):
-        """Open a stream of the files. The first one fixes the meaning of columns for those that follow."""
-        reading = self.options_of_read(options, labels)
+    def open(self, data, options, labels="first", learns: bool = False):
+        """Open a stream of the files. The first one fixes the meaning of columns for those that follow.
+
+        learns : leave tables as they stand, for `step` to learn.
+        """
+        reading = self.options_of_read(options, labels, learns)
         stream = read(data, **reading)
         try:
             self._require_like(stream, data[0])
-            _refuse_idle(stream, options, reading["vectorizer"])
+            _refuse_idle(stream, options, reading.get("tables") is not None)
         except ValueError:
             stream.close()
             raise
@@ -146,7 +191,10 @@ class Input:
             for name in ("categories", "ignore"):
                 self.reading.pop(name, None)
             self.reading["likely"] = stream.format
-            if stream.features is not None:
+            if self.new_step is not None and stream.features is not None:
+                step, self.found = self.new_step(stream.peek(_AHEAD))
+                self._with_step(step)
+            elif stream.features is not None:
                 weight = reading.get("weight")
                 self.reading["features"] = {**stream.features, **({} if weight is None else {weight: "ignore"})}
         return stream
@@ -160,8 +208,9 @@ class Input:
                 f"Give it {self.trained_on}."
             )
         known = self.reading.get("features")
-        if self.stream_metadata is not None and isinstance(known, dict) != (stream.features is not None):
-            learnt, came = ("a table of named columns", "texts or hashed names")[:: 1 if isinstance(known, dict) else -1]
+        is_table, is_new = self.step is not None or isinstance(known, dict), self.stream_metadata is None and self.step is None
+        if is_table != (stream.features is not None) and not is_new:
+            learnt, came = ("a table of named columns", "texts or hashed names")[:: 1 if is_table else -1]
             raise ValueError(f"{name}: the model has learnt from {learnt}, got {came}. Give it {learnt}.")
         if not self.is_known and stream.features is not None and known is None:
             raise ValueError(
@@ -194,20 +243,20 @@ def _number(name) -> int:
     return int(name)
 
 
-def _refuse_idle(stream, options, vectorizer) -> None:
+def _refuse_idle(stream, options, are_whole: bool) -> None:
     """Raise a ValueError for an option that has no effect on this stream."""
     format, is_table = stream.format, stream.features is not None
-    hashes = not is_table or "category" in stream.features.values()
+    hashes = not is_table or are_whole or "category" in stream.features.values()
     serves = {
         "columns": format in _TABLES, "CSV": format == "csv",
         "texts, whose words are hashed": format not in HASHED and not is_table,
-        "a table": is_table, "words or names that are hashed": hashes and format != "svmlight",
+        "a table": is_table, "words or names that are hashed": hashes and format != "svmlight" and not (is_table and are_whole),
         "something to hash, or columns by number": hashes,
         "lines that several threads can parse": format in (*HASHED, "tsv"),
     }
     for option, needed in _NEEDS.items():
         if getattr(options, option, None) is not None and not serves[needed]:
-            came = "a table of numbers" if is_table and format in _TABLES and needed != "CSV" else format
+            came = "a table" if is_table and format in _TABLES and needed != "CSV" else format
             raise ValueError(f"--{option.replace('_', '-')} must have {needed}, got {came}. Leave it out.")
 
 
@@ -233,14 +282,44 @@ class _NoHashing:
 
 
 def load_model(path, options) -> tuple[object, dict, Input]:
-    learner, metadata = load(path, return_metadata=True)
+    model, metadata = load(path, return_metadata=True)
+    *steps, learner = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+    if len(steps) > 1:
+        raise ValueError(f"{path!r} must have one step before its learner, got {len(steps)}. Use it in Python: onlinecls.load.")
     if not (is_classifier(learner) or is_regressor(learner)):
         kind = type(learner).__name__
         raise ValueError(f"{path!r} must be a classifier or a regressor, got {kind}. Use it in Python: onlinecls.load.")
     if getattr(learner, "kernel", None) == "precomputed":
         raise ValueError(f"{path!r} must take rows, got a model of kernel values (kernel='precomputed'). Use it in Python.")
     options.model = path
-    return learner, metadata, Input.from_model(learner, metadata, options)
+    return learner, metadata, Input.from_model(learner, metadata, options, *steps)
+
+
+def kinds_of(step) -> str:
+    """Return the columns that a `TableVectorizer` has met, with the kinds of their values."""
+    return "columns " + ", ".join(f"{name} ({', '.join(kinds)})" for name, kinds in step.schema_.items())
+
+
+def is_of_tables(step) -> bool:
+    """Return True for a `TableVectorizer`."""
+    return hasattr(step, "learn_transform")
+
+
+def _new_vectorizer(bits, dtype: str, categories, ignore, first: list):
+    """Return a vectorizer for a table that begins with these batches, and their kinds: its slots alone if they do."""
+    from ..tables import TableVectorizer
+
+    options = {"categories": tuple(categories), "ignore": tuple(ignore), "dtype": np.dtype(dtype).type}
+    probe = TableVectorizer(1 if bits is None else bits, **options)
+    for X, _, weight in first:
+        probe.partial_fit(X, sample_weight=weight)
+    if not first:
+        return probe, ""
+    if bits is None:
+        has_texts = any("text" in kinds for kinds in probe.schema_.values())
+        is_full = f"slot_{probe.slots - 1}" not in probe.get_feature_names_out()
+        bits = _TABLE_BITS if is_full or has_texts else 0
+    return TableVectorizer(bits, **options), kinds_of(probe)
 
 
 def require_place(options, name: str, option: str = "") -> None:

@@ -11,8 +11,9 @@ import numpy as np
 from .._estimators.base import state_of
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
+from ..tables import units_of
 from ..text import top_columns, vectorizer_of
-from .inputs import load_model, shown_label
+from .inputs import kinds_of, load_model, shown_label
 from .parameters import NAMED, algorithm_of, is_kernel, learner_of, linear_of, own_parameters
 from .report import counters_of, summary
 from .run import counts_of
@@ -48,7 +49,7 @@ def inspect(options) -> None:
         **counters_of(learner, counts), **more, "features": learner.n_features_in_, "input": inputs.stream_metadata,
         "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
     }
-    print(json.dumps(about) if options.json else _page(about, summary(learner, counts)))
+    print(json.dumps(about) if options.json else _page(about, summary(learner, counts), inputs.step))
 
 
 def read_names(options, inputs) -> None:
@@ -71,12 +72,13 @@ def _top(learner, inputs, k: int) -> dict:
 
 
 def column_lookup(inputs):
-    """Return a function from a column to (name or None, shared, sign)."""
+    """Return a function from a column to (name or None, shared, factor to the units of a table's column, or sign)."""
     first, hashed = inputs.column_names, inputs.names
+    units = {} if inputs.step is None else units_of(inputs.step)
 
     def look_up(column: int) -> tuple:
         if column < len(first):
-            return first[column], False, 1
+            return first[column], False, units.get(first[column], 1)
         return (None, False, 1) if hashed is None else hashed.look_up(column)
 
     return look_up
@@ -90,8 +92,9 @@ def as_two_classes(learner) -> SimpleNamespace:
     return found
 
 
-def _page(about: dict, errors: str) -> str:
-    rows = "(the file does not say how they were read)" if about["input"] is None else escaped(_rows(about["input"]))
+def _page(about: dict, errors: str, step) -> str:
+    is_known = step is not None or about["input"] is not None
+    rows = escaped(_rows(about["input"] or {}, step)) if is_known else "(the file does not say how they were read)"
     lines = [
         f"model      {about['model']}, {about['bytes'] / 1e6:.1f} MB, {about['dtype']}",
         f"learner    {about['estimator']}",
@@ -111,10 +114,12 @@ def _page(about: dict, errors: str) -> str:
     return "\n".join(lines)
 
 
-def _rows(metadata: dict) -> str:
+def _rows(metadata: dict, step) -> str:
     """Describe how rows were read."""
     features, vectorizer = metadata.get("features"), metadata.get("vectorizer")
     origin = f"from {metadata.get('format') or 'files'}"
+    if step is not None:
+        return f"{origin}; {kinds_of(step)}"
     if isinstance(features, dict):
         kinds = {kind: [name for name, each in features.items() if each == kind] for kind in ("number", "category")}
         lists = [f"{name}[{kind}]" for name, kind in features.items() if type(kind) is int]

@@ -30,9 +30,11 @@ def learn_in_processes(run: Run, inputs: Input, stream, options) -> int:
 
     labels = labels_of(run.learner, run.classes)
     with stream:
-        for batch in stream:
-            run.convert_labels(batch.y)
-            break
+        for X, y, weight in stream:
+            run.convert_labels(y)
+            if inputs.step is None:
+                break
+            inputs.step.partial_fit(X, sample_weight=weight)  # (statistics of all files, before their models)
     reading = {**inputs.options_of_read(options, labels), "threads": 1}
     run.learner = fit(run.learner, list(options.data), n_jobs=options.jobs, classes=run.classes, reading=reading)
     run.last = run.counts  # (no line on the way)

@@ -16,9 +16,10 @@ def merge(options) -> None:
     require_place(options, "save")
     models, metadata = zip(*(load(path, return_metadata=True) for path in options.models), strict=True)
     _require_alike(options.models, [each.get("input") for each in metadata])
-    learner = merged_of(models)
+    model = merged_of(models)
+    learner = model.steps[-1][1] if hasattr(model, "steps") else model
     kept = {name: value for name, value in metadata[0].items() if name not in ("names", "interrupted")}  # (of one part only)
-    learner.save(options.save, kept)
+    model.save(options.save, kept)
     counts, size = counts_of(learner), os.path.getsize(options.save)
     if options.json:
         print(json.dumps({"model": options.save, "bytes": size, **counters_of(learner, counts)}))

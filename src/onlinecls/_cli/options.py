@@ -283,6 +283,9 @@ def _hashing_options(parser) -> None:
     group.add_argument("--token-pattern", type=_pattern, metavar="REGEX", help=pattern_help)
     group.add_argument("--categories", type=_list, metavar="NAMES", help="columns of a table with categories, not numbers")
     group.add_argument("--ignore", type=_list, metavar="NAMES", help="columns of a table that are not features")
+    group.add_argument(
+        "--numbers", choices=("standardized", "raw"), help="columns of numbers: by mean and deviation so far, or as they are"
+    )
     group.add_argument("--dtype", choices=("float32", "float64"), help="type of features and weights (float32)")
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from .._compiled.model import COUNTERS
 from .._estimators.base import state_of
 from .._input.compat import is_regressor
-from .._input.rows import part_of
+from .._input.rows import Rows, part_of
 from ..streams import MalformedLineError
+from ..tables import planned
 from .capacity import require_classes
 from .progress import Progress
 from .report import format_error, mean
@@ -168,23 +169,25 @@ class Reading:
 
 
 def learn(
-    stream, runs: list[Run], progress: Progress, reading: Reading, line, after_batch=lambda: None, learn_rows=None,
+    stream, runs: list[Run], progress: Progress, reading: Reading, line, after_batch=lambda: None, learn_rows=None, step=None,
 ) -> None:
     """Learn one pass over a stream, or the rest of it.
 
     after_batch() is called between batches, where the model is whole. learn_rows(X, y, weight) learns rows in place of the runs.
+    step : a vectorizer that learns the rows, which are as they stand in their table, just before.
     """
     before, learner = (reading.bytes, reading.skipped), runs[0].learner
     with stream:
         try:
             for X, y, weight in _rest_of(stream, reading.part.before):
                 if progress.rows == 0 and not is_regressor(learner):
+                    width = stream.n_features if step is None else step.n_features_out_
                     for run in runs:
                         run.convert_labels(y)
-                        require_classes(run.name, run.learner, X, y)
+                        require_classes(run.name, run.learner, width, y)
                 for start, stop, marked in progress.cuts(len(y)):
                     these = part_of(X, start, stop), y[start:stop], _cut(weight, start, stop)
-                    _learn_part(runs, reading, *these, learn_rows)
+                    _learn_part(runs, reading, *these, learn_rows, step)
                     if marked:
                         progress.say(line())
                 if progress.is_due():
@@ -203,14 +206,26 @@ def learn(
             reading.reasons = stream.skipped
 
 
-def _learn_part(runs: list[Run], reading: Reading, X, y, weight, learn_rows) -> None:
-    learner = runs[0].learner
+def _learn_part(runs: list[Run], reading: Reading, X, y, weight, learn_rows, step) -> None:
+    learner, table, commit = runs[0].learner, X, None
+    if step is not None:
+        X, commit = planned(step, table, weight)
+        X = Rows.of_table(X) if isinstance(X, np.ndarray) else X
     reading.part = reading.part._replace(X=X, live=_has_weight(learner, y, weight))
-    if learn_rows is not None:
-        learn_rows(X, y, weight)
-    else:
-        for run in runs:
-            run.learn(X, y, weight)
+    try:
+        if learn_rows is not None:
+            learn_rows(X, y, weight)
+        else:
+            for run in runs:
+                run.learn(X, y, weight)
+        if commit is not None:
+            commit()
+            commit = None
+    except BaseException:
+        done = reading.part.learnt(counts_of(learner)[0])
+        if commit is not None and done:  # (Ctrl-C: the statistics are of the rows that were learnt)
+            step.partial_fit(part_of(table, 0, done), sample_weight=_cut(weight, 0, done))
+        raise
     reading.end_part(counts_of(learner)[0], whole=True)
 
 

@@ -24,7 +24,7 @@ from .watching import Watching
 # Options of a new model; a resumed model has its own.
 _OF_NEW_MODEL = (
     "algorithm", "param", "probability", "classes", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore",
-    "dtype", "names",
+    "dtype", "names", "numbers",
 )
 
 
@@ -77,16 +77,20 @@ class _Training:
                 f"{options.resume} was interrupted behind row {stopped['row']:,} of its input; --from-row next goes on there."
             )
 
+    @property
+    def step(self):
+        return self.inputs.step
+
     def line(self) -> str:
         if self.reports:
             print(json.dumps(self.point()), flush=True)
         return f"{self.run.counts[0]:>12,} {self.progress.seconds:>9.2f} {self.run.columns()} {self.reading.features:>14,}"
 
-    def open(self):
-        return self.inputs.open(self.options.data, self.options, labels_of(self.learner, self.run.classes))
+    def open(self, learns: bool):
+        return self.inputs.open(self.options.data, self.options, labels_of(self.learner, self.run.classes), learns)
 
     def run_passes(self) -> None:
-        stream, self.n_passes = self.open(), self.left_out[0]
+        stream, self.n_passes = self.open(self.left_out[0] == 0), self.left_out[0]
         self._say_beginning(stream)
         if self.options.jobs is not None:
             self.reading.bytes = learn_in_processes(self.run, self.inputs, stream, self.options)
@@ -99,13 +103,14 @@ class _Training:
             if not is_first:
                 self.progress.say(f"pass {number + 1}")
                 self.progress.restart()
-                stream = self.open()
+                stream = self.open(learns=False)
             self.progress.open(stream, "train")
             if self.run.watching is not None:
                 self.run.watching.open(stream)
             try:
                 with learning(self.learner, again=number > 0):
-                    learn(stream, [self.run], self.progress, self.reading, self.line, self.save_in_time)
+                    step = self.step if number == 0 else None  # (later passes read the table through it)
+                    learn(stream, [self.run], self.progress, self.reading, self.line, self.save_in_time, step=step)
             finally:
                 self.first = self.first or self.run.counts
                 if self.run.watching is not None:
@@ -124,6 +129,8 @@ class _Training:
         categories = [name for name, kind in (stream.features or {}).items() if kind == "category"]
         if categories:
             self.progress.say(f"categories, hashed as name=value: {', '.join(categories)}")
+        if self.inputs.found:
+            self.progress.say(self.inputs.found)
         self.progress.say(f"{'examples':>12} {'seconds':>9} {self.run.headings()} {'features':>14}")
 
     # --- saving ------------------------------------------------------------------------------------------------------------
@@ -144,7 +151,8 @@ class _Training:
 
     def save(self, is_whole: bool) -> None:
         more = {} if is_whole else {"interrupted": self.place()}
-        self.learner.save(self.options.save, {**self.metadata, **self.inputs.metadata(), **more})
+        model = self.inputs.model_of(self.learner)
+        model.save(self.options.save, {**self.metadata, **self.inputs.metadata(), **more})
 
     def place(self) -> dict:
         return self.reading.place(counts_of(self.learner)[0])
@@ -226,9 +234,9 @@ class _Training:
 
 
 def _columns(stream, inputs: Input) -> str:
-    width = inputs.reading["n_features"]
+    width = inputs.reading["n_features"] if inputs.step is None else inputs.step.n_features_out_
     hashed = f"2^{width.bit_length() - 1} columns" if width & (width - 1) == 0 else f"{width:,} columns"
-    if stream.features is None:
+    if stream.features is None or inputs.step is not None:
         return hashed
     numbers = f"{len(stream.feature_names)} columns of numbers"
     return f"{numbers} and {hashed} of categories" if stream.n_features > len(stream.feature_names) else numbers

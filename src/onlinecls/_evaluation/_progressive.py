@@ -16,8 +16,8 @@ from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_lea
 from .._estimators.regressor import OnlineRegressor
 from .._input import validate
 from .._input.compat import issparse, kind_of
-from .._input.rows import Rows, part_of
-from .._pipeline import StreamPipeline, n_rows_of, part_of_table
+from .._input.rows import Rows, n_rows_of, part_of
+from .._pipeline import StreamPipeline
 from .._pipeline import learn_predicting as learn_predicting_all
 
 if TYPE_CHECKING:
@@ -314,7 +314,7 @@ def parts(
             elif kind.one_by_one:
                 stop = start + 1
             part = slice(start, stop)
-            yield (part_of_table if kind.is_pipeline else part_of)(X, start, stop), y[part], truth[part], weights[part]
+            yield part_of(X, start, stop), y[part], truth[part], weights[part]
             curve.n_rows, start = curve.n_rows + stop - start, stop
             if curve.n_rows % every == 0:
                 watch.mark()

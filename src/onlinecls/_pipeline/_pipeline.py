@@ -13,7 +13,7 @@ from .._estimators.committee import named_members
 from .._estimators.merging import unchanged
 from .._input import validate
 from .._input.compat import kind_of
-from .._saving import is_json, require
+from .._saving import numbered, of_number, require
 from ._steps import can_learn, fitted, learnt, step_in_file, step_of_file
 
 if TYPE_CHECKING:
@@ -144,27 +144,11 @@ class StreamPipeline(Estimator):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameter `steps`; deep: the steps too, by their names, and their parameters as name__parameter."""
-        params: dict[str, Any] = {"steps": self.steps}
-        for name, step in self.steps if deep else ():
-            params[name] = step
-            if hasattr(step, "get_params") and not isinstance(step, type):
-                params.update({f"{name}__{key}": value for key, value in step.get_params(deep=True).items()})
-        return params
+    def _nested(self) -> dict[str, Any]:
+        return dict(self.steps)
 
-    def set_params(self, **params: Any) -> Self:
-        """Set `steps`, steps by their names, and their parameters by name__parameter. Returns the pipeline."""
-        if "steps" in params:
-            self.steps = params.pop("steps")
-        named = dict(self.steps)
-        for key in [key for key in params if key in named]:
-            named[key] = params.pop(key)
-            self.steps = [(name, named[name]) for name, _ in self.steps]
-        for key in [key for key in params if key.partition("__")[0] in named and "__" in key]:
-            name, _, parameter = key.partition("__")
-            named[name].set_params(**{parameter: params.pop(key)})
-        return super().set_params(**params) if params else self
+    def _set_nested(self, named: dict[str, Any]) -> None:
+        self.steps = [(name, named[name]) for name, _ in self.steps]
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -326,19 +310,16 @@ class StreamPipeline(Estimator):
         if not saving.is_saved(learner):
             raise ValueError(f"{who}: save must have a learner of onlinecls, got {validate.brief(learner)}. Use pickle.")
         described = [*(step_in_file(who, step) for step in self._parts()[:-1]), learner._described({})]
-        arrays = {f"{k}.{name}": part for k, (_, parts) in enumerate(described) for name, part in parts.items()}
         steps = [[name, header] for (name, _), (header, _) in zip(self.steps, described, strict=True)]
-        return {"estimator": who, "steps": steps, "metadata": metadata}, arrays
+        return {"estimator": who, "steps": steps, "metadata": metadata}, numbered(arrays for _, arrays in described)
 
     @classmethod
     def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
         steps = []
         require(type(header["steps"]) is list and bool(header["steps"]), "steps", header["steps"])
         for k, (name, described) in enumerate(header["steps"]):
-            own = {key.partition(".")[2]: arrays[key] for key in arrays if key.partition(".")[0] == str(k)}
-            is_last = k == len(header["steps"]) - 1
-            steps.append((name, saving.rebuilt(described, own) if is_last else step_of_file(described, own)))
-        require(is_json(header["metadata"]) and type(header["metadata"]) is dict, "metadata", type(header["metadata"]))
+            rebuilt = saving.rebuilt if k == len(header["steps"]) - 1 else step_of_file
+            steps.append((name, rebuilt(described, of_number(k, arrays))))
         pipeline = cls(steps)
         *others, learner = pipeline._parts()
         widths = [getattr(step, "n_features", None) or step.n_features_out_ for step in others[-1:]]

@@ -10,7 +10,6 @@ import numpy as np
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.classifier import predict_and_learn as learn_rows_predicting
 from .._estimators.merging import unchanged
-from .._input.compat import issparse
 from .._input.rows import Rows, part_of
 from .._input.validate import read_rows
 from ..tables import TableVectorizer, planned_progressively
@@ -49,7 +48,7 @@ def learn_predicting(pipeline: StreamPipeline, X: Any, y: np.ndarray, classes: A
     for i in range(len(y)):
         if len(weights) and not weights[i]:
             continue
-        row, weight = part_of_table(X, i, i + 1), weights[i : i + 1] if len(weights) else None
+        row, weight = part_of(X, i, i + 1), weights[i : i + 1] if len(weights) else None
         if pipeline.__sklearn_is_fitted__():
             found[i] = pipeline.predict(row)[0]
         pipeline.partial_fit(row, y[i : i + 1], None if pipeline.__sklearn_is_fitted__() else classes, weight)
@@ -79,17 +78,3 @@ def _is_fitted(learner: Any) -> bool:
     if hasattr(learner, "__sklearn_is_fitted__"):
         return bool(learner.__sklearn_is_fitted__())
     return hasattr(learner, "coef_")
-
-
-def n_rows_of(X: Any) -> int:
-    """Return the number of rows of a table or of a list of texts."""
-    if hasattr(X, "items") and not hasattr(X, "iloc"):
-        return len(next(iter(X.values()), ()))
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def part_of_table(X: Any, start: int, stop: int) -> Any:
-    """Return consecutive rows of a table, or of a list of texts."""
-    if hasattr(X, "items") and not hasattr(X, "iloc"):
-        return {name: values[start:stop] for name, values in X.items()}
-    return part_of(X, start, stop) if issparse(X) or isinstance(X, np.ndarray) or hasattr(X, "iloc") else X[start:stop]

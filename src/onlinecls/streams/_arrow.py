@@ -141,7 +141,8 @@ class Table:
 
 def batches(files, format, table, layout: Layout, rows, read_label, batch_rows: int, counts: Counts):
     """Yield (X, y, weight) of each batch. table : the first file. rows : `TableRows`, or `Texts` with a vectorizer."""
-    n_rows = batch_rows if layout.text is not None else min(batch_rows, BATCH_NUMBERS // max(rows.n_numbers, 1))
+    n_numbers = 0 if layout.text is not None else len(table.names) if layout.is_whole else rows.n_numbers
+    n_rows = min(batch_rows, max(BATCH_NUMBERS // max(n_numbers, 1), 1))
     for source in files:
         table = table or Table(source, format)
         columns = Columns(layout, source.name, table.names)
@@ -180,7 +181,10 @@ class _Part:
         weight = None
         if self.columns.weight is not None:
             weight = self._numbers(self._column(self.columns.weight), self.all, "a weight >= 0", 0.0)
-        X = self._table(rows) if self.columns.text is None else self._texts(rows.vectorizer)
+        if self.columns.keys is not None:
+            X = self._whole(rows)
+        else:
+            X = self._table(rows) if self.columns.text is None else self._texts(rows.vectorizer)
         for n_before in (np.cumsum(self.good) - self.good)[~self.good].tolist():
             self.counts.leave_out(n_before)
         if not self.good.any():
@@ -213,6 +217,15 @@ class _Part:
         for row in np.flatnonzero(self.good).tolist():
             rows.add_numbers_and_names(numbers[row].tolist(), [each[row] for each in texts if each[row] is not None])
         return rows.take()
+
+    def _whole(self, rows):
+        """Return a table of the rows as they stand, or what the vectorizer makes of it; None if all are malformed."""
+        table = self.pa.Table.from_batches([self.piece])
+        table = table.select([self.columns.names[k] for k in self.columns.features])
+        for name in table.column_names if rows.must_be_there else ():
+            there = self.all[~table.column(name).is_null(nan_is_null=True).to_numpy()]
+            self._require(there, f"column {shown(name)}", True)
+        return rows.made(table.filter(self.pa.array(self.good))) if self.good.any() else None
 
     def _require(self, there: np.ndarray, what: str, must_be_there: bool) -> None:
         if must_be_there:

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _COLUMNS = ("label", "text", "weight")
-_KEYS = {"format", "n_features", "dtype", "delimiter", "header", "missing", "zero_based", "features", "vectorizer", *_COLUMNS}
+_KEYS = {
+    "format", "n_features", "dtype", "delimiter", "header", "missing", "zero_based", "features", "tables", "vectorizer",
+    *_COLUMNS,
+}
 
 
 def metadata_of(reader: Any, format: str) -> dict[str, Any]:
@@ -26,6 +29,7 @@ def metadata_of(reader: Any, format: str) -> dict[str, Any]:
             **{name: getattr(reader, name) for name in _COLUMNS},
             "delimiter": reader.delimiter, "header": reader.header, "missing": reader.missing, "zero_based": reader.zero_based,
             "features": reader.features if isinstance(reader.features, str) else kinds_of_features(layout),
+            "tables": layout is not None and layout.is_whole,
             "vectorizer": parameters_of(vectorizer) if is_hashed and format not in ("svmlight", "vw") else None,
         }
     }
@@ -87,6 +91,8 @@ def _checked(given: dict[str, Any], trusted: bool) -> dict[str, Any]:
     if options["dtype"] not in ("float32", "float64") or not isinstance(options["delimiter"], str):
         raise TypeError("an unknown dtype or delimiter")
     features, vectorizer = given.get("features"), given.get("vectorizer")
+    if given.get("tables") is True:
+        options["tables"], features = "passthrough", None
     if isinstance(features, dict):
         kinds = (NUMBER, CATEGORY, IGNORED)
         if not all(kind in kinds or (type(kind) is int and 0 <= kind < 2**31) for kind in features.values()):

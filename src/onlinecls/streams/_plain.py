@@ -61,7 +61,9 @@ class PlainReader:
     def _fits(self, piece: bytes) -> bool:
         """Return True if a block can be plain at all."""
         layout = self.layout
-        if len(piece) < LEAST or layout is None or layout.is_open or layout.text is not None or layout.missing == "error":
+        if len(piece) < LEAST or layout is None or layout.is_whole or layout.is_open:
+            return False
+        if layout.text is not None or layout.missing == "error":
             return False
         if not self._import() or any(kind not in (NUMBER, IGNORED) for kind in layout.kinds.values()):
             return False

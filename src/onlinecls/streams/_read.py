@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
+from .._input.rows import n_rows_of, n_values_of
 from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _arrow, _blocks, _formats, _metadata, _records, _tables
@@ -54,7 +55,8 @@ def read(
     source: Source | Sequence[Source] | Iterable[tuple[str, Any]] | ArrowStream, format: Format = "auto", *,
     likely: str | None = None, n_features: int | None = None, batch_rows: int = 4096,
     dtype: FloatType = "float32", labels: Literal["auto", "first", "number", "str"] | None = "auto",
-    zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None, label: str | int | None = None,
+    zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None,
+    tables: Vectorizer | Literal["passthrough"] | None = None, label: str | int | None = None,
     text: str | int | None = None, weight: str | int | None = None,
     features: Sequence[str | int] | Mapping[str | int, str | int] | str | None = None, categories: Sequence[str | int] = (),
     ignore: Sequence[str | int] = (), missing: Literal["absent", "error"] = "absent",
@@ -96,6 +98,10 @@ def read(
         index 0 occurs in the lines within the first 64 KB, else False, and an index 0 after that is an error.
     vectorizer : object with ``transform(texts)``, default=None
         Makes the rows of texts. None: an `onlinecls.text.HashingVectorizer` of n_features and dtype.
+    tables : object with ``transform(table)`` or "passthrough", default=None
+        Makes the rows of tables: an `onlinecls.tables.TableVectorizer` that has learnt. "passthrough": X stays a list of dicts,
+        one a row (in Parquet and Arrow a table), which a `StreamPipeline` learns. None: numbers as they are, categories hashed.
+        With `tables` and no `vectorizer`, a column of texts is one of the table's columns.
     label, text, weight : str or int, default=None
         Columns or keys of the labels (default "label"; 0 in a CSV file without a header), the texts, which are read alone
         (default "text" if there is such a column and no other to read, else the table holds numbers) and the weights (default
@@ -190,6 +196,9 @@ class _Reader(SimpleNamespace):
                 )
             self.n_features = width if width is not None else self.n_features
             self._require_whole("n_features", self.n_features)
+        if self.tables is not None:
+            right = hasattr(self.tables, "transform") or self.tables == "passthrough"
+            _require(right, "tables", "an object with a transform method, or 'passthrough'", self.tables)
         self.n_features = self.n_hashed = 2**20 if self.n_features is None else int(self.n_features)
         self.layout: _tables.Layout | None = None  # of a table, once its columns are known
 
@@ -239,8 +248,8 @@ class _Reader(SimpleNamespace):
         """Yield (Batch, Progress) for each (X, y, weight), and at the end (None, Progress)."""
         counts = self.counts
         for X, y, weight in batches:
-            counts.n_rows += X.shape[0]
-            counts.nnz += X.nnz
+            counts.n_rows += n_rows_of(X)
+            counts.nnz += n_values_of(X)
             yield Batch(X, y, weight), counts.progress(files.count if files else 0)
         yield None, counts.progress(files.count if files else 0)  # with the lines skipped since the last batch
 
@@ -327,8 +336,11 @@ class _Reader(SimpleNamespace):
         for line in files.current.peek_lines():
             with suppress(_records.WrongRecordError):
                 objects += [_records.json_object(line)] if line.strip() else []
-        if self.text is not None or isinstance(self.features, str) or not objects or features in objects[0]:
+        if self.text is not None or isinstance(self.features, str) or (objects and features in objects[0]):
             return None
+        if not objects:  # (a pipe's first lines may come later)
+            is_table = self.tables is not None and self.vectorizer is None
+            return self._layout(files.current.name, [], label) if is_table else None
         if _tables.takes_text(files.current.name, text, list(objects[0]), self, label):
             self.text = text  # (so that a model of it reads no more where there is more)
             return None
@@ -401,6 +413,9 @@ class _Reader(SimpleNamespace):
         """Return the collector of texts, or of the rows of a table."""
         if layout.text is not None:
             return _records.Texts(self._vectorizer())
+        if self.tables is not None:
+            self.n_features = getattr(self.tables, "n_features_out_", self.n_features)
+            return _tables.WholeRows(self.tables, self.missing)
         names, _ = sketch_of(self.vectorizer) or (None, None)
         rows = _tables.TableRows(layout, self.n_features, self.batch_rows, self.dtype, names)
         self.n_features = rows.n_features

@@ -6,16 +6,18 @@ import os
 import queue
 import threading
 import weakref
+from collections import deque
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._input.rows import Rows
+from .._input.rows import Rows, n_rows_of
 from ._errors import Progress
 from ._sources import ClosedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from ._sources import Files
@@ -127,6 +129,25 @@ class Stream:
         """
         return iter(self._next_rows, None)
 
+    def peek(self, n_rows: int) -> list[Batch]:
+        """Return the next batches, of n_rows rows or more if there are as many, without taking them from the stream.
+
+        An error in them is raised where the stream comes to it.
+        """
+        ahead: deque[Any] = deque()
+        found: list[Batch] = []
+        while sum(n_rows_of(batch.X) for batch in found) < n_rows:
+            try:
+                ahead.append(self._next())
+            except Exception as error:
+                ahead.append(error)
+                break
+            if ahead[-1][0] is None:
+                break
+            found.append(ahead[-1][0])
+        self._next = partial(_again, ahead, self._next)
+        return found
+
     def _next_rows(self) -> Batch:
         if not self.close.alive:
             raise StopIteration
@@ -157,6 +178,13 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"<onlinecls.streams.Stream {self.format}: {self.n_rows} rows, {self.bytes_read} of {self.bytes_total} bytes>"
+
+
+def _again(ahead: deque, then: Callable[[], Any]) -> Any:
+    item = ahead.popleft() if ahead else then()
+    if isinstance(item, Exception):
+        raise item
+    return item
 
 
 def _read_ahead(batches: Any, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:

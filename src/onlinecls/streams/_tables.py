@@ -27,7 +27,9 @@ class Columns:
         self.label = None if layout.label is None else self._place(layout.label, "labels")
         self.weight = None if layout.weight is None else self._place(layout.weight, "weights")
         self.text = None if layout.text is None else self._place(layout.text, "texts")
-        self.features = [self._place(name, "features") for name in layout.used] if layout.text is None else []
+        used = layout.used if not layout.is_whole else [name for name in dict.fromkeys(names) if name not in layout.left_out]
+        self.features = [self._place(name, "features") for name in used] if layout.text is None else []
+        self.keys = [str(names[k]) for k in self.features] if layout.is_whole and layout.text is None else None
         twice = next((name for k, name in enumerate(names) if self._places[name] < k and name in layout), None)
         if twice is not None:
             raise ValueError(f"{who}: expected one column of a name, got several named {twice!r}.")
@@ -49,6 +51,7 @@ class Layout:
     """Describe the meaning of a table's columns. names : the columns of the first file. kinds : {feature: kind}, or {}.
 
     If all columns are features, or all kinds are given (features={name: kind}), an unknown column in a file is an error.
+    is_whole : whether rows are read as they stand, without kinds, but for the columns left_out.
     """
 
     def __init__(self, who: str, names: list, reader, label):
@@ -59,20 +62,32 @@ class Layout:
         self.weight, self.text = reader.weight, reader.text
         if self.text is None and takes_text(who, "text", names, reader, label):
             self.text = "text"
-        self.is_strict = self.text is None and (known or reader.features is None)
+        self.is_whole = reader.tables is not None and self.text is None
+        named = () if reader.features is None or isinstance(reader.features, str) else reader.features
+        self.left_out = frozenset((label, reader.weight, *reader.ignore)).difference(named)
+        self.is_strict = self.text is None and not self.is_whole and (known or reader.features is None)
         self.kinds = dict(reader.features) if known and self.text is None else {}
-        if self.text is None and not known:
+        if self.text is None and not known and not self.is_whole:
             self._choose(names, reader)
-        if self.text is None and not self.used:
+        if self.is_whole and names:
+            self._require_names(names, reader)
+        has_features = not names or not self.left_out.issuperset(names) if self.is_whole else self.used
+        if self.text is None and not has_features:
             raise ValueError(f"{who}: must have a column of texts or of numbers besides labels and weights, got only {names}.")
 
-    def _choose(self, names: list, reader) -> None:
-        """Choose the features: the named columns, or all but labels and weights. Kinds are inferred later."""
-        wanted, known, ignored, categories = reader.features, set(names), set(reader.ignore), set(reader.categories)
+    def _require_names(self, names: list, reader) -> set:
+        """Return the names of the columns, those that options name among them."""
+        known = set(names)
         for option in ("features", "ignore", "categories"):
             for name in getattr(reader, option) or ():
                 if name not in known:
                     raise ValueError(f"{self.who}: the column of the features must be one of {names}, got {name!r}.")
+        return known
+
+    def _choose(self, names: list, reader) -> None:
+        """Choose the features: the named columns, or all but labels and weights. Kinds are inferred later."""
+        known, wanted = self._require_names(names, reader), reader.features
+        ignored, categories = set(reader.ignore), set(reader.categories)
         for name in wanted if wanted is not None else names:
             if wanted is None and name in (*self.skipped, self.weight):
                 continue
@@ -82,7 +97,7 @@ class Layout:
             self.kinds.update({name: IGNORED for name in names if name in others})
 
     def __contains__(self, name) -> bool:
-        return name in self.kinds or name in (self.label, self.weight, self.text, *self.skipped)
+        return self.is_whole or name in self.kinds or name in (self.label, self.weight, self.text, *self.skipped)
 
     @property
     def used(self) -> list:
@@ -138,6 +153,8 @@ def takes_text(who: str, text, names, reader, label) -> bool:
     if text not in names or reader.features is not None or text in (*reader.ignore, *reader.categories):
         return False
     others = [name for name in names if name not in (text, label, reader.weight, *reader.ignore)]
+    if reader.tables is not None:
+        return reader.vectorizer is not None and not others
     if others and (label in names or not reader.labelled):
         hint = f"text={text!r} for the texts alone, ignore=[{text!r}] for the others"
         raise ParameterError(f"{who}: a column of texts is read alone, got {others} beside {text!r}. Give {hint}.", "alone", hint)
@@ -270,6 +287,37 @@ class TableRows:
         return Rows.of_table(found)
 
 
+class WholeRows:
+    """Collect rows of a table as dicts for a vectorizer of tables, or for a pipeline ("passthrough")."""
+
+    def __init__(self, vectorizer, missing: str):
+        self.vectorizer, self.must_be_there, self.rows, self.n_values = vectorizer, missing == "error", [], 0
+
+    @property
+    def full(self) -> bool:
+        return self.n_values >= BATCH_NUMBERS
+
+    def add(self, row: dict) -> None:
+        for name, value in row.items():
+            if self.must_be_there and is_missing(value):
+                raise missing_value(f"column {shown(name)}")
+            if isinstance(value, str) and not value.isascii():
+                utf8(value)
+        self.rows.append(row)
+        self.n_values += len(row)
+
+    def take(self):
+        rows, self.rows, self.n_values = self.rows, [], 0
+        return self.made(rows)
+
+    def made(self, table):
+        """Return the rows that the vectorizer makes of a table."""
+        if self.vectorizer == "passthrough":
+            return table
+        found = self.vectorizer.transform(table)
+        return Rows.of_table(found) if isinstance(found, np.ndarray) else found
+
+
 def missing_value(what: str) -> WrongRecordError:
     return WrongRecordError(f"expected a value in {what}, got none{HINTS['missing']}", "missing")
 
@@ -327,6 +375,7 @@ def csv_records(rows):
             for field in row:
                 utf8(field)
         content = row[columns.text] if columns.text is not None else [row[k] for k in columns.features]
+        content = content if columns.keys is None else dict(zip(columns.keys, content, strict=True))
         label = None if columns.label is None else row[columns.label]
         return label, content, None if columns.weight is None else row[columns.weight]
 
@@ -336,6 +385,10 @@ def csv_records(rows):
 
 def flat_object(record: dict, layout: Layout) -> tuple:
     """Return the record of a JSON object without nested objects."""
+    weight = None if layout.weight is None else record.get(layout.weight)
+    if layout.is_whole:
+        content = {name: value for name, value in record.items() if name not in layout.left_out}
+        return record.get(layout.label), content, weight
     names = layout.used
     for name in record:
         if name not in layout:
@@ -343,5 +396,4 @@ def flat_object(record: dict, layout: Layout) -> tuple:
     for name in names:
         if name not in record:
             raise WrongRecordError(f"expected a key {shown(name)} (null where there is no value), got {shown(list(record))}")
-    weight = None if layout.weight is None else record.get(layout.weight)
     return record.get(layout.label), [record[name] for name in names], weight

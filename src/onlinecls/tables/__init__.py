@@ -15,6 +15,7 @@ from ._vectorizer import (
     planned,  # noqa: F401
     planned_progressively,  # noqa: F401
     rebuild,  # noqa: F401
+    units_of,  # noqa: F401 (for the command line)
 )
 
 __all__ = ["TableVectorizer"]

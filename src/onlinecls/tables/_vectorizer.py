@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from sklearn.utils import Tags
 
+_LARGEST_VARIANCE = 1e308  # of numbers that are standardised (_cells.pyx)
 _LARGEST_WEIGHT = 1e100
 _NO_WEIGHTS = np.empty(0)
 
@@ -706,6 +707,16 @@ def planned_progressively(vectorizer: TableVectorizer, X: Any, sample_weight: Ar
 def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Describe what a vectorizer has learnt by what JSON holds, and arrays."""
     return vectorizer._fitted().described()
+
+
+def units_of(vectorizer: TableVectorizer) -> dict[str, float]:
+    """Return 1 / standard deviation of each number that has a slot and is standardised: what turns its weight into its units."""
+    learnt, found = vectorizer._fitted(), {}
+    for feature, at in learnt.numbers.items():
+        n, _, squares, not_binary = learnt.records[at].tolist()
+        if not_binary and n and 0.0 < squares / n <= _LARGEST_VARIANCE:
+            found[feature] = (n / squares) ** 0.5
+    return found
 
 
 def rebuild(vectorizer: TableVectorizer, header: dict, arrays: dict[str, np.ndarray]) -> TableVectorizer:

@@ -82,7 +82,7 @@ def weights_of(model: Any, look_up: Callable[[int], tuple]) -> Iterable[tuple]:
         yield label, "(intercept)", None, intercepts[c if len(intercepts) > 1 else 0], None
         for column in np.flatnonzero(weights).tolist():
             name, _, sign = look_up(column)
-            deviation = None if std is None else float(std[column])
+            deviation = None if std is None else float(std[column]) * abs(sign)
             yield label, f"column {column}" if name is None else name, column, sign * float(weights[column]), deviation
 
 

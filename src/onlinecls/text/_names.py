@@ -183,14 +183,14 @@ class FeatureNames:
 def contributions(weights_and_std: tuple, intercept: float, columns: list, values: list, look_up: Callable) -> list[Contribution]:
     """Return what each feature of a row adds to a score, the largest in magnitude first.
 
-    look_up(column) : (name or None, shared, sign).
+    look_up(column) : (name or None, shared, sign, or what turns the weight into the units of a table's column).
     """
     weights, std = weights_and_std
     found = []
     for column, value in zip(columns, values, strict=True):
         name, shared, sign = look_up(column)
-        weight, spread = float(weights[column]), _entry(std, column)
-        found.append(Contribution(name, weight * value, weight * sign, value * sign, spread, column, shared))
+        weight, spread = float(weights[column]), None if std is None else float(std[column]) * abs(sign)
+        found.append(Contribution(name, weight * value, weight * sign, value / sign, spread, column, shared))
     if intercept:
         found.append(Contribution("(intercept)", float(intercept), float(intercept), 1.0, None, -1, False))
     return sorted(found, key=lambda each: (-abs(each.contribution), each.column))
@@ -214,7 +214,8 @@ def unpacked_names(packed: dict) -> FeatureNames:
 def top_columns(model: Any, k: int, look_up: Callable, columns: np.ndarray | None = None) -> dict[object, list[Feature]]:
     """Return the features with the largest weights towards each class, by name or by number of their columns.
 
-    look_up(column) : (name or None, shared, sign). columns : those to choose from, in their order; None: all.
+    look_up(column) : (name or None, shared, sign, or what turns the weight into the units of a table's column).
+    columns : those to choose from, in their order; None: all.
     """
     found = {}
     for c, label in enumerate(_labels(model)[: None if len(model.coef_) > 1 else 2]):
@@ -229,7 +230,8 @@ def top_columns(model: Any, k: int, look_up: Callable, columns: np.ndarray | Non
                 break
             if sign * weights[column] > 0:
                 shown = f"column {column}" if name is None else name
-                features.append(Feature(shown, float(sign * weights[column]), _entry(std, column), column, shared))
+                spread = None if std is None else float(std[column]) * abs(sign)
+                features.append(Feature(shown, float(sign * weights[column]), spread, column, shared))
         found[label] = features
     return found
 
@@ -243,10 +245,6 @@ def _of_class(model: Any, values: np.ndarray, c: int) -> np.ndarray:
     if len(values) > 1:
         return values[c]
     return values[0] if c == 1 else -values[0]
-
-
-def _entry(std: np.ndarray | None, column: int) -> float | None:
-    return None if std is None else float(std[column])
 
 
 def weights_towards(model: Any, c: int) -> tuple[np.ndarray, np.ndarray | None]:
