@@ -3,20 +3,24 @@
 The pages are plain Markdown that reads well in any viewer of the repository; what only Sphinx needs is done here.
 """
 
+import html
 import importlib.util
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from docutils import nodes
 from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
 
 import onlinecls
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-sys.path.insert(0, str(DOCS))
+sys.path[:0] = [str(DOCS), str(ROOT / "benchmarks")]
 
+import history  # noqa: E402
 from equations import as_mathematics  # noqa: E402
 
 project = "onlinecls"
@@ -64,7 +68,7 @@ html_theme_options = {
     "footer_end": [],
     "navbar_align": "left",
 }
-html_sidebars = {"index": [], "install": [], "changelog": []}
+html_sidebars = {"index": [], "install": [], "tour": [], "changelog": []}
 copyright = "the developers of onlinecls, BSD-3-Clause"
 
 
@@ -109,7 +113,17 @@ def _read_source(app, docname, source):
         text = text.replace("](docs/", "](")
     for file, page in PLACES.items():
         text = re.sub(rf"\]\((?:\.\./)?{file}", f"]({page}", text)
+    text = re.sub(r"\]\(\.\./examples/gallery(?:/(\w+)\.py)?\)", lambda each: f"](auto_examples/{each[1] or 'index'}.rst)", text)
+    text = re.sub(r"\[([^\]]*)\]\(\.\./benchmarks/results\)", app.config.history_link, text)
     source[0] = text
+
+
+def _publish_history(app):
+    """Put asv's own pages of the stored results beside the site's, and lead the link to them."""
+    why_not = app.builder.format == "html" and history.publish(Path(app.outdir) / "asv")
+    if why_not:
+        print(f"Left out: the history of benchmarks, for {why_not}.")
+    app.config.history_link = r"\1 (not in this build)" if why_not else r'<a href="asv/index.html">\1</a>'
 
 
 def _is_public(module, name):
@@ -153,16 +167,35 @@ MARKUP = re.compile(r"\\?(\||(?<=\w)_(?!\w)|(?<=\d)\*\*(?=[\d-]))")
 
 def _escape_docstring(app, what, name, obj, options, lines):
     """After it: bars and final underscores are mathematics and attributes here, never reStructuredText's."""
-    inside = False
+    inside = literal = False
     for i, line in enumerate(lines):
         inside = (inside or "begin{gather*}" in line) and "end{gather*}" not in line
-        if not inside and not line.lstrip().startswith((">>>", ".. ")):
+        literal = line.startswith(".. code-block::") or (literal and line[:1] in ("", " "))
+        if not inside and not literal and not line.lstrip().startswith((">>>", ".. ")):
             parts = re.split(r"(``.*?``|`.*?`_?)", line)
             parts[::2] = [MARKUP.sub(lambda found: re.sub(r"(.)", r"\\\1", found[1]), each) for each in parts[::2]]
             lines[i] = "".join(parts)
 
 
+# Pages with tables too wide for a list of sections beside them; the gallery's programs need the room, too, and have no sections.
+WIDE = re.compile("accuracy|algorithms|defaults|auto_examples/plot_.*")
+
+
+def _prepare_page(app, pagename, templatename, context, doctree):
+    """Describe a page to search engines by its first paragraph, and make room on a wide one."""
+    paragraphs = doctree.findall(nodes.paragraph) if doctree else ()
+    first = next((each for each in paragraphs if not isinstance(each.parent, nodes.note)), None)
+    if first and 'name="description"' not in context["metatags"]:
+        text = html.escape(textwrap.shorten(first.astext(), 200, placeholder=" …"))
+        context["metatags"] += f'<meta name="description" content="{text}">'
+    if WIDE.fullmatch(pagename):
+        context["meta"] = {**(context["meta"] or {}), "html_theme.sidebar_secondary.remove": True}
+
+
 def setup(app):
+    app.connect("html-page-context", _prepare_page)
+    app.add_config_value("history_link", "", "")
+    app.connect("builder-inited", _publish_history)
     app.connect("source-read", _read_source)
     app.connect("autodoc-process-docstring", _process_docstring, priority=400)
     app.connect("autodoc-process-docstring", _escape_docstring, priority=600)
