@@ -19,7 +19,7 @@ from functools import partial
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between, write_derived
+import pages
 
 from benchmarks import common
 
@@ -162,40 +162,15 @@ def best(errors, contestants, group):
 # --- Reporting ---
 
 
-def table(results, contestants):
-    """Format as Markdown: a row for each system, a column for each set; the best of ours and of VW in bold."""
-    names = [name for name in contestants if any(name in errors for errors in results.values())]
-    lines = ["| error, % | " + " | ".join(results) + " | mean |", "|---" + "|---:" * (len(results) + 1) + "|"]
-    for name in names:
-        group = contestants[name][0]
-        lowest = [None if group == "sklearn" else best(errors, contestants, group) for errors in results.values()]
-        cells = [cell(errors, name, low) for errors, low in zip(results.values(), lowest, strict=True)]
-        values = [errors[name] for errors in results.values() if name in errors]
-        lines.append(f"| {name} | " + " | ".join(cells) + f" | {np.mean(values):.2f} |")
-    return "\n".join(lines)
-
-
-def cell(errors, name, lowest):
-    if name not in errors:
-        return ""
-    return f"**{errors[name]:.2f}**" if errors[name] == lowest else f"{errors[name]:.2f}"
-
-
-def verdict(results, contestants, name, group, what):
-    """Count the sets on which ``name`` is at or below the best of a group."""
-    pairs = [(errors[name], best(errors, contestants, group)) for errors in results.values() if name in errors]
-    pairs = [(own, other) for own, other in pairs if other is not None]
-    if not pairs:
-        return None
-    return f"{name} is at or below the best of {what} on {sum(own <= other for own, other in pairs)} of {len(pairs)} sets."
-
-
-def report(results, contestants, multiclass):
-    names = ["arow crammer_singer", "arow ovr"] if multiclass else ["arow"]
-    vw_runs = f"VW ({', '.join(VW_MULTICLASS if multiclass else VW_BINARY)})"
-    lines = [verdict(results, contestants, name, "vw", vw_runs) for name in names]
-    lines += [verdict(results, contestants, name, "sklearn", "scikit-learn's one-pass SGD") for name in names]
-    return "\n\n".join([table(results, contestants), *filter(None, lines)])
+def as_lines(results, contestants):
+    """Return a line for each system, with its errors on all sets."""
+    libraries = {"ours": "onlinecls", "vw": "Vowpal Wabbit", "sklearn": "scikit-learn"}
+    lines = []
+    for name, (group, _) in contestants.items():
+        found = {key: f"{error[name]:.2f}" for key, error in results.items()}
+        mean = np.mean([error[name] for error in results.values()])
+        lines.append({"learner": name, "library": libraries[group], **found, "mean": f"{mean:.2f}"})
+    return lines
 
 
 def hindsight(results, contestants):
@@ -224,7 +199,7 @@ def main():
     parser.add_argument("--json", help="write the errors to this file as well")
     parser.add_argument("--reuse", help="take the errors of VW and scikit-learn from this file instead of running them")
     parser.add_argument("--hindsight", action="store_true", help="AROW's least error on each binary set over a grid, too")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/accuracy.md, their means into README.md")
+    parser.add_argument("--write", action="store_true", help="write docs/accuracy_*.csv, and the pages' tables of them")
     args = parser.parse_args()
     if args.write and (args.sets or args.only or args.grid):
         parser.error("the page has all sets and systems: leave out --write, or --sets, --only and --grid")
@@ -252,15 +227,17 @@ def main():
             if args.json:  # after each set: a long run that is stopped keeps what it has
                 with open(args.json, "w") as file:
                     json.dump(everything, file, indent=1)
-        found = {"multiclass" if multiclass else "binary": report(results, contestants, multiclass)}
+        lines = as_lines(results, contestants)
+        print(pages.errors(lines), end="\n\n")
+        if args.write:
+            pages.write_csv("accuracy_several.csv" if multiclass else "accuracy_two.csv", lines)
         if args.hindsight and not multiclass:
-            found["hindsight"] = hindsight(results, contestants)
-        for name, text in found.items():
+            text = hindsight(results, contestants)
             print(text, end="\n\n")
             if args.write:
-                write_between(DOCS / "accuracy.md", name, text)
+                pages.write_between(pages.DOCS / "accuracy.md", "hindsight", text)
     if args.write:
-        write_derived()
+        pages.write_derived()
 
 
 if __name__ == "__main__":

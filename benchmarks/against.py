@@ -1,10 +1,10 @@
-"""This checkout beside another one, built in place, in turns: what a change has gained, for docs/speed.md.
+"""This checkout beside another one, built in place, in turns: what a change has gained, for docs/history.md.
 
     python benchmarks/against.py ../before [--only calls passes commands] [--rounds 15] [--write]
 
 Small calls and passes over real sentences are measured in two processes that live for the whole run, one a checkout, each case in
 both before the next; commands are processes of their own. All figures are processor time, the ratio is the median of those within
-a round. --write puts the tables of what was measured into docs/speed.md.
+a round. --write puts the tables of what was measured into docs/history.md.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def passes():
 
     def learning(name):
         def prepare():
-            model = make_estimator(name).partial_fit(X[:0], y[:0], classes=[-1, 1])
+            model = make_estimator(name).partial_fit(X[:16], y[:16], classes=[-1, 1])  # which determine its units
             model._state.values += 0  # its pages are there
             return lambda: model.partial_fit(X, y)
 
@@ -134,7 +134,7 @@ def table(head, found, unit):
     return "\n".join(lines)
 
 
-TABLES = {  # kind: (its place in docs/speed.md, what it measures, nanoseconds of its unit)
+TABLES = {  # kind: (its place in docs/history.md, what it measures, nanoseconds of its unit)
     "calls": ("against_calls", "a small call, µs", 1e3),
     "passes": ("against_passes", "a pass over sentences, ns a non-zero", 1.0),
     "commands": ("against_commands", "a command, ms", 1e6),
@@ -146,7 +146,7 @@ def main():
     parser.add_argument("before", nargs="?", help="the other checkout")
     parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/speed.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/history.md")
     parser.add_argument("--worker", choices=("calls", "passes"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker:
@@ -164,7 +164,7 @@ def main():
         text = table(head, found, unit)
         print(text, end="\n\n", flush=True)
         if args.write:
-            write_between(DOCS / "speed.md", name, text)
+            write_between(DOCS / "history.md", name, text)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Choose the members of a committee, by leaving sets out, and write its errors beside theirs to docs/committee.md.
+"""Choose the members of a committee, by leaving sets out, and write its errors beside theirs to docs/committee.*.
 
 Every candidate scores each row before it learns it; all committees of up to four candidates then learn from these scores,
 side by side. Sets are the first rows of those of corpora.py, as rows of unit length, as raw counts or values, and with labels
@@ -19,7 +19,7 @@ from pathlib import Path
 import corpora
 import numpy as np
 import scipy.sparse as sp
-from pages import DOCS, write_between
+from pages import DOCS, write_between, write_csv
 
 import onlinecls
 from benchmarks import common
@@ -170,6 +170,9 @@ def chosen(found):
 # --- the classes themselves ----------------------------------------------------------------------------------------------------
 
 
+COLUMNS = ("AROW", "best member", "committee", "exponential weights")
+
+
 def errors_of(X, y, classes):
     """Errors in per cent: of AROW, of the best member in hindsight, of the committee, of the one with exponential weights."""
     committee, hedge = (onlinecls.CommitteeClassifier(combine=combine).partial_fit(X, y, classes=classes)
@@ -179,13 +182,16 @@ def errors_of(X, y, classes):
     return [100.0 * count / len(y) for count in wrong]
 
 
-def table(results):
-    """Errors of every set, and their geometric means."""
-    lines = ["| set | AROW | best member | committee | exponential weights |", "|---|---:|---:|---:|---:|"]
-    means = np.exp(np.mean(np.log(np.maximum(list(results.values()), 0.01)), axis=0))
-    for name, errors in [*results.items(), ("**geometric mean**", means)]:
-        lines.append(f"| {name} | " + " | ".join(f"{error:.2f}" for error in errors) + " |")
-    return "\n".join(lines)
+def tables(found):
+    """Return a line for each set, and a table of the geometric means of each kind of stream."""
+    lines, text = [], ["| | " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * len(COLUMNS) + "|"]
+    for streams, results in found.items():
+        means = np.exp(np.mean(np.log(np.maximum(list(results.values()), 0.01)), axis=0))
+        text.append(f"| {streams} | " + " | ".join(f"{error:.2f}" for error in means) + " |")
+        for name, errors in results.items():
+            cells = dict(zip(COLUMNS, (f"{error:.2f}" for error in errors), strict=True))
+            lines.append({"streams": streams, "set": name, **cells})
+    return lines, "\n".join(text)
 
 
 def wide(names, form, n=20000):
@@ -280,10 +286,14 @@ def report(path):
     write_between(page, "others", others())
     write_between(page, "speed", priced(*common.stream(20000, 100)))
     write_between(page, "chosen", chosen(json.loads(path.read_text())))
-    write_between(page, "binary", table(wide(corpora.BINARY, "unit")))
-    write_between(page, "multiclass", table(wide(corpora.MULTICLASS, "unit", 8000)))
-    write_between(page, "turned", table(wide([*corpora.BINARY, *corpora.MULTICLASS[2:]], "turned", 8000)))
-    write_between(page, "narrow", table(narrow()))
+    lines, means = tables({
+        "two classes": wide(corpora.BINARY, "unit"),
+        "several classes": wide(corpora.MULTICLASS, "unit", 8000),
+        "labels that turn half-way": wide([*corpora.BINARY, *corpora.MULTICLASS[2:]], "turned", 8000),
+        "few features": narrow(),
+    })
+    write_csv("committee.csv", lines)
+    write_between(page, "errors", means)
 
 
 def main():

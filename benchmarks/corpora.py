@@ -153,9 +153,9 @@ def _hash_here(texts, **params):
     return HashingVectorizer(n_features=N_FEATURES, dtype=np.float32, **params).transform(texts)
 
 
-def stories():
-    """Return what there is of RCV1 with all its terms."""
-    parts = [load(name) for name in ("rcv1-vw-small", "rcv1-vw-small-test")]
+def stories(times=1):
+    """Return what there is of RCV1 with all its terms, in columns as many as it has, so many times over."""
+    parts = [load(name, n_features=47_237) for name in ("rcv1-vw-small", "rcv1-vw-small-test")] * times
     return _finish(sp.vstack([X for X, _ in parts], format="csr"), np.float32, True), np.concatenate([y for _, y in parts])
 
 

@@ -1,22 +1,22 @@
-"""Draws the two pictures of the site's first page and of the README, from the tables of docs/speed.md and docs/accuracy.md.
+"""Draws the two pictures of the site's first page and of the README, from docs/speed.csv and the docs/accuracy_*.csv.
 
     python benchmarks/home.py
 
 measures nothing: run it after `peers.py --write` or `accuracy.py --write`. It needs matplotlib (the extra `demo`).
 """
 
-from pages import DOCS, README_STREAM, between, rows
+from pages import DOCS, means, readme_times
 
 OURS, OTHERS = "#1f77b4", "#b0b0b0"
-SPEED = {  # title of a bar -> row of docs/speed.md
-    "AROW": "**AROW**",
-    "passive-aggressive": "**PA-I (PA with C=inf)**",
+SPEED = {  # title of a bar -> learner of docs/speed.csv
+    "AROW": "AROW",
+    "passive-aggressive": "PA-I (PA with C=inf)",
     "scikit-learn SGDClassifier": "scikit-learn SGDClassifier, hinge",
     "scikit-learn PassiveAggressive": "scikit-learn PassiveAggressiveClassifier",
     "Vowpal Wabbit, from its cache": "VW hinge, from its binary cache",
     "river PAClassifier": "river PAClassifier, 1000 rows as dicts",
 }
-MISTAKES = {  # title -> rows of docs/accuracy.md: two classes, several
+MISTAKES = {  # title -> learners of docs/accuracy_two.csv and docs/accuracy_several.csv
     "AROW": ("arow", "arow ovr"),
     "AdaGrad": ("adagrad_md", "adagrad_md ovr"),
     "Vowpal Wabbit, hinge": ("VW hinge", "VW oaa"),
@@ -46,10 +46,9 @@ def draw():
     import matplotlib.pyplot as plt
 
     plt.rcParams["font.size"] = 11
-    table = next(table for table in between(DOCS / "speed.md", "peers")[1].split("\n\n") if README_STREAM in table)
-    speed = rows(table)
+    speed = readme_times()
     figure, ax = plt.subplots(figsize=(7.5, 3.2), layout="constrained")
-    times = {name: float(speed[row][0]) for name, row in SPEED.items()}
+    times = {name: float(speed[row]["ns a non-zero"]) for name, row in SPEED.items()}
     bars(ax, times, lambda ns: f"{ns:,.{1 if ns < 10 else 0}f} ns")
     ax.set_xscale("log")
     ax.set_xlim(min(times.values()) / 3, max(times.values()) * 3)
@@ -58,11 +57,9 @@ def draw():
     ax.set_title("time to learn one non-zero (logarithmic)", loc="left", fontsize=12)
     figure.savefig(DOCS / "home_speed.png", dpi=110)
 
-    two, several = (rows(between(DOCS / "accuracy.md", name)[1]) for name in ("binary", "multiclass"))
     figure, axes = plt.subplots(1, 2, figsize=(7.5, 3.2), layout="constrained", sharey=True)
-    for i, (ax, cells, title) in enumerate(zip(axes, (two, several), ("two classes", "several classes"), strict=True)):
-        means = {name: float(cells[found[i]][-1].strip("*")) for name, found in MISTAKES.items()}
-        bars(ax, means, "{:.1f} %".format)
+    for i, (ax, found, title) in enumerate(zip(axes, means(), ("two classes", "several classes"), strict=True)):
+        bars(ax, {name: float(found[pair[i]]) for name, pair in MISTAKES.items()}, "{:.1f} %".format)
         ax.margins(x=0.25)
         ax.set_title(f"mistakes, {title}", loc="left", fontsize=12)
     axes[1].invert_yaxis()  # (both share an axis, which has now been turned twice)

@@ -9,6 +9,7 @@ where there are more than 20,000 rows. Rows are hashed words (corpora.py) of uni
 """
 
 import argparse
+import itertools
 import json
 import sys
 import warnings
@@ -16,14 +17,18 @@ from pathlib import Path
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between
+from pages import DOCS, write_between, write_csv
 
 import onlinecls
 
 CLASSES = ("PassiveAggressiveClassifier", "Perceptron")
 SETS = tuple(name for name in (*corpora.BINARY, *corpora.MULTICLASS) if name != "a9a")  # (a9a is no text)
 BATCH, LARGE = 100, 20_000
-COLUMNS = ("theirs", "ours", "random orders: theirs", "theirs, `shuffle=False`", "ours")
+COLUMNS = ("theirs", "ours", *(f"random orders: {whose}" for whose in ("theirs", "theirs, shuffle=False", "ours")))
+HEAD = (
+    "| | in the file's order: theirs | ours | in random orders: theirs | theirs, `shuffle=False` | ours |",
+    "|---" + "|---:" * 5 + "|",
+)
 
 
 def mistakes(learner, X, y):
@@ -67,28 +72,28 @@ def measure(sets, found, keep):
             print(name, form, *(np.round(found[key], 2) for key in keys), file=sys.stderr, flush=True)
 
 
-def table(found, sets, cls):
-    lines = ["| mistakes, % | rows | " + " | ".join(COLUMNS) + " |", "|---|---|" + "---:|" * len(COLUMNS)]
-    of_all = []
-    for name in sets:
-        for form in ("unit", "raw"):
+def as_lines(found, sets):
+    """Return a line for each class, set and form, and for each class a line of Markdown with geometric means."""
+    lines, means = [], []
+    for cls in CLASSES:
+        of_all = []
+        for name, form in itertools.product(sets, ("unit", "raw")):
             errors = found.get(f"{name} {form} {cls}")
             if errors:
+                *shown, ratio, error = errors
                 of_all.append(errors[:6])
-                lines.append(f"| {name} | {form} | {cells(*errors)} |")
-    lines.append(f"| geometric mean | | {cells(*np.exp(np.log(of_all).mean(axis=0)))} |")
-    return "\n".join(lines)
-
-
-def cells(theirs, ours, theirs_at_random, in_one_order, ours_at_random, ratio, error=None):
-    beside = f"{ratio - 1:+.1%}" + ("" if error is None else f" ± {100 * error:.1f}")
-    return f"{theirs:.2f} | {ours:.2f} ({ours / theirs - 1:+.1%}) | {theirs_at_random:.2f} | {in_one_order:.2f} | " \
-           f"{ours_at_random:.2f} ({beside})"
+                cells = dict(zip(COLUMNS, (f"{each:.2f}" for each in shown), strict=True))
+                more = {"ours over theirs, %": f"{100 * (ratio - 1):+.1f}", "standard error, %": f"{100 * error:.1f}"}
+                lines.append({"class": cls, "set": name, "rows": form, **cells, **more})
+        theirs, ours, at_random, unshuffled, ours_at_random, ratio = np.exp(np.log(of_all).mean(axis=0))
+        means.append(f"| `{cls}` | {theirs:.2f} | {ours:.2f} ({ours / theirs - 1:+.1%}) | {at_random:.2f} | {unshuffled:.2f} | "
+                     f"{ours_at_random:.2f} ({ratio - 1:+.1%}) |")
+    return lines, "\n".join([*HEAD, *means])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/migrating.md")
+    parser.add_argument("--write", action="store_true", help="write docs/migrating.csv, and the means into docs/migrating.md")
     parser.add_argument("--sets", nargs="*", default=SETS)
     parser.add_argument("--json", type=Path, help="keep the numbers here")
     parser.add_argument("--reuse", type=Path, nargs="*", default=[], help="numbers of earlier runs")
@@ -99,11 +104,11 @@ def main():
     warnings.simplefilter("ignore", FutureWarning)  # scikit-learn is about to remove its PassiveAggressiveClassifier
     found = {key: value for path in args.reuse if path.exists() for key, value in json.loads(path.read_text()).items()}
     measure(sets, found, lambda so_far: args.json and args.json.write_text(json.dumps(so_far, indent=1)))
-    for name, cls in zip(("migrants_pa", "migrants_perceptron"), CLASSES, strict=True):
-        if args.write:
-            write_between(DOCS / "migrating.md", name, table(found, sets, cls))
-        else:
-            print(cls, table(found, sets, cls), sep="\n\n", end="\n\n")
+    lines, means = as_lines(found, sets)
+    print(*("  ".join(line.values()) for line in lines), means, sep="\n")
+    if args.write:
+        write_csv("migrating.csv", lines)
+        write_between(DOCS / "migrating.md", "migrants", means)
 
 
 if __name__ == "__main__":

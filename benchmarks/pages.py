@@ -2,11 +2,12 @@
 
     python benchmarks/pages.py
 
-writes what follows from other things in the repository: the table of algorithms in docs/algorithms.md, from the registry, and
-the README's tables of measurements, from those of docs/speed.md and docs/accuracy.md, and of classes, from their docstrings.
-tests/project/test_pages.py compares.
+writes what follows from other things in the repository: the table of algorithms in docs/algorithms.md, from the registry, the
+short tables of measurements in docs/speed.md, docs/accuracy.md and README.md, from the CSV files in docs, and the README's tables
+of classes, from their docstrings. tests/project/test_pages.py compares.
 """
 
+import csv
 import inspect
 from pathlib import Path
 
@@ -14,16 +15,29 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 
-README_STREAM = "sentences"  # how the stream of the README's times begins in docs/speed.md
+README_STREAM = "sentences"  # how the stream of the README's times begins in docs/speed.csv
 
-# Rows of the README's table: title, row of docs/speed.md, rows of docs/accuracy.md (two classes, several classes).
+# Rows of the README's table: title, learner of docs/speed.csv, learners of docs/accuracy_two.csv and docs/accuracy_several.csv.
 MEASURED = (
-    ("**`AROWClassifier`**", "**AROW**", "arow", "arow ovr"),
-    ("**`AdaGradClassifier`**", "**AdaGrad (mirror descent)**", "adagrad_md", "adagrad_md ovr"),
-    ("**`PassiveAggressiveClassifier`**", "**PA-I (PA with C=inf)**", "pa1", "pa1 ovr"),
+    ("**`AROWClassifier`**", "AROW", "arow", "arow ovr"),
+    ("**`AdaGradClassifier`**", "AdaGrad (mirror descent)", "adagrad_md", "adagrad_md ovr"),
+    ("**`PassiveAggressiveClassifier`**", "PA-I (PA with C=inf)", "pa1", "pa1 ovr"),
     ("scikit-learn `SGDClassifier`, hinge", "scikit-learn SGDClassifier, hinge", "SGD hinge", "SGD hinge"),
     ("Vowpal Wabbit, hinge, from its cache", "VW hinge, from its binary cache", "VW hinge", "VW oaa"),
 )
+
+# The short tables of docs/speed.md and docs/accuracy.md: title -> learner in the CSV files, with two and with several classes.
+TIMED = {
+    "`X @ w`": ("scipy X @ w", "scipy X @ W, W of 20 columns"),
+    "Perceptron": ("Perceptron", "Perceptron crammer_singer"),
+    "PA-I": ("PA-I (PA with C=inf)", "PA-I (PA with C=inf) crammer_singer"),
+    "AROW": ("AROW", "AROW ovr"),
+    "scikit-learn SGD": ("scikit-learn SGDClassifier, hinge", "scikit-learn SGDClassifier, hinge"),
+    "VW": ("VW hinge, from its binary cache", "VW oaa, from its text format"),
+    "river PA": ("river PAClassifier, 1000 rows as dicts", ""),
+}
+ERRING = ("arow", "narow", "scw1", "adagrad_md", "pa1", "perceptron", "VW hinge", "VW logistic", "VW oaa", "SGD hinge",
+          "SGD log_loss")
 
 BEGIN_WITH = ("AROWClassifier", "CommitteeClassifier", "PassiveAggressiveClassifier", "AROWRegressor", "StreamPipeline")
 
@@ -50,35 +64,93 @@ def write_between(path, name, text):
     path.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
 
 
-def rows(table):
-    """Return the rows of Markdown tables by their first cell; the first row wins."""
-    found = {}
-    for line in table.splitlines():
-        if line.startswith("|"):
-            title, *cells = (cell.strip() for cell in line.strip().strip("|").split("|"))
-            found.setdefault(title, cells)
-    return found
+def read_csv(name):
+    """Return the lines of a table of docs as dicts of texts."""
+    with open(DOCS / name, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def write_csv(name, lines):
+    """Write dicts of like keys as a table of docs."""
+    with open(DOCS / name, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines)
+
+
+def times_of(stream):
+    """Return the times of a stream by learner."""
+    return {line["learner"]: line for line in read_csv("speed.csv") if line["stream"] == stream}
+
+
+def readme_times():
+    """Return the times of the README's stream by learner."""
+    return times_of(next(line["stream"] for line in read_csv("speed.csv") if line["stream"].startswith(README_STREAM)))
+
+
+def means():
+    """Return the mean errors by learner, of two classes and of several."""
+    return [{line["learner"]: line["mean"] for line in read_csv(f"accuracy_{name}.csv")} for name in ("two", "several")]
 
 
 def measurements():
-    """Format the README's table of time and mean error, ours beside others, from the pages with all measurements."""
-    tables = between(DOCS / "speed.md", "peers")[1].split("\n\n")
-    stream, table = next((table.splitlines()[0].split("|")[1].strip(), table) for table in tables if README_STREAM in table)
-    speed = rows(table)
-    two, several = (rows(between(DOCS / "accuracy.md", name)[1]) for name in ("binary", "multiclass"))
+    """Format the README's table of time and mean error, ours beside others."""
+    speed, (two, several) = readme_times(), means()
+    one = speed["AROW"]
     lines = [
         "| one pass, default parameters | ns a non-zero | times scipy's `X @ w` | error, two classes | error, several classes |",
         "|---|---:|---:|---:|---:|",
     ]
     for title, timed, binary, multiclass in MEASURED:
-        ns, ratio = speed[timed][:2]
-        lines.append(f"| {title} | {ns} | {ratio} | {two[binary][-1]} % | {several[multiclass][-1]} % |")
+        ns, ratio = speed[timed]["ns a non-zero"], speed[timed]["times the product"]
+        lines.append(f"| {title} | {ns} | {ratio} | {two[binary]} % | {several[multiclass]} % |")
     lines += [
         "",
-        f"Time: {stream}; one thread.",
+        f"Time: {one['stream']}: {one['rows']}; one thread.",
         "Error: each row predicted before it is learnt; means over 10 sets of two classes and 8 of several.",
     ]
     return "\n".join(lines)
+
+
+def streams():
+    """Format the table of docs/speed.md: nanoseconds a non-zero, a line a stream."""
+    lines = ["| ns a non-zero | " + " | ".join(TIMED) + " |", "|---" + "|---:" * len(TIMED) + "|"]
+    for stream in dict.fromkeys(line["stream"] for line in read_csv("speed.csv")):
+        found = times_of(stream)
+        names = [next((name for name in pair if name in found), None) for pair in TIMED.values()]
+        names[0] = next(iter(found))  # (numpy's product of dense rows)
+        lines.append(f"| {stream} | " + " | ".join(found[name]["ns a non-zero"] if name else "" for name in names) + " |")
+    return "\n".join(lines)
+
+
+def errors(lines, learners=None):
+    """Format errors, a line a learner and a column a set, and how often AROW errs no more than the others' best."""
+    chosen = [line for line in lines if learners is None or line["learner"].removesuffix(" ovr") in learners]
+    sets = ["mean", *(key for key in lines[0] if key not in ("learner", "library", "mean"))]
+    least = {key: min(float(line[key]) for line in chosen) for key in sets}
+    text = ["| error, % | " + " | ".join(sets) + " |", "|---" + "|---:" * len(sets) + "|"]
+    for line in chosen:
+        cells = (f"**{line[key]}**" if float(line[key]) == least[key] else line[key] for key in sets)
+        text.append(f"| {line['learner']} | " + " | ".join(cells) + " |")
+    for own in (line for line in lines if line["learner"].startswith("arow")):
+        for library in ("Vowpal Wabbit", "scikit-learn"):
+            others = [line for line in lines if line["library"] == library]
+            if others:
+                held = sum(float(own[key]) <= min(float(line[key]) for line in others) for key in sets[1:])
+                names = ", ".join(line["learner"] for line in others)
+                of = f"the best of {library} ({names})"
+                text += ["", f"`{own['learner']}` errs no more than {of} on {held} of {len(sets) - 1} sets."]
+    return "\n".join(text)
+
+
+def errors_two():
+    """Format the table of two classes of docs/accuracy.md."""
+    return errors(read_csv("accuracy_two.csv"), ERRING)
+
+
+def errors_several():
+    """Format the table of several classes of docs/accuracy.md."""
+    return errors(read_csv("accuracy_several.csv"), ERRING)
 
 
 def call(algorithm):
@@ -127,6 +199,9 @@ def classes():
 # (page, markers' name, function that makes the text) of all that needs no measuring.
 DERIVED = (
     (DOCS / "algorithms.md", "algorithms", algorithms),
+    (DOCS / "speed.md", "streams", streams),
+    (DOCS / "accuracy.md", "binary", errors_two),
+    (DOCS / "accuracy.md", "multiclass", errors_several),
     (README, "measurements", measurements),
     (README, "begin_with", begin_with),
     (README, "classes", classes),

@@ -23,6 +23,7 @@ import importlib.util
 import json
 import multiprocessing
 import platform
+import re
 import shlex
 import statistics
 import subprocess
@@ -41,7 +42,7 @@ import corpora
 import numpy as np
 import scipy.sparse as sp
 from benchmarks.common import ALGORITHMS, make_estimator, stream
-from pages import DOCS, write_between, write_derived
+from pages import DOCS, write_between, write_csv, write_derived
 
 import onlinecls
 
@@ -110,8 +111,11 @@ STREAMS = (
         {"perceptron": 1.2, "pa1": 1.4, "arow": 1.9, "narow": 2.3, "cw_stdev": 2.3, "adagrad_md": 2.3},
     ),
     Stream(
-        "news stories of RCV1", corpora.stories, functools.partial(stream, 1500, 78, spread=0.7), None,
-        {"perceptron": 2.3, "pa1": 2.4, "arow": 2.7, "narow": 3.8},
+        "news stories of RCV1", corpora.stories, functools.partial(stream, 1500, 78, spread=0.7),
+    ),
+    Stream(
+        "the same stories twenty times over", functools.partial(corpora.stories, 20),
+        functools.partial(stream, 30_000, 78, spread=0.7), None, {"perceptron": 2.3, "pa1": 2.4, "arow": 2.7, "narow": 3.8},
     ),
     Stream(
         "whole IMDb reviews, strings of 3 to 5 characters", corpora.reviews,
@@ -480,30 +484,32 @@ def import_race(repeats):
 
 
 def report(results):
-    """Format all measurements as Markdown."""
+    """Format what is measured beside the streams as Markdown."""
     parts = [
-        *(ratio_table(title, prices) for title, prices in (results["binary"] | results["multiclass"]).items()),
         call_table(results["one row"], "`partial_fit` of one row, 100 nnz: µs a call"),
         call_table(results["calls"], "AROW, calls of one row of 100 nnz, one of a data frame, or one text: µs"),
         call_table(results["batches"], "`partial_fit` of 100 rows: µs a row"),
         memory_table(results["memory"]),
         import_table(results["import"]),
-        notes(results),
+        results["about"],
     ]
     return "\n\n".join(parts)
 
 
-def ratio_table(title, prices):
-    """Format a row for each contestant with its price and its ratios to the floor and to the product that prefetches."""
-    floor, unit = next(iter(prices)), "number" if FLOOR_DENSE in prices else "nnz"
-    heads, cells = [f"ns/{unit}", f"times {floor}"], "---:|---:|"
-    if PREFETCHING in prices:
-        heads, cells = [*heads, "times the same in C, prefetching"], cells + "---:|"
-    lines = [f"| {title} | {' | '.join(heads)} |", f"|---|{cells}"]
-    for name, price in prices.items():
-        more = [] if price.prefetched is None else [f"{price.prefetched:.2f}"]
-        lines.append(f"| {name} | {' | '.join([f'{price.ns:.1f}', f'{price.ratio:.2f}', *more])} |")
-    return "\n".join(lines)
+def as_lines(results):
+    """Return a line for each contestant on each stream: its price, its ratios to the first and to the product that prefetches."""
+    return [
+        {
+            **dict(zip(("stream", "rows"), title.split(": ", 1), strict=True)),
+            "learner": re.sub(r"[*`]", "", name),
+            "ns a non-zero": f"{price.ns:.1f}",
+            "times the product": f"{price.ratio:.2f}",
+            "times the product in C, prefetching": "" if price.prefetched is None else f"{price.prefetched:.2f}",
+            "processors, if above 1.2": f"{price.threads:.1f}" if price.threads > 1.2 else "",
+        }
+        for title, prices in (results["binary"] | results["multiclass"]).items()
+        for name, price in prices.items()
+    ]
 
 
 def call_table(races, head):
@@ -529,14 +535,6 @@ def import_table(measured):
     lines = ["| import, whole process | ms | above scipy.sparse's |", "|---|---:|---:|"]
     lines += [f"| {name} | {total:.0f} | {above:+.0f} |" for name, (total, above) in measured.items()]
     return "\n".join(lines)
-
-
-def notes(results):
-    said = [results["about"]]
-    for title, prices in (results["binary"] | results["multiclass"]).items():
-        where = title.split(":")[0]
-        said += [f"{name} used {p.threads:.1f} processors ({where})." for name, p in prices.items() if p.threads > 1.2]
-    return " ".join(said)
 
 
 def about(repeats):
@@ -599,7 +597,7 @@ def measure(quick, repeats):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/speed.md, a summary into README.md")
+    parser.add_argument("--write", action="store_true", help="write docs/speed.csv, docs/speed.md and the README's table")
     parser.add_argument("--quick", action="store_true", help="a smoke run of seconds, on small synthetic data")
     parser.add_argument("--repeats", type=int, help="10 if left out, 2 with --quick")
     parser.add_argument("--json", help="write what was measured to this file as well")
@@ -614,10 +612,11 @@ def main():
             json.dump(results, file, indent=1, default=dataclasses.asdict)
     text = report(results)
     if args.write:
+        write_csv("speed.csv", as_lines(results))
         write_between(DOCS / "speed.md", "peers", text)
         write_derived()
     else:
-        print(text)
+        print(*("  ".join(line.values()) for line in as_lines(results)), text, sep="\n")
     if not args.quick:
         print("\n| target | measured | at most |\n|---|---:|---:|")
         print("\n".join(f"| {what} | {value:.2f} | {limit:g} |" for what, value, limit in targets(results)))

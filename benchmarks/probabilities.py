@@ -5,11 +5,12 @@
 Rows are of unit length; words are hashed to 2^20 columns (corpora.py). Each learner sees the training file once, in its order.
 ``CalibratedClassifierCV(method="sigmoid", cv=5)`` is put around the same learner with ``fit(max_iter=1, shuffle=False)``: it
 learns five models of four fifths of the rows each and averages their probabilities; with ``ensemble=False`` it takes one model of
-all rows, as ours is. Classes of fewer than five training rows, with which it cannot work, are left out for all. The last table
-has the ratios of ten random orders of the rows, too, and what probabilities add to the time of a pass.
+all rows, as ours is. Classes of fewer than five training rows, with which it cannot work, are left out for all. The table of the
+page has the ratios of ten random orders of the rows, too, and what probabilities add to the time of a pass.
 
 The calibration error is that of the class of the highest probability p: rows in 15 bins of equal width of p, the mean over the
-rows of their bin's |share that is right - mean of p|. ``--write`` makes the tables of docs/probabilities.md anew.
+rows of their bin's |share that is right - mean of p|. ``--write`` makes docs/probabilities.csv and the table
+of docs/probabilities.md anew.
 """
 
 import argparse
@@ -19,7 +20,7 @@ from time import perf_counter
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between
+from pages import DOCS, write_between, write_csv
 
 import onlinecls
 
@@ -37,6 +38,10 @@ CALIBRATED = {
     "PA": onlinecls.PassiveAggressiveClassifier(),
     "PA, `average=True`": onlinecls.PassiveAggressiveClassifier(average=True),
 }
+COLUMNS = (
+    "log loss", "5 folds: log loss", "ratio", "5 folds, one model: log loss", "its ratio", "calibration error, %",
+    "5 folds: calibration error, %", "error of predict, %", "error of the probabilities, %", "5 folds: error, %",
+)
 N_BINS, N_FOLDS, N_ORDERS, N_PASSES, LEAST = 15, 5, 10, 9, 1e-15
 
 
@@ -128,9 +133,10 @@ def cost(learner, X, y):
 
 
 def measure(name):
-    """Return the rows of a set's table, and the ratios of ours to the folds' and of the times."""
+    """Return a set's lines, and the ratios of ours to the folds' and of the times."""
     train, test = SETS[name]
     X, y, X_test, codes = without_rare(*corpora.load(train), *corpora.load(test))
+    about = {"set": name, "rows to learn": X.shape[0], "rows to test": len(codes), "classes": len(np.unique(y))}
     lines, ratios = [], {}
     for title, learner in CALIBRATED.items():
         chances, said = beside_the_model(learner, X, y, X_test)
@@ -138,48 +144,38 @@ def measure(name):
         folds, single = (measures(by_folds(learner, ensemble, X, y, X_test), codes) for ensemble in (True, False))
         at_random = np.exp(np.log(in_random_orders(learner, X, y, X_test, codes)).mean(axis=0))
         ratios[title] = ours[0] / folds[0], ours[0] / single[0], *at_random, cost(learner, X, y)
-        lines.append(
-            f"| {title} | {ours[0]:.4f} | {folds[0]:.4f} | {ratios[title][0]:.3f} | {single[0]:.4f} | {ratios[title][1]:.3f} "
-            f"| {100 * ours[1]:.1f} | {100 * folds[1]:.1f} | {missed:.1f} | {100 * ours[2]:.1f} | {100 * folds[2]:.1f} |"
-        )
-        print(name, lines[-1], flush=True)
-    for title, chances in (("dual ascent, `loss=\"log_loss\"`", dual_ascent(X, y, X_test)),
+        shown = (f"{ours[0]:.4f}", f"{folds[0]:.4f}", f"{ratios[title][0]:.3f}", f"{single[0]:.4f}", f"{ratios[title][1]:.3f}",
+                 *(f"{each:.1f}" for each in (100 * ours[1], 100 * folds[1], missed, 100 * ours[2], 100 * folds[2])))
+        lines.append({**about, "learner": title.replace("`", ""), **dict(zip(COLUMNS, shown, strict=True))})
+        print(*lines[-1].values(), flush=True)
+    for title, chances in (("dual ascent, loss=\"log_loss\"", dual_ascent(X, y, X_test)),
                            ("Vowpal Wabbit, logistic", vw(name, X, y, X_test))):
         loss, error, wrong = measures(chances, codes)
-        lines.append(f"| {title} | {loss:.4f} | | | | | {100 * error:.1f} | | | {100 * wrong:.1f} | |")
-        print(name, lines[-1], flush=True)
-    n_classes = len(np.unique(y))
-    head = f"**{name}**: {X.shape[0]:,} rows to learn, {len(codes):,} to test, {n_classes} classes"
-    return [head, "", *HEAD, *lines, ""], ratios
-
-
-HEAD = [
-    "| | log loss | 5 folds | ratio | 5 folds, one model | ratio | calibration error % | 5 folds "
-    "| error of `predict` % | of the probabilities % | 5 folds |",
-    "|---|---|---|---|---|---|---|---|---|---|---|",
-]
+        shown = (f"{loss:.4f}", "", "", "", "", f"{100 * error:.1f}", "", "", f"{100 * wrong:.1f}", "")
+        lines.append({**about, "learner": title, **dict(zip(COLUMNS, shown, strict=True))})
+        print(*lines[-1].values(), flush=True)
+    return lines, ratios
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--write", action="store_true", help="into docs/probabilities.md")
+    options.add_argument("--write", action="store_true", help="into docs/probabilities.csv, the means into docs/probabilities.md")
     options.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     options = options.parse_args()
-    text, ratios = [], {title: [] for title in CALIBRATED}
+    lines, ratios = [], {title: [] for title in CALIBRATED}
     for name in options.sets:
-        lines, found = measure(name)
-        text += lines
+        more, found = measure(name)
+        lines += more
         for title, several in found.items():
             ratios[title].append(several)
     means = {title: np.exp(np.log(several).mean(axis=0)) for title, several in ratios.items()}
-    text += [f"Log loss over that of five folds, and of five folds with one model, in the file's order and in {N_ORDERS} random "
-             "ones, and the time of a pass over that of one without probabilities; geometric means:", "",
-             "| | 5 folds | 5 folds, one model | random orders: 5 folds | 5 folds, one model | time |",
-             "|---|---|---|---|---|---|",
-             *(f"| {title} | " + " | ".join(f"{ratio:.3f}" for ratio in found[:-1]) + f" | {found[-1]:.1f} |"
-               for title, found in means.items())]
-    print("\n".join(text[-len(means):]))
+    text = ["| | 5 folds | 5 folds, one model | random orders: 5 folds | 5 folds, one model | time |",
+            "|---|---|---|---|---|---|",
+            *(f"| {title} | " + " | ".join(f"{ratio:.3f}" for ratio in found[:-1]) + f" | {found[-1]:.1f} |"
+              for title, found in means.items())]
+    print("\n".join(text))
     if options.write:
+        write_csv("probabilities.csv", lines)
         write_between(DOCS / "probabilities.md", "probabilities", "\n".join(text))
 
 

@@ -2,7 +2,7 @@
 
     python benchmarks/saving.py [--write] [--rounds 7] [--bits 24]
 
---write puts the tables into docs/saving.md. The file is in the page cache. safetensors is left out where it is not installed.
+--write puts the tables into docs/inside.md. The file is in the page cache. safetensors is left out where it is not installed.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from pages import ROOT, write_between
 
 import onlinecls
 
-PAGE = ROOT / "docs" / "saving.md"
+PAGE = ROOT / "docs" / "inside.md"
 NO_SHA = {"OPENSSL_ia32cap": ":~0x20000000"}  # hides the processor's SHA instructions from OpenSSL
 CHECKSUM = """
 import hashlib, sys, time, zlib
@@ -124,7 +124,7 @@ def together(learner, folder, rounds):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/saving.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/inside.md")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--bits", type=int, default=24, help="2^bits features")
     arguments = parser.parse_args()

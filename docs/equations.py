@@ -1,7 +1,8 @@
 """Equations of docstrings as mathematics: indented lines with Unicode's letters, in LaTeX for the site.
 
 A docstring is read in a terminal, where ``w += y (1 - m) / (v + r) Σx`` is all there should be. An equation is an indented
-line between paragraphs that has one of = <= < -= +=; words in it stay words.
+line between paragraphs that has one of = <= < -= +=; words in it stay words. Indented lines some of which are no equations are
+set as they stand.
 """
 
 import re
@@ -20,10 +21,12 @@ TOKEN = re.compile(
 OPERATORS = {"<=": r"\le ", ">=": r"\ge ", "<-": r"\leftarrow ", "+=": r"\mathrel{+}= ", "-=": r"\mathrel{-}= ", "..": r"\ldots ",
              "->": r"\to "}
 EQUATION = re.compile(r"[^=]=[^=]|<=")
+WIDTH = 80  # letters of a line that a page shows whole
 
 
 def words(text):
-    return rf"\;\text{{{text}}}\;".replace("_", r"\_")
+    word, subscript = re.fullmatch(r"(.*?)(?:_(\w))?", text).groups()
+    return rf"\;\text{{{word}}}" + (f"_{{{subscript}}}" if subscript else r"\;")
 
 
 def latex(line):
@@ -32,7 +35,7 @@ def latex(line):
     for found in TOKEN.finditer(line.strip()):
         kind, text = found.lastgroup, found[0]
         if kind == "option":
-            out.append(rf"\text{{{text}}}".replace("_", r"\_"))
+            out.append(rf"\text{{{text}}}")
         elif kind == "set" or text.startswith("sum over"):
             out.append(rf"\sum_{{{latex(found['set'])}}} ")
         elif kind == "sum":
@@ -61,7 +64,8 @@ def latex(line):
             out.append(opened.pop() if opened else ")")
         else:
             out.append(letters(text))
-    return "".join(out) + "".join(reversed([each for each in opened if each == "}"]))
+    text = "".join(out) + "".join(reversed([each for each in opened if each == "}"]))
+    return text.replace(r"(\;", "(").replace(r"\;)", ")")  # words in brackets need no room beside these
 
 
 def named(text):
@@ -88,6 +92,17 @@ def letters(text):
     return text.replace("·", r"\cdot ").replace("#", r"\#").replace("%", r"\%").replace("&", r"\&").replace("_", r"\_")
 
 
+def fitting(line):
+    """Cut a line where it has gaps, into lines that a page shows whole."""
+    parts = [""]
+    for part in re.split(r"(?<=\S)(?= {2,})", line.strip()):
+        if parts[-1] and len(parts[-1] + part) > WIDTH:
+            parts.append(part.strip())
+        else:
+            parts[-1] += part
+    return parts
+
+
 def as_mathematics(lines):
     """Replace the equations of a docstring by ``.. math::`` blocks; the sections of parameters and examples stay."""
     out, i = [], 0
@@ -96,12 +111,15 @@ def as_mathematics(lines):
         if i + 1 < len(lines) and re.fullmatch(r"-{3,}", lines[i + 1]):
             body = lines[i] == "Notes"
         block = []
-        while body and i + len(block) < len(lines) and re.match(r" {4}\S", lines[i + len(block)]):
+        while body and i + len(block) < len(lines) and re.match(r" {4}", lines[i + len(block)]):
             block.append(lines[i + len(block)])
-        if block and not (i and lines[i - 1].strip()) and all(EQUATION.search(each) for each in block):
-            out += [".. math::", "    :nowrap:", "", r"    \begin{gather*}"]
-            out += ["    " + latex(each) + (r" \\" if each is not block[-1] else "") for each in block]
-            out += [r"    \end{gather*}", ""]
+        paragraph = block and not (i and lines[i - 1].strip())
+        if paragraph and all(EQUATION.search(each) for each in block):
+            rows = [latex(part) for each in block for part in fitting(each)]
+            out += [".. math::", "    :nowrap:", "", r"    \begin{gather*}", *(f"    {row} \\\\" for row in rows[:-1]),
+                    f"    {rows[-1]}", r"    \end{gather*}", ""]
+        elif paragraph:
+            out += [".. code-block:: text", "", *block, ""]
         else:
             out += block
         i += len(block)

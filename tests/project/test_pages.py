@@ -179,7 +179,7 @@ def test_links_lead_somewhere(page):
         if not re.match(r"https?:", target):
             path, _, anchor = target.partition("#")
             there = (page.parent / path) if path else page
-            assert there.exists() or path.startswith("auto_examples/") or path == "api.rst", target  # (made by make docs)
+            assert there.exists() or path == "api.rst", target  # (docs/conf.py writes it)
             if anchor:
                 headings = re.findall(r"^#+ (.*)", there.read_text(encoding="utf-8"), re.MULTILINE)
                 assert anchor in map(slug, headings), target
@@ -195,11 +195,24 @@ def test_every_page_is_in_a_table_of_contents():
     assert {path.stem for path in DOCS.glob("*.md")} - {"index"} <= listed
 
 
-def script(name):
-    """Import a module of benchmarks."""
+def script(name, folder="benchmarks"):
+    """Import a module of benchmarks, or of another folder."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        patch.syspath_prepend(str(ROOT / folder))
         return importlib.import_module(name)
+
+
+def test_indented_lines_of_docstrings_become_equations_or_stay_as_they_are():
+    as_mathematics = script("equations", "docs").as_mathematics
+
+    def rows(*lines):
+        found = as_mathematics(["Text.", "", *lines, "", "More."])
+        return found[found.index(r"    \begin{gather*}") + 1 : found.index(r"    \end{gather*}")]
+
+    assert rows("    a = b", "      c = loss_i") == [r"    a = b \\", r"    c = \;\text{loss}_{i}"]
+    assert rows("    a = b,   " + "c + " * 20 + "d") == [r"    a = b, \\", "    " + "c + " * 20 + "d"]  # cut at the gap
+    steps = ["    DA1   alpha = c", "          DA2   the best alpha"]  # one of them no equation
+    assert as_mathematics(["Text.", "", *steps, "", "More."])[2:-2] == [".. code-block:: text", "", *steps, ""]
 
 
 def test_tables_that_follow_from_others_are_up_to_date():
