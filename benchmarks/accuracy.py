@@ -86,12 +86,12 @@ def sgd_block(n_rows, n_classes):
 def systems(multiclass, grid=None):
     """Return {name: (group, run)} of every installed contestant. With a grid, ours is its algorithm at each of its points."""
     algorithms = {name: {"algorithm": name} for name in (common.MULTICLASS if multiclass else common.BINARY)}
-    algorithms["pa"] = {"algorithm": "pa1", "C": float("inf")}
+    algorithms |= {"pa": {"algorithm": "pa1", "C": float("inf")}, "committee": {"algorithm": "committee"}}
     if grid:
         algorithms = grid_points(*grid)
     found = {}
     for name, params in algorithms.items():
-        if multiclass:
+        if multiclass and name != "committee":  # (whose members are one against the rest)
             for scheme in ("crammer_singer", "ovr"):
                 if scheme == "ovr" and name.startswith("entropic") and not grid:
                     continue  # minutes a set, for more errors than naming the commonest class makes
@@ -175,7 +175,7 @@ def as_lines(results, contestants):
 
 def hindsight(results, contestants):
     """Find AROW's least error on each set over a grid of its parameters, beside the best run of VW."""
-    lines = ["| error, % | best of VW | AROW | least of AROW | at |", "|---|---:|---:|---:|---|"]
+    lines = ["| error, % | best of VW | AROW | committee | least of AROW | at |", "|---|---:|---:|---:|---:|---|"]
     grid = [{"r": r, "intercept_scaling": scale} for r, scale in itertools.product(HINDSIGHT_R, HINDSIGHT_SCALES)]
     grid += [{"r": r, "fit_intercept": False} for r in HINDSIGHT_R]
     held, won = np.zeros(len(grid), int), 0
@@ -186,7 +186,8 @@ def hindsight(results, contestants):
         held += np.array(found) <= target
         won += found[at] <= target
         told = ", ".join(f"{key}={value}" for key, value in grid[at].items())
-        lines.append(f"| {name} | {target:.2f} | {errors['arow']:.2f} | {found[at]:.2f} | {told} |")
+        own = f"{errors['arow']:.2f} | {errors['committee']:.2f}"
+        lines.append(f"| {name} | {target:.2f} | {own} | {found[at]:.2f} | {told} |")
     says = f"At or below the best of VW: the best of these {len(grid)} settings for all sets on {held.max()}, "
     return "\n".join(lines) + f"\n\n{says}each set's own best setting on {won} of {len(results)}."
 

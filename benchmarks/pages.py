@@ -32,11 +32,12 @@ TIMED = {
     "Perceptron": ("Perceptron", "Perceptron crammer_singer"),
     "PA-I": ("PA-I (PA with C=inf)", "PA-I (PA with C=inf) crammer_singer"),
     "AROW": ("AROW", "AROW ovr"),
+    "committee": ("Committee", "Committee"),
     "scikit-learn SGD": ("scikit-learn SGDClassifier, hinge", "scikit-learn SGDClassifier, hinge"),
     "VW": ("VW hinge, from its binary cache", "VW oaa, from its text format"),
     "river PA": ("river PAClassifier, 1000 rows as dicts", ""),
 }
-ERRING = ("arow", "narow", "scw1", "adagrad_md", "pa1", "perceptron", "VW hinge", "VW logistic", "VW oaa", "SGD hinge",
+ERRING = ("committee", "arow", "narow", "scw1", "adagrad_md", "pa1", "perceptron", "VW hinge", "VW logistic", "VW oaa", "SGD hinge",
           "SGD log_loss")
 
 BEGIN_WITH = ("AROWClassifier", "CommitteeClassifier", "PassiveAggressiveClassifier", "AROWRegressor", "StreamPipeline")
@@ -132,7 +133,7 @@ def errors(lines, learners=None):
     for line in chosen:
         cells = (f"**{line[key]}**" if float(line[key]) == least[key] else line[key] for key in sets)
         text.append(f"| {line['learner']} | " + " | ".join(cells) + " |")
-    for own in (line for line in lines if line["learner"].startswith("arow")):
+    for own in (line for line in lines if line["learner"].startswith(("committee", "arow"))):
         for library in ("Vowpal Wabbit", "scikit-learn"):
             others = [line for line in lines if line["library"] == library]
             if others:

@@ -41,7 +41,7 @@ import calls
 import corpora
 import numpy as np
 import scipy.sparse as sp
-from benchmarks.common import ALGORITHMS, make_estimator, stream
+from benchmarks.common import ALGORITHMS, OTHERS, make_estimator, stream
 from pages import DOCS, write_between, write_csv, write_derived
 
 import onlinecls
@@ -53,8 +53,10 @@ TWICE = "scipy `X @ W`, W of 40 columns"  # as many numbers as 20 vectors of wei
 PREFETCHING = "the product in C, prefetching"
 SCORES = "`decision_function`"
 SAME_ROW = "the same row each time"
-BINARY = ("perceptron", "pa1", "arow", "narow", "cw_stdev", "cw_variance", "adagrad_md")
-MULTICLASS = (("arow", "crammer_singer"), ("arow", "ovr"), ("perceptron", "crammer_singer"), ("pa1", "crammer_singer"))
+BINARY = ("perceptron", "pa1", "arow", "narow", "cw_stdev", "cw_variance", "adagrad_md", "committee")
+MULTICLASS = (
+    ("arow", "crammer_singer"), ("arow", "ovr"), ("perceptron", "crammer_singer"), ("pa1", "crammer_singer"), ("committee", None),
+)  # fmt: skip
 CALLED = ("arow", "perceptron", "pa1")
 BEGIN = 16  # rows that tell a model the unit of X
 RIVER_ROWS = 1000  # it learns about 10,000 a second
@@ -259,7 +261,8 @@ def ours(name, X, y, begin, **params):
         # Its pages are brought in, as scipy's w has its: 20 classes take 168 MB, and what the system takes to find them (20 to
         # 400 ms where this was written) would drown what is measured.
         model = make_estimator(name, **params).partial_fit(*begin, classes=classes)
-        model._state.values += 0
+        for each in getattr(model, "members_", [model]):
+            each._state.values += 0
         return lambda: model.partial_fit(X, y)
 
     return Contestant(" ".join([our_name(name), *params.values()]), prepare, size_of(X))
@@ -272,7 +275,7 @@ def scores(name, X, y):
 
 
 def our_name(name):
-    return f"**{ALGORITHMS[name].title}**"
+    return f"**{(ALGORITHMS.get(name) or OTHERS[name]).title}**"
 
 
 def validation(X):
@@ -370,7 +373,7 @@ def binary_race(X, y, key, repeats):
 def multiclass_race(X, y, key, repeats):
     X, y, begin = begun(X, y)
     field = [product(FLOOR_20, X, n_columns=20), *prefetching(X, n_columns=20), product(TWICE, X, n_columns=40)]
-    field += [ours(name, X, y, begin, multi_class=scheme) for name, scheme in MULTICLASS]
+    field += [ours(name, X, y, begin, **({"multi_class": scheme} if scheme else {})) for name, scheme in MULTICLASS]
     if has("sklearn"):
         field += sklearn(X, y, only_sgd=True)
     if has("vowpalwabbit"):

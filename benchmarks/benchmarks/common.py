@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import onlinecls
-from onlinecls._registry import ALGORITHMS
+from onlinecls._registry import ALGORITHMS, OTHERS
 
 WIDE = {name: row for name, row in ALGORITHMS.items() if row.selects.get("matrix") != "full"}  # (that takes 500 features at most)
 BINARY = [name for name, algorithm in WIDE.items() if "binary" in algorithm.tasks]
@@ -25,7 +25,7 @@ N_WORDS = 200_000  # distinct columns of a stream at most: hashed text leaves mo
 
 def make_estimator(name, **params):
     """Make an estimator of the algorithm ``name`` of the registry."""
-    algorithm = ALGORITHMS[name]
+    algorithm = ALGORITHMS.get(name) or OTHERS[name]
     return getattr(onlinecls, algorithm.estimator)(**algorithm.selects, **params)
 
 

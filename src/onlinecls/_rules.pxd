@@ -53,27 +53,29 @@ cpdef enum Geometry:        # what a feature's two slots hold -> the weight that
     EXP                     # r, θ -> (W / Z) r  (simplex.pxd; x alone, not x and -x)
 
 
-ctypedef struct Params:
+ctypedef struct Params:     # one struct, so that a loop hands its parts one pointer; its fields in groups, by what reads them
+    # a rule
     int rule
     int trigger
-    int geometry
-    int open_classes        # labels join as they appear
-    int balanced            # class_weight="balanced" from running counts
-    int average_from        # rounds before the average starts; < 0: no average
     double margin           # the margin that counts as no loss: 0 or 1 (multiplicative: any)
     double slack            # PA in cycles: the largest loss that is left alone
     double epsilon          # regression: the residual that counts as none
-    double bias             # value of the constant feature; 0: no intercept
-    double eta0
     double C
     double r                # of SOP; AROW: what a row's variance is to the mean,
     double r2               # and to the covariance
     double b
     double phi              # CW: the normal quantile of the confidence
+    double radius
+    # a rule and its geometry
+    double eta0
+    double norm_bound       # multiplicative: W, the weights' sum of absolute values at most
+    double variance         # the initial variance, which no variance ever exceeds
+    # a geometry
+    int geometry
+    double bias             # value of the constant feature; 0: no intercept
     double delta
     double l1
     double l1_sum           # dual averaging: λt, l1 times the rounds so far
-    double variance         # the initial variance, which no variance ever exceeds
     double forgetting       # λ: variances grow by 1/(1 - λ) a row, up to the initial one
     double growth           # s: what all variances have grown by since they were last written down
     double stored_cap       # forgetting: σ_0/s, the most that counts of what is stored of a variance
@@ -81,11 +83,14 @@ ctypedef struct Params:
     double power            # p-norm: p
     double root             # p-norm: (p - 1) / 2^squarings
     int squarings
-    double radius
-    double norm_bound       # multiplicative: W, the weights' sum of absolute values at most
-    double spacing          # the spacing of the dtype's numbers at 1
+    # a pass, when it begins
+    int open_classes        # labels join as they appear
+    int balanced            # class_weight="balanced" from running counts
+    int average_from        # rounds before the average starts; < 0: no average
+    # of the dtype
+    double spacing          # the spacing of its numbers at 1
     double limit            # the largest number a model may hold
-    double tiny             # the smallest normal number of its dtype
+    double tiny             # its smallest normal number
 
 
 ctypedef struct Stats:
