@@ -7,7 +7,7 @@ AROW), and its errors are reported on the others. Then the classes themselves ru
 small tables with standardised columns, whose automatic members have full covariances.
 
     python benchmarks/committee.py choose FILE [--rows N]     (half an hour; FILE is JSON)
-    python benchmarks/committee.py report FILE                (writes the page)
+    python benchmarks/committee.py report [FILE]              (writes the page; without FILE the table of the choice stays)
 """
 
 import argparse
@@ -285,7 +285,8 @@ def report(path):
     page = DOCS / "committee.md"
     write_between(page, "others", others())
     write_between(page, "speed", priced(*common.stream(20000, 100)))
-    write_between(page, "chosen", chosen(json.loads(path.read_text())))
+    if path is not None:
+        write_between(page, "chosen", chosen(json.loads(path.read_text())))
     lines, means = tables({
         "two classes": wide(corpora.BINARY, "unit"),
         "several classes": wide(corpora.MULTICLASS, "unit", 8000),
@@ -299,7 +300,7 @@ def report(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("choose", "report"))
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--rows", type=int, default=4000)
     options = parser.parse_args()
     if options.what == "choose":

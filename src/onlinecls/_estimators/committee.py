@@ -49,21 +49,23 @@ class Automatic(NamedTuple):
         return learner
 
 
-def _arow(task: str, name: str, r: float = 0.1) -> Automatic:
-    """Return an AROW of r times the unit of its default, by what its name says of it."""
+def _arow(task: str, name: str, r: float = 0.1, **more: Any) -> Automatic:
+    """Return an AROW of r times the unit of its default, with a full covariance or forgetting if its name says so."""
     full = {"covariance": "full"} if "full" in name else {}
     forgetting = {"forgetting": 0.001} if "forgetting" in name else {}
-    return Automatic(name, f"AROW{task.capitalize()}", {**full, **forgetting}, {"r": r})
+    return Automatic(name, f"AROW{task.capitalize()}", {**full, **forgetting, **more}, {"r": r})
 
 
 _ADAGRAD = Automatic("adagrad", "AdaGradClassifier", {"update": "dual_averaging"}, {})
 _WIDE, _FULL = ("arow", "arow-slow", "arow-forgetting"), ("arow-full", "arow-full-forgetting")
+_JOINT = {"multi_class": "crammer_singer"}  # (which errs less than one against the rest where features are few)
 
 #: The automatic members, of classes and of numbers, for wide rows and for those of at most NARROW features (docs/committee.md).
 AUTOMATIC = {
     ("classifier", False): (*(_arow("classifier", name, 2.0 if name == "arow-slow" else 0.1) for name in _WIDE), _ADAGRAD),
     ("classifier", True): (
-        _arow("classifier", "arow"), Automatic("scw", "SCWClassifier", {}, {}), *(_arow("classifier", name) for name in _FULL)
+        _arow("classifier", "arow", **_JOINT), Automatic("scw", "SCWClassifier", _JOINT, {}),
+        *(_arow("classifier", name, **_JOINT) for name in _FULL),
     ),
     ("regressor", False): tuple(_arow("regressor", name, 1.0 if name == "arow-slow" else 0.1) for name in _WIDE),
     ("regressor", True): tuple(_arow("regressor", name) for name in ("arow", *_FULL)),
@@ -418,7 +420,8 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     members : "auto", or list of classifiers or of (name, classifier) pairs, default="auto"
         Linear classifiers of this library, of one `multi_class`; clones of them learn. Their `class_weight`, `probability` and
         `dtype` are those of the committee; their parameters of `fit` do not count. "auto": AROW at two r, one that forgets, and
-        AdaGrad (dual averaging); of at most 300 features AROW, SCW, and AROW with a full covariance, with and without forgetting.
+        AdaGrad (dual averaging); of at most 300 features AROW, SCW, and AROW with a full covariance, with and without forgetting,
+        which learn several classes jointly (``multi_class="crammer_singer"``).
     combine : {"arow", "hedge"}, default="arow"
         "hedge": a_k ~ exp(-η_t L_k), with L_k the sum of the member's clipped hinge losses, min(1, [1 - m_k]+), and
         η_t = √(8 ln K / t): the mean of the losses by these weights is at most the best member's + √(2 T ln K) + √(ln K / 8).
