@@ -1,4 +1,4 @@
-"""What Python sees of the model of quadratic potentials."""
+"""The Python interface of the model of quadratic potentials."""
 
 import numpy as np
 from numpy.typing import NDArray

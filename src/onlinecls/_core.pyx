@@ -1,14 +1,14 @@
 """The training loops, the updates of a diagonal and of a full covariance, and the model they belong to.
 
-For each row the task turns scores into a margin (`Stats`), the rule of the paper makes a step of it (`Step`, _rules.pxd), and
-the geometry applies the step. The two updates that narrow a covariance stand here:
+For each row the task turns scores into a margin (`Stats`), the paper's rule turns it into a step (`Step`, _rules.pxd), and the
+geometry applies the step. The two updates that shrink a covariance are here:
 
     sparse, diagonal    `apply_step_feature`    μ_i += τ σ_i x_i,   σ_i <- σ_i / (1 + β x_i² σ_i)   for the non-zeros of a row
     dense, full         `sherman_morrison`      μ += τ u,   Σ <- Σ - k u u',   u = Σx,   k = β / (1 + β x'u)
 
-What else happens to a row (its weight, mistakes, averages, records, signals) are the hooks `next_round`, `before_step`,
-`count_loss` and `after_step` of _compiled/rounds.pxd. Loops trust their input: the Python layer has checked all of it before the
-first write. State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
+The hooks `next_round`, `before_step`, `count_loss` and `after_step` of _compiled/rounds.pxd do the rest (weights, mistakes,
+averages, records, signals). Loops do not check their input: the Python layer has checked all of it before the first write. State
+and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
 """
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
@@ -37,7 +37,7 @@ from ._rules cimport (
 
 
 cdef enum:
-    BLOCK = 64              # dense rows that meet Σ at once when their deviations are read
+    BLOCK = 64              # dense rows multiplied by Σ at once to compute deviations
 
 FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
 
@@ -48,8 +48,8 @@ cdef inline void apply_step_feature(int geometry, floating[::1] state, Py_ssize_
                                     floating beta, const Params* p) noexcept nogil:
     """Apply the step (tau, beta) along x to one feature, whose slots are a and b.
 
-    In the model's own precision, in which the result is stored: converting float32 to double and back would take as long as the
-    step. _compiled/lanes.h has the same operations in the same order for several features at a time.
+    It computes in the model's precision, in which the result is stored: converting float32 to double and back would take as long
+    as the step. _compiled/lanes.h has the same operations in the same order for several features at a time.
     """
     cdef floating second, one = 1.0, g = tau * x
     if geometry == ADDITIVE:            # w += τ x
@@ -59,11 +59,11 @@ cdef inline void apply_step_feature(int geometry, floating[::1] state, Py_ssize_
         g = x * second
         state[a] += tau * g
         state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor)
-    elif geometry == FORGETTING:        # the same, of σ = s min(b, σ_0/s)
+    elif geometry == FORGETTING:        # the same with σ = s min(b, σ_0/s)
         second = smaller(state[b], <floating>p.stored_cap)
         g = x * (second * <floating>p.growth)
         state[a] += tau * g
-        if x != 0.0:                    # (a zero that is stored changes nothing, not what is stored either)
+        if x != 0.0:                    # (a stored zero changes nothing, not even the stored number)
             state[b] = larger(second / (one + beta * (x * g)), <floating>p.floor / <floating>p.growth)
     elif geometry == POTENTIAL:         # θ += τ x,   σ /= 1 + β x² σ
         second = state[b]
@@ -79,13 +79,13 @@ cdef inline void apply_step_feature(int geometry, floating[::1] state, Py_ssize_
 
 cdef inline void apply_step_one(int geometry, floating[::1] state, Step step, const floating[::1] data,
                                 const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Apply a step to the only vector of weights: to several features at a time where they have two slots and take divisions."""
+    """Apply a step to the only vector of weights, several features at a time in geometries that divide."""
     cdef Py_ssize_t k = row.lo, width = 1 if geometry == ADDITIVE else 2, several = 16 // sizeof(floating)
     cdef floating tau = <floating>step.tau, beta = <floating>step.beta, least = <floating>p.floor
     cdef floating *places[4]
     if geometry == FORGETTING:
         least /= <floating>p.growth
-    if geometry == POTENTIAL and beta == 0.0:       # (σ / 1, which is not below its floor)
+    if geometry == POTENTIAL and beta == 0.0:       # (σ / 1 is not below its floor)
         for k in range(row.lo, row.hi):
             state[2 * column(indices, k, row.lo)] += tau * data[k]
         state[state.shape[0] - 2] += tau * <floating>p.bias
@@ -121,14 +121,14 @@ cdef inline bint has_variances(const Params* p) noexcept nogil:
 
 
 cdef inline void advance(int geometry, floating[::1] state, PassContext* context, Params* p) noexcept nogil:
-    """Change what depends on the number of rounds: dual averaging's λt; variances of a learner that forgets, which grow by
-    1/(1 - λ) before each row, up to the initial one."""
+    """Update what depends on the number of rounds: dual averaging's λt, and the growth of variances by 1/(1 - λ) before each row
+    of a learner that forgets, up to the initial variance."""
     if geometry == DUAL:
         p.l1_sum = p.l1 * (context.counters.rounds - 1.0)
     elif geometry == FORGETTING:
         context.counters.growth = (context.counters.growth if context.counters.growth else 1.0) / (1.0 - p.forgetting)
         p.growth, p.stored_cap = context.counters.growth, p.variance / context.counters.growth
-        if p.growth * p.tiny > p.floor:     # (what is stored of the least variance would be no normal number)
+        if p.growth * p.tiny > p.floor:     # (the least variance would be stored as a subnormal number)
             write_variances_down(state, context.columns, p)
             context.counters.growth = p.growth
 
@@ -152,9 +152,9 @@ cdef void note_step(Record* record, double sign, double v, const floating[::1] s
 
 cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* context, floating[::1] state,
                           const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
-    """Learn rows with one vector: label 1 on its positive side (BINARY), or its scores towards targets (REGRESSION).
+    """Learn rows with one vector, from labels (BINARY: label 1 on its positive side) or targets (REGRESSION).
 
-    (task and geometry are constants where this is called: a loop of its own for each.)
+    (task and geometry are constants in each call, so that the compiler makes a loop for each.)
     """
     cdef double sign, score
     cdef Round r
@@ -164,7 +164,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
     while next_round(&r, b, context):
         advance(geometry, state, context, p)
         sums = scan(geometry, state, data, indices, r.row, p)
-        score = sums.score          # (a copy: sums, whose address nobody takes, stays in registers)
+        score = sums.score          # (a copy: sums stays in registers if its address is not taken)
         before_step(task, &score, average_lag(context, 0, data, indices, r.row, p.bias), sums.q, &r, b, context)
         s.weight, s.q, s.v = r.weight, sums.q, sums.v
         if task == REGRESSION:
@@ -178,7 +178,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
         if geometry == POTENTIAL and precision(&s, p) != 0.0:       # (else Σ stays as it is, and m' = m)
             s.margin = sign * lookahead_margin_one(state, data, indices, r.row, precision(&s, p), p)
         step = apply_rule(&s, p)
-        # Least squares learns from a residual of 0 too: how certain the model is.
+        # Least squares learns from a residual of 0 too: its variances shrink.
         if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and step_fits(geometry, &s, step, context, p):
             if geometry == POTENTIAL and unlikely(context.record != NULL):
                 note_step(context.record, sign, s.v, state, data, indices, r.row, step.beta, p)
@@ -214,7 +214,7 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
                          const floating[::1] data, const index_t[::1] indices, const Params* given) except -1 nogil:
     """Run `learn_one` on local copies, whose numbers stay in registers. (9 arguments: the constants that choose a loop.)
 
-    rule : ANY_RULE or, for a plain pass, its rule: a constant, as then are all fields for which the hooks would have work.
+    rule : ANY_RULE, or the rule of a plain pass: a constant, as are then all fields that would give the hooks work.
     """
     cdef Batch b = batch[0]
     cdef PassContext context = caller[0]
@@ -232,7 +232,7 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
 
 cdef int learn_vector(Task task, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
                       const index_t[::1] indices, const Params* p) except -1 nogil:
-    """Run the loop of a task and geometry with one vector of weights; of the rules most in use, on CSR rows, a plain one."""
+    """Run the loop of a task and geometry with one vector of weights; the commonest rules have loops for plain passes of CSR."""
     if index_t is int32_t and task == BINARY and is_plain(b, context):
         if p.rule == PERCEPTRON and p.geometry == ADDITIVE:
             return run_loop(BINARY, ADDITIVE, PERCEPTRON, b, context, state, data, indices, p)
@@ -269,8 +269,8 @@ cdef enum:
 
 ctypedef struct Workspace:  # numbers of each class
     double* scores
-    double* averages        # the scores by the average, by which predict goes; without one the scores themselves
-    double* own_averages    # where these are computed
+    double* averages        # the average's scores, which `predict` uses; without an average, `scores`
+    double* own_averages    # where the average's are computed
     double* v
     Steps steps
 
@@ -310,7 +310,7 @@ cdef inline void step_classes(floating[::1] state, const Steps* steps, const flo
 
 cdef inline double score_classes(const floating[::1] state, const PassContext* context, Workspace* work,
                                  const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Compute the scores of all classes, and those by the average; return ||x||²."""
+    """Compute the scores of all classes, and the average's; return ||x||²."""
     cdef Py_ssize_t c
     cdef double q = scan_classes(p.geometry, state, data, indices, row, work.scores, context.columns, p)
     work.averages = work.scores
@@ -358,7 +358,7 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
     cdef Py_ssize_t j, c
     cdef double sign
     cdef Steps open = work.steps        # the classes whose margin alone does not rule out a step
-    cdef Steps steps = work.steps       # and of these, those that take a step
+    cdef Steps steps = work.steps       # those of them that take a step
     cdef Round r
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     while next_round(&r, b, context):
@@ -420,9 +420,9 @@ cdef int learn_classes(Task task, const Batch* b, PassContext* context, floating
 
 cdef inline void apply_rank_one(Full* f, Py_ssize_t c, double tau, double k, floating[::1] state, floating[:, ::1] S,
                                 floating[:, ::1] work, const PassContext* context) noexcept nogil:
-    """Apply w_c += τ u, and put s = √k u beside Σ_c, for Σ_c -= s s' when steps are written (`write_down`).
+    """Apply w_c += τ u, and keep s = √k u beside Σ_c until `write_down` does Σ_c -= s s'.
 
-    No step takes more from a Σ_jj than there is: noise would make more of it.
+    No step takes more from a Σ_jj than is left of it, as rounding noise otherwise could.
     """
     cdef Py_ssize_t j, at = f.place[c], waiting = waiting_at(f, c) + f.n_waiting[c], left = roots_at(f, c) + 1
     cdef floating before, s, step = <floating>tau, root = <floating>sqrt(k), shrink = 1.0
@@ -441,7 +441,7 @@ cdef inline void apply_rank_one(Full* f, Py_ssize_t c, double tau, double k, flo
     for j in range(f.D):
         s = shrink * root * work[at, j]
         work[waiting, j] = s
-        work[left, j] = larger(work[left, j] - s * s, <floating>0.0)       # (its root is taken; rounding may pass 0)
+        work[left, j] = larger(work[left, j] - s * s, <floating>0.0)       # (its root is taken; rounding may go below 0)
         fallen |= FALL * work[left, j] < work[left - 1, j] * work[left - 1, j]
     f.n_waiting[c] += 1
     if fallen or f.n_waiting[c] == f.depth:
@@ -450,7 +450,7 @@ cdef inline void apply_rank_one(Full* f, Py_ssize_t c, double tau, double k, flo
 
 cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Step step, floating[::1] state,
                                   floating[:, :, ::1] sigma, floating[:, ::1] work, PassContext* context) noexcept nogil:
-    """Take a step along the joint example: w += τ Σz and Σ^-1 += β z z', which is Σ -= k u u' of each of its vectors.
+    """Take a step along the joint example: w += τ Σz and Σ^-1 += β z z', that is, Σ -= k u u' for each of its vectors.
 
     A potential's stored weights are w = Σθ:  Δw = Σ_t τx - k u u'θ. Return False if the model would leave the dtype's range.
     """
@@ -475,7 +475,7 @@ cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Ste
 
 cdef inline double score_full(const Full* f, double* averages, const PassContext* context, const floating[::1] state,
                               const floating[::1] data, const index_t[::1] indices, Row row) noexcept nogil:
-    """Compute the scores of all vectors, and those by the average; return ||x||²."""
+    """Compute the scores of all vectors, and the average's; return ||x||²."""
     cdef Py_ssize_t j
     cdef double q = score_all(state, data, indices, row, f.scores, f.k, f.p)
     for j in range(f.k):
@@ -486,7 +486,7 @@ cdef inline double score_full(const Full* f, double* averages, const PassContext
 cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, floating[::1] state, floating[:, :, ::1] sigma,
                            floating[:, ::1] work, const floating[::1] data, const index_t[::1] indices,
                            PassContext* context) noexcept nogil:
-    """Take the step of one example of a row, for which the row is expanded. (10 arguments: a row, the matrix, the workspace.)"""
+    """Take the step of one example of a row that has been expanded. (10 arguments: a row, the matrix, the workspace.)"""
     cdef Py_ssize_t j
     cdef const Params* p = f.p
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -510,7 +510,7 @@ cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, 
 
 cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1] state, floating[:, :, ::1] sigma,
                     const floating[::1] data, const index_t[::1] indices) except -1:
-    """Learn rows of any task with a full covariance of each vector, of which the lower triangles count."""
+    """Learn rows of any task with a full covariance for each vector, kept as a lower triangle."""
     cdef Py_ssize_t number, k = f.k
     cdef double[:, ::1] numbers = np.empty((4, k))
     cdef int64_t[::1] places = np.zeros(k * (3 + f.span + f.depth), np.int64)
@@ -527,10 +527,10 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
         with nogil:
             while next_round(&r, b, context):
                 f.now = r.i
-                if p.forgetting > 0.0 and p.variance > 0.0:     # (0: it waits for the first row that is not all zeros)
+                if p.forgetting > 0.0 and p.variance > 0.0:     # (0: unknown before the first row that is not all zeros)
                     grow_full(f, sigma, work)
                 if r.i >= max(f.stop, f.resume) and f.foresight != NEVER and f.depth > 1:
-                    context.budget -= QUANTUM     # (pending signals wait for the end of the row)
+                    context.budget -= QUANTUM     # (signals are handled at the end of the row)
                     look_ahead(f, b, context, state, sigma, work, data, indices)
                 q = score_full(f, &numbers[2, 0], context, state, data, indices, r.row)
                 before_step(f.task, &numbers[2, 0], 0.0, q, &r, b, context)
@@ -646,7 +646,7 @@ cdef class QuadraticModel(Model):
             self.read(DEVIATION, rows, &indptr[0], deviations.shape[0], &deviations[0, 0], deviations.shape[1])
 
     cdef int deviate(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
-        """Compute found[i, c] = √(x_i'Σ_c x_i). A full Σ meets many dense rows at once, sparse ones singly."""
+        """Compute found[i, c] = √(x_i'Σ_c x_i). A full Σ is multiplied by many dense rows at once, by sparse ones singly."""
         cdef Py_ssize_t i, j, c, k = context.n_found, n_dense = 0
         cdef const floating[::1] state = self.values
         cdef const floating[:, :, ::1] sigma = self.sigma

@@ -1,14 +1,14 @@
-"""The rules, which make a step (Step) of a row's few numbers (Stats). Mathematics only: O(1), double, no data.
+"""The rules, which turn a row's few numbers (Stats) into a step (Step). Mathematics only: O(1), double, no data.
 
 A rule sees the signed example z = y x, in multiclass z = phi(x, y) - phi(x, r) for the top wrong class r, in regression
-z = sgn(y - s) x and the margin ε - |y - s|: its distance from the wrong side. Its loss is the margin that is wanted
-less m (p.margin: 1 for classes, 0 for conservative rules and regression), so that one rule serves every task.
+z = sgn(y - s) x and the margin ε - |y - s|: its distance from the wrong side. Its loss is the wanted margin (p.margin:
+1 for classes, 0 for conservative rules and regression) less m, so that one rule serves every task.
 To add one: its name in Rule, its function with equation and source, its line in apply_rule; then its row in _registry.py.
 """
 from libc.math cimport sqrt
 
 
-cpdef enum Rule:            # (in lower case, the names that rows of the registry have)
+cpdef enum Rule:            # (in lower case, the names in the registry's rows)
     PERCEPTRON
     AGGRESSIVE_PERCEPTRON
     PA1
@@ -40,7 +40,7 @@ cpdef enum Trigger:         # when a rule may take a step
 cpdef enum Geometry:        # what a feature's two slots hold -> the weight that predicts (the loops: _core and _compiled)
     ADDITIVE                # w, none -> w
     GAUSSIAN                # w, its variance σ -> w
-    # (FORGETTING is no GAUSSIAN with s = 1: to read every σ as s min(b, σ_0/s) would cost learners that do not forget 14 %.)
+    # (It is not GAUSSIAN with s = 1: reading every σ as s min(b, σ_0/s) would cost learners that do not forget 14 %.)
     FORGETTING              # w, b = σ/s -> w  (σ grows with s, up to the first variance σ_0)
     POTENTIAL               # θ, σ -> σθ
     MIRROR                  # w, G = Σ g² -> w
@@ -53,22 +53,22 @@ cpdef enum Geometry:        # what a feature's two slots hold -> the weight that
     EXP                     # r, θ -> (W / Z) r  (simplex.pxd; x alone, not x and -x)
 
 
-ctypedef struct Params:     # one struct, so that a loop hands its parts one pointer; its fields in groups, by what reads them
+ctypedef struct Params:     # one struct, so that loops pass one pointer; its fields are grouped by what reads them
     # a rule
     int rule
     int trigger
-    double margin           # the margin that counts as no loss: 0 or 1 (multiplicative: any)
-    double slack            # PA in cycles: the largest loss that is left alone
-    double epsilon          # regression: the residual that counts as none
+    double margin           # the least margin without loss: 0 or 1 (multiplicative: any)
+    double slack            # PA in cycles: the largest loss without a step
+    double epsilon          # regression: the largest residual without loss
     double C
-    double r                # of SOP; AROW: what a row's variance is to the mean,
-    double r2               # and to the covariance
+    double r                # of SOP; AROW: a row's variance in the update of the mean,
+    double r2               # and in that of the covariance
     double b
     double phi              # CW: the normal quantile of the confidence
     double radius
     # a rule and its geometry
     double eta0
-    double norm_bound       # multiplicative: W, the weights' sum of absolute values at most
+    double norm_bound       # multiplicative: W, the largest sum of the weights' absolute values
     double variance         # the initial variance, which no variance ever exceeds
     # a geometry
     int geometry
@@ -77,8 +77,8 @@ ctypedef struct Params:     # one struct, so that a loop hands its parts one poi
     double l1
     double l1_sum           # dual averaging: λt, l1 times the rounds so far
     double forgetting       # λ: variances grow by 1/(1 - λ) a row, up to the initial one
-    double growth           # s: what all variances have grown by since they were last written down
-    double stored_cap       # forgetting: σ_0/s, the most that counts of what is stored of a variance
+    double growth           # s: the factor by which all variances have grown since they were last written down
+    double stored_cap       # forgetting: σ_0/s, where stored variances are capped
     double floor            # the least variance
     double power            # p-norm: p
     double root             # p-norm: (p - 1) / 2^squarings
@@ -108,7 +108,7 @@ ctypedef struct Step:
 
 
 cdef inline double smaller(double a, double b) noexcept nogil:
-    """fmin without its NaN rule, which costs a call."""
+    """Return the smaller number: fmin without its NaN rule, which costs a call."""
     return a if a < b else b
 
 
@@ -145,8 +145,8 @@ cdef inline Step pa2(const Stats* s, const Params* p) noexcept nogil:
 
 
 cdef inline Step multiplicative(const Stats* s, const Params* p) noexcept nogil:
-    # PA section 6:  w_j <- w_j e^(τ v_j) / Z,  τ = 4 l / ρ²,  v = W z, whose parts lie within ρ: θ += τ W z.
-    # A hard constraint: a row's weight can but hold the step back.
+    # PA section 6:  w_j <- w_j e^(τ v_j) / Z,  τ = 4 l / ρ²,  v = W z, whose components span ρ: θ += τ W z.
+    # A hard constraint: a row's weight can only shorten the step.
     cdef Step step = Step(0.0, 0.0)
     if s.margin < p.margin:
         step.tau = smaller(1.0, s.weight) * (4.0 * (p.margin - s.margin) / s.width) * (p.norm_bound / s.width)
@@ -155,7 +155,7 @@ cdef inline Step multiplicative(const Stats* s, const Params* p) noexcept nogil:
 
 cdef inline Step multiplicative_centre(const Stats* s, const Params* p) noexcept nogil:
     # PA section 6, uniclass:  τ = l / (8 ||v||_∞²),  v = W (x - w) / n,  n = ||x - w||: θ += τ W (x - w) / n, with W ||x - w||_∞
-    # in v's place.
+    # in place of v.
     cdef Step step = Step(0.0, 0.0)
     if s.margin < 0.0:
         step.tau = smaller(1.0, s.weight) * (-s.margin / s.width) * 0.125 * p.norm_bound * ((p.epsilon - s.margin) / s.width)
@@ -183,7 +183,7 @@ cdef inline Step adagrad(const Stats* s, const Params* p) noexcept nogil:
 
 cdef inline Step least_squares(const Stats* s, const Params* p) noexcept nogil:
     # Recursive least squares, which is AROW for regression (AROW section 7):  w += l/(v + r1) Σz,  Σ^-1 += z z'/r2, always;
-    # a row's weight divides r1 = 1/(2λ1) and r2 = 1/(2λ2) of AROW's eq. 1, as a rule the same r.
+    # a row's weight divides r1 = 1/(2λ1) and r2 = 1/(2λ2) of AROW's eq. 1, usually the same r.
     return Step((p.margin - s.margin) / (s.v + p.r / s.weight), s.weight / p.r2)
 
 
@@ -215,7 +215,7 @@ cdef inline Step stdev_step(double alpha, const Stats* s, const Params* p) noexc
 
 
 cdef inline Step cw_stdev(const Stats* s, const Params* p) noexcept nogil:
-    # The constraint is hard, so that a row's weight can but hold the step back: times min(1, c).
+    # The constraint is hard, so that a row's weight can only shorten the step: times min(1, c).
     cdef Step step = stdev_step(stdev_alpha(s, p), s, p)
     step.tau *= smaller(1.0, s.weight)
     step.beta *= smaller(1.0, s.weight)
@@ -228,7 +228,7 @@ cdef inline Step scw1(const Stats* s, const Params* p) noexcept nogil:
 
 
 cdef inline Step scw2(const Stats* s, const Params* p) noexcept nogil:
-    # SCW-II, the same, proposition 2:  n = v + 1/(2Cc),  γ = φ√(φ²m²v² + 4nv(n + vφ²)),
+    # SCW-II, same paper, proposition 2:  n = v + 1/(2Cc),  γ = φ√(φ²m²v² + 4nv(n + vφ²)),
     # α = [(γ - b) / (2n(n + vφ²))]+,  b = m(2n + φ²v).  For b > 0 that cancels; 2(φ²v - m²) / (γ + b) is the same number.
     cdef double phi2 = p.phi * p.phi, m = s.margin, n = s.v + 0.5 / (p.C * s.weight), k = n + s.v * phi2, b, gamma
     b = m * (2.0 * n + phi2 * s.v)
@@ -281,12 +281,12 @@ cdef inline Step potential(const Stats* s, const Params* p) noexcept nogil:
 
 
 cdef inline bint margin_suffices(double margin, const Params* p) noexcept nogil:
-    """True if the margin alone tells that there is no step: the variances need not be read then."""
+    """Return True if the margin alone rules out a step: the variances need not be read then."""
     return margin >= 1.0 and margin >= p.margin and p.trigger == LOSS
 
 
 cdef inline bint never_steps(const Stats* s, const Params* p) noexcept nogil:
-    """True if there is no step at any variance up to s.v. A potential rule wants the least m' in the place of the margin."""
+    """Return True if no variance up to s.v leads to a step. For a potential rule s.margin is the least possible m'."""
     if p.trigger == STDEV:
         return s.margin >= p.phi * sqrt(s.v)
     elif p.trigger == VARIANCE:

@@ -1,4 +1,4 @@
-"""Four routines of the BLAS that scipy carries. C-ordered matrices: a C-ordered lower triangle is BLAS's upper one."""
+"""Four routines of scipy's BLAS. C-ordered matrices: a C-ordered lower triangle is BLAS's upper one."""
 from .sparse cimport floating
 
 cdef void symv(const floating[:, ::1] S, const floating[::1] x, floating[::1] y) noexcept nogil

@@ -1,3 +1,3 @@
-"""What Python sees of the compiled module."""
+"""The Python interface of the compiled module."""
 
 def load() -> None: ...

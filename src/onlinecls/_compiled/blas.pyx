@@ -34,7 +34,7 @@ def load():
 
 
 cdef void symv(const floating[:, ::1] S, const floating[::1] x, floating[::1] y) noexcept nogil:
-    """y = S x, by S's lower triangle."""
+    """Compute y = S x from S's lower triangle."""
     cdef char* upper = b"U"
     cdef int n = <int>S.shape[0], one = 1
     cdef floating alpha = 1.0, beta = 0.0
@@ -42,7 +42,7 @@ cdef void symv(const floating[:, ::1] S, const floating[::1] x, floating[::1] y)
 
 
 cdef void symm(const floating[:, ::1] S, const floating[:, ::1] X, floating[:, ::1] Y, int n_rows) noexcept nogil:
-    """Y[i] = S X[i] for the first rows of X, by S's lower triangle."""
+    """Compute Y[i] = S X[i] for the first rows of X, from S's lower triangle."""
     cdef char* left = b"L"
     cdef char* upper = b"U"
     cdef int n = <int>S.shape[0]
@@ -51,7 +51,7 @@ cdef void symm(const floating[:, ::1] S, const floating[:, ::1] X, floating[:, :
 
 
 cdef void syrk(floating[:, ::1] S, const floating[:, ::1] U, int n_rows) noexcept nogil:
-    """S -= U'U over the first rows of U, S's lower triangle only."""
+    """Subtract U'U, over the first rows of U, from S's lower triangle."""
     cdef char* upper = b"U"
     cdef char* none = b"N"
     cdef int n = <int>S.shape[0]
@@ -60,7 +60,7 @@ cdef void syrk(floating[:, ::1] S, const floating[:, ::1] U, int n_rows) noexcep
 
 
 cdef void gemv(const floating[:, ::1] U, int n_rows, const floating[::1] x, floating[::1] y) noexcept nogil:
-    """y = U x over the first rows of U."""
+    """Compute y = U x over the first rows of U."""
     cdef char* transposed = b"T"
     cdef int n = <int>U.shape[1], one = 1
     cdef floating alpha = 1.0, beta = 0.0
@@ -68,7 +68,7 @@ cdef void gemv(const floating[:, ::1] U, int n_rows, const floating[::1] x, floa
 
 
 cdef void gemv_t(const floating[:, ::1] U, int n_rows, const floating[::1] h, floating[::1] y) noexcept nogil:
-    """y -= U'h over the first rows of U."""
+    """Subtract U'h, over the first rows of U, from y."""
     cdef char* none = b"N"
     cdef int n = <int>U.shape[1], one = 1
     cdef floating alpha = -1.0, beta = 1.0

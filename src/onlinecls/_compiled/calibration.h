@@ -1,4 +1,4 @@
-/* One row for one score's numbers: see update_platt of rounds.pxd. Not inlined: a loop without them is to stay small. */
+/* The update of one score's numbers by one row: see update_platt of rounds.pxd. Not inlined: loops without it stay small. */
 #ifndef ONLINECLS_CALIBRATION_H
 #define ONLINECLS_CALIBRATION_H
 
@@ -13,7 +13,7 @@
 /* p(score) = 1 / (1 + e^-(a score + b)) */
 typedef struct {
     double a, b;
-    double haa, hab, hbb; /* curvature of the log loss in (a, b), in which later rows count for more */
+    double haa, hab, hbb; /* curvature of the log loss in (a, b), weighted towards later rows */
     double ridge;         /* added to haa, towards a = 1: the square of the largest score so far, at most 1. That of hbb is 1 */
     double seen;          /* sum of the rows' weights */
 } onlinecls_calibration;
@@ -29,7 +29,7 @@ static inline void onlinecls_solve(const onlinecls_calibration* now, double x, d
     found[0] = first > 0.0 ? x / first - ratio * found[1] : 0.0;
 }
 
-/* The margin m' > m at which the sigmoid's own pull ends: m' = m + w / (1 + e^m'), w > 0. */
+/* Solves m' = m + w / (1 + e^m') for m' > m, w > 0. */
 static inline double onlinecls_pulled(double m, double w)
 {
     double low = m, high = m + w / (1.0 + exp(m)), at, share, next;
@@ -62,7 +62,7 @@ ONLINECLS_APART void onlinecls_calibrate(onlinecls_calibration* pair, double sco
     const double large = onlinecls_large;
     if (!(fabs(score) <= 1e150 && c > 0.0 && c <= large))
         return;
-    keep = now.seen / (now.seen + 3.0 * c); /* rows of weight 1 come to count as 1, 4, 10, 20 ... */
+    keep = now.seen / (now.seen + 3.0 * c); /* rows of weight 1 count as 1, 4, 10, 20 ... in the end */
     now.seen += c;
     now.haa *= keep;
     now.hab *= keep;

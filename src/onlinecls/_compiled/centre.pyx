@@ -4,8 +4,8 @@ w = a u moves towards a row by a share b of the way,
 
     w <- (1 - b) w + b x,   that is   a <- (1 - b) a,   u += (b/a) x,   ||x - w||² = ||x||² - 2a u.x + a² ||u||²,
 
-so that a step costs O(nnz). ||u||² is a compensated running sum, of u_i². a only shrinks; before it, or u, leaves the range it is
-multiplied into u, O(n_features).
+so that a step costs O(nnz). ||u||² is a compensated running sum of u_i². a only shrinks; before a or u leaves the dtype's range,
+a is multiplied into u, O(n_features).
 """
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
@@ -32,7 +32,7 @@ SURFACE_SPACINGS = SURFACE
 
 ctypedef struct Centre:
     Normaliser squares      # ||u||²
-    double scale            # a; 0: there is no centre yet
+    double scale            # a; 0: no centre yet
 
 
 cdef inline void shift(floating[::1] state, Py_ssize_t at, floating x, floating share, Sum* sum) noexcept nogil:
@@ -103,7 +103,7 @@ cdef int learn_centre(Centre* centre, const Batch* b, PassContext* context, floa
             continue
         share = 1.0
         if not first:
-            # An update leaves its row on the surface, where rounding decides nothing: as decision_function has it.
+            # An update leaves its row on the surface; as in decision_function, rounding must not decide about it.
             if square - p.epsilon * p.epsilon <= SURFACE * p.spacing * size:
                 continue
             context.counters.mistakes += 1.0
@@ -151,7 +151,7 @@ cdef class CentreModel(Model):
             return learn_centre(<Centre*>&groups[0, 0], b, context, state, data, indices, &self.p)
 
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
-        """Compute found[i] = ||x_i - w||², and the size of the numbers that it is the difference of."""
+        """Compute found[i] = ||x_i - w||², and the size of the numbers subtracted."""
         cdef Py_ssize_t i
         cdef const floating[::1] state = self.values
         cdef const double[:, ::1] groups = self.groups

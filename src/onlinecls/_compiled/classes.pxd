@@ -1,7 +1,7 @@
 """Loops over the non-zeros of a row with a vector of weights for each class: scores, variances, steps.
 
-The layout of the classes' numbers stands in sparse.pxd. Each class has a sum of its own, in double and from left to right:
-numbers computed for several classes at once have the bits of those computed for one.
+The layout of the classes' numbers is described in sparse.pxd. Each class has its own sum, in double and from left to right: its
+bits do not depend on how many classes are computed at once.
 """
 from libc.stdint cimport int32_t, int64_t
 
@@ -129,7 +129,7 @@ cdef inline double variance_at(const floating[::1] state, Py_ssize_t at, const P
 
 cdef inline void variances(const floating[::1] state, Py_ssize_t n_classes, const Steps* steps, const floating[::1] data,
                            const index_t[::1] indices, Row row, double* v, const Params* p) noexcept nogil:
-    """Compute v[i] = x'Σx of class steps.classes[i]; these rise. (v has a number for each class.)"""
+    """Compute v[i] = x'Σx of class steps.classes[i], in rising order. (v has a number for each class.)"""
     cdef Py_ssize_t k, i, at, width = 2 * n_classes
     cdef double x
     if p.geometry != FORGETTING and n_classes > 1 and are_many(steps, n_classes):
@@ -179,7 +179,7 @@ cdef inline double lookahead_margin(const floating[::1] state, Py_ssize_t n_clas
 
 cdef inline void apply_step_classes(int geometry, floating[::1] state, Py_ssize_t at, floating x, const floating* taus,
                                     Py_ssize_t n_classes, const Params* p) noexcept nogil:
-    """Apply the steps of all classes to one feature, whose run begins at `at`. Their betas stand behind their taus."""
+    """Apply the steps of all classes to one feature, whose run begins at `at`. Their betas follow their taus."""
     if geometry == ADDITIVE:
         if floating is float:
             additive_classes_floats(&state[at], taus, n_classes, x)

@@ -1,4 +1,4 @@
-"""What Python sees of the model of a committee."""
+"""The Python interface of the model of a committee."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,7 +8,7 @@ from .model import Model
 KEPT: int
 
 class CommitteeModel(Model):
-    """What learning changes of a committee."""
+    """A committee's state, as the training loop sees it."""
 
     members: tuple[Model, ...]
     shares: NDArray[np.float64]

@@ -1,14 +1,14 @@
 """A committee: members learn block after block while its rows are in the cache, and a small learner combines their scores.
 
-Member k's score before it learns a row is number k of the combiner's row z. Of classes that share one vector z has the members'
-scores and the sign y; of more it has, of each, the score of the true class less that of the best wrong one, and y = 1.
+Member k's score before it learns a row is number k of the combiner's row z. For two classes z holds the members' scores,
+and y is the label's sign; for more, z holds each member's score of the true class less that of the best wrong one, and y = 1.
 
     arow     Σ <- Σ/(1-λ), scaled back where its trace passes K;   m = y a.z;   u = Σz,   v = z.u
              m < 1:   a += y (1 - m)/(v + r/c) u,   Σ -= u u'/(v + r/c)
              numbers: with z and y divided by s, always   a += (y - a.z)/(v + r/c) u,   Σ the same
     hedge    L_k += c l_k,   a_k ~ exp(-η_t L_k),   η_t = √(8 ln K / t),   l_k the member's loss in [0, 1]
 
-with the row's weight c and a = (1/K, ..), Σ = I before the first row. AROW lets rows pass by that all members call 0.
+with the row's weight c and a = (1/K, ..), Σ = I before the first row. AROW skips rows that all members score 0.
 """
 from cython cimport critical_section
 from libc.math cimport exp, fabs, frexp, isfinite, ldexp, log, sqrt
@@ -22,12 +22,12 @@ from .rounds cimport (
 )
 
 cdef enum:
-    MOST_SAID = 1 << 12     # scores of all members in a block,
-    MOST_WORK = 1 << 15     # non-zeros, and
-    MOST_SUMS = 1 << 19     # non-zeros times vectors of weights: all members learn them between two checks of signals
-    YOUNG = 16              # rows that tell the unit of y
+    MOST_SAID = 1 << 12     # most scores of all members in a block,
+    MOST_WORK = 1 << 15     # most non-zeros, and
+    MOST_SUMS = 1 << 19     # most non-zeros times vectors of weights: all members learn a block between two checks of signals
+    YOUNG = 16              # rows that determine the unit of y
 
-cdef Py_ssize_t ENDLESS = <Py_ssize_t>1 << 60      # a budget that no block spends: its rows are one unit of all members
+cdef Py_ssize_t ENDLESS = <Py_ssize_t>1 << 60      # a budget that no block uses up, so that no signal is handled within it
 
 KEPT = YOUNG
 
@@ -40,9 +40,9 @@ ctypedef struct Combiner:
     double limit            # the largest score that is combined
     double* shares          # [k] a
     double* sigma           # [k, k]; of Hedge NULL
-    double* losses          # [k + 1] of Hedge: each member's, and what the mean by the shares has paid; else NULL
+    double* losses          # [k + 1] Hedge: each member's, and that of the mean by the shares; else NULL
     double* kept            # [YOUNG, k + 2] regression: z, y and c of the first rows
-    double* gauge           # [2] s, and how many rows are kept
+    double* gauge           # [2] s, and the number of rows kept
     double* z               # [k] the present row, and room for another k numbers
     double* u
 
@@ -56,7 +56,7 @@ cdef enum Outcome:
 # --- a step of the combiner ----------------------------------------------------------------------------------------------------
 
 cdef inline double mixed(const double* shares, const double* said, Py_ssize_t stride, Py_ssize_t k) noexcept nogil:
-    """Return the sum of k numbers, `stride` apart, by their shares: of the members' scores, that of the committee."""
+    """Return the sum, weighted by the shares, of k numbers `stride` apart: the committee's score from its members'."""
     cdef Py_ssize_t j
     cdef double total = 0.0
     for j in range(k):
@@ -65,7 +65,7 @@ cdef inline double mixed(const double* shares, const double* said, Py_ssize_t st
 
 
 cdef void grow(Combiner* f) noexcept nogil:
-    """Let the variances grow by 1/(1 - λ), as far as their sum stays at K."""
+    """Let the variances grow by 1/(1 - λ), but not their sum beyond K."""
     cdef Py_ssize_t j, k = f.k
     cdef double* sigma = f.sigma
     cdef double trace = 0.0, factor = f.growth
@@ -106,7 +106,7 @@ cdef void pay(Combiner* f, const double* losses, double c, double t) noexcept no
     """Add the losses of round t, each in [0, 1], to the members' sums, and weigh the members for the next round."""
     cdef Py_ssize_t j
     cdef double least, total = 0.0, eta = sqrt(8.0 * log(<double>f.k) / (t + 1.0)), paid = 0.0
-    c = min(c, 1e290)               # (a row's weight times its class's may be infinite, and that times a loss of 0 no number)
+    c = min(c, 1e290)               # (a row's weight times its class's may be infinite, and that times a loss of 0 is NaN)
     for j in range(f.k):
         paid += f.shares[j] * losses[j]
     for j in range(f.k + 1):
@@ -122,12 +122,12 @@ cdef void pay(Combiner* f, const double* losses, double c, double t) noexcept no
 
 
 cdef inline double clipped(double loss) noexcept nogil:
-    """Return a loss within [0, 1]; of a score that is no number it is 1."""
+    """Return a loss within [0, 1]; 1 for NaN."""
     return 0.0 if loss <= 0.0 else loss if loss < 1.0 else 1.0
 
 
 cdef inline bint are_silent(const Combiner* f) noexcept nogil:
-    """Return True if all members call the row 0."""
+    """Return True if all members score the row 0."""
     cdef Py_ssize_t j
     for j in range(f.k):
         if f.z[j] != 0.0:
@@ -190,7 +190,7 @@ cdef Outcome learn_number(Combiner* f, double y, double c, double t) noexcept no
 
 
 cdef double unit_of(const double* kept, Py_ssize_t n, Py_ssize_t width) noexcept nogil:
-    """Return the power of two nearest to the median |y| of the kept rows that are not 0 (of two the lower one); 1 of none."""
+    """Return the power of two nearest to the (lower) median of the |y| > 0 of the kept rows; 1 if there are none."""
     cdef Py_ssize_t i, j, at, n_below, n_live = 0
     cdef int exponent
     cdef double y, found = 1.0
@@ -209,7 +209,7 @@ cdef double unit_of(const double* kept, Py_ssize_t n, Py_ssize_t width) noexcept
 
 
 cdef void begin(Combiner* f) noexcept nogil:
-    """Set the shares and what is known of them to what they are before the first row."""
+    """Set the shares, Σ and losses to their values before the first row."""
     cdef Py_ssize_t j
     for j in range(f.k):
         f.shares[j] = 1.0 / f.k
@@ -220,7 +220,7 @@ cdef void begin(Combiner* f) noexcept nogil:
 
 
 cdef Outcome learn_target(Combiner* f, double y, double c, double t) noexcept nogil:
-    """Learn a row of a regression; the first YOUNG rows are learnt again where they tell another unit of y."""
+    """Learn a row of a regression; learn the first YOUNG rows again where they change the unit of y."""
     cdef Py_ssize_t i, j, n, width = f.k + 2
     cdef double unit
     cdef Outcome outcome = UNCHANGED
@@ -243,7 +243,7 @@ cdef Outcome learn_target(Combiner* f, double y, double c, double t) noexcept no
             f.z[j] = f.kept[i * width + j]
         outcome = learn_number(f, f.kept[i * width + f.k], f.kept[i * width + f.k + 1], i + 1.0)
         i += 1
-    for i in range(YOUNG * width if f.gauge[1] >= YOUNG else 0):       # (no model keeps targets for ever)
+    for i in range(YOUNG * width if f.gauge[1] >= YOUNG else 0):       # (no model keeps targets longer than that)
         f.kept[i] = 0.0
     return outcome
 
@@ -252,7 +252,7 @@ cdef Outcome learn_target(Combiner* f, double y, double c, double t) noexcept no
 
 cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* said, Py_ssize_t stride, double* scores,
                  bint learns) except -1 nogil:
-    """Learn the rows of a block; said[j * stride + i] is number i that member j has handed out. learns : are the rows new?"""
+    """Learn the rows of a block; said[j * stride + i] is the i-th score of member j. learns : True if the rows are new."""
     cdef Py_ssize_t j, c, n = 0
     cdef Round r
     cdef bint fits
@@ -319,7 +319,7 @@ cdef Batch part(const Batch* b, Py_ssize_t start, Py_ssize_t stop) noexcept nogi
 
 
 cdef int learn_member(Model member, Task task, rows, const Batch* block, double* said) except -1:
-    """Let a member learn a block, by its own rule as if it were alone, and hand out what it said of each row before."""
+    """Let a member learn a block by its own rule, and store its scores of each row from before it learnt the row."""
     cdef PassContext context
     cdef Batch b
     cdef double[::1] counts = member.counts, counters = member.counters, correction = member.correction

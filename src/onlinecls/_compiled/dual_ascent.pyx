@@ -1,7 +1,7 @@
 """Dual ascent (Shalev-Shwartz and Singer's tutorial) and learners of its form: the loops over rows.
 
-A model is θ = Σ α_i Δφ_i, and the weights are ∇f*(θ): a number κ of the moment times what is stored of each feature, so that a
-row costs O(nnz) however κ moves.
+A model is θ = Σ α_i Δφ_i, and the weights are ∇f*(θ): the present factor κ times the stored numbers, so that a row costs O(nnz)
+however κ changes.
 
     f             state of a feature             the weight that predicts       κ
     Euclidean     θ                              κ θ                            1/σ
@@ -9,13 +9,13 @@ row costs O(nnz) however κ moves.
      (unsigned)   e^(u-K)                        κ e^(u-K)                      W / Z,  Z = e^-K Σ e^u
 
 The entropic geometry is the simplex of _compiled/simplex.pxd, signed or the probability simplex.
-With σ = auto it also computes all powers anew when a growing σ has left its step of the grid (see `choose_sigma`).
+With σ = auto all powers are also computed anew when σ has grown by a half (see `choose_sigma`).
 
-A group is what shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a
-model are a `Shared` and a `Group` for each group, side by side in the array `shared`.
+A group shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a model are a
+`Shared` and a `Group` for each group, side by side in the array `shared`.
 
-A row's scores come first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which are how
-far θ moves along the row.
+A row's scores are computed first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which
+say how far θ moves along the row.
 """
 from cython cimport critical_section
 from libc.math cimport exp, fabs, isfinite, log, log1p, sqrt
@@ -44,7 +44,7 @@ from .sparse cimport (
     storage_of,
 )
 
-#: The numbers of a model in `shared`, by their names in Python: three that its groups share, and those of each group.
+#: The names in Python of the numbers in `shared`: three that the groups share, then those of each group.
 SHARED = {"dual_gain": 0, "lipschitz": 1, "sigma": 2, "shared": sizeof(Shared) // sizeof(double), **GROUP, "group": GROUP_SIZE}
 
 LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS, "absolute": ABSOLUTE_LOSS, "squared": SQUARED_LOSS}
@@ -52,21 +52,21 @@ UPDATES_OF = {"DA1": DA1, "DA2": DA2, "DA3": DA3}
 SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "sqrt": SQRT}
 
 cdef double STEP_OF_GRID = 1.5
-cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out: all that follows is then finite
+cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out, so that everything below is finite
 LARGEST_STEP = HUGE
 
 cdef enum:
     SIZES = 8               # different |x| in a row that are treated separately
 
 ctypedef struct Workspace:       # of a row, a number for each vector
-    double* sums            # Σ x_i (what is stored of feature i)
+    double* sums            # Σ x_i (the stored number of feature i)
     double* scores
-    double* averages        # the scores by the average
+    double* averages        # the average's scores
     double* shares          # the softmax of the scores
     double* d               # the step: θ_c += d_c x for the vectors `moves`
     double* alpha           # dual variables
     double* start           # log loss: the shares at the beginning of a line, and
-    double* direction       # how they move along it
+    double* direction       # their change along it
     double* open            # 1: the class has joined
     double* scratch
     double* rates           # three numbers for each vector: see `interior`
@@ -87,9 +87,9 @@ ctypedef struct Ascent:     # a pass: the model's numbers, those of the row at h
     Size size               # of the row
     double weight           # c
     double steepness        # the dual norm of the loss's (sub)gradient, times c
-    double limit            # no |θ| may be larger
+    double limit            # bound of all |θ|
     double loss             # of the row in the group at hand
-    double dual_gain        # what its step adds to the dual value, but for f*
+    double dual_gain        # its step's part of the dual value without f*
     Py_ssize_t n_moves      # vectors that the step moves
     Py_ssize_t* sizes       # of the row's |x|, by number
     Simplex simplex         # of the group at hand
@@ -133,7 +133,7 @@ cdef inline double score_of_average(double value, const Ascent* a, Py_ssize_t c,
 
 cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
                           const Round* r, const PassContext* context) noexcept nogil:
-    """Compute the scores of a row by the weights as they are, those by the average, and its size."""
+    """Compute the scores of a row by the present weights and by the average, and its size."""
     cdef Py_ssize_t c
     cdef double rounds = averaged(context)
     a.size = scan_sums(state, a.width, a.k, data, indices, r.row, a.p.bias, a.work.sums)
@@ -146,7 +146,7 @@ cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[:
 
 
 cdef inline bint in_range(const Ascent* a, bint at_rest) noexcept nogil:
-    """Return True if nothing that follows for this row can overflow; at_rest : it makes no step."""
+    """Return True if nothing computed for this row can overflow; at_rest : True if it makes no step."""
     return (a.size.q <= HUGE and a.weight <= HUGE and a.steepness <= HUGE and a.weight * a.p.margin <= 1e280
             and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or at_rest)
             and (not a.p.entropic or a.p.schedule == AUTO or a.p.bound * a.size.largest <= HUGE * a.p.sigma))
@@ -161,10 +161,10 @@ cdef inline void select_group(Ascent* a, Py_ssize_t g) noexcept nogil:
 
 
 cdef bint choose_sigma(Ascent* a, floating[::1] state, const PassContext* context) noexcept nogil:
-    """Choose σ of this round; return True if it has changed the scores by more than a factor.
+    """Choose σ of this round; return True if the scores have changed by more than a common factor.
 
-    Entropic with σ = L √(t / log n): every weight changes with σ, so that σ keeps to the last value until the one wanted is a
-    half more; then all powers are computed anew.
+    Entropic with σ = L √(t / log n): every weight changes with σ, so σ keeps its last value until the formula gives a half more;
+    then all powers are computed anew.
     """
     cdef Py_ssize_t g
     cdef double wanted, old = a.shared.sigma, entries = 2.0 if a.p.is_signed else 1.0
@@ -189,9 +189,9 @@ cdef bint choose_sigma(Ascent* a, floating[::1] state, const PassContext* contex
 
 cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                          PassContext* context) noexcept nogil:
-    """Choose σ of this round, and compute the scores by it and the numbers that steps of this row need."""
+    """Choose σ of this round, and compute the scores with it and the numbers that steps of this row need."""
     if choose_sigma(a, state, context):
-        context.budget -= a.simplex.n * a.k       # (pending signals wait for the end of the row)
+        context.budget -= a.simplex.n * a.k       # (signals are handled at the end of the row)
         a.size = scan_sums(state, a.width, a.k, data, indices, row, a.p.bias, a.work.sums)
     if a.p.schedule == AUTO:
         scale_scores(a, context.counters.rounds - 1.0)
@@ -246,8 +246,8 @@ cdef inline void apply_step(floating[::1] state, const Ascent* a, Py_ssize_t c, 
 
 cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                            double t) noexcept nogil:
-    """Take the step of the group at hand in round t, and add its part to the dual value; return False if it would leave the
-    dtype's range."""
+    """Take the present group's step in round t, and add its part to the dual value; return False if it would leave the dtype's
+    range."""
     cdef Py_ssize_t i
     cdef double squares = 0.0
     cdef double* d = a.work.d
@@ -272,10 +272,10 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
 # --- dual variables ------------------------------------------------------------------------------------------------------------
 
 cdef inline bint takes_all(const Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
-    """True if α = c is optimal (entropic): the dual derivative stays positive on [0, c].
+    """Return True if α = c is optimal (entropic): if the dual derivative stays positive on [0, c].
 
     For each unit of α it falls by f*'' <= σ (β max |x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose
-    parts move by e^(±c β max |x|) on the way.
+    terms change by factors within e^(±c β max |x|) on the way.
     """
     cdef Py_ssize_t i, j
     cdef const floating* x = <const floating*>a.row.x
@@ -292,7 +292,7 @@ cdef inline bint takes_all(const Ascent* a, const floating[::1] state, const Py_
 
 
 cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
-    """Number the sizes |x| of a row in the order in which they are met, if there are at most SIZES; else 0."""
+    """Number the sizes |x| of a row in order of appearance, and return how many there are; 0 if more than SIZES."""
     cdef Py_ssize_t j, s, n = 0
     cdef const floating* x = <const floating*>a.row.x
     cdef floating size
@@ -312,8 +312,8 @@ cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
 
 
 cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
-    """Compute the masses of the row's features in these classes: of features with the same |x| together, as they move together
-    (the P and N of the closed form), if x has few sizes, as counts have; else of each."""
+    """Compute the masses of the row's features in these classes: one for all features of equal |x| (the P and N of the closed
+    form) if x has few sizes, as counts do; else one for each feature."""
     cdef Py_ssize_t i, j, s, n_met, n_sizes, m = a.row.n
     cdef const floating* x = <const floating*>a.row.x
     cdef floating* sinh = <floating*>a.row.x + a.row.capacity
@@ -344,7 +344,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which,
         if n_sizes == 0:
             continue
         n_met = 0
-        for j in range(m):      # (the s-th size is not met before the s-th feature: its sums take a place that is read already)
+        for j in range(m):      # (size s first appears at feature s or later: its sums overwrite numbers that have been read)
             s = a.sizes[j]
             rise = up[j] if x[j] > 0.0 else down[j]
             fall = down[j] if x[j] > 0.0 else up[j]
@@ -381,7 +381,7 @@ cdef inline void joint_step(Ascent* a, const floating[::1] state, Py_ssize_t lab
     """Find the step of all classes' vectors in the joint construction."""
     cdef Py_ssize_t c, rival = top(a.work.scores, context, label)
     cdef double total = 0.0
-    if rival < 0:                               # (no learning leaves a class without a rival, but a file might)
+    if rival < 0:                               # (learning always leaves a rival, but a file might not)
         return
     for c in range(a.k):
         a.work.open[c] = not (context.open_classes and context.counts[c] == 0.0)
@@ -398,7 +398,7 @@ cdef inline void joint_step(Ascent* a, const floating[::1] state, Py_ssize_t lab
 
 
 cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_ssize_t rival) noexcept nogil:
-    """Find the α_r of the wrong classes: θ_r -= α_r x, and θ_label += Σ α x."""
+    """Find α_r for the wrong classes: θ_r -= α_r x, and θ_label += Σ α x."""
     cdef Py_ssize_t r, n = 0
     cdef Line* line = &a.line
     cdef double* alpha = a.work.alpha
@@ -443,10 +443,10 @@ cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_
 
 
 cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, double total) noexcept nogil:
-    """Find the shares a of the classes in c: θ_r -= c a_r x, and θ_label += c (1 - a_label) x.
+    """Find the classes' shares a of c: θ_r -= c a_r x, and θ_label += c (1 - a_label) x.
 
-    They begin on the line from the label's, e_y, to the softmax p of the scores: a = e_y + s (p - e_y). total : the wrong
-    classes' part of p.
+    The search begins on the line from e_y, the label's unit vector, to the softmax p of the scores: a = e_y + s (p - e_y).
+    total : the wrong classes' part of p.
     """
     cdef Py_ssize_t r
     cdef Line* line = &a.line
@@ -491,7 +491,7 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, d
 
 
 cdef inline double loss_of_zeros(const Ascent* a, const PassContext* context) noexcept nogil:
-    """Return the loss of a row of zeros, of all learners together: no weights make it less, no step changes anything."""
+    """Return the loss of a row of zeros, summed over all learners: no weights reduce it, no step changes anything."""
     cdef Py_ssize_t c, n = 0
     if a.joint:
         return log(<double>a.k) if a.p.loss == LOG_LOSS else a.p.margin
@@ -501,8 +501,8 @@ cdef inline double loss_of_zeros(const Ascent* a, const PassContext* context) no
 
 
 cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bint squared) noexcept nogil:
-    """Find a regressor's step, of one dual variable, λ = -α x. With the loss c |y - s|, |α| <= c and α y is its part of the dual;
-    with c (y - s)², α y - α²/(4c). The (sub)gradient's α is c sgn(y - s) and 2c (y - s): the best α lies between 0 and it."""
+    """Find a regressor's step: one dual variable α, λ = -α x. For the loss c |y - s| the dual has α y, |α| <= c; for c (y - s)²
+    it has α y - α²/(4c). The optimal α lies between 0 and the (sub)gradient's, c sgn(y - s) or 2c (y - s)."""
     cdef double error = y - a.work.scores[0], sign = 1.0 if error > 0.0 else -1.0, value
     cdef double alpha = 2.0 * a.weight * fabs(error) if squared else a.weight
     a.loss = error * error if squared else fabs(error)
@@ -529,7 +529,7 @@ cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bin
 
 cdef inline bint step_label(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Round* r,
                             PassContext* context) noexcept nogil:
-    """Take the step of a row's label in the group at hand; return False if there is none. Steps beyond range are counted."""
+    """Take the step of a row's label in the present group; return False if there is none. Steps beyond range are counted."""
     cdef Py_ssize_t g = a.simplex.first
     if a.joint:
         joint_step(a, state, r.label, context)
@@ -609,7 +609,7 @@ cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data,
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
 cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noexcept:
-    """Find the model's numbers: own, of `shared`; k vectors in a state of this size."""
+    """Set the pointers to the model's numbers: own, those in `shared`; k vectors in a state of `size` numbers."""
     a.k, a.width = k, 2 * k if a.p.entropic else k
     a.n_groups = 1 if a.p.joint else k
     a.n_features = size // a.width - 1
@@ -618,7 +618,7 @@ cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noe
 
 
 cdef void place_workspace(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t k) noexcept:
-    """Lay out the workspace of a row; k : at least 2."""
+    """Lay out the workspace of a row; k >= 2."""
     cdef Workspace* w = &a.work
     cdef Py_ssize_t c, capacity = a.row.capacity
     w.sums, w.scores, w.averages, w.shares, w.d = numbers, numbers + k, numbers + 2 * k, numbers + 3 * k, numbers + 4 * k
@@ -703,7 +703,7 @@ cdef class AscentModel(Model):
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
-        """Compute found[i, c] = w_c.x_i of the model, or of its average where it has one."""
+        """Compute found[i, c] = w_c.x_i of the model, or of its average if there is one."""
         cdef Py_ssize_t i, c, k = context.n_found
         cdef const floating[::1] state = self.values
         cdef const double[::1] own = self.shared, correction = self.correction, counters = self.counters
@@ -761,7 +761,7 @@ cdef class AscentModel(Model):
     # --- beginning -------------------------------------------------------------------------------------------------------------
 
     def start_simplexes(self, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed):
-        """Compute the groups' numbers and all powers from u, in a model that begins or whose classes have changed."""
+        """Compute the groups' numbers and all powers from u, in a new model or after its classes have changed."""
         if self.values.itemsize == 4:
             self.start_in[float](self.values, k, n_live, joint, is_signed)
         else:

@@ -1,4 +1,4 @@
-"""Hedge: the weights of experts are powers of the losses of their advice, all new in each round: O(experts) a row."""
+"""Hedge: experts are weighted by powers of their losses, all computed anew in each round: O(experts) a row."""
 from libc.math cimport exp, log, sqrt
 
 from .dual_params cimport AUTO, AscentParams, Shared
@@ -36,10 +36,10 @@ cdef inline double chance(const double[::1] w, const floating[::1] data, const i
 cdef inline int learn_experts(double[::1] w, Shared* shared, floating[::1] state, const floating[::1] data,
                               const index_t[::1] indices, const Batch* b, PassContext* context,
                               const AscentParams* p) except -1 nogil:
-    """Learn rows of experts' advice: θ_j, the advice that was right less what was wrong. O(experts) a row.
+    """Learn rows of experts' advice: θ_j is an expert's right advice less its wrong advice. O(experts) a row.
 
-    The expected loss of the randomised prediction is summed, weighted in counters.loss and as it is in shared.dual_gain.
-    w : workspace for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: its half counts, as all share the rest.
+    The expected loss of the randomised prediction is summed, weighted in counters.loss and unweighted in shared.dual_gain.
+    w : workspace for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: only x/2 counts, as 1/2 is common to all.
     """
     cdef Py_ssize_t j
     cdef bint moved
@@ -57,7 +57,7 @@ cdef inline int learn_experts(double[::1] w, Shared* shared, floating[::1] state
             context.counters.skipped += 1.0
             continue
         context.counters.max_abs_weight += r.weight
-        moved = False       # (dense rows have zeros, too)
+        moved = False       # (dense rows may be all zeros)
         for j in range(r.row.lo, r.row.hi):
             state[column(indices, j, r.row.lo)] += <floating>((share if r.label else -share) * r.weight * data[j])
             moved |= data[j] != 0.0

@@ -12,7 +12,7 @@ cdef class FewRows:
 
 
 cdef inline const void* numbers_of(array, dtype, Py_ssize_t size, Py_ssize_t* n):
-    """Return `start_of` a numpy array of just this dtype, whose numbers have this size in bytes; NULL of anything else."""
+    """Return `start_of` a numpy array of exactly this dtype, of `size` bytes a number; NULL for anything else."""
     return start_of(array, size, n) if type(array) is np.ndarray and array.dtype is dtype else NULL
 
 

@@ -17,13 +17,13 @@ cdef class FewRows:
 
 
 cdef bint is_csr(X) except -1:
-    """Return True if X is one of scipy's own CSR matrices (not of a class that extends them)."""
+    """Return True if X is one of scipy's own CSR matrices, not of a subclass."""
     scipy = modules.get("scipy.sparse")
     return scipy is not None and (type(X) is getattr(scipy, "csr_matrix", None) or type(X) is getattr(scipy, "csr_array", None))
 
 
 cdef table_of(X, columns, dtype):
-    """Return the numbers of a pandas data frame with these columns as an array of this dtype; None if it needs the long way."""
+    """Return a pandas data frame with these columns as an array of this dtype; None if it needs the general path."""
     pandas = modules.get("pandas")
     if pandas is None or type(X) is not getattr(pandas, "DataFrame", None) or len(X) > FEW or not X.columns.equals(columns):
         return None
@@ -37,7 +37,7 @@ cdef table_of(X, columns, dtype):
 
 
 cdef FewRows read_few(X, dtype, Py_ssize_t n_features, int64_t* indptr):
-    """Return X as rows of a model of this dtype, their places in indptr, FEW + 1 at most; None if anything is unusual."""
+    """Return X as rows of a model of this dtype, with their bounds in indptr (room for FEW + 1); None if anything is unusual."""
     cdef FewRows rows = FewRows()
     cdef Py_ssize_t i, n, n_data, n_indices = 0, size = 1
     cdef const void* data

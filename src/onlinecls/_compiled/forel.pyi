@@ -1,9 +1,9 @@
-"""What Python sees of the compiled module."""
+"""The Python interface of the compiled module."""
 
 from collections.abc import Callable
 
 SHARED: dict[str, int]
 
-#: By the name of the numbers' type, "float" or "double".
+#: Keys: the names of the numbers' types, "float" and "double".
 learn: dict[str, Callable[..., None]]
 decision: dict[str, Callable[..., None]]

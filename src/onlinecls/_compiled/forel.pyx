@@ -1,15 +1,15 @@
-"""Follow the regularized leader (the tutorial's part III): after each row w is the best there is for all rows so far.
+"""Follow the regularized leader (the tutorial's part III): after each row w is optimal for all rows so far.
 
     w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w),    the hinge or the log loss,    by coordinate ascent on its dual
 
     D(α) = Σ g_i(α_i) - ||θ||²/(2σ),   0 <= α <= c (joint: Σ_r α_r <= c),   θ = Σ α Δφ,   w = θ/σ,
 
-g_i = Σ_r α_ir (hinge) or c_i H(α_i / c_i) (log loss; H the entropy of these shares and of what they leave of 1), which goes on
-from the α of the rounds before. The gap between primal and dual is a sum over rows, none of them negative:
+g_i = Σ_r α_ir (hinge) or c_i H(α_i / c_i) (log loss; H the entropy of these shares and of the rest of 1), starting
+from the α of earlier rounds. The gap between primal and dual is a sum of non-negative terms, one a row:
 
     σ/2 ||w||² + Σ c loss - D = Σ_i c_i loss_i(w) - g_i + Σ_r α_ir m_ir
 
-so that one scan of all rows at a fixed w tells it, and which rows there is something to gain from: a sweep goes over these.
+so that one scan of all rows at a fixed w gives the gap, and the rows that contribute to it: a sweep goes over these.
 """
 from libc.math cimport exp, fabs, isfinite, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -26,7 +26,7 @@ from .sparse cimport floating, larger
 
 cdef enum:                  # slots of `shared`
     GAP                     # after the last row
-    PENDING                 # 1 + the sweep before which an interrupt came; 0: none did
+    PENDING                 # 1 + the sweep before which an interrupt came; 0: no interrupt
     N_SHARED
 
 SHARED = {"gap": GAP, "pending": PENDING, "size": N_SHARED}
@@ -101,7 +101,7 @@ cdef inline bint has_joined(const PassContext* context, Py_ssize_t c) noexcept n
 
 
 cdef double loss_of(Leader leader, Py_ssize_t label, const PassContext* context) noexcept nogil:
-    """Return the loss of a row, from its scores; one against the rest: the sum over all columns."""
+    """Return the loss of a row from its scores; one against the rest, summed over all columns."""
     cdef Py_ssize_t c, n = 0, k = leader.k
     cdef double loss = 0.0, margin
     if leader.p.loss == LOG_LOSS:
@@ -146,12 +146,12 @@ cdef double gap_of(Leader leader, Py_ssize_t i, double loss) noexcept nogil:
 
 
 cdef bint fill(Leader leader, Py_ssize_t i, const PassContext* context) noexcept nogil:
-    """Set the best α of row i, of zeros: the largest, as no weights make its loss less. Return True if it has changed."""
+    """Set α of row i, all zeros, to the largest value, as no weights reduce its loss; return True if it has changed."""
     cdef Py_ssize_t c, k = leader.k
     cdef double weight = leader.weights[i], total = 0.0
     cdef double[:, ::1] alpha = leader.alpha
     cdef bint changed = False
-    if leader.p.loss == LOG_LOSS:       # a share of 1/2, joint: of 1/n each
+    if leader.p.loss == LOG_LOSS:       # a share of 1/2; joint: of 1/n each
         for c in range(k):
             total += k == 1 or has_joined(context, c)
         weight *= 1.0 / total if k > 1 and leader.p.joint else 0.5
@@ -176,7 +176,7 @@ cdef bint fill(Leader leader, Py_ssize_t i, const PassContext* context) noexcept
 
 
 cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q, const PassContext* context) noexcept nogil:
-    """Set the best α of row i, all others as they are, from its scores and q = ||x||²; return True if it has changed."""
+    """Set α of row i to its optimum given all others, from its scores and q = ||x||²; return True if it has changed."""
     cdef Py_ssize_t c, k = leader.k, label = leader.labels[i], lo = leader.indptr[i], hi = leader.indptr[i + 1]
     cdef double new, margin, weight = leader.weights[i], sum_before = 0.0, total = 0.0
     cdef double ratio = leader.p.sigma / q if q > 0.0 else 0.0
@@ -227,7 +227,7 @@ cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q
 
 
 cdef inline void shuffle(Py_ssize_t* rows, Py_ssize_t n, uint64_t seed) noexcept nogil:
-    """Shuffle rows (Fisher and Yates) by the numbers of splitmix64: the same seed gives the same order."""
+    """Shuffle rows (Fisher and Yates) with the generator splitmix64: the same seed gives the same order."""
     cdef Py_ssize_t i, j
     cdef uint64_t mixed
     for i in range(n - 1, 0, -1):
@@ -244,9 +244,9 @@ cdef inline double score_row(Leader leader, const floating[::1] data, Py_ssize_t
 
 
 cdef int sweep_rows(Leader leader, const floating[::1] data, Py_ssize_t n, PassContext* context) except -1 nogil:
-    """Sweep over the first n rows until the gap is at most the tolerance (or what rounding leaves of it).
+    """Sweep over the first n rows until the gap is at most the tolerance (or rounding allows no less).
 
-    A sweep goes, in a random order (a tenth of the sweeps that the order of arrival takes), over the rows with a part in the gap.
+    A sweep visits the rows with a part in the gap in random order, which takes a tenth of the sweeps of the order of arrival.
     """
     cdef Py_ssize_t i, j, n_active, sweep
     cdef double q, gap, size, term, loss
@@ -263,7 +263,7 @@ cdef int sweep_rows(Leader leader, const floating[::1] data, Py_ssize_t n, PassC
                 term = gap_of(leader, i, loss)
                 gap += term
                 size += leader.weights[i] * loss
-                if term * n > leader.p.tolerance:       # (if none were, the gap would be within the tolerance)
+                if term * n > leader.p.tolerance:       # (else for all rows, the gap would be within the tolerance)
                     leader.active[n_active] = i
                     n_active += 1
         leader.shared[GAP] = gap
@@ -291,7 +291,7 @@ cdef bint in_range(Leader leader, double weight, double q, double max_abs) noexc
 
 
 cdef int learn_rows(Leader leader, const floating[::1] data, const Batch* b, PassContext* context) except -1 nogil:
-    """Learn the rows from context.next on; what came before them has been learnt."""
+    """Learn the rows from context.next on; those before have been learnt."""
     cdef double q, length, loss
     cdef bint fine
     cdef Round r
@@ -314,7 +314,7 @@ cdef int learn_rows(Leader leader, const floating[::1] data, const Batch* b, Pas
                 continue
         context.counters.max_abs_weight += length if leader.weights[r.i] > 0.0 else 0.0
         loss = loss_of(leader, r.label, context)
-        if loss > 0.0:          # (with none w is the best still. A new class's row has one: the others' scores add up to 0)
+        if loss > 0.0:          # (else w stays optimal. A new class's row has a loss: the others' scores add up to 0)
             if leader.weights[r.i] > 0.0:
                 add_loss(r.weight * loss, context)
                 after_step(&r, ascend(leader, data, r.i, q, context), context)
@@ -325,7 +325,7 @@ cdef int learn_rows(Leader leader, const floating[::1] data, const Batch* b, Pas
 def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t n, int32_t[::1] predictions):
     """Learn the rows first .. n - 1 of a ForelState, whose rows before them have been learnt. data : the state's.
 
-    On return the state's weights are those by which the rows count (0: left out for their size). predictions : empty, or filled
+    On return the state's weights are the rows' effective ones (0: left out for its size). predictions : empty, or filled
     with the class predicted before each row, by the row's number.
     """
     cdef Leader leader = Leader(params, state)

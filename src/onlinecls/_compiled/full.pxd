@@ -2,26 +2,26 @@
 
     u = Σx,   w += τ u,   Σ -= k u u',   k = β / (1 + β x'Σx)          (the same as Σ^-1 += β x x')
 
-Only Σ's lower triangle, as C orders it, is kept: there is no other half to disagree with it. Writing it for every row would
-cost as much memory traffic as all else, so the last steps of a vector wait beside it, and
+Only Σ's lower triangle (in C order) is kept, so that no two halves can differ. Writing it for every row would cost as much memory
+traffic as all else, so the last steps of a vector wait beside it, and
 
     Σ_t x = Σ_0 x - Σ_i s_i (s_i.x),   s = √k u
 
 gives every product exactly, with Σ_0 the matrix as it was last written. When M steps wait, one rank-M update writes them at the
 speed of a matrix product. Products Σ_0 x of rows that will probably step are made together, B at once, as one matrix product;
-a row that was not foreseen makes its own. A row whose margin rules out a step costs no product at all.
+other rows make theirs alone. A row whose margin rules out a step costs no product at all.
 
 In exact arithmetic Σ stays positive definite. In rounded arithmetic x'Σx is known to about ε a², a = Σ_j |x_j| √Σ_jj, and a
-variance below that is noise, which would run away from 0 (v - kv² falls for ever once v < 0). Two guards keep every number of Σ
-within twice the initial variance, and act on noise alone: no step takes more from a Σ_jj than there is, and where x'Σx comes out
-as noise, Σ moves towards its diagonal until it is ε a².
+smaller variance is noise, which diverges once it is negative (v - kv² then falls for ever). Two guards keep every number of Σ
+within twice the initial variance, and act on noise alone: no step takes more from a Σ_jj than is left of it, and where x'Σx is
+below ε a², Σ moves towards its diagonal until it is ε a².
 
 Workspace, rows of D numbers: for each vector, M rows s_i of steps that wait (the dense rows of a product lie behind them while it
 is made), B of products made ahead, one of a product made alone, √Σ_jj as written, Σ_jj now; then the present row, and a row of M
 coefficients s_i.x (D >= M = B = depth).
 
-A matrix is also written as soon as one of its variances has fallen to a fourth of what is written: what rounding has done to the
-matrix as written would be large beside what is left (Σ would no longer be positive definite, and float32 weights grow for ever).
+A matrix is also written as soon as one of its variances has fallen to a fourth of its written value: the rounding errors of
+the written matrix would be large beside what is left (Σ would no longer be positive definite, and float32 weights grow for ever).
 """
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
@@ -34,12 +34,12 @@ from .sparse cimport Row, Sums, column, dense_t, floating, index_t, larger, scan
 
 
 cdef enum:
-    AHEAD_AT_LEAST = 3      # products that pay for a matrix product instead of one by one
-    FALL = 4                # a variance that falls to less than a fourth of what is written has its matrix written
+    AHEAD_AT_LEAST = 3      # products from which on a matrix product is faster than single ones
+    FALL = 4                # a matrix is written once a variance is below a fourth of its written value
     SPARSE = 12             # a row with fewer than D/12 non-zeros gathers its rows of Σ instead
     SPAN = 4                # rows looked at for each product that is to be made ahead
-    WORTH = 64              # to look at D/64 rows costs as much as one product made ahead saves
-    RARELY = 16             # where it is not worth it, rows that are not looked at for each that is
+    WORTH = 64              # looking at D/64 rows costs as much as one product made ahead saves
+    RARELY = 16             # where looking ahead does not pay, rows that are skipped for each that is looked at
     MOST_GROWTH = 1 << 20
     NOISE = 4               # the error of a number of Σ, in units of the dtype's spacing
 
@@ -61,10 +61,10 @@ ctypedef struct Full:
     double noise            # the relative error of rounding in Σ
     Py_ssize_t start        # the window: rows [start, stop) of the pass have been looked at
     Py_ssize_t stop
-    Py_ssize_t resume       # the row from which on looking ahead is worth while again
+    Py_ssize_t resume       # the row at which to look ahead again
     Py_ssize_t aim          # products to make ahead for a vector
     Py_ssize_t made         # products made ahead in this window
-    Py_ssize_t used         # and those that a row needed
+    Py_ssize_t used         # those of them that a row needed
     int64_t* n_waiting      # [k]
     int64_t* n_ahead        # [k]
     int64_t* place          # [k] the workspace row of the present row's u
@@ -72,8 +72,8 @@ ctypedef struct Full:
     int64_t* chosen         # [k, depth] the rows whose products are made
     double* scores          # [k] of the present row
     double* ahead_scores    # [k] of a row that is looked at ahead
-    double* growth          # [k] forgetting: Σ is so many times the matrix that is kept (without: 1)
-    double* most            # [k] the largest Σ_jj of that matrix
+    double* growth          # [k] forgetting: the factor from the stored matrix to Σ (else 1)
+    double* most            # [k] the largest Σ_jj of the stored matrix
     Py_ssize_t present      # the workspace row of the present row's numbers
     Py_ssize_t now          # the present row of the pass
     double[2] v             # x'Σx of the vectors of the present step
@@ -160,7 +160,7 @@ cdef inline void forget(Full* f, Py_ssize_t c) noexcept nogil:
 
 
 cdef inline void keep_roots(floating[:, ::1] S, floating[:, ::1] work, const Full* f, Py_ssize_t c, double noise) noexcept nogil:
-    """Keep √Σ_jj and Σ_jj, to tell noise by; lift a Σ_jj that has shrunk below the noise of what it was."""
+    """Store √Σ_jj and Σ_jj, from which noise is computed; lift a Σ_jj that has fallen below the noise of its last value."""
     cdef Py_ssize_t j, at = roots_at(f, c)
     for j in range(f.D):
         S[j, j] = larger(S[j, j], <floating>(noise * work[at, j] * work[at, j]))
@@ -169,7 +169,7 @@ cdef inline void keep_roots(floating[:, ::1] S, floating[:, ::1] work, const Ful
 
 
 cdef inline void write_down(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c) noexcept nogil:
-    """Write all steps that wait, Σ_c -= Σ_i s_i s_i'. Products made ahead by the old matrix are void."""
+    """Write all steps that wait, Σ_c -= Σ_i s_i s_i'. Products made ahead with the old matrix become invalid."""
     cdef Py_ssize_t i, j, n = f.n_waiting[c], at = waiting_at(f, c)
     cdef floating si
     if n == 1:
@@ -226,7 +226,7 @@ cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1]
 
 cdef inline void shrink_to_diagonal(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c, double v,
                                     double least) noexcept nogil:
-    """Move Σ towards its diagonal until x'Σx, which came out as v, is `least`, and u = Σx with it."""
+    """Move Σ towards its diagonal until x'Σx, computed as v, is `least`; update u = Σx."""
     cdef Py_ssize_t i, j, x = f.present
     cdef double diagonal = 0.0
     cdef floating part, one = 1.0
@@ -293,7 +293,7 @@ cdef inline void grow_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] 
         if f.growth[c] * f.most[c] * more > f.p.variance:
             continue
         f.growth[c] *= more
-        if f.growth[c] > MOST_GROWTH:       # the matrix as it is, before its numbers get too small
+        if f.growth[c] > MOST_GROWTH:       # write growth into the matrix before its numbers get too small
             write_down(sigma[c], work, f, c)
             for i in range(f.D):
                 for j in range(i + 1):
@@ -324,7 +324,7 @@ cdef inline bint cannot_step(const Full* f, const Example* z, const double* scor
     cdef Stats s
     s.v = p.variance * q * z.n * (f.D if p.forgetting > 0.0 else 1)
     s.margin = z.margin
-    if p.geometry == FULL_POTENTIAL:        # the least m': all of the shrinking where it hurts
+    if p.geometry == FULL_POTENTIAL:        # the least m': only terms that raise it shrink, as far as they can
         for j in range(z.n):
             v[j] = p.variance * q if z.sign[j] * scores[z.c[j]] > 0.0 else 0.0
         s.margin = lookahead(z, scores, precision(&s, p), v, p)

@@ -1,5 +1,5 @@
 /* Functions of many numbers at once for the simplex. simplex.h includes this file twice: with `real` as float and as double.
-   Plain loops, that compilers vectorise; no fused operation and no sum whose order is the compiler's. Both versions of
+   Plain loops that compilers vectorise; no fused operation and no sum whose order is the compiler's. Both versions of
    ONLINECLS_CLONED, for machines with AVX2 and without, so give the same bits. */
 
 /* power[i] = e^(theta[i] - shift) */

@@ -205,7 +205,7 @@ ONLINECLS_INLINE __m128 rated_of_floats(__m128 G, __m128 g, double eta, double d
 #define ONLINECLS_WIDE(name, real) name##_of_##real
 #endif
 
-/* What the loops call: as many lanes as there are, and what they leave one by one. */
+/* What the loops call: full vectors of lanes, then the remainder one by one. */
 #define ONLINECLS_CALLS(real) \
     ONLINECLS_INLINE void write_down_##real##s(real* at, size_t n, real growth, real most) \
     { \

@@ -1,7 +1,7 @@
 """Maximisation of the dual along a line, and over a row's dual variables.
 
 Each update raises the dual of min_w f(w) + Σ c_t loss_t(w) by its row's variables alone. Two classes, and regression, have one
-variable a row, and a safeguarded Newton's method finds the best (`climb`); DA3 has one for each wrong class.
+variable a row, and a safeguarded Newton's method maximises over it (`climb`); DA3 has one for each wrong class.
 """
 from libc.math cimport INFINITY, exp, fabs, log, log1p
 
@@ -31,7 +31,7 @@ cdef void probe(const Line* line, double s, double* value, double* curvature) no
     for i in range(line.n):
         high = larger(high, fabs(line.d[i]))
     top = fabs(s) * high * line.steepest
-    if top > HEADROOM:              # everything times e^-top
+    if top > HEADROOM:              # scale everything by e^-top
         scale = exp(-top)
         z *= scale
     for i in range(line.n):
@@ -104,11 +104,11 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
         else:
             return s
         new = s + slope / bend if bend > 0.0 else 0.5 * (low + top)
-        if new >= high and not asked:       # it may well be the best
+        if new >= high and not asked:       # high itself may be the maximum
             s, asked = high, True
             continue
         if low < new < top:
-            if fabs(new - s) <= 1e-9 * new:     # what a Newton step leaves is of the order of its square
+            if fabs(new - s) <= 1e-9 * new:     # the error after a Newton step is of the order of its square
                 return new
         else:
             new = 0.5 * (low + top)
@@ -135,7 +135,7 @@ cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept
 # --- the dual variables of a row -----------------------------------------------------------------------------------------------
 
 cdef double single(Line* line, double margin, double gamma, double c, double* gain, int kind, int update) noexcept nogil:
-    """Return α of one signed example of this margin, 0 for no step; put what it adds to the dual value into gain."""
+    """Return α of one signed example of this margin, 0 for no step; store its part of the dual value in gain."""
     cdef double alpha, rate, loss = gamma - margin
     cdef double[2] a, da
     gain[0] = 0.0
@@ -189,7 +189,7 @@ cdef double squash(double margin, double slope) noexcept nogil:
 cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alpha, double* sorted) noexcept nogil:
     """Find the α >= 0, Σ α <= most, that maximise Σ α_r b_r - ((Σα)² + Σ α²)/2, b = excess: DA3, Euclidean, exact by sorting.
 
-    α_r = [b_r - A - λ]+ with A = Σ α: of the j largest, A = Σ b/(1 + j); where that is more than there is, A = most.
+    α_r = [b_r - A - λ]+ with A = Σ α: of the j largest, A = Σ b/(1 + j); where that exceeds `most`, A = most.
     """
     cdef Py_ssize_t i, j, n = 0
     cdef double value, total = 0.0, level = 0.0, base = 0.0
@@ -208,7 +208,7 @@ cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alp
             break
         total += sorted[j]
         level = total / (2.0 + j)           # A of the j + 1 largest
-    if level > most:                        # (less the largest: `most` may be below the rounding of what they would take)
+    if level > most:                        # (relative to the largest: `most` may be below the rounding error of their sum)
         base, total = sorted[0], 0.0
         for j in range(n):
             value = sorted[j] - base
@@ -239,15 +239,15 @@ cdef double lambert(double t, double kappa) noexcept nogil:
 
 cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, const double* open,
                   double* shares) noexcept nogil:
-    """Find the shares a of the classes with log a_r + κ a_r = s_r + κ [r = label] - ν, Σ a = 1: DA3, log loss, Euclidean."""
+    """Find the classes' shares a with log a_r + κ a_r = s_r + κ [r = label] - ν, Σ a = 1: DA3, log loss, Euclidean."""
     cdef double low, high, nu, total, slope, h, new
     cdef Py_ssize_t r, _n
     high = scores[label] + kappa
     for r in range(k):
         if open[r]:
             high = larger(high, scores[r])
-    low = high - kappa                      # the largest share is 1 there
-    high += log(<double>k)                  # and no share more than 1/k here
+    low = high - kappa                      # at low the largest share is 1
+    high += log(<double>k)                  # at high no share exceeds 1/k
     nu = 0.5 * (low + high)
     for _n in range(200):
         total = slope = 0.0
@@ -277,8 +277,8 @@ cdef double ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double g
                             double* alpha, double* gradient) noexcept nogil:
     """Find DA3's step (hinge loss, entropic): the α >= 0, Σ α <= c, that maximise the dual, to a gap of GAP γ c.
 
-    Mass goes from the α (or what is left of c, which is in alpha[label]) of the least derivative to that of the largest, as much
-    as is best: the line's masses move along. Returns the gap.
+    The optimal mass moves from the α (or the rest of c, in alpha[label]) of the least derivative to that of the largest; the
+    line's masses follow. Returns the gap.
     """
     cdef Py_ssize_t r, j, at, best, worst, _n
     cdef double total, gap = 0.0, gain, s, value
@@ -350,8 +350,8 @@ cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double*
                      Py_ssize_t* which) noexcept nogil:
     """Find DA3's step for the log loss, entropic: shares of the classes that maximise the dual, to a gap of GAP c.
 
-    At the best of them a is the softmax of the scores that it leads to (the gap is Σ a log(a / softmax)). Each step is Newton's
-    by the diagonal of the Hessian, 1/a_r + c σ Z''_r/Z, as far along it as is best. Returns the gap. work : 3k numbers.
+    At the optimum a is the softmax of the scores that it leads to (the gap is Σ a log(a / softmax)). Each step is Newton's with
+    the Hessian's diagonal, 1/a_r + c σ Z''_r/Z, and an optimal step length. Returns the gap. work : 3k numbers.
     """
     cdef Py_ssize_t r, j, at, _n
     cdef double total, square, gap, s, mean, rates, high

@@ -3,11 +3,11 @@
 
 cdef class Lock:
     cdef object who
-    cdef long process               # FORKS when what follows was written
-    cdef long learner               # thread of the learning call that goes on, also while it gives way; 0: none
+    cdef long process               # FORKS when the fields below were written
+    cdef long learner               # thread of the running learning call, also while it gives way; 0: none
     cdef long holder                # thread that reads or writes the whole model, a copy or the learning call; 0: none
-    cdef int depth                  # copies of the holder, one within the other
-    cdef list waiting               # turns (thread, lock that is released when it comes), the first one first
+    cdef int depth                  # nested copies of the holder
+    cdef list waiting               # turns (thread, lock that is released at its turn), in order of arrival
 
     cdef int forget_parent(self) except -1
     cdef bint is_waiting(self, long thread) except -1

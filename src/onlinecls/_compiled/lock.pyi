@@ -1,9 +1,9 @@
-"""What Python sees of the lock."""
+"""The Python interface of the lock."""
 
 from contextlib import AbstractContextManager
 
 class Lock:
-    """Held by one learning call at a time, a second one gets a RuntimeError; copies wait. A copy of the lock is free."""
+    """A lock for one learning call at a time: a second one gets a RuntimeError; copies wait. A copy of the lock is free."""
 
     def __init__(self, who: str) -> None: ...
     def __enter__(self) -> None: ...
@@ -11,7 +11,7 @@ class Lock:
     def copying(self) -> AbstractContextManager[None]:
         """Return the context in which no other thread changes the model."""
     def give_way(self) -> None:
-        """Let those who wait for the learning call that holds the lock make their copies, and take it again."""
+        """Release the lock of a learning call until the copies that wait for it have been made, and take it again."""
     @property
     def n_waiting(self) -> int:
-        """Threads that wait for the lock."""
+        """Number of threads that wait for the lock."""

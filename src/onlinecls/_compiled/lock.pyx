@@ -7,7 +7,7 @@ import os
 from _thread import allocate_lock
 
 
-cdef long FORKS = 1         # a process begun by fork has none of the other threads: what they held is free there
+cdef long FORKS = 1         # a forked process has none of the parent's other threads: their locks are free there
 cdef double LOOK = 0.02     # seconds between two looks for signals, where a wait is not ended by them
 
 
@@ -21,15 +21,15 @@ if hasattr(os, "register_at_fork"):
 
 
 cdef class Lock:
-    """`with lock:` is a learning call. It raises RuntimeError while another one goes on, and waits for copies that are made.
-    `with lock.copying():` waits for the learning call. A copied or pickled lock is a new one, which is free.
+    """Run one learning call at a time: `with lock:` raises RuntimeError during another one, and waits for copies being made.
+    `with lock.copying():` waits for the learning call. A copied or pickled lock is a new, free one.
 
-    Whoever waits gets the lock in the order of coming: it is handed on, so that a thread that learns row by row cannot keep a
-    copy waiting, nor one that copies on and on a learner. A thread that would wait for itself, as in a signal handler, gets a
-    RuntimeError.
+    Waiting threads get the lock in order of arrival: it is handed on, so that a thread that learns row by row cannot keep a copy
+    waiting for ever, nor one that copies again and again a learner. A thread that would wait for itself, as in a signal handler,
+    gets a RuntimeError.
 
-    It is compiled because Ctrl-C comes between two steps of the interpreter: there is none between taking it and the block. Where
-    the interpreter has no lock of its own, the critical sections make of looking and taking one step.
+    It is compiled because Ctrl-C arrives between two steps of the interpreter, and there is none between taking the lock and the
+    block. In a free-threaded interpreter, the critical sections make checking and taking the lock one step.
     """
 
     def __init__(self, who):
@@ -73,21 +73,21 @@ cdef class Lock:
 
     @property
     def n_waiting(self):
-        """Threads that wait for the lock."""
+        """Number of threads that wait for the lock."""
         return len(self.waiting)
 
     def give_way(self):
-        """Let those who wait for the learning call that holds the lock make their copies, and take it again."""
+        """Release the lock of a learning call until the copies that wait for it have been made, and take it again."""
         cdef long me = PyThread_get_thread_ident()
         with critical_section(self):
             if not self.waiting or self.holder != me:
                 return
             turn = self.queue(me)
             self.hand_on()
-        self.wait(turn)             # (Ctrl-C leaves it to the others: the learning call changes nothing any more)
+        self.wait(turn)             # (after Ctrl-C the others keep the lock: the learning call changes nothing more)
 
     cdef int forget_parent(self) except -1:
-        """Forget what threads of the parent process held when this one was forked off."""
+        """Forget which threads of the parent process held the lock when this process was forked."""
         if self.process != FORKS:
             self.process, self.learner, self.holder, self.depth, self.waiting = FORKS, 0, 0, 0, []
         return 0
@@ -99,7 +99,7 @@ cdef class Lock:
         return False
 
     cdef object queue(self, long thread):
-        """Return a turn behind all others."""
+        """Add a turn behind all others, and return it."""
         lock = allocate_lock()
         lock.acquire()
         turn = thread, lock
@@ -107,7 +107,7 @@ cdef class Lock:
         return turn
 
     cdef int wait(self, turn) except -1:
-        """Wait until the turn comes. An error of a signal's handler ends it."""
+        """Wait for the turn. An exception from a signal handler ends the wait."""
         try:
             while not turn[1].acquire(True, LOOK):
                 PyErr_CheckSignals()
@@ -115,7 +115,7 @@ cdef class Lock:
             with critical_section(self):
                 if turn in self.waiting:
                     self.waiting = [each for each in self.waiting if each is not turn]
-                elif self.holder == turn[0]:    # it has come meanwhile
+                elif self.holder == turn[0]:    # the turn has come meanwhile
                     self.hand_on()
             raise
         return 0
@@ -130,7 +130,7 @@ cdef class Lock:
         return 0
 
     cdef bint try_learn(self) except -1:
-        """Begin a learning call; False if one goes on, or anybody holds the lock or waits for it."""
+        """Begin a learning call and return True; return False if one is running, or a thread holds the lock or waits for it."""
         with critical_section(self):
             self.forget_parent()
             if self.learner or self.holder:
@@ -141,13 +141,13 @@ cdef class Lock:
     cdef int end_learning(self) except -1:
         with critical_section(self):
             self.learner = 0
-            if self.holder == PyThread_get_thread_ident():      # (it is not after a wait that Ctrl-C has ended, or a fork)
+            if self.holder == PyThread_get_thread_ident():      # (it is not after a fork, or after a wait ended by Ctrl-C)
                 self.hand_on()
         return 0
 
 
 cdef class Copying:
-    """The context of `Lock.copying`. A thread may enter it again within."""
+    """The context of `Lock.copying`, which a thread may nest."""
 
     def __init__(self, Lock lock):
         self.lock = lock
@@ -175,7 +175,7 @@ cdef class Copying:
     def __exit__(self, *_):
         cdef Lock lock = self.lock
         with critical_section(lock):
-            if lock.holder == PyThread_get_thread_ident():      # (not in a process forked off within)
+            if lock.holder == PyThread_get_thread_ident():      # (not in a process forked within the context)
                 lock.depth -= 1
                 if lock.depth == 0:
                     lock.hand_on()

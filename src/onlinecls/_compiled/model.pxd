@@ -9,11 +9,11 @@ from .rounds cimport Batch, PassContext, Task
 cdef class Call:
     """The preconditions of the fast path for small calls of `partial_fit`."""
     cdef tuple others               # the model's arrays beyond those that every model has
-    cdef tuple names, values        # the estimator's parameters, which are to be the objects that they were
+    cdef tuple names, values        # the estimator's parameters, which must still be these objects
     cdef object parameters, dtype
     cdef object classes             # an array: texts as their code points, `width` each
     cdef list labels                # the classes as Python's objects
-    cdef object named               # a copy of the `classes` argument that was found to be these, or None
+    cdef object named               # a copy of the `classes` argument found to equal these, or None
     cdef Py_ssize_t width, n_features
     cdef Task task
 
@@ -22,16 +22,16 @@ cdef class Call:
 
 cdef class Model:
     cdef public object values, correction, counts, counters     # arrays
-    cdef public object params                           # the parameters that it was last learnt with, a dict
+    cdef public object params                           # the parameters of its last pass, a dict
     cdef public object sigma                            # full covariances, or an empty array
     cdef public object calibration                      # array; see update_platt of rounds.pxd
     cdef public bint are_seen                           # the rows of the next pass are seen again: no calibration
-    cdef public object record                           # array of what rows leave, RECORD; None: they leave nothing
-    cdef public double records_from                     # rounds before its first row
+    cdef public object record                           # array of records, see RECORD; None: none are kept
+    cdef public double records_from                     # rounds before its first record
     cdef object bound                                   # the dict that p was made from
     cdef Params p
     cdef public object columns                          # see Model
-    cdef Call call                                      # None: no small call is taken
+    cdef Call call                                      # None: no fast path
 
     cdef int bind(self) except -1
     cdef int open_platt(self, PassContext* context) except -1

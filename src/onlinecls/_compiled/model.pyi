@@ -20,13 +20,13 @@ class Call:
     """The preconditions of the fast path for small calls of `partial_fit`."""
 
 def best_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return the number of each row's class: of one vector of weights by the score's sign, else the first of the highest."""
+    """Return each row's class: by the score's sign for one vector of weights, else the first of the highest scores."""
 
 def log_sigmoids(scores: NDArray[np.float64], pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log(1 / (1 + e^-z)), z = a score + b, for each class: the numbers (a, b) of its vector of weights are in `pairs`."""
 
 def normalise(logs: NDArray[np.float64]) -> None:
-    """Make logarithms of numbers > 0 those of numbers of which a row's sum up to 1, in place."""
+    """Shift the logarithms in place, so that the numbers of each row sum to 1."""
 
 class Model:
     """The arrays that learning changes, as the training loops see them."""
@@ -56,8 +56,8 @@ class Model:
     def try_partial_fit(
         self, estimator: dict[str, Any], X: object, y: object, sample_weight: object, classes: object = None,
     ) -> bool:
-        """Learn a small call and return True; return False, with nothing written, for a call that needs the long way."""
+        """Learn a small call and return True; return False, with nothing written, for a call that needs the general path."""
     def try_decision(self, estimator: dict[str, Any], X: object) -> NDArray[np.float64] | None:
-        """Return the scores of a small call, (rows, vectors), or None for a call that needs the long way."""
+        """Return the scores of a small call, (rows, vectors), or None for a call that needs the general path."""
     def decision(self, rows: Rows, scores: NDArray[np.float64]) -> None:
         """Fill in the scores of rows."""

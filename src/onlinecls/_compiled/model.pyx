@@ -1,4 +1,4 @@
-"""The compiled base of all models: the arrays that a pass reads and changes, its begin, and small calls of one or a few rows.
+"""The compiled base of all models: the arrays that a pass reads and changes, its start, and small calls of one or a few rows.
 
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
@@ -36,7 +36,7 @@ PLAIN = frozenset((int, float, bool, str, np.int64, np.float64, np.str_))       
 
 
 def best_of(const double[:, ::1] scores):
-    """Return the number of each row's class: of one vector of weights by the score's sign, else the first of the highest."""
+    """Return each row's class: by the score's sign for one vector of weights, else the first of the highest scores."""
     cdef Py_ssize_t i, c, best, n, k = scores.shape[1]
     codes = np.empty(scores.shape[0], INT64)
     cdef int64_t* found = <int64_t*>start_of(codes, 8, &n)
@@ -79,7 +79,7 @@ def log_sigmoids(const double[:, ::1] scores, const double[:, ::1] pairs):
 
 
 def normalise(double[:, ::1] logs):
-    """Make logarithms of numbers > 0 those of numbers of which a row's sum up to 1, in place."""
+    """Shift the logarithms in place, so that the numbers of each row sum to 1."""
     cdef Py_ssize_t i, c
     cdef double largest, total
     with nogil:
@@ -98,7 +98,7 @@ cdef class Call:
     """The preconditions of the fast path for small calls of `partial_fit`."""
 
     cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1:
-        """Find the places of n labels among the classes; return False if y is anything but that."""
+        """Find the places of n labels among the classes; return False if y is anything else."""
         cdef const void* found
         cdef const void* classes
         cdef Py_ssize_t size, n_classes, width
@@ -125,7 +125,7 @@ cdef class Call:
 
 
 cdef bint is_the_same(given, known) except -1:
-    """Return True for a list, tuple or array that holds the very labels of `known`, a copy of one (see `enable_fast_path`)."""
+    """Return True for a list, tuple or array with the same labels as `known`, a copy of one (see `enable_fast_path`)."""
     if type(given) is not type(known):
         return False
     if type(given) is np.ndarray:
@@ -143,15 +143,15 @@ cdef class Model:
 
     values : flat array, a run of (first slots, second slots) of all vectors for each feature, the constant feature last.
     sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. correction : see rounds.pxd, or empty.
-    counts : rows seen of each class. counters : counters. params : the parameters that it is learnt with, fields of `Params`.
-    columns : the feature_names_in_ of its estimator and the columns of a data frame that were found to be these; or None.
+    counts : rows seen of each class. counters : counters. params : the parameters of the pass, fields of `Params`.
+    columns : the estimator's feature_names_in_ and the columns of a data frame found to equal them; or None.
     """
 
     cdef int bind(self) except -1:
         """Convert the parameters to the C struct that the loops read, if they have changed."""
         if self.bound is not self.params:
             with critical_section(self):        # several threads may read at once
-                params = self.params            # (and the one that learns may put others there)
+                params = self.params            # (and the learning one may replace them)
                 self.p = params
                 self.bound = params
 
@@ -161,7 +161,7 @@ cdef class Model:
 
         targets : numbers of classes (int32), or numbers (float64). weights, class_weights : a row's weight is the product of
         both, either may be empty. order : row numbers, or empty for storage order. predictions : empty, or filled with the
-        class predicted just before each row of weight > 0 was learnt.
+        class predicted just before each row of weight > 0 is learnt.
         """
         cdef Batch b
         cdef PassContext context
@@ -219,7 +219,7 @@ cdef class Model:
     def enable_fast_path(self, dict estimator, names, Task task, classes=None, named=None):
         """Enable the fast path while the estimator's parameters of these names stay these objects; None disables it.
 
-        classes : the estimator's classes. named : a `classes` argument that has just been found to be these; or None.
+        classes : the estimator's classes. named : a `classes` argument that has just been found to equal them; or None.
         """
         cdef Call call = Call()
         if names is None:
@@ -241,7 +241,7 @@ cdef class Model:
         self.call = call
 
     def try_partial_fit(self, dict estimator, X, y, sample_weight, classes=None):
-        """Learn a small call and return True; return False, with nothing written, for a call that needs the long way."""
+        """Learn a small call and return True; return False, with nothing written, for a call that needs the general path."""
         cdef Call call = self.call
         cdef Lock lock
         cdef Py_ssize_t i
@@ -261,13 +261,13 @@ cdef class Model:
         if not lock.try_learn():
             return False
         try:
-            self.bind()                 # (a copy may have had a call without rows only)
+            self.bind()                 # (a copy may have learnt no row yet)
             return self.learn_few(X if "feature_names_in_" not in estimator else self.table(estimator, X), y, sample_weight)
         finally:
             lock.end_learning()
 
     cdef table(self, dict estimator, X):
-        """Return a data frame with the columns of the last ones as an array; None if it is anything else."""
+        """Return a data frame with the known columns as an array; None for anything else."""
         known = self.columns
         if known is None or known[0] is not estimator["feature_names_in_"]:
             return None
@@ -285,7 +285,7 @@ cdef class Model:
         if rows is None:
             return False
         n = rows.n
-        # (Held here, so that their addresses stay valid; read-only where they come from a memory-mapped file.)
+        # (Local references keep their addresses valid; they may be read-only, from a memory-mapped file.)
         values, counts, counters, correction = self.values, self.counts, self.counters, self.correction
         cdef double* start_of_counts = <double*>start_of(counts, 8, &n_classes, True)
         cdef double* start_of_counters = <double*>start_of(counters, 8, &size, True)
@@ -317,10 +317,10 @@ cdef class Model:
             (<Counters*>start_of_counters)[0] = context.counters
         return True
 
-    # --- what a geometry overrides ----------------------------------------------------------------------------------------------
+    # --- overridden by each geometry --------------------------------------------------------------------------------------------
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
-        """Learn the rows of a batch, or compute what is asked of them (`DECISION`, `DEVIATION`): as context.task says.
+        """Do context.task with the rows of a batch: learn them, or compute scores (`DECISION`) or deviations (`DEVIATION`).
 
         Each model chooses its loop by the types of the values and of the rows' indices (`storage_of`). (Fused methods are not
         virtual in Cython.)
@@ -335,7 +335,7 @@ cdef class Model:
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
     def try_decision(self, dict estimator, X):
-        """Return the scores of a small call, (rows, vectors), or None for a call that needs the long way."""
+        """Return the scores of a small call, (rows, vectors), or None for a call that needs the general path."""
         cdef int64_t[FEW + 1] indptr
         cdef FewRows rows
         cdef Py_ssize_t size, k = self.n_columns
@@ -348,13 +348,13 @@ cdef class Model:
         return scores.reshape(rows.n, k)
 
     def decision(self, rows, double[:, ::1] scores):
-        """Fill in scores[i, c] = w_c.x_i of the model, or of its average where it has one."""
+        """Fill in scores[i, c] = w_c.x_i of the model, or of its average if there is one."""
         cdef const int64_t[::1] indptr = rows.indptr
         if scores.shape[0]:
             self.read(DECISION, rows, &indptr[0], scores.shape[0], &scores[0, 0], scores.shape[1])
 
     cdef int read(self, Task task, rows, const int64_t* indptr, Py_ssize_t n, double* found, Py_ssize_t n_found) except -1:
-        """Fill in what the task asks of n rows, one at least: n_found numbers a row."""
+        """Fill in the task's results for n >= 1 rows: n_found numbers a row."""
         cdef Batch b
         cdef PassContext context
         b.n = b.n_rows = n

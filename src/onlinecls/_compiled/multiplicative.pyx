@@ -1,7 +1,7 @@
 """Learning on the simplex (simplex.pxd): the multiplicative passive-aggressive algorithms (PA 6), an exponentiated gradient.
 
-A step moves θ along x, and so multiplies weights. For classes and numbers it moves the row's features alone. A ball's centre,
-which the one-class learner has, moves along x - w, which no feature is missing from: O(n_features) a step.
+A step moves θ along x, and so multiplies weights. For classes and numbers it moves the row's features alone. The one-class
+learner's centre of a ball moves along x - w, which has all features: O(n_features) a step.
 """
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
@@ -26,7 +26,7 @@ from .simplex import GROUP, GROUP_SIZE
 
 
 ctypedef struct Weights:    # of a model
-    Group* groups           # one, or one of each vector
+    Group* groups           # one, or one for each vector
     Py_ssize_t n_groups
     double* scores          # of each vector
     Simplex simplex         # of one group at a time: see `select_group`
@@ -35,7 +35,7 @@ ctypedef struct Weights:    # of a model
 
 cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_values, const double* counts,
                         const Params* p) noexcept:
-    """counts : of classes that join the sum as they come; NULL: all are in it. (Groups may be read-only where one only reads.)"""
+    """Point to a model's groups. counts : of classes, 0 before one joins the sum; NULL: all have. (Readers write nothing.)"""
     cdef Weights w
     w.groups, w.n_groups, w.scores = <Group*>&groups[0, 0], groups.shape[0], NULL
     w.simplex.is_signed, w.simplex.k = p.geometry == SINH, k
@@ -60,7 +60,7 @@ cdef inline double weight_scale(const Weights* w, Py_ssize_t c, const Params* p)
 
 
 cdef Py_ssize_t start_unknown(floating[::1] state, Weights* w) noexcept nogil:
-    """Sum the groups of which nothing is known yet; return the work done."""
+    """Sum the groups that are not known yet; return the work done."""
     cdef Py_ssize_t c, work = 0
     for c in range(w.n_groups):
         if w.groups[c].high == 0.0:
@@ -95,7 +95,7 @@ cdef inline bint apply_step(floating[::1] state, Weights* w, const Example* z, d
     if not step_group(state, &w.simplex, &w.row, vectors, d, z.n):
         context.counters.skipped += 1.0
         return False
-    if w.simplex.group.shift != shift:              # all powers have been computed anew
+    if w.simplex.group.shift != shift:              # all powers were computed anew
         context.budget -= state.shape[0]
     return True
 
@@ -123,7 +123,7 @@ cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floati
             s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * size.q, 0.0
             if z.n == 0 or not count_loss(&s, context, p) or margin_suffices(s.margin, p):
                 continue
-            # How far the features of the simplex lie apart: W x or W [x, -x], and in a joint example both signs of x.
+            # The range of the simplex's features: W x or W [x, -x], and in a joint example both signs of x.
             s.width = (2.0 if p.geometry == SINH or z.n == 2 else 1.0) * p.norm_bound * size.largest
             found = apply_rule(&s, p)
             if found.tau != 0.0 and step_fits(p.geometry, &s, found, context, p):
@@ -138,7 +138,7 @@ cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floati
 # --- the centre of a ball ------------------------------------------------------------------------------------------------------
 
 cdef void start_centre(floating[::1] state, Weights* w) noexcept nogil:
-    """Compute powers, their sum and the sum of their squares, from θ."""
+    """Compute powers, their sum and the sum of their squares from θ."""
     cdef Py_ssize_t j
     cdef double squares = 0.0
     start_group(state, &w.simplex)
@@ -149,7 +149,7 @@ cdef void start_centre(floating[::1] state, Weights* w) noexcept nogil:
 
 cdef inline double squared_distance(const floating[::1] state, const Weights* w, const floating[::1] data,
                                     const index_t[::1] indices, Row row, double* size, const Params* p) noexcept nogil:
-    """Return ||x - w||², a difference of numbers as large as size."""
+    """Return ||x - w||², a difference of numbers as large as `size`."""
     cdef double product = 0.0, scale = weight_scale(w, 0, p)
     cdef Size x = scan_sums(state, 2, 1, data, indices, row, 0.0, &product)
     size[0] = x.q + scale * scale * w.groups.squares
@@ -158,7 +158,7 @@ cdef inline double squared_distance(const floating[::1] state, const Weights* w,
 
 cdef inline double difference(const floating[::1] state, Py_ssize_t j, double scale, const floating[::1] data,
                               const index_t[::1] indices, Row row, Py_ssize_t* at) noexcept nogil:
-    """Return x_j - w_j, for one j after the other; at : the row's next non-zero."""
+    """Return x_j - w_j, called with rising j; at : the row's next non-zero."""
     cdef double found = -scale * state[2 * j]
     if at[0] < row.hi and column(indices, at[0], row.lo) == j:
         found += data[at[0]]
@@ -171,7 +171,7 @@ cdef double step_ball(Weights* w, const Round* r, Stats* s, PassContext* context
     """Move the centre towards a row outside the ball; return the step, 0 if there is none."""
     cdef Py_ssize_t j, at = r.row.lo, n = w.simplex.n
     cdef double way, square = 0.0, farthest = 0.0, tau, scale = weight_scale(w, 0, p)
-    for j in range(n):      # (again without the difference of squares, which is worth nothing where x is near the centre)
+    for j in range(n):      # (again without the difference of squares, which cancels where x is near the centre)
         way = difference(state, j, scale, data, indices, r.row, &at)
         square += way * way
         farthest = larger(farthest, fabs(way))
@@ -216,7 +216,7 @@ cdef int learn_centre(Weights* w, const Batch* b, PassContext* context, floating
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
 cdef inline Py_ssize_t longest(const Batch* b) noexcept nogil:
-    """Return how many numbers hold the non-zeros of any row and the constant feature, rounded up to whole registers."""
+    """Return the room for any row's non-zeros and the constant feature, rounded up to whole registers."""
     cdef Py_ssize_t i, most = 0
     for i in range(b.n_rows):
         most = max(most, b.indptr[i + 1] - b.indptr[i])
@@ -224,7 +224,7 @@ cdef inline Py_ssize_t longest(const Batch* b) noexcept nogil:
 
 
 cdef class SimplexModel(Model):
-    """groups : float64, (1 or vectors, GROUP_SIZE), a `Group` each; high = 0: nothing is known of one yet."""
+    """groups : float64, (1 or vectors, GROUP_SIZE), a `Group` each; high = 0: not known yet."""
 
     cdef public object groups
 
@@ -268,7 +268,7 @@ cdef class SimplexModel(Model):
             return learn_products(&w, b, context, state, data, indices, &self.p)
 
     def known(self):
-        """Return (values, groups) to read with: copies where part of the groups is not known yet, as reading never writes."""
+        """Return (values, groups) for reading: copies if some groups are not known yet, as reading never writes."""
         self.bind()
         if (self.groups[:, GROUP["high"]] > 0.0).all():
             return self.values, self.groups
@@ -297,8 +297,7 @@ cdef class SimplexModel(Model):
         return root_of(shift)
 
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
-        """Compute found[i, c] = w_c.x_i. Of a ball, found[i] = ||x_i - w||² and the size of the numbers that it is the
-        difference of."""
+        """Compute found[i, c] = w_c.x_i; for a ball, found[i] = ||x_i - w||² and the size of the numbers subtracted."""
         cdef Py_ssize_t i, k = context.n_found
         cdef Py_ssize_t n_classes = len(self.counts), n_vectors = n_classes if n_classes > 2 else 1
         cdef const floating[::1] values

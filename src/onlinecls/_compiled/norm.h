@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* 12 times the power of two that x > 0 begins with */
+/* 12 times the largest power of two that is at most x > 0 */
 static inline double onlinecls_coarse(double x)
 {
     uint64_t bits;

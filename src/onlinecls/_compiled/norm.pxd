@@ -12,23 +12,23 @@ cdef extern from "_compiled/norm.h":
 ctypedef struct Normaliser:     # part of a model
     double high                 # S = high + low
     double low
-    double noise                # S is known to this
+    double noise                # bound of the error of S
 
 
 ctypedef struct Sum:            # in registers while a row's terms are added
     double total
-    double rest                 # what additions to total have rounded away
-    double mass                 # no partial sum was larger
+    double rest                 # the rounding errors of total
+    double mass                 # bound of all partial sums
     double n
 
 
 cdef inline Sum open_sum(const Normaliser* s) noexcept nogil:
-    """Return the sum, for additions."""
+    """Return the sum, to be added to."""
     return Sum(s.high, s.low, fabs(s.high), 1.0)
 
 
 cdef inline void add(Sum* sum, double x) noexcept nogil:
-    """Add x to total, and what that rounds away to rest (Knuth's two-sum)."""
+    """Add x to total, and the rounding error to rest (Knuth's two-sum)."""
     cdef double total = sum.total + x, part = total - sum.total
     sum.rest += (sum.total - (total - part)) + (x - part)
     sum.total = total
@@ -37,7 +37,7 @@ cdef inline void add(Sum* sum, double x) noexcept nogil:
 
 
 cdef inline void add_all(Sum* sum, const double* x, Py_ssize_t n) noexcept nogil:
-    """Add n numbers, none of which waits for another: each is split into a multiple of one unit, of which any sum up to
+    """Add n numbers, independently of each other: each is split into a multiple of one unit, of which any sum up to
     `above` is exact, and a rest of at most half the unit, 2^-53 above. (Rump, Ogita, Oishi 2008: the error-free extraction.)"""
     cdef Py_ssize_t i, j
     cdef double[4] units, rests, sizes

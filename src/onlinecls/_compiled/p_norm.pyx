@@ -10,12 +10,12 @@ with m = ||θ||^-a and g = (q - 1) ||θ||: a scan multiplies and squares, only a
 (|ρ_i| m is at most 1; a root's rounding counts 2^squarings < 2 (p - 1) times, θ's own p - 1 times.)
 
 The norm comes from S = Σ (|θ_i| / s)^p, s a power of two near it. A step takes its features' terms out of S and puts the new ones
-in. A term is a function of what is stored, so that the same number goes out that came in; the sum has 106 bits, and a bound on
-its rounding errors. Where the bound exceeds 2^-44 S (S has fallen by a factor of 2^50 or so: the largest θ_i went), or S leaves
-double's range, S is summed anew, O(n_features). The constant feature, in every row and at first the largest of all, would come
-and go in the sum: its term is not in it, but is added where S is used.
+in. A term is a function of the stored numbers, so that exactly what was added is taken out; the sum has 106 bits, and a bound on
+its rounding errors. Where the bound exceeds 2^-44 S (S has fallen by a factor of 2^50 or so: the largest θ_i has shrunk), or S
+leaves double's range, S is summed anew, O(n_features). The term of the constant feature, which is in every row and at first the
+largest of all, is not in the sum, but is added where S is used.
 
-Crammer-Singer's joint learner lives in all classes' θ together: one norm. One against the rest: one norm a class.
+Crammer-Singer's joint learner has one norm, of all classes' θ together. One against the rest: one norm a class.
 """
 from libc.math cimport copysign, fabs, fmin, ilogb, ldexp, pow
 from libc.stdint cimport int32_t, int64_t
@@ -53,7 +53,7 @@ ctypedef struct Norm:
 
 
 ctypedef struct Norms:      # of a model
-    Norm* of                # one, or one of each vector
+    Norm* of                # one, or one for each vector
     Py_ssize_t n
     Py_ssize_t k            # vectors
     double* scores          # of each
@@ -78,7 +78,7 @@ cdef inline double raised(double root, double factor, int squarings) noexcept no
     """Return (|root| factor)^(2^squarings)."""
     cdef double value = fabs(root) * factor
     cdef int _
-    if squarings >= 4:                  # (most p that ln n_features gives; a loop's counting costs as much as its squares)
+    if squarings >= 4:                  # (as for most p = 2 ln n_features; a loop's overhead is as much as its squares)
         value *= value
         value *= value
         value *= value
@@ -95,8 +95,8 @@ cdef inline double term(double theta, double root, double scale, double shrink, 
 
 
 cdef inline bint refresh(const floating[::1] state, const Norms* norms, Py_ssize_t c, const Params* p) noexcept nogil:
-    """Compute the factors that scans use of the norm of vector c, from S; return False if S has too large an error, or is near
-    the ends of double's range."""
+    """Compute the norm's factors for scans of vector c from S; return False if S has too large an error, or is near the ends of
+    double's range."""
     cdef Py_ssize_t at, first = state.shape[0] - 2 * norms.k
     cdef Norm* norm = norm_of(norms, c)
     cdef double size, total = norm.sum.high
@@ -151,7 +151,7 @@ cdef inline void raise_all(double* values, Py_ssize_t n, int squarings) noexcept
     """Raise values[i] to the power 2^squarings."""
     cdef Py_ssize_t i
     cdef double value
-    while squarings >= 4:               # (most p that ln n_features gives; a loop over all costs as much as its squares)
+    while squarings >= 4:               # (as for most p = 2 ln n_features; a loop over all costs as much as its squares)
         for i in range(n):
             value = values[i] * values[i]
             value *= value
@@ -233,9 +233,9 @@ cdef inline double sum_of_powers(const double* parts, const double* counts, Py_s
 
 
 cdef double p_norm(const floating[::1] data, Row row, double copies, double least, const Params* p) noexcept nogil:
-    """Return ||z||_p², for so many copies of x in z.
+    """Return ||z||_p² for z with this many copies of x.
 
-    A row's numbers are often the same: one power for a run of them. Those below `least` times the largest do not count.
+    Neighbouring numbers of a row are often equal: one power for a run. Those below `least` times the largest are ignored.
     """
     cdef Py_ssize_t k, n = 0
     cdef double x, largest = fabs(p.bias), last = 0.0, run = 0.0, total = largest > 0.0
@@ -266,7 +266,7 @@ cdef double p_norm(const floating[::1] data, Row row, double copies, double leas
 
 
 cdef inline void roots_of(floating* roots, const floating* theta, Py_ssize_t n, double a) noexcept nogil:
-    """Compute sgn(θ) |θ|^a of each."""
+    """Compute sgn(θ) |θ|^a for n numbers."""
     cdef Py_ssize_t i
     if a == 1.0:
         for i in range(n):
@@ -279,7 +279,7 @@ cdef inline void roots_of(floating* roots, const floating* theta, Py_ssize_t n, 
 
 cdef inline void terms(double* found, const floating* theta, const floating* root, Py_ssize_t n, double scale, double shrink,
                        int squarings) noexcept nogil:
-    """Compute `term` of each."""
+    """Compute `term` for n features."""
     cdef Py_ssize_t i
     for i in range(n):
         found[i] = fabs(<double>root[i]) * shrink
@@ -291,7 +291,7 @@ cdef inline void terms(double* found, const floating* theta, const floating* roo
 cdef inline void step_all(floating[::1] state, Py_ssize_t k, const Py_ssize_t* places, floating* theta, floating* roots,
                           const floating* deltas, Py_ssize_t n, Sum* sum, double scale, double shrink,
                           const Params* p) noexcept nogil:
-    """Add deltas to some θ, and change their roots and their part of the sum. (11 arguments: columns of a block of features,
+    """Add deltas to some θ, and update their roots and their part of the sum. (11 arguments: columns of a block of features,
     which the caller has gathered, and the numbers of the norm.)"""
     cdef Py_ssize_t i
     cdef double[2 * BLOCK] changes
@@ -334,7 +334,7 @@ cdef Py_ssize_t apply_step(floating[::1] state, const Norms* norms, const Exampl
             roots_of(&state[at + k], &state[at], 1, p.root)
     step_all(state, k, places, theta, roots, deltas, n, &sum, norm.scale, norm.shrink, p)
     close_sum(&sum, &norm.sum)
-    if norm.sum.high < 0.0:             # none of its terms is: it is 0 to within the noise
+    if norm.sum.high < 0.0:             # its terms are >= 0: it is 0 within the noise
         norm.sum.high = norm.sum.low = 0.0
     if refresh(state, norms, z.c[0], p):
         return 0
@@ -431,7 +431,7 @@ cdef class PNormModel(Model):
         return found
 
     def known(self):
-        """Return the norms to read with: a copy where they are not known yet, as reading never writes."""
+        """Return the norms for reading: a copy if some are not known yet, as reading never writes."""
         cdef Py_ssize_t k = len(self.counts) if len(self.counts) > 2 else 1
         self.bind()
         if self.values.itemsize == 4:

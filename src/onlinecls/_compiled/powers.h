@@ -45,7 +45,7 @@ static inline void onlinecls_exp(double* x, ptrdiff_t n)
 {
     const double shifter = 0x1.8p52;
     ptrdiff_t i;
-    for (i = 0; i < n; i++) {                           /* (apart, for the next loop has no branch) */
+    for (i = 0; i < n; i++) {                           /* (apart, so that the next loop has no branch) */
         x[i] = x[i] < -708.0 ? -708.0 : x[i];
         x[i] = x[i] > 708.0 ? 708.0 : x[i];
     }

@@ -1,9 +1,8 @@
 """e^x of many numbers at once, in plain arithmetic that compilers vectorise (SSE2: two doubles, four floats at a time).
 
 Adding 1.5 * 2^52 rounds x / ln 2 to an integer k, which is then in the low bits of the sum and goes from there into an exponent;
-e^(x - k ln 2) is a polynomial, 1 + r + r² q(r), q near the best for |r| <= ln 2 / 2. No branch and no table: every number is
-treated alike wherever it stands, so that the same number gives the same bits. Within 1.1 ulp for |x| <= 708 (float: 87); beyond,
-as at these ends.
+e^(x - k ln 2) is a polynomial, 1 + r + r² q(r), q near the best for |r| <= ln 2 / 2. There is no branch and no table, so that
+equal numbers give equal bits wherever they are. Within 1.1 ulp for |x| <= 708 (float: 87); beyond, the value at that end.
 """
 from libc.math cimport copysign, copysignf, pow, powf
 
@@ -36,7 +35,7 @@ cdef inline void pow_all(floating* found, const floating* x, Py_ssize_t n, doubl
     for i in range(n):
         size = with_sign(x[i], <floating>1.0)
         n_far += (size < low) | (size > high)
-    if n_far > 0:                       # 0, and what has another form or another limit
+    if n_far > 0:                       # 0 and sizes near the ends of the range
         for i in range(n):
             size = with_sign(x[i], <floating>1.0)
             if size < low or size > high:
@@ -47,7 +46,7 @@ cdef inline void pow_all(floating* found, const floating* x, Py_ssize_t n, doubl
 
 
 cdef inline void pow_of_parts(double* found, const double* x, Py_ssize_t n, double a) noexcept nogil:
-    """Compute found[i] = |x[i]|^a for 1 <= a <= 500 and |x[i]| <= 1; below 10^-300 some such number (x and found apart)."""
+    """Compute found[i] = |x[i]|^a for 1 <= a <= 500 and |x[i]| <= 1; results below 10^-300 are inexact (x and found apart)."""
     pow_of_doubles(found, x, n, a)
 
 

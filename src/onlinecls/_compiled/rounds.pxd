@@ -1,4 +1,4 @@
-"""Everything that happens to a row beside the mathematics of its algorithm. A training loop is
+"""Everything that happens to a row besides the mathematics of its algorithm. A training loop is
 
     while next_round(&r, b, context):                       the next row of weight > 0; signals
         score the row
@@ -7,8 +7,8 @@
         after_step(&r, updated, context)                    updates, skipped rows
 
 and `count_loss` for each of a row's Stats. `PassContext` is filled from the model's arrays when a pass begins, and its counters
-are copied back when it ends, however it ends. A caller that knows at compile time what nobody asks for (weights, an average,
-records ...) makes these fields constants of its own copies: all functions here are inlined, and the compiler drops the rest.
+are copied back when it ends, however it ends. A caller that knows at compile time what is not needed (weights, an average,
+records ...) makes those fields constants of its own copies: all functions here are inlined, and the compiler drops the rest.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
@@ -24,7 +24,7 @@ cdef extern from *:
     bint unlikely(bint) noexcept nogil      # Cython's hint to the compiler: optimise for the other case
 
 cdef extern from "_compiled/calibration.h":
-    ctypedef struct Calibration "onlinecls_calibration":    # Platt's numbers of one vector of weights, and what they rest on
+    ctypedef struct Calibration "onlinecls_calibration":    # Platt's numbers of one vector of weights, and their curvature
         pass
     void update_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c) noexcept nogil
 
@@ -44,30 +44,30 @@ cdef enum Task:
 
 ctypedef struct Counters:   # a model's counters, in the order of its array `counters`
     double rounds           # rows of weight > 0
-    double mistakes         # of them, those that predict would have got wrong just before the update
-    double updates          # of them, those that changed the model
-    double skipped          # of them, those whose update would have left the range of the dtype
+    double mistakes         # rounds that `predict` would have got wrong just before the update
+    double updates          # rounds that changed the model
+    double skipped          # rounds whose update would have left the range of the dtype
     double seen             # classes that have had a row
     double loss             # sum of weighted losses before the update
     double max_abs_weight   # no |w_i| (θ_i, z_i) is larger than this
     double curvature        # no G_i is larger than this
-    double squared          # regression: sum of the squared errors of predict, asked just before the update
+    double squared          # regression: sum of the squared errors that `predict` would have made just before the update
     double absolute         # and of the absolute ones
     double growth           # forgetting: s, see Params; 0 before the first row
 
 
-ctypedef struct Record:     # of a row, for certificates; all but the first three are of rows that changed the model
-    double score            # w.x before it
-    double q                # ||x||², where the geometry has it; of others 0
-    double updates          # the counter before it
-    double v                # x'Σx before it
-    double spread           # a diagonal Σ of a potential: x'Σx after it, Σ'
-    double lookahead        # x'Σ'θ, θ from before it
+ctypedef struct Record:     # of a row, for certificates; all but the first three only if the row changed the model
+    double score            # w.x before the update
+    double q                # ||x||²; 0 where the geometry does not compute it
+    double updates          # the counter before the update
+    double v                # x'Σx before the update
+    double spread           # a diagonal Σ of a potential: x'Σ'x, Σ' the one after the update
+    double lookahead        # x'Σ'θ, θ from before the update
     double forgotten        # θ'(Σ' - Σ)θ
     double sigma            # dual ascent: σ of the round (of each)
 
 
-ctypedef struct PassContext:    # what a pass counts in; of one that only reads: task, budget and the place of what it finds
+ctypedef struct PassContext:    # what a pass counts in; one that only reads uses task, found and budget alone
     Task task
     double* found           # n_found numbers for each row
     Py_ssize_t n_found
@@ -79,12 +79,12 @@ ctypedef struct PassContext:    # what a pass counts in; of one that only reads:
     double* rounds_to_read  # with an average: the model's counter, which readers in other threads divide by
     Py_ssize_t constant     # with an average: number of the constant feature
     Calibration* platt      # Platt's numbers of each vector; NULL: none, or the rows are seen again
-    Record* records         # of n_records rounds, the first after `records_from`; NULL: none are kept
+    Record* records         # of n_records rounds, the first after `records_from`; NULL: not kept
     Py_ssize_t n_records
     double records_from
-    Record* record          # of the present row; NULL: none is kept
+    Record* record          # of the present row; NULL: not kept
     double* scores_out      # place for the next row's scores before the update (regression: its error); NULL: not asked for
-    bint has_observers      # a calibration, records or a committee want the scores
+    bint has_observers      # a calibration, records or a committee need the scores
     Py_ssize_t next         # place of the next row in the pass
     Py_ssize_t budget       # work left before the next check of signals
     int open_classes        # labels join as they appear
@@ -94,7 +94,7 @@ ctypedef struct PassContext:    # what a pass counts in; of one that only reads:
 
 ctypedef struct Batch:      # the rows of one call, beside their features
     Py_ssize_t n            # rounds
-    Py_ssize_t n_rows       # rows there are
+    Py_ssize_t n_rows       # rows of X
     const int64_t* indptr
     const int64_t* order    # numbers of rows; NULL: storage order
     const int32_t* labels   # numbers of classes, by number of row; NULL: none
@@ -108,7 +108,7 @@ ctypedef struct Round:      # the row at hand
     Py_ssize_t i            # its place in the pass
     Row row
     Py_ssize_t at           # the row's number
-    Py_ssize_t label        # its class; 0 where there are none
+    Py_ssize_t label        # its class; 0 without labels
     double weight           # c
     bint newcomer           # its label has just joined: predict could not have named it
     double skipped          # the counter before it
@@ -125,12 +125,12 @@ cdef inline Py_ssize_t check_signals(Py_ssize_t budget, Py_ssize_t work) except 
 
 
 cdef enum:
-    AHEAD = 80              # non-zeros between the prefetch of a feature's state and its use, at least: a row's own number
-    FAR_AHEAD = 128         # and at most: beyond, what was fetched may be gone again
+    AHEAD = 80              # non-zeros between the prefetch of a feature's state and its use: the row's length, at least this,
+    FAR_AHEAD = 128         # and at most this: from further ahead, it may have been evicted again
 
 
 cdef inline Row row_at(const Batch* b, Py_ssize_t i) noexcept nogil:
-    """Return row i of the order given, with the prefetch distance: from its non-zeros to those that are read `ahead` later."""
+    """Return row i in the given order, with the distance from its non-zeros to those whose state is prefetched."""
     cdef Row row
     cdef Py_ssize_t at = i if b.order == NULL else b.order[i]
     row.lo = b.indptr[at]
@@ -164,7 +164,7 @@ cdef inline bint next_round(Round* r, const Batch* b, PassContext* context) exce
 
 
 cdef inline void count_round(Round* r, double c, PassContext* context) noexcept nogil:
-    """Count a row of weight c, and find by how much it counts."""
+    """Count a row of weight c, and compute its weight in the update."""
     r.skipped = context.counters.skipped
     context.counters.rounds += 1.0
     context.counts[r.label] += 1.0
@@ -172,19 +172,19 @@ cdef inline void count_round(Round* r, double c, PassContext* context) noexcept 
     if context.counts[r.label] == 1.0:
         context.counters.seen += 1.0
         r.newcomer = context.open_classes
-    if context.balanced:      # N_t / (k_t n_{y,t}), this row among them
+    if context.balanced:      # N_t / (k_t n_{y,t}), this row included
         c *= context.counters.rounds / (context.counters.seen * context.counts[r.label])
-        c = c if c > 0.0 else 5e-324        # (it has been counted: what underflows is the least number there is)
+        c = c if c > 0.0 else 5e-324        # (it has been counted: instead of underflowing, c is the least number > 0)
     r.weight = c
 
 
 # --- the average of all w_t ----------------------------------------------------------------------------------------------------
 
-# It is kept lazily, so that a step costs O(nnz) and rows without one nothing: correction = Σ_s s Δw_s, the steps weighted by the
-# rounds before them, makes the average over T rounds w - correction / T.
+# It is kept lazily: a step costs O(nnz), a row without a step nothing. With correction = Σ_s s Δw_s, the sum of steps weighted by
+# the rounds before them, the average over T rounds is w - correction / T.
 
 cdef inline double averaged(const PassContext* context) noexcept nogil:
-    """Return over how many w_t the average runs, before the present row."""
+    """Return the number of w_t in the average, before the present row."""
     cdef double rounds = context.counters.rounds - 1.0 - context.average_from
     return rounds if context.correction != NULL and rounds > 0.0 else 0.0
 
@@ -198,7 +198,7 @@ cdef inline void update_average(double sign, const floating[::1] state, PassCont
     for i in range(steps.n):
         c = steps.classes[i]
         for k in range(row.lo, row.hi + 1):
-            if k < row.hi and data[k] == 0.0:   # a stored zero changes no weight: leave no rounding either
+            if k < row.hi and data[k] == 0.0:   # a stored zero changes no weight, and must not leave a rounding error
                 continue
             j = column(indices, k, row.lo) if k < row.hi else context.constant
             context.correction[j * context.columns + c] += rounds * weight_of(
@@ -228,9 +228,9 @@ cdef inline double average_lag(const PassContext* context, Py_ssize_t c, const f
 
 cdef inline void before_step(Task task, const double* scores, double lag, double q, const Round* r, const Batch* b,
                              PassContext* context) noexcept nogil:
-    """Compare a row's prediction with its label or target, and pass its scores on to those who observe them.
+    """Compare a row's prediction with its label or target, and pass its scores on to the observers.
 
-    scores : of all vectors, of the average where there is one; of one vector its own, from which the average's differs by lag.
+    scores : of all vectors, by the average if there is one; of a single vector its own score, lag above the average's.
     """
     cdef double score = scores[0] - lag
     if task == REGRESSION:
@@ -243,7 +243,7 @@ cdef inline void before_step(Task task, const double* scores, double lag, double
 
 
 cdef inline bint count_loss(const Stats* s, PassContext* context, const Params* p) noexcept nogil:
-    """Add a row's weighted loss to the sum by which epochs end; return False for a row that no step can use."""
+    """Add a row's weighted loss to the sum of losses; return False for a row that cannot be learnt."""
     if not is_usable(s, context):
         return False
     add_loss(s.weight * (p.margin - s.margin), context)
@@ -251,7 +251,7 @@ cdef inline bint count_loss(const Stats* s, PassContext* context, const Params* 
 
 
 cdef inline void count_mistake(Py_ssize_t predicted, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
-    """Count a mistake if the predicted class is wrong, and write the class down if asked to.
+    """Count a mistake if the predicted class is wrong, and store the predicted class if asked to.
 
     (Branch-free: mispredicted branches dominate otherwise.)
     """
@@ -263,10 +263,9 @@ cdef inline void count_mistake(Py_ssize_t predicted, const Round* r, const Batch
 cdef inline void update_platt(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
     """Update Platt's numbers with the scores of a row before it is learnt: out of sample.
 
-    (a, b) takes the step along H^-1 (s, 1) to the least sum of the row's log loss and the distance ½ δ'H δ from where it was:
-    Newton's, made safe for scores of any size. H is a ridge and the curvature of the rows, of which the nth counts as n³: later
-    scores are those of a better model. Classes that have not joined, or join with this row, are left out. Class weights do not
-    count.
+    (a, b) moves by the δ along H^-1 (s, 1) that minimises the row's log loss plus ½ δ'H δ: a Newton step made safe for scores of
+    any size. H is a ridge plus the curvature of the rows so far, in which row n weighs n³: later scores are those of a better
+    model. Classes that have not joined, or join with this row, are left out. Class weights are ignored.
     """
     cdef Py_ssize_t c
     cdef double weight = 1.0 if b.weights == NULL else b.weights[r.at]
@@ -297,7 +296,7 @@ cdef inline void observe_scores(const double* scores, double q, const Round* r, 
 
 
 cdef inline int open_records(PassContext* context, record, double rounds) except -1:
-    """Keep the records of rows in this array, from the round after so many on; None: keep none."""
+    """Keep the records of the rounds after the first `rounds` in this array; None: keep none."""
     cdef double[:, ::1] records
     context.records, context.record, context.n_records, context.records_from = NULL, NULL, 0, rounds
     if record is not None and len(record) and record.shape[1] * sizeof(double) == sizeof(Record):
@@ -320,7 +319,7 @@ cdef inline void count_error(double error, PassContext* context) noexcept nogil:
 
 
 cdef inline void add_loss(double loss, PassContext* context) noexcept nogil:
-    """Add a weighted loss to the sum by which epochs end, unless it would take the sum out of double's range."""
+    """Add a weighted loss to the sum of losses, unless it would take the sum out of double's range."""
     if 0.0 < loss < 1e290:
         context.counters.loss += loss
 
@@ -363,7 +362,7 @@ cdef inline bint step_fits(int geometry, const Stats* s, Step step, PassContext*
     """Return True, and update the bounds of the model, if neither the step nor the model after it leaves the dtype's range.
 
     max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; gaussian, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G, <= τ² q.
-    The intercept is the constant feature's weight times its value. What is computed on the way must fit too:
+    The intercept is the constant feature's weight times its value. Intermediate results must fit too:
     x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
     """
     cdef double change, max_abs_weight, curvature = context.counters.curvature, size = s.v
@@ -394,7 +393,7 @@ cdef inline bint step_fits(int geometry, const Stats* s, Step step, PassContext*
 
 
 cdef inline void after_step(const Round* r, bint updated, PassContext* context) noexcept nogil:
-    """Count a row that has changed the model, and one whose step was skipped: rows, not classes."""
+    """Count the row if it has changed the model, and if a step was skipped: once, for however many classes."""
     context.counters.updates += updated
     if context.counters.skipped > r.skipped:
         context.counters.skipped = r.skipped + 1.0

@@ -1,4 +1,4 @@
-/* What the simplex computes of many numbers at once, for floats and for doubles: hyperbolic.h, twice. */
+/* The simplex's functions of many numbers at once, for floats and for doubles: hyperbolic.h, twice. */
 #ifndef ONLINECLS_SIMPLEX_H
 #define ONLINECLS_SIMPLEX_H
 

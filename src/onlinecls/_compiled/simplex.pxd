@@ -3,17 +3,17 @@
     signed      w_j = W sinh θ_j / Σ cosh θ      EG±: x and -x share a simplex, w is the difference of their weights
     unsigned    w_j = W e^θ_j / Σ e^θ            the probability simplex
 
-A step moves θ along x. (In dual ascent what is called θ here is Wθ/σ.) The first slot of a feature keeps the power r, the
-second θ, and the weights are a number that all of them have in common times r, so that scores only multiply:
+A step moves θ along x. (θ here is Wθ/σ in dual ascent.) The first slot of a feature keeps the power r, the second θ, and the
+weights are a common factor times r, so that scores take multiplications only:
 
                 r                  Z                   w
     signed      e^-K sinh θ_j      e^-K Σ cosh θ       (W / Z) r_j
     unsigned    e^(θ_j - K)        Σ e^(θ - K)         (W / Z) r_j
 
 A group is the vectors that share Z: all classes of a joint learner, or one vector. Z is kept in two doubles: each term is a
-function of the r that is stored, so that what a step takes out is what was put in, to the bit. K is the largest |θ| (unsigned:
-θ) of the group when all of its powers were last computed, which happens again, in O(features), when some θ has passed K by
-SPREAD, or Z has fallen by 2^40 below its largest.
+function of the stored r, so that a step takes out exactly what was added. K is the largest |θ| (unsigned: θ) of the group when
+all of its powers were last computed. They are computed anew, in O(features), when some θ exceeds K by SPREAD, or Z has fallen by
+2^40 from its largest.
 
 Steps go along a row whose non-zeros have been gathered side by side (`GatheredRow`), for any vectors of a group at a time.
 """
@@ -40,7 +40,7 @@ cdef extern from "_compiled/simplex.h":
 
 ctypedef struct Group:      # the numbers of a group: a run of an array of doubles, which is part of the model
     double ages             # with an average: the sum of W/Z over its rounds, since the powers were last computed
-    double squares          # a sum of squares, for those who keep one (Euclidean dual ascent: ||θ||²)
+    double squares          # a sum of squares, where one is kept (Euclidean dual ascent: ||θ||²)
     double high             # Z = high + low
     double low
     double shift            # K
@@ -48,33 +48,33 @@ ctypedef struct Group:      # the numbers of a group: a run of an array of doubl
     double top              # the largest |θ| (unsigned: θ) since then
 
 
-ctypedef struct Simplex:    # where a group is in a model, and what its steps are to keep to
+ctypedef struct Simplex:    # where a group is in a model, and the limits of its steps
     bint is_signed          # EG±
     Py_ssize_t k            # vectors in the state
-    Py_ssize_t first, last  # of which first .. last - 1 are the group's
-    Py_ssize_t n            # features of each: without an intercept the constant one is none
+    Py_ssize_t first, last  # the group's are first .. last - 1
+    Py_ssize_t n            # features of each; the constant one only with an intercept
     const double* counts    # vectors whose count is 0 have not joined the sum yet; NULL: all have
-    double* correction      # the average's sums, see rounds.pxd: ages times r less the sum that is meant; NULL: no average
+    double* correction      # the average's sums, see rounds.pxd: ages times r less the true sum; NULL: no average
     double rate             # a step d moves θ by rate d x
-    double limit            # no |θ| may be larger
+    double limit            # bound of all |θ|
     Group* group
 
 
 ctypedef struct GatheredRow:    # a row without its zeros, side by side
     Py_ssize_t n
-    Py_ssize_t capacity     # how many there may be, as `round_up` returns it
+    Py_ssize_t capacity     # the most there may be, from `round_up`
     Py_ssize_t* places      # of their first slots in the state, those of vector 0
-    void* x                 # in the model's type: `capacity` numbers, and behind them the workspace of a step: see `n_work`
+    void* x                 # in the model's type: `capacity` numbers, then the workspace of a step, see `n_work`
 
 
 cdef inline Py_ssize_t round_up(Py_ssize_t n) noexcept nogil:
-    """Return n rounded up to a number that fills the widest registers: the loops of simplex.h then have no rest."""
+    """Return n rounded up to whole registers of the widest kind: the loops of simplex.h then have no remainder."""
     return (n + 7) // 8 * 8
 
 
 cdef inline Py_ssize_t n_work(Py_ssize_t n_vectors) noexcept nogil:
-    """Return how many times `capacity` numbers `GatheredRow.x` needs for steps of so many vectors at once: θ and the old term of
-    each, and for one vector after the other the power and its term."""
+    """Return the size of `GatheredRow.x`, in multiples of `capacity`, for steps of n_vectors at once: θ and the old term of each,
+    and the power and term of one vector at a time."""
     return 2 * n_vectors + 3
 
 
@@ -168,7 +168,7 @@ cdef inline void powers_of(floating* r, const floating* theta, const Simplex* s,
 
 
 cdef inline void terms_of(floating* r, const Simplex* s, floating root, Py_ssize_t n) noexcept nogil:
-    """Turn r into terms of Z: always the same number, without another power."""
+    """Turn r into terms of Z, without computing powers, so that equal r give equal terms."""
     if not s.is_signed:
         return
     if floating is float:
@@ -186,7 +186,7 @@ cdef inline floating largest_of(const floating* theta, Py_ssize_t n) noexcept no
 
 
 cdef inline void masses_of(const floating* r, double* up, double* down, double root, Py_ssize_t n) noexcept nogil:
-    """Compute e^(θ - K)/2 and e^(-θ - K)/2 of a signed simplex: the weights of x and of -x but for W/Z."""
+    """Compute e^(θ - K)/2 and e^(-θ - K)/2 of a signed simplex: the weights of x and of -x without the factor W/Z."""
     if floating is float:
         masses_of_floats(r, up, down, root, n)
     else:
@@ -194,14 +194,14 @@ cdef inline void masses_of(const floating* r, double* up, double* down, double r
 
 
 cdef inline void add_to(double* high, double* low, double value) noexcept nogil:
-    """Add a value to (high, low), with the rounding of the sum."""
+    """Add a value to (high, low), rounding errors included."""
     cdef double total = high[0] + value, part = total - high[0]
     low[0] += (high[0] - (total - part)) + (value - part)
     high[0] = total
 
 
 cdef inline void add_changes(Group* group, const floating* before, const floating* after, Py_ssize_t n) noexcept nogil:
-    """Add Σ (after - before) to Z, with the rounding of each difference and sum."""
+    """Add Σ (after - before) to Z, with the rounding errors of differences and sums."""
     cdef Py_ssize_t j
     cdef double high = group.high, low = group.low      # (in registers)
     cdef double[2 * LANES] sums

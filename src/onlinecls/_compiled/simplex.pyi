@@ -1,4 +1,4 @@
-"""What Python sees of the compiled module."""
+"""The Python interface of the compiled module."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -10,14 +10,14 @@ GROUP_SIZE = sizeof(Group) // sizeof(double)
 cdef enum:
     BATCH = 256             # powers computed side by side
 
-cdef double SPREAD = 40.0   # how far θ may pass K: e^80, a square, fits a float
-cdef double CLOSE = 5.0     # with an average: ages r and correction, whose difference counts, are larger by as much
-cdef double SHRUNK = 2.0 ** -40     # of its largest Z may become (with an average 0.01) before the powers are computed anew
+cdef double SPREAD = 40.0   # how far θ may exceed K: e^80, a square, fits a float
+cdef double CLOSE = 5.0     # SPREAD with an average, a difference of numbers that grow by as much
+cdef double SHRUNK = 2.0 ** -40     # the least ratio of Z to its largest (with an average 0.01)
 cdef double LEAST = -1.7e308
 
 
 cdef inline double top_of(const floating* theta, const Simplex* s, Py_ssize_t n) noexcept nogil:
-    """Return the largest |θ|; unsigned: θ. (theta has zeros behind it, up to a full register.)"""
+    """Return the largest |θ|; unsigned: θ. (Zeros follow theta, up to a full register.)"""
     cdef Py_ssize_t j
     cdef double top = LEAST
     if s.is_signed:
@@ -65,7 +65,7 @@ cdef inline void compute_batch(floating[::1] state, Simplex* s, double factor, c
 
 
 cdef void compute_once(floating[::1] state, Simplex* s, double factor) noexcept nogil:
-    """Compute all powers. A signed θ of 0 has the power 0 already: its feature only counts in Z. (Branch-free: unpredictable.)"""
+    """Compute all powers. A signed θ of 0 has the power 0 already: its feature only adds to Z. (Branch-free: unpredictable.)"""
     cdef Py_ssize_t j, c, at, n = 0, n_done = 0, n_all = 0
     cdef Py_ssize_t[BATCH] places
     cdef Group* group = s.group
@@ -96,7 +96,7 @@ cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcep
     """Multiply θ by a factor; then compute K, all powers and Z anew, and put the average's sums, ages r - correction, in
     correction alone.
 
-    K is the largest θ so far, so that one pass will do; a second one follows if it is far above the largest θ there is.
+    K is the largest θ so far, so that one pass usually suffices; a second one follows if K is far above the present largest θ.
     """
     compute_once(state, s, factor)
     if s.group.shift > s.group.top + 20.0:
@@ -104,7 +104,7 @@ cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcep
 
 
 cdef void start_group(floating[::1] state, Simplex* s) noexcept nogil:
-    """Compute Z and all powers from θ, in a model that begins or whose vectors have changed."""
+    """Compute Z and all powers from θ, in a new model or after its vectors have changed."""
     cdef Py_ssize_t j, c
     cdef double theta
     s.group.top = 0.0 if s.is_signed else LEAST
@@ -119,7 +119,7 @@ cdef void start_group(floating[::1] state, Simplex* s) noexcept nogil:
 
 
 cdef void join(floating[::1] state, Simplex* s) noexcept nogil:
-    """Add another vector, whose θ are all 0 and whose count is no longer 0, to the sum. O(1), as a rule."""
+    """Add another vector, whose θ are all 0 and whose count is no longer 0, to the sum. Usually O(1)."""
     cdef Group* group = s.group
     group.top = larger(group.top, <double>0.0)
     if group.top > group.shift + SPREAD:
@@ -133,7 +133,7 @@ cdef void join(floating[::1] state, Simplex* s) noexcept nogil:
 
 cdef inline void write_powers(floating[::1] state, Simplex* s, const GatheredRow* row, Py_ssize_t c, const floating* theta,
                               floating* before, floating* terms, floating root) noexcept nogil:
-    """Store the powers of one vector's new θ. before : its powers until now. terms : workspace of two rows. root : e^-K."""
+    """Store the powers of one vector's new θ. before : its powers so far. terms : workspace of two rows. root : e^-K."""
     cdef Py_ssize_t j, at, full = round_up(row.n)
     cdef floating* r = terms + row.capacity
     cdef Group* group = s.group
@@ -172,7 +172,7 @@ cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, co
                      Py_ssize_t n) noexcept nogil:
     """Add rate d_c x to θ_c for n vectors of a group; return False, and do nothing, if a |θ| would pass the limit.
 
-    The row's numbers are changed all at once, powers, roots and quotients of several at a time, and put back.
+    All numbers of the row are updated at once, powers, roots and quotients several at a time, and stored back.
     """
     cdef Py_ssize_t i, j, at, full = round_up(row.n)
     cdef const floating* x = <const floating*>row.x
@@ -215,9 +215,9 @@ cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, co
 # --- checking ------------------------------------------------------------------------------------------------------------------
 
 def problem(powers, theta, groups, is_signed=True, joined=None):
-    """Return what is wrong with the numbers of a simplex in a file; "" if nothing.
+    """Return what is wrong with the numbers of a simplex in a file; "" if nothing is.
 
-    powers, theta : (features, vectors), those features that are in the sum. groups : (1 or vectors, GROUP_SIZE).
+    powers, theta : (features, vectors), for the features in the sum. groups : (1 or vectors, GROUP_SIZE).
     joined : which vectors are in the sum; None: all.
     """
     epsilon, tiny = np.finfo(powers.dtype).eps, np.finfo(powers.dtype).tiny

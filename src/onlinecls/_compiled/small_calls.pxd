@@ -1,7 +1,7 @@
-"""Check in C that the rows, labels and weights of a small call are as the training loops trust them to be.
+"""Check in C that the rows, labels and weights of a small call are as the training loops require.
 
-Each check returns True or False. A call with anything unusual (another dtype, unsorted columns, a label that is not known) goes
-through `validate.py`, which converts it or raises the error. Nothing is written before all checks have passed.
+Each check returns True or False. A call with anything unusual (another dtype, unsorted columns, an unknown label) goes through
+`validate.py`, which converts it or raises the error. Nothing is written before all checks have passed.
 """
 from cpython.buffer cimport PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release
 from cpython.long cimport PyLong_AsLongLongAndOverflow
@@ -18,15 +18,14 @@ cdef extern from "Python.h":
     int PyUnicode_Compare(object a, object b) except? -1
 
 cdef enum:
-    FEW = 1024              # rows of a small call at most
+    FEW = 1024              # most rows of a small call
 
 
 cdef inline void* start_of(array, Py_ssize_t size, Py_ssize_t* n, bint writable=False):
     """Return the address of the first number of a numpy array, and their count in n; NULL if they cannot be used in place.
 
-    They can if they lie in one dimension, in one piece, at a multiple of their `size` in bytes, and, where `writable` is asked
-    for, are not read-only. The address is valid as long as the caller holds the array. (This takes a fifth of a typed
-    memoryview's time.)
+    They must be one-dimensional, contiguous, aligned to their `size` in bytes, and with `writable` not read-only. The address is
+    valid as long as the caller holds the array. (This takes a fifth of a typed memoryview's time.)
     """
     cdef Py_buffer buffer
     if get_buffer(array, &buffer, PyBUF_ND | (PyBUF_WRITABLE if writable else 0)) < 0:
@@ -109,7 +108,7 @@ cdef inline bint match_numbers(const number_t* y, Py_ssize_t n, const number_t* 
 
 cdef inline bint match_texts(const uint32_t* y, Py_ssize_t n, Py_ssize_t y_width, const uint32_t* classes, Py_ssize_t n_classes,
                              Py_ssize_t class_width, int32_t* labels) noexcept nogil:
-    """Do as `match_numbers` does for texts as numpy keeps them: so many code points each, zeros behind the last."""
+    """Do the work of `match_numbers` for NumPy's texts: a fixed number of code points each, padded with zeros."""
     cdef Py_ssize_t i, c, j, width = max(y_width, class_width)
     cdef uint32_t a, b
     for i in range(n):
@@ -128,7 +127,7 @@ cdef inline bint match_texts(const uint32_t* y, Py_ssize_t n, Py_ssize_t y_width
 
 
 cdef inline bint match_list(list y, list classes, int32_t* labels) except -1:
-    """Do as `match_numbers` does for a list of Python's own integers and texts."""
+    """Do the work of `match_numbers` for a list of Python's own integers and texts."""
     cdef Py_ssize_t i, c
     cdef int overflow = 0
     cdef long long number

@@ -1,6 +1,6 @@
 """The sparse geometries: the layout of a state, and loops that read the non-zeros of a row with one vector of weights.
 
-The loops with a vector for each class stand in classes.pxd, the update in _core.pyx.
+The loops with a vector for each class are in classes.pxd, the update is in _core.pyx.
 
 A feature owns two slots, a and b, of one flat state array (additive: one). Its row holds the first slots of all classes, then
 the second slots, so that a non-zero touches one run of memory:
@@ -8,9 +8,9 @@ the second slots, so that a non-zero touches one run of memory:
     one vector     feature j:   a = 2j,          b = 2j + 1                (w, σ side by side: one cache line a non-zero)
     k classes      feature j:   a = 2kj + c,     b = 2kj + k + c           (c the class)
 
-What a and b are in each geometry stands beside its name, in _rules.pxd. The last row of the state is the constant feature (the
-intercept). A row of X is the range [lo, hi) of data and indices; dense storage has the tag dense_t for an index type and column k
-- lo. Sums are in double, from left to right: sparse equals dense.
+_rules.pxd says what a and b hold in each geometry. The last row of the state is the constant feature (the
+intercept). A row of X is the range [lo, hi) of data and indices; dense storage has the tag dense_t as index type, and column k -
+lo. Sums are in double, from left to right: sparse equals dense.
 """
 from libc.math cimport INFINITY, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
@@ -60,7 +60,7 @@ ctypedef fused floating:
     double
 
 
-cdef enum:                  # types of a model's values and of a row's indices: which loop visits rows
+cdef enum:                  # types of a model's values and of a row's indices, by which a loop is chosen
     FLOAT_INT32
     FLOAT_INT64
     FLOAT_DENSE
@@ -89,9 +89,9 @@ ctypedef struct Sums:
 
 ctypedef struct Steps:      # the steps of a row
     Py_ssize_t n
-    int64_t* classes        # whose vectors take them: rising; Crammer-Singer's two: the label, its rival
+    int64_t* classes        # in rising order; Crammer-Singer: the label, its rival
     Step* each
-    void* workspace         # two numbers of the model's dtype for each class; NULL: there is but one vector
+    void* workspace         # two numbers of the model's dtype for each class; NULL: a single vector
 
 
 # --- one feature -------------------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ cdef inline double root_of_sum(double G, double g) noexcept nogil:
 
 
 cdef inline floating forgetful_variance(floating stored, const Params* p) noexcept nogil:
-    """Return σ of a feature, which has grown with every row since it was stored, up to the first variance."""
+    """Return σ of a feature, which has grown with every row since it was stored, up to the initial variance."""
     return <floating>p.growth * smaller(stored, <floating>p.stored_cap)
 
 

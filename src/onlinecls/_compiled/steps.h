@@ -22,7 +22,7 @@ ONLINECLS_INLINE void V(variances)(int potential, real* const* p, const real* x,
     }
 }
 
-/* the same where variances grow with the rows: s = growth min(stored, most), which an x of 0 leaves as it is stored */
+/* the same where variances grow with the rows: s = growth min(stored, most), and `stored` is unchanged where x is 0 */
 ONLINECLS_INLINE void V(growing)(real* const* p, const real* x, real tau, real beta, real least, real growth, real most)
 {
     vec w, s, stored, xs, g;
@@ -64,8 +64,8 @@ ONLINECLS_INLINE size_t V(write_down)(real* at, size_t n, real growth, real most
     return n;
 }
 
-/* All classes at one feature, from c on: n first slots w, n second slots behind them, and for each class its tau and beta (0: it
-   stays as it is). Returns the first class that is left. */
+/* All classes at one feature, from c on: n first slots w, n second slots behind them, and for each class its tau and beta (0: no
+   change). Returns the first class that is left. */
 ONLINECLS_INLINE ptrdiff_t V(gaussian_classes)(real* w, const real* tau, const real* beta, ptrdiff_t c, ptrdiff_t n, real x, real least)
 {
     vec first, second;

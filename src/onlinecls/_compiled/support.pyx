@@ -1,6 +1,6 @@
-"""The kernel learners' recursion: a rule on rows that are given by their kernel values alone.
+"""The kernel learners' recursion: a rule applied to rows that are given by their kernel values alone.
 
-A model lives on its support set x_1..x_s: w = Σ a_i φ(x_i) and, for second-order rules, Σ = scale I - Σ P_ij φ(x_i) φ(x_j)'
+A model is kept on its support set x_1..x_s: w = Σ a_i φ(x_i) and, for second-order rules, Σ = scale I - Σ P_ij φ(x_i) φ(x_j)'
 (AROW, Lemma 1, with b = -P), one a, one P and one scale for each column (class). With k_i = k(x_i, x) and u = P k:
 
     w.φ(x) = a.k,   φ(x)'Σφ(x) = scale k(x, x) - k.u,   Σφ(x) = Σ g_i φ(x_i) with g = -u on the support set and scale on x itself,
@@ -9,7 +9,7 @@ so a step w += τ Σφ(x), Σ^-1 += β φ(x)φ(x)' is a += τ g, P += β/(1 + β
 Symmetric matrices are packed, row i of the lower triangle from i(i + 1)/2 on: a new vector is a new row at the end.
 
 Kernel values come a block of rows at a time from NumPy: K[i] against the support set at the block's start, then against the
-block. State and counters are changed in place, row by row, so that an interrupt leaves a full number of rows.
+block. State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
 """
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
@@ -29,7 +29,7 @@ cdef enum:
 
 cdef double LIMIT = 1e150   # coefficients and kernel values: a product of two is still a double
 cdef double TINY = 2.2250738585072014e-308
-cdef double NOVELTY = 1e-6  # with Q: a row whose squared distance from the span is below this k(x, x) is taken as its projection
+cdef double NOVELTY = 1e-6  # with Q: a row whose squared distance from the span is below NOVELTY k(x, x) becomes its projection
 
 
 # --- vectors and packed symmetric matrices -------------------------------------------------------------------------------------
@@ -115,16 +115,16 @@ cdef inline void remove(double* M, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
 # --- the model -----------------------------------------------------------------------------------------------------------------
 
 cdef class SupportSet(Model):
-    """A kernel learner's model while it learns a block of rows, which are given by their kernel values.
+    """A kernel learner's model while it learns a block of rows given by their kernel values.
 
     Its arrays are those of a `SupportState` (see there); some have capacity for vectors to come:
     alpha : (columns, capacity). P : (columns, packed capacity) for a second-order rule, else (columns, 0). scale : (columns,).
-    Q : packed inverse of the Gram matrix where vectors are given up by projection, else empty. norms : k(x_i, x_i).
-    origin : number of the row in the present `fit` that a vector is, else -1. slot_of : the way back; empty outside of `fit`.
+    Q : packed inverse of the Gram matrix where vectors are removed by projection, else empty. norms : k(x_i, x_i).
+    origin : a vector's row number in the present `fit`, else -1. slot_of : the inverse of origin; empty outside of `fit`.
     """
     cdef readonly Py_ssize_t size
-    cdef readonly int64_t[::1] members      # column of K in which a vector has its kernel values
-    cdef readonly Py_ssize_t dropped        # support vectors given up for the budget
+    cdef readonly int64_t[::1] members      # column of K with a vector's kernel values
+    cdef readonly Py_ssize_t dropped        # support vectors removed for the budget
     cdef readonly double norm               # one class: ||w||^2
     cdef double[:, ::1] alpha, P, u
     cdef const double[:, ::1] K
@@ -136,7 +136,7 @@ cdef class SupportSet(Model):
     cdef double self_product
 
     def __init__(self, state, arrays, const int64_t[::1] numbers, Py_ssize_t budget):
-        """arrays : alpha, P, Q, norms and origin. numbers : of the block's rows, in `fit`. budget : support vectors at most."""
+        """Take a state. arrays : alpha, P, Q, norms, origin. numbers : of the block's rows, in `fit`. budget : most vectors."""
         self.alpha, self.P, self.Q, self.norms, self.origin = arrays
         self.scale, self.slot_of, self.numbers, self.budget = state.scale, state.slot_of, numbers, budget
         self.size, _, _, counters, self.dropped, self.norm = state.support
@@ -150,7 +150,7 @@ cdef class SupportSet(Model):
         self.classes = np.empty(k, np.int64)
 
     cdef int bind(self) except -1:
-        """Convert the parameters that the task has; its rules read no others."""
+        """Convert the task's parameters; its rules read no others."""
         cdef dict given = self.params
         cdef Params p
         memset(&p, 0, sizeof(Params))
@@ -176,11 +176,11 @@ cdef class SupportSet(Model):
             self.k[j] = self.K[i, self.members[j]]
         self.row, self.self_product, self.n_steps = i, self.K[i, self.n_old + i], 0
         if self.second_order or self.Q.shape[0]:
-            context.budget -= self.size * self.size * (1 + self.n_columns)    # (pending signals wait for the end of the row)
+            context.budget -= self.size * self.size * (1 + self.n_columns)    # (signals are handled at the end of the row)
 
     cdef inline bint is_usable(self, PassContext* context) noexcept nogil:
         """Return False, and count it, if the row cannot be learnt: kernel values beyond range, or k(x, x) < 0 (no kernel)."""
-        cdef double least = 1.0 / LIMIT if self.Q.shape[0] else 0.0     # its inverse will be in Q
+        cdef double least = 1.0 / LIMIT if self.Q.shape[0] else 0.0     # (Q will hold its inverse)
         if largest(&self.k[0], self.size) <= LIMIT and (least <= self.self_product <= LIMIT or self.self_product == 0.0):
             return True
         context.counters.skipped += 1.0
@@ -196,7 +196,7 @@ cdef class SupportSet(Model):
             return 0.0
         times(&self.P[c, 0], &self.k[0], &self.u[c, 0], self.size)
         v = self.scale[c] * self.self_product - dot(&self.k[0], &self.u[c, 0], self.size)
-        self.v[c] = v if v > 0.0 else 0.0       # it is >= 0 but for rounding, and for kernels that are none
+        self.v[c] = v if v > 0.0 else 0.0       # (< 0 only by rounding, or for functions that are not kernels)
         return self.v[c]
 
     cdef inline double lookahead(self, const Example* z, double beta) noexcept nogil:
@@ -208,10 +208,10 @@ cdef class SupportSet(Model):
         return margin
 
     cdef inline void propose(self, const Example* z, Step step, PassContext* context) noexcept nogil:
-        """Propose a rule's step as one along Σφ(x) for each column of the joint example; skip it, and count it, if a number of
-        the model would go beyond range. `max_abs_weight` bounds |a_i|, `curvature` |P_ij|.
+        """Propose a rule's step along Σφ(x) for each column of the joint example; skip and count it if a number of the model
+        would leave its range. `max_abs_weight` bounds |a_i|, `curvature` |P_ij|.
 
-        A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the Σ before.
+        A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the old Σ.
         """
         cdef Py_ssize_t j, c
         cdef double tau, g = 1.0, max_abs = context.counters.max_abs_weight, curvature = context.counters.curvature
@@ -235,8 +235,8 @@ cdef class SupportSet(Model):
         self.n_steps += z.n
 
     cdef inline Py_ssize_t place(self) noexcept nogil:
-        """Return the slot of the row that is about to change the model. PROJECTED: the combination e of the others stands for
-        it. NOWHERE: it would take Q beyond range."""
+        """Return the slot of the row that is about to change the model. PROJECTED: the combination e of the others replaces it.
+        NOWHERE: Q would leave its range."""
         cdef Py_ssize_t c, j, s = self.size
         cdef int64_t number = self.numbers[self.row]
         cdef double novelty, size
@@ -270,7 +270,7 @@ cdef class SupportSet(Model):
         return s
 
     cdef bint commit(self, PassContext* context) noexcept nogil:
-        """Take the proposed steps, then give up vectors beyond the budget; return False, and count it, if a step fails."""
+        """Take the proposed steps, then remove vectors beyond the budget; return False, and count it, if a step fails."""
         cdef Py_ssize_t i, j, c, at, s
         cdef double tau, weight
         at = self.place()
@@ -298,10 +298,10 @@ cdef class SupportSet(Model):
         return True
 
     cdef void drop(self) noexcept nogil:
-        """Give up the vector without which w changes least, the oldest of equals.
+        """Remove the vector whose removal changes w least, the oldest of equals.
 
-        First order: ||Δw|| = |a_j| √k(x_j, x_j). With Q: φ(x_j) is replaced by its projection on the span of the others,
-        ||Δw|| = |a_j| / √Q_jj, the same in Σ, which so stays between 0 and the identity.
+        First order: ||Δw|| = |a_j| √k(x_j, x_j). With Q: φ(x_j) is replaced by its projection on the span of the others, in w
+        with ||Δw|| = |a_j| / √Q_jj and in Σ, which thus stays between 0 and the identity.
         """
         cdef Py_ssize_t i, c, j = 0, s = self.size
         cdef double change, least = -1.0, q, p_j
@@ -316,7 +316,7 @@ cdef class SupportSet(Model):
             column(&self.Q[0], j, &self.e[0], s)
             q = self.e[j]
             for i in range(s):
-                self.e[i] /= -q                     # φ(x_j) -> Σ e_i φ(x_i), over the others; what row and column j get goes
+                self.e[i] /= -q                     # φ(x_j) -> Σ e_i φ(x_i), over the others; row and column j are removed
             for c in range(self.n_columns):
                 self.norm -= self.alpha[c, j] * self.alpha[c, j] / q
                 add(&self.alpha[c, 0], self.alpha[c, j], &self.e[0], s)
@@ -341,7 +341,7 @@ cdef class SupportSet(Model):
         self.dropped += 1
 
     cdef void clear(self) noexcept nogil:
-        """Forget all vectors: their coefficients are 0."""
+        """Remove all vectors, whose coefficients are 0."""
         cdef Py_ssize_t j
         for j in range(self.size):
             if self.slot_of.shape[0] and self.origin[j] >= 0:
@@ -349,7 +349,7 @@ cdef class SupportSet(Model):
         self.size = 0
 
     cdef inline void symmetric(self, Py_ssize_t c, double p_j, Py_ssize_t s) noexcept nogil:
-        """Compute P += g e' + e g' + p_j e e', g being the column of P that goes."""
+        """Compute P += g e' + e g' + p_j e e', g being the removed column of P."""
         cdef Py_ssize_t i
         for i in range(s):
             add(&self.P[c, triangle(i)], self.g[i] + p_j * self.e[i], &self.e[0], i + 1)
@@ -387,7 +387,7 @@ cdef int learn_rows(SupportSet model, const Batch* b, PassContext* context) exce
             if model.potential:
                 s.margin = model.lookahead(&z, precision(&s, p))
             step = apply_rule(&s, p)
-            # Least squares learns from a residual of 0 too: how certain the model is.
+            # Least squares learns from a residual of 0 too: its variances shrink.
             if step.tau != 0.0 or (context.task == REGRESSION and step.beta > 0.0):
                 model.propose(&z, step, context)
         after_step(&r, model.n_steps > 0 and model.commit(context), context)
@@ -395,9 +395,9 @@ cdef int learn_rows(SupportSet model, const Batch* b, PassContext* context) exce
 
 
 cdef int enclose(SupportSet model, const Batch* b, PassContext* context) except -1 nogil:
-    """Learn a block of rows: the centre w of a ball of radius epsilon moves towards a row outside until it is inside.
+    """Learn a block of rows: the centre w of a ball of radius epsilon moves towards a row outside it until the row is inside.
 
-    n = ||φ(x) - w||, λ = [n - ε]+/n, w = (1 - λ)w + λφ(x); ||w||^2 is kept beside.
+    n = ||φ(x) - w||, λ = [n - ε]+/n, w = (1 - λ)w + λφ(x); ||w||^2 is kept up to date.
     """
     cdef Py_ssize_t j
     cdef double score, square, distance, share, epsilon = model.p.epsilon
@@ -409,7 +409,7 @@ cdef int enclose(SupportSet model, const Batch* b, PassContext* context) except 
             continue
         score, share = 0.0, 1.0
         first = context.counters.rounds - context.counters.skipped == 1.0
-        if not first:               # (the first row is the centre: a beginning, no update)
+        if not first:               # (the first row becomes the centre, which is not an update)
             score = model.score(0)
             square = model.self_product - 2.0 * score + model.norm
             distance = sqrt(square) if square > 0.0 else 0.0
