@@ -5,7 +5,7 @@ from ._compiled.sparse cimport floating, index_t
 
 
 cdef class QuadraticModel(Model):
-    cdef public object growth           # of a full covariance, see Full
+    cdef public object growth, caps     # of a full covariance, see Full
     cdef public int foresight, depth    # how a full covariance updates by many rows at once, see Full
 
     cdef int visit_rows(self, const floating[::1] data, const index_t[::1] indices, const Batch* b,

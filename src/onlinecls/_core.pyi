@@ -12,6 +12,7 @@ class QuadraticModel(Model):
     """A model of a quadratic potential."""
 
     growth: NDArray[np.float64]
+    caps: NDArray[np.float64]
     foresight: int
     depth: int
 

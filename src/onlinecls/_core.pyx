@@ -18,7 +18,7 @@ import numpy as np
 from ._compiled.blas cimport symm
 from ._compiled.classes cimport apply_step_all, are_many, lookahead_margin, scan_classes, variances, variances_of_two
 from ._compiled.full cimport (
-    ALWAYS, FALL, LIKELY, NEVER, NOISE, SPAN, Full, cannot_step, close_full, dot, expand, find_most, form, grow_full, look_ahead,
+    ALWAYS, FALL, LIKELY, NEVER, NOISE, SPAN, Full, cannot_step, capped, close_full, dot, caps_of, expand, form, grow_full, look_ahead,
     lookahead, open_full, product, rank_one_gain, roots_at, score_all, waiting_at, write_down,
 )
 from ._compiled.rounds cimport (
@@ -427,10 +427,11 @@ cdef inline void apply_rank_one(Full* f, Py_ssize_t c, double tau, double k, flo
     cdef Py_ssize_t j, at = f.place[c], waiting = waiting_at(f, c) + f.n_waiting[c], left = roots_at(f, c) + 1
     cdef floating before, s, step = <floating>tau, root = <floating>sqrt(k), shrink = 1.0
     cdef double rounds = averaged(context)
+    cdef const double* caps = caps_of(f, c)
     cdef bint fallen = False
     for j in range(f.D):
         before = state[j * f.k + c]
-        state[j * f.k + c] = before + step * work[at, j]
+        state[j * f.k + c] = before + step * <floating>capped(work[at, j], caps, j)
         if rounds != 0.0:
             context.correction[j * f.k + c] += rounds * (<double>state[j * f.k + c] - before)
         s = root * work[at, j]
@@ -468,8 +469,6 @@ cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Ste
     for j in range(z.n):
         grown = f.growth[z.c[j]]
         apply_rank_one(f, z.c[j], tau[j] * grown, k[j] * grown, state, sigma[z.c[j]], work, context)
-        if f.p.forgetting > 0.0:
-            find_most(f, z.c[j], work)
     return True
 
 
@@ -486,7 +485,7 @@ cdef inline double score_full(const Full* f, double* averages, const PassContext
 cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, floating[::1] state, floating[:, :, ::1] sigma,
                            floating[:, ::1] work, const floating[::1] data, const index_t[::1] indices,
                            PassContext* context) noexcept nogil:
-    """Take the step of one example of a row that has been expanded. (10 arguments: a row, the matrix, the workspace.)"""
+    """Take the step of one example of a row. (10 arguments: a row, the matrix, the workspace.)"""
     cdef Py_ssize_t j
     cdef const Params* p = f.p
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -512,16 +511,16 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
                     const floating[::1] data, const index_t[::1] indices) except -1:
     """Learn rows of any task with a full covariance for each vector, kept as a lower triangle."""
     cdef Py_ssize_t number, k = f.k
-    cdef double[:, ::1] numbers = np.empty((4, k))
-    cdef int64_t[::1] places = np.zeros(k * (3 + f.span + f.depth), np.int64)
+    cdef double[:, ::1] numbers = np.empty((3, k))
+    cdef int64_t[::1] places = np.zeros(k * (3 + f.span + f.depth + f.D), np.int64)
     cdef floating[:, ::1] work = np.empty((k * (2 * f.depth + 3) + 2, f.D), np.float32 if floating is float else np.float64)
     cdef double q
-    cdef bint expanded, updated
+    cdef bint updated
     cdef const Params* p = f.p
     cdef Round r
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Example z
-    f.scores, f.ahead_scores, f.most = &numbers[0, 0], &numbers[1, 0], &numbers[3, 0]
+    f.scores, f.ahead_scores = &numbers[0, 0], &numbers[1, 0]
     open_full(f, &places[0], sigma, work)
     try:
         with nogil:
@@ -534,15 +533,12 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
                     look_ahead(f, b, context, state, sigma, work, data, indices)
                 q = score_full(f, &numbers[2, 0], context, state, data, indices, r.row)
                 before_step(f.task, &numbers[2, 0], 0.0, q, &r, b, context)
-                expanded = updated = False
+                updated = False
                 for number in range(k if f.task == OVR else 1):
                     z = example(f.task, number, &r, b, f.scores, context, p.epsilon)
                     s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
                     if z.n == 0 or not count_loss(&s, context, p) or cannot_step(f, &z, f.scores, q):
                         continue
-                    if not expanded:
-                        expand(data, indices, r.row, work[f.present], p.bias)
-                        expanded = True
                     updated |= step_full(f, &r, &z, q, state, sigma, work, data, indices, context)
                 after_step(&r, updated, context)
     finally:
@@ -592,8 +588,9 @@ cdef class QuadraticModel(Model):
         """Learn rows with full covariances."""
         cdef floating[:, :, ::1] sigma = self.sigma
         cdef double[::1] growth = self.growth
+        cdef double[:, ::1] caps = self.caps
         cdef Full f
-        f.growth = &growth[0]
+        f.growth, f.caps = &growth[0], &caps[0, 0]
         f.task, f.foresight, f.p = context.task, self.foresight, &self.p
         f.k, f.D, f.depth = sigma.shape[0], sigma.shape[1], min(self.depth, sigma.shape[1], max(b.n, 1))
         f.span, f.noise = SPAN * f.depth, NOISE * self.p.spacing
@@ -653,7 +650,8 @@ cdef class QuadraticModel(Model):
         cdef Py_ssize_t D = sigma.shape[1], block = BLOCK if sigma.shape[0] else 0
         cdef int64_t[::1] every = np.arange(k), chosen = np.empty(block, np.int64)
         cdef floating[:, ::1] work = np.empty((2 * block, D), np.float32 if floating is float else np.float64)
-        cdef const double[::1] counters = self.counters
+        cdef const double[::1] counters = self.counters, growth = self.growth
+        cdef const double[:, ::1] caps = self.caps
         cdef double* found = context.found
         cdef Steps all_classes = Steps(k, &every[0], NULL, NULL)
         cdef Params p = self.p
@@ -670,17 +668,18 @@ cdef class QuadraticModel(Model):
                 if 4 * (row.hi - row.lo) < D:
                     context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * (row.hi - row.lo + 8) * k)
                     for c in range(k):
-                        found[i * k + c] = form(sigma[c], data, indices, row, p.bias)
+                        found[i * k + c] = growth[c] * form(sigma[c], data, indices, row, p.bias, &caps[c, 0])
                 else:
                     chosen[n_dense] = i
-                    expand(data, indices, row, work[n_dense], p.bias)
                     n_dense += 1
                 if n_dense == block or (n_dense and i == b.n - 1):
                     for c in range(k):
                         context.budget = check_signals(context.budget, D * D)
+                        for j in range(n_dense):
+                            expand(data, indices, row_at(b, chosen[j]), work[j], p.bias, &caps[c, 0])
                         symm(sigma[c], work, work[block:], <int>n_dense)
                         for j in range(n_dense):
-                            found[chosen[j] * k + c] = dot(work[j], work[block + j])
+                            found[chosen[j] * k + c] = growth[c] * dot(work[j], work[block + j])
                     n_dense = 0
             for i in range(b.n * k):
                 found[i] = sqrt(larger(found[i], <double>0.0))

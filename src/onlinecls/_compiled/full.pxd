@@ -72,8 +72,9 @@ ctypedef struct Full:
     int64_t* chosen         # [k, depth] the rows whose products are made
     double* scores          # [k] of the present row
     double* ahead_scores    # [k] of a row that is looked at ahead
-    double* growth          # [k] forgetting: the factor from the stored matrix to Σ (else 1)
-    double* most            # [k] the largest Σ_jj of the stored matrix
+    double* growth          # [k] forgetting: Σ = growth C S C of the stored matrix S (else Σ = S),
+    double* caps            # [k, D] with C diagonal, <= 1: it holds the variances that have reached the initial one there
+    int64_t* capped_at      # [k, D] the row of this pass that last changed C_jj
     Py_ssize_t present      # the workspace row of the present row's numbers
     Py_ssize_t now          # the present row of the pass
     double[2] v             # x'Σx of the vectors of the present step
@@ -95,19 +96,27 @@ cdef inline Py_ssize_t roots_at(const Full* f, Py_ssize_t c) noexcept nogil:
     return waiting_at(f, c) + 2 * f.depth + 1
 
 
-cdef inline void expand(const floating[::1] data, const index_t[::1] indices, Row row, floating[::1] x,
-                        double bias) noexcept nogil:
-    """Write the row as D numbers, the constant feature last."""
-    cdef Py_ssize_t j
-    for j in range(x.shape[0]):
+cdef inline const double* caps_of(const Full* f, Py_ssize_t c) noexcept nogil:
+    return NULL if f.p.forgetting == 0.0 else &f.caps[c * f.D]
+
+
+cdef inline double capped(double x, const double* caps, Py_ssize_t j) noexcept nogil:
+    return x if caps == NULL else x * caps[j]
+
+
+cdef inline void expand(const floating[::1] data, const index_t[::1] indices, Row row, floating[::1] x, double bias,
+                        const double* caps) noexcept nogil:
+    """Write the row, times C of a learner that forgets, as D numbers, the constant feature last."""
+    cdef Py_ssize_t j, n = x.shape[0] - 1
+    for j in range(n):
         x[j] = 0.0
     for j in range(row.lo, row.hi):
-        x[column(indices, j, row.lo)] = data[j]
-    x[x.shape[0] - 1] = <floating>bias
+        x[column(indices, j, row.lo)] = <floating>capped(data[j], caps, column(indices, j, row.lo))
+    x[n] = <floating>capped(bias, caps, n)
 
 
-cdef inline void gather(const floating[:, ::1] S, const floating[::1] x, const floating[::1] data, const index_t[::1] indices,
-                        Row row, floating[::1] u) noexcept nogil:
+cdef inline void gather(const floating[:, ::1] S, const floating[::1] x, const index_t[::1] indices, Row row,
+                        floating[::1] u) noexcept nogil:
     """Compute u = S x from the rows (and, above the diagonal, the columns) of S where x is not 0."""
     cdef Py_ssize_t n = x.shape[0], k, i, j
     cdef floating xj
@@ -115,25 +124,26 @@ cdef inline void gather(const floating[:, ::1] S, const floating[::1] x, const f
         u[i] = x[n - 1] * S[n - 1, i]
     for k in range(row.lo, row.hi):
         j = column(indices, k, row.lo)
-        xj = data[k]
+        xj = x[j]
         for i in range(j + 1):
             u[i] += xj * S[j, i]
         for i in range(j + 1, n):
             u[i] += xj * S[i, j]
 
 
-cdef inline double form(const floating[:, ::1] S, const floating[::1] data, const index_t[::1] indices, Row row,
-                        double bias) noexcept nogil:
-    """Return x'Sx, computed from the non-zeros alone."""
+cdef inline double form(const floating[:, ::1] S, const floating[::1] data, const index_t[::1] indices, Row row, double bias,
+                        const double* caps) noexcept nogil:
+    """Return x'Sx of the row, times C of a learner that forgets, computed from the non-zeros alone."""
     cdef Py_ssize_t k, j, a, b, n = S.shape[0] - 1
-    cdef double total = bias * bias * S[n, n], part
+    cdef double constant = capped(bias, caps, n), total = constant * constant * S[n, n], part, x
     for k in range(row.lo, row.hi):
         a = column(indices, k, row.lo)
-        part = bias * S[n, a]
+        x = capped(data[k], caps, a)
+        part = constant * S[n, a]
         for j in range(row.lo, k):
             b = column(indices, j, row.lo)
-            part += <double>data[j] * S[max(a, b), min(a, b)]
-        total += data[k] * (2.0 * part + data[k] * <double>S[a, a])
+            part += capped(data[j], caps, b) * S[max(a, b), min(a, b)]
+        total += x * (2.0 * part + x * <double>S[a, a])
     return total
 
 
@@ -219,7 +229,7 @@ cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1]
         for i in range(n):
             row.lo = indptr[f.chosen[c * f.depth + i]]
             row.hi = indptr[f.chosen[c * f.depth + i] + 1]
-            expand(data, indices, row, work[operand + i], f.p.bias)
+            expand(data, indices, row, work[operand + i], f.p.bias, caps_of(f, c))
         symm(sigma[c], work[operand:], work[ahead_at(f, c):], <int>n)
         f.made += n
 
@@ -240,18 +250,29 @@ cdef inline void shrink_to_diagonal(floating[:, ::1] S, floating[:, ::1] work, F
         work[f.place[c], i] = (one - part) * work[f.place[c], i] + part * S[i, i] * work[x, i]
 
 
+cdef inline bint is_stale(const Full* f, Py_ssize_t c, const floating[::1] x) noexcept nogil:
+    """Return True if Cx has changed since the window was opened, so that a product made then is another row's."""
+    cdef Py_ssize_t j
+    cdef bint found = False
+    if f.p.forgetting > 0.0:
+        for j in range(f.D):
+            found |= x[j] != 0.0 and f.capped_at[c * f.D + j] > f.start
+    return found
+
+
 cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:, ::1] work, const floating[::1] data,
                            const index_t[::1] indices, Row row) noexcept nogil:
-    """Return x'Σx of vector c for the present row (expanded already); leave u = Σx in the workspace."""
+    """Return x'Σx of vector c for the present row; leave u = Σx in the workspace. (Of a learner that forgets, those of S and Cx.)"""
     cdef Py_ssize_t j, n = f.n_waiting[c], slot = -1, present = f.present
     cdef double a = 0.0, most = 0.0, v = 0.0, least
-    if f.now < f.stop:
+    expand(data, indices, row, work[present], f.p.bias, caps_of(f, c))
+    if f.now < f.stop and not is_stale(f, c, work[present]):
         slot = f.slots[c * f.span + f.now - f.start]
     f.place[c] = ahead_at(f, c) + slot if slot >= 0 else alone_at(f, c)
     if slot >= 0:
         f.used += 1
     elif is_sparse(indices, row, f):
-        gather(S, work[present], data, indices, row, work[f.place[c]])
+        gather(S, work[present], indices, row, work[f.place[c]])
     else:
         symv(S, work[present], work[f.place[c]])
     if n:
@@ -277,30 +298,28 @@ cdef inline double rank_one_gain(double beta, double v, double spacing) noexcept
     return k if k * v < 1.0 - 8.0 * spacing else (1.0 - 8.0 * spacing) / v
 
 
-cdef inline void find_most(Full* f, Py_ssize_t c, const floating[:, ::1] work) noexcept nogil:
-    """Find the largest Σ_jj. (Without an intercept the constant feature does not occur.)"""
-    cdef Py_ssize_t j, left = roots_at(f, c) + 1
-    f.most[c] = 0.0
-    for j in range(f.D - (f.p.bias == 0.0)):
-        f.most[c] = larger(f.most[c], <double>work[left, j])
-
-
 cdef inline void grow_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
-    """Let Σ grow by 1/(1 - λ) before a row of a learner that forgets, unless a variance would exceed the initial one."""
+    """Grow Σ before a row of a learner that forgets: Σ <- D Σ D, D_jj = 1/√(1 - λ), or less where Σ_jj would exceed σ_0."""
     cdef Py_ssize_t c, i, j
-    cdef double more = 1.0 / (1.0 - f.p.forgetting)
+    cdef double variance
+    cdef double* caps
     for c in range(f.k):
-        if f.growth[c] * f.most[c] * more > f.p.variance:
-            continue
-        f.growth[c] *= more
+        f.growth[c] /= 1.0 - f.p.forgetting
+        caps = &f.caps[c * f.D]
+        for j in range(f.D):
+            variance = f.growth[c] * work[roots_at(f, c) + 1, j]
+            if variance * caps[j] * caps[j] > f.p.variance:
+                caps[j] = sqrt(f.p.variance / variance)
+                f.capped_at[c * f.D + j] = f.now
         if f.growth[c] > MOST_GROWTH:       # write growth into the matrix before its numbers get too small
             write_down(sigma[c], work, f, c)
             for i in range(f.D):
                 for j in range(i + 1):
-                    sigma[c, i, j] *= <floating>f.growth[c]
+                    sigma[c, i, j] *= <floating>(f.growth[c] * caps[i] * caps[j])
+            for j in range(f.D):
+                caps[j] = 1.0
             f.growth[c] = 1.0
             keep_roots(sigma[c], work, f, c, 0.0)
-            find_most(f, c, work)
 
 
 # --- deciding whether a row needs a product, and making those of several rows at once -------------------------------------------
@@ -381,7 +400,7 @@ cdef inline void open_full(Full* f, int64_t* places, floating[:, :, ::1] sigma, 
     cdef Py_ssize_t i, j
     f.start, f.stop, f.resume, f.aim, f.made, f.used, f.now = 0, 0, 0, (f.depth + 3) // 4, 0, 0, 0
     f.n_waiting, f.n_ahead, f.place = places, places + f.k, places + 2 * f.k
-    f.slots, f.chosen = places + 3 * f.k, places + f.k * (3 + f.span)
+    f.slots, f.chosen, f.capped_at = places + 3 * f.k, places + f.k * (3 + f.span), places + f.k * (3 + f.span + f.depth)
     f.present = waiting_at(f, f.k)
     for i in range(f.k * f.span):
         f.slots[i] = -1
@@ -389,7 +408,6 @@ cdef inline void open_full(Full* f, int64_t* places, floating[:, :, ::1] sigma, 
         for j in range(f.D):
             work[roots_at(f, i), j] = 0.0
         keep_roots(sigma[i], work, f, i, 0.0)
-        find_most(f, i, work)
 
 
 cdef inline void close_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:

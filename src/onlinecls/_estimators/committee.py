@@ -52,23 +52,23 @@ class Automatic(NamedTuple):
 def _arow(task: str, name: str, r: float = 0.1, **more: Any) -> Automatic:
     """Return an AROW of r times the unit of its default, with a full covariance or forgetting if its name says so."""
     full = {"covariance": "full"} if "full" in name else {}
-    forgetting = {"forgetting": 0.001} if "forgetting" in name else {}
+    forgetting = {"forgetting": 0.01 if "fast" in name else 0.001} if "forgetting" in name else {}
     return Automatic(name, f"AROW{task.capitalize()}", {**full, **forgetting, **more}, {"r": r})
 
 
 _ADAGRAD = Automatic("adagrad", "AdaGradClassifier", {"update": "dual_averaging"}, {})
-_WIDE, _FULL = ("arow", "arow-slow", "arow-forgetting"), ("arow-full", "arow-full-forgetting")
+_WIDE = ("arow", "arow-slow", "arow-forgetting")
+_FULL = ("arow-full", "arow-full-forgetting", "arow-full-forgetting-fast")
 _JOINT = {"multi_class": "crammer_singer"}  # (which errs less than one against the rest where features are few)
 
 #: The automatic members, of classes and of numbers, for wide rows and for those of at most NARROW features (docs/committee.md).
 AUTOMATIC = {
     ("classifier", False): (*(_arow("classifier", name, 2.0 if name == "arow-slow" else 0.1) for name in _WIDE), _ADAGRAD),
     ("classifier", True): (
-        _arow("classifier", "arow", **_JOINT), Automatic("scw", "SCWClassifier", _JOINT, {}),
-        *(_arow("classifier", name, **_JOINT) for name in _FULL),
+        Automatic("scw", "SCWClassifier", _JOINT, {}), *(_arow("classifier", name, **_JOINT) for name in _FULL)
     ),
     ("regressor", False): tuple(_arow("regressor", name, 1.0 if name == "arow-slow" else 0.1) for name in _WIDE),
-    ("regressor", True): tuple(_arow("regressor", name) for name in ("arow", *_FULL)),
+    ("regressor", True): tuple(_arow("regressor", name) for name in _FULL[:2]),
 }
 
 
@@ -420,8 +420,8 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     members : "auto", or list of classifiers or of (name, classifier) pairs, default="auto"
         Linear classifiers of this library, of one `multi_class`; clones of them learn. Their `class_weight`, `probability` and
         `dtype` are those of the committee; their parameters of `fit` do not count. "auto": AROW at two r, one that forgets, and
-        AdaGrad (dual averaging); of at most 300 features AROW, SCW, and AROW with a full covariance, with and without forgetting,
-        which learn several classes jointly (``multi_class="crammer_singer"``).
+        AdaGrad (dual averaging); of at most 300 features SCW, and AROW with a full covariance without forgetting and at two
+        rates of it, which learn several classes jointly (``multi_class="crammer_singer"``).
     combine : {"arow", "hedge"}, default="arow"
         "hedge": a_k ~ exp(-η_t L_k), with L_k the sum of the member's clipped hinge losses, min(1, [1 - m_k]+), and
         η_t = √(8 ln K / t): the mean of the losses by these weights is at most the best member's + √(2 T ln K) + √(ln K / 8).
@@ -495,7 +495,7 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
     ----------
     members : "auto", or list of regressors or of (name, regressor) pairs, default="auto"
         Linear regressors of this library; clones of them learn. Their `dtype` is that of the committee; their parameters of `fit`
-        do not count. "auto": AROW at two r and one that forgets; of at most 300 features AROW, and AROW with a full covariance,
+        do not count. "auto": AROW at two r and one that forgets; of at most 300 features AROW with a full covariance,
         with and without forgetting.
     combine : {"arow", "hedge"}, default="arow"
         "hedge": a_k ~ exp(-η_t L_k), with L_k the sum of the member's losses min(1, |y - s_k| / h), and η_t = √(8 ln K / t).

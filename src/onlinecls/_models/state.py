@@ -238,6 +238,7 @@ class State(OfFile, model.Model):
     n_columns: int
     variance: float
     growth: np.ndarray
+    caps: np.ndarray
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
         self.n_features, self.n_columns, self.variance = n_features, n_vectors(n_classes), params["variance"]

@@ -194,8 +194,8 @@ class FullState(WithPrior):
         blas.load()
         self.foresight, self.depth = foresight, depth
 
-    PARTS = (*WithPrior.PARTS, "growth")
-    VECTORS = {"sigma": (2, 0.5), "growth": (0, 1.0)}
+    PARTS = (*WithPrior.PARTS, "growth", "caps")
+    VECTORS = {"sigma": (2, 0.5), "growth": (0, 1.0), "caps": (1, 1.0)}
 
     def _fresh_part(self, name: str, n_columns: int) -> np.ndarray:
         part, places = super()._fresh_part(name, n_columns), np.arange(self.n_features + 1)
@@ -213,13 +213,12 @@ class FullState(WithPrior):
     def deviation(self, rows, deviations: np.ndarray) -> None:
         blas.load()
         super().deviation(rows, deviations)
-        if (self.growth != 1.0).any():
-            deviations *= np.sqrt(self.growth)
 
     def covariance(self, flat: bool) -> np.ndarray:
         """Σ without the constant feature, (columns, n_features, n_features), or the matrix of the only vector: a copy."""
         lower = self.sigma[:, : self.n_features, : self.n_features]
-        covariance = np.tril(lower) * self.growth[:, None, None].astype(self.dtype)
+        roots = np.sqrt(self.growth)[:, None] * self.caps[:, :-1]
+        covariance = np.tril(lower) * (roots[:, :, None] * roots[:, None]).astype(self.dtype)
         covariance += np.tril(covariance, -1).transpose(0, 2, 1)
         return read_only(covariance[0] if len(covariance) == 1 else covariance)
 
@@ -249,8 +248,8 @@ class FullState(WithPrior):
         return (vectors * more) @ vectors.T, 1.0 / prior
 
     def _problem_of_second_slots(self) -> str:
-        if self.growth.min() < 1.0 or self.growth.max() > 2.0**21:
-            return "a growth that is none"
+        if self.growth.min() < 1.0 or self.growth.max() > 2.0**21 or self.caps.min() <= 0.0 or self.caps.max() > 1.0:
+            return "variances that have grown out of their range"
         # Rounding may bring a variance to 0, never below; the bound is that of full.pxd. (Upper triangles stay at 0.)
         if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
             return "variances below 0"

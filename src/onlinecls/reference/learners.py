@@ -123,8 +123,7 @@ class Gaussian(Additive):
     """w += tau Σz, Σ^-1 += beta z z', Σ (d,) when diagonal, (d, d) when full, at the start initial_variance times the identity.
 
     Where variances fall to 0 geometrically (CW on noisy labels), those of the diagonal stay at or above `floor`.
-    forgetting : before each row Σ <- Σ / (1 - forgetting), the diagonal's variances up to the first one; a full matrix only where
-    none of them passes it.
+    forgetting : before each row Σ <- D Σ D, D diagonal, D_jj = 1/√(1 - forgetting), or less where Σ_jj would pass the first one.
     """
 
     Sigma: Any
@@ -156,9 +155,11 @@ class Gaussian(Additive):
         grown = self.Sigma / (1.0 - self.forgetting)
         if grown.ndim == 1:
             self.Sigma = np.minimum(grown, self.variance)
-        else:
-            pairs = zip(blocks(self.Sigma, np.zeros(len(grown))), blocks(grown, np.zeros(len(grown))), strict=True)
-            self.Sigma = np.concatenate([new if np.diag(new).max() <= self.variance else old for (old, _), (new, _) in pairs])
+            return
+        for S, _ in blocks(grown, np.zeros(len(grown))):  # (views)
+            shares = np.minimum(np.sqrt(self.variance / np.diag(S)), 1.0)
+            S *= np.outer(shares, shares)
+        self.Sigma = grown
 
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
         v = float(z @ times(self.Sigma, z))

@@ -1,0 +1,81 @@
+"""Errors on river's own streams, most of which drift: ours behind `TableVectorizer`, river's linear models behind its scaler.
+
+    python benchmarks/rivers.py [--rows 10000] [--write]
+
+Each row is predicted, then learnt, in the order of the stream. river has the best of three linear models, chosen for each stream in
+hindsight. `--write` puts the table into docs/migrating.md. Needs river, pandas and scikit-learn.
+"""
+
+import argparse
+import itertools
+import sys
+
+import numpy as np
+import pandas as pd
+from pages import DOCS, write_between
+from river import datasets
+from river.datasets import synth
+from tables import river
+
+from onlinecls import AROWClassifier, CommitteeClassifier, make_stream_pipeline
+from onlinecls.tables import TableVectorizer
+
+FORGETTING = 0.001
+
+
+def ours(learner, **table):
+    return make_stream_pipeline(TableVectorizer(forgetting=FORGETTING, **table), learner)
+
+
+OURS = {
+    "AROW": lambda: ours(AROWClassifier(forgetting=FORGETTING)),
+    "AROW, full": lambda: ours(AROWClassifier(covariance="auto", forgetting=FORGETTING), bits=0, slots=128),
+    "committee": lambda: ours(CommitteeClassifier(), bits=0, slots=128),
+}
+
+
+def streams(n):
+    """Yield (name, rows as dicts with their labels): five streams that river generates, which drift, and two that it ships."""
+    quarter = n // 4
+    yield "SEA, four concepts", itertools.chain.from_iterable(
+        synth.SEA(variant=variant, seed=variant, noise=0.1).take(quarter) for variant in range(4))
+    yield "hyperplane that turns", synth.Hyperplane(seed=0, n_drift_features=5, mag_change=0.01).take(n)
+    yield "LED, features that change places", itertools.chain.from_iterable(
+        synth.LEDDrift(seed=k, noise_percentage=0.1, irrelevant_features=True, n_drift_features=k).take(quarter) for k in range(4))
+    yield "centres that move (RBF)", synth.RandomRBFDrift(
+        seed_model=0, seed_sample=0, n_classes=4, n_features=10, n_centroids=20, change_speed=0.001, n_drift_centroids=10).take(n)
+    yield "Agrawal, four concepts", itertools.chain.from_iterable(
+        synth.Agrawal(classification_function=k, seed=k).take(quarter) for k in range(4))
+    yield "phishing", datasets.Phishing()
+    yield "image segments", datasets.ImageSegments()
+
+
+def errors_of(rows, labels):
+    """Return the errors in %, river's first."""
+    found = [river(pd.DataFrame(rows), labels, False)]
+    for make in OURS.values():
+        model = make().partial_fit(rows, labels)
+        found.append(100.0 * model[-1].n_mistakes_ / model[-1].t_)
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
+    lines, errors = ["| errors, % | river, best of 3 | " + " | ".join(OURS) + " |", "|---|" + "---:|" * (len(OURS) + 1)], []
+    for name, stream in streams(arguments.rows):
+        rows, labels = zip(*stream, strict=True)
+        errors.append(errors_of([{str(key): value for key, value in row.items()} for row in rows], np.array(labels)))
+        lines.append(f"| {name} | " + " | ".join(f"{each:.1f}" for each in errors[-1]) + " |")
+        print(lines[-1], file=sys.stderr, flush=True)
+    means = np.exp(np.log(errors).mean(axis=0))
+    lines.append("| **geometric mean** | " + " | ".join(f"**{each:.1f}**" for each in means) + " |")
+    print("\n".join(lines))
+    if arguments.write:
+        write_between(DOCS / "migrating.md", "rivers", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
