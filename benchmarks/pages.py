@@ -9,6 +9,7 @@ of classes, from their docstrings. tests/project/test_pages.py compares.
 
 import csv
 import inspect
+import math
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -124,6 +125,10 @@ def streams():
     return "\n".join(lines)
 
 
+def geometric_mean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
 def errors(lines, learners=None):
     """Format errors, a line a learner and a column a set, and how often AROW errs no more than the others' best."""
     chosen = [line for line in lines if learners is None or line["learner"].removesuffix(" ovr") in learners]
@@ -137,10 +142,11 @@ def errors(lines, learners=None):
         for library in ("Vowpal Wabbit", "scikit-learn"):
             others = [line for line in lines if line["library"] == library]
             if others:
-                held = sum(float(own[key]) <= min(float(line[key]) for line in others) for key in sets[1:])
-                names = ", ".join(line["learner"] for line in others)
-                of = f"the best of {library} ({names})"
-                text += ["", f"`{own['learner']}` errs no more than {of} on {held} of {len(sets) - 1} sets."]
+                least = [min(float(line[key]) for line in others) for key in sets[1:]]
+                held = sum(float(own[key]) <= error for key, error in zip(sets[1:], least, strict=True))
+                both = " and ".join(f"{geometric_mean(each):.2f} %" for each in ([float(own[key]) for key in sets[1:]], least))
+                of = f"the best of {library} ({', '.join(line['learner'] for line in others)})"
+                text += ["", f"`{own['learner']}` errs no more than {of} on {held} of {len(sets) - 1} sets; geometric means {both}."]
     return "\n".join(text)
 
 

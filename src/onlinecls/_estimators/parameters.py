@@ -53,8 +53,8 @@ PARAMETERS = """\
 initial_variance : float or "auto", default="auto"
     Variance that a weight starts with, > 0 (Σ_0 is it times the identity).
 forgetting : float, default=0.0
-    lambda, in [0, 0.1]: before each row Σ <- Σ / (1 - lambda), but no variance above the first one, so that the model keeps
-    learning where labels change their meaning: what is older than about 1/lambda rows counts little.
+    lambda, in [0, 0.1]: before each row Σ <- D Σ D, D_jj = 1/√(1 - lambda), or less where Σ_jj would exceed the first variance.
+    The model keeps learning where labels change their meaning: what is older than about 1/lambda rows counts little.
 r1, r2 : float or None, default=None
     In place of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
 covariance : {"diagonal", "full", "auto"}, default="diagonal"
