@@ -66,6 +66,11 @@ def test_missing_values_and_malformed_rows_can_be_refused():
     table = pa.table({"x": [1.0, None, 3.0], "label": ["a", "b", None]})
     stream, (batch,) = read_all(table, tables="passthrough", on_error="skip")
     assert batch.X.to_pydict() == {"x": [1.0, None]} and stream.n_skipped == 1
+    table = pa.table({"x": pa.array(["u", "v", "w"], pa.string_view()), "label": ["a", "b", None]})  # (polars' texts)
+    stream, (batch,) = read_all(table, tables="passthrough", on_error="skip")
+    assert batch.X.to_pydict() == {"x": ["u", "v"]} and stream.n_skipped == 1
+    _, (batch,) = read_all(table[:2], tables="passthrough")
+    assert batch.X.to_pydict() == {"x": ["u", "v"]}
     with pytest.raises(ValueError, match="read: tables must be an object with a transform method, or 'passthrough', got 3"):
         read(io.BytesIO(CSV), tables=3)
 

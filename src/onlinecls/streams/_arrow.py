@@ -168,6 +168,13 @@ def batches(files, format, table, layout: Layout, rows, read_label, batch_rows: 
         table = None
 
 
+def _filtered(pa, table, rows: np.ndarray):
+    """Return some rows of a table; pyarrow cannot filter views."""
+    kinds = {"string_view": pa.large_string(), "binary_view": pa.large_binary()}
+    schema = pa.schema([field.with_type(kinds.get(str(field.type), field.type)) for field in table.schema])
+    return table.cast(schema).filter(pa.array(rows))
+
+
 class _Part:
     """Read some rows of a table; refuse and leave out malformed ones."""
 
@@ -225,7 +232,9 @@ class _Part:
         for name in table.column_names if rows.must_be_there else ():
             there = self.all[~table.column(name).is_null(nan_is_null=True).to_numpy()]
             self._require(there, f"column {shown(name)}", True)
-        return rows.made(table.filter(self.pa.array(self.good))) if self.good.any() else None
+        if not self.good.any():
+            return None
+        return rows.made(table if self.good.all() else _filtered(self.pa, table, self.good))
 
     def _require(self, there: np.ndarray, what: str, must_be_there: bool) -> None:
         if must_be_there:
@@ -340,9 +349,8 @@ class _Part:
             return None
         if self.good.all():
             return vectorizer.transform(column)
-        # (pyarrow cannot filter views.)
-        column = column.cast(self.pa.large_binary()) if "view" in str(column.type) else column
-        return vectorizer.transform(column.filter(self.pa.array(self.good)))
+        table = _filtered(self.pa, self.pa.table({"": column}), self.good)
+        return vectorizer.transform(table.column(0).combine_chunks())
 
     def _as_strings(self, column) -> list:
         """Return the texts decoded, and refuse rows that are not UTF-8."""
