@@ -1,5 +1,6 @@
 """Tables by the names of their columns: CSV, JSON lines and Parquet, in streams and on the command line."""
 
+import gzip
 import io
 import json
 
@@ -10,6 +11,7 @@ from scipy import sparse
 
 from onlinecls import AROWClassifier, load
 from onlinecls.streams import options_of, read
+from onlinecls.streams._sources import HEAD
 from onlinecls.text import HashingVectorizer
 
 ROWS = [
@@ -116,6 +118,16 @@ def test_batches_of_a_generator_are_read_one_by_one():
         for k in range(3):
             assert next(stream).X.toarray().tolist() == [[1.0], [2.0]], k
             assert len(made) <= k + 2, k
+
+
+def test_a_first_line_may_be_longer_than_what_is_examined_of_others():
+    rows = [{"label": "ab"[i % 2], **{f"column_{k}": k + i for k in range(9000)}} for i in range(3)]
+    lines = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+    assert lines.index(b"\n") > 2 * HEAD
+    for packed in (lines, gzip.compress(lines)):
+        with read(io.BytesIO(packed)) as stream:  # (no name says that these are JSON lines)
+            (batch,) = stream
+        assert stream.format == "jsonl" and batch.X.shape == (3, 9000) and batch.X.toarray()[2, 8999] == 9001
 
 
 def test_a_column_of_texts_never_swallows_others():

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 HEAD = 1 << 16  # bytes that are examined before the first line is read
+_LONGEST = 1 << 24  # bytes of a first line that is examined
 _RAW = 1 << 17  # bytes read from the disk at a time
 _UNPACKED = 1 << 16  # bytes decompressed at a time
 _PAUSE = 0.002  # seconds without a byte after which a pipe counts as silent, and the rows read so far make a batch
@@ -146,8 +147,12 @@ class Source(io.RawIOBase):
         return b"\n" in self._head and not self.packed and self._raw.is_silent(seconds)
 
     def peek_lines(self, settled: bool = True) -> list[bytes]:
-        """Return the lines of the first HEAD bytes; the last one only if it is surely whole, or the only one."""
-        head = self.peek(settled=settled)
+        """Return the lines of the first HEAD bytes, or the first line if it is longer; the last one only if it is surely whole,
+        or the only one."""
+        head, n = self.peek(settled=settled), HEAD
+        while len(head) >= n and n < _LONGEST and b"\n" not in head:
+            n *= 4
+            head = self.peek(n, settled)
         lines = head.removeprefix(b"\xef\xbb\xbf").split(b"\n")
         cut = len(head) >= HEAD or self._failure or self._raw.is_silent(0.0)
         return lines[:-1] if cut and len(lines) > 1 else lines
