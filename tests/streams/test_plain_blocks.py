@@ -3,6 +3,8 @@
 import io
 import json
 import random
+import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -38,16 +40,16 @@ def outcome(data, format, least, monkeypatch, **options):
     try:
         with read(io.BytesIO(data), format, dtype="float64", batch_rows=25, **options) as stream:
             for X, y, weight in stream:
-                X = X if isinstance(X, np.ndarray) else X.toarray()
+                X = X.toarray() if hasattr(X, "toarray") else X
                 y, weight = (None if each is None else each.tolist() for each in (y, weight))
-                found.append((X.tolist(), y, weight, stream.gaps))
+                found.append((repr(X.tolist() if isinstance(X, np.ndarray) else list(X)), y, weight, stream.gaps))
             return found, stream.n_skipped, stream.skipped
-    except (MalformedLineError, ValueError) as error:
+    except (MalformedLineError, ValueError, TypeError) as error:
         return found, type(error), str(error)
 
 
-def agrees(lines, format, monkeypatch, header=b"", **options):
-    data = header + b"\n".join(lines) + b"\n"
+def agrees(lines, format, monkeypatch, head=b"", **options):
+    data = head + b"\n".join(lines) + b"\n"
     monkeypatch.setattr("onlinecls.streams._records._BLOCK", 400)  # the lines come in several blocks
     for on_error in ("raise", "skip"):
         fast, slow = (outcome(data, format, least, monkeypatch, on_error=on_error, **options) for least in (0, 1 << 60))
@@ -68,12 +70,23 @@ def json_lines():
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Count the blocks that pyarrow has read."""
+    """Count the blocks that were plain."""
     found = []
-    for reader in (_plain.PlainCsv, _plain.PlainJson):
-        rows = reader._rows
-        monkeypatch.setattr(reader, "_rows", lambda self, *rest, rows=rows: found.append(rows(self, *rest)) or found[-1])
+    for reader in (_plain.PlainCsv, _plain.PlainJson, _plain.PlainObjects):
+        read_block = reader.__call__
+        monkeypatch.setattr(
+            reader, "__call__", lambda self, *rest, read_block=read_block: found.append(read_block(self, *rest)) or found[-1]
+        )
     return found
+
+
+@pytest.fixture(params=["json", "orjson"])
+def parser(request, monkeypatch):
+    """Read JSON by Python's module, and by orjson where it is installed."""
+    if request.param == "json":
+        monkeypatch.setitem(sys.modules, "orjson", None)
+    elif not find_spec("orjson"):
+        pytest.skip("orjson is not installed")
 
 
 def test_blocks_of_csv_are_read_alike(monkeypatch, counted):
@@ -122,3 +135,88 @@ def test_blocks_of_json_lines_are_read_alike(monkeypatch, counted):
     agrees(json_lines(), "jsonl", monkeypatch, weight="b")
     agrees(json_lines(), "jsonl", monkeypatch, labels=None)
     agrees(json_lines(), "jsonl", monkeypatch, ignore=["b"])
+
+
+TEXT_LINES = [
+    '{"label": "x", "text": "a\\u0041 \\u00e9"}', '{"label": "x", "text": "\\ud83d\\ude00"}', '{"label": "x", "text": "\\ud800"}',
+    '{"label": "x", "text": "é"}', '{"text": "cheap", "label": "y", "more": [{"a": null}], "text": "dear"}',
+    '{"label": "x", "text": ""}', '{"label": "x", "text": null}', '{"label": "x", "text": 3}', '{"label": "x"}', '{"text": "a"}',
+    '{"label": "x", "features": {"a": 1}}', '{"label": "x", "text": "a", "features": {"a": 1}}', '{"label": "", "text": "a"}',
+    '{"label": 1, "text": "a"}', '{"label": null, "text": "a"}', '{"label": true, "text": "a"}', '{"label": NaN, "text": "a"}',
+    '{"label": "x", "text": "a"} {}', '{"label": "x", "text": "a", "n": 123456789012345678901234567890}', "[]", "3", "", " ", "{",
+    '{"label": "x", "text": "tab\there"}', '{"label": "x", "text": "a\\tb"}\r', '{"label": "x", "text": "' + "a" * 300 + '"}',
+    '{"label": "x", "text": "a", "n": ' + "[" * 300 + "]" * 300 + "}", '{"label": "x", "text": "a", "n": ' + "[" * 5000 + "}",
+]
+NUMBER_LABELS = ["1.5", "-0", "9007199254740993", "1e30", "100000000000000000000000000000", "1e400", '"1"', "true", "NaN", "2"]
+
+
+def test_blocks_of_texts_in_json_lines_are_read_alike(monkeypatch, counted, parser):
+    draw = random.Random(3)
+    usual = [json.dumps({"label": draw.choice("xy"), "text": f"word{draw.randint(0, 9)} é \"{k}\""}).encode() for k in range(N)]
+    (found, *_) = agrees(usual, "jsonl", monkeypatch, n_features=16)
+    assert sum(map(bool, counted)) > 5 and [len(each[1]) for each in found] == [25, 25, 10]
+    for line in TEXT_LINES:
+        for at in (0, N // 2):
+            lines = [*usual[:at], line.encode(), *usual[at + 1 :]]
+            agrees(lines, "jsonl", monkeypatch, n_features=16)
+            agrees(lines, "jsonl", monkeypatch, n_features=16, labels=None)
+    agrees([*usual[:9], b'{"label": "x", "text": "\xff"}', *usual[9:]], "jsonl", monkeypatch, n_features=16)
+    agrees([*usual[:9], b'{"label": "x", "text": "\xed\xa0\x80"}', *usual[9:]], "jsonl", monkeypatch, n_features=16)
+    numbers = [b'{"label": %d, "w": %d, "text": "a b"}' % (k % 3, k % 5) for k in range(N)]
+    for label in NUMBER_LABELS:
+        for key in ("label", "w"):
+            lines = list(numbers)
+            lines[N // 2] = lines[N // 2].replace(f'"{key}": 0'.encode(), f'"{key}": {label}'.encode())
+            agrees(lines, "jsonl", monkeypatch, n_features=16)
+            agrees(lines, "jsonl", monkeypatch, n_features=16, weight="w")
+            agrees(lines, "jsonl", monkeypatch, n_features=16, labels="number")
+    monkeypatch.setattr("onlinecls.streams._records._BATCH_CHARS", 90)
+    (found, *_) = agrees(usual, "jsonl", monkeypatch, n_features=16)
+    assert len(found) > 3
+    features = [b'{"label": "x", "features": {"a": 1}}', *usual]
+    agrees(features, "jsonl", monkeypatch, n_features=16)
+
+
+def test_blocks_of_whole_tables_are_read_alike(monkeypatch, counted, parser):
+    from onlinecls.tables import TableVectorizer
+
+    options = {"tables": "passthrough"}
+    header, fitted = b"label,a,b\n", TableVectorizer(bits=4, slots=8).fit([{"a": 1, "b": "x"}, {"a": 2, "b": None}])
+    (found, *_) = agrees(csv_lines(), "csv", monkeypatch, header, **options)
+    assert sum(map(bool, counted)) > 3 and [len(each[1]) for each in found] == [25, 25, 10]
+    for cell in [*CSV_CELLS, "$1,2", "12%", "2024-01-02", "2024-13-02", "?", "yes", " NA ", '"x y"']:
+        for place in range(3):
+            lines = csv_lines()
+            fields = lines[N // 2].split(b",")
+            fields[place] = cell.encode("utf-8")
+            lines[N // 2] = b",".join(fields)
+            agrees(lines, "csv", monkeypatch, header, **options)
+            if place == 1:
+                agrees(lines, "csv", monkeypatch, header, tables=fitted)
+    for line in (b"", b"ham", b"ham,1,2,3", header.strip(), b"ham,\xff,1", b"ham,1," + b"z" * 140_000):
+        agrees([*csv_lines()[:N // 2], line, *csv_lines()[N // 2 :]], "csv", monkeypatch, header, **options)
+    agrees(csv_lines(), "csv", monkeypatch, header, **options, labels=None)
+    agrees(csv_lines(), "csv", monkeypatch, header, **options, weight="b")
+    agrees(csv_lines(), "csv", monkeypatch, header, **options, ignore=["a"])
+    agrees(csv_lines(), "csv", monkeypatch, header, **options, missing="error")
+    agrees(csv_lines(), "csv", monkeypatch, **options, header=False, label=0)
+    for line in JSON_LINES:
+        lines = json_lines()
+        lines[N // 2] = line.encode()
+        agrees(lines, "jsonl", monkeypatch, **options)
+    for value in [*JSON_VALUES, "null", '"2024-01-02"', "1e160"]:
+        for key in ("label", "a", "b"):
+            lines, record = json_lines(), {"label": '"x"', "a": "1", "b": "2"}
+            record[key] = value
+            lines[N // 2] = ("{" + ", ".join(f'"{name}": {text}' for name, text in record.items()) + "}").encode()
+            agrees(lines, "jsonl", monkeypatch, **options)
+            if key == "a":
+                agrees(lines, "jsonl", monkeypatch, tables=fitted)
+    agrees(json_lines(), "jsonl", monkeypatch, **options, weight="b")
+    agrees(json_lines(), "jsonl", monkeypatch, **options, labels=None)
+    agrees(json_lines(), "jsonl", monkeypatch, **options, ignore=["b"])
+    agrees(json_lines(), "jsonl", monkeypatch, **options, missing="error")
+    monkeypatch.setattr("onlinecls.streams._tables.BATCH_NUMBERS", 9)
+    for lines, format, head in ((csv_lines(), "csv", header), (json_lines(), "jsonl", b"")):
+        (found, *_) = agrees(lines, format, monkeypatch, head, **options)
+        assert len(found) > 9

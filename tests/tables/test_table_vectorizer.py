@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from onlinecls.tables import TableVectorizer
+from onlinecls.tables import TableVectorizer, TextTable
 from onlinecls.text import HashingVectorizer
 
 MISSING = {"", "?", "-", "NA", "NaN", "nan", "null"}
@@ -231,6 +231,48 @@ def pyarrow_stream(columns):
     import pyarrow
 
     return pyarrow.table(columns).__arrow_c_stream__()
+
+
+def test_columns_of_texts_give_the_rows_of_their_values():
+    pa = pytest.importorskip("pyarrow")
+    draw = np.random.default_rng(4)
+    cells = [
+        *MISSING, "1", "1.5", "$1,200", "12%", " 7", "7 ", "nan ", "NAN", "inf", "-inf", "Infinity", "+3", "1e5", "1.", ".5",
+        "-0", "1_0", "9" * 70, "1" * 63, "2024-05-01", "2024-05-01T10:30", "2024-99-01", "red", " red", "é", "1e-400", "0x1",
+        "1e300",
+    ]
+    usual = [repr(each) for each in draw.normal(size=200).tolist()]
+    for cell in cells:
+        for place in (0, 150):
+            column = [*usual[:place], cell, *usual[place:]]
+            names = draw.choice(["a", "b", cell], len(column)).tolist()
+            rows = [{"number": a, "name": b, "text": a} for a, b in zip(column, names, strict=True)]
+            for options in ({}, {"bits": 0, "slots": 5, "ignore": ["text"]}, {"categories": ["name"]}, {"numbers": ["number"]}):
+                outcomes = []
+                for part in (rows, TextTable(pa.table({key: [row[key] for row in rows] for key in rows[0]}))):
+                    vectorizer, found = TableVectorizer(**{"bits": 4, **options}), []
+                    for each in (part[:90], part[90:]):
+                        try:
+                            found.append(vectorizer.learn_transform(each))
+                            found[-1] = found[-1].toarray().tolist() if vectorizer.bits else found[-1].tolist()
+                        except ValueError as error:
+                            found.append(str(error))
+                    if vectorizer.__sklearn_is_fitted__():
+                        found += [vectorizer.schema_, vectorizer.statistics_, vectorizer.transform(part[160:163]).sum()]
+                    outcomes.append(found)
+                assert outcomes[0] == outcomes[1], (cell, place, options)
+
+
+def test_a_table_of_texts_is_a_sequence_of_dicts():
+    pa = pytest.importorskip("pyarrow")
+    rows = [{"a": "1", "b": "x"}, {"a": "2", "b": ""}, {"a": "3", "b": "é"}]
+    table = TextTable(pa.Table.from_pylist(rows))
+    assert list(table) == rows and len(table) == 3 and table.shape == (3, 2)
+    assert (table[1], table[-1], list(table[1:]), list(table[2:1]), table[::2]) == (rows[1], rows[2], rows[1:], [], rows[::2])
+    with pytest.raises(IndexError):
+        table[3]
+    assert list(TextTable.joined([table[:1], table[1:]])) == rows and TextTable.joined([]) == []
+    assert TextTable.joined([table[:1], rows[1:2], table[2:]]) == rows
 
 
 def test_typed_categories_are_names():

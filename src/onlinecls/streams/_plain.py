@@ -1,21 +1,27 @@
-"""Blocks of CSV and of JSON lines in which every value is plain, read by pyarrow at many times the speed of Python.
+"""Blocks of CSV and of JSON lines in which every value is plain, read by pyarrow or orjson at many times the speed of Python.
 
-A block is plain if its rows are as many as its lines, all features are columns of numbers, and pyarrow and Python read every
-value alike: a finite number in range, a text in UTF-8 without quotes, a missing value in a CSV field. Any other block is left to
-the readers in Python.
+A block is plain if its rows are as many as its lines, and these packages and Python read every value alike: a finite number in
+range, a text in UTF-8 without quotes, a missing value in a CSV field; JSON without integers beyond 64 bits. The readers in Python
+read any other block, a line at a time.
 """
 
 from __future__ import annotations
 
+import csv
+import json
+import re
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._records import WrongRecordError, json_object
+from ..tables import TextTable
+from ._records import WrongRecordError, json_object, weight_of
 from ._tables import IGNORED, MISSING, NUMBER
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from numpy.typing import NDArray
@@ -25,14 +31,16 @@ if TYPE_CHECKING:
 
 
 LEAST = 1 << 18  # bytes of a block that is worth it
+_DEEPEST = 200  # brackets in a line of JSON that Python's json surely reads
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 @dataclass
 class PlainRows:
-    """Rows of a block: labels as the reader of labels gives them, numbers (n_rows, n_features), weights or None."""
+    """Rows of a block: labels as the reader of labels gives them, what the collector of rows takes, weights or None."""
 
     labels: list
-    numbers: NDArray[np.float64]
+    rows: Any
     weights: NDArray[np.float64] | None
 
 
@@ -61,17 +69,13 @@ class PlainReader:
     def _fits(self, piece: bytes) -> bool:
         """Return True if a block can be plain at all."""
         layout = self.layout
-        if len(piece) < LEAST or layout is None or layout.is_whole or layout.is_open:
+        if len(piece) < LEAST or layout is None or layout.is_open:
             return False
         if layout.text is not None or layout.missing == "error":
             return False
         if not self._import() or any(kind not in (NUMBER, IGNORED) for kind in layout.kinds.values()):
             return False
-        try:
-            piece.isascii() or piece.decode("utf-8")
-        except UnicodeDecodeError:
-            return False
-        return b"\r" not in piece.replace(b"\r\n", b"")
+        return is_utf8(piece) and (b"\r" not in piece or b"\r" not in piece.replace(b"\r\n", b""))
 
     def _rows(self, table: Any, label: str | None, weight: str | None, features: list[str], n: int) -> PlainRows | None:
         if table.num_rows != n:
@@ -81,11 +85,14 @@ class PlainReader:
             numbers[:, k] = table.column(name).fill_null(0.0).to_numpy()
         if not (np.abs(numbers) <= self.largest).all():  # (not of NaN)
             return None
-        labels: list = [] if label is None else self._labels(table.column(label))
+        return self._labelled(table, label, weight, numbers)
+
+    def _labelled(self, table: Any, label: str | None, weight: str | None, rows: Any) -> PlainRows | None:
+        labels: list = [None] * table.num_rows if label is None else self._labels(table.column(label))
         weights = None if weight is None else table.column(weight).to_numpy()
         if weights is not None and not (np.isfinite(weights) & (weights >= 0.0)).all():
             return None
-        return PlainRows(labels or [None] * n, numbers, weights)
+        return PlainRows(labels, rows, weights)
 
     def _labels(self, column: Any) -> list:
         if not self.pa.types.is_string(column.type):
@@ -114,7 +121,10 @@ class PlainCsv(PlainReader):
         pa, names = self.pa, [str(k) for k in range(len(columns.names))]
         label, weight = (None if place is None else names[place] for place in (columns.label, columns.weight))
         features = [names[k] for k in columns.features]
-        types: dict[str, Any] = dict.fromkeys([*features, *([weight] if weight else [])], pa.float64())
+        if columns.keys and isinstance(columns.names[0], str) and self.delimiter.join(columns.names).encode() in piece:
+            return None  # (a repeated header)
+        types: dict[str, Any] = dict.fromkeys(features, pa.float64() if columns.keys is None else pa.string())
+        types.update({weight: pa.float64()} if weight else {})
         types.update({label: pa.string()} if label else {})
         try:
             table = pa.csv.read_csv(
@@ -127,9 +137,21 @@ class PlainCsv(PlainReader):
             )
             if weight and table.column(weight).null_count:
                 return None
-            return self._rows(table, label, weight, features, piece.count(b"\n"))
+            if columns.keys is None:
+                return self._rows(table, label, weight, features, piece.count(b"\n"))
+            if table.num_rows != piece.count(b"\n") or b"\0" in piece or self._longest(table) > csv.field_size_limit():
+                return None
+            whole = table.select(features).rename_columns(columns.keys)
+            return self._labelled(table, label, weight, TextTable(whole))
         except self.errors:
             return None
+
+
+    def _longest(self, table: Any) -> int:
+        """Return the bytes of the longest text of a table."""
+        compute = import_module("pyarrow.compute")
+        texts = [column for column in table.columns if self.pa.types.is_string(column.type)]
+        return max((compute.max(compute.binary_length(column)).as_py() or 0 for column in texts), default=0)
 
 
 class PlainJson(PlainReader):
@@ -140,7 +162,7 @@ class PlainJson(PlainReader):
         if not self._fits(piece) or b"\\u" in piece:
             return None
         layout, pa, fields = self.layout, self.pa, {}
-        if layout is None or IGNORED in layout.kinds.values():
+        if layout is None or layout.is_whole or IGNORED in layout.kinds.values():
             return None
         if self.read_label.kind == "auto":  # the type of the labels is that of the first one
             try:
@@ -166,3 +188,81 @@ class PlainJson(PlainReader):
             return self._rows(table, layout.label, layout.weight, features, piece.count(b"\n"))
         except self.errors:
             return None
+
+
+class PlainObjects:
+    """Read blocks of JSON lines that hold texts, or whole rows of a table, by orjson where it is installed.
+
+    label, weight : keys. text : the key of the texts; None: all keys but those left out make a row of a table.
+    """
+
+    def __init__(
+        self, read_label: LabelReader, label: str, weight: str | None, text: str | None, left_out: Iterable[str] = ()
+    ) -> None:
+        self.read_label, self.label, self.weight, self.text = read_label, label, weight, text
+        self.left_out = tuple(left_out)
+        try:
+            self.loads = import_module("orjson").loads
+        except ImportError:
+            self.loads = json.loads
+
+    def __call__(self, piece: bytes) -> PlainRows | None:
+        """Return the rows of whole lines; None if they are not plain."""
+        if len(piece) < LEAST or not is_utf8(piece) or not self._is_read_alike(piece):
+            return None
+        lines = piece.split(b"\n")[:-1]
+        try:
+            records = list(map(self.loads, lines))
+            if set(map(type, records)) != {dict}:
+                return None
+            labels = self._labels(records)
+            weights = None if self.weight is None else np.array([weight_of(record[self.weight]) for record in records])
+            return PlainRows(labels, self._rows(records), weights)
+        except (ValueError, KeyError, TypeError, RecursionError, WrongRecordError):
+            return None
+
+    def _is_read_alike(self, piece: bytes) -> bool:
+        """Return True if Python's json would read the same values in the same lines."""
+        if self.loads is json.loads:
+            return b"\\u" not in piece or not _SURROGATE.search(piece)  # (which the readers in Python refuse)
+        if piece.count(b"[") + piece.count(b"{") > piece.count(b"\n") + _DEEPEST:
+            if max(line.count(b"[") + line.count(b"{") for line in piece.split(b"\n")) > _DEEPEST:
+                return False
+        return self.text is not None or not has_many_digits(piece)
+
+    def _labels(self, records: list[dict]) -> list:
+        if self.read_label.kind is None:
+            return [None] * len(records)
+        given = [record[self.label] for record in records]
+        if not any(set(map(type, given)) <= kinds for kinds in ({str}, {int, float})):
+            raise TypeError
+        if not isinstance(given[0], str) and max(map(abs, given)) >= 2**53:  # (orjson rounds integers beyond 64 bits)
+            raise ValueError
+        read = {label: self.read_label(label) for label in dict.fromkeys(given)}
+        return [read[label] for label in given]
+
+    def _rows(self, records: list[dict]) -> list:
+        if self.text is None:
+            for key in self.left_out:
+                for record in records:
+                    record.pop(key, None)
+            return records
+        texts = [record[self.text] for record in records]
+        if set(map(type, texts)) != {str}:
+            raise TypeError
+        return texts
+
+
+def is_utf8(piece: bytes) -> bool:
+    try:
+        return piece.isascii() or bool(piece.decode("utf-8"))
+    except UnicodeDecodeError:
+        return False
+
+
+def has_many_digits(piece: bytes) -> bool:
+    """Return True if there are 19 digits in a row: orjson rounds integers beyond 64 bits."""
+    found = np.frombuffer(piece, np.uint8) - np.uint8(ord("0")) < 10
+    for step in (1, 2, 4, 8, 3):  # runs of 2, 4, 8, 16 and 19
+        found = found[:-step] & found[step:]
+    return bool(found.any())

@@ -20,7 +20,7 @@ from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _arrow, _blocks, _formats, _metadata, _records, _tables
 from ._errors import Counts, Progress
 from ._lines import Labels
-from ._plain import PlainCsv, PlainJson
+from ._plain import PlainCsv, PlainJson, PlainObjects
 from ._sources import Files
 from ._stream import Batch, Stream
 from ._svmlight import SvmlightParser
@@ -99,8 +99,9 @@ def read(
     vectorizer : object with ``transform(texts)``, default=None
         Makes the rows of texts. None: an `onlinecls.text.HashingVectorizer` of n_features and dtype.
     tables : object with ``transform(table)`` or "passthrough", default=None
-        Makes the rows of tables: an `onlinecls.tables.TableVectorizer` that has learnt. "passthrough": X stays a list of dicts,
-        one a row (in Parquet and Arrow a table), which a `StreamPipeline` learns. None: numbers as they are, categories hashed.
+        Makes the rows of tables: an `onlinecls.tables.TableVectorizer` that has learnt. "passthrough": X stays a sequence of
+        dicts, one a row (in Parquet and Arrow a table), which a `StreamPipeline` learns. None: numbers as they are, categories
+        hashed.
         With `tables` and no `vectorizer`, a column of texts is one of the table's columns.
     label, text, weight : str or int, default=None
         Columns or keys of the labels (default "label"; 0 in a CSV file without a header), the texts, which are read alone
@@ -312,8 +313,10 @@ class _Reader(SimpleNamespace):
         layout = self._layout_of_objects(files, label, text, features)
         if layout is not None:
             labels = _records.LabelReader(self._kind("auto"))
-            plain = PlainJson(labels, self.dtype)
+            plain: Any = PlainJson(labels, self.dtype)
             plain.layout = layout
+            if layout.is_whole and layout.missing != "error":
+                plain = PlainObjects(labels, label, self.weight, None, layout.left_out)
             records = _records.jsonl(files, lambda record: _tables.flat_object(record, layout), self.max_line_bytes, plain)
             return self._from_records(records, self._content(layout), labels, layout.weight is not None)
 
@@ -325,8 +328,12 @@ class _Reader(SimpleNamespace):
             lambda: _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names),
             lambda: _records.Texts(self._vectorizer()),
         ))
-        records = _records.jsonl(files, read_object, self.max_line_bytes)
-        return self._from_records(records, content, "auto", self.weight is not None)
+        labels = _records.LabelReader(self._kind("auto"))
+        objects = PlainObjects(labels, label, self.weight, text)
+        records = _records.jsonl(
+            files, read_object, self.max_line_bytes, lambda piece: objects(piece) if content.takes_texts else None
+        )
+        return self._from_records(records, content, labels, self.weight is not None)
 
     def _layout_of_objects(self, files: Files, label: str, text: str, features: str) -> _tables.Layout | None:
         """Return the layout of JSON objects whose values are features; None if a key holds a text or an object of features."""

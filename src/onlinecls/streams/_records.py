@@ -133,6 +133,11 @@ def shown(value) -> str:
     return text if len(text) <= 40 else text[:37] + "..."
 
 
+def n_until(sizes: list[int], sum_: int) -> int:
+    """Return how many sizes, from the first on, it takes to reach a sum; all of them if they do not."""
+    return len(sizes) if sum(sizes) < sum_ else int(np.searchsorted(np.cumsum(sizes), sum_)) + 1
+
+
 class Texts:
     """Collect the texts of a batch for a vectorizer."""
 
@@ -150,6 +155,14 @@ class Texts:
             decoded(text)
         self.texts.append(text)
         self.n_chars += len(text)
+
+    def extend(self, texts: list, start: int, stop: int) -> int:
+        """Append texts that need no check, as many of these as the batch still takes; return where the rest begins."""
+        sizes = list(map(len, texts[start:stop]))
+        n = n_until(sizes, _BATCH_CHARS - self.n_chars)
+        self.texts += texts[start : start + n]
+        self.n_chars += sum(sizes[:n])
+        return start + n
 
     @property
     def full(self) -> bool:
@@ -206,6 +219,16 @@ class TextsOrFeatures:
         self.rows, self.is_text = rows, is_text
 
     @property
+    def takes_texts(self) -> bool:
+        return self.rows is None or self.is_text
+
+    def extend(self, texts: list, start: int, stop: int) -> int:
+        """Append texts, as `Texts.extend`."""
+        if self.rows is None:
+            self.rows, self.is_text = self.make[1](), True
+        return self.rows.extend(texts, start, stop)
+
+    @property
     def full(self) -> bool:
         return self.rows is not None and self.rows.full
 
@@ -236,11 +259,10 @@ class Batcher:
         """Append rows of a plain block; yield the batches that are full."""
         start, n = 0, len(found.labels)
         while start < n:
-            part = slice(start, start + min(self.batch_rows - len(self.labels), self.rows.room))
-            self.rows.add_table(found.numbers[part])
-            self.labels += found.labels[part]
-            self.weights += [None] * len(found.labels[part]) if found.weights is None else found.weights[part].tolist()
-            start = part.stop
+            stop = self.rows.extend(found.rows, start, min(n, start + self.batch_rows - len(self.labels)))
+            self.labels += found.labels[start:stop]
+            self.weights += [None] * (stop - start) if found.weights is None else found.weights[start:stop].tolist()
+            start = stop
             if self.full:
                 yield self.take()
 
@@ -262,7 +284,7 @@ def batches(records, batcher: Batcher):
     """Yield batches of (where, record) pairs. When reading fails, yield the rows read so far first."""
     try:
         for where, record in records:
-            if hasattr(record, "numbers"):
+            if hasattr(record, "labels"):
                 yield from batcher.add_plain(record)
             elif record is NO_ROW:
                 batcher.leave_out()
@@ -373,7 +395,7 @@ class _CsvLines:
 
     def __init__(self, source, max_line_bytes: int):
         self._pieces, self._lines, self._most = pieces_of(source, max_line_bytes), iter(()), max_line_bytes
-        self.n = self.passed = 0
+        self.n, self.passed, self._rest = 0, 0, b""
 
     def __iter__(self):
         return self
@@ -391,11 +413,13 @@ class _CsvLines:
 
         plain : what it makes of a piece is returned instead.
         """
-        piece = next(self._pieces, b"")
+        piece, self._rest = self._rest or next(self._pieces, b""), b""
         if piece is None:
             raise WrongRecordError(*too_long(self._most))
         if piece is PAUSE or not piece:
             return piece or None
+        if self.n == 0:  # (the lines behind the header may be plain)
+            piece, self._rest = piece[: piece.index(b"\n") + 1], piece[piece.index(b"\n") + 1 :]
         found = plain(piece)
         if found is not None:
             self.n, self.passed = self.n + len(found.labels), self.passed + len(found.labels)

@@ -9,9 +9,10 @@ import numpy as np
 
 from .._input.rows import Rows
 from .._input.validate import ParameterError
+from ..tables import TextTable
 from ._errors import HINTS
 from ._features import FeatureRows
-from ._records import FILE, WrongRecordError, number, shown, utf8
+from ._records import FILE, WrongRecordError, n_until, number, shown, utf8
 
 NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; the kind of a list of numbers is its length
 MISSING = frozenset(("", "NA", "N/A", "n/a", "<NA>", "NULL", "null"))  # in CSV
@@ -209,18 +210,20 @@ class TableRows:
 
     @property
     def full(self) -> bool:
-        return self.room <= 0
+        return self._room <= 0
 
     @property
-    def room(self) -> int:
+    def _room(self) -> int:
         """The rows that the batch may still take."""
         n_rows = len(self.rows) + sum(map(len, self.tables))
         return -(-BATCH_NUMBERS // max(self.n_numbers, 1)) - n_rows
 
-    def add_table(self, numbers: np.ndarray) -> None:
-        """Append rows of numbers, all valid."""
-        self.tables += [self._table(), numbers.astype(self.dtype)]
+    def extend(self, numbers: np.ndarray, start: int, stop: int) -> int:
+        """Append rows of valid numbers, as many of these as the batch still takes; return where the rest begins."""
+        stop = min(stop, start + self._room)
+        self.tables += [self._table(), numbers[start:stop].astype(self.dtype)]
         self.rows = []
+        return stop
 
     def _table(self) -> np.ndarray:
         return np.array(self.rows, dtype=self.dtype).reshape(len(self.rows), self.n_numbers)
@@ -291,7 +294,8 @@ class WholeRows:
     """Collect rows of a table as dicts for a vectorizer of tables, or for a pipeline ("passthrough")."""
 
     def __init__(self, vectorizer, missing: str):
-        self.vectorizer, self.must_be_there, self.rows, self.n_values = vectorizer, missing == "error", [], 0
+        self.vectorizer, self.must_be_there, self.n_values = vectorizer, missing == "error", 0
+        self.rows, self.before = [], []  # before : parts of the batch that are not lists, in front of `rows`
 
     @property
     def full(self) -> bool:
@@ -306,9 +310,25 @@ class WholeRows:
         self.rows.append(row)
         self.n_values += len(row)
 
+    def extend(self, rows, start: int, stop: int) -> int:
+        """Append rows that need no check, as many of these as the batch still takes; return where the rest begins."""
+        if isinstance(rows, TextTable):
+            sizes = [rows.shape[1]] * (stop - start)
+        else:
+            sizes = list(map(len, rows[start:stop]))
+        n = n_until(sizes, BATCH_NUMBERS - self.n_values)
+        part = rows[start : start + n]
+        if isinstance(part, list):
+            self.rows += part
+        else:
+            self.before, self.rows = [*self.before, self.rows, part], []
+        self.n_values += sum(sizes[:n])
+        return start + n
+
     def take(self):
-        rows, self.rows, self.n_values = self.rows, [], 0
-        return self.made(rows)
+        parts = [part for part in (*self.before, self.rows) if len(part)]
+        self.rows, self.before, self.n_values = [], [], 0
+        return self.made(TextTable.joined(parts))
 
     def made(self, table):
         """Return the rows that the vectorizer makes of a table."""

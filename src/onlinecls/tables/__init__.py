@@ -9,6 +9,7 @@
 ['yes']
 """
 
+from ._columns import TextTable  # noqa: F401 (for streams)
 from ._vectorizer import (
     TableVectorizer,
     described,  # noqa: F401 (this and the next three are for pipelines)

@@ -4,34 +4,75 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._input import validate
 from .._input.compat import issparse
-from ._cells import ABSENT, read_values
+from ._cells import ABSENT, MISSING_TEXTS, number_of, read_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 _HOW = "Give a data frame, an Arrow table, a list of dicts, one a row, or a dict of columns."
 _NO_TYPE = "values"  # of a column whose values each say what they are
+_SAMPLE = 50  # first texts of a column that say whether it is worth reading the others as numbers
+_LONGEST = 64  # characters of a text at which `read_values` takes it for no number
 
 
 class Column(NamedTuple):
     """Hold a column of a table.
 
     kind : "number" (data: float64, NaN if missing), "date" (seconds since 1970 in UTC, NaN if missing), "day" (the same, without
-    a time of day), "time" (seconds of the day), "category" (codes, 0 if missing, and names, of which the first is none), or
-    "values" (a list). values : makes a list of the values themselves.
+    a time of day), "time" (seconds of the day), "category" (codes, 0 if missing, and names, of which the first is none),
+    "texts" (an Arrow array of texts), or "values" (a list). values : makes a list of the values themselves.
     """
 
     kind: str
     data: Any
     values: Callable[[], list]
     names: list | None = None
+
+
+class TextTable(Sequence):
+    """Hold rows of a table whose values are all texts, as columns of Arrow; a sequence of dicts, one a row.
+
+    Its values are those of the dicts, of a kind each, but are read many times faster.
+    """
+
+    def __init__(self, columns: Any) -> None:
+        self.columns = columns
+
+    @classmethod
+    def joined(cls, parts: list) -> Any:
+        """Return parts of a table, lists of dicts among them, as one; a list if there are lists, or nothing."""
+        if parts and all(isinstance(part, cls) for part in parts):
+            if len(parts) == 1:
+                return parts[0]
+            import pyarrow
+
+            return cls(pyarrow.concat_tables([part.columns for part in parts]))
+        return parts[0] if len(parts) == 1 else [row for part in parts for row in part]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.columns.shape
+
+    def __len__(self) -> int:
+        return self.columns.num_rows
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            start, stop, step = at.indices(len(self))
+            return TextTable(self.columns.slice(start, max(stop - start, 0))) if step == 1 else list(self)[at]
+        return self.columns.slice(range(len(self))[at], 1).to_pylist()[0]
+
+    def __iter__(self) -> Iterator[dict]:
+        return iter(self.columns.to_pylist())
 
 
 def untyped(values: list) -> Column:
@@ -46,6 +87,8 @@ def read_table(who: str, X: Any, live: Callable[[int], np.ndarray]) -> tuple[int
     """
     if isinstance(X, Mapping):
         n, columns = _of_mapping(who, X)
+    elif isinstance(X, TextTable):
+        n, columns = _of_arrow(who, X.columns)
     elif _is_pandas(X):
         n, columns = len(X), _named(who, X.columns, (_of_pandas(who, name, X.iloc[:, k]) for k, name in enumerate(X.columns)))
     elif hasattr(X, "__arrow_c_stream__") or type(X).__module__.partition(".")[0] == "pyarrow":
@@ -86,6 +129,10 @@ def _named(who: str, names: Any, columns: Any) -> dict[str, Column]:
 
 def _of_rows(who: str, rows: list, live: np.ndarray) -> dict[str, Column]:
     """Return the columns of dicts, in the order in which rows of weight > 0 have them first."""
+    if set(map(type, rows)) == {dict} and len(set(map(len, rows))) == 1 and (names := list(rows[int(live.argmax())])):
+        with suppress(KeyError):  # (all have the same columns, mostly)
+            values = zip(*map(itemgetter(*names), rows), strict=True) if len(names) > 1 else [[row[names[0]] for row in rows]]
+            return _named(who, names, map(untyped, map(list, values)))
     for at, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise TypeError(f"{who}: X must be a table, got a list with {validate.brief(row)} in row {at}. {_HOW}")
@@ -202,7 +249,46 @@ def _of_arrow_column(who: str, name: Any, column: Any) -> Column:
         utc = column.cast(pyarrow.timestamp("us"), safe=False)
         values = _seconds(np.asarray(utc.to_numpy(zero_copy_only=False), "datetime64[us]"))
         return Column("day" if types.is_date32(kind) else "date", values, make)
+    if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
+        return Column("texts", column.cast(pyarrow.large_string()) if "view" in str(kind) else column, make)
     return untyped(make())
+
+
+def numbers_of_texts(column: Any) -> np.ndarray | None:
+    """Return an Arrow array of texts as float64, NaN where one is missing; None unless all are plain numbers or missing."""
+    import pyarrow
+    from pyarrow import compute
+
+    first = column.slice(0, _SAMPLE).to_pylist()
+    if not all(text is None or text in MISSING_TEXTS or number_of(text) is not None for text in first):
+        return None
+    numbers = _cast(column) if column.null_count == 0 and MISSING_TEXTS.isdisjoint(first) else None
+    if numbers is None or not np.isfinite(numbers).all():
+        missing = compute.is_in(column, value_set=pyarrow.array(sorted(MISSING_TEXTS), column.type))
+        numbers = _cast(compute.if_else(missing, None, column))
+        there = ~missing.to_numpy(zero_copy_only=False) & column.is_valid().to_numpy(zero_copy_only=False)
+        if numbers is None or not np.isfinite(numbers[there]).all():
+            return None
+    longest = compute.max(compute.binary_length(column)).as_py() or 0
+    return numbers if longest < _LONGEST else None
+
+
+def _cast(column: Any) -> np.ndarray | None:
+    """Return an Arrow array of texts as float64, NaN for null; None if one is no number to Arrow."""
+    import pyarrow
+
+    try:
+        return np.array(column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False), np.float64)
+    except pyarrow.ArrowInvalid:
+        return None
+
+
+def coded(column: Any) -> tuple[np.ndarray, list]:
+    """Return the texts of an Arrow array, each once, in order, and the place of each row's text among them."""
+    if hasattr(column, "combine_chunks"):
+        column = column.combine_chunks()
+    found = column.dictionary_encode("encode")
+    return found.indices.to_numpy(zero_copy_only=False), found.dictionary.to_pylist()
 
 
 def numbers_and_names(column: Column, parse: bool) -> tuple[np.ndarray, np.ndarray, list, list[int], list]:

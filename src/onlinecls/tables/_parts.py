@@ -11,7 +11,7 @@ import numpy as np
 
 from .._input import validate
 from ._cells import LARGEST, read_values
-from ._columns import ABSENT, Column, as_text, numbers_and_names, untyped
+from ._columns import ABSENT, Column, as_text, coded, numbers_and_names, numbers_of_texts, untyped
 
 if TYPE_CHECKING:
     from ._learnt import Learnt
@@ -55,6 +55,11 @@ class Part:
         value = self.before if before else self.value
         return np.ones(len(self.codes)) if value is None else value
 
+    def take(self, rows: np.ndarray) -> Part:
+        """Return the part of rows, some of them several times."""
+        x, value = (None if each is None else each[rows] for each in (self.x, self.value))
+        return Part(self.names, self.codes[rows], x, value)
+
     def hide(self, rows: np.ndarray) -> None:
         """Take the features of these rows away."""
         self.codes = np.where(rows, np.int32(-1), self.codes)
@@ -77,6 +82,8 @@ def cells_of(who: str, name: str, column: Column, how: str | None, known: Learnt
     """Read a column. how : "text", "category" or "number" if the user says so."""
     if how == "text":
         return _texts(who, name, column)
+    if column.kind == "texts":
+        return _cells_of_texts(who, name, column, how, known)
     if column.kind in ("date", "day") and how is None:
         return _dates(who, name, column, known)
     typed = column.kind if column.kind in ("number", "category") and how is None else None
@@ -85,9 +92,15 @@ def cells_of(who: str, name: str, column: Column, how: str | None, known: Learnt
     elif how == "number" and column.kind != "number":
         column = untyped(column.values())
     is_category = how == "category" or known.typed.get(name) == "category"
+    if column.kind == "number" and (np.abs(column.data) <= LARGEST).all():  # (none is missing: the usual column)
+        n = len(column.data)
+        all_rows, no_rows, codes = np.ones(n, bool), np.zeros(n, bool), np.zeros(n, np.int32)
+        kinds = {"number": all_rows, "category": no_rows, "missing": no_rows}
+        return Cells({0: Part([name], codes, column.data)} if n else {}, kinds, typed, all_rows)
     numbers, codes, names, others, values = numbers_and_names(column, parse=not is_category)
     parts: dict[int, Part] = {}
-    kinds = {}
+    kinds, there = {}, ~np.isnan(numbers) | (codes >= 0)
+    there[others] = True
     if others:
         numbers, codes = numbers.copy(), codes.copy()
         kinds = _read_others(who, name, values, others, (numbers, codes, names), parts, known)
@@ -104,13 +117,27 @@ def cells_of(who: str, name: str, column: Column, how: str | None, known: Learnt
             f"{who}: column {name!r} must hold numbers, as numbers= says, got {names[codes[row]]!r} in row {row}. Take it out of "
             "numbers, or give a missing value."
         )
-    there = np.ones(len(codes), bool) if column.kind != "values" else np.array([value is not ABSENT for value in values], bool)
     found = {"number": ~np.isnan(numbers), "category": codes > 0, "missing": codes == 0}
     if found["number"].any():
         parts[0] = Part.of_numbers(name, numbers)
     if (codes >= 0).any():
         parts[1] = Part([f"{name}={'?' if each is None else each}" for each in names], codes)
     return Cells(dict(sorted(parts.items())), {**found, **kinds}, typed, there)
+
+
+def _cells_of_texts(who: str, name: str, column: Column, how: str | None, known: Learnt) -> Cells:
+    """Read an Arrow array of texts as if they had come one by one: as numbers if they all are, else each different one once."""
+    is_category = how == "category" or known.typed.get(name) == "category"
+    numbers = None if is_category else numbers_of_texts(column.data)
+    if numbers is not None:
+        return cells_of(who, name, Column("number", numbers, column.values), how, known)._replace(typed=None)
+    rows, texts = coded(column.data)
+    try:
+        cells = cells_of(who, name, untyped(texts), how, known)
+    except (TypeError, ValueError):  # (which must name the row of the table)
+        return cells_of(who, name, untyped(column.values()), how, known)
+    parts = {place: part.take(rows) for place, part in cells.parts.items()}
+    return Cells(parts, {kind: found[rows] for kind, found in cells.kinds.items()}, None, np.ones(len(rows), bool))
 
 
 def _texts(who: str, name: str, column: Column) -> Cells:

@@ -683,8 +683,9 @@ def _firsts(codes: np.ndarray) -> list[tuple[int, int]]:
         return []
     if not codes.any():  # (a number that is always there)
         return [(0, 0)]
-    found, rows = np.unique(codes, return_index=True)
-    return [(code, row) for code, row in zip(found.tolist(), rows.tolist(), strict=True) if code >= 0]
+    rows = np.full(codes.max() + 2, -1)
+    rows[codes[::-1] + 1] = np.arange(len(codes) - 1, -1, -1)  # (where several rows have a code, the last one written stays)
+    return [(code, row) for code, row in enumerate(rows[1:].tolist()) if row >= 0]
 
 
 # --- for pipelines -------------------------------------------------------------------------------------------------------------
