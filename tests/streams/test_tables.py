@@ -279,7 +279,7 @@ def trained(tmp_path, run):
     data.write_bytes(csv_of(table(400)))
     code, out, err = run("train", data, "--ignore", "id", "--save", model)
     assert (code, out) == (0, "")
-    assert "2^8 columns, from csv" in err
+    assert "2^5 columns, from csv" in err
     assert "\ncolumns a (number), b (number), color (category)\n" in err
     return model
 
@@ -322,6 +322,17 @@ def test_inspect_and_explain_name_the_columns_of_a_table(tmp_path, run, trained)
         assert parts.keys() == {"a", "b", f"color={row['color']}", "(intercept)"} and each["std"] > 0
         assert parts["a"]["value"] == pytest.approx(row["a"] - np.mean(learnt), rel=1e-5) and parts["a"]["std"] > 0
         assert sum(part["contribution"] for part in parts.values()) == pytest.approx(each["score"], rel=1e-5)
+
+
+def test_weights_in_large_units_are_shown_with_their_digits(tmp_path, run):
+    draw, data, model = np.random.default_rng(0), tmp_path / "a.csv", tmp_path / "model"
+    income = (5e4 + 1e4 * draw.normal(size=300)).round(1)
+    data.write_text("label,income\n" + "".join(f"{'yes' if x > 5e4 else 'no'},{x}\n" for x in income))
+    assert run("train", data, "--save", model, "--quiet")[0] == 0
+    top = json.loads(run("inspect", model, "--json")[1])["top"]["yes"][0]
+    weight, std = f"{top['weight']:+.2e}", f"{top['std']:.2e}"
+    assert weight.endswith(("e-04", "e-05")) and f"  {weight} ± {std}  income\n" in run("inspect", model)[1] + "\n"
+    assert f"  income: {weight} ± {std} x " in run("explain", model, data)[1]
 
 
 def test_tables_refuse_options_without_effect(tmp_path, run):

@@ -42,8 +42,9 @@ def _command(name: str):
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     atexit.register(gc.freeze)  # a search for cycles at exit takes as long as 10 MB of texts
-    # The threads that numpy's OpenBLAS starts spin for 2^26 cycles before they sleep: a quarter of a small command's CPU time.
-    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+    # More threads of OpenBLAS spin for 2^26 cycles before they sleep, a quarter of a small command's CPU time, and wait for each
+    # other in the small products of a full covariance.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.stderr = sys.stderr or open(os.devnull, "w")
     sys.stdout = sys.stdout or _Closed()
     try:

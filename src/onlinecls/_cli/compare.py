@@ -9,7 +9,7 @@ from itertools import product
 from .._evaluation import Comparison, Race
 from .._input.compat import is_regressor
 from .inputs import Input, require_place
-from .parameters import CLASSIFIERS, REGRESSORS, make_learner, split_settings
+from .parameters import CLASSIFIERS, REGRESSORS, choose_covariance, make_learner, split_settings
 from .progress import Progress
 from .report import counters_of, format_error, skipped_lines
 from .run import Reading, Run, labels_of, learn
@@ -37,6 +37,8 @@ def compare(options) -> None:
             run.points.append((*run.counts, seconds))
 
     stream = inputs.open(options.data, options, labels_of(learner, options.classes), learns=True)
+    for run in runs if inputs.is_new_and_narrow else ():
+        choose_covariance(run.learner, split_settings(run.name.partition(":")[2]))
     progress.say(f"{'examples':>12} {'seconds':>9} " + " ".join(f"{run.name:>{width}}" for run in runs))
     progress.open(stream, "compare")
     learn(stream, runs, progress, reading, line, learn_rows=None if race is None else learn_all, step=inputs.step)

@@ -14,7 +14,7 @@ from ..text import contributions, weights_towards
 from .inputs import load_model, shown_label
 from .inspect import as_two_classes, column_lookup
 from .parameters import is_kernel, linear_of
-from .report import skipped_lines
+from .report import shown_weight, skipped_lines
 
 _NAMES = 100_000  # names of columns kept while rows are explained
 
@@ -79,7 +79,7 @@ def _page(n: int, about: dict) -> str:
     shown = f"{prediction}, score {about['score']:.4f}" if isinstance(prediction, str) else f"{prediction:.6g}"
     lines = [f"row {n}: {shown}{spread}"]
     for f in about["features"]:
-        std = "" if f["std"] is None else f" ± {f['std']:.4f}"
+        std = "" if f["std"] is None else f" ± {shown_weight(f['std'])}"
         name = escaped(f["name"]) + " (shared)" * f["shared"]
-        lines.append(f"  {f['contribution']:>+9.4f}  {name}: {f['weight']:+.4f}{std} x {f['value']:.4g}")
+        lines.append(f"  {f['contribution']:>+9.4f}  {name}: {shown_weight(f['weight'], '+')}{std} x {f['value']:.4g}")
     return "\n".join(lines)

@@ -20,6 +20,7 @@ HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with tho
 _TABLES = ("csv", "jsonl", "parquet", "arrow")
 _AHEAD = 1000  # rows of a table that say what its vectorizer is to be
 _TABLE_BITS = 18
+_LEAST_SLOTS = 32
 _PLACES = ("label", "text", "weight")
 
 # What each option needs. An option that has no effect on the given input is refused.
@@ -113,6 +114,11 @@ class Input:
         if options.no_header is not None:
             self.reading["header"] = False
         return self
+
+    @property
+    def is_new_and_narrow(self) -> bool:
+        """Return True if the rows are those of a table of few columns that no model has learnt before."""
+        return self.new_step is not None and self.step is not None and not self.step.bits
 
     @property
     def trained_on(self) -> str | None:
@@ -306,7 +312,10 @@ def is_of_tables(step) -> bool:
 
 
 def _new_vectorizer(bits, dtype: str, categories, ignore, first: list):
-    """Return a vectorizer for a table that begins with these batches, and their kinds: its slots alone if they do."""
+    """Return a vectorizer for a table that begins with these batches, and their kinds.
+
+    It has slots alone if they do, twice as many as are needed so far: a full covariance grows with their square.
+    """
     from ..tables import TableVectorizer
 
     options = {"categories": tuple(categories), "ignore": tuple(ignore), "dtype": np.dtype(dtype).type}
@@ -317,8 +326,9 @@ def _new_vectorizer(bits, dtype: str, categories, ignore, first: list):
         return probe, ""
     if bits is None:
         has_texts = any("text" in kinds for kinds in probe.schema_.values())
-        is_full = f"slot_{probe.slots - 1}" not in probe.get_feature_names_out()
-        bits = _TABLE_BITS if is_full or has_texts else 0
+        n = sum(name != f"slot_{k}" for k, name in enumerate(probe.get_feature_names_out()[: probe.slots]))
+        bits = _TABLE_BITS if n == probe.slots or has_texts else 0
+        options["slots"] = probe.slots if bits else min(max(1 << (2 * n - 1).bit_length(), _LEAST_SLOTS), probe.slots)
     return TableVectorizer(bits, **options), kinds_of(probe)
 
 

@@ -15,7 +15,7 @@ from ..tables import units_of
 from ..text import top_columns, vectorizer_of
 from .inputs import kinds_of, load_model, shown_label
 from .parameters import NAMED, algorithm_of, is_kernel, learner_of, linear_of, own_parameters
-from .report import counters_of, summary
+from .report import counters_of, shown_weight, summary
 from .run import counts_of
 
 LOWER, HIGHER = "lower predictions", "higher predictions"
@@ -109,8 +109,8 @@ def _page(about: dict, errors: str, step) -> str:
     for label, features in about["top"].items():
         lines += ["", f"for {label}"]
         for f in features:
-            spread = "" if f["std"] is None else f" ± {f['std']:<8.4f}"
-            lines.append(f"  {f['weight']:>+9.4f}{spread}  {escaped(f['name'])}{'  (shared)' if f['shared'] else ''}")
+            spread = "" if f["std"] is None else f" ± {shown_weight(f['std']):<8}"
+            lines.append(f"  {shown_weight(f['weight'], '+'):>9}{spread}  {escaped(f['name'])}{'  (shared)' if f['shared'] else ''}")
     return "\n".join(lines)
 
 

@@ -19,6 +19,11 @@ def mean(counts: tuple, which: int) -> float | None:
     return counts[which] / counts[0] if counts[0] else None
 
 
+def shown_weight(value: float, sign: str = "") -> str:
+    """Format a weight with four decimals; a small one, of a column in large units say, with three digits."""
+    return f"{value:{sign}.4f}" if abs(value) >= 1e-3 or not value else f"{value:{sign}.2e}"
+
+
 def format_error(error: float | None, learner) -> str:
     """Format an error: a share of mistakes in percent, or a mean squared or absolute error."""
     if error is None:

@@ -14,7 +14,7 @@ from .evaluate import measure
 from .inputs import Input, load_model, require_place
 from .jobs import check as check_jobs
 from .jobs import learn_in_processes
-from .parameters import REGRESSORS, algorithm_of, is_kernel, learner_of, make_learner, own_parameters
+from .parameters import REGRESSORS, algorithm_of, choose_covariance, is_kernel, learner_of, make_learner, own_parameters
 from .progress import Clock, Progress
 from .report import counters_of, followed, mean, skipped_lines, summary
 from .run import Reading, Run, counts_of, labels_of, learn
@@ -91,6 +91,8 @@ class _Training:
 
     def run_passes(self) -> None:
         stream, self.n_passes = self.open(self.left_out[0] == 0), self.left_out[0]
+        if self.inputs.is_new_and_narrow:
+            choose_covariance(self.learner, _settings(self.options))
         self._say_beginning(stream)
         if self.options.jobs is not None:
             self.reading.bytes = learn_in_processes(self.run, self.inputs, stream, self.options)
