@@ -110,7 +110,8 @@ def _page(about: dict, errors: str, step) -> str:
         lines += ["", f"for {label}"]
         for f in features:
             spread = "" if f["std"] is None else f" ± {shown_weight(f['std']):<8}"
-            lines.append(f"  {shown_weight(f['weight'], '+'):>9}{spread}  {escaped(f['name'])}{'  (shared)' if f['shared'] else ''}")
+            name = escaped(f["name"]) + "  (shared)" * f["shared"]
+            lines.append(f"  {shown_weight(f['weight'], '+'):>9}{spread}  {name}")
     return "\n".join(lines)
 
 
