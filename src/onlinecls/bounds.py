@@ -396,6 +396,7 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
     names = {base.__name__ for base in type(learner).__mro__}
     if names.isdisjoint(("CommitteeClassifier", "CommitteeRegressor")) or learner.combine != "hedge":
         raise ValueError(f"onlinecls.bounds: committee must have a committee with combine='hedge', got {learner!r}.")
+    require(f"{WHO}.committee", learner, {"class_weight": None})
     *losses, paid = learner.member_losses_
     T, entropy = learner.t_, np.log(len(losses))
     return Bound(paid, float(min(losses) + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))
