@@ -32,6 +32,11 @@ def test_every_example_compiles_and_says_what_it_shows():
         assert {name.split(".")[0] for name in imported} <= MAY_IMPORT, path.name
 
 
+def test_every_example_is_linked_from_a_page():
+    pages = "".join(page.read_text(encoding="utf-8") for page in (GALLERY.parents[1] / "docs").glob("*.md"))
+    assert set(re.findall(r"examples/gallery/(\w+)\.py", pages)) == {each.stem for each in EXAMPLES}
+
+
 def notebook_of(path):
     """Convert an example as the site does."""
     from sphinx_gallery.gen_gallery import DEFAULT_GALLERY_CONF
