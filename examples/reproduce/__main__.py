@@ -20,13 +20,15 @@ ROOT = HERE.parents[1]
 OUT = ROOT / "reproduced"
 PICTURES = {"narow_figure_3": "orders", "arow_figure_2b": "noise"}  # what docs show, by their names there
 SCRIPTS = ("arow_table", "arow_curves", "narow_orders", "regret", "certificates", "narow_words", "mail", "pa_bounds")
-PAGE = """# The papers' claims, run again
+PAGE = """# The papers' experiments, repeated
 
-What the four papers say of their algorithms, beside what this library's learners do: `make reproduce` runs all of it (figures and
-numbers go to `reproduced/`, and this page and its pictures are written from them by `python examples/reproduce --write`; real
-data come from `../shared/data` or the directory that `ONLINECLS_DATA` names, and what is not there is left out). Each statement
-is that of the paper, each "found" a number of the run; where one does not hold, the last column says why, with numbers of the
-same script. A theorem holds on every stream, unless the code is wrong: theorems are counted apart.
+What the four papers claim of their algorithms, and what this library's learners do. Each statement is a claim of the paper, and
+"found here" is what the run showed; where a claim does not hold, the last column says why, with numbers of the same script.
+Theorems are counted separately, since a theorem holds on every stream unless the code is wrong.
+
+`make reproduce` runs all of it and writes figures and numbers to `reproduced/`, from which `python examples/reproduce --write`
+makes this page and its pictures. Real data are read from `../shared/data` or the directory that `ONLINECLS_DATA` names; what is
+missing is left out.
 
 """
 
@@ -76,7 +78,7 @@ def page():
     counts = {kind: [one["held"] for one in claims if one["kind"] == kind] for kind in ("experiment", "theorem")}
     summary = "; ".join(f"{kind}s: {sum(held)} of {len(held)}" for kind, held in counts.items()).capitalize()
     lines = [line for name, script in told.items() for line in table(name, script)]
-    text = PAGE + f"**{summary}.**\n\n" + "\n".join(lines).rstrip() + "\n"
+    text = PAGE + f"**Claims that hold. {summary}.**\n\n" + "\n".join(lines).rstrip() + "\n"
     (ROOT / "docs" / "reproduction.md").write_text(text, encoding="utf-8")
     for name, shown in PICTURES.items():
         if (OUT / f"{name}.png").exists():
