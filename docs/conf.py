@@ -88,6 +88,7 @@ sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples" / "gallery"),
     "gallery_dirs": "auto_examples",
     "doc_module": "onlinecls",
+    "backreferences_dir": "generated/examples",  # the pages of classes show the examples that use them
     "reference_url": {"onlinecls": None},  # names in the examples lead to the reference
     "filename_pattern": r"/plot_",
     "abort_on_example_error": True,
@@ -135,10 +136,10 @@ def _write_reference():
     """Write docs/api.rst, which lists every public name; autosummary makes a page of each."""
     kinds = {"Classifiers": "classifier", "Regressors": "regressor", "One class": "outlier_detector"}
     names = {name: getattr(onlinecls, name) for name in onlinecls.__all__}
-    made = {title: [] for title in [*kinds, "Everything else"]}
+    made = {title: [] for title in [*kinds, "Pipelines, evaluation, files"]}
     for name, found in names.items():
         kind = getattr(found, "_estimator_type", None)
-        made[next((title for title, each in kinds.items() if each == kind), "Everything else")].append(name)
+        made[next((title for title, each in kinds.items() if each == kind), "Pipelines, evaluation, files")].append(name)
     sections = [(title, "onlinecls", found) for title, found in made.items() if found]
     for short in onlinecls._SUBMODULES:
         module = getattr(onlinecls, short)

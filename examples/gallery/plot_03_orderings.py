@@ -3,7 +3,7 @@ The same rows in another order
 ==============================
 
 An online learner meets its rows in some order, and the order matters. Here the same 5,000 rows come with the clear ones first,
-and then sorted by a feature. AROW narrows its Gaussian with every row that asks for a step, and is best when the clear rows
+and then sorted by a feature. AROW narrows its Gaussian with every row on which it takes a step, and is best when the clear rows
 come first. NAROW narrows it only along rows of which it is still unsure, stays open to what comes late, and wins on the sorted
 stream (Orabona and Crammer, NIPS 2010, Fig. 3). PA-I, which keeps no variances, pays in both cases.
 """

@@ -2,10 +2,10 @@
 A committee chooses whom to follow
 ==================================
 
-Three learners read the same text messages, and half-way spam becomes ham. A committee learns, row by row, how much each of them
-should count. AROW never forgets, and gets a weight below zero: where it and its forgetful twin disagree, the twin is right, and
-after the turn the opposite of what AROW says is right, too. The committee makes fewer mistakes than each of its members, and
-nobody had to know that a turn would come.
+Three learners read the same text messages, and half-way through spam becomes ham. A committee learns, row by row, how much each
+of them should count. AROW never forgets, and gets a weight below zero: where it and its forgetful twin disagree, the twin is
+right, and after the turn the opposite of what AROW says is right, too. The committee makes fewer mistakes than any of its
+members, and nobody had to know that a turn would come.
 """
 
 import matplotlib.pyplot as plt

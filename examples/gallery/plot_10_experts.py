@@ -2,10 +2,10 @@
 Thirty experts, and whom to believe
 ===================================
 
-Each of thirty experts looks at one measurement of a tumour, and says malignant if it is above average. ``HedgeClassifier``
-begins by believing all of them alike, and turns away from each by its mistakes: the bands are its weights, which always sum to
-one. After some dozen patients a few good experts are left. Below, its expected number of mistakes comes out between the best
-expert's, whom nobody knew beforehand, and the theorem's bound.
+Each of thirty experts looks at one measurement of a tumour, and says "malignant" if it is above average. ``HedgeClassifier``
+begins by trusting all of them equally, and trusts each of them less with every mistake it makes: the bands are its weights,
+which always sum to one. After a few dozen patients, only some good experts are left. Below, its expected number of mistakes ends
+up between that of the best expert, whom nobody knew beforehand, and the theorem's bound.
 """
 
 import matplotlib.pyplot as plt

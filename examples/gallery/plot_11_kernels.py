@@ -2,10 +2,10 @@
 A spiral, and forty rows to remember it by
 ==========================================
 
-No line tells the arms of a spiral apart. A kernel learner can, but it keeps rows that it has learnt from, on a stream ever more
-of them. With a ``budget`` it keeps so many at most. Kernel AROW then projects what a row has taught on those that stay, and
-gets by with forty rows as well as with a thousand. Kernel PA only drops a row for each new one, and forgets parts of the
-spiral. The rows that are kept are the white dots.
+No line separates the arms of a spiral. A kernel learner does, but it keeps the rows from which it has learnt, and on a stream
+their number grows and grows. A ``budget`` limits how many it keeps. Kernel AROW then projects what a dropped row has taught
+onto those that stay, and does as well with forty rows as with a thousand. Kernel PA only drops a row for each new one, and
+forgets parts of the spiral. The white dots are the rows that are kept.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 Learnt in parts, merged into one
 ================================
 
-Four workers learn four parts of a stream, and never talk to each other. Each ends with an ellipse of its own around the weights
-that it holds likely, wide in other directions than the others'. ``merge`` multiplies the four Gaussians: the dark ellipse is
-smaller than each of them, and lies where they agree. On the right, a larger stream is cut into ever more parts. What one worker
-knows gets worse and worse; the merged model stays close to that of a single pass over everything.
+Four workers learn four parts of a stream, and never talk to each other. Each ends up with an ellipse around the weights that it
+considers likely, and each ellipse is wide in a different direction. ``merge`` multiplies the four Gaussians: the dark ellipse
+is smaller than any of them, and lies where they agree. On the right, a larger stream is cut into more and more parts. What one
+worker knows gets worse and worse; the merged model stays close to that of a single pass over everything.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 A rule of your own
 ==================
 
-A learning rule is a few lines: from what a row comes to, such as its margin and its length, it makes the step to take. This one
-goes with PA-I while the margin is positive or a little below zero. A row that is far on the wrong side it does not believe, for
-the label is probably wrong, and it takes a smaller step. ``RuleClassifier`` makes a classifier of it, slow but complete. On the
-right, every fifth label of the stream is wrong (mistakes are counted by the right ones), and it pays to be sceptical.
+A learning rule is a few lines of code: from the statistics of a row, such as its margin and its length, it computes the step to
+take. This one agrees with PA-I while the margin is positive or a little below zero. If a row is far on the wrong side, its
+label is probably wrong, and the rule takes a smaller step. ``RuleClassifier`` turns it into a classifier, slow but complete. On
+the right, every fifth label of the stream is wrong (mistakes are counted against the right ones), and it pays to be sceptical.
 """
 
 import matplotlib.pyplot as plt
