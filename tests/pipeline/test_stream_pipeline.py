@@ -223,9 +223,12 @@ def test_progressive_validation_is_exact_to_the_row(name):
             wrong += said != label
             errors += abs(said - label) if name == "regressor" else 0.0
             one_by_one.learn_one(row, label)
-    for size in (120, 17):
+    for size in (120, 17, "single rows"):
         pipeline = make()
-        stream = [(X[at : at + size], y[at : at + size], weights[at : at + size]) for at in range(0, len(X), size)]
+        if size == "single rows":
+            stream = list(zip(X, y, weights, strict=True))
+        else:
+            stream = [(X[at : at + size], y[at : at + size], weights[at : at + size]) for at in range(0, len(X), size)]
         result = progressive_validation(pipeline, stream, every=50)
         if name == "regressor":
             assert result.absolute[-1] == pytest.approx(errors, rel=1e-12), f"batches of {size}"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from numbers import Number
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
@@ -183,6 +184,8 @@ def batches(
             )
         X, y, weight = (*batch, None)[:3]
         if tables:
+            if isinstance(y, (str, bytes, Number, np.generic)):  # a row and its label, as river's streams have them
+                X, y, weight = [X], [y], None if weight is None else [weight]
             n_rows = n_rows_of(X)
         else:
             if not hasattr(X, "shape"):
@@ -451,7 +454,8 @@ def progressive_validation(
         A classifier, regressor or pipeline of this library, or anything with `partial_fit` and `predict`. It learns in place,
         from where it is.
     stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
-        The rows, in one batch or many. For learners of this library their sizes do not matter.
+        The rows, in one batch or many. For learners of this library their sizes do not matter. For a pipeline, a tuple may also
+        have a single row and its label.
     y_clean : array-like of shape (n_rows of the stream,), or iterator of arrays, one a batch, default=None
         Labels to count mistakes against, while y is what is learnt: the papers train on labels with noise and count against those
         before it. None: y.

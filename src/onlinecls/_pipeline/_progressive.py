@@ -31,7 +31,8 @@ def learn_predicting(pipeline: StreamPipeline, X: Any, y: np.ndarray, classes: A
         if all(map(needs_no_learning, steps)) and isinstance(learner, OnlineClassifier):
             codes = learn_rows_predicting(learner, pipeline._transformed(X), y, classes, weights if len(weights) else None)
             found = np.full(len(y), None, object)
-            found[codes >= 0] = learner.classes_[codes[codes >= 0]]
+            if (said := codes >= 0).any():  # (rows of weight 0 alone make no model)
+                found[said] = learner.classes_[codes[said]]
             return found
         before = deepcopy(learner)
         try:
