@@ -38,8 +38,8 @@ TIMED = {
     "VW": ("VW hinge, from its binary cache", "VW oaa, from its text format"),
     "river PA": ("river PAClassifier, 1000 rows as dicts", ""),
 }
-ERRING = ("committee", "arow", "narow", "scw1", "adagrad_md", "pa1", "perceptron", "VW hinge", "VW logistic", "VW oaa", "SGD hinge",
-          "SGD log_loss")
+ERRING = ("committee", "arow", "narow", "scw1", "adagrad_md", "pa1", "perceptron", "VW hinge", "VW logistic", "VW oaa",
+          "SGD hinge", "SGD log_loss")
 
 BEGIN_WITH = ("AROWClassifier", "CommitteeClassifier", "PassiveAggressiveClassifier", "AROWRegressor", "StreamPipeline")
 
