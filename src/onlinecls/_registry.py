@@ -99,11 +99,11 @@ class Either(NamedTuple):
 
 
 class Units(NamedTuple):
-    """Scale of X estimated from its first 16 rows of weight > 0, those of zeros left out; 0 before there is one.
+    """Scale of X, estimated from its first 16 rows of weight > 0, without rows of zeros; 0 before the first.
 
-    scale : the power of two nearest to their median length ||x||. constant : that nearest to the median root mean square of the
-    non-zeros of a row.
-    epochs : how often each row is shown: `max_iter` of the `fit` that began the model.
+    scale : the power of two nearest to their median length ||x||. constant : the power of two nearest to the median over rows of
+    the non-zeros' root mean square.
+    epochs : passes over the rows, `max_iter` of the `fit` that began the model.
     """
 
     scale: float = 0.0
@@ -112,11 +112,11 @@ class Units(NamedTuple):
 
 
 class Default(NamedTuple):
-    """A default in units of the rows: `number` where ||x|| is 1, and so many powers of ||x|| times that elsewhere.
+    """A default in units of the rows: `number` times ||x|| to the `power`.
 
-    Powers of two times a number are exact, so that X times a power of two changes no prediction. epochs : whether it is a
-    strength of evidence, which must not grow with the number of times that `fit` shows the same rows. name : the value that asks
-    for it (where "auto" has a meaning of its own, None).
+    Multiplying by powers of two is exact, so that X times a power of two gives equal predictions. epochs : True for a strength of
+    evidence, which must not grow with the number of times that `fit` repeats the same rows. name : the parameter's value that
+    stands for the default (None where "auto" has another meaning).
     """
 
     number: float
@@ -166,7 +166,7 @@ COMMON = {
     "loss_tol": Either((NONE, Real(0.0)), hint="fit then cycles until no squared loss is larger."),
 }
 
-NARROW = 300  # features up to which covariance="auto", and a committee that chooses its members, takes full covariances
+NARROW = 300  # most features with which covariance="auto", and a committee that chooses its members, take full covariances
 
 EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
 R = Either((AUTO, POSITIVE), hint="r is the noise variance of one row: 0.01 to 10 times the squared length of a row.")
@@ -176,8 +176,8 @@ STEP = Either((AUTO, POSITIVE), hint="It is the size of a step.")
 VARIANCE = Either((AUTO, POSITIVE), hint="It is the variance of each weight before the first row.")
 AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
 CAP = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain CW.")
-CONFIDENCE = Real(0.5, 1.0, hint="eta is the probability with which a row must be right; 0.5 would ask for nothing.")
-EPSILON = Real(0.0, low_allowed=True, hint="Residuals up to epsilon, in units of y, are no loss.")
+CONFIDENCE = Real(0.5, 1.0, hint="eta is the required probability of a correct prediction; 0.5 would require nothing.")
+EPSILON = Real(0.0, low_allowed=True, hint="Residuals up to epsilon, in units of y, have no loss.")
 BALL = Either((AUTO, NOT_NEGATIVE), hint="It is the radius of the ball, in units of the features.")
 NO_L1 = Real(0.0, 0.0, True, True, "With matrix='full' l1 > 0 has no closed form: use matrix='diagonal'.")
 DELTA = Either((AUTO, POSITIVE), hint="It keeps the first steps finite.")
@@ -186,14 +186,14 @@ POWER = Either(
     hint="2 is the plain Perceptron, None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound.",
 )
 SIGMA = Either((NONE, AUTO, POSITIVE), hint="1/sigma is the largest step; 'auto' needs neither horizon nor scale.")
-ROW_MARGIN = Real(0.0, hint="It is the margin y w.x from which on a row is no loss.")
+ROW_MARGIN = Real(0.0, hint="Rows of at least this margin y w.x have no loss.")
 UPDATE = Options(("DA1", "DA2", "DA3"))
 NORM_BOUND = Either((AUTO, POSITIVE), hint="The weights' absolute values add up to at most norm_bound.")
 DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": NORM_BOUND, "signed": Boolean()}
 DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": NORM_BOUND, "signed": Boolean()}
 DESCENT = {"alpha": Either((AUTO, POSITIVE), hint="The steps are 1/(alpha t)."), "eta0": STEP}
 NUMBER_LOSS = Options(("absolute", "squared"))
-MARGIN = Real(0.0, hint="No score leaves [-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met.")
+MARGIN = Real(0.0, hint="Scores lie in [-norm_bound max|x|, norm_bound max|x|]: no row can have a larger margin.")
 RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; with 2**0.5 and norms up to 1 the steps of p = 2 are PA-I's.")
 
 
@@ -219,7 +219,7 @@ def _quantile(eta: float) -> float:
     return NormalDist().inv_cdf(eta)
 
 
-#: Params fields that are a parameter of another name, or follow from one; AROW's r for the mean and for the covariance.
+#: Params fields that are parameters of another name, or computed from one; AROW's r is that of the mean and of the covariance.
 FIELDS: Mapping[str, tuple[str, Callable]] = {
     "initial_variance": ("variance", lambda v: v["initial_variance"]), "eta": ("phi", lambda v: _quantile(v["eta"])),
     "p": ("power", lambda v: v["p"] or 0.0),
@@ -227,11 +227,11 @@ FIELDS: Mapping[str, tuple[str, Callable]] = {
 }
 
 
-#: How models of parts of a stream become one, by what a row of the table says of it.
+#: How models of parts of a stream are merged, by the keys that rows of the table have.
 MERGES = {
-    "mean": "the mean of the weights (p-norm, entropic, multiplicative: of θ), each by its rounds",
-    "mean, squares add": "the mean of the weights, each by its rounds; the sums of squared gradients add up",
-    "posterior": "the product of the posteriors over that of the priors but one: Σ^-1 - Σ_0^-1 and Σ^-1 w add up",
+    "mean": "the mean of the weights (p-norm, entropic, multiplicative: of θ), weighted by rounds",
+    "mean, squares add": "the mean of the weights, weighted by rounds; the sums of squared gradients add up",
+    "posterior": "the product of the posteriors, divided by all priors but one: Σ^-1 - Σ_0^-1 and Σ^-1 w add up",
     "sum": "sums over rows add up: θ, z and the losses of experts, Σ^-1 - Σ_0^-1, squared gradients",
 }
 
@@ -241,16 +241,15 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 class Algorithm(NamedTuple):
     """A row of the table: an algorithm.
 
-    name : of the slow twin in ``tests/reference.py`` too. rule, geometry : names of the compiled code, in ``_rules.pxd`` or, for
-    dual ascent and its baselines, ``_compiled/dual_ascent.pyx``. estimator : its class. selects : constructor arguments that
-    choose it there. params : ranges of its own hyper-parameters. units : those whose default is in units of the rows. trials :
-    settings of them away from the defaults (which tuning may move), with which tests and digests run it. margin : rows of at
-    least this margin have no loss. trigger : when it may take a step, a name of Trigger in _rules.pxd. kernel : Params fields
-    that are not made of parameters. paper : its source. tasks : the loops that the estimator runs it in,
-    ("binary", "multiclass"), ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or
-    ("leader",) where all rows are kept.
-    merge : how models of parts of a stream become one, a key of MERGES; or else why they do not.
-    theorems : the functions of `bounds` that speak of it; the first is followed along a stream.
+    name : also that of the slow twin in ``tests/reference.py``. rule, geometry : names of the compiled code, in ``_rules.pxd``
+    or, for dual ascent and its baselines, ``_compiled/dual_ascent.pyx``. estimator : its class. selects : constructor arguments
+    that choose it there. params : ranges of its own hyper-parameters. units : the defaults in units of the rows. trials :
+    settings away from the defaults (which tuning may change), with which tests and digests run it. margin : rows of at least this
+    margin have no loss. trigger : when it may take a step, a name of Trigger in _rules.pxd. kernel : Params fields that do not
+    depend on parameters. paper : its source. tasks : the loops that the estimator runs it in, ("binary", "multiclass"),
+    ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or ("leader",) where all rows are kept.
+    merge : how models of parts of a stream are merged, a key of MERGES; or else why they cannot be. theorems : the functions of
+    `bounds` that apply to it; `follow` uses the first.
     """
 
     name: str
@@ -491,7 +490,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
 ]})
 
 
-# Parameters of the kernel learners. Those of every algorithm are checked, whichever is chosen.
+# Parameters of the kernel learners: all are checked, whichever algorithm is chosen.
 CONSTANT = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
 KERNEL = {
     "gamma": Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products."),
@@ -501,11 +500,11 @@ KERNEL = {
 }
 KERNEL_CLASSIFIER = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "r": EVIDENCE, "eta0": POSITIVE}
 KERNEL_REGRESSOR = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "epsilon": EPSILON, "r": EVIDENCE}
-KEPT_ROWS = "its model is rows, and a merge would keep those of all shards"
+KEPT_ROWS = "its model consists of rows, and a merge would keep those of all shards"
 
 
 def _kernel(name: str, rule: str, selects: Mapping[str, object], **more: Any) -> Algorithm:
-    """A rule of the table above in the feature space of a kernel, for classes unless `more` has another estimator."""
+    """Make the row of a rule above in the feature space of a kernel, for classes unless `more` has another estimator."""
     fields = {"estimator": "KernelOnlineClassifier", "params": KERNEL_CLASSIFIER, "title": f"Kernel {name}", "merge": KEPT_ROWS,
               "paper": "AROW, Lemma 1", "geometry": "kernel", **more}
     return Algorithm("kernel_" + name, rule, selects=selects, **fields)
@@ -513,7 +512,7 @@ def _kernel(name: str, rule: str, selects: Mapping[str, object], **more: Any) ->
 
 COMBINING = {"combine": Options(("arow", "hedge")), "r": POSITIVE,
              "forgetting": Real(0.0, 0.1, True, True, "The variances of the combiner grow by 1/(1 - forgetting) a row.")}
-FOLLOWING = "whom it follows depends on which rows came last; merge the members of each kind apart"
+FOLLOWING = "its members' weights depend on which rows came last; merge the members of each kind instead"
 
 #: Estimators that run the rules of the table above in another way: in dual form, or wrapped.
 OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
@@ -551,10 +550,10 @@ OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
 #: The names of all estimators.
 ESTIMATORS = frozenset(row.estimator for row in (*ALGORITHMS.values(), *OTHERS.values()))
 
-#: What is composed of an estimator and of steps in front of it, with the folder that has it.
+#: Compositions of an estimator and the steps before it, with their folders.
 COMPOSED = {"StreamPipeline": "_pipeline"}
 
-#: The files that have the estimators, in the order in which they are searched.
+#: The files with the estimators, in the order in which they are searched.
 FILES = (
     "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
     "_estimators.dual_ascent", "_estimators.baselines", "_estimators.follow_the_leader", "_estimators.online_to_batch",
@@ -585,7 +584,7 @@ def worded_defaults(estimator: str) -> dict[str, str]:
 
 
 def _named(name: str) -> Algorithm:
-    """Return the row of this name, as pickles have it."""
+    """Return the row of this name, which pickles refer to."""
     return {**ALGORITHMS, **OTHERS}[name]
 
 
@@ -601,7 +600,7 @@ def parameter_error(who: str, name: str, allowed, value) -> ValueError:
 
 
 def select(cls: type, values: Mapping[str, object]) -> Algorithm:
-    """Return the row that the parameters of an estimator of this class choose, with each of them checked against its range."""
+    """Check the parameters of an estimator of this class against their ranges, and return the row that they choose."""
     who, offered = cls.__name__, algorithms_of(cls)
     for name in dict.fromkeys(name for a in offered for name in a.selects):
         choices = tuple(dict.fromkeys(a.selects[name] for a in offered if name in a.selects))

@@ -1,12 +1,12 @@
-"""A model in one file, without pickle: written whole or not at all, refused where a byte is not what was written.
+"""A model in one file, without pickle: written whole or not at all, refused if a byte has changed.
 
 The layout is that of safetensors, so that other programs can read the arrays: 8 bytes of length (little-endian), a JSON header
-padded with blanks to a multiple of 64 bytes, then the arrays, little-endian, end to end. The header's ``__metadata__`` has the
-format's number, a SHA-256 over the whole file (with 64 zeros in its own place), and as one JSON text all that is not an array.
+padded with blanks to a multiple of 64 bytes, then the arrays, little-endian, end to end. Its ``__metadata__`` has the format's
+number, a SHA-256 over the whole file (with 64 zeros in its own place), and, as one JSON text, everything that is not an array.
 
-A checksum tells damage, not malice: who can write the file can write the checksum too. Here only the file is checked. What the
-description and the arrays mean, and whether learning can have left them so, is checked by those whose they are: estimators
-(`_estimators/saving.py`) and models (`of_file` of `_models/state.py`).
+A checksum detects damage, not malice: whoever can write the file can write the checksum too. Only the file is checked here.
+Estimators (`_estimators/saving.py`) and models (`of_file` of `_models/state.py`) check the description and the arrays, and that
+learning can produce them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ import numpy as np
 
 FORMAT = 1
 _BEGINNING = b'{"__metadata__":{"format":"onlinecls '
-_UNSIGNED = "0" * 64  # what stands in the place of the checksum while it is computed
+_UNSIGNED = "0" * 64  # in place of the checksum while it is computed
 _ALIGNMENT = 64
-_DRAFT = ".onlinecls-"  # how the name of a file begins while it is written
+_DRAFT = ".onlinecls-"  # beginning of a file's name while it is written
 _CHUNK = 1 << 20  # bytes read and hashed at a time: they are still in the cache when they are hashed
-_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # how its files begin
+_ZSTANDARD = b"\x28\xb5\x2f\xfd"  # beginning of its files
 _TENSORS = {
     "F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "I32": np.dtype("<i4"), "I64": np.dtype("<i8"),
 }
@@ -44,7 +44,7 @@ _DTYPES = {"float32": np.float32, "float64": np.float64, "float": float}
 
 
 class InvalidError(ValueError):
-    """Error of a file whose content is not valid: what was required, what came."""
+    """Error of invalid content in a file: what was required, what came."""
 
 
 def require(that: bool, required: str, came) -> None:
@@ -59,12 +59,12 @@ def require_layout(arrays: dict[str, np.ndarray], layout: dict) -> None:
 
 
 def numbered(several: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Join the arrays of several models, those of number k as "k.name"."""
+    """Join the arrays of several models, with those of model k named "k.name"."""
     return {f"{k}.{name}": array for k, arrays in enumerate(several) for name, array in arrays.items()}
 
 
 def of_number(k: int, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Take the arrays of number k out of those that `numbered` has joined."""
+    """Return the arrays of model k from those that `numbered` has joined."""
     names = [name for name in arrays if name.partition(".")[0] == str(k)]
     return {name.partition(".")[2]: arrays.pop(name) for name in names}
 
@@ -73,7 +73,7 @@ def of_number(k: int, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def packed(value):
-    """A parameter as JSON; TypeError if there is no form of it that comes back as it was."""
+    """Convert a parameter to JSON; raise TypeError if reading it back would not give the same value."""
     if value is None or type(value) in (bool, int, str):
         return value
     if type(value) is float:
@@ -124,7 +124,7 @@ def is_json(value) -> bool:
 
 
 def _header(model: dict, arrays: dict[str, np.ndarray], digest: str) -> bytes:
-    """Length and header, as they stand in the file. Arrays are in the order given."""
+    """Return the length and header that begin the file. Arrays are in the given order."""
     tensors, at = {}, 0
     for name, array in arrays.items():
         tensors[name] = {"dtype": _TENSOR_NAMES[array.dtype], "shape": array.shape, "data_offsets": [at, at + array.nbytes]}
@@ -137,7 +137,7 @@ def _header(model: dict, arrays: dict[str, np.ndarray], digest: str) -> bytes:
 
 
 def write(who: str, path: str | bytes, model: dict, arrays: dict[str, np.ndarray]) -> None:
-    """A file of this description and these arrays at a path, whole or not at all. who : saves, for errors."""
+    """Write a file of this description and these arrays, whole or not at all. who : the caller's name, for errors."""
     order = sorted(arrays, key=lambda name: (-arrays[name].itemsize, -arrays[name].nbytes))  # each one aligned
     little = {name: np.asarray(arrays[name], arrays[name].dtype.newbyteorder("<"), order="C") for name in order}
     digest = _sha256(_header(model, little, _UNSIGNED))
@@ -148,7 +148,7 @@ def write(who: str, path: str | bytes, model: dict, arrays: dict[str, np.ndarray
         _write_parts(path, parts)
         return
     packer, mode = _packer(who, os.fsdecode(path)), _mode_of(path)
-    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):  # (a file in its place would take it away from its readers)
+    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):  # (replaced by a file, it would be lost to its readers)
         with open(path, "wb") as file, packer(file) as packed:
             _write_parts(packed, parts)
     elif mode and not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
@@ -161,7 +161,7 @@ def write(who: str, path: str | bytes, model: dict, arrays: dict[str, np.ndarray
 
 
 def _mode_of(path: str | bytes) -> int:
-    """Return the mode of what a path leads to; 0 if there is nothing."""
+    """Return the mode of the file at a path; 0 if there is none."""
     try:
         return os.stat(path).st_mode
     except OSError:
@@ -183,7 +183,7 @@ def _packer(who: str, name: str):
 
 
 def _gzip():
-    from gzip import GzipFile  # for those who ask for it
+    from gzip import GzipFile  # slow to import, rarely needed
 
     return GzipFile
 
@@ -198,7 +198,7 @@ def _zstandard(who: str):
 
 
 def _opened(path, mmap: bool, most: float):
-    """Return a file to read from, and its size; it is in memory if it is compressed, of at most `most` bytes, or a stream."""
+    """Return a file to read from, and its size. It is in memory if it is compressed (at most `most` bytes) or a stream."""
     file = path if hasattr(path, "read") else open(path, "rb")
     start = b"" if file is path else file.peek(4)
     if file is path:
@@ -207,7 +207,7 @@ def _opened(path, mmap: bool, most: float):
     is_gzip, is_zstandard = start.startswith(b"\x1f\x8b"), start.startswith(_ZSTANDARD)
     if mmap and (is_gzip or is_zstandard or isinstance(file, io.BytesIO)):
         file.close()
-        raise refused(path, "an uncompressed file by its name for mmap=True", "another", "Unpack it, or load it without mmap.")
+        raise refused(path, "the path of an uncompressed file for mmap=True", "another", "Unpack it, or load it without mmap.")
     if not (is_gzip or is_zstandard):
         size = len(file.getvalue()) if isinstance(file, io.BytesIO) else os.fstat(file.fileno()).st_size
         return file, size
@@ -216,7 +216,7 @@ def _opened(path, mmap: bool, most: float):
 
 
 def _unpacked(path, packed, most: float):
-    """Return the file in a compressed one: its header first, then the arrays that the header has, if they are few enough."""
+    """Unpack a compressed file: its header first, then the arrays listed there, unless they are too large."""
     found = io.BytesIO()
 
     def unpack(n: float) -> None:
@@ -234,7 +234,7 @@ def _unpacked(path, packed, most: float):
             found.seek(0)
             whole = _read_header(path, found, size).size
             _require_room(path, whole, most)
-            unpack(whole + 1)  # (one byte more would be one too many)
+            unpack(whole + 1)  # (a byte too many is an error)
     except (EOFError, OSError, zlib.error) as error:
         raise refused(path, "a whole compressed file", f"one that is cut or damaged ({error})") from None
     size = found.seek(0, os.SEEK_END)
@@ -258,13 +258,13 @@ def _most_memory() -> float:
 
 
 def _sha256(start: bytes):
-    from hashlib import sha256  # OpenSSL, which is for those who save and load
+    from hashlib import sha256  # (OpenSSL: imported only to save and load)
 
     return sha256(start)
 
 
 def _replace(who: str, path: str | bytes, parts: list, packer) -> None:
-    """Put a file in the place of another: at any moment there is the old one or the new one, even if the power fails."""
+    """Replace a file by another: at any moment there is the old one or the new one, even if the power fails."""
     import secrets
     import shutil
 
@@ -277,7 +277,7 @@ def _replace(who: str, path: str | bytes, parts: list, packer) -> None:
         try:
             if os.path.isdir(path):
                 raise IsADirectoryError(21, "Is a directory")
-            # (A draft of a file that only its owner may read is no more open than that.)
+            # (The draft of a file that only its owner may read is readable by nobody else.)
             opener = functools.partial(os.open, mode=0o600 if exists else 0o666)
             with open(draft, "xb", opener=opener) as file:
                 _lock(file)
@@ -287,7 +287,7 @@ def _replace(who: str, path: str | bytes, parts: list, packer) -> None:
                 os.fsync(file.fileno())
             if exists:
                 shutil.copymode(path, draft)
-                with contextlib.suppress(OSError, AttributeError):  # (only root may give a file away)
+                with contextlib.suppress(OSError, AttributeError):  # (only root may change the owner)
                     os.chown(draft, os.stat(path).st_uid, os.stat(path).st_gid)
             os.replace(draft, path)
         except BaseException:
@@ -303,12 +303,12 @@ def _replace(who: str, path: str | bytes, parts: list, packer) -> None:
     except OSError as error:
         raise OSError(
             error.errno, f"{who}: save must write a file beside its target and put it in its place, got: {error.strerror}. "
-            "What was there before is as it was. Save to another path", os.fspath(path)
+            "The old file is unchanged. Save to another path", os.fspath(path)
         ) from error
 
 
 def _lock(file) -> bool:
-    """Lock a draft while it is written; False if another process has it locked, or the system has no such locks."""
+    """Lock a draft while it is written; return False if another process has locked it, or the system has no such locks."""
     try:
         import fcntl
 
@@ -319,7 +319,7 @@ def _lock(file) -> bool:
 
 
 def _remove_drafts(folder: str | bytes) -> None:
-    """Remove the drafts of processes that were killed while they saved: they are a minute old, and nobody has them locked."""
+    """Remove the drafts of processes killed while saving: those that are a minute old and not locked."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder or "."):
             if os.fsdecode(name).startswith(_DRAFT):
@@ -350,14 +350,14 @@ def _read_header(path, file, size: int) -> _Header:
         came = f"a file that begins with {start[:16]!r}" if start else "an empty file"
         raise refused(path, "a model saved by onlinecls", came)
     if not len(_BEGINNING) <= length <= size - 8:
-        raise refused(path, f"of a header that is in its {size} bytes", f"a header of {length} bytes")
+        raise refused(path, f"of a header within its {size} bytes", f"a header of {length} bytes")
     raw = start + file.read(8 + length - len(start))
     try:
         header = json.loads(raw[8:])
         metadata = header.pop("__metadata__")
         number = int(metadata["format"].removeprefix("onlinecls "))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise refused(path, "a model saved by onlinecls", "a header that is not its JSON") from None
+        raise refused(path, "a model saved by onlinecls", "a header that is not valid JSON") from None
     if number != FORMAT:
         from . import __version__
 
@@ -381,7 +381,7 @@ def _read_header(path, file, size: int) -> _Header:
 
 
 def _read_data(file, header: _Header, checksum, mmap: bool) -> dict[str, np.ndarray]:
-    """The arrays behind the header, each byte of them taken into the checksum."""
+    """Read the arrays behind the header, and add every byte of them to the checksum."""
     from mmap import ACCESS_READ
     from mmap import mmap as mapped
 
@@ -402,7 +402,7 @@ def _read_data(file, header: _Header, checksum, mmap: bool) -> dict[str, np.ndar
 
 
 def read(path: str | bytes, mmap: bool, max_bytes: float | None = None) -> tuple[dict, dict[str, np.ndarray]]:
-    """Read the description (of whatever JSON can hold) and the arrays of a file that is as it was written.
+    """Read the description (any JSON) and the arrays of an undamaged file.
 
     max_bytes : most bytes of a compressed file, unpacked, or of arrays; None: the machine's memory.
     """
@@ -424,5 +424,5 @@ def read(path: str | bytes, mmap: bool, max_bytes: float | None = None) -> tuple
 
 
 def no_model(path: str | bytes, problem: str) -> ValueError:
-    """Return the error of a file that is undamaged but holds no model that learning leaves."""
-    return refused(path, "a model that onlinecls could have saved", f"one that is not ({problem})")
+    """Return the error of an undamaged file with a model that learning cannot produce."""
+    return refused(path, "a model that onlinecls could have saved", f"one that is invalid ({problem})")

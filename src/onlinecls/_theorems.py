@@ -1,8 +1,8 @@
-"""The papers' theorems, each stated once: what a learner paid and what is allowed, after every row of a stream.
+"""The papers' theorems, each stated once: the sums that a learner paid and that are allowed, after every row of a stream.
 
-A theorem (a subclass of `Theorem`, whose docstring is the statement) sums what rows left (a `Course`) from chunk to chunk, in
-bounded memory, for one competitor u or several. The registry's rows name the theorems that speak of an algorithm. Throughout,
-l(u) is the loss of u on a row, and L(u) the sum of its hinge losses over the rounds that changed the model.
+A theorem (a subclass of `Theorem`, whose docstring states it) sums the records of rows (a `Course`) chunk by chunk, in bounded
+memory, for one competitor u or several. The registry's rows name the theorems that apply to an algorithm. Throughout, l(u) is the
+loss of u on a row, and L(u) the sum of its hinge losses over the rounds that changed the model.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 WHO = "onlinecls.bounds"
 CHUNK = 4096  # rows whose records are kept at a time
 
-#: What every theorem asks for: weights from 0 on, as they are after each row, and rows of weight 1.
+#: Required by every theorem: weights that start from 0, without an average, and rows of weight 1.
 PLAIN: Mapping[str, object] = MappingProxyType({"fit_intercept": False, "average": False, "class_weight": None})
-#: Parameters that change nothing in one pass over two classes without an intercept, or rounding alone.
+#: Parameters that change nothing in one pass over two classes without an intercept, or its rounding alone.
 HARMLESS = (
     "max_iter", "tol", "shuffle", "random_state", "warm_start", "early_stopping", "validation_fraction", "n_iter_no_change",
     "verbose", "loss_tol", "n_jobs", "multi_class", "probability", "intercept_scaling", "dtype",
@@ -40,12 +40,12 @@ HARMLESS = (
 
 @dataclass(frozen=True)
 class Course:
-    """A learner's course over a stream of n rounds, as `follow` notes it.
+    """A learner's course over a stream of n rounds, as `follow` records it.
 
     Attributes
     ----------
     learner : object
-        As it is after the last round.
+        The learner after the last round.
     X, y : ndarray of float64, shapes (n, d) and (n,)
         y of a one-class learner: ones.
     scores : ndarray of float64, shape (n,)
@@ -59,13 +59,13 @@ class Course:
     sigma : ndarray of float64, shape (n,)
         Dual ascent: σ of each round. Others: 0.
     u : ndarray of float64, shape (d,)
-        A good competitor in hindsight, found when it is first asked for.
+        A good competitor in hindsight, computed at first use.
     paid, allowed : ndarray of float64, shape (n,)
-        What was paid after each row, and what the learner's theorem allows for `u`.
+        The sums paid up to each row, and allowed by the learner's theorem for `u`.
     """
 
-    learner: Any  # each bound knows whose it is
-    X: Any  # (of a chunk perhaps a CSR matrix)
+    learner: Any  # each bound checks its class
+    X: Any  # (in chunks perhaps a CSR matrix)
     y: np.ndarray
     scores: np.ndarray
     weights: np.ndarray
@@ -75,11 +75,11 @@ class Course:
     spread: np.ndarray
     forgotten: np.ndarray
     sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    squares: np.ndarray | None = None  # ||x||², where the pass has it
+    squares: np.ndarray | None = None  # ||x||², where the pass computes it
 
     @cached_property
     def u(self) -> np.ndarray:
-        """A competitor for which the learner's theorem allows little at the end, of many that were tried."""
+        """The competitor, of many tried, for which the learner's theorem allows least at the end."""
         return good_competitor(theorem_of(WHO, self.learner), self)
 
     @cached_property
@@ -107,7 +107,7 @@ class Course:
         return self.X[self.updated]
 
     def loss(self, u: ArrayLike) -> float:
-        """L(u) = sum of [1 - y u.x]+ over the rounds that changed the model."""
+        """Compute L(u) = sum of [1 - y u.x]+ over the rounds that changed the model."""
         return float(np.maximum(0.0, 1.0 - self.y[self.updated] * (self.rows @ u)).sum())
 
     def norms(self, p: float = 2.0) -> np.ndarray:
@@ -127,7 +127,7 @@ class Course:
 
 
 def walk(learner: Any, rows: Rows, y: np.ndarray) -> Course:
-    """Learn the rows of a chunk in one pass, and note what each left (Record of _compiled/rounds.pxd), but no weights."""
+    """Learn the rows of a chunk in one pass, and return their records (Record of _compiled/rounds.pxd) without weights."""
     state, record = state_of(learner), np.zeros((len(y), len(model.RECORD)))
     state.record, state.records_from = record, learner.t_
     try:
@@ -136,7 +136,7 @@ def walk(learner: Any, rows: Rows, y: np.ndarray) -> Course:
         state.record = None
     records = dict(zip(model.RECORD, record.T, strict=True))
     updated = np.diff(records.pop("updates"), append=learner.n_updates_) > 0.0
-    if getattr(learner, "covariance", "") == "full":  # Σ_t x = Σ_{t-1} x / (1 + βχ): all follows from m and χ
+    if getattr(learner, "covariance", "") == "full":  # Σ_t x = Σ_{t-1} x / (1 + βχ): everything follows from m and χ
         scale = learner.r if hasattr(learner, "r1") else 1.0  # (AROW's weights are Σθ/r)
         m, chi = y * records["scores"] * scale, records["chi"]
         beta = beta_of(learner, chi)
@@ -153,7 +153,7 @@ def beta_of(learner: Any, chi: np.ndarray) -> np.ndarray:
 
 
 def steps_of(learner: Any, r: Course, sizes: np.ndarray) -> np.ndarray:
-    """Compute η of each round of a p-norm Perceptron, 0 where the model stayed; sizes: the rows' p-norms."""
+    """Compute η of each round of a p-norm Perceptron, 0 where the model did not change; sizes: the rows' p-norms."""
     if not learner.aggressive:
         return r.updated * 1.0
     ratio = np.divide(learner.radius**2 / 2 - r.margins, sizes**2, out=np.zeros(len(sizes)), where=sizes > 0.0)
@@ -167,7 +167,7 @@ class Theorem:
     """A theorem along a stream, for competitors U of shape (k, d). The docstring of each subclass is its statement.
 
     name : the paper and the theorem's number. constants : parameters of the learner that must be numbers. free : those that may
-    have any value. needed : values of others, which without this must be at their defaults.
+    have any value. needed : required values of others, where these are not their defaults.
     """
 
     name = ""
@@ -177,10 +177,10 @@ class Theorem:
 
     def __init__(self, learner: Any, U: np.ndarray) -> None:
         self.learner, self.U = learner, U
-        self.p = float(getattr(learner, "p", 2.0) or max(2.0, 2.0 * np.log(U.shape[1])))  # of a p-norm Perceptron; of others 2
+        self.p = float(getattr(learner, "p", 2.0) or max(2.0, 2.0 * np.log(U.shape[1])))  # of a p-norm Perceptron; others: 2
         self.kept: dict[str, Any] = {}
         self.squares = (U**2).sum(axis=1, keepdims=True)
-        self.extra: Any = 0  # what is paid on top, (k, n), where that depends on u
+        self.extra: Any = 0  # paid in addition, (k, n), where that depends on u
 
     @classmethod
     def constants_of(cls, learner: Any) -> tuple[str, ...]:
@@ -193,7 +193,7 @@ class Theorem:
         return cls.free
 
     def total(self, name: str, values: Any) -> np.ndarray:
-        """Sum values up to each row, those of earlier chunks among them."""
+        """Sum values up to each row, earlier chunks included."""
         return self._kept(name, np.cumsum(values, axis=-1) + self.kept.get(name, 0))
 
     def most(self, name: str, values: Any, least: float = 0.0) -> np.ndarray:
@@ -220,13 +220,13 @@ class Theorem:
         return self.squares / getattr(self.learner, "initial_variance", 1.0) + grown
 
     def entropies(self, factors: np.ndarray) -> np.ndarray:
-        """Compute the relative entropy to the uniform of the shares of each u, infinite where it has none, times factors (n,)."""
+        """Compute factors (n,) times the relative entropy of each u's shares to uniform ones, infinite if u has no shares."""
         W, signed = float(self.learner.norm_bound), bool(self.learner.signed)
         found = np.array([[entropy_of_shares(u / W, signed)] for u in self.U])
         return np.multiply(factors, found, out=np.zeros((len(found), len(factors))), where=factors > 0.0)  # (0 times inf is 0)
 
     def without_loss(self, losses: np.ndarray, excess: np.ndarray, allowed: np.ndarray, tolerance: float = 1e-12) -> tuple:
-        """Pay Σ l² + 2 (ε - ε*) Σ l; nothing is said of a u whose loss, the excess, is above 0 in some round."""
+        """Return (Σ l², allowed), with 2 (ε - ε*) Σ l in `extra`; allow inf if a round has a loss of u, an excess > 0."""
         slack = -self.most("excess", excess, -np.inf)
         self.extra = 2.0 * np.maximum(slack, 0.0) * self.total("l", losses)
         return self.total("l2", losses**2), np.where(slack >= -tolerance, allowed, np.inf)
@@ -239,7 +239,7 @@ class Theorem:
 class Perceptron(Theorem):
     """Bound the mistakes of the Perceptron:  M <= L(u) + R ||u|| √L(u) + R² ||u||²,  R = max ||x||.
 
-    The tutorial's universal bound (part III, for R = 1). It needs no learning rate, for none changes a Perceptron's mistakes.
+    The tutorial's universal bound (part III, for R = 1). It needs no learning rate, as none changes a Perceptron's mistakes.
 
     >>> from onlinecls import Perceptron
     >>> course = follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1, 1])
@@ -260,9 +260,9 @@ class PNorm(Theorem):
 
         M <= L(u) + S²/2 + S √(S²/4 + L(u) + D) - sum of η,     D = sum of (η² ||x||_p² + 2ηm)/R² - η,
 
-    S = ||u||_q R / √(q - 1), R = max ||x||_p (aggressive: `radius`, which no row that changes the model may pass), the sums over
-    the rounds U that changed the model without a mistake, by steps η. L(u) is the sum of η l(u) over those and of l(u) over
-    mistakes.
+    S = ||u||_q R / √(q - 1), R = max ||x||_p (aggressive: `radius`, which no row that changes the model may exceed), the sums
+    over the rounds U that changed the model without a mistake, with steps η. L(u) is the sum of η l(u) over those and of l(u)
+    over mistakes.
     """
 
     name, free = "NAROW paper, section 4.1, (4)", ("p", "radius")
@@ -287,9 +287,9 @@ class PNorm(Theorem):
 
 
 class PassiveAggressive(Theorem):
-    """Bound the squared losses (of PA-I: the mistakes) of PA, for classes and for targets, B = max ||x||²:
+    """Bound the squared losses (PA-I: the mistakes) of PA, for classes and for targets, B = max ||x||²:
 
-        PA (C = inf), no loss of u:   sum of l² + 2 (ε - ε*) sum of l <= B ||u||²                 (PA paper, Theorem 1)
+        PA (C = inf), u without loss: sum of l² + 2 (ε - ε*) sum of l <= B ||u||²                 (PA paper, Theorem 1)
         PA-II, any u:                 sum of l² <= (B + 1/2C) ||u||² + (1 + 2CB) sum of l(u)²      (Theorem 3)
         PA-I, classes, any u:         M <= max(B/γ², 1/(Cγ)) (||u||² + 2C sum of l(u))            (JMLR 2006, Theorem 4)
 
@@ -313,7 +313,7 @@ class PassiveAggressive(Theorem):
         return "PA paper, Theorem 3" if self.learner.loss.startswith("squared") else "JMLR 2006 (PA-I), Theorem 4"
 
     def short(self, r: Course, scores: np.ndarray) -> np.ndarray:
-        """Compute by how much scores miss the margin, or targets by more than ε: above 0 it is a loss."""
+        """Compute by how much scores miss the margin, or miss targets beyond ε: a loss where > 0."""
         if is_classifier(self.learner):
             return self.learner.margin - r.y * scores
         return np.abs(r.y - scores) - self.learner.epsilon
@@ -341,7 +341,7 @@ class MarginCorollary(Theorem):
     """Bound the losses of PA (C = inf) on classes that some direction u separates:  sum of l <= 2 B γ/γ̂².
 
     PA paper, corollary of Theorem 1. γ̂ is the least margin y u.x/||u||, B = max ||x||², γ the learner's `margin`; infinite where
-    γ̂ <= 0. (As each mistake loses γ at least, there are no more than B/γ̂² of them: Theorem 1 for the u of the least margin γ.)
+    γ̂ <= 0. (Each mistake has a loss of at least γ, so that there are at most B/γ̂²: Theorem 1 for the u of least margin γ.)
 
     >>> from onlinecls import PassiveAggressiveClassifier
     >>> course = follow(PassiveAggressiveClassifier(float("inf"), fit_intercept=False), [[0.0, 2.0], [1.0, 0.0]], [1, -1])
@@ -360,7 +360,7 @@ class MarginCorollary(Theorem):
 
 
 class Distance(PassiveAggressive):
-    """Bound how far PA's weights come:  ||w_T - w_1|| <= 2 ||u - w_1||  for any u without loss. PA paper, Lemma 2 (C = inf)."""
+    """Bound how far PA's weights move:  ||w_T - w_1|| <= 2 ||u - w_1||  for any u without loss. PA paper, Lemma 2 (C = inf)."""
 
     name, constants, needed = "PA paper, Lemma 2", ("margin", "epsilon"), {**PLAIN, "C": np.inf}
 
@@ -371,12 +371,12 @@ class Distance(PassiveAggressive):
 
 
 class Multiplicative(PassiveAggressive):
-    """Bound the squared losses of the multiplicative PA, for u of no loss with ||u||_1 <= W = norm_bound. PA paper, Theorem 4:
+    """Bound the squared losses of the multiplicative PA, for u without loss with ||u||_1 <= W = norm_bound. PA paper, Theorem 4:
 
         sum of l² + 2 (ε - ε*) sum of l <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
 
-    D is the relative entropy to the uniform of the shares of u among the 2d weights W and -W (unsigned: d weights W); infinite
-    where u has no such shares or has a loss. (ρ is the spread of a row's features W x and -W x: with the paper's max|x|, the
+    D is the relative entropy, to the uniform, of u's shares in the 2d weights W and -W (unsigned: d weights W); infinite if u has
+    no such shares or has a loss. (ρ is the spread of a row's features W x and -W x: with the paper's max|x|, the
     signed form breaks the bound.)
     """
 
@@ -392,10 +392,10 @@ class OneClass(Theorem):
     """Bound the losses l = [||x - w|| - ε]+ of one-class learners, for a centre u with all rows within ε* <= ε = epsilon of it:
 
         PA, w_1 the first row:   sum of l² + 2 (ε - ε*) sum of l <= ||u - w_1||²                   (PA paper, Theorem 1)
-        multiplicative:          15/16 sum of l² + (ε - ε*) sum of l <= 8 W² D,   W = norm_bound     (Theorem 4, mended)
+        multiplicative:          15/16 sum of l² + (ε - ε*) sum of l <= 8 W² D,   W = norm_bound     (Theorem 4, corrected)
 
     D as in `multiplicative`; ε* is the largest distance of a row from u. Where it is above ε, the theorems say nothing: the bound
-    is infinite. (The second is what holds of Theorem 4: random streams refute the printed factors, 1 and 2, where ε* < ε.)
+    is infinite. (The second corrects Theorem 4: random streams refute its printed factors, 1 and 2, where ε* < ε.)
 
     >>> from onlinecls import PassiveAggressiveOneClass
     >>> course = follow(PassiveAggressiveOneClass(epsilon=1.0), [[0.0], [2.0], [1.5], [0.0]])
@@ -415,7 +415,7 @@ class OneClass(Theorem):
             self.extra = self.extra / 2.0
             return 15.0 / 16.0 * paid, allowed
         first = self.kept.setdefault("first", r.X[:1])
-        losses = losses * (self.total("t", np.ones(len(r.y))) > 1)  # PA begins at the first row
+        losses = losses * (self.total("t", np.ones(len(r.y))) > 1)  # PA starts from the first row
         return self.without_loss(losses, excess, np.sum((self.U - first) ** 2, axis=1, keepdims=True), 1e-12 * epsilon)
 
 
@@ -426,8 +426,8 @@ class FixedRate(Theorem):
 
     Perceptron (η = eta0): f(u) = ||u||²/2, ||x||* = ||x||, β = 1, B = 0. p-norm (η = 1): f(u) = ||u||_q²/2, ||x||* = ||x||_p,
     β = q - 1, B = 0. Second-order Perceptron and NAROW (η = 1): f_T(u) = u'A_T u/2, ||x||*² = x'Σ_t x, β = 1,
-    B = sum of θ'(Σ_t - Σ_{t-1})θ/2 <= 0, and mistakes counted by m', as in `potential_based`, which is the same at the rate that
-    is best for u and so allows no more.
+    B = sum of θ'(Σ_t - Σ_{t-1})θ/2 <= 0, and mistakes counted by m', as in `potential_based`, which is this bound at the best
+    rate for u and so allows no more.
 
     >>> from onlinecls import Perceptron
     >>> course = follow(Perceptron(eta0=0.5, fit_intercept=False), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1, 1])
@@ -440,7 +440,7 @@ class FixedRate(Theorem):
 
     @classmethod
     def constants_of(cls, learner: Any) -> tuple[str, ...]:
-        """Return those of this learner: the step of a conservative Perceptron is 1 by default."""
+        """Return the parameters that must be numbers: a conservative Perceptron's step is 1 by default."""
         conservative = getattr(learner, "eta0", None) == "auto" and not learner.aggressive
         return cls.constants if conservative else (*cls.constants, "eta0")
 
@@ -451,7 +451,7 @@ class FixedRate(Theorem):
         return 1.0 if eta0 == "auto" else float(eta0)
 
     def terms(self, r: Course) -> tuple[np.ndarray, ...]:
-        """Return m, f(u), and of each round that changed the model ||x||*² and the term of B."""
+        """Return m, f(u), and for each round that changed the model ||x||*² and the term of B."""
         if hasattr(self.learner, "covariance"):
             return r.peeked, self.quadratic(r) / 2.0, r.spread * r.updated, r.forgotten * r.updated / 2.0
         f = np.linalg.norm(self.U, self.p / (self.p - 1.0), axis=1)[:, None] ** 2 / 2.0
@@ -469,7 +469,7 @@ class Lemma1(FixedRate):
 
         sum of η z.(w_t/λ - u) <= f_T(λu)/λ + (sum of η² ||z||*²/(2β) + f*_t(θ_t) - f*_{t-1}(θ_t))/λ
 
-    z = -y x, the sums over the rounds by a step η. Perceptron, p-norm: f = ||w||_q²/(2(q - 1)), β = 1, and η the step.
+    z = -y x, the sums over the rounds with a step η. Perceptron, p-norm: f = ||w||_q²/(2(q - 1)), β = 1, and η the step.
     Second-order Perceptron and NAROW: f_t(w) = w'A_t w/2, ||x||*² = x'Σ_t x, β = 1, η = 1, and w_t = Σ_t θ_t, which has seen x.
     `onlinecls.reference.PotentialClassifier` has it for any convex loss, f and η.
 
@@ -500,9 +500,9 @@ class PotentialBased(Theorem):
 
         M + U <= L(u) + √(u'A_T u) √Q,     Q = sum of x'Σ_t x + 2m' + θ'(Σ_t - Σ_{t-1})θ,     A = Σ^-1,  m' = y x'Σ_t θ.
 
-    M and U are counted by m', the margin of the weights that have already seen x (not its label), not by `n_mistakes_`. Of AROW
-    with a full covariance, whose weights are Σθ/r, M + U are all rounds that changed it; with its mistakes as M, as `arow` has
-    them, this allows no more than Theorem 2.
+    M and U are counted by m', the margin of the weights that have already seen x (not its label), not by `n_mistakes_`. For AROW
+    with a full covariance, whose weights are Σθ/r, M + U counts all rounds that changed it; with M its mistakes, as in `arow`,
+    this allows no more than Theorem 2.
     """
 
     name, constants = "NAROW paper, Corollary 2", ("r", "b", "initial_variance")
@@ -511,11 +511,11 @@ class PotentialBased(Theorem):
 
     @classmethod
     def free_of(cls, learner: Any) -> tuple[str, ...]:
-        """Return those of this learner: AROW's weights are Σθ/r with a full covariance alone."""
+        """Return the parameters that may have any value: AROW's weights are Σθ/r only with a full covariance."""
         return () if hasattr(learner, "r1") else cls.free
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
-        # (Q is θ'Σθ after the last row: u.θ, of which L(u) is known, is at most √(u'Au) √(θ'Σθ))
+        # (Q is θ'Σθ after the last row: u.θ, which gives L(u), is at most √(u'Au) √(θ'Σθ))
         Q = self.total("Q", (r.spread + 2.0 * r.peeked + r.forgotten) * r.updated)
         return self.total("M", r.updated), self.loss(r) + np.sqrt(self.quadratic(r)) * np.sqrt(np.maximum(Q, 0.0))
 
@@ -568,7 +568,7 @@ class AROW(Theorem):
 
         M <= √(r ||u||² + u'X u) √(log det(I + X/r) + U) + L(u) - U,
 
-    U the number of those rounds that were no mistakes.
+    U is the number of those rounds without a mistake.
     """
 
     name, constants, needed = "AROW paper, Theorem 2", ("r",), {**PLAIN, "covariance": "full"}
@@ -586,15 +586,15 @@ class DualAscent(Theorem):
 
         sum of l(w_t) <= f(u) + sum of l(u) + sum of L_t²/(2 sigma)
 
-    Euclidean: f(u) = sigma/2 ||u||², L_t = ||x||. Entropic: f(u) = sigma min sum of p log(n p) over the shares p that make u of
-    the n = 2d weights W and -W (infinite where ||u||_1 > W) or, signed=False, of the d weights W (where sum u is not W or u < 0);
-    L_t = W max |x|, W = norm_bound. Targets: the same with the losses of errors, L_t times 2|y - w_t.x| for the squared loss.
+    Euclidean: f(u) = sigma/2 ||u||², L_t = ||x||. Entropic: f(u) = sigma min sum of p log(n p) over the shares p that combine the
+    n = 2d weights W and -W to u (infinite where ||u||_1 > W) or, signed=False, of the d weights W (where sum u is not W or u <
+    0); L_t = W max |x|, W = norm_bound. Targets: the same with the losses of errors, L_t times 2|y - w_t.x| for the squared loss.
 
-    sigma="auto": sigma_t of each round in the last sum, and that of the last round in f, as the dual does not fall when sigma
-    rises. The weights w_t of that are those by sigma_t, which has seen x_t (not y_t). Euclidean: θ_t/sigma_t, whose losses are
-    what is paid. Entropic: what is paid are the losses of the predictions, which are w_t's but in the rounds where sigma rose
-    (one for each half more of it); in these the loss of the prediction less the least loss that any weights have, with a margin
-    of L_t or a prediction of ±L_t, is allowed on top. (The tutorial fixes sigma; that is this library's reckoning.)
+    sigma="auto": the last sum has sigma_t of each round, f the last sigma, as the dual does not fall when sigma rises. w_t are
+    the weights with sigma_t, which has seen x_t (not y_t). Euclidean: the losses of θ_t/sigma_t are paid. Entropic: the losses of
+    the predictions are paid, which w_t makes but in rounds where sigma rose (once for each half more); there the prediction's
+    loss less the least loss that weights can have, with a margin of L_t or a prediction of ±L_t, is allowed in addition. (The
+    tutorial fixes sigma; this extension is the library's own.)
 
     With sigma = L √T/W, or L √(T/(2 log n)), that is a regret of at most L W √T, or L √(2 T log n).
 
@@ -608,7 +608,7 @@ class DualAscent(Theorem):
 
     @classmethod
     def constants_of(cls, learner: Any) -> tuple[str, ...]:
-        """Return those of this learner: σ_t of sigma="auto" are recorded, and a Euclidean one has no W."""
+        """Return the parameters that must be numbers: σ_t of sigma="auto" are recorded, a Euclidean learner has no W."""
         sigma = () if learner.sigma == "auto" else ("sigma",)
         return ("margin", *sigma, *(("norm_bound",) if getattr(learner, "regularizer", "") == "entropic" else ()))
 
@@ -674,8 +674,8 @@ class LeastSquares(Theorem):
 
         sum of r e²/(r + χ) = min over u of (r/v ||u||² + sum of (y - u.x)²),     χ = x'Σ_{t-1}x,  v = initial_variance (1)
 
-    What is allowed is the sum for this u; for the last weights both sides are equal. The AROW paper says of regression that it
-    offers new bounds, and omits them: this identity is that of Azoury and Warmuth (2001), and each factor is at least
+    What is allowed is the sum for this u; for the last weights both sides are equal. The AROW paper claims new
+    bounds for regression, but omits them: this identity is from Azoury and Warmuth (2001), and each factor is at least
     r/(r + v max ||x||²).
 
     >>> from onlinecls import AROWRegressor
@@ -693,7 +693,7 @@ class LeastSquares(Theorem):
         return paid, own / v * self.squares + self.total("best", (r.y - r.products(self.U)) ** 2)
 
 
-#: By the names of the functions of `bounds`, which the registry's rows have too.
+#: Theorems by the names of the functions of `bounds`, as in the registry's rows.
 THEOREMS: Mapping[str, type[Theorem]] = MappingProxyType({
     "perceptron": Perceptron, "p_norm": PNorm, "passive_aggressive": PassiveAggressive, "margin_corollary": MarginCorollary,
     "distance": Distance, "multiplicative": Multiplicative, "one_class": OneClass, "fixed_rate": FixedRate, "lemma_1": Lemma1,
@@ -704,14 +704,14 @@ THEOREMS: Mapping[str, type[Theorem]] = MappingProxyType({
 
 
 def theorem_of(who: str, learner: Any, key: str = "") -> type[Theorem]:
-    """Return the theorem of this name, or else the learner's first, or raise where it does not speak of it."""
+    """Return the theorem of this name, or else the learner's first; raise if it does not apply to the learner."""
     algorithm = select(type(learner), learner.get_params())
     if key and key not in algorithm.theorems:
         which = "; ".join(a.title for a in ALGORITHMS.values() if key in a.theorems)
-        raise ValueError(f"{who}: course must be that of one of: {which}; got that of {learner!r}. Each bound is one learner's.")
+        raise ValueError(f"{who}: course must be that of one of: {which}; got that of {learner!r}. Follow one of those.")
     if not (key or algorithm.theorems):
         raise ValueError(
-            f"{who}: learner must be one of which a theorem speaks, got {learner!r}. No theorem here speaks of its mistakes or "
+            f"{who}: learner must be one that a theorem covers, got {learner!r}. No theorem here bounds its mistakes or "
             "losses: follow it without u."
         )
     theorem = THEOREMS[key or algorithm.theorems[0]]
@@ -729,19 +729,19 @@ def theorem_of(who: str, learner: Any, key: str = "") -> type[Theorem]:
 
 
 def require(who: str, learner: Any, needed: Mapping[str, object]) -> None:
-    """Raise where a parameter of the learner has another value."""
+    """Raise unless the learner's parameters have these values."""
     for name, wanted in needed.items():
         value = getattr(learner, name, wanted)
         if value is not wanted and value != wanted:
             hint = ": a column of ones in X is an intercept" if name == "fit_intercept" else ""
             raise ValueError(
-                f"{who}: {name} must be {wanted!r}, got {name}={value!r}, of which the theorem does not speak. Follow a learner "
+                f"{who}: {name} must be {wanted!r}, got {name}={value!r}, which the theorem does not cover. Follow a learner "
                 f"with {name}={wanted!r}{hint}."
             )
 
 
 def summed(theorem: Theorem, chunks: Iterable[Course]) -> tuple[np.ndarray, np.ndarray]:
-    """Return what was paid, and allowed of each u, after each row of all chunks; what is paid for u is taken off the right."""
+    """Return the sums paid, and allowed for each u, up to each row of all chunks; subtract `extra` from the latter."""
     paid, allowed = [np.zeros(0)], [np.zeros((len(theorem.U), 0))]
     for records in chunks:
         left, right = theorem.extend(records)
@@ -751,9 +751,9 @@ def summed(theorem: Theorem, chunks: Iterable[Course]) -> tuple[np.ndarray, np.n
 
 
 def good_competitor(theorem: type[Theorem], course: Course) -> np.ndarray:
-    """Return, of weights in hindsight, in many sizes, those for which the theorem allows least at the end.
+    """Return the weights, of several directions and many lengths, for which the theorem allows least at the end.
 
-    The directions: the learner's last weights, least squares with two ridges, and a support vector machine's by ten epochs; all
+    The directions: the learner's last weights, least squares with two ridges, and a support vector machine after ten epochs; all
     on the rows that changed the model.
     """
     learner, rows, y, last = course.learner, course.rows, course.y[course.updated], course.weights[-1]

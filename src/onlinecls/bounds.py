@@ -1,7 +1,7 @@
-"""The papers' bounds on mistakes and regret, as numbers: what a learner paid on a stream, and what it could have paid at most.
+"""The papers' bounds on mistakes and regret, as numbers: what a learner paid on a stream, and the most that it could have paid.
 
-`follow` takes a learner over a stream row by row and notes what the bounds speak of; each bound is then a function of that course
-and of any competitor u, a vector of weights that knew the stream beforehand:
+`follow` runs a learner over a stream row by row and records what the bounds need; each bound is then a function of that course
+and of any competitor u, a vector of weights chosen in hindsight:
 
 >>> import numpy as np
 >>> from onlinecls import AROWClassifier, bounds
@@ -12,13 +12,13 @@ and of any competitor u, a vector of weights that knew the stream beforehand:
 >>> paid, round(allowed, 2)
 (3, 12.78)
 
-With the competitor given beforehand, `follow` streams: it keeps no rows, and tells both sides after every row.
+With the competitor given beforehand, `follow` streams: it keeps no rows, and returns both sides after every row.
 
 >>> certificate = bounds.follow(AROWClassifier(r=1.0, covariance="full", fit_intercept=False), X, y, u=[0.5, -2.0])
 >>> certificate.paid[[0, -1]].tolist(), certificate.allowed[[0, -1]].round(2).tolist()
 ([1.0, 3.0], [2.27, 12.78])
 
-Most of them are for two classes -1 and +1 (some for real targets, `one_class` for none, two for several), rows of weight 1, and
+Most bounds are for two classes -1 and +1 (some for targets, `one_class` for none, two for several classes), rows of weight 1, and
 learners without an intercept: a column of ones does the same. L(u) is the hinge loss of u over the rounds of the course that
 changed the model.
 """
@@ -73,13 +73,13 @@ class Certificate:
     Attributes
     ----------
     learner : object
-        As it is after the last row.
+        The learner after the last row.
     theorem : str
         The paper and the theorem's number.
     paid : ndarray of float64, shape (n,)
         Mistakes, or losses, whichever the theorem counts.
     allowed : ndarray of float64, shape (n,) or (n_competitors, n)
-        What it allows for u. Infinite where it says nothing.
+        The sum that it allows for u; infinite where it says nothing.
     u : ndarray of float64, shape (d,) or (n_competitors, d)
     """
 
@@ -98,20 +98,20 @@ def follow(learner: Learner, X: Matrix, y: ArrayLike | None = None, *, u: None =
 @overload
 def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike) -> Certificate: ...
 def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike | None = None) -> Course | Certificate:
-    """Take a copy of a learner over a stream, one row after the other, and note its course.
+    """Run a copy of a learner over a stream, row by row, and record its course.
 
     Parameters
     ----------
     learner : object
         A linear classifier, regressor or one-class learner of this library with fit_intercept=False, average=False and
-        class_weight=None, not fitted yet. With u: one with a theorem, at parameters of which it speaks.
+        class_weight=None, not fitted yet. With u: one that a theorem covers, with these parameters.
     X : {array-like, sparse matrix} of shape (n_rows, n_features)
         Read as dense float64. With u, sparse rows stay sparse, and X may be an iterable of (X, y) batches.
     y : array-like of shape (n_rows,)
         -1 or +1; of a regressor, targets; of a one-class learner, not used.
     u : array-like of shape (n_features,) or (n_competitors, n_features), default=None
-        Competitors that are known beforehand: no row is kept then, and both sides of the learner's theorem are told after every
-        row. Without: everything is kept, and `Course.u` finds a good one afterwards.
+        Competitors known beforehand: then no row is kept, and both sides of the learner's theorem are computed after every row.
+        None: everything is kept, and `Course.u` finds a good one afterwards.
 
     Returns
     -------
@@ -120,8 +120,8 @@ def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike
     Raises
     ------
     ValueError
-        If the learner is no linear one, has an intercept, an average, weights of classes or a model already; X or y is not valid;
-        or y has other classes. With u: also if there is no theorem about the learner, or not with these parameters; it says why.
+        If the learner is not linear, has an intercept, an average or class weights, or is fitted; if X or y is not valid, or y
+        has other classes. With u: also if no theorem covers the learner with its parameters; the message says why.
     """
     classes = {base.__name__ for base in type(learner).__mro__}
     if not isinstance(learner, OnlineLearner) or classes.isdisjoint(row.estimator for row in ALGORITHMS.values()):
@@ -140,9 +140,9 @@ def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike
 
 
 def _unfitted(who: str, learner: Any) -> Any:
-    """Copy a learner that is not fitted, whose weights a bound may speak of."""
+    """Copy an unfitted learner, if its weights are such as the bounds require."""
     if learner.__sklearn_is_fitted__():
-        raise ValueError(f"{who}: learner must not be fitted, got {learner!r}. The bounds are for weights from 0 on.")
+        raise ValueError(f"{who}: learner must not be fitted, got {learner!r}. The bounds are for weights that start from 0.")
     require(who, learner, PLAIN)
     if getattr(learner, "covariance", None) == "auto":
         raise ValueError(f"{who}: covariance must be 'diagonal' or 'full', got covariance='auto'. Name the one to follow.")
@@ -178,7 +178,7 @@ def _certified(learner: Any, X: Any, y: Any, u: ArrayLike) -> Certificate:
                 )
             n = rows.n_rows
             wanted = _signs(labels, n) if signed else validate.read_targets(WHO, labels, n) if targets else np.ones(n)
-            size = CHUNK if signed else max(1, 1024 * CHUNK // U.shape[1])  # (the weights of each row are kept then)
+            size = CHUNK if signed else max(1, 1024 * CHUNK // U.shape[1])  # (then the weights of each row are kept)
             for start in range(0, n, size):
                 part = validate.read_rows(WHO, rows.part(start, min(start + size, n)), np.float64)
                 if signed:
@@ -229,7 +229,7 @@ def _last(course: Course, u: ArrayLike, key: str, **settings: float) -> Bound:
 
 
 def _function(key: str) -> BoundOfCourse:
-    """Make a theorem's function of a course."""
+    """Return a theorem's function of a course and a competitor."""
 
     def bound(course: Course, u: ArrayLike) -> Bound:
         return _last(course, u, key)
@@ -267,12 +267,12 @@ lemma_1.__doc__ = THEOREMS["lemma_1"].__doc__
 
 
 def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLike, u: ArrayLike) -> Bound:
-    """Losses of the joint learner of several classes (multi_class="crammer_singer"), a fixed sigma. Tutorial, II to IV:
+    """Bound the losses of a joint learner of several classes ("crammer_singer") with a fixed sigma. Tutorial, II to IV:
 
         sum of l(w_t) <= f(u) + sum of l(u) + sum of L_t²/(2 sigma)
 
     for weights u of all classes, (k, d); Euclidean L_t = √2 ||x||, f(u) = sigma/2 ||u||², entropic as in `dual_ascent` over all
-    k d weights. y : the classes 0 .. k - 1. The learner stays as it is: a copy learns.
+    k d weights. y : the classes 0 .. k - 1. A copy of the learner learns.
 
     >>> from onlinecls import DualAscentClassifier
     >>> learner = DualAscentClassifier(1.0, norm_bound=1.0, fit_intercept=False)
@@ -300,14 +300,14 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
 def potential_based_multiclass(
     learner: SecondOrderPerceptron | NAROWClassifier, X: Matrix, y: ArrayLike, u: ArrayLike
 ) -> Bound:
-    """Updates of a second-order learner of several classes (multi_class="crammer_singer"). NAROW paper, Corollary 2, extended:
+    """Bound the updates of a joint second-order learner of several classes. NAROW paper, Corollary 2, extended:
 
         M + U <= L(u) + √(sum of u_c'A_c u_c) √(sum of θ_c'Σ_c θ_c),     A_c = Σ_c^-1,
 
-    for weights u of all classes, (k, d), and Σ_c of class c, full or diagonal, after the last row. θ_c is the sum of the rows of
-    class c that changed the model, less those whose strongest rival it was; L(u) sums the largest of 1 - (u_y - u_c).x over c and
-    0 in those rounds. (The paper calls its condition extended to several classes, of which this is the case.) y : the classes
-    0 .. k - 1. The learner stays as it is: a copy learns.
+    for multi_class="crammer_singer", weights u of all classes, (k, d), and Σ_c of class c, full or diagonal, after the last row.
+    θ_c is the sum of the rows of class c that changed the model, less those of which c was the strongest rival; L(u) sums the
+    largest of 1 - (u_y - u_c).x over c and 0 in those rounds. (The paper mentions that its condition extends to several classes:
+    this is that case.) y : the classes 0 .. k - 1. A copy of the learner learns.
 
     >>> from onlinecls import SecondOrderPerceptron
     >>> learner = SecondOrderPerceptron(
@@ -330,7 +330,7 @@ def potential_based_multiclass(
 
 
 def _require_joint(who: str, learner: Any, names: tuple[str, ...], constants: tuple[str, ...]) -> None:
-    """Raise unless the learner is one of these, of all classes jointly, with numbers for these parameters that it has."""
+    """Raise unless the learner is of one of these classes, joint, with numbers for those of these parameters that it has."""
     asked = {base.__name__ for base in type(learner).__mro__}.intersection(names) and learner.multi_class == "crammer_singer"
     own = [name for name in constants if hasattr(learner, name)]
     if not asked or any(value is None or isinstance(value, str) for value in (getattr(learner, name) for name in own)):
@@ -341,7 +341,7 @@ def _require_joint(who: str, learner: Any, names: tuple[str, ...], constants: tu
 
 
 def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike) -> Iterator[tuple]:
-    """Yield, as a copy learns, it, each row, its margins over the other classes, those of u, and whether the row changed it."""
+    """Yield, for each row that a copy learns: the copy, the row, its margins over the other classes, u's, and if it updated."""
     learner = _unfitted(who, learner)
     rows = validate.read_rows(who, X.toarray() if issparse(X) else X, np.float64)
     X, u = rows.data.reshape(rows.n_rows, rows.n_features), np.asarray(u, dtype=np.float64)
@@ -358,12 +358,12 @@ def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike)
 
 
 def follow_the_leader(y: ArrayLike) -> Bound:
-    """Squared losses of the mean of all targets so far (0 before the first), the tutorial's first example:
+    """Bound the squared losses of the mean of all targets so far (0 before the first), the tutorial's first example:
 
         sum of (w_t - y_t)² <= min over u of the sum of (u - y_t)² + 2 B² (1 + log T),     B = the largest |w_t - y_t|
 
-    For the loss of w_t is above that of the mean w_{t+1}, which has seen y_t, by (1 - (1 - 1/t)²) (w_t - y_t)² <= 2 B²/t, and
-    those means are together no worse than the best u.
+    The loss of w_t exceeds that of the mean w_{t+1}, which has seen y_t, by (1 - (1 - 1/t)²) (w_t - y_t)² <= 2 B²/t, and the
+    summed losses of those means do not exceed the best u's.
 
     >>> paid, allowed = follow_the_leader([1.0, 3.0, 2.0])
     >>> paid, round(allowed, 2)
@@ -379,13 +379,13 @@ def follow_the_leader(y: ArrayLike) -> Bound:
 
 
 def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
-    """Losses of a committee with combine="hedge" so far: the means of its members' by their weights, of rows of weight 1.
+    """Bound the losses so far of a committee with combine="hedge", its members' weighted means, for rows of weight 1.
 
         sum over t of Σ_k a_{k,t} l_{k,t} <= the best member's losses + 2 √(T ln(K)/2) + √(ln(K)/8),     l in [0, 1]
 
     Cesa-Bianchi and Lugosi, Prediction, Learning, and Games, Theorem 2.3. It holds after every row, for any members and rows.
-    (The loss of the combined score is another number: a clipped hinge is not convex.) A regressor's losses begin anew when its
-    first 16 rows tell another unit of y.
+    (The loss of the combined score is a different number: a clipped hinge is not convex.) A regressor's losses start anew if its
+    first 16 rows change the unit of y.
 
     >>> from onlinecls import AROWClassifier, CommitteeClassifier, Perceptron
     >>> learner = CommitteeClassifier([AROWClassifier(), Perceptron()], combine="hedge")
@@ -403,9 +403,9 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
 
 
 def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:
-    """Expected mistakes of Hedge (eta0="auto") on advice X of d experts: the best expert's + 2 √(T ln(d)/2) + √(ln(d)/8).
+    """Bound Hedge's expected mistakes (eta0="auto") with d experts by the best expert's + 2 √(T ln(d)/2) + √(ln(d)/8).
 
-    Tutorial, parts I and V. X : (n_rows, d), the chances that experts give +1 (signed: advice in [-1, 1]); y : -1 or +1.
+    Tutorial, parts I and V. X : (n_rows, d), the experts' chances of +1 (signed: advice in [-1, 1]); y : -1 or +1.
 
     >>> X, y = np.tile([[1.0, 0.0, 0.5]], (50, 1)), np.ones(50)
     >>> paid, allowed = hedge(X, y)

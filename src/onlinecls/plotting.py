@@ -29,7 +29,7 @@ _STYLES = ("-", "--", ":", "-.")
 class ProgressiveDisplay:
     """Learning curves: the progressive error of learners over the rows that they have seen.
 
-    Dotted lines are where an alarm was raised.
+    Dotted lines mark alarms.
 
     Make one with `from_results` or `from_estimators`; `plot` draws it again with other options.
 
@@ -97,7 +97,7 @@ class ProgressiveDisplay:
         classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, weighted: bool = False,
         log_x: bool = False, log_y: bool = False, **kwargs: Any,
     ) -> Self:
-        """Stream rows through copies of learners, and draw the curves. The learners stay as they are.
+        """Stream rows through copies of learners, and draw the curves.
 
         Parameters
         ----------
@@ -138,9 +138,9 @@ class ProgressiveDisplay:
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure.
         measure : str, default=None
-            Measure to draw in the place of the error, by its name in the results' `measures` ("macro_f1", "auc", "log_loss").
+            Measure to draw instead of the error, by its name in the results' `measures` ("macro_f1", "auc", "log_loss").
         weighted : bool, default=False
-            The error in sample weights instead of rows.
+            Draw the error in sample weights instead of rows.
         log_x, log_y : bool, default=False
             Logarithmic axes.
         **kwargs :
@@ -182,10 +182,10 @@ class ProgressiveDisplay:
         ylabel = f"{'weighted ' if weighted else ''}mistakes so far, % of examples" if measure is None else measure
         ax.set(xlabel="examples seen", ylabel=ylabel)
         _set_scales(ax, log_x, log_y)
-        if log_y:  # few ticks are powers of ten within so narrow a range
+        if log_y:  # few powers of ten lie in so narrow a range
             ax.yaxis.set_major_formatter("{x:g}")
             ax.yaxis.set_minor_formatter("{x:g}")
-        elif measure is None:  # the first points, after a handful of rows, would flatten all the rest
+        elif measure is None:  # the first points, after a handful of rows, would flatten the rest
             settled = [curve(result)[result.examples >= result.examples[-1] / 50] for result in self.results.values()]
             ax.set_ylim(0, 1.05 * max(float(np.max(error)) for error in settled) or 1)
         outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}
@@ -195,7 +195,7 @@ class ProgressiveDisplay:
 
 
 class BoundDisplay:
-    """Losses of learners along a stream, and the bounds that their theorems allow, as dashed lines of the same colour.
+    """Losses of learners along a stream, and their theorems' bounds, as dashed lines of the same colour.
 
     Make one with `from_certificates`; `plot` draws it again with other options.
 
@@ -247,7 +247,7 @@ class BoundDisplay:
         Raises
         ------
         ValueError
-            If certificates is not a dict of names and what bounds.follow returns, or is empty.
+            If certificates is not a dict of names and results of bounds.follow, or is empty.
         ImportError
             If matplotlib is not installed.
         """
@@ -289,7 +289,7 @@ class BoundDisplay:
 
 
 class CommitteeDisplay:
-    """Weights of a committee's members along a stream: whom it follows.
+    """Weights of a committee's members along a stream.
 
     Make one with `from_estimator`; `plot` draws it again with other options.
 
@@ -332,7 +332,7 @@ class CommitteeDisplay:
         cls, estimator: CommitteeClassifier | CommitteeRegressor, stream: XY | XYWeight | list[XY | XYWeight], *,
         classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, **kwargs: Any,
     ) -> Self:
-        """Stream rows through a copy of a committee, and draw the weights of its members. The committee stays as it is.
+        """Stream rows through a copy of a committee, and draw the weights of its members.
 
         Parameters
         ----------
@@ -352,7 +352,7 @@ class CommitteeDisplay:
         Raises
         ------
         TypeError
-            If estimator is no committee.
+            If estimator is not a committee.
         ImportError
             If matplotlib is not installed.
         """
@@ -395,7 +395,7 @@ class CommitteeDisplay:
 
 
 def _every(stream: Any) -> int:
-    """Return the rows between two of 200 points."""
+    """Return the number of rows between two of 200 points."""
     batches = [stream] if isinstance(stream, tuple) and not isinstance(stream[0], tuple) else stream
     return max(sum(len(batch[1]) for batch in batches) // 200, 1)
 
@@ -403,10 +403,10 @@ def _every(stream: Any) -> int:
 def _check(who: str, given: Any, attribute: str, maker: str) -> None:
     """Refuse anything but a dict of results that have an attribute."""
     if not isinstance(given, Mapping) or not given:
-        raise ValueError(f"{who} must be a dict of name: what {maker} returns, with one at least, got {given!r}.")
+        raise ValueError(f"{who} must be a dict of name: result of {maker}, with at least one, got {given!r}.")
     strange = [each for each in given.values() if not hasattr(each, attribute)]
     if strange:
-        raise ValueError(f"{who} must be what {maker} returns, got {type(strange[0]).__name__}.")
+        raise ValueError(f"{who} must be results of {maker}, got {type(strange[0]).__name__}.")
 
 
 def _set_scales(ax: Axes, log_x: bool, log_y: bool) -> None:

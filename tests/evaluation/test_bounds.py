@@ -700,7 +700,7 @@ def test_each_parameter_is_named_by_the_theorem_or_changes_nothing_or_is_refused
 @pytest.mark.parametrize("row", [row for row in ALGORITHMS.values() if row.tasks == ("binary", "multiclass") and not row.theorems], ids=lambda row: row.name)
 def test_an_algorithm_without_a_theorem_is_refused(row):
     learner = getattr(onlinecls, row.estimator)(**row.selects, **row.trials[0], **NO)
-    message = f"onlinecls.bounds: learner must be one of which a theorem speaks, got {learner!r}. No theorem here speaks of its"
+    message = f"onlinecls.bounds: learner must be one that a theorem covers, got {learner!r}. No theorem here bounds its"
     with pytest.raises(ValueError, match="^" + re.escape(message)):
         bounds.follow(learner, np.eye(2), [1, -1], u=[0.0, 1.0])
 
@@ -739,7 +739,7 @@ ERRORS = {
         lambda: bounds.follow(None, X, Y),
     "onlinecls.bounds: learner must not be fitted, got Perceptron(":
         lambda: bounds.follow(Perceptron(**NO).fit(X, Y), X, Y),
-    "onlinecls.bounds: fit_intercept must be False, got fit_intercept=True, of which the theorem does not speak. Follow a "
+    "onlinecls.bounds: fit_intercept must be False, got fit_intercept=True, which the theorem does not cover. Follow a "
     "learner with fit_intercept=False: a column of ones in X is an intercept.": lambda: bounds.follow(Perceptron(), X, Y),
     "onlinecls.bounds: average must be False, got average=True": lambda: bounds.follow(Perceptron(average=True, **NO), X, Y),
     "onlinecls.bounds: class_weight must be None, got class_weight={1: 2}":
@@ -767,7 +767,7 @@ ERRORS = {
         bounds.follow(AROWClassifier(1.0, r1=2.0, **FULL, **NO), X, Y), [0, 0]),
     "onlinecls.bounds.arow: forgetting must be 0.0, got forgetting=0.1": lambda: bounds.arow(
         bounds.follow(AROWClassifier(1.0, forgetting=0.1, **FULL, **NO), X, Y), [0, 0]),
-    f"onlinecls.bounds.arow: course must be that of one of: AROW; got that of {PLAIN!r}. Each bound is one learner's.":
+    f"onlinecls.bounds.arow: course must be that of one of: AROW; got that of {PLAIN!r}. Follow one of those.":
         lambda: bounds.arow(bounds.follow(PLAIN, X, Y), [0, 0]),
     "onlinecls.bounds.p_norm: course must be that of one of: p-norm Perceptron; Aggressive p-norm Perceptron; got that of P":
         lambda: bounds.p_norm(bounds.follow(PassiveAggressiveOneClass(), X), [0, 0]),

@@ -325,9 +325,9 @@ def test_a_display_draws_on_the_given_axes(display):
 
 def test_a_display_refuses_wrong_results_and_streams(display):
     for bad in ({}, [1], None):
-        with pytest.raises(ValueError, match="results must be a dict of name: what progressive_validation returns"):
+        with pytest.raises(ValueError, match="results must be a dict of name: result of progressive_validation"):
             display.from_results(bad)
-    with pytest.raises(ValueError, match="results must be what progressive_validation returns, got int"):
+    with pytest.raises(ValueError, match="results must be results of progressive_validation, got int"):
         display.from_results({"a": 1})
     with pytest.raises(ValueError, match=r"stream must be .* which every learner can read, got generator"):
         display.from_estimators({"a": onlinecls.AROWClassifier()}, (batch for batch in [(X, Y)]))

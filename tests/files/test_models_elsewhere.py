@@ -60,7 +60,7 @@ def test_a_file_name_s_ending_compresses_it(tmp_path, ending):
     (tmp_path / "cut").write_bytes(first[: len(first) // 2])
     with pytest.raises(ValueError, match="must be a whole compressed file, got one that is cut or damaged"):
         load(tmp_path / "cut")
-    with pytest.raises(ValueError, match="must be an uncompressed file by its name for mmap=True"):
+    with pytest.raises(ValueError, match="must be the path of an uncompressed file for mmap=True"):
         load(tmp_path / "renamed", mmap=True)
 
 

@@ -310,8 +310,8 @@ def test_a_permission_error_of_the_system_leaves_the_old_model(saved, monkeypatc
 
     monkeypatch.setattr(internals.files, "open", refuse, raising=False)
     message = (
-        "Perceptron: save must write a file beside its target and put it in its place, got: Permission denied. What was there "
-        "before is as it was. Save to another path"
+        "Perceptron: save must write a file beside its target and put it in its place, got: Permission denied. The old "
+        "file is unchanged. Save to another path"
     )
     with pytest.raises(PermissionError, match=re.escape(message)) as caught:
         learner.save(saved)
@@ -360,7 +360,7 @@ def test_a_full_disk_leaves_the_old_model(saved):
     limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
     try:
-        with pytest.raises(OSError, match=r"AROWClassifier: save must write a file .* got: File too large. What was there"):
+        with pytest.raises(OSError, match=r"AROWClassifier: save must write a file .* got: File too large. The old file"):
             learner.save(saved, dense=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

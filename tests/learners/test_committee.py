@@ -275,7 +275,7 @@ def test_parameters_out_of_their_range(name, value):
 def test_committees_do_not_merge():
     X, y = drifting(30, 4)
     models = [CommitteeClassifier().partial_fit(X, y) for _ in "ab"]
-    with pytest.raises(ValueError, match="merge must have models that merge, got a CommitteeClassifier: whom it follows"):
+    with pytest.raises(ValueError, match="merge must have models that merge, got a CommitteeClassifier: its members' weights"):
         onlinecls.merge(models)
 
 

@@ -458,7 +458,7 @@ OUT_OF_RANGE = {
           "r must be 'auto' or a finite number > 0, got r={!r}. r is the noise variance of "
         "one row: 0.01 to 10 times the squared length of a row."),
     "epsilon": ([-1.0, np.inf, np.nan, "1", None], "epsilon must be a finite number >= 0, got epsilon={!r}. Residuals up to "
-        "epsilon, in units of y, are no loss."),
+        "epsilon, in units of y, have no loss."),
     "p": ([1, 1.5, 0.0, 501, np.nan, np.inf, "2", True],
           "p must be None or a number in [2, 500], got p={!r}. 2 is the plain Perceptron, "
           "None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound."),
@@ -466,8 +466,8 @@ OUT_OF_RANGE = {
                "rows; with 2**0.5 and norms up to 1 the steps of p = 2 are PA-I's."),
     "b": ([0.0, -1.0, np.nan, np.inf, "1", None], "b must be a finite number > 0, got b={!r}."),
     "eta": ([0.5, 1.0, 0.3, 2.0, np.nan, None],
-            "eta must be a number in (0.5, 1), got eta={!r}. eta is the probability with which a row must be right; 0.5 would "
-                "ask for nothing."),
+            "eta must be a number in (0.5, 1), got eta={!r}. eta is the required probability of a correct prediction; 0.5 "
+                "would require nothing."),
     "initial_variance": ([0.0, -1.0, np.inf, "a"], "initial_variance must be 'auto' or a finite number > 0, got "
         "initial_variance={!r}. It is the variance of each weight before the first row."),
     "eta0": ([0.0, -1.0, np.inf, np.nan, "a"],
@@ -478,8 +478,8 @@ OUT_OF_RANGE = {
     "delta": ([0.0, -1.0, np.inf],
               "delta must be 'auto' or a finite number > 0, got delta={!r}. It keeps the first steps finite."),
     "l1": ([-1.0, 0.5], "l1 must be a number in [0, 0], got l1={!r}. Use update='dual_averaging' for l1 > 0."),
-    "margin": ([0.0, -1.0, np.inf, "a"], "margin must be a finite number > 0, got margin={!r}. No score leaves "
-        "[-norm_bound max|x|, norm_bound max|x|]: a margin beyond is never met."),
+    "margin": ([0.0, -1.0, np.inf, "a"], "margin must be a finite number > 0, got margin={!r}. Scores lie in "
+        "[-norm_bound max|x|, norm_bound max|x|]: no row can have a larger margin."),
     "signed": (["yes", None, 1], "signed must be True or False, got signed={!r}."),
     "norm_bound": ([0.0, -1.0, np.inf, None, "a"],
                    "norm_bound must be 'auto' or a finite number > 0, got norm_bound={!r}. The weights' "
@@ -535,11 +535,11 @@ OUT_OF_RANGE_IN = {
        for who in ("AROWClassifier", "AROWRegressor") for name in ("r1", "r2")},
     ("PassiveAggressiveClassifier", "margin"): (
         [0.0, -1.0, np.inf, None],
-        "margin must be a finite number > 0, got margin={!r}. It is the margin y w.x from which on a row is no loss."),
+        "margin must be a finite number > 0, got margin={!r}. Rows of at least this margin y w.x have no loss."),
     ("SecondOrderPerceptron", "r"): ([0.0, -1.0, np.nan, np.inf, "1", None, "auto"], "r must be a finite number > 0, got "
         "r={!r}. r is the noise variance of one row, where the variance of its score is about 1 at first."),
-    **{(who, "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. It is the margin y "
-                         "w.x from which on a row is no loss.")
+    **{(who, "margin"): ([0.0, -1.0, np.inf, None], "margin must be a finite number > 0, got margin={!r}. Rows of at "
+                         "least this margin y w.x have no loss.")
        for who in ("DualAscentClassifier", "PassiveAggressiveClassifier")},
     **{(who, "update"): (["DA4", None], "update must be one of 'DA1', 'DA2', 'DA3', got update={!r}.")
        for who in ("DualAscentClassifier", "DualAscentRegressor")},
