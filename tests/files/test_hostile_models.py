@@ -88,7 +88,7 @@ FORGED = {
     "a power that is not the weight's": (ENTROPIC, THREE, poking("values", 2, 0.25)),
     "a classifier's name": (onlinecls.AROWRegressor(), X.sum(axis=1), setting("told", "estimator", "AROWClassifier")),
     "a negative sum of squared errors": (onlinecls.AROWRegressor(), X.sum(axis=1), poking("counters", 8, -1.0)),
-    "products of gradients that are none": (onlinecls.AdaGradClassifier(matrix="full"), TWO, poking("products", 1, 1e3)),
+    "products that gradients cannot have": (onlinecls.AdaGradClassifier(matrix="full"), TWO, poking("products", 1, 1e3)),
     "a power that is not the multiplicative weight's": (SIGNED, TWO, poking("values", 2, 0.25)),
     "a multiplicative normaliser below 0": (SIGNED, TWO, poking("groups", 2, -1.0)),
     "a kept row of no class": (FOREL, THREE, poking("labels", 0, 3, "i4")),

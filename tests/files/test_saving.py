@@ -144,7 +144,7 @@ def test_what_load_would_refuse_is_not_saved(tmp_path):
     with pytest.raises(ValueError, match="Perceptron: eta0 must be"):
         learner.set_params(eta0=-1.0).save(tmp_path / "model")
     state_of(learner.set_params(eta0=1.0)).values[3] = np.nan
-    message = "Perceptron: save must have a model as learning leaves it: numbers that learning can give, got "
+    message = "Perceptron: save must have a model that learning can produce: numbers that learning can produce, got "
     message += "'values with NaN or infinity'. Fit it again."
     with pytest.raises(ValueError, match=re.escape(message)):
         learner.save(tmp_path / "model")
@@ -176,7 +176,7 @@ def test_save_refuses_kernels_and_estimators_that_only_pickle_can_hold(tmp_path)
         pass
 
     named = onlinecls.KernelOnlineClassifier(kernel=dot).partial_fit(X, TWO)
-    message = f"KernelOnlineClassifier: save must have a kernel that has a name, got kernel={dot!r}, whose code a file without "
+    message = f"KernelOnlineClassifier: save must have a kernel given by name, got kernel={dot!r}, whose code a file without "
     message += "pickle cannot hold. Use pickle."
     for learner in (named, copy.deepcopy(named).set_params(kernel="rbf")):  # (the model is what it was learnt with)
         with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
@@ -227,7 +227,7 @@ def test_metadata_comes_back_as_json_holds_it(saved):
     learner.save(saved)
     assert load(saved, return_metadata=True)[1] == {}
     for bad in ([1], {"x": (1, 2)}, {1: 2}, {"x": np.float64(1)}, {"x": float("nan")}, {"x": {"y": b""}}, {"x": [{2: 1}]}):
-        with pytest.raises(ValueError, match="AROWClassifier: metadata must be a dict of what JSON gives back as it was"):
+        with pytest.raises(ValueError, match="AROWClassifier: metadata must be a dict that JSON returns unchanged"):
             learner.save(saved, metadata=bad)
 
 

@@ -188,9 +188,9 @@ def test_dual_variables_above_their_rows_weights(n_classes):
     state.alpha[0] = 1.0
     assert state.problem() == "weights that are not those of the dual variables"
     state.alpha[0] = 1.001
-    assert state.problem() == "dual variables out of their range"
+    assert state.problem() == "dual variables out of range"
     state.alpha[0], state.weights[0] = 1.0, 0.0  # a row that was left out
-    assert state.problem() == "dual variables out of their range"
+    assert state.problem() == "dual variables out of range"
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])

@@ -107,7 +107,7 @@ def test_calibration_counts_sample_weights_and_no_class_weights():
 # --- only rows that are new ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:.*lean towards the rows that came last")
+@pytest.mark.filterwarnings("ignore:.*are biased towards the last rows")
 @pytest.mark.parametrize("more", [{}, {"loss_tol": 0.1}], ids=str)
 def test_fit_learns_probabilities_in_its_first_epoch_alone(more):
     one, five = (PA(0.1, probability=True, max_iter=n, tol=None, random_state=0, **more) for n in (1, 5))
@@ -134,7 +134,7 @@ def test_passes_of_the_command_line_learn_probabilities_in_the_first_alone(tmp_p
 # --- who gives probabilities ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore:.*lean towards the rows that came last")
+@pytest.mark.filterwarnings("ignore:.*are biased towards the last rows")
 @pytest.mark.parametrize("name", ["predict_proba", "predict_log_proba"])
 def test_probabilities_need_probability_true(name):
     learner = PA().partial_fit(X, TWO)
@@ -150,12 +150,12 @@ def test_probabilities_need_probability_true(name):
 
 
 @pytest.mark.parametrize("estimator", [PA, onlinecls.Perceptron, onlinecls.ConfidenceWeightedClassifier])
-def test_fit_warns_once_if_the_last_weights_lean(estimator):
+def test_fit_warns_once_if_the_last_weights_are_biased(estimator):
     with pytest.warns(UserWarning) as found:
         estimator(probability=True, max_iter=3, tol=None).fit(X, TWO)
     assert [str(each.message) for each in found] == [
         f"{estimator.__name__}: probability=True should come with average=True, got average=False. The last weights, and thus "
-        "the scores, lean towards the rows that came last, so the probabilities may be off. Set average=True, or use "
+        "the scores, are biased towards the last rows, so the probabilities may be off. Set average=True, or use "
         "AROWClassifier or NAROWClassifier."
     ]
     assert found[0].filename == __file__

@@ -30,7 +30,7 @@ def checks_of_estimators():
     return [pytest.param(*key, each, id=f"{key[0].__name__}-{key[1]}") for key, each in found.items()]
 
 
-@pytest.mark.filterwarnings("ignore:.*lean towards the rows that came last")
+@pytest.mark.filterwarnings("ignore:.*are biased towards the last rows")
 @pytest.mark.parametrize("check, estimator, learners", checks_of_estimators())
 def test_contract(check, estimator, learners):
     within(learner=learners)(check)()

@@ -552,7 +552,7 @@ NOT_CHECKED = {"alpha", "l1_ratio", "class_weight"}  # not used; tested above
 
 
 #: Of the estimators that the tables above do not hold, and what does not go together.
-BEST = ("each w is the best for all rows so far, and every weight may change in any round. Use DualAscentClassifier for an "
+BEST = ("each w is optimal for all rows so far, and every weight may change in any round. Use DualAscentClassifier for an "
         "average.")
 GAMMA = "gamma multiplies squared distances (rbf) or inner products."
 SCALE = ("the scale of all weights changes with every step, so that their average has no accurate O(nnz) form. OnlineToBatch "
@@ -602,11 +602,11 @@ REFUSED = [
       for cls in (onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier,
                   onlinecls.MultiplicativePassiveAggressiveRegressor)),
     *((cls(regularizer="entropic", sigma="auto", average=True), "average must be False with regularizer='entropic' and "
-       "sigma='auto', got average=True: with a sigma that grows, the weights are no common number times what is stored of each "
-       "feature. Use a number for sigma, or regularizer='euclidean'.")
+       "sigma='auto', got average=True: with a growing sigma, the weights are not one common number times the stored "
+       "ones. Use a number for sigma, or regularizer='euclidean'.")
       for cls in (onlinecls.DualAscentClassifier, onlinecls.DualAscentRegressor)),
-    *((cls(loss_tol=0.1, **{name: True}), f"{name} must be False with loss_tol, got {name}=True: it is the last weights that "
-       "have no larger loss, on all rows. Leave one of the two out.")
+    *((cls(loss_tol=0.1, **{name: True}), f"{name} must be False with loss_tol, got {name}=True: only the last weights have no "
+       "larger loss, on all rows. Leave one of the two out.")
       for cls in (onlinecls.PassiveAggressiveClassifier, onlinecls.PassiveAggressiveRegressor)
       for name in ("average", "early_stopping")),
 ]

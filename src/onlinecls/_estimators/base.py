@@ -1,7 +1,7 @@
-"""The base of all learners: scikit-learn's conventions, weights, epochs, and the way from rows to a kernel.
+"""The base of all learners: scikit-learn's conventions, weights, epochs, and the calls of the kernels.
 
-The flow is one way: an estimator's parameters and input are read and checked here and in the task's own file (`_classifier`,
-`_regressor`), the kernels (`_core`) change the arrays of a `State`, and attributes are views of it.
+Data flow one way: an estimator's parameters and input are read and checked here and in the task's own file (classifier.py,
+regressor.py), the kernels (`_core`) change the arrays of a `State`, and attributes are views of it.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
 
 _ROUNDS, UNKNOWN = model.COUNTERS["t"], Units()
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-_MUCH = 1 << 26  # bytes; below, nobody asks whether there is memory
+_MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
 _SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
 NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
 
 
 class Batch(NamedTuple):
-    """Hold the rows of a call as the kernels take them: targets are numbers of classes, or real ones."""
+    """The rows of a call as the kernels take them: targets are numbers of classes, or real numbers."""
 
     rows: Rows
     targets: np.ndarray
@@ -81,9 +81,9 @@ class Batch(NamedTuple):
 
 
 def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
-    """Decorate a method that learns: one thread at a time runs it, and an error leaves the estimator as it was.
+    """Decorate a method that learns: one thread at a time runs it, and an error leaves the estimator unchanged.
 
-    A model that has learnt rows by then keeps them. (Ctrl-C is no error: what was learnt before it stays.)
+    Rows that the model has learnt by then stay learnt. (Ctrl-C is not such an error: what was learnt before it stays.)
     """
 
     @wraps(learn)
@@ -95,7 +95,7 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
 
 
 def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
-    """Weights of rows, not all of them 0."""
+    """Read the weights of rows, not all of them 0."""
     weights = validate.read_weights(who, sample_weight, n_rows)
     if len(weights) and not weights.any():
         raise ValueError(
@@ -110,7 +110,7 @@ class Estimator(Routing):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _lock: Lock
-    _in_place = frozenset({"_state", "_run", "_model"})  # attributes whose objects learning calls change
+    _in_place = frozenset({"_state", "_run", "_model"})  # attributes whose objects learning changes
 
     @classmethod
     @cache
@@ -119,7 +119,7 @@ class Estimator(Routing):
 
     @classmethod
     def _signature(cls) -> dict[str, inspect.Parameter]:
-        """The constructor's parameters; those of the base class, too, where it takes them as ``**keywords``."""
+        """Return the constructor's parameters, and those of the base class if it takes them as ``**keywords``."""
         found: dict[str, inspect.Parameter] = {}
         for each in (base for base in cls.__mro__ if "__init__" in base.__dict__):
             own = [part for name, part in inspect.signature(each.__dict__["__init__"]).parameters.items() if name != "self"]
@@ -143,20 +143,20 @@ class Estimator(Routing):
         return itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
 
     def _assign(self, values: dict) -> None:
-        """Set a constructor's parameters (its locals) as they came: nothing is checked or changed before `fit`."""
+        """Set a constructor's parameters (its locals) as given: nothing is checked or changed before `fit`."""
         for name, value in values.items():
             if name not in ("self", "__class__"):
                 setattr(self, name, value)
 
     def _nested(self) -> dict[str, Any]:
-        """Return the estimators among the parameters, by the names before the two underscores of theirs."""
+        """Return the estimators among the parameters, by the prefixes of their parameters' names."""
         return {}
 
     def _set_nested(self, named: dict[str, Any]) -> None:
-        """Take other estimators of these names, or the same ones with other parameters."""
+        """Replace the estimators of these names, by others or by the same ones with other parameters."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The constructor's parameters, by name; deep: estimators among them too, and their parameters as name__parameter."""
+        """Return the constructor's parameters by name; deep: with those of nested estimators, as name__parameter."""
         params = {name: getattr(self, name) for name in self._parameter_names()}
         for name, inner in self._nested().items() if deep else ():
             params[name] = inner
@@ -165,7 +165,7 @@ class Estimator(Routing):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters by the names that `get_params` has; the next call that learns checks them. Returns the estimator."""
+        """Set parameters by the names of `get_params`; the next call that learns checks them. Returns the estimator."""
         valid, before = self._parameter_names(), self.__dict__.copy()
         for name in [name for name in params if name in valid]:
             setattr(self, name, params.pop(name))
@@ -189,7 +189,7 @@ class Estimator(Routing):
         return self.__dict__.get("_lock") or self.__dict__.setdefault("_lock", Lock(type(self).__name__))
 
     def _sharing(self) -> Self:
-        """Return an estimator of the same attributes, which shares the model and its lock."""
+        """Return an estimator with the same attributes, which shares the model and its lock."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
         return twin
@@ -202,29 +202,29 @@ class Estimator(Routing):
         with self._own_lock().copying():
             twin = memo[id(self)] = self._sharing()
             twin.__dict__.update(deepcopy(twin.__dict__, memo))
-            twin._settle()
+            twin._leave_fit()
             return twin
 
     def __getstate__(self) -> dict[str, Any]:
         return self._snapshot().__dict__
 
     def _snapshot(self) -> Self:
-        """Return an estimator of the same parameters with a model of its own, copied between two learning calls."""
+        """Return an estimator with the same parameters and its own model, copied between two learning calls."""
         with self._own_lock().copying():
             twin = self._sharing()
             del twin._lock
             for name in self._in_place & twin.__dict__.keys():
                 own = twin.__dict__[name]
                 twin.__dict__[name] = own.copy() if isinstance(own, Counted) else deepcopy(own)
-            twin._settle()
+            twin._leave_fit()
             return twin
 
-    def _settle(self) -> None:
-        """Make of a model that was copied between two epochs of `fit` one that `partial_fit` goes on with."""
+    def _leave_fit(self) -> None:
+        """Prepare a model copied between two epochs of `fit` for `partial_fit`."""
 
     @contextmanager
     def _undone_on_error(self) -> Iterator[None]:
-        """Take back all attributes on an error, unless the model that they had has learnt rows."""
+        """Restore all attributes on an error, unless their model has learnt rows."""
         before, n_rows = self.__dict__.copy(), self._rows_learnt(self.__dict__)
         try:
             yield
@@ -234,19 +234,19 @@ class Estimator(Routing):
             raise
 
     def _restore(self, before: dict) -> None:
-        """Take back all attributes as they were; whoever reads meanwhile finds each of them."""
+        """Restore all attributes; readers in other threads find each of them at any time."""
         self.__dict__.update(before)
         for name in self.__dict__.keys() - before.keys():
             del self.__dict__[name]
 
     @staticmethod
     def _rows_learnt(attributes: dict) -> float | None:
-        """Return how many rows the model among these attributes has learnt; None if there is no model."""
+        """Return the number of rows that the model among these attributes has learnt; None without a model."""
         state = attributes.get("_state")
         return None if state is None else state.counters.item(_ROUNDS)
 
     def _take_features(self, X: Matrix, n_features: int) -> None:
-        """Take the number of features, and their names if X has any, as those of the model."""
+        """Set the model's number of features, and their names if X has any."""
         names, self.n_features_in_ = validate.feature_names(type(self).__name__, X), n_features
         self.__dict__.pop("feature_names_in_", None)
         if names is not None:
@@ -258,7 +258,7 @@ class Estimator(Routing):
             problem = f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input."
             raise validate.ParameterError(f"{problem} {_SAME_COLUMNS}", "X", _SAME_COLUMNS)
         if isinstance(X, validate.Rows):
-            return  # whoever made them has found the columns by their names, if they have any
+            return  # (their maker has checked the columns' names, if any)
         seen = self.__dict__.get("feature_names_in_")
         names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
         validate.same_names(who, seen, names)
@@ -269,20 +269,20 @@ class Estimator(Routing):
     def save(
         self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None, *, dense: bool = False,
     ) -> None:
-        """Write the fitted model to a file, whole or not at all; `onlinecls.load` gives it back, bit for bit, to learn on.
+        """Write the fitted model to a file, whole or not at all; `onlinecls.load` returns it, bit for bit, ready to learn on.
 
-        The file is written beside its place, synced to the disk and renamed into it: a crash at any moment leaves the old model
-        or the new one. (A kill leaves a ``.onlinecls-*.tmp`` there too, which a later save removes.)
+        The file is written under another name, synced to the disk and renamed: a crash at any moment leaves the old model or the
+        new one. (A kill also leaves a ``.onlinecls-*.tmp``, which a later save removes.)
 
         Parameters
         ----------
         path : str, bytes, os.PathLike or binary file object
             A file there is replaced, keeping its permissions; a link is followed. A name that ends in .gz or .zst is compressed.
-            Into a file object the bytes are written as they come.
+            To a file object the bytes are written in order.
         metadata : dict, default=None
-            Whatever should stay with the model: texts as keys, and values that JSON gives back as they were.
+            Anything to keep with the model: texts as keys, and values that JSON returns unchanged.
         dense : bool, default=False
-            Write features that were never met, too: for ``load(mmap=True)``.
+            Also write features that were never seen: for ``load(mmap=True)``.
 
         Raises
         ------
@@ -290,31 +290,31 @@ class Estimator(Routing):
             If the estimator is not fitted, is of a class that extends one of this library, or has a parameter that a file without
             pickle cannot hold (a RandomState, a callable kernel, an estimator of another library). Nothing is written then.
         OSError
-            If the file cannot be written. What was there before is as it was.
+            If the file cannot be written. The old file is then unchanged.
         """
         saving.save(self, path, metadata, dense)
 
     def _n_saved(self) -> int:
-        """Return the number of features whose numbers a file holds."""
+        """Return the number of features that a file stores."""
         return self.n_features_in_
 
     def merge(self, *others: Any) -> Self:
-        """Take in what other models of this kind have learnt, each from rows of its own. Returns the estimator.
+        """Merge other models of this kind, learnt from other rows, into this one. Returns the estimator.
 
-        Second-order learners multiply their posteriors, so that least squares with ``covariance="full"`` become what one pass
-        over all rows makes of them; first-order learners take the mean of their weights, each by its rounds (`onlinecls.merge`
-        says more). Classes are those of any; counters add up.
+        Second-order learners multiply their posteriors, so that least squares with ``covariance="full"`` gives the same model as
+        one pass over all rows; first-order learners take the mean of their weights, weighted by rounds (see `onlinecls.merge`).
+        The classes are those of all models; counters add up.
 
         Parameters
         ----------
         *others : estimators of the same class
-            With the same parameters (but those that say how `fit` goes through its rows), features and dtype. They are not
-            changed. One that has learnt nothing changes nothing. Where other threads learn them, their calls are waited for.
+            With the same parameters (but those of the epochs of `fit`), features and dtype. They are not changed. One that has
+            learnt nothing changes nothing. Learning calls of other threads are waited for.
 
         Raises
         ------
         ValueError
-            If the models do not merge. This one is then bit for bit what it was.
+            If the models cannot be merged. This one is then unchanged.
         """
         with merging.unchanged((self, *others), learner=self), self._undone_on_error():
             return merging.merge_into(self, others)
@@ -327,16 +327,16 @@ class Estimator(Routing):
 
 
 class OnlineLearner(saving.Describing, Estimator):
-    """Base of the online learners of all tasks: from parameters and rows to a kernel, epochs, and the fitted attributes.
+    """Base of the online learners of all tasks: parameters, rows, calls of a kernel, epochs, and the fitted attributes.
 
-    A task's own class says which kernel learns (`_task`), what a held-out row is worth (`_validate`), and reads the targets.
+    A task's own class chooses the kernel (`_task`), scores held-out rows (`_validate`), and reads the targets.
     """
 
     n_features_in_: int
     n_iter_: int
     _estimator_type: str
 
-    # Parameters, as far as a learner has them.
+    # Parameters, where a learner has them.
     fit_intercept: bool
     intercept_scaling: FloatOrAuto
     max_iter: int
@@ -351,36 +351,36 @@ class OnlineLearner(saving.Describing, Estimator):
     verbose: int
     dtype: FloatType | None
     n_jobs: int | None = None
-    delta: FloatOrAuto  # (AdaGrad's, as the next)
+    delta: FloatOrAuto  # (of AdaGrad, like the next one)
     l1: float
 
-    # What learning leaves, beside what `Describing` knows.
+    # Attributes set by learning, besides those of `Describing`.
     _compiled: tuple[Any, ...]  # the values of the parameters, units, Params in them; then the algorithm and its values
     _sparse_coef: Any
 
-    _foresight, _depth = "likely", 64  # how a full covariance meets many rows at once: see full.pxd
+    _foresight, _depth = "likely", 64  # how a full covariance processes many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
-    _are_seen = False  # whether the rows of a pass have been learnt before: probabilities then learn nothing from them
+    _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
     _kept: tuple[str, ...] = ("geometry", "average_from", "probability")  # compiled parameters fixed for a model
-    _width = NARROW + 1  # features of X, as far as covariance="auto" depends on them
-    _flat = False  # whether coef_ is of shape (n_features,), for there is but one vector
+    _width = NARROW + 1  # features of X, for covariance="auto"
+    _flat = False  # True if coef_ has shape (n_features,): there is always a single vector
 
-    if TYPE_CHECKING:  # what the tasks define
+    if TYPE_CHECKING:  # defined by the tasks
 
         def _read_targets(self, y: Any, n_rows: int) -> np.ndarray:
-            """Return the labels or numbers of a call, checked."""
+            """Return the checked labels or numbers of a call."""
 
         def _split(self, targets: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
             """Return the numbers of the rows to learn from, and of those to hold out for early stopping."""
 
         def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-            """Return the name of the kernel, if labels join, and if it weighs the classes by their counts."""
+            """Return the kernel's name, True if labels may join, and True if classes are weighted by their counts."""
 
         def _validate(self, rows: Rows, targets: np.ndarray, weights: np.ndarray | None) -> float:
-            """Return the score of the model on held-out rows: the higher, the better."""
+            """Return the score of the model on held-out rows; higher is better."""
 
         def _progress(self) -> str:
-            """Return the error so far as text, for the line that `verbose` prints for an epoch."""
+            """Return the error so far as text, for the line of an epoch under `verbose`."""
 
         def __sklearn_tags__(self) -> Tags: ...
 
@@ -426,21 +426,21 @@ class OnlineLearner(saving.Describing, Estimator):
         algorithm = select(type(self), values)
         validate.read_dtype(who, self.dtype)
         self._check_parameters(values)
-        # (A subclass may have fewer parameters than the class that it extends.)
+        # (A subclass may have fewer parameters than its base.)
         values = {**{name: getattr(self, name) for name in algorithm.params}, **values}
         if values.get("covariance") == "auto":
             values["covariance"] = "full" if self._width <= NARROW else "diagonal"
         return algorithm, values
 
     def _know_width(self, n_features: int) -> None:
-        """Take the width of X, on which the meaning of covariance="auto" depends."""
+        """Store the width of X, on which covariance="auto" depends."""
         if self._width != n_features:
             self._width = n_features
             if getattr(self, "covariance", None) == "auto":
                 self.__dict__.pop("_compiled", None)
 
     def _parameters(self) -> dict:
-        """Return the constructor's parameters by name, and those that a subclass has only from the learner it extends."""
+        """Return the constructor's parameters by name, and those that a subclass only inherits."""
         kept = ("fit_intercept", "intercept_scaling")
         return {**{name: self.__dict__[name] for name in kept if name in self.__dict__}, **self.get_params()}
 
@@ -486,7 +486,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return any(params[name] != self._params[name] for name in self._kept) or dtype not in (None, self._state.dtype)
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
-        """Check that parameters fit the model's dtype, which is known only once X is."""
+        """Check that parameters fit the model's dtype, which depends on X."""
         who, info = type(self).__name__, np.finfo(dtype)
         largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
         if 0.0 < params["variance"] < least:
@@ -511,7 +511,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
     @staticmethod
     def _state_class(params: dict) -> type[Any]:
-        """Return the class of the models that are learnt with these parameters."""
+        """Return the class of the models that these parameters choose."""
         return STATES[next(name for name, number in model.GEOMETRIES.items() if number == params["geometry"])]
 
     def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
@@ -520,7 +520,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return sum(prod(shape) * dtype.itemsize for shape, dtype in layout.values())
 
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """Refuse a model that does not fit before any of it is allocated."""
+        """Refuse a model that does not fit in memory before any of it is allocated."""
         n_matrices, size, _ = self._state_class(params).layout(n_features, n_classes, dtype, average=False)["sigma"][0]
         if n_matrices == 0:
             needed = self._model_bytes(params, n_features, n_classes, dtype)
@@ -542,14 +542,14 @@ class OnlineLearner(saving.Describing, Estimator):
     # --- learning ------------------------------------------------------------------------------------------------------------
 
     def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows in the order given, one pass, from where the model is.
+        """Learn from rows in the given order, in one pass, starting from the present model.
 
         Any split of a stream into calls gives the same model, to the last bit.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
+            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read in place; others
             are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
             Targets: finite numbers. Not used by a one-class learner.
@@ -563,7 +563,7 @@ class OnlineLearner(saving.Describing, Estimator):
         Raises
         ------
         ValueError
-            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
+            If a parameter, X, y or sample_weight is not valid. The model is then unchanged.
         """
         state = self.__dict__.get("_state")
         if state is None or not state.try_partial_fit(self.__dict__, X, y, sample_weight):
@@ -571,10 +571,10 @@ class OnlineLearner(saving.Describing, Estimator):
         return self
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch (`warm_start`: from where the model is) in epochs over all rows, up to `max_iter` of them.
+        """Learn from scratch (`warm_start`: from the present model) in up to `max_iter` epochs over all rows.
 
-        Epochs end early when the mean loss has not improved by `tol` in `n_iter_no_change` epochs running; with `early_stopping`,
-        when the score on held-out rows has not: accuracy, or R^2.
+        Epochs end early when the mean loss has not improved by `tol` in `n_iter_no_change` consecutive epochs; with
+        `early_stopping`, when the score on held-out rows (accuracy or R^2) has not.
 
         Parameters
         ----------
@@ -593,7 +593,7 @@ class OnlineLearner(saving.Describing, Estimator):
         Raises
         ------
         ValueError
-            If a parameter, X, y or sample_weight is not valid. The model is then bit for bit what it was.
+            If a parameter, X, y or sample_weight is not valid. The model is then unchanged.
         """
         return self._fit(X, y, sample_weight)
 
@@ -639,14 +639,14 @@ class OnlineLearner(saving.Describing, Estimator):
         return self
 
     def _can_go_on(self, params: dict) -> bool:
-        """Return True if there is a model, of the kind that these parameters ask for."""
+        """Return True if there is a model of the kind that these parameters choose."""
         return "_state" in self.__dict__ and not self._is_another_kind(params)
 
     def _check_call(self, X: Matrix, whole: bool) -> None:
-        """Check what only some learners ask of the X of a `fit` (whole) or `partial_fit`."""
+        """Check what only some learners require of X in `fit` (whole) or `partial_fit`."""
 
     def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray | None]:
-        """Return the rows of a `fit` as the kernels take them, and the classes, which a classifier finds here."""
+        """Return the rows of a `fit` as the kernels take them, and the classes, which a classifier computes here."""
         return batch, None
 
     def _read_call(self, X: Matrix) -> tuple[Params, Rows, bool]:
@@ -670,7 +670,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return params, rows, first
 
     def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:
-        """Return X as rows, checked against the model's features and dtype; at the first call, as a model's first rows."""
+        """Return X as rows, checked against the model's features and dtype; at the first call, X determines both."""
         who = type(self).__name__
         rows = validate.read_rows(who, X, validate.read_dtype(who, self.dtype) if first else self._state.dtype)
         if first:
@@ -680,9 +680,9 @@ class OnlineLearner(saving.Describing, Estimator):
         return rows
 
     def _for_fit(self, rows: Rows, weights: np.ndarray) -> tuple[Params, Units]:
-        """Return the parameters of a model that `fit` begins, and their units.
+        """Return the parameters of a model that `fit` starts, and their units.
 
-        Where rows of zeros are learnt first they change nothing: the units are left for `_learn` to find.
+        If rows of zeros come first, which change nothing, the units are left for `_learn` to determine.
         """
         epochs, firsts = float(getattr(self, "max_iter", 1)), non_zeros(rows, first_rows(rows, weights))
         each = units_of_each(firsts)
@@ -701,9 +701,9 @@ class OnlineLearner(saving.Describing, Estimator):
         self, X: Matrix, rows: Rows, params: dict, state: Any, units: Units | None = None, classes: np.ndarray | None = None,
         is_open: bool = False,
     ) -> None:
-        """Take a model, as a rule an empty one; until here nothing of the estimator has changed. is_open : classes may join.
+        """Set the model, usually an empty one; the estimator is unchanged until here. is_open : classes may join.
 
-        Without units, its first rows determine them if a parameter depends on them.
+        Without units, the first rows determine them if a parameter depends on them.
         """
         self._take_features(X, rows.n_features)
         state.params, state.params_of, state.units = params, (None,), UNKNOWN if units is None else units
@@ -711,12 +711,12 @@ class OnlineLearner(saving.Describing, Estimator):
         state.classes, state.is_open = classes, is_open
         self.n_iter_ = 1
         self.__dict__.pop("_sparse_coef", None)
-        self._state = state  # (last: who reads meanwhile finds all of it)
+        self._state = state  # (last: readers in other threads find a whole model)
 
     def _learn(self, params: dict, batch: Batch) -> dict:
-        """Hand rows to the kernel of the task: the one place where a model changes. (Only classes are predicted on the way.)
+        """Learn rows with the task's kernel: the one place where a model changes. (Only classes are predicted on the way.)
 
-        Returns the parameters to go on with: the first rows determine the units that they are in.
+        Returns the parameters to go on with, whose units the first rows determine.
         """
         if self._state.youth is not None and not len(batch.order):
             batch, params = self._learn_first_rows(params, batch)
@@ -729,7 +729,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return params
 
     def _learn_first_rows(self, params: dict, batch: Batch) -> tuple[Batch, dict]:
-        """Learn as long as the model is young; return the rows that are left, and the parameters to go on with."""
+        """Learn while the model is young; return the remaining rows, and the parameters to go on with."""
         numbers = first_rows(batch.rows, batch.row_weights())
 
         def learn(params: dict, start: int, stop: int) -> None:
@@ -740,17 +740,17 @@ class OnlineLearner(saving.Describing, Estimator):
         return batch.part(int(numbers[n - 1]) + 1 if n else 0), params
 
     def _kept_targets(self, targets: np.ndarray) -> np.ndarray:
-        """Return the targets of rows, which stay what they are when classes join."""
+        """Return the targets of rows in a form that does not change when classes join."""
         return targets
 
     def _learn_young(
         self, params: dict, batch: Batch, numbers: np.ndarray, targets: np.ndarray, learn: Callable[[dict, int, int], None]
     ) -> tuple[dict, int]:
-        """Learn the rows of these numbers, of weight > 0, as long as the model is young.
+        """Learn the rows of these numbers, of weight > 0, while the model is young.
 
-        Rows are learnt together up to one that changes the units. Returns the parameters to go on with, and how many rows.
+        Rows are learnt together up to one that changes the units. Returns the parameters to go on with, and the number of rows.
 
-        targets : theirs. learn : called with parameters, the place of a number and that of the end.
+        targets : of these rows. learn : called with parameters, and with the start and end of a range of the numbers.
         """
         params = self._relearn(params)
         if self._state.youth is None:
@@ -762,14 +762,14 @@ class OnlineLearner(saving.Describing, Estimator):
         while n < youth.rows.n_rows:
             before, epochs = self.t_, self._units.epochs
             stop, have_waited = youth.end_of_units(n, self._units), False
-            if not self._units.scale:  # no row has moved the model yet; those of zeros have waited for the constant feature
+            if not self._units.scale:  # no row has changed the model yet: the constant feature of rows of zeros was unknown
                 units = youth.units(epochs, n + 1)
                 have_waited = n > 0 and units != self._units
                 params = self._set_units(params, units)
             is_due = have_waited or youth.units(epochs, stop) != self._units
             try:
                 learn(params, n - begin, stop - begin)
-                self._fitted_state()  # (a call of Python: an interrupt that is pending comes here, not below)
+                self._fitted_state()  # (a call of Python: a pending interrupt is raised here, not below)
             finally:  # (an interrupt may come before the last row)
                 if self.t_ > before:
                     self._state.youth = youth.first(n + self.t_ - before, is_due)
@@ -778,9 +778,9 @@ class OnlineLearner(saving.Describing, Estimator):
         return params, n - begin
 
     def _relearn(self, params: dict) -> dict:
-        """Return the parameters in the units by the first rows.
+        """Return the parameters in the units of the first rows.
 
-        Where these have changed, the model becomes what the rows make of one that begins with the new ones.
+        If these have changed, the model is learnt again from the first rows, starting with the new ones.
         """
         youth = self._state.youth
         if youth is not None and youth.is_due:
@@ -798,7 +798,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return params
 
     def _relearnt(self, youth: Youth, units: Units) -> Any:
-        """Return what the rows make of a new model with these units, with the counts of the first time."""
+        """Return a new model with these units that has learnt the rows, with the counts of the first time."""
         twin = self._sharing()
         for name in ("_state", "_lock", "_sparse_coef"):
             twin.__dict__.pop(name, None)
@@ -807,25 +807,25 @@ class OnlineLearner(saving.Describing, Estimator):
         return twin._state
 
     def _learn_again(self, youth: Youth, units: Units, before: Any) -> None:
-        """Begin a model with these units, and learn these rows. before : the model that has learnt them."""
+        """Start a model with these units, and learn these rows. before : the model that has learnt them."""
         params, rows = self._kernel_params(units), youth.rows
         self._begin(rows, rows, params, self._start_again(params, rows, 1, before), units)
         self._learn(params, Batch(rows, youth.targets, youth.weights))
 
     def _start_again(self, params: dict, rows: Rows, n_classes: int, before: Any) -> Any:
-        """Return a model that has learnt nothing, if they will do in the arrays of one that has learnt these rows."""
+        """Return an empty model, if possible in the arrays of one that has learnt these rows."""
         begun = None if before is None else before.writable().begin_again(n_classes, params, rows.indices)
         return self._start(params, rows.n_features, n_classes, rows.data.dtype) if begun is None else begun
 
     def _set_scale(self, params: dict, rows: Rows, at: int) -> dict:
-        """Set the units of X by row `at` and return the parameters in these units. No row has moved the model by then."""
+        """Set the units of X by row `at`, before a row has changed the model; return the parameters in these units."""
         return self._set_units(params, median(units_of_each(non_zeros(rows, np.array([at]))), self._units.epochs))
 
     def _set_units(self, params: dict, units: Units) -> dict:
-        """Set the units of X and return the parameters in these units. No row has moved the model by then."""
+        """Set the units of X, before a row has changed the model; return the parameters in these units."""
         before, found = self._kernel_params(), self._kernel_params(units)
         if params is before:
-            params = found  # (the same numbers perhaps, but those that are remembered now)
+            params = found  # (perhaps equal, but this is the cached object)
         if found != before:
             found = found if params is found else {**params, **{k: value for k, value in found.items() if value != before[k]}}
             self._state = self._state.writable()
@@ -849,12 +849,12 @@ class OnlineLearner(saving.Describing, Estimator):
         state.learn(model.TASKS[task], *batch)
 
     def _end_call(self, named: ArrayLike | None = None) -> None:
-        """End a `partial_fit` that came the long way. named : see `_enable_fast_path`."""
+        """End a `partial_fit` on the general path. named : see `_enable_fast_path`."""
         self._enable_fast_path(named)
         self._warn_of_rows()
 
     def _warn_of_rows(self) -> None:
-        """Warn once of first rows that are too short or too long, or of which one column has nearly all of the squared length."""
+        """Warn once if the first rows are too short or too long, or one column has nearly all of their squared length."""
         if "_dominant" not in self.__dict__:
             return
         column, who, scale = self.__dict__.pop("_dominant"), type(self).__name__, self._units.scale
@@ -875,9 +875,9 @@ class OnlineLearner(saving.Describing, Estimator):
             )
 
     def _enable_fast_path(self, named: ArrayLike | None = None) -> None:
-        """Let the model take small calls by itself as long as they need none of the checks and steps of this class.
+        """Let the model handle small calls that need no check and no step of this class.
 
-        named : the `classes` argument of the call, if there was one and it named the classes that there are now.
+        named : the call's `classes` argument, if it named exactly the present classes; or None.
         """
         state: Any = self.__dict__.get("_state")
         if not hasattr(state, "enable_fast_path"):
@@ -896,11 +896,11 @@ class OnlineLearner(saving.Describing, Estimator):
         state.enable_fast_path(self.__dict__, self._parameter_names(), task, classes, named)
 
     def _params_for(self, params: dict, state: Any, is_open: bool, balanced: bool) -> dict:
-        """Return the parameters with the numbers that depend on the model and its labels."""
+        """Add to the parameters the numbers that depend on the model and its labels."""
         info = np.finfo(state.dtype)
         return {
             **params, "open_classes": int(is_open), "balanced": int(balanced),
-            # In units of the first variance, as long as that fits: X times a power of two must not meet it elsewhere.
+            # In units of the initial variance, while that fits, so that X times a power of two meets the floor at the same row.
             "floor": max(float(info.tiny) / float(info.eps), state.variance * float(info.tiny) ** 0.5), "tiny": float(info.tiny),
             "variance": state.variance,
             "spacing": float(info.eps),
@@ -917,7 +917,7 @@ class OnlineLearner(saving.Describing, Estimator):
             order = train
             if self.shuffle:
                 order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
-            if epoch > 1:  # (between two epochs the model is whole: it may be copied)
+            if epoch > 1:  # (between two epochs the model is whole and may be copied)
                 self._own_lock().give_way()
             loss_before = self._state.counters[model.COUNTERS["loss"]]
             with learning(self, again=epoch > 1):
@@ -961,7 +961,7 @@ class OnlineLearner(saving.Describing, Estimator):
             elif self.fit_intercept:
                 first[-1] = values
         state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(first).max()
-        if len(state.correction):  # the average's sums: a step like any other
+        if len(state.correction):  # the average's sums count this as a step
             rounds = max(state.count("t") - int(self.average) + 1, 0)
             state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)
         return state
@@ -974,7 +974,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._state
 
     def _state_for(self, rows: validate.Rows) -> Any:
-        """Return the model to read rows with, or raise if `fit` in another thread has put one of another shape in its place."""
+        """Return the model to read rows with; raise if `fit` in another thread has replaced it by one of another shape."""
         state = self._state
         if (rows.n_features, rows.data.dtype) != (state.n_features, state.dtype):
             raise RuntimeError(
@@ -986,7 +986,7 @@ class OnlineLearner(saving.Describing, Estimator):
     def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
         """Return the scores of X, (rows, vectors), by the fast path for small calls where that applies, and the model.
 
-        Whoever reads asks it for all that goes with the scores: by then the estimator may have another, with other classes.
+        Callers take everything else from the same model: the estimator may have another by then, with other classes.
         """
         state, cls = self._fitted_state(), type(self)
         if cls._read_rows is OnlineLearner._read_rows and cls._scores is OnlineLearner._scores:
@@ -1003,10 +1003,10 @@ class OnlineLearner(saving.Describing, Estimator):
         return scores
 
     def _read_params(self, state: Any) -> dict:
-        """Return the Params of the last pass, as reading the weights now needs them."""
+        """Return the Params of the last pass in the form that reads the weights."""
         return state.reading_params(state.params)
 
-    # --- the model, to look at -----------------------------------------------------------------------------------------------
+    # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     @property
     def t_(self) -> int:
@@ -1014,7 +1014,7 @@ class OnlineLearner(saving.Describing, Estimator):
         return self._fitted_state().count("t")
 
     def _in_units(self, name: str) -> float:
-        """Return the number that the model uses for a parameter with a default in units of X."""
+        """Return the model's number for a parameter whose default is in units of X."""
         self._fitted_state()
         values = self._parameters()
         algorithm = select(type(self), values)
@@ -1024,8 +1024,8 @@ class OnlineLearner(saving.Describing, Estimator):
 
     @property
     def scale_(self) -> float:
-        """The power of two nearest to the median length of the first 16 rows of weight > 0, those of zeros left out: the unit of
-        the defaults. NaN before there is one."""
+        """Unit of the defaults: the power of two nearest to the median length of the first 16 rows of weight > 0, without rows of
+        zeros. NaN before the first."""
         return self._fitted_state().units.scale or nan
 
     @property
@@ -1035,15 +1035,15 @@ class OnlineLearner(saving.Describing, Estimator):
 
     @property
     def n_skipped_(self) -> int:
-        """Rounds whose step was left out because it, or a number of the model after it, would not fit the dtype's range."""
+        """Rounds skipped because the update would overflow the dtype."""
         return self._fitted_state().count("skipped")
 
 
-# --- for the command line, evaluation and bounds, beside the public attributes -------------------------------------------------
+# --- for the command line, evaluation and bounds, besides public attributes ----------------------------------------------------
 
 
 def state_of(learner: Any) -> Any:
-    """Return what a fitted learner has learnt; of an `OnlineToBatch`, what the learner that it wraps has."""
+    """Return a fitted learner's model; for an `OnlineToBatch`, that of the wrapped learner."""
     return getattr(learner, "estimator_", learner)._fitted_state()
 
 
@@ -1059,18 +1059,18 @@ def model_bytes(learner: OnlineLearner, n_features: int, n_classes: int, dtype: 
 
 @contextmanager
 def learning(learner: OnlineLearner, again: bool) -> Iterator[None]:
-    """Say whether the rows learnt inside the context were learnt before: probabilities then learn nothing from their scores."""
+    """Mark the rows learnt inside the context as learnt before (`again`) or new: probabilities learn from new rows only."""
 
-    def say(seen: bool) -> None:
+    def mark(seen: bool) -> None:
         learner._are_seen, state = seen, learner.__dict__.get("_state")
-        if isinstance(state, model.Model):  # (small calls ask the model alone)
+        if isinstance(state, model.Model):  # (small calls read the model alone)
             state.are_seen = seen
 
-    say(again)
+    mark(again)
     try:
         yield
     finally:
-        say(False)
+        mark(False)
         del learner._are_seen
 
 
@@ -1079,7 +1079,7 @@ class WithWeights(OnlineLearner):
 
     @property
     def coef_(self) -> NDArray[np.floating]:
-        """Weights, one row a class (regressors: 1-D): a read-only view of the model where it can be. Copy it to keep it."""
+        """Weights, one row a class (regressors: 1-D): a read-only view of the model where possible. Copy it to keep it."""
         state = self._fitted_state()
         if "_sparse_coef" in self.__dict__:
             return self._sparse_coef
@@ -1106,8 +1106,8 @@ class WithWeights(OnlineLearner):
     def prune(self, threshold: float) -> Self:
         """Forget the features whose weights are all at most threshold in magnitude. Returns the estimator.
 
-        They are then as if they had never been met, and take no room in a file; the others, the intercept and all counters stay.
-        Learners whose features share numbers (full covariance, averages, p-norms, mirrored weights) have no such features.
+        They are then as if never seen, and take no space in a file; the others, the intercept and all counters do not change.
+        Learners whose features share numbers (full covariance, averages, p-norms, mirrored weights) cannot be pruned.
         """
         state = self._fitted_state()
         who = type(self).__name__
@@ -1125,15 +1125,15 @@ class WithWeights(OnlineLearner):
         fresh = type(state)(1, len(state.counts), state.dtype, self._params).values.reshape(2, -1)[0]
         self._state = state = state.writable()
         records = state.values.reshape(n_slots, -1)[:-1]
-        unmet = records[(coef == 0.0).all(axis=0)]  # (when classes joined, theirs changed as well)
+        unmet = records[(coef == 0.0).all(axis=0)]  # (when classes joined, these changed as well)
         records[small] = most_frequent(unmet) if len(unmet) else fresh
         return self
 
     def to_sklearn(self) -> Any:
         """Return this linear model as scikit-learn's `SGDClassifier` or `SGDRegressor`, fitted, with the same predictions.
 
-        Weights and intercept are copied; what belongs to learning (variances, averages, counters) stays behind, and so does
-        the calibration of `predict_proba`, with a warning.
+        Weights and intercept are copied; the state of learning (variances, averages, counters) is not, nor, with a warning, the
+        calibration of `predict_proba`.
         """
         self._fitted_state()
         return exporting.to_sklearn(self._snapshot())
@@ -1141,14 +1141,14 @@ class WithWeights(OnlineLearner):
     def to_onnx(self, *, sparse: bool = False) -> Any:
         """Return this linear model as an ``onnx.ModelProto`` of float32, for programs without Python.
 
-        Its outputs are ``label``, ``scores`` (a column a class) and, where the model has `predict_proba`, ``probabilities``; of a
+        Its outputs are ``label``, ``scores`` (a column a class) and, if the model has `predict_proba`, ``probabilities``; for a
         regressor ``prediction``.
 
         Parameters
         ----------
         sparse : bool, default=False
             False: the input is ``X``, (n_rows, n_features). True: the inputs are the arrays of a CSR matrix, ``data`` (float32),
-            ``indices`` and ``indptr`` (int64), and the graph has the weights of the columns that are not zero only. For texts
+            ``indices`` and ``indptr`` (int64), and the graph has only the columns with non-zero weights. For texts
             and other rows of many columns.
 
         Returns
@@ -1186,9 +1186,9 @@ class WithVariances(OnlineLearner):
         return state.covariance(self._flat)
 
     def _deviations(self, rows: validate.Rows, state: Any) -> np.ndarray:
-        """√(x'Σx), the standard deviation of each score."""
+        """Compute √(x'Σx), the standard deviation of each score."""
         deviations = np.empty((rows.n_rows, state.n_columns))
-        # (A full Σ meets 64 dense rows at once, by BLAS, which has threads of its own.)
+        # (A full Σ is multiplied by 64 dense rows at once with BLAS, which has its own threads.)
         n_jobs = None if len(state.sigma) else self.n_jobs
         threads.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
         return deviations

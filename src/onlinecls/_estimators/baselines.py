@@ -1,4 +1,4 @@
-"""Learners to compare with: online gradient descent, and Hedge over experts."""
+"""Baselines: online gradient descent, and Hedge over experts."""
 
 from __future__ import annotations
 
@@ -121,19 +121,19 @@ class OGDRegressor(LinearParameters, AscentLearner, OnlineRegressor):
 
 @estimator
 class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
-    """Hedge (exponential weights): predicts about as well as the best of the experts whose advice the features are.
+    """Hedge (exponential weights): predicts about as well as the best of the experts whose advice is the features.
 
-    Feature j is expert j's advice in [0, 1], the chance it gives ``classes_[1]`` (y = +1). With the loss (y + 1)/2 - y x_j of an
+    Feature j is expert j's advice in [0, 1], its chance of ``classes_[1]`` (y = +1). With the loss (y + 1)/2 - y x_j of an
     expert, c the row's weight, and w_j proportional to exp(-eta * sum of its losses times c),
 
         P(+1) = w.x,     expected loss (y + 1)/2 - y w.x.
 
-    `predict` says ``classes_[1]`` when w.x > 1/2; `predict_randomised` draws it with chance w.x, as the bound has it: with
+    `predict` returns ``classes_[1]`` when w.x > 1/2; `predict_randomised` draws it with chance w.x, as in the bound: with
     eta0="auto" the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts.
-    A row costs O(n_features), for every weight changes.
+    A row costs O(n_features), as every weight changes.
 
-    With ``signed=True`` advice is in [-1, 1], its sign the class that it speaks for, 0 (also what a sparse row leaves out) for
-    neither: x stands for the chance (1 + x)/2, so that the loss is (1 - y x_j)/2 and P(+1) = (1 + w.x)/2.
+    With ``signed=True`` advice is in [-1, 1]: its sign is the advised class, and 0 (as of features missing in a sparse row) is no
+    advice. x means the chance (1 + x)/2, so that the loss is (1 - y x_j)/2 and P(+1) = (1 + w.x)/2.
 
     Parameters
     ----------
@@ -151,14 +151,14 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     intercept_ : ndarray of shape (1,)
         -1/2: the decision is w.x - 1/2 > 0. (signed=True: 0, and w.x > 0.)
     expected_loss_ : float
-        The sum over the rounds, each counted once, of the chance of the randomised prediction to be wrong.
+        The sum over the rounds, each counted once, of the randomised prediction's chance of being wrong.
     n_features_in_, n_iter_, t_, n_mistakes_, n_updates_, n_skipped_ : int
-        As of the other classifiers; n_mistakes_ of the deterministic prediction.
+        As in the other classifiers; n_mistakes_ counts those of the deterministic prediction.
 
     Raises
     ------
     ValueError
-        By `fit` and `partial_fit`, before anything is written: as of the other classifiers, advice out of range, a third class.
+        By `fit` and `partial_fit`, before anything is written: as in the other classifiers, advice out of range, a third class.
 
     References
     ----------
@@ -214,7 +214,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
             )
 
     def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
-        """The chances 1 - w.x and w.x of the two classes (signed=True: (1 - w.x)/2 and (1 + w.x)/2).
+        """Return the chances 1 - w.x and w.x of the two classes (signed=True: (1 - w.x)/2 and (1 + w.x)/2).
 
         Parameters
         ----------
@@ -229,10 +229,10 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
 
     def _chances(self, scores: np.ndarray) -> np.ndarray:
         """Return the chance of the second class for each score."""
-        return np.clip(scores * (0.5 if self.signed else 1.0) + 0.5, 0.0, 1.0)  # (but for rounding, it is)
+        return np.clip(scores * (0.5 if self.signed else 1.0) + 0.5, 0.0, 1.0)  # (outside only by rounding)
 
     def predict_randomised(self, X: Matrix, random_state: RandomState = None) -> NDArray[Any]:
-        """The class of each row, drawn: ``classes_[1]`` with chance w.x.
+        """Draw the class of each row: ``classes_[1]`` with chance w.x.
 
         Parameters
         ----------
@@ -262,5 +262,5 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
 
     @property
     def expected_loss_(self) -> float:
-        """Sum over the rounds of the chance of the randomised prediction to be wrong."""
+        """Sum over the rounds of the randomised prediction's chance of being wrong."""
         return float(self._fitted_state().shared[_SHARED["dual_gain"]])

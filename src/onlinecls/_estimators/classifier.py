@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from .._registry import Units
     from .units import Youth
 
-NO_ROUND, NO_CLASS = -2, -1  # in the place of a prediction: a row of weight 0; a row before there was a class to predict
+NO_ROUND, NO_CLASS = -2, -1  # instead of a prediction: for a row of weight 0; for a row before there was a class to predict
 
 
 class OnlineClassifier(WithWeights):
-    """Base of all classifiers. A subclass is its docstring and its parameters; the registry knows the rest."""
+    """Base of all classifiers. A subclass adds its docstring and parameters; the registry has the rest."""
 
     class_weight: ClassWeight
     multi_class: Literal["ovr", "crammer_singer"]
@@ -50,19 +50,19 @@ class OnlineClassifier(WithWeights):
     def partial_fit(  # type: ignore[override]  # scikit-learn's order of arguments
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from rows in the order given, one pass, from where the model is.
+        """Learn from rows in the given order, in one pass, starting from the present model.
 
         Any split of a stream into calls gives the same model, to the last bit.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read where they are; others
+            CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read in place; others
             are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
             Labels: integers, booleans, strings, or floats that are integers.
         classes : array-like of shape (n_classes,), default=None
-            All labels there will be; at the first call. None: labels join as they appear.
+            All labels that will appear, given at the first call. None: labels join as they appear.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
 
@@ -73,7 +73,7 @@ class OnlineClassifier(WithWeights):
         Raises
         ------
         ValueError
-            If a parameter, X, y, classes or sample_weight is not valid. The model is then bit for bit what it was.
+            If a parameter, X, y, classes or sample_weight is not valid. The model is then unchanged.
         """
         state = self.__dict__.get("_state")
         if state is None or not state.try_partial_fit(self.__dict__, X, y, sample_weight, classes):
@@ -84,9 +84,9 @@ class OnlineClassifier(WithWeights):
     def _partial_fit_labels(
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool = False,
     ) -> np.ndarray:
-        """Learn as `partial_fit` does; with predict, return the prediction of each row just before it was learnt.
+        """Run `partial_fit`; with predict, return the prediction of each row from just before it was learnt.
 
-        It is the number of a class among classes_, NO_ROUND or NO_CLASS.
+        Predictions are numbers of classes among classes_, NO_ROUND or NO_CLASS.
         """
         who = type(self).__name__
         params, rows, first = self._read_call(X)
@@ -116,7 +116,7 @@ class OnlineClassifier(WithWeights):
         return self.classes_[targets]
 
     def _learn_again(self, youth: Youth, units: Units, before: Any) -> None:
-        """Begin a model with these units, and learn these rows; it has the classes of the model before."""
+        """Start a model with these units and the old model's classes, and learn these rows."""
         classes, rows, y, params = before.classes, youth.rows, youth.targets, self._kernel_params(units)
         if before.is_open:
             self._learn_with_newcomers(rows, params, rows, y, youth.weights, y[:0], True, NO_PREDICTIONS, units, before)
@@ -161,7 +161,7 @@ class OnlineClassifier(WithWeights):
         fresh = ~np.isin(labels, known)
         labels, firsts = labels[fresh], np.flatnonzero(live)[firsts[fresh]]
         if not len(known) and not len(labels):
-            return  # nothing but rows of weight 0: not even a beginning
+            return  # only rows of weight 0: no model begins
         labels = labels[np.argsort(firsts)]
         joins = [0] * len(known) + np.sort(firsts).tolist() + [rows.n_rows] * 3
         second, third = joins[1], joins[2]
@@ -185,7 +185,7 @@ class OnlineClassifier(WithWeights):
             state = self._start_again(params, rows, len(stages[0][2]), before)
             self._begin(X, rows, params, state, units, stages[0][2], is_open=True)
         elif stages and len(stages[0][2]) == len(known) < len(everyone):
-            # A copy learns the rows before a newcomer: should there be no memory for its weights, the old model is still there.
+            # A copy learns the rows before a newcomer: if there is no memory for the newcomer's weights, the old model remains.
             self._state = self._state.copy()
         for start, stop, classes in stages:
             if len(classes) == 1:
@@ -214,7 +214,7 @@ class OnlineClassifier(WithWeights):
             said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
 
     def _learn_only_class(self, params: Params, rows: Rows, weights: np.ndarray, is_new: bool) -> Params:
-        """Count rows of the only class there is, which determine the units all the same; return the parameters to go on with."""
+        """Count rows of a single class, which do determine the units; return the parameters to go on with."""
         live, n_new = np.flatnonzero(weights > 0.0), int(is_new)
         if self._state.youth is None and not self._units.scale and (at := first_row(rows, weights)) >= 0:
             params = self._set_scale(params, rows, at)
@@ -232,14 +232,14 @@ class OnlineClassifier(WithWeights):
         self._state.count_rows(n_rows, n_new)
 
     def _join_singly(self, params: dict) -> bool:
-        """Return True if a class that has not joined yet would change updates in which it is not the argmax."""
+        """Return True if a class that has not joined yet would change updates, even where it is not the argmax."""
         return False
 
     def _with_classes(self, classes: np.ndarray) -> Self:
         """Return a learner like this one whose model has these classes; the learner itself if it has them.
 
-        It learns the newcomers' first rows before anybody else reads its model: one that knows of a class, but no row of it,
-        would name that class for rows that it has scored 0 so far.
+        It must learn the newcomers' first rows before others read its model: a class without a row would be predicted for rows
+        that scored 0 so far.
         """
         known = self.classes_
         if len(classes) == len(known):
@@ -293,7 +293,7 @@ class OnlineClassifier(WithWeights):
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Signed scores w.x of rows, the intercept among them.
+        """Compute the signed scores w.x of rows, including the intercept.
 
         Parameters
         ----------
@@ -302,12 +302,12 @@ class OnlineClassifier(WithWeights):
         Returns
         -------
         scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
-            Two classes: above 0 stands for ``classes_[1]``. In units of the margin: 1 is where the hinge loss ends.
+            Two classes: above 0 means ``classes_[1]``. In units of the margin: from 1 on the hinge loss is 0.
         """
         return _flat(self._decide(X)[0])
 
     def predict(self, X: Matrix) -> NDArray[Any]:
-        """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0.
+        """Predict the class of each row: that of the highest score, the first of equals; of two, ``classes_[1]`` if it is > 0.
 
         Parameters
         ----------
@@ -319,12 +319,12 @@ class OnlineClassifier(WithWeights):
         """
         scores, state = self._decide(X)
         codes, classes = model.best_of(scores), state.classes
-        if len(classes) < 2:  # (a score may be > 0 before there is a second class)
+        if len(classes) < 2:  # (scores may be > 0 before there is a second class)
             codes[:] = 0
         return classes[codes]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Mean accuracy on rows of known labels, a number in [0, 1].
+        """Compute the mean accuracy on rows of known labels, a number in [0, 1].
 
         Parameters
         ----------
@@ -345,7 +345,7 @@ class OnlineClassifier(WithWeights):
 
     @property
     def n_mistakes_(self) -> int:
-        """Rounds on which predict, asked just before the update, would have been wrong."""
+        """Rounds on which `predict`, called just before the update, would have been wrong."""
         return self._fitted_state().count("mistakes")
 
 
@@ -354,16 +354,16 @@ class WithProbabilities(OnlineClassifier):
 
     probability: bool
 
-    _leans = False  # True: the last weights lean so far towards the last rows that `fit` warns
+    _is_biased = False  # True: the last weights are so biased towards the last rows that `fit` warns
     _kind = "average, of probability, of dtype or of the parameter that selects the algorithm"
 
     @property
     def predict_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
-        """Probabilities of the classes; there only with ``probability=True``.
+        """Probabilities of the classes; available only with ``probability=True``.
 
-        1 / (1 + exp(-(a s + b))) of the score s, with numbers a and b that were learnt from the score of each row just before
-        the row itself was (in `fit` in the first epoch alone). Of two classes that of ``classes_[1]``, of more each against the
-        rest, normalised. `predict` goes by the scores: where two classes are about as likely, it may name another one.
+        1 / (1 + exp(-(a s + b))) of the score s, with numbers a and b learnt from the score of each row just before the row
+        itself (in `fit` only in the first epoch). For two classes that of ``classes_[1]``, for more each against the rest,
+        normalised. `predict` uses the scores: of two classes that are about as likely, it may choose the other one.
 
         Parameters
         ----------
@@ -379,16 +379,16 @@ class WithProbabilities(OnlineClassifier):
 
     @property
     def predict_log_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
-        """Logarithms of `predict_proba`, finite also where a probability is too small for a number; arguments as its."""
+        """Logarithms of `predict_proba`, finite even where a probability underflows; same arguments."""
         self._require_probabilities("predict_log_proba")
         return self._predict_log_proba
 
     def _check_call(self, X: Matrix, whole: bool) -> None:
         super()._check_call(X, whole)
-        if whole and self._leans and self.probability and not self.average:
+        if whole and self._is_biased and self.probability and not self.average:
             warnings.warn(
                 f"{type(self).__name__}: probability=True should come with average=True, got average={self.average!r}. The "
-                "last weights, and thus the scores, lean towards the rows that came last, so the probabilities may be off. Set "
+                "last weights, and thus the scores, are biased towards the last rows, so the probabilities may be off. Set "
                 "average=True, or use AROWClassifier or NAROWClassifier.", UserWarning, stacklevel=5,
             )
 
@@ -421,7 +421,7 @@ class WithProbabilities(OnlineClassifier):
         return logs
 
     def _sigmoids(self, state: Any) -> np.ndarray | None:
-        """Return Platt's numbers for each vector of weights; None where probabilities are the softmax of the scores."""
+        """Return Platt's numbers of each vector of weights; None if probabilities are the softmax of the scores."""
         if len(state.calibration) == 0:
             raise ValueError(
                 f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that was "
@@ -431,7 +431,7 @@ class WithProbabilities(OnlineClassifier):
 
 
 class LinearClassifier(ClassifierParameters, WithProbabilities):
-    """Base of the classifiers that have the parameters of all, for a subclass to add its own."""
+    """Base of the linear classifiers, with their common parameters, to which a subclass adds its own."""
 
 
 class SecondOrderClassifier(WithVariances, OnlineClassifier):
@@ -446,18 +446,18 @@ class SecondOrderClassifier(WithVariances, OnlineClassifier):
     def decision_function(
         self, X: Matrix, return_std: bool = False
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Signed scores w.x of rows, the intercept among them, and how sure the model is of each.
+        """Compute the signed scores w.x of rows, including the intercept, and optionally their standard deviations.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         return_std : bool, default=False
-            Return √(x'Σx) beside each score.
+            Also return √(x'Σx) of each score.
 
         Returns
         -------
         scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
-            Two classes: above 0 stands for ``classes_[1]``. In units of the margin: 1 is where the hinge loss ends.
+            Two classes: above 0 means ``classes_[1]``. In units of the margin: from 1 on the hinge loss is 0.
         std : ndarray of float64, the shape of scores
             Only with return_std: the standard deviation of the score under the model's Gaussian, in the same units.
         """
@@ -470,13 +470,13 @@ class SecondOrderClassifier(WithVariances, OnlineClassifier):
 def predict_and_learn(
     learner: OnlineClassifier, X: Matrix, y: ArrayLike, classes: ArrayLike | None, sample_weight: ArrayLike | None,
 ) -> np.ndarray:
-    """Run `partial_fit`; return what `predict` would have said of each row just before it, as the place among `classes_` after
-    the call: NO_ROUND for a row of weight 0, another number below 0 for one that nobody could have predicted."""
+    """Run `partial_fit`; return `predict` of each row from just before it was learnt, as the place among `classes_` after the
+    call: NO_ROUND for a row of weight 0, another number below 0 if no prediction was possible."""
     return learner._partial_fit_labels(X, y, classes, sample_weight, predict=True)
 
 
 def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
-    """Return the classes of all rows there will be, two at least."""
+    """Return the classes of all rows of a `fit`, at least two."""
     classes = np.unique(y)
     if len(classes) < 2:
         raise ValueError(
@@ -486,7 +486,7 @@ def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
 
 
 def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """`score` of classifiers."""
+    """Compute the `score` of classifiers."""
     who = type(learner).__name__
     predicted = learner.predict(X)
     y = validate.read_labels(who, y, len(predicted))
@@ -496,12 +496,12 @@ def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | N
 
 
 def _flat(scores: np.ndarray) -> np.ndarray:
-    """Return scores of one vector of weights as a flat array; others unchanged."""
+    """Return the scores of a single vector of weights as a flat array; others unchanged."""
     return scores.ravel() if scores.shape[1] == 1 else scores
 
 
 def _balanced(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
-    """n / (k n_c) over the rows of weight > 0, as scikit-learn's "balanced"; 1 for a class without any."""
+    """Compute n / (k n_c) over the rows of weight > 0, as scikit-learn's "balanced"; 1 for a class without rows."""
     live = codes[weights > 0.0] if len(weights) else codes
     counts = np.bincount(live, minlength=n_classes)
     return np.where(counts > 0, len(live) / (np.count_nonzero(counts) * np.maximum(counts, 1)), 1.0)

@@ -1,4 +1,4 @@
-"""Committees: several learners in one pass, whose scores a small learner combines into one hyperplane."""
+"""Committees: several learners in one pass, whose scores a small learner combines into one linear score."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     Members = Literal["auto"] | list[Any]
 
-_COMMON = ("n_features_in_", "n_iter_", "feature_names_in_")  # what members have as the committee has it
+_COMMON = ("n_features_in_", "n_iter_", "feature_names_in_")  # attributes that members share with the committee
 
 
 class Automatic(NamedTuple):
-    """A member that a committee chooses by itself: factors are what its numbers are times the unit of their defaults."""
+    """A member that a committee chooses automatically. factors : its numbers in units of their defaults."""
 
     name: str
     estimator: str
@@ -50,7 +50,7 @@ class Automatic(NamedTuple):
 
 
 def _arow(task: str, name: str, r: float = 0.1, **more: Any) -> Automatic:
-    """Return an AROW of r times the unit of its default, with a full covariance or forgetting if its name says so."""
+    """Return an AROW with r in units of its default, with a full covariance or forgetting if its name has the word."""
     full = {"covariance": "full"} if "full" in name else {}
     forgetting = {"forgetting": 0.01 if "fast" in name else 0.001} if "forgetting" in name else {}
     return Automatic(name, f"AROW{task.capitalize()}", {**full, **forgetting, **more}, {"r": r})
@@ -73,7 +73,7 @@ AUTOMATIC = {
 
 
 def named_members(members: list[Any]) -> list[tuple[str, Any]]:
-    """Return (name, learner) of each member; one without a name is called by its class, as scikit-learn's make_union does."""
+    """Return (name, learner) of each member; one without a name is named after its class, as in scikit-learn's make_union."""
     found = [each if isinstance(each, tuple) and len(each) == 2 else (type(each).__name__.lower(), each) for each in members]
     counts, numbers = Counter(name for name, _ in found), Counter[str]()
     for at, (name, learner) in enumerate(found):
@@ -101,21 +101,21 @@ class _Committee(WithWeights):
     dtype: FloatType | None = None
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
-        average = early_stopping = False  # no parameters, as the next
+        average = early_stopping = False  # (not parameters, like the next ones)
         tol, intercept_scaling = None, "auto"
     _kind = "members, of combine, of probability or of dtype"
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
     def _named(self) -> list[tuple[str, Any]]:
-        """Return (name, learner) of the members in the list; none where they are chosen automatically."""
+        """Return (name, learner) of the members in the list; an empty list if they are chosen automatically."""
         return named_members(self.members) if isinstance(self.members, (list, tuple)) else []
 
     def _nested(self) -> dict[str, Any]:
         return dict(self._named())
 
     def _set_nested(self, named: dict[str, Any]) -> None:
-        """Take other members in a list of its own: what was computed of the old one is void."""
+        """Replace members in a new list, so that nothing computed from the old one is used."""
         self.members = [(each[0], named[each[0]]) if isinstance(each, tuple) else named[name]
                         for each, (name, _) in zip(self.members, self._named(), strict=True)]
 
@@ -123,7 +123,7 @@ class _Committee(WithWeights):
         return self.get_params(deep=False)
 
     def _kernel_params(self, units: Units | None = None) -> dict:
-        """Check all parameters, the members' too, and return those of the committee with the members' among them."""
+        """Check all parameters, the members' included, and return the committee's with those of its members."""
         found, remembered = self._parameter_values()(self.__dict__), self.__dict__.get("_compiled")
         units = self._units if units is None else units
         width = self._width
@@ -151,7 +151,7 @@ class _Committee(WithWeights):
         return params
 
     def _team(self, units: Units, is_narrow: bool) -> list[tuple[str, Any]]:
-        """Return new members, by their names, after checking all that one of them can tell."""
+        """Return new members by name, after checking the list and each member of it."""
         who, members = type(self).__name__, self.members
         if isinstance(members, str) and members == "auto":
             kinds = AUTOMATIC[self._estimator_type, is_narrow]
@@ -183,20 +183,20 @@ class _Committee(WithWeights):
         for name, _ in named:
             if not isinstance(name, str) or "__" in name or "." in name or name in own or [n for n, _ in named].count(name) > 1:
                 raise ValueError(
-                    f"{who}: members must have different names, each a text without '__' and '.' that is none of the parameters, "
+                    f"{who}: members must have different names, each a text without '__' and '.' that is not a parameter's, "
                     f"got {name!r} among {[each for each, _ in named]!r}."
                 )
 
     def _check_member(self, name: str, learner: Any) -> None:
-        """Raise a ValueError that says which member cannot be one, and why."""
+        """Raise a ValueError with the reason if this learner cannot be a member."""
         who, kind = type(self).__name__, type(learner)
         task = "labels" if self._estimator_type == "classifier" else "numbers"
         rows = [row for row in ALGORITHMS.values() if row.estimator == kind.__name__ and saving.is_saved(learner)]
         problem = ""
         if not rows or isinstance(learner, type):
-            problem = "which is none"
+            problem = "which is not one"
         elif learner._estimator_type != self._estimator_type:
-            problem = f"which learns no {task}"
+            problem = f"which does not learn {task}"
         elif {"leader", "experts"}.intersection(rows[0].tasks):
             problem = "which keeps all rows" if "leader" in rows[0].tasks else "whose rows are advice in [0, 1]"
         elif kind._read_rows is not OnlineLearner._read_rows and not learner.signed:
@@ -256,7 +256,7 @@ class _Committee(WithWeights):
     # --- learning ------------------------------------------------------------------------------------------------------------
 
     def _fit(self, *arguments: Any, **named: Any) -> Self:
-        self.__dict__.pop("_compiled", None)  # (the learners in the list may have other parameters by now)
+        self.__dict__.pop("_compiled", None)  # (the learners in the list may have other parameters now)
         return super()._fit(*arguments, **named)
 
     def _read_call(self, X: Matrix) -> tuple[Params, Rows, bool]:
@@ -297,7 +297,7 @@ class _Committee(WithWeights):
         return self._state.with_classes(members, places, n_classes)
 
     def _mounted(self, team: tuple) -> list[Any]:
-        """Return learners like these, with the present models of the members: they share the arrays."""
+        """Return learners like these with the members' present models, which share the arrays."""
         mine, state, found = self.__dict__, self._state, []
         for member, own, part in zip(team, state.params["members"], state.members, strict=True):
             learner = member._sharing()
@@ -306,11 +306,11 @@ class _Committee(WithWeights):
             found.append(learner)
         return found
 
-    # --- the model, to look at -----------------------------------------------------------------------------------------------
+    # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     @property
     def members_(self) -> list[Any]:
-        """The members, each as if it had learnt alone: to read. (One that learns on does so in a copy of its own.)"""
+        """The members, each as if it had learnt alone, to read. (One that learns on does so on its own copy.)"""
         found = self._mounted(self._fitted_state().params["team"])
         for learner in found:
             parts = learner._state.parts().items()
@@ -330,7 +330,7 @@ class _Committee(WithWeights):
 
     @property
     def member_losses_(self) -> list[float]:
-        """With combine="hedge": the sum of each member's losses, and of their means by the weights, (n_members + 1)."""
+        """With combine="hedge": the sum of each member's losses, and of their weighted means, (n_members + 1)."""
         state = self._fitted_state()
         if self.combine != "hedge":
             raise AttributeError(f"{type(self).__name__}: member_losses_ are of combine='hedge', got combine={self.combine!r}.")
@@ -370,7 +370,7 @@ class _Committee(WithWeights):
             require(model["estimator"] != who, "a linear learner as a member", who)
             member = saving.rebuilt(model, of_number(at, arrays))
             plain: Any = type(member)(**member.get_params())
-            plain.class_weight = None  # (it has the committee's)
+            plain.class_weight = None  # (the committee's is used)
             learner._check_member(str(at), plain)
             team.append(member)
         first = team[0]
@@ -406,10 +406,10 @@ class _Committee(WithWeights):
 class CommitteeClassifier(_Committee, WithProbabilities):
     """A committee of linear learners in one pass: as good as the best of them, or better, with nothing to choose.
 
-    Member k scores a row before it learns it, s_k. The committee's score is Σ a_k s_k, so that it is one hyperplane, too. An AROW
-    with a full covariance over the members' scores learns the weights a: of two classes with z = (s_1 .. s_K) and y = -1 or 1, of
-    more with z the scores of the true class less those of the best wrong one, and y = 1; m = y a.z, u = Σz, v = z.u, c the row's
-    weight: before each row Σ <- Σ/(1 - forgetting), scaled back where its trace passes K, and if m < 1
+    Member k gives a row the score s_k before learning it. The committee's score is Σ a_k s_k, so that it is linear, too. An AROW
+    with a full covariance over the members' scores learns the weights a: for two classes with z = (s_1 .. s_K) and y = -1 or 1,
+    for more with z the scores of the true class less those of the best wrong one, and y = 1; m = y a.z, u = Σz, v = z.u, c the
+    row's weight: before each row Σ <- Σ/(1 - forgetting), scaled back where its trace passes K, and if m < 1
 
         a += y (1 - m) / (v + r/c) u,     Σ -= u u' / (v + r/c),       a = (1/K, ..), Σ = I at the start.
 
@@ -419,8 +419,8 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     ----------
     members : "auto", or list of classifiers or of (name, classifier) pairs, default="auto"
         Linear classifiers of this library, of one `multi_class`; clones of them learn. Their `class_weight`, `probability` and
-        `dtype` are those of the committee; their parameters of `fit` do not count. "auto": AROW at two r, one that forgets, and
-        AdaGrad (dual averaging); of at most 300 features SCW, and AROW with a full covariance without forgetting and at two
+        `dtype` are those of the committee; their parameters of `fit` are ignored. "auto": AROW at two r, one that forgets, and
+        AdaGrad (dual averaging); with at most 300 features SCW, and AROW with a full covariance without forgetting and at two
         rates of it, which learn several classes jointly (``multi_class="crammer_singer"``).
     combine : {"arow", "hedge"}, default="arow"
         "hedge": a_k ~ exp(-η_t L_k), with L_k the sum of the member's clipped hinge losses, min(1, [1 - m_k]+), and
@@ -428,7 +428,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     r : float, default=1.0
         arow: noise variance of a row, > 0. Scores have no unit.
     forgetting : float, default=0.01
-        arow: in [0, 0.1]: what is older than about 1/forgetting rows counts little in the weights.
+        arow: in [0, 0.1]: rows older than about 1/forgetting count little in the weights.
     fit_intercept : bool, default=True
         False: no member has an intercept. True: those of a list have their own choice.
     max_iter : int, default=1
@@ -443,7 +443,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     member_weights_ : ndarray of shape (n_members,)
         The weights a.
     member_mistakes_ : ndarray of shape (n_members,)
-        Mistakes of each member's predict, asked just before each row.
+        Mistakes of each member's `predict`, called just before each row.
     {attributes}
 
     Raises
@@ -474,7 +474,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
 
     @property
     def member_mistakes_(self) -> NDArray[np.int64]:
-        """Rounds on which each member's predict, asked just before the update, would have been wrong, (n_members,)."""
+        """Rounds on which each member's `predict`, called just before the update, would have been wrong, (n_members,)."""
         return np.array([member.count("mistakes") for member in self._fitted_state().members], np.int64)
 
 
@@ -482,8 +482,8 @@ class CommitteeClassifier(_Committee, WithProbabilities):
 class CommitteeRegressor(_Committee, OnlineRegressor):
     """A committee of linear regressors in one pass: as good as the best of them, or better, with nothing to choose.
 
-    Member k predicts a row before it learns it, s_k. The committee predicts Σ a_k s_k, so that it is one hyperplane, too. Least
-    squares with a full covariance over the members' predictions learn the weights a: with z = (s_1 .. s_K) / h, h the power of
+    Member k predicts s_k for a row before learning it. The committee predicts Σ a_k s_k, so that it is linear, too. Least squares
+    with a full covariance over the members' predictions learn the weights a: with z = (s_1 .. s_K) / h, h the power of
     two nearest to the median |y| of the first 16 rows, u = Σz, v = z.u, c the row's weight, on every row first
     Σ <- Σ/(1 - forgetting), scaled back where its trace passes K, then
 
@@ -495,14 +495,14 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
     ----------
     members : "auto", or list of regressors or of (name, regressor) pairs, default="auto"
         Linear regressors of this library; clones of them learn. Their `dtype` is that of the committee; their parameters of `fit`
-        do not count. "auto": AROW at two r and one that forgets; of at most 300 features AROW with a full covariance,
+        are ignored. "auto": AROW at two r and one that forgets; with at most 300 features AROW with a full covariance,
         with and without forgetting.
     combine : {"arow", "hedge"}, default="arow"
         "hedge": a_k ~ exp(-η_t L_k), with L_k the sum of the member's losses min(1, |y - s_k| / h), and η_t = √(8 ln K / t).
     r : float, default=1.0
         arow: noise variance of a row, > 0, in units of h².
     forgetting : float, default=0.01
-        arow: in [0, 0.1]: what is older than about 1/forgetting rows counts little in the weights.
+        arow: in [0, 0.1]: rows older than about 1/forgetting count little in the weights.
     fit_intercept : bool, default=True
         False: no member has an intercept. True: those of a list have their own choice.
     max_iter : int, default=1

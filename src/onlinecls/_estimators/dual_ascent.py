@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class AscentLearner(WithWeights):
-    """Base: a subclass turns its parameters, which the registry's rows have checked, into the kernel's (`_own_params`)."""
+    """Base of learners by dual_ascent.pyx: a subclass converts its checked parameters to the kernel's (`_own_params`)."""
 
     _fields = {
         "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "geometry": model.GEOMETRIES,
@@ -88,7 +88,7 @@ class AscentLearner(WithWeights):
 
     def _check_range(self, params: dict, dtype: DTypeLike) -> None:
         super()._check_range(params, dtype)
-        # Weights are θ/σ or, entropic, at most W: their scales, and the σ made of W by sigma="auto", must be numbers.
+        # Weights are θ/σ or, entropic, at most W: their scales, and the σ computed from W by sigma="auto", must be finite.
         largest = min(float(np.finfo(dtype).max) / 4, 1e100)
         strength = next((name for name in ("alpha", "sigma") if name in self._parameter_names()), None)
         for name, value in (("norm_bound", params["bound"]), (strength, params["sigma"])):
@@ -104,13 +104,13 @@ class AscentLearner(WithWeights):
         return bool(params["entropic"] and other_simplex) or super()._is_another_kind(params)
 
     def _join_singly(self, params: dict) -> bool:
-        """A class's weights of 0 are in the joint learner's simplex, and its score of 0 in a softmax."""
-        averaged = params["entropic"] and params["average_from"] >= 0  # (κ of a class that has not joined is another's)
+        """Return True if a new class's weights of 0 count in the joint simplex, or its score of 0 in a softmax."""
+        averaged = params["entropic"] and params["average_from"] >= 0  # (κ of a class that has not joined differs)
         return bool(averaged or (params["joint"] and (params["entropic"] or params["loss"] == ascent.LOSSES["log_loss"])))
 
     def _params_for(self, params: dict, state: AscentState, is_open: bool, balanced: bool) -> dict:
         largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
-        limit = largest / max(params["bias"], 1.0)  # (so that the intercept is a number, too)
+        limit = largest / max(params["bias"], 1.0)  # (so that the intercept is finite, too)
         return {**params, "open_classes": int(is_open), "balanced": int(balanced), "limit": limit}
 
 
@@ -130,8 +130,8 @@ class _DualAscent(AscentLearner):
         if values["average"] and values["regularizer"] == "entropic" and isinstance(values["sigma"], str):
             raise ValueError(
                 f"{type(self).__name__}: average must be False with regularizer='entropic' and sigma='auto', got "
-                f"average={values['average']!r}: with a sigma that grows, the weights are no common number times what is stored "
-                "of each feature. Use a number for sigma, or regularizer='euclidean'."
+                f"average={values['average']!r}: with a growing sigma, the weights are not one common number times the stored "
+                "ones. Use a number for sigma, or regularizer='euclidean'."
             )
 
     @property
@@ -141,7 +141,7 @@ class _DualAscent(AscentLearner):
 
     @property
     def dual_value_(self) -> float:
-        """The dual after the last update: the losses' parts - f*(θ), all learners' together with one against the rest."""
+        """The dual after the last update: the losses' parts - f*(θ), summed over all learners in one against the rest."""
         state = self._fitted_state()
         sigma, gain = state.shared[_SHARED["sigma"]], state.shared[_SHARED["dual_gain"]]
         if not state.params["entropic"]:
@@ -162,7 +162,7 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
         entropic:    w = W sinh(W theta / sigma) / (sum of cosh(W theta_j / sigma)),   W = norm_bound:  ||w||_1 < W (EG+-)
           signed=False:   w = W exp(W theta / sigma) / (sum of exp(W theta_j / sigma)):  w >= 0, of sum W.
 
-    A row of margin m = y w.x and weight c gets its alpha once:
+    Each row, of margin m = y w.x and weight c, gets its alpha once:
 
         hinge loss [margin - m]+:      DA1   alpha = c if the loss is > 0
                                        DA2   the alpha in [0, c] that raises the dual most
@@ -180,12 +180,12 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
         Strength of the regularizer, > 0.
         "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean sqrt(2 t) L_t / W. Entropic
         L_t sqrt(t / log n), n the entries of the simplex (2 n_features, signed=False n_features, of the joint construction times
-        n_classes), held until half more is wanted, so that a row costs O(nnz) but for about log t rows.
+        n_classes), held until the formula gives half more, so that a row costs O(nnz) but for about log t rows.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"hinge", "log_loss"}, default="hinge"
-        The log loss has probabilities of its own: `predict_proba` is there without ``probability=True``, the sigmoid of the
-        scores, or the softmax of the joint learner's.
+        The log loss has its own probabilities: `predict_proba` needs no ``probability=True``, and is the sigmoid of the scores,
+        or the softmax of the joint learner's.
     margin : float, default=1.0
         The margin that ends the hinge loss, > 0. Entropic: no row's margin reaches W max|x|, and with a larger one DA2 is DA1.
     norm_bound : float or "auto", default="auto"
@@ -209,9 +209,9 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
 
     Notes
     -----
-    Three classes from two (as labels join) take theta/2 each, so that dual_value_ goes on from another f*. ``average`` is
-    offered but for the entropic regularizer with sigma="auto"; where it is kept entropic weights are rescaled at other rows,
-    so that they differ in rounding from those without (visibly where sigma is a hundredth of norm_bound and less).
+    When a third class joins, the first two take theta/2 each, so that dual_value_ continues from another f*. ``average`` is not
+    offered for the entropic regularizer with sigma="auto"; entropic weights with an average are rescaled at other rows, so that
+    they differ in rounding from those without (visibly if sigma is at most a hundredth of norm_bound).
     DA3 is exact by sorting (Euclidean hinge), to rounding (Euclidean log loss), or to a duality gap of 1e-11 c (entropic).
     Features in {{-a, 0, a}} make entropic updates cheaper: one exponential a step of the search.
 
@@ -259,7 +259,7 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
         entropic:    w = W sinh(W theta / sigma) / (sum of cosh(W theta_j / sigma)),   W = norm_bound:  ||w||_1 < W (EG+-)
           signed=False:   w = W exp(W theta / sigma) / (sum of exp(W theta_j / sigma)):  w >= 0, of sum W.
 
-    A row of error e = y - w.x and weight c gets its alpha once:
+    Each row, of error e = y - w.x and weight c, gets its alpha once:
 
         absolute loss |e|:    DA1   alpha = c sgn(e)
                               DA2   the alpha in [-c, c] that raises the dual most; euclidean: sgn(e) min(c, sigma |e| / ||x||^2)
@@ -269,21 +269,20 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     A row has one dual variable, so that DA3 is DA2. Every update raises the dual at least by c loss - L^2 / (2 sigma), L the
     dual norm of the loss's (sub)gradient, c ||x|| or 2 c |e| ||x|| (entropic: W max |x_j| for ||x||), DA2 by no less than DA1. So
     the sum of the losses is at most that of any u, + f(u) + the sum of the L^2 / (2 sigma). With experts' advice for features,
-    signed=False, W = 1, no intercept and sigma="auto" (or L sqrt(T / (2 log d)) for T rounds; the default suits few), it is
-    almost as well off as the best committee of d experts.
+    signed=False, W = 1, no intercept and sigma="auto" (or L sqrt(T / (2 log d)) for T rounds; the default suits few), its
+    loss is close to that of the best committee of d experts.
 
     Parameters
     ----------
     sigma : float, "auto" or None, default=None
-        Strength of the regularizer, > 0.
-        "auto", with L_t the largest L so far (by the errors of the predictions): Euclidean sqrt(2 t) L_t / W. Entropic
-        L_t sqrt(t / log n), n = 2 n_features or, signed=False, n_features, held until half more is wanted, so that a row costs
-        O(nnz) but for about log t rows.
+        Strength of the regularizer, > 0. "auto", with L_t the largest L so far (by the errors of the predictions): Euclidean
+        sqrt(2 t) L_t / W. Entropic L_t sqrt(t / log n), n = 2 n_features or, signed=False, n_features, held until the formula
+        gives half more, so that a row costs O(nnz) but for about log t rows.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"absolute", "squared"}, default="absolute"
     norm_bound : float or "auto", default="auto"
-        W, > 0: the entropic weights' bound in the 1-norm, so that no prediction passes W max |x_j|; with sigma="auto",
+        W, > 0: the entropic weights' bound in the 1-norm, so that no prediction exceeds W max |x_j|; with sigma="auto",
         Euclidean, the 2-norm of weights to compete with.
     signed : bool, default=True
         Entropic: False for weights >= 0 whose sum is W, uniform at the start. With W = 1 and no intercept that is a committee of
@@ -305,9 +304,9 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
 
     Notes
     -----
-    ``average`` is offered but for the entropic regularizer with sigma="auto". Euclidean DA1 on the squared loss is plain gradient
-    descent with step 1/sigma: it diverges where 2 c ||x||^2 > 2 sigma goes on (steps that leave the dtype's range are skipped
-    and counted). DA2 is safe. An entropic search ends within 1e-9 of the best alpha.
+    ``average`` is not offered for the entropic regularizer with sigma="auto". Euclidean DA1 on the squared loss is plain gradient
+    descent with step 1/sigma: it diverges if 2 c ||x||^2 > 2 sigma row after row (steps that leave the dtype's range are skipped
+    and counted). DA2 is safe. An entropic search ends within 1e-9 of the optimal alpha.
 
     References
     ----------

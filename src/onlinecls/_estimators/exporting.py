@@ -13,7 +13,7 @@ MOST_BYTES = 100_000_000  # of weights in an ONNX graph
 
 
 def to_sklearn(learner: Any) -> Any:
-    """See `WithWeights.to_sklearn`."""
+    """Do the work of `WithWeights.to_sklearn`."""
     try:
         from sklearn.linear_model import SGDClassifier, SGDRegressor
     except ImportError:
@@ -37,7 +37,7 @@ def to_sklearn(learner: Any) -> Any:
 
 
 def to_onnx(learner: Any, sparse: bool) -> Any:
-    """See `WithWeights.to_onnx`."""
+    """Do the work of `WithWeights.to_onnx`."""
     try:
         from onnx import TensorProto, checker, helper, numpy_helper
     except ImportError:
@@ -50,7 +50,7 @@ def to_onnx(learner: Any, sparse: bool) -> Any:
     constants: dict[str, np.ndarray] = {"intercept": intercept.astype(np.float32)}
     met = np.flatnonzero(weights.any(axis=0))
     if sparse:
-        constants["place"] = np.zeros(n_features, np.int32)  # of each column in the table of weights; 0: not met
+        constants["place"] = np.zeros(n_features, np.int32)  # of each column in the table of weights; 0: not in it
         constants["place"][met] = np.arange(1, len(met) + 1)
         constants["weights"] = np.vstack([np.zeros((1, len(weights))), weights[:, met].T])
     else:
@@ -128,7 +128,7 @@ def to_onnx(learner: Any, sparse: bool) -> Any:
 
 
 def _weights(learner: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Copies of weights, a row for a vector, and of intercepts."""
+    """Return copies of the weights, a row for each vector, and of the intercepts."""
     coef = learner.coef_
     coef = coef.toarray() if issparse(coef) else np.array(coef)
     return np.atleast_2d(coef), np.array(learner.intercept_).reshape(-1)

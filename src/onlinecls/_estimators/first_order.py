@@ -1,4 +1,4 @@
-"""Learners that keep one number a feature (AdaGrad: two): Perceptron, passive-aggressive, AdaGrad."""
+"""Learners with one number for each feature (AdaGrad: two): Perceptron, passive-aggressive, AdaGrad."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .._input.types import FloatOrAuto, Matrix, RandomState
     from .._registry import Algorithm
 
-MATRICES = {"diagonal": 0, "mirror_descent": 1, "dual_averaging": 2}  # AdaGrad's: the diagonal, or the full one of an update
+MATRICES = {"diagonal": 0, "mirror_descent": 1, "dual_averaging": 2}  # of AdaGrad: the diagonal, or the full matrix of an update
 MOST_FEATURES = 500  # with the full matrix: more would take longer than 50 ms a row
 
 
@@ -31,7 +31,7 @@ class _WithStart(OnlineLearner):
         self, X: Matrix, y: ArrayLike, coef_init: ArrayLike | None = None, intercept_init: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from scratch in epochs, as other learners' `fit`; coef_init and intercept_init are the weights to start from.
+        """Learn from scratch in epochs, like other learners' `fit`, starting from the weights coef_init and intercept_init.
 
         Parameters
         ----------
@@ -64,14 +64,14 @@ class Perceptron(_WithStart, LinearClassifier):
     aggressive : bool, default=False
         Update on every margin below 1 instead of on mistakes (m <= 0) only.
     eta0 : float or "auto", default="auto"
-        Step size, > 0: of a conservative Perceptron but the unit of the scores.
+        Step size, > 0; for a conservative Perceptron only the unit of the scores.
     penalty, alpha, l1_ratio : None, float, float
-        scikit-learn's arguments. Only ``penalty=None`` is taken; the other two are not used.
+        scikit-learn's arguments. Only ``penalty=None`` is accepted; the other two are not used.
     {shared}
 
     Notes
     -----
-    Takes scikit-learn's arguments and differs in this: the constant feature is a feature like any other, dense or sparse
+    It takes scikit-learn's arguments, with one difference: the constant feature is a feature like any other, dense or sparse
     (scikit-learn damps the intercept's steps for CSR).
 
     References
@@ -87,7 +87,7 @@ class Perceptron(_WithStart, LinearClassifier):
     (['spam'], 1)
     """
 
-    _leans = True
+    _is_biased = True
 
     aggressive: bool = False
     _: KW_ONLY
@@ -108,7 +108,7 @@ class Perceptron(_WithStart, LinearClassifier):
 
 @estimator
 class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearClassifier):
-    """Passive-aggressive: the smallest step that leaves the row a margin of 1 (or `margin`), or C's compromise with it.
+    """Passive-aggressive: the smallest step that gives the row a margin of 1 (or `margin`), or a compromise set by C.
 
     With the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, w += tau y x with
 
@@ -126,12 +126,12 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
     loss : {"hinge", "squared_hinge"}, default="hinge"
         PA-I or PA-II.
     margin : float, default=1.0
-        The margin that is wanted, > 0 (the paper's insensitivity |epsilon|): with another one, weights and C are in other units.
+        The wanted margin, > 0 (the paper's insensitivity |epsilon|): another one only changes the units of weights and C.
     {shared}
 
     Notes
     -----
-    Takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes. It differs in this: the
+    It takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes, with two differences: the
     constant feature is in ||x||^2, so that the margin after a step is exactly 1, dense or sparse (scikit-learn leaves it out
     and damps it for CSR), and weights are inside the cap, C c (scikit-learn multiplies the capped step).
 
@@ -149,7 +149,7 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
     [1.0]
     """
 
-    _leans = True
+    _is_biased = True
 
     C: float = 1.0
     _: KW_ONLY
@@ -161,7 +161,7 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
 
 @estimator
 class PassiveAggressiveRegressor(_WithStart, RegressorUntilConverged, LinearParameters, OnlineRegressor):
-    """Passive-aggressive regression: the smallest step that brings the prediction within epsilon of y, or C's compromise with it.
+    """Passive-aggressive regression: the smallest step to a prediction within epsilon of y, or a compromise set by C.
 
     With the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, w += tau sgn(y - s) x with
 
@@ -174,14 +174,14 @@ class PassiveAggressiveRegressor(_WithStart, RegressorUntilConverged, LinearPara
     C : float, default=1.0
         Aggressiveness, > 0: the largest step, in units of y. ``float("inf")`` is the plain PA.
     epsilon : float, default=0.1
-        Residuals up to epsilon, >= 0, in units of y, are no loss and change nothing.
+        Residuals up to epsilon, >= 0, in units of y, have no loss and change nothing.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         PA-I or PA-II.
     {shared}
 
     Notes
     -----
-    Takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes. It differs in this: the
+    It takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes, with two differences: the
     constant feature is in ||x||^2, so that a step with C=inf ends exactly epsilon from y, dense or sparse (scikit-learn leaves
     it out and damps it for CSR), and weights are inside the cap, C c (scikit-learn multiplies the capped step).
 
@@ -225,17 +225,17 @@ class PNormPerceptron(LinearClassifier):
     ----------
     p : float or None, default=None
         The norm, in [2, 500]. None: max(2, 2 ln n_features), with which the mistake bound grows with ln n_features and the
-        largest feature instead of with the length of the rows: for many features of which few matter.
+        largest feature instead of with the length of the rows: for many features, few of them relevant.
     aggressive : bool, default=False
         Update on every margin below 1 instead of on mistakes (m <= 0) only.
     radius : float, default=2**0.5
-        > 0, in units of the rows' p-norm. Only for the aggressive form: it asks for margins of up to radius^2/2.
+        > 0, in units of the rows' p-norm. Only for the aggressive form: it wants margins of up to radius^2/2.
     {shared}
 
     Notes
     -----
     A row costs O(nnz): ``||theta||_p`` is kept as a running sum with a bound on its error, and summed anew, O(n_features), where
-    the bound asks for it. ``coef_`` is computed when it is read, O(n_features). ``average`` is refused: the scale of all weights
+    the bound requires it. ``coef_`` is computed when it is read, O(n_features). ``average`` is refused: the scale of all weights
     falls with ``||theta||^(p-2)``, so that a sum over rounds cancels all digits of the later ones.
 
     References
@@ -259,7 +259,7 @@ class PNormPerceptron(LinearClassifier):
         return super()._is_another_kind(params) or PNormState.power_of(params, self.n_features_in_) != self._state.power
 
     def _grown(self, places: np.ndarray, n_classes: int) -> Any:
-        """A joint norm of two halves is 2^(1/p) times that of one: theta keeps so much that w becomes -w/2 and w/2."""
+        """Scale theta so that w becomes -w/2 and w/2: the joint norm of two halves is 2^(1/p) times that of one."""
         power = self._state.power
         share = 0.5 if self.multi_class == "ovr" else 0.5 * 2.0 ** ((power - 2.0) / power)
         return self._state.grow_classes(places, n_classes, share)
@@ -267,7 +267,7 @@ class PNormPerceptron(LinearClassifier):
 
 @estimator
 class AdaGradClassifier(LinearClassifier):
-    """AdaGrad on the hinge loss: each feature has a step size of its own, the smaller the more it has been used.
+    """AdaGrad on the hinge loss: each feature has its own step size, which falls as it is used.
 
     With the margin m = y w.x and the row's weight c: if m < 1, g = -c y x, G_i += g_i^2, and
 
@@ -279,7 +279,7 @@ class AdaGradClassifier(LinearClassifier):
         update="mirror_descent":   w -= eta0 (delta I + G^(1/2))^-1 g
         update="dual_averaging":   w = eta0 (delta I + G^(1/2))^-1 z
 
-    which also fits a step to directions across features. It takes at most 500 of them: an update costs O(d^3), about 0.2 ms with
+    which also fits a step to directions across features. It takes at most 500 features: an update costs O(d^3), about 0.2 ms with
     20 features and 30 ms with 500.
 
     Parameters
@@ -287,7 +287,7 @@ class AdaGradClassifier(LinearClassifier):
     eta0 : float or "auto", default="auto"
         Step size, > 0.
     delta : float or "auto", default="auto"
-        Added to every sqrt(G_i), > 0: what a feature's first steps are divided by.
+        Added to every sqrt(G_i), > 0: it limits a feature's first steps.
     update : {"mirror_descent", "dual_averaging"}, default="{update}"
     matrix : {"diagonal", "full"}, default="diagonal"
         Whether G has a number for each feature, or for each pair of features.

@@ -29,7 +29,7 @@ _DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
 
 @estimator
 class FoReLClassifier(OnlineClassifier):
-    """Follow the regularized leader: after each row the weights that would have been best for all rows so far.
+    """Follow the regularized leader: after each row the optimal weights for all rows so far.
 
         w_t = argmin  sigma/2 ||w||^2 + sum over i <= t of c_i loss_i(w)
 
@@ -37,20 +37,20 @@ class FoReLClassifier(OnlineClassifier):
         log loss log(1 + exp(-y w.x)):      logistic regression (joint: that of the softmax), C = 1/sigma
 
     Every row is kept, and has a dual variable alpha in [0, c] (joint: one for each wrong class, of sum <= c). A row with a loss
-    takes its best alpha, which is DA2's step (joint: DA3's), and coordinate ascent over all rows goes on from there until the
+    gets its optimal alpha, which is DA2's step (joint: DA3's), and coordinate ascent over all rows goes on from there until the
     duality gap is at most `gap_tol`: P(w_t) - min P <= gap_tol, and sigma/2 ||w_t - w_t*||^2 <= gap_tol. A row without a loss
-    changes nothing: w is the best for it too. So the dual rises by no less than dual ascent's, and the regret bound is theirs.
+    changes nothing: w stays optimal. So the dual rises by no less than in dual ascent, with the same regret bound.
 
     A row that has a loss costs a few sweeps over all rows so far: O(n^2) a pass over n rows, and memory for all of them. It is
-    for short streams, and to compare the others with; `DualAscentClassifier` costs O(nnz) a row.
+    for short streams, and as a reference; `DualAscentClassifier` costs O(nnz) a row.
 
     Parameters
     ----------
     sigma : float or None, default=None
         Strength of the regularizer, > 0.
     gap_tol : float, default=1e-3
-        The duality gap that is allowed after each row, > 0, in units of the loss (the weights of the rows among them). Below
-        1e-13 of the sum of losses rounding ends the search, and 1,000 sweeps do.
+        The duality gap allowed after each row, > 0, in units of the loss (including the rows' weights). The search also ends at
+        1e-13 of the sum of losses, where rounding dominates, and after 1,000 sweeps.
     loss : {"hinge", "log_loss"}, default="hinge"
     {parameters}
 
@@ -61,9 +61,9 @@ class FoReLClassifier(OnlineClassifier):
         The duality gap after the last row.
     dual_value_ : float
         D = sum of alpha - ||theta||^2 / (2 sigma), theta = sigma w; log loss: the rows' c H(alpha/c), H the entropy of the shares
-        alpha/c and of what they leave of 1, in the place of alpha. P(w_t) is D + `gap_`.
+        alpha/c and of the rest of 1, instead of alpha. P(w_t) is D + `gap_`.
     dual_coef_ : ndarray of shape (t_, 1) or (t_, n_classes)
-        alpha of each row kept, in their order: of the row, of the wrong classes, or of each learner. (Rows before there were two
+        alpha of the rows kept, in order: of the row, of the wrong classes, or of each learner. (Rows before there were two
         classes are not kept.)
 
     Raises
@@ -72,10 +72,10 @@ class FoReLClassifier(OnlineClassifier):
 
     Notes
     -----
-    `fit` is one pass in the order given: more would but repeat rows that are kept already. ``average`` is not offered. When a
-    third class joins, two rows of weights with theta/2 and alpha/2 each take the one vector's place (the scores stay), and the
-    best weights for all rows and the new rival are found from there. `onlinecls.reference.LeaderClassifier` and `LeaderRegressor`
-    have any other regularizer, the entropic one say, and targets.
+    `fit` is one pass in the given order: more would only repeat rows that are kept already. ``average`` is not offered. When a
+    third class joins, two vectors with theta/2 and alpha/2 each replace the single one (the scores do not change), and the
+    optimal weights with the new rival are found from there. `onlinecls.reference.LeaderClassifier` and `LeaderRegressor` take any
+    other regularizer, such as the entropic one, and targets.
 
     References
     ----------
@@ -93,7 +93,7 @@ class FoReLClassifier(OnlineClassifier):
     """
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
-        random_state, early_stopping, shuffle = None, False, False  # no parameters
+        random_state, early_stopping, shuffle = None, False, False  # (not parameters)
     _kept = ("loss", "joint", "sigma", "bias")
     _fields = {
         "geometry": model.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
@@ -116,7 +116,7 @@ class FoReLClassifier(OnlineClassifier):
     def _check_parameters(self, values: dict) -> None:
         if values["average"]:
             raise ValueError(
-                f"{type(self).__name__}: average must be False, got average={values['average']!r}: each w is the best for all "
+                f"{type(self).__name__}: average must be False, got average={values['average']!r}: each w is optimal for all "
                 "rows so far, and every weight may change in any round. Use DualAscentClassifier for an average."
             )
 
@@ -130,10 +130,10 @@ class FoReLClassifier(OnlineClassifier):
         }
 
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """Check nothing: the model grows with the rows, and its size is not known before."""
+        """Check nothing: the model grows with the rows, and its size is not known beforehand."""
 
     def _join_singly(self, params: dict) -> bool:
-        """Return True for a softmax: its sums over the classes round in another way where more of them are there."""
+        """Return True for a softmax, whose sums over more classes round differently."""
         return bool(params["joint"] and params["loss"] == ascent.LOSSES["log_loss"])
 
     @staticmethod
@@ -200,7 +200,7 @@ class FoReLClassifier(OnlineClassifier):
 
 
 def _entries(rows: Rows, live: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The rows' non-zeros as CSR of int64; `live`: of these rows alone."""
+    """Return the rows' non-zeros as CSR of int64; with `live`, of these rows only."""
     lo, hi = int(rows.indptr[0]), int(rows.indptr[-1])
     data = rows.data.reshape(-1)[lo:hi]
     if rows.indices.dtype == np.uint8:  # dense storage

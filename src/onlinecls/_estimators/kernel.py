@@ -33,7 +33,7 @@ KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
 class _KernelParameters(EpochParameters):
-    """Parameters of kernel learners of all tasks, beside those of epochs."""
+    """Parameters of kernel learners of all tasks, besides those of epochs."""
 
     kernel: KernelFunction = "rbf"
     gamma: float | Literal["auto", "scale"] = "auto"
@@ -44,11 +44,11 @@ class _KernelParameters(EpochParameters):
 
 
 class _KernelLearner(_KernelParameters, OnlineLearner):
-    """Base of the kernel learners of all tasks: parameters, the kernel, passes over rows, the support set to look at."""
+    """Base of the kernel learners of all tasks: parameters, the kernel, passes over rows, and the support set's attributes."""
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
-        average = early_stopping = False  # no parameters, where a class does not name them
-        dtype = np.float64  # no parameter: coefficients and kernel values are float64
+        average = early_stopping = False  # (not parameters, where a class does not name them)
+        dtype = np.float64  # (not a parameter: coefficients and kernel values are float64)
     _kernel_names: tuple[str, ...] = KERNELS
     _kept = ("kind",)
     _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
@@ -95,17 +95,17 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
         """Check nothing: every parameter fits a double."""
 
     def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """Check nothing: the support set grows with the rows, and its size is not known before."""
+        """Check nothing: the support set grows with the rows, and its size is not known beforehand."""
 
     def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> SupportState:
         kind = params["kind"]
         return SupportState(kind.kernel_of(n_features, None), n_features, n_classes, kind.second_order, kind.projects)
 
     def _check_call(self, X: Any, whole: bool) -> None:
-        """Check that a precomputed kernel is square, and that gamma of a stream is not the variance of a whole set."""
+        """Check that a precomputed kernel is square, and that partial_fit has no gamma="scale"."""
         if not whole and self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid") and "_state" not in self.__dict__:
             raise ValueError(
-                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which is the "
+                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which needs the "
                 "variance of a whole set. Call fit first, or give gamma."
             )
         if self.kernel != "precomputed":
@@ -121,7 +121,7 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
 
     @contextmanager
     def _undone_on_error(self) -> Iterator[None]:
-        """Take back all of a call if a callable kernel raises, or returns NaN, half-way through."""
+        """Undo a whole call if a callable kernel raises, or returns NaN, half-way through."""
         if not callable(self.kernel):
             with super()._undone_on_error():
                 yield
@@ -136,7 +136,7 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
             raise
 
     def _epochs(self, params: Params, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
-        """Run the epochs of `fit` with numbered rows: one that is learnt again moves its own coefficient."""
+        """Run the epochs of `fit` with numbered rows, so that a row learnt again changes its own coefficient."""
         state = self._state = self._state.writable()
         if state.kernel.uses_gamma and state.kernel.gamma is None:
             state.kernel.gamma = scale_gamma(batch.rows)
@@ -148,7 +148,7 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
             if self.kernel != "precomputed":
                 state.forget_origins(0)
 
-    def _settle(self) -> None:
+    def _leave_fit(self) -> None:
         if "_state" in self.__dict__ and self.kernel != "precomputed":
             self._state.forget_origins(0)
 
@@ -178,7 +178,7 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
         for kernel in (self._params["kind"].kernel, self.kernel):
             if callable(kernel):
                 raise ValueError(
-                    f"{type(self).__name__}: save must have a kernel that has a name, got kernel={kernel!r}, whose code a file "
+                    f"{type(self).__name__}: save must have a kernel given by name, got kernel={kernel!r}, whose code a file "
                     "without pickle cannot hold. Use pickle."
                 )
         return super()._described(metadata)
@@ -188,12 +188,12 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
 
     @classmethod
     def _read_learnt(cls, header: dict, compiled: dict) -> dict:
-        """The parameters that a model would be learnt with now, with the kind of the one that there is."""
+        """Return the parameters with which the model would be learnt now, but of the model's kind."""
         names = list(compiled["kind"]._asdict())
         require(header.keys() == set(names), f"learnt_with of {names}", sorted(header))
         kind = Kind(**{name: unpacked(value) for name, value in header.items()})
-        require(isinstance(kind.kernel, str), "a kernel that has a name", kind.kernel)
-        cls(**dict(zip(names[:5], kind, strict=False)))._kernel_params()  # raises where one is not in its range
+        require(isinstance(kind.kernel, str), "a kernel given by name", kind.kernel)
+        cls(**dict(zip(names[:5], kind, strict=False)))._kernel_params()  # raises if one is out of range
         allowed = (0.0,) if cls._estimator_type == "outlier_detector" else Either((Options((0.0,)), CONSTANT))
         require(type(kind.bias) is float and kind.bias in allowed, "the constant feature's value", kind.bias)
         flags = kind.second_order, kind.projects
@@ -207,7 +207,7 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
     def _take_model(self, state: SupportState, learnt: dict, units: Units) -> None:
         state.units, self._state = units, state
 
-    # --- the model, to look at -----------------------------------------------------------------------------------------------
+    # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -246,7 +246,7 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
 
     @property
     def n_dropped_(self) -> int:
-        """Support vectors given up for the budget."""
+        """Support vectors removed for the budget."""
         return self._fitted_state().support.dropped
 
     @property
@@ -260,7 +260,7 @@ class _WithWeights(_KernelLearner):
 
     @property
     def coef_(self) -> NDArray[np.floating]:
-        """Weights Σ a_i x_i, (1 or n_classes, n_features), of a linear kernel; others have none that could be written down."""
+        """Weights Σ a_i x_i, (1 or n_classes, n_features), with a linear kernel; with others they have no finite form."""
         state = self._fitted_state()
         if state.kernel.name != "linear":
             raise AttributeError(f"{type(self).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
@@ -276,7 +276,7 @@ class _WithWeights(_KernelLearner):
 
     @property
     def sparsify(self) -> Any:
-        raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: its weights live on support_vectors_.")
+        raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: w is a combination of support_vectors_.")
 
     densify = sparsify
 
@@ -285,27 +285,27 @@ class _WithWeights(_KernelLearner):
 class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
 
-    The same updates as the linear learners', with w and a full Σ on the rows learnt from (AROW, Lemma 1; s of them):
+    The updates are those of the linear learners, with w and a full Σ on the s rows learnt from (AROW, Lemma 1):
 
         w = Σ a_i φ(x_i),     Σ = I - Σ P_ij φ(x_i) φ(x_j)',     φ(x).φ(z) = k(x, z) + intercept_scaling².
 
     With ``kernel="linear"`` they are the linear learners, first order (perceptron, pa: O(s) a row) or with full covariance (sop,
-    arow: O(s²) a row that is learnt from, s²/2 numbers a column).
+    arow: O(s²) a row learnt from, s²/2 numbers a column).
 
     Parameters
     ----------
     algorithm : {"arow", "pa", "perceptron", "sop"}, default="arow"
         See `AROWClassifier`, `PassiveAggressiveClassifier`, `Perceptron` and `SecondOrderPerceptron`.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        x.z, exp(-gamma ||x - z||²), (gamma x.z + coef0)^degree, tanh(gamma x.z + coef0), as scikit-learn's SVC has them; or a
+        x.z, exp(-gamma ||x - z||²), (gamma x.z + coef0)^degree, tanh(gamma x.z + coef0), as in scikit-learn's SVC; or a
         callable of two matrices that returns the matrix of their kernel values. "precomputed": X is that matrix, square to learn
         from (each call to `partial_fit` is one pass over the same rows), rows against the learnt ones to predict.
     gamma : float > 0, "auto" or "scale", default="auto"
-        "auto": 1 / n_features. "scale": 1 / (n_features Var(X)) of the rows of `fit`.
+        "auto": 1 / n_features. "scale": 1 / (n_features Var(X)) over the rows of `fit`.
     degree : int, default=3
-        Of "poly", >= 1.
+        For "poly", >= 1.
     coef0 : float, default=0.0
-        Of "poly" and "sigmoid".
+        For "poly" and "sigmoid".
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
     C : float, default=1.0
@@ -317,19 +317,19 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     eta0 : float, default=1.0
         perceptron: step, > 0.
     aggressive : bool, default=False
-        perceptron, sop: update on margins below 1 instead of on those <= 0 only.
+        perceptron, sop: update on margins below 1 instead of only on those <= 0.
     budget : int or None, default=None
-        Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector goes without which w changes
-        least, the oldest of equals: perceptron, pa, the smallest ||a_i|| √k(x_i, x_i), simply removed; sop, arow, the smallest
-        ||a_i|| / √Q_ii with Q the inverse of the support set's Gram matrix, replaced in w and Σ by its projection on the others
-        (so that 0 <= Σ <= I holds), and a row within 1e-3 ||φ(x)|| of the span of the support set is learnt from as its
-        projection, without a vector of its own.
+        Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector whose removal changes w least is
+        removed, the oldest of equals: perceptron, pa: the one of smallest ||a_i|| √k(x_i, x_i); sop, arow: the one of smallest
+        ||a_i|| / √Q_ii, with Q the inverse of the support set's Gram matrix, which is replaced in w and Σ by its projection on
+        the others (so that 0 <= Σ <= I holds), and a row within 1e-3 ||φ(x)|| of the span of the support set is replaced by its
+        projection, without adding a vector.
     fit_intercept : bool, default=True
-        Learn an intercept: the weight of a constant feature, that is + intercept_scaling² on the kernel.
+        Learn an intercept, the weight of a constant feature, which adds intercept_scaling² to the kernel.
     intercept_scaling : float, default=1.0
         Value of the constant feature, > 0.
     max_iter, tol, shuffle, random_state, warm_start, early_stopping, validation_fraction, n_iter_no_change, verbose
-        As the linear learners'. A row learnt from in several epochs of one `fit` is one support vector.
+        As in the linear learners. A row learnt from in several epochs of one `fit` is one support vector.
     class_weight : dict, "balanced" or None, default=None
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For three classes or more; one support set, and coefficients (and a covariance) for each class.
@@ -344,20 +344,20 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
         Only with a linear kernel.
     gamma_ : float
     n_support_, n_dropped_ : int
-        Support vectors there are, and those given up for the budget.
+        Support vectors, and those removed for the budget.
     t_, n_mistakes_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
-        As the linear learners'. Skipped: rows whose kernel values or step are beyond 1e150, or whose k(x, x) < 0.
+        As in the linear learners. Skipped: rows whose kernel values or step are beyond 1e150, or whose k(x, x) < 0.
 
     Raises
     ------
     ValueError
-        By `fit` and `partial_fit`, before anything is written: as the linear learners; a precomputed matrix that is not square; a
-        callable kernel that returns another shape, NaN or infinity.
+        By `fit` and `partial_fit`, before anything is written: as in the linear learners; a precomputed matrix that is not
+        square; a callable kernel that returns another shape, NaN or infinity.
 
     Notes
     -----
     Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values (1e-15 of
-    them), and bit for bit where these do not depend on the split: a callable that computes each alone, any but that on CSR.
+    them), and bit for bit where these do not depend on the split: with a callable that computes each value separately.
     A callable kernel's calls learn all rows or none; the model is copied for this.
 
     References
@@ -398,34 +398,34 @@ class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
         pa:    l = [|y - s| - ε]+,   w += τ sgn(y - s) φ(x),   τ = min(C, l/||φ(x)||²),  or  l/(||φ(x)||² + 1/(2C)) (squared)
         arow:  w += (y - s)/(v + r) Σφ(x),   Σ^-1 += φ(x)φ(x)'/r,   v = φ(x)'Σφ(x)
 
-    A row's weight c makes C into C c, r into r/c.
+    A row's weight c turns C into C c and r into r/c.
 
     Parameters
     ----------
     algorithm : {"pa", "arow"}, default="pa"
     kernel, gamma, degree, coef0, kernel_params, budget, fit_intercept, intercept_scaling
-        As `KernelOnlineClassifier`'s.
+        As in `KernelOnlineClassifier`.
     C : float, default=1.0
         pa: the largest step, > 0; inf for the plain form.
     epsilon : float, default=0.1
-        pa: a miss up to this is no loss, >= 0, in units of y.
+        pa: residuals up to this have no loss, >= 0, in units of y.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
     r : float, default=0.1
         arow: noise variance of a target, > 0, relative to the prior's.
     max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
-        Epochs of `fit`, as the linear learners'.
+        Epochs of `fit`, as in the linear learners.
 
     Attributes
     ----------
     support_vectors_, dual_coef_, coef_, gamma_, n_support_, n_dropped_
-        As `KernelOnlineClassifier`'s, one column.
+        As in `KernelOnlineClassifier`, one column.
     intercept_ : ndarray of shape (1,)
     t_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
 
     Raises
     ------
     ValueError
-        By `fit` and `partial_fit`, before anything is written, as `KernelOnlineClassifier`; targets that are not finite numbers.
+        By `fit` and `partial_fit`, before anything is written, as in `KernelOnlineClassifier`; targets that are not finite.
 
     References
     ----------
@@ -455,36 +455,36 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
     """Passive-aggressive one-class learner (the paper's uniclass): a centre w in feature space within ε of the rows.
 
     The first row is w (no update). Then, with n = ||φ(x) - w|| and l = [n - ε]+: w += (l/n)(φ(x) - w). The centre is a convex
-    combination Σ a_i φ(x_i) of rows; it has no finite form, so that there is no ``center_``. A row's weight c makes l/n into
+    combination Σ a_i φ(x_i) of rows; it has no finite form, so that there is no ``center_``. A row's weight c turns l/n into
     min(1, c) l/n.
 
     Parameters
     ----------
     epsilon : float, default=0.5
-        Radius within which a row is no loss, >= 0, in units of feature space: with "rbf" no two rows are further apart than √2,
-        so that a radius of 1 holds nearly everything.
+        Radius within which a row has no loss, >= 0, in units of feature space: with "rbf" no two rows are further apart than √2,
+        so that a ball of radius 1 contains nearly everything.
     kernel, gamma, degree, coef0, kernel_params
-        As `KernelOnlineClassifier`'s, but for "precomputed", which does not tell ||φ(x)|| of a new row.
+        As in `KernelOnlineClassifier`, without "precomputed", which lacks ||φ(x)|| of new rows.
     budget : int or None, default=None
         Most support vectors, >= 1. Beyond it the vector with the smallest |a_i| / √Q_ii, Q the inverse of the support set's Gram
-        matrix, is replaced by its projection on the others, and a row within 1e-3 ||φ(x)|| of their span is taken as its
-        projection.
+        matrix, is replaced by its projection on the others, and a row within 1e-3 ||φ(x)|| of their span is replaced by
+        its projection.
     max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
-        Epochs of `fit`, as the linear learners'.
+        Epochs of `fit`, as in the linear learners.
 
     Attributes
     ----------
     offset_ : float
         -epsilon: ``decision_function`` is ``score_samples - offset_``.
     support_vectors_, dual_coef_, gamma_, n_support_, n_dropped_
-        As `KernelOnlineClassifier`'s, one column.
+        As in `KernelOnlineClassifier`, one column.
     t_, n_mistakes_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
         Mistakes: rounds after the first whose row was outside the ball.
 
     Raises
     ------
     ValueError
-        By `fit` and `partial_fit`, before anything is written, as `KernelOnlineClassifier`.
+        By `fit` and `partial_fit`, before anything is written, as in `KernelOnlineClassifier`.
 
     References
     ----------
@@ -509,11 +509,11 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
         return self.budget is not None
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
-        """-||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""
+        """Compute -||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""
         return -np.sqrt(self._squares(X)[0])
 
     def _squares(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-        """||φ(x) - w||², and how far rounding may have taken it."""
+        """Return ||φ(x) - w||², and a bound on its rounding errors."""
         self._fitted_state()
         rows, who = self._read_rows(X, False), type(self).__name__
         state = self._state_for(rows)
@@ -528,9 +528,9 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
         return -float(self.epsilon)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """``score_samples(X) - offset_``, ε - ||φ(x) - w||: below 0 for outliers.
+        """Compute ``score_samples(X) - offset_``, ε - ||φ(x) - w||: below 0 for outliers.
 
-        Exactly 0 within rounding of the ball's surface, which is where an update leaves its row.
+        Within rounding of the ball's surface, where an update leaves its row, it is exactly 0.
         """
         square, rounding = self._squares(X)
         distance = self.offset_ + np.sqrt(square)
@@ -538,4 +538,4 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
 
     @property
     def center_(self) -> NDArray[np.floating]:
-        raise AttributeError(f"{type(self).__name__} has no center_: the centre lives on support_vectors_. Use dual_coef_.")
+        raise AttributeError(f"{type(self).__name__} has no center_: it is a combination of support_vectors_. Use dual_coef_.")

@@ -1,7 +1,7 @@
-"""Models of parts of a stream as one: `merge`.
+"""Merging models of parts of a stream into one: `merge`.
 
-What a geometry does with its numbers stands with its state; here, which models may be merged, their classes, and the units that
-they are in: all are written in those of the first model that has learnt something.
+The geometries' states merge their numbers; this file has which models may be merged, their classes, and their units: all are
+converted to those of the first model that has learnt something.
 """
 
 from __future__ import annotations
@@ -23,36 +23,36 @@ if TYPE_CHECKING:
 
     Model = TypeVar("Model", bound=Estimator)
 
-# Parameters beside the algorithm's own that make another model. (The others say how `fit` goes through its rows.)
+# Parameters besides the algorithm's own that change the model. (The others are those of the epochs of `fit`.)
 _COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "covariance", "multi_class", "class_weight")
 
 
 def merge(models: Iterable[Model]) -> Model:
-    """Merge models that have learnt from parts of a stream into one, in the order of the parts.
+    """Merge models that have learnt parts of a stream into one, in the order of the parts.
 
-    Second-order learners with a posterior (AROW, confidence-weighted, least squares) multiply their posteriors and divide by the
+    Second-order learners with a posterior (AROW, confidence-weighted, least squares) multiply their posteriors and divide by all
     priors but one: Σ^-1 = Σ_0^-1 + sum of (Σ_k^-1 - Σ_0^-1), w = Σ (sum of Σ_k^-1 w_k); those that sum rows (second-order
     Perceptron, NAROW), dual averaging and Hedge add their sums up. First-order learners take the mean of their weights (p-norm,
-    entropic and multiplicative ones of θ), each by its rounds; AdaGrad's sums of squared gradients add up.
+    entropic and multiplicative ones of θ), weighted by rounds; AdaGrad's sums of squared gradients add up.
 
-    Classes are those of any model, counters add up, and averages are means by rounds. Merging is associative to rounding, so
-    that models may be merged in pairs; one that has learnt nothing changes nothing. The merged model learns on.
+    Classes are those of all models, counters add up, and averages are means weighted by rounds. Merging is associative up to
+    rounding, so that models may be merged in pairs; one that has learnt nothing changes nothing. The merged model can learn on.
 
     Parameters
     ----------
     models : iterable of estimators of one class
-        With the same parameters (but those that say how `fit` goes through its rows), features and dtype. Shards whose first rows
-        differ in length may differ in what "auto" came to (`scale_`): all are written in the units of the first.
+        With the same parameters (but those of the epochs of `fit`), features and dtype. Shards whose first rows differ in length
+        may differ in what "auto" means (`scale_`): all are converted to the units of the first.
 
     Returns
     -------
     merged : estimator
-        A new one, with the parameters of the first. The models stay as they are.
+        A new one, with the parameters of the first. The models do not change.
 
     Raises
     ------
     ValueError
-        If the models do not merge: kernel learners, FoReL and `OnlineToBatch`, learners that forget, models of different kinds.
+        If the models cannot be merged: kernel learners, FoReL, `OnlineToBatch`, learners that forget, or different kinds.
 
     Examples
     --------
@@ -79,22 +79,22 @@ def merge(models: Iterable[Model]) -> Model:
 
 @contextmanager
 def unchanged(models: Iterable[Any], learner: Any = None) -> Iterator[None]:
-    """Wait until no other thread learns one of these models, and let none begin. learner : the one of them that is to learn."""
+    """Wait until no other thread learns one of these models, and let none begin. learner : the model that will learn."""
     found = {id(model): model for model in models if hasattr(model, "_own_lock")}
     with ExitStack() as locks:
-        for _, model in sorted(found.items()):  # (in one order for all threads, so that no two wait for each other)
+        for _, model in sorted(found.items()):  # (in the same order in all threads, so that no two wait for each other)
             lock = model._own_lock()
             locks.enter_context(lock if model is learner else lock.copying())
         yield
 
 
 def check_merges(model: Any) -> None:
-    """Raise the ValueError now that merging would raise of an estimator and its parameters."""
+    """Raise the ValueError that merging would raise for an estimator and its parameters."""
     _check_kind(type(model).__name__, model, model)
 
 
 def check_alike(models: list[Any]) -> None:
-    """Raise the ValueError now that merging fitted models would raise of their features, dtype, names or type of labels."""
+    """Raise the ValueError that merging would raise for fitted models' features, dtype, names or type of labels."""
     who, first = type(models[0]).__name__, models[0]
     _check_alike(who, models)
     for model in models if hasattr(first, "classes_") else ():
@@ -102,7 +102,7 @@ def check_alike(models: list[Any]) -> None:
 
 
 def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
-    """See `Estimator.merge`."""
+    """Do the work of `Estimator.merge`."""
     who, models = type(learner).__name__, (learner, *others)
     for model in models:
         _check_kind(who, learner, model)
@@ -130,14 +130,14 @@ def _check_kind(who: str, learner: Any, model: Any) -> None:
         raise ValueError(f"{who}: merge must have models that merge, got a {type(model).__name__}: {refused[0]}.")
     if type(model) is not type(learner):
         raise ValueError(
-            f"{who}: merge must have models of one class, got a {type(model).__name__}. Merge those of each class apart."
+            f"{who}: merge must have models of one class, got a {type(model).__name__}. Merge those of each class separately."
         )
     values, expected = model._parameters(), learner._parameters()
     algorithm = select(type(model), values)
     if getattr(model, "forgetting", 0.0):
         raise ValueError(
-            f"{who}: merge must have models that forget nothing, got forgetting={model.forgetting!r}: which rows came last is "
-            "not known of models of several streams. Learn with forgetting=0."
+            f"{who}: merge must have models that forget nothing, got forgetting={model.forgetting!r}: of models of several "
+            "streams, it is not known which rows came last. Learn with forgetting=0."
         )
     for name in (*algorithm.selects, *algorithm.params, *_COMMON):
         if name in values and not _are_same(values[name], expected[name]):
@@ -156,7 +156,7 @@ def _check_alike(who: str, models: list[Any]) -> None:
     for model in models:
         if model._is_another_kind(model._kernel_params()):
             raise ValueError(
-                f"{who}: merge must have models of the kind that their parameters ask for, got other values of {model._kind} "
+                f"{who}: merge must have models of the kind that their parameters choose, got other values of {model._kind} "
                 "since they were learnt. Set them back, or call fit."
             )
         for name, own, expected in (
@@ -205,7 +205,7 @@ def _merged(who: str, models: list[Any]) -> Any:
 
 
 def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
-    """Return a model with all classes, in the units of `base`; a young one learns its rows again in them."""
+    """Return a model with all classes, in the units of `base`, in which a young one learns its rows again."""
     if model._state.youth is not None and model._units != base._units and base._units.scale:
         older = model._sharing()
         older._state, model = model._relearnt(model._state.youth, base._units), older

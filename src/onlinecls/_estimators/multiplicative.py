@@ -1,4 +1,4 @@
-"""Learners that take multiplicative steps: the multiplicative form of the passive-aggressive algorithms, for all three tasks."""
+"""Learners with multiplicative steps: the multiplicative form of the passive-aggressive algorithms, for all three tasks."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class _Multiplicative(OnlineLearner):
 
 @estimator
 class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifier):
-    """Multiplicative passive-aggressive: steps that multiply the weights, for many features of which few matter.
+    """Multiplicative passive-aggressive: steps that multiply the weights, for many features, few of them relevant.
 
     With W = norm_bound, the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, theta += tau y x and
 
@@ -77,19 +77,19 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
     Parameters
     ----------
     margin : float, default={margin}
-        The margin that is wanted, > 0. Only ``margin / norm_bound`` matters to the predictions. It must be below W max|x| or no
-        row ever has it: the learner then never rests.
+        The wanted margin, > 0. Only ``margin / norm_bound`` matters to the predictions. It must be below W max|x|, or no row can
+        reach it and every row is an update.
     signed : bool, default=True
-        Weights of both signs. False: weights >= 0, for features >= 0 (checked); of two classes the second is then predicted
-        always, for no score is below 0.
+        Weights of both signs. False: weights >= 0, for features >= 0 (checked); of two classes the second is then always
+        predicted, as no score is below 0.
     norm_bound : float or "auto", default="auto"
         W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
     {shared}
 
     Notes
     -----
-    A row costs O(nnz): the sum is kept up to date with a bound on its error, and summed anew, O(n_features), where the bound asks
-    for it or the largest exponential has grown by e^64. ``coef_`` is computed when it is read, O(n_features). ``average`` is
+    A row costs O(nnz): the sum is kept up to date with a bound on its error, and summed anew, O(n_features), where the bound
+    requires it or the largest exponential has grown by e^64. ``coef_`` is computed when it is read, O(n_features). ``average`` is
     refused: the scale of all weights falls exponentially, so that a sum over rounds cancels all digits of the later ones.
 
     References
@@ -114,13 +114,13 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
     multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer"
 
     def _grown(self, places: np.ndarray, n_classes: int) -> State:
-        """theta goes to the two classes whole, as -theta and theta: what the classes' own learners would have."""
+        """Give the two classes -theta and theta, as learners of each class would have."""
         return self._state.grow_classes(places, n_classes, 1.0)
 
 
 @estimator
 class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters, OnlineRegressor):
-    """Multiplicative passive-aggressive regression: steps that multiply the weights, for many features of which few matter.
+    """Multiplicative passive-aggressive regression: steps that multiply the weights, for many features, few of them relevant.
 
     With W = norm_bound, the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c,
     theta += tau sgn(y - s) x and
@@ -134,17 +134,17 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
     Parameters
     ----------
     epsilon : float, default=0.1
-        Residuals up to epsilon, >= 0, in units of y, are no loss and change nothing.
+        Residuals up to epsilon, >= 0, in units of y, have no loss and change nothing.
     signed : bool, default=True
         Weights of both signs. False: weights >= 0, for features >= 0 (checked) and targets that rise with them.
     norm_bound : float or "auto", default="auto"
         W, > 0, in units of y over units of x: the sum of the weights' absolute values is at most this (signed=False: equal to
-        it). No prediction leaves [-W max|x|, W max|x|]: scale the targets, or set it to the size of the weights you expect.
+        it). Predictions lie in [-W max|x|, W max|x|]: scale the targets, or set it to the size of the weights you expect.
     {shared}
 
     Notes
     -----
-    Costs, and why ``average`` is refused: as for `MultiplicativePassiveAggressiveClassifier`.
+    Costs, and the reason why ``average`` is refused, are as in `MultiplicativePassiveAggressiveClassifier`.
 
     References
     ----------
@@ -169,7 +169,7 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
 
 @estimator
 class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, OnlineOneClass):
-    """Multiplicative passive-aggressive one-class learner (uniclass): a ball of radius epsilon whose centre has few large parts.
+    """Multiplicative passive-aggressive one-class learner (uniclass): a ball of radius epsilon whose centre is nearly sparse.
 
     With W = norm_bound, n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c, theta += tau (x - w) / n,
 
@@ -179,14 +179,14 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
         signed=False:         w_j = W exp(theta_j) / sum exp(theta).
 
     With W = 1 the second form is the paper's: w_j <- w_j exp(tau v_j) / Z. The first is the same on the features W x and -W x.
-    The centre begins at 0 (signed=False: at W / n_features in every part), and the step does not end at the ball's surface.
+    The centre begins at 0 (signed=False: at W / n_features in each component), and a step does not end at the ball's surface.
 
     Parameters
     ----------
     epsilon : float or "auto", default="auto"
         Radius of the ball, >= 0, in units of the features.
     signed : bool, default=True
-        A centre of any signs, with absolute values of a sum of at most W. False: parts >= 0 of the sum W, for features >= 0
+        A centre of any signs, whose absolute values sum to at most W. False: components >= 0 that sum to W, for features >= 0
         (checked).
     norm_bound : float or "auto", default="auto"
         W, > 0, in units of the features.
@@ -194,8 +194,8 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
 
     Notes
     -----
-    A row outside the ball costs O(n_features), for every part of the centre changes; a row inside costs O(nnz). Distances are
-    differences of squares: ||x - w|| is exact to about 1e-8 (||x|| + ||w||) where it is that small.
+    A row outside the ball costs O(n_features), as the whole centre changes; a row inside costs O(nnz). Distances are
+    differences of squares: ||x - w|| is exact to about 1e-8 (||x|| + ||w||).
 
     References
     ----------

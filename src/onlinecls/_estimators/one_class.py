@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class OnlineOneClass(OnlineLearner):
-    """Base of the one-class learners: no targets, no intercept (a constant feature cancels in x - w), no weights but a centre."""
+    """Base of the one-class learners: a centre, without targets or an intercept (a constant feature cancels in x - w)."""
 
     epsilon: FloatOrAuto
 
@@ -51,7 +51,7 @@ class OnlineOneClass(OnlineLearner):
         """Do nothing: a centre has no fast path for small calls."""
 
     def fit_predict(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
-        """`fit`, then `predict` of the same rows: ndarray of int64, shape (n_samples,)."""
+        """Run `fit`, then `predict` the same rows: ndarray of int64, shape (n_samples,)."""
         return self.fit(X, y, sample_weight).predict(X)
 
     def _progress(self) -> str:
@@ -60,7 +60,7 @@ class OnlineOneClass(OnlineLearner):
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
     def _distances(self, X: Matrix) -> np.ndarray:
-        """||x - w|| of each row. Exactly epsilon within rounding of the ball's surface, where an update leaves its row."""
+        """Compute ||x - w|| of each row: exactly epsilon within rounding of the ball's surface, where updates leave rows."""
         self._fitted_state()
         return self._distances_of(self._read_rows(X, False))
 
@@ -73,7 +73,7 @@ class OnlineOneClass(OnlineLearner):
         return np.where(np.abs(squares - epsilon * epsilon) <= rounding, epsilon, np.sqrt(squares))
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
-        """-||x - w|| of each row: ndarray of float64, shape (n_samples,), in units of the features. The higher, the more normal.
+        """Compute -||x - w|| of each row, in units of the features: higher is more normal. ndarray of float64, (n_samples,).
 
         Parameters
         ----------
@@ -82,9 +82,9 @@ class OnlineOneClass(OnlineLearner):
         return -self._distances(X)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """epsilon - ||x - w|| of each row, `score_samples` less `offset_`: below 0 for outliers, ndarray of float64.
+        """Compute epsilon - ||x - w|| of each row, `score_samples` less `offset_`: below 0 for outliers. ndarray of float64.
 
-        Exactly 0 within rounding of the ball's surface, which is where an update leaves its row.
+        Within rounding of the ball's surface, where an update leaves its row, it is exactly 0.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class OnlineOneClass(OnlineLearner):
         return -self._distances(X) - self.offset_
 
     def predict(self, X: Matrix) -> NDArray[np.int64]:
-        """1 for rows within epsilon of the centre, -1 for the others: ndarray of int64, shape (n_samples,).
+        """Return 1 for rows within epsilon of the centre, -1 for the others: ndarray of int64, shape (n_samples,).
 
         Parameters
         ----------
@@ -101,11 +101,11 @@ class OnlineOneClass(OnlineLearner):
         """
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
-    # --- the model, to look at -----------------------------------------------------------------------------------------------
+    # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     @property
     def center_(self) -> NDArray[np.floating]:
-        """The centre w, (n_features,), in the model's dtype. Computed when it is read, O(n_features)."""
+        """The centre w, (n_features,), in the model's dtype. Computed when read, O(n_features)."""
         state = self._fitted_state()
         return state.weights_of(state.params, slice(0, state.n_features))[0]
 
@@ -116,19 +116,19 @@ class OnlineOneClass(OnlineLearner):
 
     @property
     def n_mistakes_(self) -> int:
-        """Rounds, but for the first, whose row predict, asked just before the update, would have called an outlier."""
+        """Rounds after the first whose row `predict`, called just before the update, would have called an outlier."""
         return self._fitted_state().count("mistakes")
 
 
 @estimator
 class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineOneClass):
-    """Passive-aggressive one-class learner (the paper's uniclass): a ball of radius epsilon that moves just enough to hold a row.
+    """Passive-aggressive one-class learner (uniclass): a ball of radius epsilon that moves just enough to contain each row.
 
     The first row is the centre w (t_ = 1, no update). Then, with n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c,
 
         w += min(1, c) l (x - w) / n:
 
-    the shortest way to where the ball holds x.
+    the smallest step after which the ball contains x.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineO
 
     Notes
     -----
-    A row costs O(nnz): the centre is kept as a number times a vector, and its length beside it. Distances are differences of
+    A row costs O(nnz): the centre is kept as a number times a vector, together with its length. Distances are differences of
     squares: ||x - w|| is exact to about sqrt(eps) (||x|| + ||w||), eps the dtype's spacing, so centre data that lie far from 0.
 
     References

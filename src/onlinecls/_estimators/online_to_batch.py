@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from .._input.types import Generator, Matrix, RandomState
 
-DELTA = 0.05  # the chance with which the choice by validation may break its bound
+DELTA = 0.05  # the probability with which the choice by validation may violate its bound
 
 
 class _Snapshot(NamedTuple):
     """A hypothesis that is kept.
 
-    row : after how many rows. hits : its right predictions of rows held out; of a regressor, the sum of its absolute errors.
-    trials : the number of these rows.
+    row : number of rows before it. hits : its correct predictions of held-out rows; for a regressor, the sum of its absolute
+    errors. trials : the number of these rows.
     """
 
     model: Any
@@ -40,11 +40,11 @@ class _Snapshot(NamedTuple):
 
 
 class _Run:
-    """A learner on its way, what is kept of the way, and the row numbers at which something is to be kept.
+    """A learner, its hypotheses kept so far, and the row numbers at which the next ones are kept.
 
     n_rows : rows of weight > 0 so far. spacing : of the snapshots. next : number of the row whose hypothesis is the next random
-    pick. largest : of a regressor, the largest of the absolute errors on rows held out. generator : of the picks. snapshots : the
-    oldest first; a list that is replaced, never changed, as other threads read it.
+    pick. largest : for a regressor, the largest absolute error on held-out rows. generator : of the picks. snapshots : oldest
+    first; a list that is replaced, never changed, as other threads read it.
     """
 
     def __init__(self, learner: Any, seed: int) -> None:
@@ -53,7 +53,7 @@ class _Run:
         self.generator = np.random.RandomState(seed)
 
     def event(self, method: str) -> float:
-        """Number of the next row after which the model is kept: "random", where another row follows, whose prediction is its."""
+        """Return the number of the next row after which the model is kept; with "random", one that predicts another row."""
         if method == "average":
             return math.inf
         return self.next - 1 if method == "random" else (self.n_rows // self.spacing + 1) * self.spacing
@@ -70,7 +70,7 @@ class _Run:
         self.snapshots = kept
 
     def validate(self, X: Any, y: np.ndarray, numbers: bool) -> None:
-        """Count how well every snapshot predicts rows that none has learnt from."""
+        """Validate all snapshots on rows that none has learnt from."""
         judged = []
         for each in self.snapshots:
             said = each.model.predict(X)
@@ -84,9 +84,9 @@ class _Run:
         self.snapshots = judged
 
     def best(self, numbers: bool) -> Any:
-        """The snapshot of the least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of equals.
+        """Return the snapshot of least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of equals.
 
-        Of numbers the error is the mean absolute one, and the root in units of the largest.
+        For numbers it is the mean absolute error, and the root is in units of the largest.
         """
         snapshots = self.snapshots
         k = len(snapshots)
@@ -101,7 +101,7 @@ class _Run:
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def described(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Describe the run by a header for JSON and arrays; those of model number i are named "i.name"."""
+        """Describe the run by a header for JSON and arrays, with those of model i named "i.name"."""
         drawn: Any = self.generator.get_state(legacy=True)
         models = [self.learner, *(each.model for each in self.snapshots)]
         described = [model._described({}) if model.__sklearn_is_fitted__() else (None, {}) for model in models]
@@ -131,7 +131,7 @@ class _Run:
         return run
 
     def _check(self, method: str) -> None:
-        """Check that learning can leave these numbers and models; raise InvalidError if not."""
+        """Raise InvalidError if learning cannot produce these numbers and models."""
         rows, learner = [each.row for each in self.snapshots], self.learner
         whole = [self.n_rows, self.spacing, self.next, *rows, *(each.trials for each in self.snapshots)]
         fit = all(type(n) is int and 0 <= n <= 2**63 for n in whole) and self.n_rows <= 2**53
@@ -157,16 +157,16 @@ def learner_averages(learner: Any) -> bool:
 
 
 def averaging_predictors(learner: Any) -> Any:
-    """A learner with average=True as one whose average runs over the weights that predicted a row, w_1 .. w_T, where its own runs
-    over w_2 .. w_{T+1}. It is a copy, made between two calls that learn, so that all its numbers are of one moment.
+    """Return a copy of a learner with average=True whose average is over the weights that predicted rows, w_1 .. w_T, instead of
+    w_2 .. w_{T+1}. It is made between two calls that learn, so that its numbers belong together.
 
-    With average=n > 1 it runs over w_{n+1} .. w_T.
+    With average=n > 1 it is over w_{n+1} .. w_T.
     """
     found = learner._snapshot()
     state = found._state
     rounds, everything = state.average_rounds(state.params), slice(None)
     last = state.sharing(correction=np.empty(0))
-    less = last.weights_of(learner._read_params(last), everything).T.astype(np.float64)  # over the rounds: what the average loses
+    less = last.weights_of(learner._read_params(last), everything).T.astype(np.float64)  # taken from the average, over rounds
     if int(learner.average) == 1:
         first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
         first.params = state.params
@@ -184,48 +184,48 @@ def averaging_predictors(learner: Any) -> Any:
 class OnlineToBatch(Estimator):
     """Turn an online learner into one fixed predictor: the average, a vote, the best, or a random one of its hypotheses.
 
-    An online learner's last w is as good or bad as the last rows happened to be. Row n (of weight > 0) is predicted by the
-    hypothesis w_n, which has learnt the rows before it; the guarantees of the tutorial's part V are for
+    An online learner's last w depends on the last rows. Row n (of weight > 0) is predicted by the hypothesis w_n, which has
+    learnt the rows before it; the guarantees of the tutorial's part V are for
 
         average:     the mean of all w_n that have predicted, w_1 (nothing learnt yet) to w_T;
-        vote:        the majority vote of snapshots (of regressors: their mean prediction);
-        validation:  the snapshot that errs least on rows held out (of regressors: by the mean absolute error);
-        random:      one of w_1 .. w_T, each with the same chance.
+        vote:        the majority vote of snapshots (regressors: their mean prediction);
+        validation:  the snapshot with the least error on held-out rows (regressors: mean absolute error);
+        random:      one of w_1 .. w_T, with equal probabilities.
 
-    Snapshots are taken at the multiples of a row number s, the smallest power of two for which there are no more than
-    `n_snapshots`: when there is one too many, every second goes and s doubles. Memory is that many copies of the model.
+    Snapshots are taken at the multiples of a row number s, the smallest power of two with at most `n_snapshots` of them: when
+    there is one too many, every second is removed and s doubles. Memory is that of so many copies of the model.
 
     Parameters
     ----------
     estimator : classifier or regressor with `partial_fit`
         Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`. (An estimator of another library
-        predicts with its own average, which as a rule runs over w_2 .. w_{T+1}, as `average` itself does here.)
+        predicts with its own average, which usually is over w_2 .. w_{T+1}, like `average` itself here.)
     method : {"average", "vote", "validation", "random"}, default="average"
     n_snapshots : int, default=10
         vote, validation: most snapshots held, >= 2.
     validation_fraction : float, default=0.1
         validation: every round(1 / validation_fraction)-th row is held out to validate the snapshots; (0, 0.5].
-        The snapshot of the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen, of k snapshots, each validated on n rows: the bound
-        that holds for all of them at once with probability 0.95.
+        Of k snapshots, each validated on n rows, the one with the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen: a bound that
+        holds for all of them together with probability 0.95.
     max_iter : int, default=1
         Passes of `fit`, >= 1; the guarantees are for one.
     shuffle : bool, default=True
         Whether `fit` shuffles the rows before each pass.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling and of the random pick, whose generator is then a part of the model: one that is saved and goes on
-        picks as if it had never stopped.
+        Seed of the shuffling and of the random pick, whose generator is part of the model: a saved model that learns on picks as
+        if it had not been interrupted.
 
     Attributes
     ----------
     estimator_ : classifier
-        The learner on its way: the last hypothesis.
+        The learner, with the last hypothesis.
     chosen_ : classifier
         The hypothesis that predicts (not with "vote", where all of ``snapshots_`` do).
     snapshots_ : list of classifiers
     snapshot_rows_ : ndarray of shape (n_snapshots_held,)
-        After how many rows they were taken.
+        Numbers of rows after which they were taken.
     n_rows_ : int
-        Rows of weight > 0, those held out among them.
+        Rows of weight > 0, including those held out.
     n_iter_ : int
         Passes of `fit`.
     classes_, n_features_in_
@@ -234,8 +234,8 @@ class OnlineToBatch(Estimator):
     Raises
     ------
     ValueError
-        By `fit` and `partial_fit`, before anything is written: a parameter out of its range, an estimator that cannot do what
-        method asks, and what the estimator itself would not take.
+        By `fit` and `partial_fit`, before anything is written: a parameter out of range, an estimator unsuitable for the
+        method, and input that the estimator itself would refuse.
 
     References
     ----------
@@ -343,14 +343,14 @@ class OnlineToBatch(Estimator):
     def partial_fit(
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from rows in the order given, one pass, from where the model is; any split of a stream gives the same model.
+        """Learn from rows in the given order, in one pass, from the present model; any split of a stream gives the same model.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), default=None
-            As the estimator's `partial_fit` takes them; none of a regressor.
+            As in the estimator's `partial_fit`; not for a regressor.
         sample_weight : array-like of shape (n_samples,), default=None
             A row of weight 0 changes nothing, not even a row number.
 
@@ -380,20 +380,20 @@ class OnlineToBatch(Estimator):
             validate.comparable(who, y, self._run.learner.classes_)
         run = self._new_run(generator) if first else self._run
         named = {} if self._is_regressor else {"classes": classes}
-        run.learner.partial_fit(matrix[:0], y[:0], **named)  # its parameters and classes, before the first row
+        run.learner.partial_fit(matrix[:0], y[:0], **named)  # checks its parameters and classes, before the first row
         if first:
             self._run, self._method, self._closed, self.n_iter_ = run, self.method, closed, 1
             self._take_features(X, matrix.shape[1])
         self._consume(run, matrix, y, weights, _held_out(run.n_rows, weights, len(y), self._every()))
         if first and run.n_rows == 0 and classes is None:
-            del self._run  # nothing but rows of weight 0: not even a beginning
+            del self._run  # only rows of weight 0: no model begins
         return self
 
     @exclusive
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch in `max_iter` passes over all rows; arguments as `partial_fit`'s.
+        """Learn from scratch in `max_iter` passes over all rows, with the arguments of `partial_fit`.
 
-        With "validation" the same rows are held out of each pass.
+        With "validation" the same rows are held out in each pass.
         """
         who = type(self).__name__
         self._check_parameters()
@@ -416,7 +416,7 @@ class OnlineToBatch(Estimator):
         return round(min(1.0 / self.validation_fraction, 2.0**62)) if self.method == "validation" else 0
 
     def _consume(self, run: _Run, matrix: Any, y: np.ndarray, weights: np.ndarray, held_out: np.ndarray) -> None:
-        """Learn from rows up to the next row number at which the model is kept, and so on."""
+        """Learn all rows, in parts that end at the row numbers at which the model is kept."""
         if len(weights) and not weights.all():
             live = np.flatnonzero(weights)
             matrix, y, weights, held_out = matrix[live], y[live], weights[live], held_out[live]
@@ -459,22 +459,22 @@ class OnlineToBatch(Estimator):
 
     @property
     def estimator_(self) -> Any:
-        """The learner on its way: the last hypothesis."""
+        """The learner, with the last hypothesis."""
         return self._fitted().learner
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """The labels met, or given, so far, sorted."""
+        """The labels seen or given so far, sorted."""
         return self.estimator_.classes_
 
     @property
     def n_rows_(self) -> int:
-        """Rows of weight > 0 so far, those held out among them."""
+        """Rows of weight > 0 so far, including those held out."""
         return self._fitted().n_rows
 
     @property
     def snapshots_(self) -> list[Any]:
-        """The snapshots held, the oldest first: a list of classifiers."""
+        """The snapshots, oldest first: a list of classifiers."""
         return [each.model for each in self._fitted().snapshots]
 
     @property
@@ -499,7 +499,7 @@ class OnlineToBatch(Estimator):
         return [each.model for each in run.snapshots] or [run.learner]
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Scores of the hypothesis chosen; with "vote" shares of the votes (two classes: for minus against ``classes_[1]``).
+        """Return the chosen hypothesis's scores; with "vote" shares of the votes (two classes: for less against ``classes_[1]``).
 
         Parameters
         ----------
@@ -508,19 +508,19 @@ class OnlineToBatch(Estimator):
         Returns
         -------
         scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
-            A class that the hypothesis chosen did not know yet has score -inf.
+            A class that had not yet appeared when the hypothesis was taken has the score -inf.
         """
         if self._is_regressor:
             raise AttributeError(f"{type(self).__name__}: a regressor has no decision_function. Use predict.")
         return self._scores(X)[0]
 
     def _scores(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of rows, and the classes that they are of."""
+        """Return the scores of rows, and their classes."""
         run, rows = self._fitted(), self._rows(X)
         voters = self._voters(run)
         if self._method == "vote":
             said = [voter.predict(rows) for voter in voters]
-            classes = run.learner.classes_  # (asked last: it knows the classes of all that have predicted)
+            classes = run.learner.classes_  # (read last, so that it has the classes of all voters)
             votes = np.zeros((rows.shape[0], len(classes)))
             for labels in said:
                 votes[np.arange(len(votes)), np.searchsorted(classes, labels)] += 1.0 / len(voters)
@@ -538,14 +538,14 @@ class OnlineToBatch(Estimator):
         return aligned if len(classes) > 2 else aligned[:, 1] - aligned[:, 0], classes
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Mean accuracy on rows of known labels, a number in [0, 1]; of a regressor, R². Arguments as `partial_fit`'s."""
+        """Compute the mean accuracy on rows of known labels, in [0, 1]; for a regressor, R². Arguments as in `partial_fit`."""
         if self._is_regressor:
             return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
         return accuracy(self, X, y, sample_weight)
 
     def predict(self, X: Matrix) -> NDArray[Any]:
-        """The class of each row: the highest score's, the first of equals; of two classes ``classes_[1]`` if the score is > 0.
-        Of a regressor, the number."""
+        """Predict the class of each row: that of the highest score, the first of equals; of two, ``classes_[1]`` if it is > 0.
+        A regressor predicts a number."""
         if self._is_regressor:
             run, X = self._fitted(), self._rows(X)
             return np.mean([voter.predict(X) for voter in self._voters(run)], axis=0)
@@ -577,7 +577,7 @@ class OnlineToBatch(Estimator):
         require(isinstance(wrapped, str) and wrapped in ESTIMATORS - {who}, "an estimator that can be wrapped", wrapped)
         kind: Any = estimator_class(wrapped)
         inner = kind(**saving.read_parameters(kind, header["wrapped_parameters"]))
-        inner._kernel_params()  # raises where one is not in its range
+        inner._kernel_params()  # raises if one is out of range
         learner = cls(**saving.read_parameters(cls, {"estimator": None, **header["parameters"]}))
         learner.estimator = inner
         learner._check_parameters()
@@ -602,7 +602,7 @@ class OnlineToBatch(Estimator):
 
 
 def _classes_and_scores(model: Any, X: Matrix) -> tuple[Any, Any]:
-    """Return the classes of a model and its scores of rows, (None, None) before it knows a class."""
+    """Return the classes of a model and its scores of rows, (None, None) before it has a class."""
     if isinstance(model, OnlineLearner) and model.__sklearn_is_fitted__():
         scores, state = model._decide(X)
         return state.classes, scores.ravel() if scores.shape[1] == 1 else scores

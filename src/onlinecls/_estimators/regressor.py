@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class OnlineRegressor(WithWeights):
-    """Base of all regressors. A subclass is its docstring and its parameters; the registry knows the rest."""
+    """Base of all regressors. A subclass adds its docstring and parameters; the registry has the rest."""
 
     _estimator_type = "regressor"
     _poor_score = False
@@ -59,7 +59,7 @@ class OnlineRegressor(WithWeights):
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
     def predict(self, X: Matrix) -> NDArray[np.float64]:
-        """The prediction w.x of each row, the intercept among it.
+        """Predict w.x of each row, including the intercept.
 
         Parameters
         ----------
@@ -72,9 +72,9 @@ class OnlineRegressor(WithWeights):
         return self._decide(X)[0][:, 0]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """R^2 of the predictions, 1 - sum c (y - s)^2 / sum c (y - mean of y)^2: at most 1, and 0 for predicting the mean.
+        """Compute R^2, 1 - sum c (y - s)^2 / sum c (y - mean of y)^2: at most 1, and 0 for predicting the mean.
 
-        Where all of y is the same it is 1 if the predictions are too, else 0; of fewer than two rows it is NaN, with a warning.
+        If y is constant it is 1 for exact predictions, else 0; for fewer than two rows it is NaN, with a warning.
 
         Parameters
         ----------
@@ -88,16 +88,16 @@ class OnlineRegressor(WithWeights):
         """
         return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
 
-    # --- the model, to look at -----------------------------------------------------------------------------------------------
+    # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     @property
     def progressive_mse_(self) -> float:
-        """Mean squared error of predict, asked just before each round's update. NaN before the first round."""
+        """Mean squared error of `predict`, called just before each round's update. NaN before the first round."""
         return self._progressive("squared")
 
     @property
     def progressive_mae_(self) -> float:
-        """Mean absolute error of predict, asked just before each round's update. NaN before the first round."""
+        """Mean absolute error of `predict`, called just before each round's update. NaN before the first round."""
         return self._progressive("absolute")
 
     def _progressive(self, name: str) -> float:
@@ -116,20 +116,20 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
     def predict(
         self, X: Matrix, return_std: bool = False
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The prediction w.x of each row, the intercept among it, and how sure the model is of it.
+        """Predict w.x of each row, including the intercept, and optionally its standard deviation.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         return_std : bool, default=False
-            Return √(x'Σx) beside each prediction.
+            Also return √(x'Σx) of each prediction.
 
         Returns
         -------
         predictions : ndarray of float64, shape (n_samples,), in units of y
         std : ndarray of float64, shape (n_samples,)
-            Only with return_std: how uncertain w.x is. With noise of variance r in y, and a prior of variance 1 for each weight,
-            a full covariance makes it the posterior's standard deviation, in units of y.
+            Only with return_std: the uncertainty of w.x. With noise of variance r in y, a prior of variance 1 for each weight and
+            a full covariance, it is the posterior's standard deviation, in units of y.
         """
         if not return_std:
             return self._decide(X)[0][:, 0]
@@ -138,7 +138,7 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
 
 
 def r_squared(who: str, predicted: np.ndarray, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """`score` of regressors."""
+    """Compute the `score` of regressors."""
     y = validate.read_targets(who, y, len(predicted))
     weights = read_weights_of_fit(who, sample_weight, len(predicted))
     if len(y) < 2:

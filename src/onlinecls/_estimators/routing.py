@@ -1,7 +1,7 @@
-"""scikit-learn's metadata routing and its HTML diagram: what its classes inherit from `BaseEstimator`, without importing it.
+"""scikit-learn's metadata routing and HTML diagram, which its classes inherit from `BaseEstimator`, without importing it.
 
-Requests are made, kept and copied (by `clone`) as scikit-learn's own, with what it has published; nothing here decides who gets
-which argument.
+Requests are made, kept and copied (by `clone`) like scikit-learn's own, with its public functions; nothing here decides where an
+argument is passed.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sklearn.utils.metadata_routing import MetadataRequest
 
-# scikit-learn's methods that take metadata (transformers here take none), and arguments of theirs that are none.
+# scikit-learn's methods that take metadata (transformers here take none), and their arguments that are not metadata.
 METHODS = ("fit", "partial_fit", "predict", "predict_proba", "predict_log_proba", "decision_function", "score")
 NO_METADATA = ("self", "X", "y")
-_UNCHANGED = "$UNCHANGED$"  # scikit-learn's, for what is to stay as it was requested
+_UNCHANGED = "$UNCHANGED$"  # scikit-learn's marker of a request that does not change
 
 
 class Routing:
@@ -32,7 +32,7 @@ class Routing:
             if method in cls.__dict__ and (names := _metadata_of(cls, method)):
                 setattr(cls, f"set_{method}_request", _request_method(method, names))
 
-    if TYPE_CHECKING:  # what is made above
+    if TYPE_CHECKING:  # (made above)
 
         def set_fit_request(self, **requests: bool | str | None) -> Any: ...
         def set_partial_fit_request(self, **requests: bool | str | None) -> Any: ...
@@ -41,12 +41,12 @@ class Routing:
         def set_score_request(self, **requests: bool | str | None) -> Any: ...
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return which arguments scikit-learn's meta-estimators are to pass on to which method.
+        """Return which arguments scikit-learn's meta-estimators pass on to which method.
 
         Returns
         -------
         routing : sklearn.utils.metadata_routing.MetadataRequest
-            A copy. What was not set is None: the meta-estimator raises if it is given that argument.
+            A copy. A request that was not set is None: the meta-estimator raises if it is given that argument.
         """
         from sklearn.base import clone
         from sklearn.utils.metadata_routing import MetadataRequest
@@ -60,7 +60,7 @@ class Routing:
         return requests
 
     def _repr_html_(self) -> str | None:
-        """scikit-learn's diagram, for notebooks; None where it is not installed or set to show text."""
+        """Return scikit-learn's diagram, for notebooks; None where it is not installed or set to show text."""
         try:
             from sklearn import get_config
             from sklearn.utils import estimator_html_repr
@@ -74,7 +74,7 @@ class Routing:
 
 
 def _metadata_of(cls: type, method: str) -> tuple[str, ...]:
-    """The arguments of a method beside X and y, sorted."""
+    """Return the arguments of a method besides X and y, sorted."""
     if not callable(found := getattr(cls, method, None)):
         return ()
     code = inspect.unwrap(found).__code__
@@ -83,7 +83,7 @@ def _metadata_of(cls: type, method: str) -> tuple[str, ...]:
 
 @cache
 def _request_method(method: str, names: tuple[str, ...]) -> Callable[..., Any]:
-    """`set_fit_request` and its like."""
+    """Make `set_fit_request` and methods like it."""
 
     def set_request(self: Routing, /, **requests: Any) -> Any:
         module = sys.modules.get("sklearn")  # (only its own function enables routing)
@@ -103,15 +103,15 @@ def _request_method(method: str, names: tuple[str, ...]) -> Callable[..., Any]:
 
     set_request.__name__ = f"set_{method}_request"
     set_request.__qualname__ = f"Routing.set_{method}_request"
-    set_request.__doc__ = f"""Say whether scikit-learn's meta-estimators are to hand arguments on to `{method}`.
+    set_request.__doc__ = f"""Set whether scikit-learn's meta-estimators pass arguments on to `{method}`.
 
     Only with ``sklearn.set_config(enable_metadata_routing=True)``.
 
     Parameters
     ----------
     {", ".join(names)} : bool, str or None
-        True: hand it on if it is given. False: do not. None, as long as nothing is set: an error if it is given.
-        A text: hand on what is given by that name.
+        True: pass it on if it is given. False: do not. None, the default: an error if it is given.
+        A text: pass on the argument of that name.
 
     Returns
     -------

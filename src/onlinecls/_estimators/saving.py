@@ -1,8 +1,8 @@
-"""An estimator as a description and arrays, and back: what `save` writes into a file, and `load` reads from one.
+"""Estimators as a description and arrays, which `save` writes into a file and `load` reads from it.
 
-Nothing of a file is trusted. Parameters are checked as those of any estimator; those that the model was learnt with, by the
-declaration of their family (`_fields`); arrays, by the model's own class (`of_file`). `save` does the same to what it is about to
-write: a file that load would refuse is not written.
+Nothing in a file is trusted. Parameters are checked like those of any estimator; those of the model's last pass, by the
+declarations of their family (`_fields`); arrays, by the model's own class (`of_file`). `save` checks in the same way: a file that
+`load` would refuse is not written.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
 
-# What fields of the compiled parameters may be.
+# Ranges of fields of the compiled parameters.
 FLAG = Integer(0, 1)
 AVERAGE_FROM = Integer(-1, 2**31 - 1)
 
@@ -44,17 +44,17 @@ def or_as(value: object, allowed: Any) -> Either:
     return Either((allowed, Options((value,))))
 
 
-#: What entries of a header may be, wherever they are.
+#: Ranges of entries of any header.
 ENTRIES: dict[str, Any] = {
     **dict.fromkeys(("open", "sparse", "young"), Options((False, True))), **dict.fromkeys(("n_iter", "width"), Integer(1)),
 }
 
 
 class Describing:
-    """Base of estimators that a file can hold: they are described by a header and arrays, and rebuilt from these."""
+    """Base of estimators that can be saved: they are described by a header and arrays, and rebuilt from these."""
 
-    #: Fields of the compiled parameters and what they may be: a range, or names and their numbers. A file has the names, as the
-    #: numbers may be others in the next version. What is not here has the range that the registry gives it, or is >= 0.
+    #: Ranges of fields of the compiled parameters, or their names and numbers. A file has the names, as the numbers may differ in
+    #: the next version. Fields that are not here have their range in the registry, or are >= 0.
     _fields: Mapping = {
         "rule": model.RULES, "trigger": model.TRIGGERS, "geometry": model.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
         "average_from": AVERAGE_FROM, "probability": FLAG, "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
@@ -111,20 +111,20 @@ class Describing:
         return learner.sparsify() if header["sparse"] else learner
 
     def _take_youth(self: Any, arrays: dict[str, np.ndarray]) -> None:
-        """Become young, with the first rows of a file; without any, stay as it is."""
+        """Become young with the first rows of a file; without any, change nothing."""
         if arrays:
             require(self._awaits_scale(), "no young model where nothing depends on the units of X", repr(self))
             self._state.youth = Youth.of_arrays(arrays, self._state)
 
     def _take_model(self: Any, state: Any, learnt: dict, units: Units) -> None:
-        """Become fitted with a model from a file, which was learnt with these parameters."""
+        """Become fitted with a file's model, learnt with these parameters."""
         require(not units.scale or learnt["variance"] > 0.0, "no units before the first variances", list(units))
         state.units, self._state = units, state
         self._check_range(learnt, state.dtype)
 
     @classmethod
     def _read_learnt(cls: Any, header: dict, compiled: dict) -> dict:
-        """Read the parameters that a model was learnt with. compiled : those of the constructor, which it would use now."""
+        """Read the parameters that a model was learnt with. compiled : those that the constructor's would give now."""
         require(header.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(header))
         fields, learnt = cls._fields_of(header, compiled), {}
         for name, value in header.items():
@@ -152,7 +152,7 @@ class Describing:
 
 
 def head_of(learner: Any, parameters: dict, metadata: dict, **more: Any) -> dict:
-    """Return a header with what those of all estimators have."""
+    """Return a header with the entries common to all estimators."""
     from .. import __version__
 
     who, names = type(learner).__name__, learner.__dict__.get("feature_names_in_")
@@ -168,7 +168,7 @@ def youth_arrays(state: Any) -> dict[str, np.ndarray]:
 
 
 def youth_in(header: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Take the first rows of a young model out of the arrays of a file."""
+    """Return the first rows of a young model from the arrays of a file."""
     return {name: arrays.pop(name) for name in YOUTH} if header["young"] else {}
 
 
@@ -243,7 +243,7 @@ def is_saved(learner: Any) -> bool:
 
 
 def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False) -> Learner:
-    """Rebuild the estimator that a header and arrays describe. composed : whether it may have steps in front of it."""
+    """Rebuild the estimator that a header and arrays describe. composed : True if it may have steps before it."""
     who = header["estimator"]
     known = isinstance(who, str) and (who in ESTIMATORS or (composed and who in COMPOSED))
     require(known, "an estimator of this version", who)
@@ -255,9 +255,9 @@ def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False)
 
 
 def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense: bool = False) -> None:
-    """See `Estimator.save`."""
+    """Do the work of `Estimator.save`."""
     who, path = type(learner).__name__, path if hasattr(path, "write") else os.fspath(path)
-    learner = learner._snapshot()  # (to describe and to write it needs no lock any more)
+    learner = learner._snapshot()  # (describing and writing the copy needs no lock)
     if not learner.__sklearn_is_fitted__():
         raise not_fitted(who)
     if not is_saved(learner) and (who not in COMPOSED or type(learner) is not estimator_class(who)):
@@ -268,14 +268,14 @@ def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense:
     metadata = {} if metadata is None else metadata
     if type(metadata) is not dict or not is_json(metadata):
         raise ValueError(
-            f"{who}: metadata must be a dict of what JSON gives back as it was (texts as keys; None, booleans, integers, finite "
+            f"{who}: metadata must be a dict that JSON returns unchanged (texts as keys; None, booleans, integers, finite "
             f"floats, texts, lists, dicts), got {metadata!r}. Turn tuples into lists and numpy numbers into Python's."
         )
     header, arrays = learner._described(metadata)
     try:
         rebuilt(json.loads(json.dumps(header)), arrays, composed=True)
     except InvalidError as error:
-        raise ValueError(f"{who}: save must have a model as learning leaves it: {error}. Fit it again.") from None
+        raise ValueError(f"{who}: save must have a model that learning can produce: {error}. Fit it again.") from None
     if not dense:
         arrays, thin = to_sparse(arrays, learner._n_saved() + 1)
         header = {**header, "thin": thin} if thin else header
@@ -293,23 +293,23 @@ def load(
 def load(
     path: Path, *, mmap: bool = False, return_metadata: bool = False, max_bytes: int | None = None
 ) -> Any:
-    """Read a model that an estimator's `save` wrote: it predicts, and goes on learning, as if it had never been away.
+    """Read a model that an estimator's `save` wrote: it predicts, and learns on, exactly like the saved one.
 
     Files need not be trusted: nothing in them is executed, and every size, name, parameter and number is checked. (The checksum
-    in a file tells damage; who made a model, it does not tell.)
+    in a file detects damage, but does not authenticate its author.)
 
     Parameters
     ----------
     path : str, bytes, os.PathLike or binary file object
-        Compressed files (gzip, Zstandard) are seen by their first bytes.
+        Compressed files (gzip, Zstandard) are recognised by their first bytes.
     mmap : bool, default=False
-        Leave the arrays in the file, mapped into memory and read-only: processes that load one file share its pages. A model
-        learns all the same, on a copy made at its next row.
+        Leave the arrays in the file, mapped into memory and read-only: processes that load one file share its pages. The model
+        can still learn, on a copy made at its next row.
     return_metadata : bool, default=False
-        Give the pair of the estimator and the dict that was passed to `save` as metadata.
+        Return the pair of the estimator and the dict that was passed to `save` as metadata.
     max_bytes : int or None, default=None
-        Most bytes that the model may have in memory, and a compressed file when it is unpacked. None: the machine's memory. Give
-        it for files from strangers: one of 2 kB may hold a model of 2 GB.
+        Most bytes of the model in memory, and of a compressed file when unpacked. None: the machine's memory. Set it for files
+        from untrusted sources: one of 2 kB may hold a model of 2 GB.
 
     Returns
     -------
@@ -321,8 +321,8 @@ def load(
     Raises
     ------
     ValueError
-        If the file is not a model, not whole, changed in any byte, of a newer format, larger than max_bytes, or holds what no
-        estimator could have written. Nothing is made of it then.
+        If the file is not a model, is incomplete, changed in any byte, of a newer format or larger than max_bytes, or if its
+        content is not that of any estimator.
     OSError
         If the file cannot be read.
 
@@ -330,7 +330,7 @@ def load(
     -----
     The layout is that of safetensors, so that other programs can read the arrays: 8 bytes of length, a header in JSON, then the
     arrays, little-endian. The header's ``__metadata__`` has the number of the format, a SHA-256 over the file (with zeros in its
-    own place), and a text in JSON of all that is no array: parameters, labels' type, names of features, your metadata.
+    own place), and a JSON text of everything that is not an array: parameters, labels' type, names of features, your metadata.
 
     Examples
     --------
@@ -348,7 +348,7 @@ def load(
     header, arrays = read(place, mmap, max_bytes)
     if mmap and isinstance(header, dict) and header.get("thin"):
         raise refused(
-            place, "a dense file for mmap=True", "one without the features that were never met",
+            place, "a dense file for mmap=True", "one without the features that were never seen",
             "Save the model with dense=True, or load it without mmap.",
         )
     try:

@@ -70,9 +70,9 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
     Notes
     -----
     The full update is ridge regression on all rows so far, argmin r ||w||^2 + sum c (y - w.x)^2. The diagonal form is
-    Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices; on rows of one non-zero the two are the same.
-    Predictions are linear in y: no need to scale it, but ``tol`` of `fit` is in units of y. The default of r has the least mean
-    progressive squared error on ten sets of two classes, targets -1 and +1, rows of unit length.
+    Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices; on rows of one non-zero the two are equal.
+    Predictions are linear in y, which needs no scaling, but ``tol`` of `fit` is in units of y. The default of r has the least
+    mean progressive squared error on ten sets of two classes, targets -1 and +1, rows of unit length.
 
     References
     ----------
@@ -107,7 +107,7 @@ class NAROWClassifier(LinearClassifier, SecondOrderClassifier):
     Parameters
     ----------
     b : float, default={b}
-        Confidence wanted, > 0, in units of 1/(x'Σx): a row of variance below 1/b leaves Σ alone. With the default variance b
+        Confidence wanted, > 0, in units of 1/(x'Σx): a row of variance below 1/b does not change Σ. With the default variance b
         must be above 1 for Σ to change at all.
     {shared}
 
@@ -190,7 +190,7 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
     Notes
     -----
     The constraint is hard: every row that contradicts the model narrows it. On noisy labels the variances go to 0 geometrically
-    and learning ends; AROW does not have this. Variances are kept at or above the dtype's smallest normal number / eps.
+    and learning ends, unlike in AROW. Variances are kept at or above the dtype's smallest normal number / eps.
 
     References
     ----------
@@ -206,7 +206,7 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
     """
 
     _poor_score = True
-    _leans = True
+    _is_biased = True
 
     eta: float = 0.8
     _: KW_ONLY
@@ -217,7 +217,7 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
 
 @estimator
 class SCWClassifier(LinearClassifier, SecondOrderClassifier):
-    """Soft confidence-weighted: confidence-weighted learning whose step C bounds, so that noisy labels do not end it.
+    """Soft confidence-weighted: confidence-weighted learning with steps bounded by C, so that noisy labels do not end it.
 
     With the margin m = y w.x, v = x'Σx, φ = Φ^-1(eta) and the row's weight c: if φ√v > m, w += α y Σx and, on the diagonal,
     Σ^-1 += (αφ/√u) x x' with √u = (-αvφ + √(α²v²φ² + 4v)) / 2 and
@@ -235,7 +235,7 @@ class SCWClassifier(LinearClassifier, SecondOrderClassifier):
     eta : float, default={eta}
         Confidence wanted, a probability in (0.5, 1).
     variant : {"SCW-I", "SCW-II"}, default="{variant}"
-        Linear or squared penalty on what the confidence lacks.
+        Linear or squared penalty on missing confidence.
     {shared}
 
     References

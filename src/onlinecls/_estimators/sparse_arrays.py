@@ -7,15 +7,15 @@ import numpy as np
 from .._input.validate import available_memory
 from .._saving import InvalidError, require
 
-_SMALL = 1 << 15  # bytes: smaller arrays stay as they are
-_SAMPLE = 1001  # records that are looked at for the most frequent one
+_SMALL = 1 << 15  # bytes: smaller arrays are not encoded
+_SAMPLE = 1001  # records sampled for the most frequent one
 _PARTS = ("rows", "records", "background")
 
 
 def to_sparse(arrays: dict[str, np.ndarray], n_slots: int) -> tuple[dict[str, np.ndarray], dict[str, int]]:
-    """Encode arrays by their records that are not the most frequent one, where that halves them.
+    """Encode arrays by the records that differ from the most frequent one, where that halves their size.
 
-    Returns the arrays to write and {name: number of records} of those that were encoded.
+    Returns the arrays to write and {name: number of records} of the encoded ones.
     """
     found, thin = {}, {}
     for name, array in arrays.items():
@@ -29,11 +29,11 @@ def to_sparse(arrays: dict[str, np.ndarray], n_slots: int) -> tuple[dict[str, np
 
 
 def _parts(array: np.ndarray, n_slots: int) -> tuple | None:
-    """Return the places of the records that are not the most frequent one, these records, and that one; None without gain."""
+    """Return the places of records that differ from the most frequent one, these records, and that one; None without gain."""
     if array.nbytes < _SMALL or array.ndim != 1 or array.dtype.kind != "f" or len(array) % n_slots:
         return None
     records = array.reshape(n_slots, -1)
-    bits = records.view(f"u{array.itemsize}")  # (-0.0 and 0.0 are not the same)
+    bits = records.view(f"u{array.itemsize}")  # (-0.0 and 0.0 differ)
     background = most_frequent(records).view(bits.dtype)
     rows = np.flatnonzero((bits != background).any(axis=1))
     rows = rows.astype(np.int32 if n_slots < 2**31 else np.int64)
@@ -50,7 +50,7 @@ def most_frequent(records: np.ndarray) -> np.ndarray:
 
 
 def to_dense(header: dict, arrays: dict[str, np.ndarray], max_bytes: float | None = None) -> dict[str, np.ndarray]:
-    """Decode arrays of a file, whose header is not trusted; its entry `thin` is removed.
+    """Decode arrays of a file, whose header is not trusted, and remove its entry `thin`.
 
     max_bytes : most bytes of these arrays together; None: the free memory.
     """
@@ -65,7 +65,7 @@ def to_dense(header: dict, arrays: dict[str, np.ndarray], max_bytes: float | Non
         require(sizes and records.dtype == background.dtype, "a record for each place", (len(rows), len(records)))
         require(rows.dtype.kind == "i" and name not in found, "places of records", rows.dtype)
         rising = len(rows) == 0 or (rows[0] >= 0 and rows[-1] < n_slots and bool((rows[1:] > rows[:-1]).all()))
-        require(rising, f"places that rise below {n_slots}", "others")
+        require(rising, f"rising places below {n_slots}", "others")
         n_bytes += n_slots * width * records.itemsize
         if n_bytes > most:
             raise InvalidError(f"arrays of at most {most:,.0f} bytes (max_bytes), got {n_bytes:,}")

@@ -1,4 +1,4 @@
-"""Large calls in several threads. A row is read as it would be alone, so that the number of threads changes no bit."""
+"""Large calls in several threads. Each row is read independently, so that the number of threads changes no bit."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .._registry import COMMON, parameter_error
 if TYPE_CHECKING:
     from .._input.rows import Rows
 
-LEAST = 1 << 18  # non-zeros times vectors of weights that are worth a thread: about a millisecond
-PARTS = 8  # of each thread: Ctrl-C waits for the parts that others have begun
+LEAST = 1 << 18  # non-zeros times vectors of weights for which a thread pays: about a millisecond
+PARTS = 8  # parts for each thread: Ctrl-C waits for the parts that others have begun
 
 
 def n_cores() -> int:
@@ -25,7 +25,7 @@ def n_cores() -> int:
 
 
 def n_threads(who: str, n_jobs: int | None, work: int) -> int:
-    """Return the number of threads for an amount of work; n_jobs limits it as in joblib (-1: all cores, -2: one less)."""
+    """Return the number of threads for an amount of work, limited by n_jobs as in joblib (-1: all cores, -2: one less)."""
     allowed: Any = COMMON["n_jobs"]
     if n_jobs not in allowed:
         raise parameter_error(who, "n_jobs", allowed, n_jobs)
@@ -36,12 +36,12 @@ def n_threads(who: str, n_jobs: int | None, work: int) -> int:
 
 
 def read_rows(who: str, read: Callable[[Rows, np.ndarray], None], rows: Rows, found: np.ndarray, n_jobs: int | None) -> None:
-    """Call read(rows, found), for large calls on parts of both in several threads, the caller's among them."""
+    """Call read(rows, found); for large calls on parts of both, in several threads including the caller's."""
     n = n_threads(who, n_jobs, rows.nnz * found.shape[1])
     if n == 1 or rows.n_rows < 2:
         read(rows, found)
         return
-    ends = np.linspace(int(rows.indptr[0]), int(rows.indptr[-1]), n * PARTS + 1)[1:-1]  # of parts of as many non-zeros
+    ends = np.linspace(int(rows.indptr[0]), int(rows.indptr[-1]), n * PARTS + 1)[1:-1]  # of parts with equal numbers of non-zeros
     cuts = np.unique([0, *np.searchsorted(rows.indptr, ends).clip(0, rows.n_rows).tolist(), rows.n_rows]).tolist()
     left = list(itertools.pairwise(cuts))[::-1]
     errors: dict[int, BaseException] = {}
@@ -49,12 +49,12 @@ def read_rows(who: str, read: Callable[[Rows, np.ndarray], None], rows: Rows, fo
     def work() -> None:
         while left:
             try:
-                start, end = left.pop()  # (one step: no two threads have the same)
+                start, end = left.pop()  # (atomic: no two threads get the same part)
             except IndexError:
                 return
             try:
                 read(rows.part(start, end), found[start:end])
-            except BaseException as error:  # raised in the caller's thread, when all have ended
+            except BaseException as error:  # raised in the caller's thread after all have ended
                 errors[start] = error
                 left.clear()
 

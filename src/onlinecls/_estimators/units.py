@@ -1,6 +1,6 @@
-"""The units of X, of which defaults are multiples: the median of the first 16 rows.
+"""The units of X, the median length of the first 16 rows, in which defaults are expressed.
 
-A model is young until these have come. It keeps them, and learns them again where the next one changes the units.
+A model is young until it has these rows. It keeps them, and learns them again when a new one changes the units.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from .._input.validate import rows_in_order
 from .._registry import Units
 from .._saving import require, require_layout
 
-#: How many rows of weight > 0 determine the units. Those of zeros count, but have no length.
+#: Number of rows of weight > 0 that determine the units. Rows of zeros count, but have no length.
 N_ROWS = 16
-#: The names of the arrays in a file that hold them.
+#: Names of the arrays in a file that hold them.
 YOUTH = ("young_data", "young_indices", "young_indptr", "young_targets", "young_weights")
-#: The share of a row's squared length from which one column hides all others.
+#: Share of a row's squared length from which one column dominates all others.
 DOMINANT = 0.9
 
 #: Largest exponent of the scale s, by the item size of the dtype, so that s^2, 1/s^2 and OGD's default alpha of 1e-4 s^2 (which
-#: dual ascent takes from 1e-100 on) stay representable.
+#: must be at least 1e-100 in dual ascent) stay representable.
 FARTHEST = {4: 44, 8: 158}
 
 
 def first_rows(rows: Rows, weights: np.ndarray) -> np.ndarray:
-    """Return the numbers of the first rows of weight > 0, as many as determine the units. (Empty weights are all 1.)"""
+    """Return the numbers of the rows that determine the units: the first of weight > 0. (Empty weights are all 1.)"""
     return np.flatnonzero(weights > 0.0)[:N_ROWS] if len(weights) else np.arange(min(rows.n_rows, N_ROWS))
 
 
@@ -58,13 +58,13 @@ def non_zeros(rows: Rows, numbers: np.ndarray) -> Rows:
 
 
 def units_of_each(rows: Rows) -> list[Units]:
-    """Return the units by each row of non-zeros; unknown units if it has none."""
+    """Return the units of each row of non-zeros; unknown units for an empty row."""
     bounds, farthest, largest = rows.indptr.tolist(), FARTHEST[rows.data.itemsize], _largest(rows)
     exponents = np.frexp(largest)[1]
     squares = (np.ldexp(rows.data.astype(np.float64), -np.repeat(exponents, np.diff(rows.indptr))) ** 2).tolist()
     found = []
     for lo, hi, exponent in zip(bounds[:-1], bounds[1:], exponents.tolist(), strict=True):
-        square = fsum(squares[lo:hi])  # exact but for one rounding, so that no order of features matters
+        square = fsum(squares[lo:hi])  # exact but for one rounding, whatever the order of features
         found.append(
             Units(_root(square, exponent, farthest), _root(square / (hi - lo), exponent, farthest)) if hi > lo else Units()
         )
@@ -72,7 +72,7 @@ def units_of_each(rows: Rows) -> list[Units]:
 
 
 def _largest(rows: Rows) -> np.ndarray:
-    """Return the largest absolute value of each row of non-zeros, in double; 0 of an empty one."""
+    """Return the largest absolute value of each row of non-zeros, in double; 0 for an empty row."""
     largest, filled = np.zeros(rows.n_rows), rows.indptr[:-1] < rows.indptr[1:]
     if filled.any():
         largest[filled] = np.maximum.reduceat(np.abs(rows.data), rows.indptr[:-1][filled])
@@ -80,10 +80,10 @@ def _largest(rows: Rows) -> np.ndarray:
 
 
 class Youth(NamedTuple):
-    """Hold the first rows of a model, as long as they may change its units.
+    """The first rows of a model, while they may change its units.
 
     rows : their non-zeros, with columns of int64. targets : labels, or numbers. weights : of the rows, all > 0. each : the units
-    by each of them. They are never changed, so that copies of a model share them. is_due : whether the model is still to learn
+    of each row. They are never changed, so that copies of a model can share them. is_due : True if the model has yet to learn
     them in their units.
     """
 
@@ -95,11 +95,11 @@ class Youth(NamedTuple):
 
     @classmethod
     def begin(cls, rows: Rows) -> Youth:
-        """Return the youth of a model that has met no row yet; its rows will be like these."""
+        """Return the youth of a model before its first row; its rows will be stored like these."""
         return cls(non_zeros(rows, np.arange(0)), np.empty(0), np.empty(0), [])
 
     def with_rows(self, rows: Rows, numbers: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Youth:
-        """Return the youth with the rows of these numbers too, and their labels or numbers, in an array; or in an empty one."""
+        """Return the youth with the rows of these numbers added, and an array of their targets, which may be empty."""
         old, new = self.rows, non_zeros(rows, numbers)
         indptr = np.append(old.indptr, new.indptr[1:] + old.indptr[-1])
         data, indices = np.concatenate([old.data, new.data]), np.concatenate([old.indices, new.indices])
@@ -142,17 +142,17 @@ class Youth(NamedTuple):
 
     @property
     def is_over(self) -> bool:
-        """True when enough rows have come."""
+        """True once there are enough rows."""
         return self.rows.n_rows >= N_ROWS
 
     def units(self, epochs: float, n: int | None = None) -> Units:
-        """Return the units that these rows give, or the first n of them."""
+        """Return the units of these rows, or of the first n of them."""
         return median(self.each[:n], epochs)
 
     def end_of_units(self, start: int, units: Units) -> int:
-        """Return how many rows there are before the units are others than these, the row that changes them among them.
+        """Return the number of rows up to the one that changes these units, inclusive.
 
-        Rows of zeros that come before the units are known end where the first other row begins.
+        While the units are unknown, count the rows of zeros before the first other row.
         """
         if not units.scale:
             if not self.each[start].scale:
@@ -162,7 +162,7 @@ class Youth(NamedTuple):
 
 
 def median(each: list[Units], epochs: float) -> Units:
-    """Return the medians of the units by rows, the lower of two middle ones, over those that are not zeros.
+    """Return the (lower) medians of the rows' units, over those that are not zeros.
 
     (The power of two nearest to the median is the median of the nearest powers.)
     """
@@ -174,7 +174,7 @@ def median(each: list[Units], epochs: float) -> Units:
 
 
 def dominant_column(rows: Rows) -> int | None:
-    """Return the column that has more than nine tenths of the squared length of each row of non-zeros, two or more; else None."""
+    """Return the column with more than nine tenths of each row's squared length, for two or more non-empty rows; else None."""
     lengths = np.diff(rows.indptr)
     if not len(lengths) or lengths.min() < 2:
         return None

@@ -1,6 +1,6 @@
-"""PA as the building block of a batch algorithm (PA, section 4): cycles over the rows until no loss is larger than asked for.
+"""PA as a batch algorithm (PA, section 4): cycles over the rows until no loss exceeds a tolerance.
 
-A row is presented where its squared loss is above rho. An update from a loss l brings the weights nearer to any competitor u:
+A row is presented if its squared loss is above rho. An update from a loss l brings the weights nearer to any competitor u:
 with delta the largest loss of u on the rows, ||w - u||^2 falls by at least
 
     PA:     l (l - 2 delta) / ||x||^2,                     (PA, eq. 15, where w* has the loss delta)
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from .._input.rows import Rows
     from .._input.types import FloatOrAuto, Generator, Params
 
-FINER = 10.0  # regression, one class: the competitor's loss is at most this part of what is asked for
+FINER = 10.0  # regression, one class: the competitor's loss is at most 1/FINER of the tolerance
 
 
 class UntilConverged(OnlineLearner):
-    """Base of the PA learners: `fit` with `loss_tol` cycles until every squared loss is at most that."""
+    """Base of the PA learners: `fit` with `loss_tol` cycles until no squared loss exceeds it."""
 
     n_iter_: int
 
@@ -46,13 +46,13 @@ class UntilConverged(OnlineLearner):
         for name in ("average", "early_stopping"):
             if values.get(name):
                 raise ValueError(
-                    f"{type(self).__name__}: {name} must be False with loss_tol, got {name}={values[name]!r}: it is the last "
-                    "weights that have no larger loss, on all rows. Leave one of the two out."
+                    f"{type(self).__name__}: {name} must be False with loss_tol, got {name}={values[name]!r}: only the last "
+                    "weights have no larger loss, on all rows. Leave one of the two out."
                 )
 
     @property
     def n_updates_bound_(self) -> float:
-        """The most updates that the last `fit` could make, by the paper; NaN if it was one without `loss_tol`."""
+        """The paper's bound on the updates of the last `fit`; NaN without `loss_tol`."""
         self._fitted_state()
         return self.__dict__.get("_updates_bound", nan)
 
@@ -102,7 +102,7 @@ class UntilConverged(OnlineLearner):
         return self._weights()
 
     def _competitor(self, params: Params, batch: Batch, largest: float) -> tuple[np.ndarray, float]:
-        """Return weights of nearly no loss, found by learning on with a smaller tolerance, and their largest loss."""
+        """Return weights with nearly no loss, found by learning on with a smaller tolerance, and their largest loss."""
         finer = self._sharing()
         finer._state = self._state.grow_classes(np.arange(len(self._state.counts)), len(self._state.counts))
         params = {**params, "slack": sqrt(cast("float", self.loss_tol)) / FINER}
@@ -122,7 +122,7 @@ class UntilConverged(OnlineLearner):
 
 
 class ClassifierUntilConverged(UntilConverged):
-    """Base of PA classifiers that can be fitted until no hinge loss is larger than asked for."""
+    """Base of PA classifiers that can be fitted until no hinge loss exceeds a tolerance."""
 
     multi_class: Literal["ovr", "crammer_singer"]
     margin: float
@@ -145,13 +145,13 @@ class ClassifierUntilConverged(UntilConverged):
         return float(np.maximum(self.margin - margins[batch.live()], 0.0).max(initial=0.0))
 
     def _competitor(self, params: Params, batch: Batch, largest: float) -> tuple[np.ndarray, float]:
-        """Scale the weights so that their least margin, margin - largest, becomes margin: these have no loss."""
+        """Return the weights scaled so that their least margin, margin - largest, becomes margin: they have no loss."""
         margin = self.margin
         return (self._weights() * (margin / (margin - largest)), 0.0) if largest < margin else (self._weights(), inf)
 
 
 class RegressorUntilConverged(UntilConverged):
-    """Base of PA regressors that can be fitted until no ε-insensitive loss is larger than asked for."""
+    """Base of PA regressors that can be fitted until no ε-insensitive loss exceeds a tolerance."""
 
     epsilon: float
 
@@ -161,7 +161,7 @@ class RegressorUntilConverged(UntilConverged):
 
 
 class OneClassUntilConverged(UntilConverged):
-    """Base of PA one-class learners that can be fitted until no row is farther outside than asked for."""
+    """Base of PA one-class learners that can be fitted until no row is outside by more than a tolerance."""
 
     epsilon: FloatOrAuto
 
@@ -194,7 +194,7 @@ def _bound(params: dict, B: float, least: float, way: np.ndarray, r: float, delt
         gamma, cap = 0.5 / cap, inf
     with np.errstate(over="ignore"):
         moved = float(np.sum(way**2))
-    if B + gamma == 0.0:  # rows without length move nothing
+    if B + gamma == 0.0:  # rows of zeros move nothing
         return inf if moved else 0.0
     gain = (r - 2.0 * delta) * min(r / (B + gamma), cap)
     return moved / gain if gain > 0.0 and isfinite(delta) else inf

@@ -21,14 +21,14 @@ NO_STEP = {"rule": model.RULES["pa1"], "C": 0.0}  # a rule of the compiled loop 
 def scaled(G: np.ndarray, delta: float, a: np.ndarray) -> np.ndarray:
     """Return (δI + G^{1/2})^{-1} a.
 
-    The vectors of weights need no matrix, so that G's tridiagonal form is enough: Q'GQ = T = V diag(λ) V'. It takes less time
-    than all eigenvectors of G, and signals are looked at between its two halves.
+    The result is a vector, so G's tridiagonal form is enough: Q'GQ = T = V diag(λ) V'. This takes less time than all eigenvectors
+    of G, and signals are handled between its two halves.
     """
     from scipy.linalg import eigh_tridiagonal
     from scipy.linalg.lapack import dormqr, dsytrd, dsytrd_lwork
 
     live, n = np.diagonal(G) > 0.0, len(G)
-    if not live.all():  # (weights of features never met stay at 0 exactly)
+    if not live.all():  # (weights of features never seen stay exactly 0)
         found = a / delta
         if live.any():
             found[live] = scaled(G[np.ix_(live, live)], delta, a[live])
@@ -37,7 +37,7 @@ def scaled(G: np.ndarray, delta: float, a: np.ndarray) -> np.ndarray:
         return a / (delta + np.sqrt(G[0]))
     reflectors, diagonal, below, tau, _ = dsytrd(G, lower=1, lwork=int(dsytrd_lwork(n, lower=1)[0]))
     squares, V = eigh_tridiagonal(diagonal, below, check_finite=False)
-    Q = reflectors[1:, :-1], tau  # (the first entry of a vector stays as it is)
+    Q = reflectors[1:, :-1], tau  # (the first entry of a vector does not change)
     turned = np.append(a[:1], dormqr("L", "T", *Q, a[1:, None], n)[0])
     turned = V @ ((turned @ V) / (delta + np.sqrt(np.maximum(squares, 0.0))))
     return np.append(turned[:1], dormqr("L", "N", *Q, turned[1:, None], n)[0])
@@ -46,7 +46,7 @@ def scaled(G: np.ndarray, delta: float, a: np.ndarray) -> np.ndarray:
 class FullMirrorState(AdditiveState):
     """values : w. products : float64, (columns, n_features + 1, n_features + 1), G = Σ gg' of each vector of weights.
 
-    The compiled loop counts each row, with a rule that takes no step; the step, of O(d³), is taken here.
+    The compiled loop counts each row, with a rule that takes no step; the step itself, O(d³), is taken here.
     """
 
     PARTS = (*AdditiveState.PARTS, "products")
@@ -64,7 +64,7 @@ class FullMirrorState(AdditiveState):
         self, task: int, rows: Rows, targets: np.ndarray, weights: np.ndarray, class_weights: np.ndarray, order: np.ndarray,
         predictions: np.ndarray,
     ) -> None:
-        """Learn rows one at a time. An interrupted row is taken back whole."""
+        """Learn rows one at a time. An interrupted row is undone."""
         given = self.params
         try:
             self.params = {**given, **NO_STEP}
@@ -95,7 +95,7 @@ class FullMirrorState(AdditiveState):
         return x
 
     def _step(self, task: int, x: np.ndarray, label: int, c: float, undo: list) -> None:
-        """Take the steps of a row that has been counted. undo : gains what has changed, as it was before."""
+        """Take the steps of a row that has been counted. undo : a list to which the old values of what changes are added."""
         if self.params["balanced"]:
             c = max(c * (self.count("t") / (self.count("seen") * float(self.counts[label]))), 5e-324)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -115,7 +115,7 @@ class FullMirrorState(AdditiveState):
             self.counters[self.COUNTERS["skipped"]] += skipped
 
     def _examples(self, task: int, scores: np.ndarray, label: int) -> Iterator[tuple[list[tuple[int, float]], float]]:
-        """Yield the vectors that an example moves, with the signs of x in them, and its margin."""
+        """Yield for each example the vectors that it moves, with the signs of x in them, and its margin."""
         joined = self.counts > 0.0 if self.params["open_classes"] else np.ones(len(self.counts), bool)
         if task == model.TASKS["binary"]:
             yield [(0, 2.0 * label - 1.0)], (2.0 * label - 1.0) * scores[0]
@@ -130,12 +130,12 @@ class FullMirrorState(AdditiveState):
                 yield [(label, 1.0), (wrong, -1.0)], scores[label] - scores[wrong]
 
     def _moved(self, column: int, g: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Return w and the sums of a vector after a gradient; w is not finite where a sum is not."""
+        """Return w and the sums of a vector after a gradient; w is not finite if a sum is not."""
         G = self.products[column] + np.outer(g, g)
         return self.primary[:, column] - self.params["eta0"] * self._direction(G, g), G
 
     def _direction(self, G: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Return (δI + G^{1/2})^{-1} g, whose length is at most 1, as G has gg' in it (but for rounding and underflow)."""
+        """Return (δI + G^{1/2})^{-1} g, whose length is at most 1 (but for rounding and underflow), as G includes gg'."""
         if not np.isfinite(G).all():
             return np.full(len(g), np.nan)
         found = scaled(G, self.params["delta"], g)
@@ -147,7 +147,7 @@ class FullMirrorState(AdditiveState):
         return bool(largest <= limit and all(np.abs(part).max() <= limit for part in sums))
 
     def _put(self, column: int, w: np.ndarray, sums: list[np.ndarray], undo: list) -> None:
-        """Put a vector and its sums into the model, and the step into the average."""
+        """Store a vector and its sums in the model, and add the step to the average."""
         for name, new in zip(self.VECTORS, sums, strict=True):
             part = getattr(self, name)[column]
             undo.append((part, part.copy()))
@@ -173,7 +173,7 @@ class FullMirrorState(AdditiveState):
             setattr(self, name, sum(shard.state.in_units(name, shard.constant) for shard in shards))
 
     def in_units(self, name: str, constant: float) -> np.ndarray:
-        """Return sums in the units of another model, whose constant feature is so many times smaller."""
+        """Return sums in the units of a model whose constant feature is smaller by the factor `constant`."""
         units = np.ones(self.n_features + 1)
         units[-1] = 1.0 / constant
         return getattr(self, name) * (np.outer(units, units) if name == "products" else units)
@@ -190,7 +190,7 @@ class FullMirrorState(AdditiveState):
         roots = np.sqrt(np.diagonal(G, axis1=1, axis2=2))
         fit = (G == G.transpose(0, 2, 1)).all() and not np.isnan(roots).any() and np.abs(G).max() <= self._largest
         within = fit and (np.abs(G) <= (1.0 + 1e-9) * roots[:, :, None] * roots[:, None, :] + 1e-300).all()
-        return "" if within else "products of gradients that are none"
+        return "" if within else "products that gradients cannot have"
 
 
 class FullDualState(FullMirrorState):

@@ -1,7 +1,7 @@
-"""Platt's numbers of each vector of weights, learnt beside the model (see rounds.pxd): p = 1 / (1 + e^-(a score + b)).
+"""Platt's numbers of each vector of weights, learnt with the model (see rounds.pxd): p = 1 / (1 + e^-(a score + b)).
 
-A row of the array `calibration` has a and b; the curvature of the log loss in them, three numbers; the ridge that is added for
-a (1 for b); and the weight of the rows so far.
+A row of the array `calibration` has a and b; the curvature of the log loss in them, three numbers; the ridge of a (b's is 1);
+and the weight of the rows so far.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from .._compiled import model
 
 A, B, HAA, HAB, HBB, RIDGE, SEEN = range(7)
 SIZE = 7
-NO_SCORE = 2.0**-20  # smaller ones tell little
+NO_SCORE = 2.0**-20  # smaller ones carry little information
 
 
 def fresh(n: int) -> np.ndarray:
-    """Return n rows of numbers that have learnt from no row of X: a = 1, b = 0."""
+    """Return n rows of numbers before any row of X: a = 1, b = 0."""
     pairs = np.zeros((n, SIZE))
     pairs[:, A], pairs[:, RIDGE] = 1.0, NO_SCORE**2
     return pairs
@@ -25,9 +25,8 @@ def fresh(n: int) -> np.ndarray:
 def moved(pairs: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
     """Return n pairs: those of `pairs` at `places`, the others fresh.
 
-    The only pair becomes two: a score of s of the second class is now s/2, and -s/2 of the first, so that (2a, b) and (2a, -b)
-    give the same probabilities; sums of scores and of their squares halve and quarter. (The ridges are not for a = 1 of the
-    halves: they stay.)
+    A single pair becomes two: a score of s for the second class is now s/2, and -s/2 for the first, so that (2a, b) and (2a, -b)
+    give the same probabilities; sums of scores are halved, sums of squares quartered. (The ridges do not change.)
     """
     grown = fresh(n)
     if len(pairs) != 1:
@@ -39,7 +38,7 @@ def moved(pairs: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
 
 
 def merged(several: list[np.ndarray], shares: list[float]) -> np.ndarray:
-    """Return the pairs of models that have learnt parts of a stream: means by the rounds of each, and all rows' weight."""
+    """Return the pairs of models of parts of a stream: means weighted by rounds, with the weight of all rows."""
     mean = np.sum([share * pairs for pairs, share in zip(several, shares, strict=True)], axis=0)
     mean[:, RIDGE] = np.max([pairs[:, RIDGE] for pairs in several], axis=0)
     mean[:, SEEN] = np.sum([pairs[:, SEEN] for pairs in several], axis=0)
@@ -47,22 +46,22 @@ def merged(several: list[np.ndarray], shares: list[float]) -> np.ndarray:
 
 
 def problem(pairs: np.ndarray) -> str:
-    """Return the fault of pairs of finite numbers that are not trusted; "" if there is none."""
+    """Return the fault of untrusted pairs of finite numbers; "" if there is none."""
     fit = (np.abs(pairs) <= 2e300).all() and (pairs[:, RIDGE] <= 1.0).all() and (pairs[:, [HAA, HBB, RIDGE, SEEN]] >= 0.0).all()
     if fit:
         haa, hbb = pairs[:, HAA], pairs[:, HBB]
         most = np.sqrt(haa) * np.sqrt(hbb) * (1.0 + 1e-9) + 1e-150 * (1.0 + haa + hbb)  # (underflow)
         fit = (np.abs(pairs[:, HAB]) <= most).all()
-    return "" if fit else "probabilities' numbers that no rows give"
+    return "" if fit else "probabilities' numbers that no rows produce"
 
 
 def finite(z: np.ndarray) -> np.ndarray:
-    """Return z, with numbers in the places of those that have left double's range, or whose differences may."""
+    """Return z, with numbers clipped so that neither they nor their differences leave double's range."""
     return np.clip(np.nan_to_num(z, nan=0.0), -1e300, 1e300)
 
 
 def log_probabilities(scores: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Return (rows, classes): one against the rest, normalised; of one vector of weights, its two sides."""
+    """Return log probabilities, (rows, classes): one against the rest, normalised; for a single vector, its two sides."""
     logs = model.log_sigmoids(scores, pairs)
     if len(pairs) > 1:
         model.normalise(logs)

@@ -1,4 +1,4 @@
-"""The model of a committee: its members' models, and what combines their scores (see _compiled/combine.pyx)."""
+"""The model of a committee: its members' models, and the combiner of their scores (see _compiled/combine.pyx)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .state import State, n_vectors, read_only
 
 
 class CommitteeState(State, combine.CommitteeModel):
-    """values : those of the first member, whose dtype is that of all. Members have counters of their own, as if each were alone.
+    """values : the first member's; all have the same dtype. Each member has its own counters, as if it were alone.
 
-    parts : the committee's own, and those of member number i as "i.name".
+    parts : the committee's own, and those of member i as "i.name".
     """
 
     PARTS = (
@@ -67,7 +67,7 @@ class CommitteeState(State, combine.CommitteeModel):
             member.prepare(foresight, depth)
 
     def set_scales(self, params: dict, before: dict) -> None:
-        """Begin with these parameters those members of which some waited for the first row."""
+        """Set these parameters in the members whose parameters depended on the first row."""
         self.params = params
         for member, own, old in zip(self.members, params["members"], before["members"], strict=True):
             if own != old:
@@ -87,7 +87,7 @@ class CommitteeState(State, combine.CommitteeModel):
     # --- classes -------------------------------------------------------------------------------------------------------------
 
     def _with(self, members: list[State], counts: np.ndarray) -> CommitteeState:
-        """A committee of these members, which have other classes; whom it follows stays."""
+        """Return a committee of these members, which have other classes, with the same shares."""
         parts = {name: part for name, part in super().parts().items() if name not in ("counts", "calibration")}
         new = type(self).__new__(type(self))
         for name, part in parts.items():
@@ -100,7 +100,7 @@ class CommitteeState(State, combine.CommitteeModel):
         return new
 
     def with_classes(self, members: list[State], places: np.ndarray, n_classes: int) -> CommitteeState:
-        """This model with its classes at `places` among n_classes, as its members have them already."""
+        """Return this model with its classes at `places` among n_classes, as in these members."""
         grown = self._with(members, self.counts_at(places, n_classes))
         self._calibrate_in(grown, places)
         return grown
@@ -116,7 +116,7 @@ class CommitteeState(State, combine.CommitteeModel):
         return {**params, "bias": 1.0}
 
     def weights_of(self, params: dict, features: slice) -> np.ndarray:
-        """The combined hyperplane Σ a_k w_k, made when it is asked for and kept until the next row. The constant feature is 1."""
+        """Return the combined weights Σ a_k w_k, computed at first use and kept until the next row. The constant feature is 1."""
         whole, rounds = features == slice(0, self.n_features), float(self.counters[self.COUNTERS["t"]])
         if whole and self._hyperplane is not None and self._hyperplane[0] == rounds:
             return self._hyperplane[1]
@@ -134,12 +134,12 @@ class CommitteeState(State, combine.CommitteeModel):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def own_parts(self) -> dict:
-        """Describe the committee for a file, beside its members."""
+        """Return the committee's own parts for a file, without its members."""
         return {name: part for name, part in super().parts().items() if isinstance(part, np.ndarray) and name != "correction"}
 
     @classmethod
     def of_members(cls, members: list[State], own: dict[str, np.ndarray], params: dict, regression: bool) -> CommitteeState:
-        """The model of these members and of a file's arrays; an InvalidError where one is none that learning gives it."""
+        """Return the model of these members and of a file's arrays; raise InvalidError if learning cannot produce one of them."""
         first = members[0]
         state = cls(len(first.counts), params, members, regression)
         for member in members:
@@ -150,7 +150,7 @@ class CommitteeState(State, combine.CommitteeModel):
         for name, part in own.items():
             setattr(state, name, part)
         problem = state.problem()
-        require(not problem, "numbers that learning can give", problem)
+        require(not problem, "numbers that learning can produce", problem)
         return state
 
     def _problem_of_values(self, counters: dict) -> str:
@@ -159,13 +159,13 @@ class CommitteeState(State, combine.CommitteeModel):
             return "other rows than the members'"
         if len(self.losses):
             fits = self.losses.min() >= 0.0 and self.shares.min() >= 0.0 and abs(self.shares.sum() - 1.0) < 1e-9
-            return "" if fits else "losses that no rows give"
+            return "" if fits else "losses that no rows produce"
         sigma = self.sigma[0]
         if np.abs(self.shares).max() > 1e150:
-            return "shares out of their range"
+            return "shares out of range"
         if (sigma != sigma.T).any() or np.diagonal(sigma).min() < 0.0 or np.trace(sigma) > k * (1.0 + 1e-9):
-            return "no covariance of the members' scores"
+            return "a matrix that is no covariance of scores"
         gauge = self.gauge.tolist()
         if not (np.frexp(gauge[0])[0] == 0.5 and gauge[1] in range(combine.KEPT + 1)):
-            return "no unit of the targets"
+            return "a unit that targets cannot have"
         return ""

@@ -51,20 +51,20 @@ class AscentState(State, ascent.AscentModel):
             return "a bias below 0 or beyond the dtype"
         largest = float(np.abs(self.values).max())
         if largest > np.finfo(self.dtype).max / 4 or self._passes_all(largest, counters["t"]):
-            return "weights beyond their reach"
+            return "weights larger than the steps allow"
         shared, groups = self.shared[: SHARED["shared"]], self.groups
         if min(shared[SHARED["sigma"]], shared[SHARED["lipschitz"]], groups[:, SHARED["ages"]].min()) < 0.0:
             return "shared below 0"
         if groups[:, SHARED["ages"]].any() and not len(self.correction):
-            return "an age of an average that there is not"
+            return "an age of an average without an average"
         if len(self.correction) and not (np.abs([self._aged(), self._summed()]) <= 1e300).all():
-            return "an average beyond its range"
+            return "an average out of range"
         if shared[SHARED["lipschitz"]] > ascent.LARGEST_STEP:
-            return "a step longer than any that is taken"
+            return "a step longer than the largest possible"
         return self._problem_of_second_slots()
 
     def _passes_all(self, largest: float, rounds: float) -> bool:
-        """Return True if the largest θ exceeds what learning allows (`prepare` in dual_ascent.pyx), by the present or next σ."""
+        """Return True if the largest θ exceeds what learning allows (`prepare` in dual_ascent.pyx) at the present or next σ."""
         if self.ENTROPIC or self.params["experts"] or self.params["schedule"] == ascent.SCHEDULES["sqrt"]:
             return False
         lipschitz, sigma = (float(self.shared[SHARED[name]]) for name in ("lipschitz", "sigma"))
@@ -82,7 +82,7 @@ class AscentState(State, ascent.AscentModel):
         return 1 if self.joint else self.n_columns
 
     def _place_shared(self, shared: np.ndarray) -> None:
-        """Begin the numbers of the groups, from the values."""
+        """Set the groups' numbers from the values."""
         self.shared = np.zeros(SHARED["shared"] + self.n_groups * SHARED["group"])
         self.shared[: len(shared)] = shared
         self._open_groups()
@@ -96,15 +96,15 @@ class AscentState(State, ascent.AscentModel):
         return self.shared[SHARED["shared"] :].reshape(self.n_groups, -1)
 
     def of_columns(self, numbers: ArrayLike) -> np.ndarray:
-        """A number of each group, for each column."""
+        """Repeat a number of each group for each of its columns."""
         return np.broadcast_to(np.asarray(numbers, dtype=np.float64), self.n_columns).copy()
 
     def _summed(self) -> np.ndarray:
-        """The sum of the weights over the rounds of the average, (features + 1, columns)."""
+        """Return the sum of the weights over the rounds of the average, (features + 1, columns)."""
         return self._aged() - self.correction.reshape(-1, self.n_columns)
 
     def _aged(self) -> np.ndarray:
-        """Return the correction as if the last θ had been there in all rounds."""
+        """Return the sum of weights that the last θ would have in all rounds."""
         return self.of_columns(self.groups[:, SHARED["ages"]]) * self.view[:, 0]
 
     def _copy_to(self, grown: AscentState) -> None:
@@ -125,13 +125,13 @@ class AscentState(State, ascent.AscentModel):
         if rest.n_columns > 1:
             self._moved(rest, np.flatnonzero(keep), np.arange(rest.n_columns))
             return rest
-        spread = np.zeros((self.n_columns, 1))  # (two classes of three: their one vector)
+        spread = np.zeros((self.n_columns, 1))  # (two of three classes share one vector)
         spread[keep, 0] = (-1.0, 1.0)
         self._spread(rest, spread)
         return rest
 
     def _moved(self, new: AscentState, old: np.ndarray, places: np.ndarray) -> None:
-        """Move columns to places of another model, to the bit; the others are as if they had been there from the start."""
+        """Copy columns to places of another model, to the bit; the others are as if they had been there from the start."""
         shared = self.shared[: SHARED["shared"]]
         values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
         new.values, new.correction = values.reshape(-1), self.correction
@@ -145,22 +145,22 @@ class AscentState(State, ascent.AscentModel):
         self._keep_groups_in(new)
         if len(self.correction):
             correction = np.zeros((self.n_features + 1, new.n_columns))
-            correction[:, places] = self._drift_in(new)[:, old]
+            correction[:, places] = self._correction_in(new)[:, old]
             new.correction = correction.reshape(-1)
 
     def _keep_groups_in(self, new: AscentState) -> None:
-        """Keep what a model knows of its groups when columns of 0 are added."""
+        """Copy the groups' numbers to a model with more columns of 0."""
         if self.joint:
             new.groups[:] = self.groups
         else:
             new.groups[:, SHARED["ages"]] = self.groups[0, SHARED["ages"]]
 
-    def _drift_in(self, new: AscentState) -> np.ndarray:
+    def _correction_in(self, new: AscentState) -> np.ndarray:
         """Return the average's sums for a model with more columns of 0."""
         return self.correction.reshape(-1, self.n_columns)
 
     def _spread(self, new: AscentState, spread: np.ndarray) -> None:
-        """θ, and the sums of the average, as combinations in the columns of another model."""
+        """Write linear combinations of θ, and of the average's sums, to the columns of another model."""
         values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
         values[:, -1] = self.view[:, -1] @ spread.astype(self.dtype)
         new.values = values.reshape(-1)
@@ -170,7 +170,7 @@ class AscentState(State, ascent.AscentModel):
     # --- merging -------------------------------------------------------------------------------------------------------------
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
-        """The mean of the weights, whatever σ they were divided by; Hedge's losses add up."""
+        """Take the mean of the weights, whatever σ they were divided by; add up Hedge's losses."""
         shared = np.sum([shard.state.shared[: SHARED["shared"]] for shard in shards], axis=0)
         factors = [1.0] * len(shards)
         if not self.params["experts"]:
@@ -186,16 +186,16 @@ class AscentState(State, ascent.AscentModel):
         self._place_shared(shared)
 
     def _merge_bounds(self) -> None:
-        """None is kept but Hedge's, a sum of weights."""
+        """Keep the summed counters: only Hedge has a bound, a sum of weights."""
 
     def _sigma(self, rounds: float, longest: float) -> float:
-        """σ after so many rounds, none with a longer step."""
+        """Return σ after these rounds, none with a longer step."""
         if self.params["schedule"] != ascent.SCHEDULES["auto"]:
             return self.params["sigma"]
         return sqrt(2.0 * rounds) * longest / self.params["bound"]
 
     def _longest(self, shard: Shard) -> float:
-        """The largest dual norm of a step of a shard."""
+        """Return the largest dual norm of a shard's steps."""
         return float(shard.state.shared[SHARED["lipschitz"]])
 
     def _factor(self, shard: Shard, shared: np.ndarray) -> float:
@@ -209,7 +209,7 @@ class AscentState(State, ascent.AscentModel):
         return sigma / own if own > 0.0 else 0.0
 
     def _worth(self, shard: Shard, shared: np.ndarray) -> float:
-        """Return the factor of a shard's dual variables and dual value, beside its share."""
+        """Return the factor of a shard's dual variables and dual value, besides its share."""
         return self._factor(shard, shared)
 
     def mean_weights(self, shard: Shard) -> np.ndarray:
@@ -229,7 +229,7 @@ class AscentState(State, ascent.AscentModel):
     def weights_of(self, params: dict, features: slice) -> np.ndarray:
         rounds = self.average_rounds(params)
         first = self._summed()[features] / rounds if rounds else self.view[features, 0] * self.scales(self.n_columns)
-        # (θ/σ may be beyond the dtype, which its scores, in double, are not.)
+        # (θ/σ may exceed the dtype, unlike the scores, which are in double.)
         return read_only(np.clip(first, -self._largest, self._largest).astype(self.dtype).T)
 
 
@@ -243,14 +243,14 @@ class EntropicState(AscentState):
 
     @property
     def _n_live(self) -> int:
-        """Features that are in the simplex: without an intercept the constant one is not."""
+        """Number of features in the simplex: the constant one only with an intercept."""
         return self.n_features + (self.bias > 0.0)
 
     def _open_groups(self) -> None:
         self.start_simplexes(self.n_columns, self._n_live, self.joint, self.IS_SIGNED)
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
-        """The mean of u = Wθ/σ; the powers follow from it."""
+        """Take the mean of u = Wθ/σ, from which the powers follow."""
         found = self._mean(slabs, shares, [1.0 / shard.constant for shard in shards], end)
         found[:, 0] = 0.0
         return found
@@ -265,7 +265,7 @@ class EntropicState(AscentState):
         return super()._longest(shard) * self.params["bound"] / shard.params["bound"]
 
     def _factor(self, shard: Shard, shared: np.ndarray) -> float:
-        """A fixed σ divides sums of rows, which are as they are; one that grows keeps u where it was."""
+        """Return a shard's factor: a fixed σ divides sums of rows, which do not change; a growing σ leaves u as it is."""
         if self.params["schedule"] == ascent.SCHEDULES["auto"]:
             return 1.0
         return (self.params["bound"] / shard.params["bound"]) * (shard.params["sigma"] / self.params["sigma"])
@@ -275,10 +275,10 @@ class EntropicState(AscentState):
         return float(shared[SHARED["sigma"]]) / own if own > 0.0 else 0.0
 
     def _keep_groups_in(self, new: AscentState) -> None:
-        """Keep nothing: columns of 0 make another simplex, whose ages start again."""
+        """Copy nothing: columns of 0 make another simplex, whose ages start again."""
 
-    def _drift_in(self, new: AscentState) -> np.ndarray:
-        return -self._summed() if self.joint else super()._drift_in(new)
+    def _correction_in(self, new: AscentState) -> np.ndarray:
+        return -self._summed() if self.joint else super()._correction_in(new)
 
     def _problem_of_second_slots(self) -> str:
         powers, u = self.view[: self._n_live].transpose(1, 0, 2)

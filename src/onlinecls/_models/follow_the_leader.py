@@ -1,4 +1,4 @@
-"""The model of follow the regularized leader: the rows so far, their dual variables, and what follows from them."""
+"""The model of follow the regularized leader: the rows so far, their dual variables, and the weights."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ GAP, PENDING = forel.SHARED["gap"], forel.SHARED["pending"]
 class ForelState(OfFile):
     """The rows so far, their dual variables, and θ.
 
-    data, indices, indptr : the rows as CSR without zeros; labels : their classes' codes; weights : theirs (0: left out).
+    data, indices, indptr : the rows as CSR without zeros; labels : codes of their classes; weights : of the rows (0: left out).
     alpha : float64 (rows, columns); theta : float64 (n_features + 1, columns), the constant feature last. counts, counters : as
-    State's. shared : see forel.SHARED.
+    in State. shared : see forel.SHARED.
     """
 
     ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "counters", "shared")
     PARTS = (*ARRAYS, "joint", "n_features")
 
     MAIN = "data"
-    record, records_from = None, 0.0  # as Model's
+    record, records_from = None, 0.0  # as in Model
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
         self.n_features, self.joint, self.params = n_features, bool(params["joint"]), params
@@ -56,26 +56,26 @@ class ForelState(OfFile):
 
     def _problem_of_values(self, counters: dict) -> str:
         if not rows_in_order(self.indices, self.indptr, self.n_features):
-            return "rows that are no CSR matrix in order"
+            return "rows that are no sorted CSR matrix"
         if len(self.labels) and not 0 <= self.labels.min() <= self.labels.max() < len(self.counts):
-            return "labels of no class"
+            return "labels without a class"
         if (np.bincount(self.labels, minlength=len(self.counts)) > self.counts).any():
             return "more rows than were counted"
         pending, (lengths, theta), live = self.shared[PENDING], self._follows(self.params["bias"]), self.weights > 0.0
         if not 0.0 <= pending < 2.0**53 or pending != np.floor(pending):
-            return "a sweep that is none"
+            return "an invalid number of sweeps"
         taken = self.alpha.sum(axis=1) if self.joint else self.alpha.max(axis=1, initial=0.0)
         beyond = (taken > self.weights * (1.0 + 1e-9)).any()
         if min(self.alpha.min(initial=0.0), self.weights.min(initial=0.0)) < 0.0 or self.alpha[~live].any() or beyond:
-            return "dual variables out of their range"
+            return "dual variables out of range"
         if not float(self.weights[live] @ lengths[live]) <= counters["max_abs_weight"] * (1.0 + 1e-9):
-            return "rows beyond their reach"
+            return "rows larger than were counted"
         if not np.abs(self.theta - theta).max() <= 1e-6 * counters["max_abs_weight"]:
             return "weights that are not those of the dual variables"
         return ""
 
     def _follows(self, bias: float) -> tuple[np.ndarray, np.ndarray]:
-        """||x|| of the rows and θ = Σ α Δφ, summed anew."""
+        """Return ||x|| of the rows and θ = Σ α Δφ, computed anew."""
         from scipy.sparse import csr_array
 
         k, rows = self.n_columns, np.arange(len(self.labels))
@@ -88,9 +88,9 @@ class ForelState(OfFile):
             steps = np.where(np.arange(k) == self.labels[:, None], self.alpha, -self.alpha)
         places, shape = (self.indices, self.indptr), (len(rows), self.n_features)
         X = csr_array((self.data.astype(np.float64), *places), shape=shape)
-        with np.errstate(over="ignore", invalid="ignore"):  # of rows left out for their size, and of numbers that nobody learnt
+        with np.errstate(over="ignore", invalid="ignore"):  # of rows left out for their size, and of forged numbers
             squares = csr_array((X.data**2, *places), shape=shape) @ np.ones(self.n_features) + bias**2
-            steps = steps * (squares > 0.0)[:, None]  # (rows of zeros move nothing, nor do those whose squares are 0)
+            steps = steps * (squares > 0.0)[:, None]  # (rows of zeros, or with squares of 0, move nothing)
             return np.sqrt(squares), np.vstack([X.T @ steps, bias * steps.sum(axis=0)])
 
     @property
@@ -102,7 +102,7 @@ class ForelState(OfFile):
         return self.theta.shape[1]
 
     def grow_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
-        """Return this model with its classes at `places` among n_classes. One vector's θ and α become two of half the size."""
+        """Return this model with its classes at `places` among n_classes. A single vector's θ and α are halved for its two."""
         grown = self.copy()
         grown.counts = self.counts_at(places, n_classes)
         grown.labels = np.asarray(places, np.int32)[self.labels] if len(self.labels) else self.labels.copy()
@@ -129,16 +129,16 @@ class ForelState(OfFile):
         return rest
 
     def set_scale(self, params: dict) -> None:
-        """Rows of zeros, which came before, are kept but count no more."""
+        """Give earlier rows, all zeros, the weight 0."""
         self.params, self.weights, self.alpha = params, np.zeros(len(self.labels)), np.zeros(self.alpha.shape)
 
     def append(self, data, indices, indptr, labels, weights) -> None:
-        """Rows that are to be learnt next."""
+        """Append the rows to learn next."""
         zeros = np.zeros((len(labels), self.n_columns))
         added = {"data": data, "indices": indices, "labels": labels, "weights": weights, "alpha": zeros}
         longer = {name: np.concatenate([getattr(self, name), rows]) for name, rows in added.items()}
         longer["indptr"] = np.concatenate([self.indptr, self.indptr[-1] + indptr[1:]])
-        self.__dict__.update(longer)  # all at once, when there was memory for all
+        self.__dict__.update(longer)  # all at once, after memory for all has been allocated
 
     def truncate(self, n: int) -> None:
         end = self.indptr[n]

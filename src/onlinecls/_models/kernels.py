@@ -17,7 +17,7 @@ from .state import OfFile, n_vectors
 BLOCK = 256  # rows whose kernel values are computed in one call
 READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
 NO_NUMBERS = np.empty(0, np.int64)
-LARGEST = 1e150  # of kernel values and coefficients: the learners' own limit
+LARGEST = 1e150  # bound of kernel values and coefficients in learners too
 
 
 def _csr_array(*parts, **options):
@@ -33,24 +33,24 @@ def _stacked(above, below):
 
 
 def matrix_of(vectors) -> Any:
-    """The matrix of support vectors that a `Support` has."""
+    """Return the support vectors of a `Support` as one matrix."""
     return vectors.stacked() if isinstance(vectors, Unstacked) else vectors
 
 
 def first_row_number(rows: validate.Rows) -> int:
-    """Return the number of the first of dense rows in the matrix of which they are a part."""
+    """Return the number of the first of these dense rows in the matrix that they are a slice of."""
     return int(rows.indptr[0]) // rows.n_features
 
 
 def _alike(X, vectors):
-    """X dense or CSR as the support vectors are."""
+    """Return X as dense or CSR, like the support vectors."""
     if issparse(X) == issparse(vectors):
         return X
     return _csr_array(X) if issparse(vectors) else X.toarray()
 
 
 def _rows_of(K: np.ndarray) -> Rows:
-    """Kernel values as rows of a call."""
+    """Return kernel values as rows of a call."""
     n_rows, n_columns = K.shape
     return Rows(K.reshape(-1), NO_INDICES, np.arange(n_rows + 1, dtype=np.int64) * n_columns, n_rows, n_columns)
 
@@ -67,7 +67,7 @@ def _squares(A) -> np.ndarray:
 class Kind(NamedTuple):
     """The parameters that are fixed for a model's lifetime: its kernel, geometry and kind of budget.
 
-    The first five are the estimator's parameters. second_order : whether there is a Σ. projects : whether vectors beyond the
+    The first five are the estimator's parameters. second_order : True if there is a Σ. projects : True if vectors beyond the
     budget are replaced by their projections.
     """
 
@@ -107,7 +107,7 @@ class Kernel:
         return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0.0)
 
     def values(self, who: str, A, B, same: bool = False) -> np.ndarray:
-        """k of each row of A with each of B, (len(A), len(B)) float64. same: B is A. Only a callable's values are checked."""
+        """Compute k of each row of A with each of B, (len(A), len(B)). same: B is A. Only a callable's values are checked."""
         with np.errstate(over="ignore", invalid="ignore"):
             if self.name == "precomputed":
                 K = A[:, B[:, 0].astype(np.intp)]
@@ -122,7 +122,7 @@ class Kernel:
                 K += squares[1]
                 np.maximum(K, 0.0, out=K)
                 if not (np.isfinite(squares[0]).all() and np.isfinite(squares[1]).all()):
-                    K[np.broadcast_to(~np.isfinite(squares[0] + squares[1]), K.shape)] = np.inf  # so far out, far from all
+                    K[np.broadcast_to(~np.isfinite(squares[0] + squares[1]), K.shape)] = np.inf  # so large: far from every row
                 if same:
                     np.fill_diagonal(K, 0.0)
                 K = np.exp(-self.gamma * K)
@@ -130,7 +130,7 @@ class Kernel:
                 products = _products(A, B)
                 K = self.gamma * products + self.coef0
                 K = K**self.degree if self.name == "poly" else np.tanh(K)
-                if same:  # a row whose square leaves double's range is none to learn, though its tanh is 1
+                if same:  # a row whose square leaves double's range cannot be learnt, though its tanh is 1
                     far = np.flatnonzero(~np.isfinite(products.diagonal()))
                     K[far, far] = np.inf
             return K + self.bias**2
@@ -141,19 +141,19 @@ class Kernel:
         if K.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
                 f"{who}: kernel must return an array of shape {(A.shape[0], B.shape[0])} for {A.shape[0]} and {B.shape[0]} rows, "
-                f"got shape {K.shape}. It is called with two matrices, as SVC's."
+                f"got shape {K.shape}. It is called with two matrices, as by SVC."
             )
         if not np.isfinite(K).all():
             row, column = (int(i) for i in np.argwhere(~np.isfinite(K))[0])
             raise ValueError(
                 f"{who}: kernel must return finite numbers, got {K[row, column]:g} for row {row} of its first and row {column} "
-                "of its second argument. The model is what it was."
+                "of its second argument. The model is unchanged."
             )
         return K
 
 
 def scale_gamma(rows: validate.Rows) -> float:
-    """SVC's gamma="scale": 1 / (n_features Var(X)) over all entries."""
+    """Compute SVC's gamma="scale": 1 / (n_features Var(X)) over all entries."""
     X = rows.array()
     mean = X.mean()
     variance = float((X.multiply(X) if issparse(X) else X * X).mean() - mean * mean)
@@ -161,8 +161,8 @@ def scale_gamma(rows: validate.Rows) -> float:
 
 
 class Unstacked(NamedTuple):
-    """Support vectors as places (sorted) among the old ones and then the rows of a block: what a model has of them until they are
-    one matrix. It takes no memory to make: where there is none for the matrix, the model is a whole one all the same."""
+    """Support vectors as sorted places among the old ones followed by the rows of a block, until they are stacked into one
+    matrix. It takes no memory: where there is not enough for the matrix, the model is still whole."""
 
     old: Any
     block: Any
@@ -183,12 +183,11 @@ class Unstacked(NamedTuple):
 class Support(NamedTuple):
     """The arrays that predicting reads.
 
-    They are one tuple, so that a reader finds parts that belong together: learning changes copies and puts them in its place
-    after each block.
+    They are one tuple, so that a reader's parts belong together: learning changes copies, and replaces it after each block.
 
-    vectors : rows of the support vectors, (size, n_features) dense or CSR (precomputed kernel: their numbers, a column); or
+    vectors : the support vectors, (size, n_features) dense or CSR (precomputed kernel: a column of row numbers); or
     `Unstacked`.
-    alpha : coefficients, (columns, at least size). counters : see `model.COUNTERS`. dropped : support vectors given up for
+    alpha : coefficients, (columns, at least size). counters : see `model.COUNTERS`. dropped : support vectors removed for
     the budget. norm : one class, ||w||².
     """
 
@@ -201,7 +200,7 @@ class Support(NamedTuple):
 
 
 class SupportState(OfFile):
-    """The support set of a kernel learner, and what goes with it.
+    """The support set of a kernel learner, with its coefficients and matrices.
 
     support : see `Support`. P, scale, Q, norms, origin, slot_of : see `support.SupportSet`. counts : rows seen of each class.
     """
@@ -211,7 +210,7 @@ class SupportState(OfFile):
     def __init__(self, kernel: Kernel, n_features: int, n_classes: int, second_order: bool, projects: bool):
         columns = n_vectors(n_classes)
         self.kernel, self.n_features = kernel, n_features
-        self.params = None  # those that it was last learnt with
+        self.params = None  # of its last pass
         self.support = Support(0, None, np.zeros((columns, 1)), np.zeros(model.N_COUNTERS), 0, 0.0)
         self.P = np.zeros((columns, int(second_order)))
         self.Q = np.zeros(int(projects))
@@ -219,7 +218,7 @@ class SupportState(OfFile):
         self.norms, self.origin, self.slot_of = np.zeros(1), np.full(1, -1, np.int64), NO_NUMBERS
         self.counts = np.zeros(n_classes)
 
-    dtype = np.dtype(np.float64)  # of rows and coefficients alike
+    dtype = np.dtype(np.float64)  # of rows and coefficients
 
     size = property(lambda self: self.support.size)
     alpha = property(lambda self: self.support.alpha)
@@ -245,7 +244,7 @@ class SupportState(OfFile):
         return [self.alpha, self.counters, *super().arrays()]
 
     def copy(self) -> SupportState:
-        """A model of its own. (The vectors are shared: they are replaced, never changed.)"""
+        """Return an independent copy. (The vectors are shared: they are replaced, never changed.)"""
         twin = super().copy()
         twin.support = self.support._replace(alpha=self.alpha.copy(), counters=self.counters.copy())
         return twin
@@ -253,7 +252,7 @@ class SupportState(OfFile):
     def grow_classes(self, places: np.ndarray, n_classes: int) -> SupportState:
         """Return this model with its classes at `places` among n_classes; new classes start from zero.
 
-        One vector w becomes the two -w/2 and +w/2, with half the covariance each.
+        A single vector w becomes the two -w/2 and +w/2, with half the covariance each.
         """
         grown, columns = self.copy(), n_vectors(n_classes)
         grown.counts = self.counts_at(places, n_classes)
@@ -278,11 +277,11 @@ class SupportState(OfFile):
         return rest
 
     def forget_origins(self, n_rows: int) -> None:
-        """Let rows be numbered anew, 0..n_rows - 1, so that one that comes again is one support vector; 0: no numbers."""
+        """Number rows anew, 0..n_rows - 1, so that a repeated row stays one support vector; 0: no numbers."""
         self.slot_of, self.origin[:] = np.full(n_rows, -1, np.int64), -1
 
     def _with_room(self, capacity: int) -> tuple:
-        """alpha (a copy), P, Q, norms and origin with room for support vectors: arrays grow by half as much again."""
+        """Return alpha (a copy), P, Q, norms and origin with room for `capacity` support vectors, growing by at least a half."""
         old = self.alpha.shape[1]
         if capacity <= old:
             return self.alpha.copy(), self.P, self.Q, self.norms, self.origin
@@ -299,10 +298,9 @@ class SupportState(OfFile):
         return wider(self.alpha, capacity), P, Q, wider(self.norms, capacity), wider(self.origin, capacity, -1)
 
     def learn(self, who: str, rows, order: np.ndarray, params: dict, step) -> None:
-        """Learn one pass over rows in their order (numbers; empty: as they are).
+        """Learn one pass over rows in the given order (row numbers; empty: storage order).
 
-        step(model, block, taken) runs a compiled pass on a block, rows of kernel values: `taken` are their places in what was
-        given.
+        step(model, block, taken) runs a compiled pass over a block of kernel values; `taken` are the numbers of its rows.
         """
         self._stack()
         matrix, precomputed = rows.array(), self.kernel.name == "precomputed"
@@ -335,7 +333,7 @@ class SupportState(OfFile):
                     unstacked = Unstacked(self.support.vectors, added, np.asarray(model.members)[: model.size])
                     found = Support(model.size, unstacked, alpha, model.counters, model.dropped, model.norm)
                     self.P, self.Q, self.norms, self.origin, self.support = P, Q, norms, origin, found
-                    with suppress(MemoryError):  # (the model is whole: the next call stacks them, or is refused)
+                    with suppress(MemoryError):  # (the model is whole: the next call stacks them or fails)
                         self._stack()
 
     def _like_vectors(self, X):
@@ -345,11 +343,11 @@ class SupportState(OfFile):
         self.support = self.support._replace(vectors=self.vectors)
 
     def scores(self, who: str, rows) -> np.ndarray:
-        """w.φ(x) of each row and column, (n_rows, n_columns)."""
+        """Compute w.φ(x) for each row and column, (n_rows, n_columns)."""
         return self.scores_and_norm(who, rows)[0]
 
     def scores_and_norm(self, who: str, rows) -> tuple[np.ndarray, float]:
-        """Return the scores of rows, and (one class) the ||w||² that belongs to them."""
+        """Return the scores of rows, and (one class) the ||w||² of the same model."""
         size, vectors, alpha, _, _, norm = self.support
         vectors = matrix_of(vectors)
         X, found = rows.array(), np.zeros((rows.n_rows, len(alpha)))
@@ -357,12 +355,12 @@ class SupportState(OfFile):
         for start in range(0, X.shape[0] if size else 0, step):
             part = slice(start, start + step)
             Z = X[part] if self.kernel.name == "precomputed" else _alike(X[part], vectors)
-            with np.errstate(over="ignore", invalid="ignore"):  # of products beyond all numbers
+            with np.errstate(over="ignore", invalid="ignore"):  # (products may overflow)
                 found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
         return found, norm
 
     def self_products(self, who: str, rows) -> np.ndarray:
-        """k(x, x) of each row."""
+        """Compute k(x, x) of each row."""
         X, found = rows.array(), np.zeros(rows.n_rows)
         if self.kernel.name == "linear":
             return _squares(X) + self.kernel.bias**2
@@ -376,7 +374,7 @@ class SupportState(OfFile):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def in_file(self) -> dict:
-        """Return the arrays for a file, without spare capacity and without what follows from the kind of the model."""
+        """Return the arrays for a file, without spare capacity and without those that the model's kind determines."""
         size, vectors, alpha, counters, dropped, norm = self.support
         packed, vectors = size * (size + 1) // 2, matrix_of(vectors)
         scale = self.kernel.gamma if self.kernel.uses_gamma else None
@@ -397,7 +395,7 @@ class SupportState(OfFile):
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict) -> SupportState:
-        """The model of these parts, of a `Kind`; an InvalidError where a part is none that learning gives it."""
+        """Return the model of these parts, of a `Kind`; raise InvalidError if learning cannot produce one of them."""
         kind: Kind = params["kind"]
         scalars = ["dropped", "gamma", "n_features", "norm", "size", "vectors_as"]
         require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
@@ -426,7 +424,7 @@ class SupportState(OfFile):
         require(right and (as_ != "none" or size == 0), f"vectors of {kernel.name!r}", as_)
 
         state = cls(kernel, n_features, n_classes, kind.second_order, kind.projects)
-        if size:  # (of none there is room for one)
+        if size:  # (an empty set has room for one)
             state.P, state.Q, state.norms = arrays["P"], arrays["Q"], arrays["norms"]
             state.origin = np.full(size, -1, np.int64)
         state.scale, state.counts, state.params = arrays["scale"], arrays["counts"], params
@@ -434,11 +432,11 @@ class SupportState(OfFile):
         state.support = Support(size, None, alpha, arrays["counters"], dropped, norm)
         state._take_vectors(as_, arrays)
         problem = state.problem()
-        require(not problem, "numbers that learning can give", problem)
+        require(not problem, "numbers that learning can produce", problem)
         return state
 
     def _take_vectors(self, as_: str, arrays: dict[str, np.ndarray]) -> None:
-        """Support vectors of a file, whose shapes are right."""
+        """Check and take a file's support vectors, whose shapes have been checked."""
         vectors = arrays.get("vectors")
         if as_ == "numbers":
             numbers = vectors.astype(np.int64)
@@ -468,19 +466,19 @@ class SupportState(OfFile):
         if size + self.support.dropped > counters["t"]:
             return "more support vectors than rounds"
         if max(counters["max_abs_weight"], counters["curvature"]) > LARGEST or np.abs(alpha).max(initial=0.0) > LARGEST:
-            return "coefficients beyond their range"
+            return "coefficients out of range"
         if not (np.isin(self.scale, (0.5, 1.0)).all() and 0.0 <= self.norms.min() <= self.norms.max() <= LARGEST):
-            return "scales or norms beyond their range"
+            return "scales or norms out of range"
         if size and self.kernel.name == "linear":
             squares = _squares(matrix_of(self.support.vectors)) + self.kernel.bias**2
             if not np.allclose(squares, self.norms[:size], 1e-6, 0.0):
                 return "norms of other vectors"
         if len(self.Q):
             return self._problem_of_inverses(diagonal) if size else ""
-        # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that. (The
-        # centre of one class is a convex combination.)
+        # Rounding at most doubles a step that is not below one rounding: what has moved by `max_abs_weight` is within a few times
+        # that. (The centre of one class is a convex combination.)
         if np.abs(alpha).max(initial=0.0) > max(4.0 * counters["max_abs_weight"], 1.0):
-            return "coefficients beyond their reach"
+            return "coefficients larger than the steps allow"
         if size and self.second_order:
             beyond = np.abs(self.P[:, : diagonal[-1] + 1]).max() > 4.0 * counters["curvature"]
             if beyond or self.P[:, diagonal].min() < 0.0:
@@ -490,15 +488,15 @@ class SupportState(OfFile):
     def _problem_of_inverses(self, diagonal: np.ndarray) -> str:
         """Describe a fault of the inverse Q of a Gram matrix; "" if there is none.
 
-        But for rounding, Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj, and P <= Q where the kernel is positive.
+        Up to rounding, Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj, and P <= Q if the kernel is positive.
         """
         roots, share = np.sqrt(np.maximum(self.Q[diagonal], 0.0)), self.Q[diagonal] * self.norms[: self.size]
         if not (share.min() >= 0.5 and share.max() <= 1e30):
-            return "an inverse that is none"
+            return "an inverse that no kernel matrix has"
         for i, end in enumerate(diagonal):
             row, most = slice(end - i, end + 1), 2.0 * roots[i] * roots[: i + 1]
             if (np.abs(self.Q[row]) > most).any():
-                return "an inverse that is none"
+                return "an inverse that no kernel matrix has"
             if self.second_order and (np.abs(self.P[:, row]) > (2.0 * most if self.kernel.is_positive else LARGEST)).any():
                 return "a covariance beyond its range"
         return ""

@@ -1,6 +1,6 @@
-"""The base of all models: arrays and counters, how they grow when classes join, are read, and are checked.
+"""The base of all models: arrays and counters, which grow when classes join, are read, merged, saved and checked.
 
-What a geometry adds to it stands in states.py; how the values lie in memory, in sparse.pxd and full.pxd.
+The geometries' own parts are in states.py; the layout of the values in memory is in sparse.pxd and full.pxd.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from . import calibration
 
 NO_ORDER = np.empty(0, np.int64)
 UNDERFLOW = 1e-150  # squares of smaller numbers, and sums of these, are not exact to a rounding
-_BLOCK = 1 << 13  # features that are copied at a time when classes join
+_BLOCK = 1 << 13  # features copied at a time when classes join
 
 
 def n_vectors(n_classes: int) -> int:
@@ -34,8 +34,8 @@ def read_only(array: np.ndarray) -> np.ndarray:
 def with_places(view: np.ndarray, places: np.ndarray, n_columns: int, fresh: Any) -> np.ndarray:
     """Return an array of n_columns: those of a view, (features, slots, columns), at rising places, and `fresh` in the others.
 
-    Columns that stay neighbours are copied together, some features at a time, which then are in the cache for the next ones:
-    numpy's ``found[:, :, places] = view`` takes twenty times as long.
+    Columns that stay neighbours are copied together, a block of features at a time, which stays in the cache for the next
+    columns: numpy's ``found[:, :, places] = view`` takes twenty times as long.
     """
     found = np.empty((*view.shape[:2], n_columns), view.dtype)
     runs = np.split(np.arange(len(places)), np.flatnonzero(np.diff(places) > 1) + 1)
@@ -49,10 +49,9 @@ def with_places(view: np.ndarray, places: np.ndarray, n_columns: int, fresh: Any
 
 
 class Shard(NamedTuple):
-    """A model that is merged with others of the same classes, and what writes it in the units of the result.
+    """A model to merge with others of the same classes, and the factors to the units of the result.
 
-    constant : what its constant feature is times that of the result. noise : what the noise variance that its rows were learnt
-    with is times that of the result.
+    constant : its constant feature divided by the result's. noise : the noise variance of its rows divided by the result's.
     """
 
     state: Any
@@ -66,15 +65,15 @@ class Shard(NamedTuple):
 
 
 class Counted:
-    """A model's counters and copies, whatever else there is to it.
+    """A model's counters and copies, common to all models.
 
     counts : float64 (n_classes,), rows seen of each class. counters : float64, counters at the places that COUNTERS names.
-    params : the parameters that it was last learnt with. classes : the labels, sorted; None without labels. is_open : whether
-    more may join. units : the units of X. youth : the first rows, as long as they may change these. They are here so that a
-    reader has them of the very model that it reads.
+    params : the parameters of its last pass. classes : the labels, sorted; None without labels. is_open : True if more may
+    join. units : the units of X. youth : the first rows, as long as they may change the units. They are part of the model so
+    that a reader in another thread sees those of the same model.
     """
 
-    PARTS: tuple[str, ...] = ()  # all there is to a model but what it is learnt with
+    PARTS: tuple[str, ...] = ()  # the parts of a model but LEARNT_WITH
     LEARNT_WITH = ("params", "classes", "is_open", "units", "youth")
     COUNTERS = model.COUNTERS
     params: Any
@@ -98,7 +97,7 @@ class Counted:
 
     @classmethod
     def of(cls, parts: dict):
-        """The model of these parts."""
+        """Return the model of these parts."""
         state = cls.__new__(cls)
         for name, value in parts.items():
             setattr(state, name, value)
@@ -117,7 +116,7 @@ class Counted:
         return type(self).of, ({**self.parts(), **self.learnt_with()},)
 
     def sharing(self, **others: Any):
-        """A model of the same arrays, but for others that are given by name."""
+        """Return a model with the same arrays, but for those given by name."""
         return self.of({**self.parts(), **self.learnt_with(), **others})
 
     def copy(self):
@@ -131,21 +130,21 @@ class Counted:
         return int(self.counters[self.COUNTERS[name]])
 
     def count_rows(self, n_rows: int, n_new: int) -> None:
-        """Rows of the only class there is: nothing to learn from."""
+        """Count rows of a single class, from which there is nothing to learn."""
         self.counters[self.COUNTERS["t"]] += n_rows
         self.counters[self.COUNTERS["seen"]] = 1.0
         self.counters[self.COUNTERS["mistakes"]] += n_new
         self.counts[0] += n_rows
 
     def begin_again(self, n_classes: int, params: dict, columns: np.ndarray) -> Self | None:
-        """Return the model as it began, with these parameters, in the arrays of this one; None if it needs arrays of its own.
+        """Return the initial model with these parameters, in the arrays of this one; None if it needs new arrays.
 
-        columns : those of the rows that it has learnt. Where rows change no others, no others are written.
+        columns : of the rows learnt so far. Where rows change no other columns, only these are written.
         """
         return None
 
     def keep_history(self, before: Any) -> None:
-        """Take over what was counted when the rows of this model came, before they were learnt again."""
+        """Take over the counts of this model's rows from before they were learnt again."""
         for name in ("t", "mistakes", "loss", "squared", "absolute"):
             self.counters[self.COUNTERS[name]] = before.counters[self.COUNTERS[name]]
 
@@ -155,17 +154,17 @@ class Counted:
 
 
 class OfFile(Counted):
-    """A model that can be in a file, where no part of it is trusted.
+    """A model that can be read from a file, no part of which is trusted.
 
-    A geometry's class says of its own parts: which numbers follow from the parameters (`_following`), of which shapes its arrays
-    must then be (`_layout_in`), and what else holds of both (`_problem_of_values`).
+    A geometry's class defines the numbers that follow from the parameters (`_following`), the shapes of its arrays
+    (`_layout_in`), and what else must hold (`_problem_of_values`).
     """
 
     MAIN = "values"  # the array whose dtype is the model's
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
-        """The model of these parts, learnt with `params`; an InvalidError where a part is none that learning gives it."""
+        """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
         scalars = sorted(set(cls.PARTS) - arrays.keys())
         require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
         require(type(header["n_features"]) is int and header["n_features"] > 0, "n_features > 0", header["n_features"])
@@ -175,17 +174,17 @@ class OfFile(Counted):
         require_layout(arrays, cls._layout_in(header, arrays, n_classes, params))
         state = cls.of({**header, **arrays, "params": params})
         problem = state.problem()
-        require(not problem, "numbers that learning can give", problem)
+        require(not problem, "numbers that learning can produce", problem)
         return state
 
     @classmethod
     def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
-        """Return the parts beside the arrays that have one value only for these parameters, by their names."""
+        """Return, by name, the parts other than arrays that these parameters determine."""
         raise NotImplementedError
 
     @classmethod
     def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
-        """Name: (shape, dtype) of the arrays that belong to these numbers."""
+        """Return {name: (shape, dtype)} of the arrays that belong to these numbers."""
         raise NotImplementedError
 
     def problem(self) -> str:
@@ -208,7 +207,7 @@ class OfFile(Counted):
         if max(counts.max(), counters["mistakes"], counters["updates"], counters["skipped"]) > counters["t"]:
             return "counters beyond the number of rounds"
         if counters["seen"] != np.count_nonzero(counts):
-            return "another number of classes seen than have rows"
+            return "a number of classes seen that differs from those with rows"
         return ""
 
     def _problem_of_values(self, counters: dict) -> str:
@@ -216,23 +215,23 @@ class OfFile(Counted):
 
 
 class State(OfFile, model.Model):
-    """Vectors of weights, and what a geometry keeps beside each weight.
+    """Vectors of weights, and a geometry's other numbers of each weight.
 
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
-    sigma : full covariances, (columns, n_features + 1, n_features + 1), of which the lower triangles count; or empty.
-    correction : float64, (n_features + 1) x columns, or empty: what turns the last weights into the average.
+    sigma : full covariances, (columns, n_features + 1, n_features + 1), as lower triangles; or empty.
+    correction : float64, (n_features + 1) x columns, or empty: the sums that turn the last weights into the average.
     calibration : float64, (columns, 7), or (0, 7): Platt's numbers of each column, see calibration.py.
     """
 
     PARTS: tuple[str, ...] = (
         "calibration", "counts", "correction", "geometry", "n_columns", "n_features", "sigma", "counters", "values", "variance",
     )
-    SCALARS: tuple[str, ...] = ("n_features", "variance")  # what stays when classes join or leave
-    #: Arrays with a part for each vector of weights: name: (axes of features, factor of a half of one vector; None: ± as θ's).
+    SCALARS: tuple[str, ...] = ("n_features", "variance")  # unchanged when classes join or leave
+    #: Arrays with a part for each vector of weights, by name: (axes of features, factor when a vector is halved; None: ± as θ).
     VECTORS: Mapping[str, tuple[int, float | None]] = {}
     SLOTS = 1  # numbers of a weight
-    IS_LOCAL = False  # whether a row changes nothing but its own columns and the constant one, and all begin alike
-    AVERAGES = True  # whether the average of the weights over rounds has an O(nnz) form
+    IS_LOCAL = False  # True if a row changes only its own columns and the constant one, and all begin equal
+    AVERAGES = True  # True if the average of the weights over rounds has an O(nnz) form
     geometry = ""
     n_features: int
     n_columns: int
@@ -250,11 +249,11 @@ class State(OfFile, model.Model):
         self.counts, self.counters = np.zeros(n_classes), np.zeros(model.N_COUNTERS)
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
-        """The values of vectors that start from nothing."""
+        """Return the values of new vectors."""
         return np.zeros((self.n_features + 1, self.SLOTS, n_columns), dtype)
 
     def _fresh_part(self, name: str, n_columns: int) -> np.ndarray:
-        """Return an array of VECTORS for vectors that start from nothing."""
+        """Return an array of VECTORS for new vectors."""
         axes = self.VECTORS[name][0] * (self.n_features + 1,)
         return np.zeros((n_columns, *axes), self.dtype if name == "sigma" else np.float64)
 
@@ -294,13 +293,13 @@ class State(OfFile, model.Model):
         self.calibration = before.calibration
 
     def set_scale(self, params: dict) -> None:
-        """Begin with these parameters, of which some waited for the first row; no row has moved the model yet."""
+        """Set the parameters that depend on the first row, before a row has changed the model."""
         self.params, self.variance = params, params["variance"]
 
     # --- growing -------------------------------------------------------------------------------------------------------------
 
     def _like(self, counts: np.ndarray) -> Self:
-        """A model of this kind and of these classes, the arrays of which are still to come."""
+        """Return a model of this kind with these classes, still without arrays."""
         new = type(self).__new__(type(self))
         for name in (*self.SCALARS, *self.LEARNT_WITH):
             setattr(new, name, copy(getattr(self, name)) if name in self.SCALARS else getattr(self, name))
@@ -311,8 +310,8 @@ class State(OfFile, model.Model):
     def grow_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> State:
         """Return this model with its classes at `places` among n_classes; new classes start from zero.
 
-        One vector w becomes the two -w/2 and +w/2, with half the variance each, so that every score difference and its variance
-        stay what they were. `share` is what is left of θ where the weights are another function of it.
+        A single vector w becomes the two -w/2 and +w/2, with half the variance each, so that score differences and their
+        variances do not change. `share` is the factor of θ where the weights are another function of it.
         """
         grown = self._like(self.counts_at(places, n_classes))
         self._calibrate_in(grown, places)
@@ -325,22 +324,22 @@ class State(OfFile, model.Model):
         return grown
 
     def _calibrate_in(self, grown: State, places: np.ndarray) -> None:
-        """Platt's numbers of a model with this one's classes at places."""
+        """Set Platt's numbers of a model with this one's classes at places."""
         if grown.n_columns == self.n_columns or len(self.calibration) == 0:
             grown.calibration = self.calibration.copy()
         else:
             grown.calibration = calibration.moved(self.calibration, places, grown.n_columns)
 
     def _copy_to(self, grown: State) -> None:
-        """The arrays of a model of as many vectors."""
+        """Copy the arrays to a model with as many vectors."""
         grown.values, grown.correction = self.values.copy(), self.correction.copy()
         for name in self.VECTORS:
             part = getattr(self, name)
-            # A full Σ is large, and no one changes it before the first row: it goes along.
+            # A full Σ is large, and does not change before the first row: it is shared.
             setattr(grown, name, part if name == "sigma" and part.flags.writeable else part.copy())
 
     def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
-        """The vectors of this model at places of one with more of them."""
+        """Copy this model's vectors to places of a model with more of them."""
         fresh = self._fresh(1, self.dtype)[0, :, 0]  # of each feature
         grown.values, grown.correction = with_places(self.view, places, grown.n_columns, fresh).reshape(-1), self.correction
         if len(self.correction):
@@ -352,7 +351,7 @@ class State(OfFile, model.Model):
             setattr(grown, name, part)
 
     def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
-        """The only vector of this model as those of its two classes."""
+        """Split this model's single vector into those of its two classes."""
         values = self._fresh(grown.n_columns, self.dtype)
         correction = np.zeros((self.n_features + 1, grown.n_columns)) if len(self.correction) else None
         for sign, place in zip((-1, 1), places, strict=False):
@@ -368,13 +367,13 @@ class State(OfFile, model.Model):
             setattr(grown, name, part if name == "sigma" else part + 0.0)  # (no -0)
 
     def _half(self, sign: int, share: float) -> np.ndarray:
-        """Return the stored numbers, (features, slots), of the class on one side of the only vector."""
+        """Return the stored numbers, (features, slots), of the class on one side of the single vector."""
         half = self.view[:, :, 0].copy()
         half[:, 0] = sign * share * half[:, 0] + 0.0  # no -0
         return half
 
     def keep_classes(self, keep: np.ndarray) -> State:
-        """Return this model of three classes or more with these classes only; the others have never had a row."""
+        """Return this model of three or more classes with these classes only; the others have had no row."""
         rest = self._like(self.counts[keep])
         rest.n_columns = int(keep.sum())
         rest.calibration = self._calibration_of(keep)
@@ -386,7 +385,7 @@ class State(OfFile, model.Model):
         return rest
 
     def _calibration_of(self, keep: np.ndarray) -> np.ndarray:
-        """Platt's numbers of a model of these columns alone; of two that become one, fresh ones."""
+        """Return Platt's numbers of these columns only; fresh ones if two columns become one."""
         if len(self.calibration) == 0 or keep.sum() > 2:
             return self.calibration[keep] if len(self.calibration) else self.calibration
         return calibration.fresh(1)
@@ -394,7 +393,7 @@ class State(OfFile, model.Model):
     # --- merging -------------------------------------------------------------------------------------------------------------
 
     def merge(self, shards: list[Shard]) -> None:
-        """Become the merge of the models of shards; this one is a copy of one of them. All is summed in double, rounded once."""
+        """Become the merge of the shards' models; this is a copy of one of them. Sums are in double, and rounded once."""
         total = sum(shard.rounds for shard in shards)
         averaged = len(self.correction) > 0
         average = sum(shard.rounds / total * shard.state.mean_weights(shard) for shard in shards) if averaged else None
@@ -410,25 +409,25 @@ class State(OfFile, model.Model):
             self._keep_average(average)
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
-        """shares : of the rounds. Some features at a time, as numbers in double take room."""
+        """Merge the values, some features at a time to save memory. shares : of the rounds."""
         views, n_slots = [shard.state.view for shard in shards], self.n_features + 1
         merged, step = np.empty_like(self.view), max(1, (1 << 20) // self.view[0].size)
         for start in range(0, n_slots, step):
             slabs = [view[start : start + step].astype(np.float64) for view in views]
             found = self._merged(slabs, shards, shares, len(slabs[0]) if start + step >= n_slots else 0)
-            # (The smallest numbers of all may become 0; what is too large is refused by whoever asked.)
+            # (The smallest numbers may underflow to 0; the caller refuses those that are too large.)
             with np.errstate(over="ignore", under="ignore"):
                 merged[start : start + step] = found
         self.values = merged.reshape(-1)
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
-        """Merge the stored numbers of some features, (features, slots, columns), of all shards. end : the number of the features
-        if the constant one is the last of them, else 0."""
+        """Merge the stored numbers of some features, (features, slots, columns), of all shards. end : the number of these
+        features if the constant one is the last, else 0."""
         return self._mean(slabs, shares, [shard.constant for shard in shards], end)
 
     @staticmethod
     def _mean(slabs: list[np.ndarray], shares: list[float], constants: list[float], end: int) -> np.ndarray:
-        """The weighted sum; the constant feature's numbers are times `constants` before."""
+        """Return the weighted sum, with the constant feature's numbers multiplied by `constants`."""
         total = np.zeros_like(slabs[0])
         for slab, share, constant in zip(slabs, shares, constants, strict=True):
             if end:
@@ -438,12 +437,12 @@ class State(OfFile, model.Model):
         return total
 
     def _merge_bounds(self) -> None:
-        """The counters that bound the numbers of the model."""
+        """Compute the counters that bound the numbers of the model."""
         first = self.primary
         self.counters[self.COUNTERS["max_abs_weight"]] = max(float(first.max()), -float(first.min()))
 
     def mean_weights(self, shard: Shard) -> np.ndarray:
-        """(features + 1, columns) weights of a shard that predict, in double, in the units of the result."""
+        """Return the weights with which a shard predicts, (features + 1, columns), in double and in the units of the result."""
         rounds = self.average_rounds(shard.params)
         found = self._last_weights(self.reading_params(shard.params), slice(None)).astype(np.float64)
         if rounds:
@@ -452,7 +451,7 @@ class State(OfFile, model.Model):
         return found
 
     def _keep_average(self, average: np.ndarray) -> None:
-        """Begin the sums of an average over all rounds so far."""
+        """Set the sums of an average over all rounds so far."""
         last = self._last_weights(self.reading_params(self.params), slice(None))
         self.correction = (self.average_rounds(self.params) * (last - average)).reshape(-1)
 
@@ -465,32 +464,32 @@ class State(OfFile, model.Model):
     # --- reading -------------------------------------------------------------------------------------------------------------
 
     def reading_params(self, params: dict) -> dict:
-        """The Params that the model was last learnt with, as its weights are read with them now."""
+        """Return the Params of the last pass in the form that reads the weights."""
         geometry = model.GEOMETRIES[self.geometry]
         return {**params, "l1_sum": params["l1"] * self.count("t"), "geometry": geometry}
 
     def weights_of(self, params: dict, features: slice) -> np.ndarray:
-        """(columns, features) weights that predict: a read-only view where they are stored as they are."""
+        """Return the weights that predict, (columns, features): a read-only view if they are stored as such."""
         found, rounds = self._last_weights(params, features), self.average_rounds(params)
         if rounds:
             found = (found - self.correction.reshape(-1, self.n_columns)[features] / rounds).astype(self.dtype)
         return read_only(found.T)
 
     def _last_weights(self, params: dict, features: slice) -> np.ndarray:
-        """(features, columns) weights after the last row."""
+        """Return the weights after the last row, (features, columns)."""
         return self.view[features, 0]
 
     def average_rounds(self, params: dict) -> float:
-        """Over how many rounds the average runs; 0 if there is none."""
+        """Return the number of rounds in the average; 0 if there is none."""
         return max(float(self.count("t") - params["average_from"]), 0.0) if len(self.correction) else 0.0
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     @classmethod
     def layout(cls, n_features: int, n_classes: int, dtype, average: bool, n_groups: int = 1) -> dict:
-        """Name: (shape, dtype) of the arrays that a model of these arguments has, without making one.
+        """Return {name: (shape, dtype)} of the arrays of a model of these arguments, without making one.
 
-        n_groups : how many groups of vectors share numbers (`WithGroups`).
+        n_groups : groups of vectors that share numbers (`WithGroups`).
         """
         k, size, double = n_vectors(n_classes), n_features + 1, np.dtype(np.float64)
         return {
@@ -528,18 +527,18 @@ class State(OfFile, model.Model):
 
     def _problem_of_values(self, counters: dict) -> str:
         first = self.primary
-        # A step of one rounding or more is at most doubled by it: what has moved by `reach` is within a few times that. (Where
-        # squares are no normal numbers, the lengths of rows say less.)
+        # Rounding at most doubles a step that is not below one rounding: what has moved by `max_abs_weight` is within a few times
+        # that. (Where squares are subnormal, the lengths of rows are less exact.)
         reach = max(4.0 * counters["max_abs_weight"], UNDERFLOW)
         if max(float(first.max()), -float(first.min())) > min(reach, self._largest):
-            return "weights beyond their reach"
+            return "weights larger than the steps allow"
         return self._problem_of_second_slots()
 
     def _problem_of_second_slots(self) -> str:
-        """Describe a fault of the second slots, which stand beside what steps move; "" if there is none."""
+        """Describe a fault of the second slots; "" if there is none."""
         return ""
 
     @property
     def _largest(self) -> float:
-        """Return the largest magnitude that a number of a model may have."""
+        """Largest magnitude that a number of a model may have."""
         return float(np.finfo(self.dtype).max) / 4

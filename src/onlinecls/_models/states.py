@@ -1,4 +1,4 @@
-"""A class a geometry: what it keeps beside each weight or for all of them, and what follows from that."""
+"""A class for each geometry: its numbers of each weight, or of all of them, and what follows from those."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class AdditiveState(State, _core.QuadraticModel):
 class WithPrior(State, _core.QuadraticModel):
     """A model that begins with a variance for each weight.
 
-    halved : the columns that began with half of it, as each of two classes that had shared a vector does.
+    halved : the columns that began with half of it, as those of two classes that shared a vector do.
     """
 
     PARTS = (*State.PARTS, "halved")
@@ -52,7 +52,7 @@ class WithPrior(State, _core.QuadraticModel):
         halved = self.halved
         fit = type(halved) is list and all(type(column) is int for column in halved)
         if not fit or halved != sorted({*halved} & {*range(self.n_columns)}):
-            return "columns of half a variance that there are not"
+            return "missing columns of half a variance"
         return super()._problem_of_values(counters)
 
     @property
@@ -61,7 +61,7 @@ class WithPrior(State, _core.QuadraticModel):
 
     @property
     def priors(self) -> np.ndarray:
-        """The variance with which each column began, as it was stored."""
+        """The stored variance with which each column began."""
         info, variance = np.finfo(self.dtype), self.dtype.type(self.variance)
         found = np.full(self.n_columns, variance, np.float64)
         found[self.halved] = max(variance / 2, info.tiny / info.eps)
@@ -78,7 +78,7 @@ class GaussianState(WithPrior):
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
         values = super()._fresh(n_columns, dtype)
-        if self.variance:  # (it may wait for the first row)
+        if self.variance:  # (it may be unknown before the first row)
             values[:, 1] = self.variance
         return values
 
@@ -88,13 +88,13 @@ class GaussianState(WithPrior):
 
     def _half(self, sign: int, share: float) -> np.ndarray:
         half, info, growth = super()._half(sign, share), np.finfo(self.dtype), self.dtype.type(self._growth)
-        if self.variance:  # (a step would lift those below the floor, by a zero that is stored, too)
+        if self.variance:  # (a step, even along a stored zero, would lift those below the floor)
             least, variances = max(info.tiny / info.eps, self.params.get("floor", 0.0)), half[:, 1] * growth
             half[:, 1] = np.maximum(np.minimum(variances, self.dtype.type(self.variance)) / 2, least) / growth
         return half
 
     def covariance(self, flat: bool) -> np.ndarray:
-        """Variances, (columns, n_features), or (n_features,) of the only vector if flat: a read-only view."""
+        """Variances, (columns, n_features), or (n_features,) of a single vector if flat: a read-only view."""
         variances = self.view[: self.n_features, 1].T
         return read_only(variances[0] if flat else variances)
 
@@ -103,10 +103,10 @@ class GaussianState(WithPrior):
             return "numbers before the first row" if self.values.any() else ""
         info, variances = np.finfo(self.dtype), self.view[:, 1]
         fit = info.tiny / info.eps <= float(variances.min()) and float(variances.max()) <= self.dtype.type(self.variance)
-        return "" if fit else "variances out of their range"
+        return "" if fit else "variances out of range"
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
-        """The product of the posteriors, over that of the priors but one: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
+        """Multiply the posteriors, and divide by all priors but one: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
         found, info = np.zeros_like(slabs[0]), np.finfo(self.dtype)
         precision = np.zeros_like(found[:, 1])
         for slab, shard in zip(slabs, shards, strict=True):
@@ -128,7 +128,7 @@ class GaussianState(WithPrior):
 
     @staticmethod
     def _pull(precision: np.ndarray, first: np.ndarray, shard: Shard, end: int) -> np.ndarray:
-        """P w of a shard."""
+        """Compute P w of a shard."""
         pull = precision * first
         if end:
             pull[end - 1] *= shard.constant
@@ -141,10 +141,10 @@ class GaussianState(WithPrior):
 
 
 class ForgettingState(GaussianState):
-    """values : w and σ/s, s the growth that `counters` has: variances grow with the rows, up to the first one."""
+    """values : w and σ/s, s the growth in `counters`: variances grow with the rows, up to the initial one."""
 
     geometry = "forgetting"
-    IS_LOCAL = False  # (all variances are written down now and then)
+    IS_LOCAL = False  # (all variances are occasionally rewritten)
 
     @property
     def _growth(self) -> float:
@@ -159,7 +159,7 @@ class ForgettingState(GaussianState):
         if self.variance == 0.0:
             return "numbers before the first row" if self.values.any() else ""
         fit = growth >= 1.0 and growth * float(info.tiny) <= 2.0 * max(1.0, self.variance) and variances.min() >= info.tiny / 2
-        return "" if fit and float(variances.max()) <= self.dtype.type(self.variance) else "variances out of their range"
+        return "" if fit and float(variances.max()) <= self.dtype.type(self.variance) else "variances out of range"
 
 
 class PotentialState(GaussianState):
@@ -168,7 +168,7 @@ class PotentialState(GaussianState):
     geometry = "potential"
 
     def _half(self, sign: int, share: float) -> np.ndarray:
-        return super()._half(sign, 1.0)  # (of half the variance: w is halved)
+        return super()._half(sign, 1.0)  # (half the variance halves w)
 
     @staticmethod
     def _pull(precision: np.ndarray, first: np.ndarray, shard: Shard, end: int) -> np.ndarray:
@@ -205,17 +205,17 @@ class FullState(WithPrior):
     def set_scale(self, params: dict) -> None:
         super().set_scale(params)
         places = np.arange(self.n_features + 1)
-        self.sigma[:, places, places] = self.variance  # (in place: there may be no room for two of them)
+        self.sigma[:, places, places] = self.variance  # (in place: there may be no memory for two of them)
 
     def reading_params(self, params: dict) -> dict:
-        return {**super().reading_params(params), "geometry": model.GEOMETRIES["additive"]}  # (w is what is stored)
+        return {**super().reading_params(params), "geometry": model.GEOMETRIES["additive"]}  # (w itself is stored)
 
     def deviation(self, rows, deviations: np.ndarray) -> None:
         blas.load()
         super().deviation(rows, deviations)
 
     def covariance(self, flat: bool) -> np.ndarray:
-        """Σ without the constant feature, (columns, n_features, n_features), or the matrix of the only vector: a copy."""
+        """Return Σ without the constant feature, (columns, n_features, n_features), or a single vector's matrix: a copy."""
         lower = self.sigma[:, : self.n_features, : self.n_features]
         roots = np.sqrt(self.growth)[:, None] * self.caps[:, :-1]
         covariance = np.tril(lower) * (roots[:, :, None] * roots[:, None]).astype(self.dtype)
@@ -240,7 +240,7 @@ class FullState(WithPrior):
         self.values, self.sigma = values.reshape(-1), sigma
 
     def evidence(self, column: int) -> tuple[np.ndarray, float]:
-        """P - P_0 and P_0 of a vector: P from the eigenvalues of Σ, which rounding may have brought out of (0, the prior]."""
+        """Return P - P_0 and P_0 of a vector: P from Σ's eigenvalues, clipped to (0, the prior], which rounding may leave."""
         prior, lower = float(self.priors[column]), np.tril(self.sigma[column]).astype(np.float64)
         values, vectors = np.linalg.eigh(lower + np.tril(lower, -1).T)
         values = np.clip(values, float(np.finfo(self.dtype).eps) * values.max(), prior)
@@ -249,16 +249,16 @@ class FullState(WithPrior):
 
     def _problem_of_second_slots(self) -> str:
         if self.growth.min() < 1.0 or self.growth.max() > 2.0**21 or self.caps.min() <= 0.0 or self.caps.max() > 1.0:
-            return "variances that have grown out of their range"
+            return "a growth out of range"
         # Rounding may bring a variance to 0, never below; the bound is that of full.pxd. (Upper triangles stay at 0.)
         if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
             return "variances below 0"
         beyond = max(float(self.sigma.max()), -float(self.sigma.min())) > 2.0 * self.variance
-        return "covariances out of their range" if beyond else ""
+        return "covariances out of range" if beyond else ""
 
 
 class FullPotentialState(FullState):
-    """A full covariance of a learner that sums rows to θ; what is stored of it is w = Σθ."""
+    """A full covariance of a learner that sums rows to θ; w = Σθ is stored."""
 
     geometry = "full_potential"
 
@@ -276,7 +276,7 @@ class MirrorState(State, _core.QuadraticModel):
         return found
 
     def _sums(self, slabs: list[np.ndarray], constants: list[float], end: int) -> np.ndarray:
-        """Sums over rows add up."""
+        """Add up sums over rows."""
         return self._mean(slabs, [1.0] * len(slabs), constants, end)
 
     def _merge_bounds(self) -> None:
@@ -286,16 +286,16 @@ class MirrorState(State, _core.QuadraticModel):
     def _problem_of_second_slots(self) -> str:
         sums = self.view[:, 1]
         fit = float(sums.min()) >= 0.0 and float(sums.max()) <= self._largest
-        return "" if fit else "sums of squares out of their range"
+        return "" if fit else "sums of squares out of range"
 
 
 class DualAveragingState(MirrorState):
-    """values : z, the sum of gradients, and G. w is made of both when it is read."""
+    """values : z, the sum of gradients, and G. w is computed from both when it is read."""
 
     geometry = "dual"
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
-        """z is a sum over rows, too, which the threshold, l1 times their number, is meant for."""
+        """Add up z, a sum over rows, as the threshold is l1 times their number."""
         found = super()._merged(slabs, shards, shares, end)
         found[:, :1] = self._sums([slab[:, :1] for slab in slabs], [1.0 / shard.constant for shard in shards], end)
         return found
@@ -306,7 +306,7 @@ class DualAveragingState(MirrorState):
         return (params["eta0"] * soft / (params["delta"] + root)).astype(self.dtype)
 
     def stays_in_range(self, params: dict) -> bool:
-        if params["geometry"] != model.GEOMETRIES[self.geometry]:  # (the next fit starts a model of another kind)
+        if params["geometry"] != model.GEOMETRIES[self.geometry]:  # (the next fit starts another kind of model)
             return True
         most = params["eta0"] * float(self.counters[self.COUNTERS["max_abs_weight"]])
         return isfinite(most) and most <= self._largest * params["delta"]
@@ -314,7 +314,7 @@ class DualAveragingState(MirrorState):
 
 class WithGroups(State):
     """A model whose weights share numbers: those of one vector, or of all (Crammer-Singer's joint learner). Each such group has a
-    row of the array `groups`, which is 0 before anything of it is known: the first row that is learnt computes it then.
+    row of the array `groups`: zeros until it is computed when the next row is learnt.
     """
 
     PARTS = (*State.PARTS, "groups")
@@ -330,11 +330,11 @@ class WithGroups(State):
         return np.zeros((n, len(self.FIELDS)))
 
     def named(self, group: np.ndarray) -> dict[str, float]:
-        """The numbers of a group by their names."""
+        """Return the numbers of a group by name."""
         return dict(zip(self.FIELDS, group.tolist(), strict=True))
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
-        """The mean of θ, sums of rows; what follows from it is known when the next row is learnt."""
+        """Take the mean of θ, sums of rows; what follows from it is computed when the next row is learnt."""
         return self._mean(slabs, shares, [1.0 / shard.constant for shard in shards], end)
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
@@ -352,7 +352,7 @@ class WithGroups(State):
 
     @staticmethod
     def n_groups_in(header: dict, arrays: dict) -> int:
-        """Return the number of groups: one against the rest has one for each vector."""
+        """Return the number of groups: one for each vector in one against the rest."""
         return header["n_columns"] if len(arrays["groups"]) == header["n_columns"] else 1
 
     def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
@@ -434,7 +434,7 @@ class PNormState(WithGroups, p_norm.PNormModel):
             if self.power == 2.0:
                 inverse = gain = 1.0
             if not np.allclose([norm["inverse"], norm["weight_scale"]], [inverse, gain], 1e-3, 0.0):
-                return "another norm of the weights"
+                return "a norm that differs from that of the weights"
         return ""
 
 
@@ -468,7 +468,7 @@ class CentreState(WithGroups, centre.CentreModel):
             return "norms below 0"
         squares = np.sum(self.view[:, 0].astype(np.float64) ** 2)
         fits = found["scale"] <= 1.0 and np.isclose(found["high"], squares, 1e-9, UNDERFLOW**2)
-        return "" if fits else "another norm of u"
+        return "" if fits else "a norm that differs from that of u"
 
 
 class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
@@ -476,13 +476,13 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
 
     geometry = "sinh"
     FIELDS = tuple(simplex.GROUP)
-    BELOW_0 = ("low",)  # numbers of a group that may be
+    BELOW_0 = ("low",)  # numbers of a group that may be below 0
     IS_SIGNED = True
     SLOTS = 2
 
     def set_scale(self, params: dict) -> None:
         super().set_scale(params)
-        self.groups = self._unknown(len(self.groups))  # (of another simplex, with the constant feature)
+        self.groups = self._unknown(len(self.groups))  # (the constant feature makes another simplex)
 
     @property
     def primary(self) -> np.ndarray:
@@ -490,7 +490,7 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
 
     @property
     def _n_live(self) -> int:
-        """Features that are in the sum: without an intercept the constant one is not."""
+        """Number of features in the sum: the constant one only with an intercept."""
         return self.n_features + (self.params["bias"] > 0.0)
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
