@@ -146,7 +146,8 @@ def errors(lines, learners=None):
                 held = sum(float(own[key]) <= error for key, error in zip(sets[1:], least, strict=True))
                 both = " and ".join(f"{geometric_mean(each):.2f} %" for each in ([float(own[key]) for key in sets[1:]], least))
                 of = f"the best of {library} ({', '.join(line['learner'] for line in others)})"
-                text += ["", f"`{own['learner']}` errs no more than {of} on {held} of {len(sets) - 1} sets; geometric means {both}."]
+                on = f"on {held} of {len(sets) - 1} sets; geometric means {both}."
+                text += ["", f"`{own['learner']}` errs no more than {of} {on}"]
     return "\n".join(text)
 
 

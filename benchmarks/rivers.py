@@ -2,8 +2,8 @@
 
     python benchmarks/rivers.py [--rows 10000] [--write]
 
-Each row is predicted, then learnt, in the order of the stream. river has the best of three linear models, chosen for each stream in
-hindsight. `--write` puts the table into docs/migrating.md. Needs river, pandas and scikit-learn.
+Each row is predicted, then learnt, in the order of the stream. river has the best of three linear models, chosen for each stream
+in hindsight. `--write` puts the table into docs/migrating.md. Needs river, pandas and scikit-learn.
 """
 
 import argparse
@@ -20,17 +20,10 @@ from tables import river
 from onlinecls import AROWClassifier, CommitteeClassifier, make_stream_pipeline
 from onlinecls.tables import TableVectorizer
 
-FORGETTING = 0.001
-
-
-def ours(learner, **table):
-    return make_stream_pipeline(TableVectorizer(forgetting=FORGETTING, **table), learner)
-
-
 OURS = {
-    "AROW": lambda: ours(AROWClassifier(forgetting=FORGETTING)),
-    "AROW, full": lambda: ours(AROWClassifier(covariance="auto", forgetting=FORGETTING), bits=0, slots=128),
-    "committee": lambda: ours(CommitteeClassifier(), bits=0, slots=128),
+    "AROW": lambda: AROWClassifier(forgetting=0.01),
+    "AROW, full": lambda: AROWClassifier(covariance="full", multi_class="crammer_singer", forgetting=0.001),
+    "committee": CommitteeClassifier,
 }
 
 
@@ -41,7 +34,8 @@ def streams(n):
         synth.SEA(variant=variant, seed=variant, noise=0.1).take(quarter) for variant in range(4))
     yield "hyperplane that turns", synth.Hyperplane(seed=0, n_drift_features=5, mag_change=0.01).take(n)
     yield "LED, features that change places", itertools.chain.from_iterable(
-        synth.LEDDrift(seed=k, noise_percentage=0.1, irrelevant_features=True, n_drift_features=k).take(quarter) for k in range(4))
+        synth.LEDDrift(seed=k, noise_percentage=0.1, irrelevant_features=True, n_drift_features=k).take(quarter)
+        for k in range(4))
     yield "centres that move (RBF)", synth.RandomRBFDrift(
         seed_model=0, seed_sample=0, n_classes=4, n_features=10, n_centroids=20, change_speed=0.001, n_drift_centroids=10).take(n)
     yield "Agrawal, four concepts", itertools.chain.from_iterable(
@@ -54,7 +48,7 @@ def errors_of(rows, labels):
     """Return the errors in %, river's first."""
     found = [river(pd.DataFrame(rows), labels, False)]
     for make in OURS.values():
-        model = make().partial_fit(rows, labels)
+        model = make_stream_pipeline(TableVectorizer(bits=0, slots=128, forgetting=0.001), make()).partial_fit(rows, labels)
         found.append(100.0 * model[-1].n_mistakes_ / model[-1].t_)
     return found
 

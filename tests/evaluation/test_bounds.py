@@ -697,7 +697,8 @@ def test_each_parameter_is_named_by_the_theorem_or_changes_nothing_or_is_refused
                 bounds.follow(one, X, y, u=U)
 
 
-@pytest.mark.parametrize("row", [row for row in ALGORITHMS.values() if row.tasks == ("binary", "multiclass") and not row.theorems], ids=lambda row: row.name)
+@pytest.mark.parametrize("row", [
+    row for row in ALGORITHMS.values() if row.tasks == ("binary", "multiclass") and not row.theorems], ids=lambda row: row.name)
 def test_an_algorithm_without_a_theorem_is_refused(row):
     learner = getattr(onlinecls, row.estimator)(**row.selects, **row.trials[0], **NO)
     message = f"onlinecls.bounds: learner must be one that a theorem covers, got {learner!r}. No theorem here bounds its"

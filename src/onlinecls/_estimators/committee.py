@@ -59,7 +59,7 @@ def _arow(task: str, name: str, r: float = 0.1, **more: Any) -> Automatic:
 _ADAGRAD = Automatic("adagrad", "AdaGradClassifier", {"update": "dual_averaging"}, {})
 _WIDE = ("arow", "arow-slow", "arow-forgetting")
 _FULL = ("arow-full", "arow-full-forgetting", "arow-full-forgetting-fast")
-_JOINT = {"multi_class": "crammer_singer"}  # (which errs less than one against the rest where features are few)
+_JOINT: dict[str, Any] = {"multi_class": "crammer_singer"}  # (which errs less than one against the rest where features are few)
 
 #: The automatic members, of classes and of numbers, for wide rows and for those of at most NARROW features (docs/committee.md).
 AUTOMATIC = {
