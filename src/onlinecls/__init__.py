@@ -5,14 +5,14 @@
 >>> learner.predict([[0.0, 3.0]]).tolist()
 ['spam']
 
-Classes, functions and submodules are imported when they are first asked for.
+Classes, functions and submodules are imported at first use.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 
-TYPE_CHECKING = False  # (as typing's, whose import would take half of the time)
+TYPE_CHECKING = False  # (as in typing, whose import would take half of the time)
 if TYPE_CHECKING:  # the names below, for type checkers and editors
     from typing import Any
 
@@ -96,5 +96,5 @@ def __dir__() -> list[str]:
     return sorted({*_find("__all__"), *_SUBMODULES, *(name for name in globals() if name[:2] == "__")})
 
 
-if not TYPE_CHECKING:  # (it would tell a type checker that there is whatever is asked for)
+if not TYPE_CHECKING:  # (with it, type checkers would accept any name)
     __getattr__ = _find

@@ -205,17 +205,17 @@ class Theorem:
             self.kept[name] = found[..., -1:]
         return found
 
-    def said(self, r: Course) -> np.ndarray:
+    def margins_of_u(self, r: Course) -> np.ndarray:
         """Compute y u.x of each u and row."""
         return r.y * r.products(self.U)
 
     def loss(self, r: Course, weights: Any = None) -> np.ndarray:
         """Compute L(u) up to each row, or with weights of rounds the sum of these times the losses."""
-        return self.total("L", np.maximum(0.0, 1.0 - self.said(r)) * (r.updated if weights is None else weights))
+        return self.total("L", np.maximum(0.0, 1.0 - self.margins_of_u(r)) * (r.updated if weights is None else weights))
 
     def quadratic(self, r: Course) -> np.ndarray:
         """Compute u'A_t u up to each row, A = Σ^-1 and Σ_0 = vI, v the initial variance."""
-        squares = self.said(r) ** 2 if self.learner.covariance == "full" else r.products(self.U, square=True)
+        squares = self.margins_of_u(r) ** 2 if self.learner.covariance == "full" else r.products(self.U, square=True)
         grown = self.total("A", beta_of(self.learner, r.chi) * squares * r.updated)
         return self.squares / getattr(self.learner, "initial_variance", 1.0) + grown
 
@@ -312,7 +312,7 @@ class PassiveAggressive(Theorem):
             return "PA paper, Theorem 1"
         return "PA paper, Theorem 3" if self.learner.loss.startswith("squared") else "JMLR 2006 (PA-I), Theorem 4"
 
-    def short(self, r: Course, scores: np.ndarray) -> np.ndarray:
+    def shortfall(self, r: Course, scores: np.ndarray) -> np.ndarray:
         """Compute by how much scores miss the margin, or miss targets beyond ε: a loss where > 0."""
         if is_classifier(self.learner):
             return self.learner.margin - r.y * scores
@@ -320,7 +320,7 @@ class PassiveAggressive(Theorem):
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         C, squared = float(self.learner.C), self.learner.loss.startswith("squared")
-        losses, excess = np.maximum(0.0, self.short(r, r.scores)), self.short(r, r.products(self.U))
+        losses, excess = np.maximum(0.0, self.shortfall(r, r.scores)), self.shortfall(r, r.products(self.U))
         B, best = self.most("B", r.norms() ** 2), np.maximum(0.0, excess)
         if C == np.inf:
             return self.without_loss(losses, excess, B * self.squares)
@@ -354,7 +354,7 @@ class MarginCorollary(Theorem):
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         gamma, B = float(self.learner.margin), self.most("B", r.norms() ** 2)
-        least = -self.most("least", -self.said(r), -np.inf)
+        least = -self.most("least", -self.margins_of_u(r), -np.inf)
         allowed = np.divide(2.0 * B * gamma * self.squares, least**2, out=np.full(least.shape, np.inf), where=least > 0.0)
         return self.total("l", np.maximum(0.0, gamma - r.margins)), allowed
 
@@ -383,7 +383,7 @@ class Multiplicative(PassiveAggressive):
     name, constants, free = "PA paper, Theorem 4", ("margin", "epsilon", "norm_bound"), ("signed",)
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
-        losses, excess = np.maximum(0.0, self.short(r, r.scores)), self.short(r, r.products(self.U))
+        losses, excess = np.maximum(0.0, self.shortfall(r, r.scores)), self.shortfall(r, r.products(self.U))
         rho = self.most("rho", (2.0 if self.learner.signed else 1.0) * self.learner.norm_bound * r.norms(np.inf))
         return self.without_loss(losses, excess, self.entropies(rho**2 / 2.0))
 
@@ -491,7 +491,7 @@ class Lemma1(FixedRate):
         m, f, sizes, B = self.terms(r)
         f = f * self.lam**2 * (self.p - 1.0)
         eta = steps_of(self.learner, r, np.sqrt(sizes)) if hasattr(self.learner, "radius") else self.rate * r.updated
-        paid = self.total("paid", eta * (self.said(r) - m / self.lam))
+        paid = self.total("paid", eta * (self.margins_of_u(r) - m / self.lam))
         return paid, (f + self.total("sizes", eta**2 * sizes / 2.0 + B)) / self.lam
 
 
@@ -576,7 +576,7 @@ class AROW(Theorem):
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         own = float(self.learner.r)
         U = self.total("U", r.updated & (r.margins > 0.0))
-        first = own * self.squares + self.total("X", self.said(r) ** 2 * r.updated)
+        first = own * self.squares + self.total("X", self.margins_of_u(r) ** 2 * r.updated)
         second = self.total("det", np.log1p(r.chi / own) * r.updated) + U
         return self.total("M", r.updated & (r.margins <= 0.0)), np.sqrt(first) * np.sqrt(second) + self.loss(r) - U
 
@@ -653,16 +653,16 @@ class GradientDescent(Theorem):
     name, constants, needed = "ICML 2008 tutorial, part V", ("alpha",), {**PLAIN, "loss": "absolute"}
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
-        alpha, n, said = float(self.learner.alpha), len(r.y), r.products(self.U)
+        alpha, n, u_scores = float(self.learner.alpha), len(r.y), r.products(self.U)
         t = self.total("t", np.ones(n))
         if is_classifier(self.learner):
-            losses, best = np.maximum(0.0, 1.0 - r.margins), np.maximum(0.0, 1.0 - r.y * said)
+            losses, best = np.maximum(0.0, 1.0 - r.margins), np.maximum(0.0, 1.0 - r.y * u_scores)
             # w = z/(alpha (t - 1)), and z moves by y x where m < 1: ||z||² follows from the scores.
             grown = np.where(r.margins < 1.0, 2.0 * r.margins * alpha * (t - 1.0) + r.norms() ** 2, 0.0)
             after = self.total("z2", grown)
             weights = np.divide(after - grown, (alpha * (t - 1.0)) ** 2, out=np.zeros(n), where=t > 1.0)
         else:
-            losses, best, weights = np.abs(r.y - r.scores), np.abs(r.y - said), (r.weights[:-1] ** 2).sum(axis=1)
+            losses, best, weights = np.abs(r.y - r.scores), np.abs(r.y - u_scores), (r.weights[:-1] ** 2).sum(axis=1)
         paid = self.total("paid", alpha / 2.0 * weights + losses)
         allowed = t * alpha / 2.0 * self.squares + self.total("best", best)
         G = 2.0 * self.most("G", r.norms())

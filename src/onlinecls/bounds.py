@@ -197,12 +197,12 @@ def _followed(learner: Any, X: np.ndarray, y: np.ndarray) -> Course:
     chi, peeked, spread, forgotten, sigma = np.zeros((5, n))
     learner.partial_fit(X[:0], y[:0], **classes)
     name = "decision_function" if classes else "predict" if is_regressor(learner) else "score_samples"
-    say, where = getattr(learner, name), "center_" if name == "score_samples" else "coef_"
+    score, where = getattr(learner, name), "center_" if name == "score_samples" else "coef_"
     second_order, full = hasattr(type(learner), "covariance_"), getattr(learner, "covariance", "") == "full"
     times, theta = np.matmul if full else np.multiply, np.zeros(d)
     for t in range(n):
         x, updates = X[t], learner.n_updates_
-        scores[t], weights[t] = say(X[t : t + 1])[0], np.ravel(getattr(learner, where))
+        scores[t], weights[t] = score(X[t : t + 1])[0], np.ravel(getattr(learner, where))
         before = (learner.covariance_ if full else learner.covariance_[0]).copy() if second_order else theta
         learner.partial_fit(X[t : t + 1], y[t : t + 1])
         updated[t], sigma[t] = learner.n_updates_ > updates, getattr(learner, "sigma_", 0.0)
@@ -331,9 +331,9 @@ def potential_based_multiclass(
 
 def _require_joint(who: str, learner: Any, names: tuple[str, ...], constants: tuple[str, ...]) -> None:
     """Raise unless the learner is of one of these classes, joint, with numbers for those of these parameters that it has."""
-    asked = {base.__name__ for base in type(learner).__mro__}.intersection(names) and learner.multi_class == "crammer_singer"
+    fits = {base.__name__ for base in type(learner).__mro__}.intersection(names) and learner.multi_class == "crammer_singer"
     own = [name for name in constants if hasattr(learner, name)]
-    if not asked or any(value is None or isinstance(value, str) for value in (getattr(learner, name) for name in own)):
+    if not fits or any(value is None or isinstance(value, str) for value in (getattr(learner, name) for name in own)):
         raise ValueError(
             f"{who}: learner must be a {' or '.join(names)} with multi_class='crammer_singer' and numbers for "
             f"{' and '.join(own or constants)}, got {learner!r}."

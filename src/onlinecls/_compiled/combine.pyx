@@ -22,7 +22,7 @@ from .rounds cimport (
 )
 
 cdef enum:
-    MOST_SAID = 1 << 12     # most scores of all members in a block,
+    MOST_OUTPUTS = 1 << 12  # most scores of all members in a block,
     MOST_WORK = 1 << 15     # most non-zeros, and
     MOST_SUMS = 1 << 19     # most non-zeros times vectors of weights: all members learn a block between two checks of signals
     YOUNG = 16              # rows that determine the unit of y
@@ -55,12 +55,12 @@ cdef enum Outcome:
 
 # --- a step of the combiner ----------------------------------------------------------------------------------------------------
 
-cdef inline double mixed(const double* shares, const double* said, Py_ssize_t stride, Py_ssize_t k) noexcept nogil:
+cdef inline double mixed(const double* shares, const double* outputs, Py_ssize_t stride, Py_ssize_t k) noexcept nogil:
     """Return the sum, weighted by the shares, of k numbers `stride` apart: the committee's score from its members'."""
     cdef Py_ssize_t j
     cdef double total = 0.0
     for j in range(k):
-        total += shares[j] * said[j * stride]
+        total += shares[j] * outputs[j * stride]
     return total
 
 
@@ -126,7 +126,7 @@ cdef inline double clipped(double loss) noexcept nogil:
     return 0.0 if loss <= 0.0 else loss if loss < 1.0 else 1.0
 
 
-cdef inline bint are_silent(const Combiner* f) noexcept nogil:
+cdef inline bint are_zero(const Combiner* f) noexcept nogil:
     """Return True if all members score the row 0."""
     cdef Py_ssize_t j
     for j in range(f.k):
@@ -137,7 +137,7 @@ cdef inline bint are_silent(const Combiner* f) noexcept nogil:
 
 # --- classes -------------------------------------------------------------------------------------------------------------------
 
-cdef Outcome learn_label(Combiner* f, const double* said, Py_ssize_t stride, const double* scores, const Round* r,
+cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, const double* scores, const Round* r,
                          PassContext* context) noexcept nogil:
     """Learn a labelled row, whose scores are known."""
     cdef Py_ssize_t j, rival = 0
@@ -150,18 +150,18 @@ cdef Outcome learn_label(Combiner* f, const double* said, Py_ssize_t stride, con
     if r.newcomer:
         return UNCHANGED
     for j in range(f.k):
-        own = &said[j * stride]
+        own = &outputs[j * stride]
         f.z[j] = own[0] if context.columns == 1 else own[r.label] - own[rival]
         fits &= fabs(f.z[j]) <= f.limit         # (NaN is not)
         if f.hedges:
             f.u[j] = clipped(1.0 - (sign * own[0] if context.columns == 1 else own[r.label] - own[top(own, context, r.label)]))
     if f.hedges:
         pay(f, f.u, r.weight, context.counters.rounds)
-        return UNCHANGED if are_silent(f) else CHANGED
+        return UNCHANGED if are_zero(f) else CHANGED
     if not (fits and isfinite(margin)):
         return SKIPPED
     add_loss(r.weight * (1.0 - margin), context)
-    if are_silent(f):
+    if are_zero(f):
         return UNCHANGED
     if f.growth > 1.0:
         grow(f)
@@ -178,10 +178,10 @@ cdef Outcome learn_number(Combiner* f, double y, double c, double t) noexcept no
         for j in range(f.k):
             f.u[j] = clipped(fabs(y - f.z[j]) / f.gauge[0])
         pay(f, f.u, c, t)
-        return UNCHANGED if are_silent(f) else CHANGED
+        return UNCHANGED if are_zero(f) else CHANGED
     for j in range(f.k):
         f.z[j] /= f.gauge[0]
-    if are_silent(f):
+    if are_zero(f):
         return UNCHANGED
     error = y / f.gauge[0] - mixed(f.shares, f.z, 1, f.k)
     if f.growth > 1.0:
@@ -250,9 +250,9 @@ cdef Outcome learn_target(Combiner* f, double y, double c, double t) noexcept no
 
 # --- a block -------------------------------------------------------------------------------------------------------------------
 
-cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* said, Py_ssize_t stride, double* scores,
+cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* outputs, Py_ssize_t stride, double* scores,
                  bint learns) except -1 nogil:
-    """Learn the rows of a block; said[j * stride + i] is the i-th score of member j. learns : True if the rows are new."""
+    """Learn the rows of a block; outputs[j * stride + i] is the i-th score of member j. learns : True if the rows are new."""
     cdef Py_ssize_t j, c, n = 0
     cdef Round r
     cdef bint fits
@@ -264,7 +264,7 @@ cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* said
         if context.task == REGRESSION:
             y, fits = b.targets[r.at], fabs(b.targets[r.at]) <= 1e150
             for j in range(f.k):
-                f.z[j] = y - said[j * stride + n]
+                f.z[j] = y - outputs[j * stride + n]
                 fits &= fabs(f.z[j]) <= min(f.limit, 1e150)
             scores[0] = y - mixed(f.shares, f.z, 1, f.k)
             count_error(scores[0], context)
@@ -273,10 +273,10 @@ cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* said
                 outcome = learn_target(f, y, r.weight, context.counters.rounds) if fits else SKIPPED
         else:
             for c in range(context.columns):
-                scores[c] = mixed(f.shares, &said[n + c], stride, f.k)
+                scores[c] = mixed(f.shares, &outputs[n + c], stride, f.k)
             before_step(context.task, scores, 0.0, 0.0, &r, b, context)
             if learns:
-                outcome = learn_label(f, &said[n], stride, scores, &r, context)
+                outcome = learn_label(f, &outputs[n], stride, scores, &r, context)
         n += context.columns
         context.counters.updates += outcome == CHANGED
         context.counters.skipped += outcome == SKIPPED
@@ -318,7 +318,7 @@ cdef Batch part(const Batch* b, Py_ssize_t start, Py_ssize_t stop) noexcept nogi
     return found
 
 
-cdef int learn_member(Model member, Task task, rows, const Batch* block, double* said) except -1:
+cdef int learn_member(Model member, Task task, rows, const Batch* block, double* outputs) except -1:
     """Let a member learn a block by its own rule, and store its scores of each row from before it learnt the row."""
     cdef PassContext context
     cdef Batch b
@@ -327,7 +327,7 @@ cdef int learn_member(Model member, Task task, rows, const Batch* block, double*
     member.enter(&b, &context, &counts[0], counts.shape[0], &counters[0], &correction[0] if correction.shape[0] else NULL)
     b = block[0]
     b.predictions = NULL
-    context.budget, context.scores_out, context.has_observers = ENDLESS, said, True
+    context.budget, context.scores_out, context.has_observers = ENDLESS, outputs, True
     try:
         member.run(task, rows, &b, &context)
     finally:
@@ -375,8 +375,8 @@ cdef class CommitteeModel(Model):
     cdef int learn_blocks(self, rows, const Batch* b, PassContext* context) except -1:
         """Let the members learn one block of rows after another, and the combiner their scores."""
         cdef Py_ssize_t start = 0, stop, j, work, columns = context.columns, k = len(self.members), budget = context.budget
-        cdef Py_ssize_t most = max(1, min(b.n, MOST_SAID // (columns * k))), stride = most * columns
-        cdef double[::1] said = np.empty(stride * k), room = np.empty(2 * k + columns)
+        cdef Py_ssize_t most = max(1, min(b.n, MOST_OUTPUTS // (columns * k))), stride = most * columns
+        cdef double[::1] outputs = np.empty(stride * k), room = np.empty(2 * k + columns)
         cdef Combiner f = self.combiner(room)
         cdef Batch block
         cdef bint learns = not self.are_seen
@@ -386,17 +386,17 @@ cdef class CommitteeModel(Model):
             block = part(b, start, stop)
             budget = check_signals(budget, work * columns * k)
             for j in range(k):
-                learn_member(self.members[j], context.task, rows, &block, &said[j * stride])
+                learn_member(self.members[j], context.task, rows, &block, &outputs[j * stride])
             with nogil:
-                combine(&f, &block, context, &said[0], stride, &room[2 * k], learns)
+                combine(&f, &block, context, &outputs[0], stride, &room[2 * k], learns)
             start = stop
         return 0
 
     cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
         """Compute scores[i, c] = Σ_j a_j s_j[i, c] of the members' scores."""
         cdef Py_ssize_t start = 0, stop, i, j, n_members = len(self.members)
-        cdef Py_ssize_t most = max(1, min(b.n, MOST_SAID // (k * n_members))), stride = most * k
-        cdef double[::1] said = np.empty(stride * n_members)
+        cdef Py_ssize_t most = max(1, min(b.n, MOST_OUTPUTS // (k * n_members))), stride = most * k
+        cdef double[::1] outputs = np.empty(stride * n_members)
         cdef const double[::1] shares = self.shares
         cdef Batch block
         cdef PassContext reading
@@ -409,10 +409,10 @@ cdef class CommitteeModel(Model):
             for j in range(n_members):
                 member = self.members[j]
                 member.bind()
-                reading.task, reading.found, reading.n_found, reading.budget = DECISION, &said[j * stride], k, QUANTUM
+                reading.task, reading.found, reading.n_found, reading.budget = DECISION, &outputs[j * stride], k, QUANTUM
                 member.visit(rows, &block, &reading)
             with nogil:
                 for i in range((stop - start) * k):
-                    scores[start * k + i] = mixed(&shares[0], &said[i], stride, n_members)
+                    scores[start * k + i] = mixed(&shares[0], &outputs[i], stride, n_members)
             start = stop
         return 0

@@ -197,10 +197,10 @@ class OnlineClassifier(WithWeights):
                 continue
             codes, _ = validate.encode(y[start:stop], classes)
             these = class_weights[np.isin(everyone, classes)] if len(class_weights) else class_weights
-            said = predictions[start:stop]
+            predicted = predictions[start:stop]
             learner, t = self._with_classes(classes), self.t_
             try:
-                batch = Batch(rows.part(start, stop), codes, weights[start:stop], these, predictions=said)
+                batch = Batch(rows.part(start, stop), codes, weights[start:stop], these, predictions=predicted)
                 params = learner._learn(params, batch)
             finally:  # an interrupt may come before a newcomer's first row
                 came = learner._state.counts > 0.0
@@ -211,7 +211,7 @@ class OnlineClassifier(WithWeights):
                         learner._state = rest
                     self.__dict__.update(learner.__dict__)
                     self.__dict__.pop("_sparse_coef", None)
-            said[said >= 0] = np.searchsorted(everyone, classes)[said[said >= 0]]
+            predicted[predicted >= 0] = np.searchsorted(everyone, classes)[predicted[predicted >= 0]]
 
     def _learn_only_class(self, params: Params, rows: Rows, weights: np.ndarray, is_new: bool) -> Params:
         """Count rows of a single class, which do determine the units; return the parameters to go on with."""

@@ -158,14 +158,14 @@ class FoReLClassifier(OnlineClassifier):
         weights = batch._replace(weights=batch.weights if len(batch.weights) else np.ones(rows.n_rows)).row_weights()
         live = weights > 0.0
         old, before = len(state.labels), state.count("t")
-        said = np.zeros(old + live.sum() if len(predictions) else 0, np.int32)
+        predicted = np.zeros(old + live.sum() if len(predictions) else 0, np.int32)
         state.append(*_entries(rows, live), targets[live].astype(np.int32), weights[live])
         try:
-            _LEARN[state.dtype.itemsize](state.params, state, state.data, old, len(state.labels), said)
+            _LEARN[state.dtype.itemsize](state.params, state, state.data, old, len(state.labels), predicted)
         finally:
             state.truncate(old + state.count("t") - before)  # (an interrupt comes between two rows)
             if len(predictions):
-                predictions[live] = said[old:]
+                predictions[live] = predicted[old:]
 
     def _epochs(self, params: Params, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
         self._learn(params, batch)

@@ -159,13 +159,13 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
         task, is_open, balanced = self._task(state, class_weights)
 
         def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
-            said = predictions[taken] if len(predictions) else predictions
+            predicted = predictions[taken] if len(predictions) else predictions
             model.learn(
                 TASKS[task], block, targets[taken] if len(targets) else targets,
-                weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS, said,
+                weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS, predicted,
             )
-            if len(said):
-                predictions[taken] = said
+            if len(predicted):
+                predictions[taken] = predicted
 
         state.learn(type(self).__name__, rows, order, {**params, "open_classes": is_open, "balanced": balanced}, step)
 

@@ -71,17 +71,17 @@ class _Run:
 
     def validate(self, X: Any, y: np.ndarray, numbers: bool) -> None:
         """Validate all snapshots on rows that none has learnt from."""
-        judged = []
+        validated = []
         for each in self.snapshots:
-            said = each.model.predict(X)
+            predicted = each.model.predict(X)
             if numbers:
-                errors = np.abs(said - y)
+                errors = np.abs(predicted - y)
                 hits = float(errors.sum())
                 self.largest = max(self.largest, float(errors.max(initial=0.0)))
             else:
-                hits = int(np.count_nonzero(said == y))
-            judged.append(each._replace(hits=each.hits + hits, trials=each.trials + len(y)))
-        self.snapshots = judged
+                hits = int(np.count_nonzero(predicted == y))
+            validated.append(each._replace(hits=each.hits + hits, trials=each.trials + len(y)))
+        self.snapshots = validated
 
     def best(self, numbers: bool) -> Any:
         """Return the snapshot of least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of equals.
@@ -95,8 +95,8 @@ class _Run:
             root, share = math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * each.trials)), each.hits / each.trials
             return share + self.largest * root if numbers else 1.0 - share + root
 
-        judged = [each for each in reversed(snapshots) if each.trials]
-        return min(judged, key=bound).model if judged else self.learner
+        validated = [each for each in reversed(snapshots) if each.trials]
+        return min(validated, key=bound).model if validated else self.learner
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
@@ -519,10 +519,10 @@ class OnlineToBatch(Estimator):
         run, rows = self._fitted(), self._rows(X)
         voters = self._voters(run)
         if self._method == "vote":
-            said = [voter.predict(rows) for voter in voters]
+            predicted = [voter.predict(rows) for voter in voters]
             classes = run.learner.classes_  # (read last, so that it has the classes of all voters)
             votes = np.zeros((rows.shape[0], len(classes)))
-            for labels in said:
+            for labels in predicted:
                 votes[np.arange(len(votes)), np.searchsorted(classes, labels)] += 1.0 / len(voters)
             return votes if len(classes) > 2 else votes[:, -1] - votes[:, 0], classes
         known, scores = _classes_and_scores(voters[0], rows)

@@ -33,14 +33,14 @@ class Comparison:
     Attributes
     ----------
     names : list of str
-        Learners, best first; those that were dropped come last, the last to be dropped first.
+        Learners, best first; dropped ones come last, those dropped later before those dropped earlier.
     errors : dict of str to float
         Progressive error of each over the rows that it has learnt.
     examples : dict of str to int
         Rows of weight > 0 that each has learnt: all, or those up to where it was dropped.
     better_by : dict of str to (float, float)
-        Interval for how much more each errs than the first, on the mean over those rows. All intervals hold together, at all
-        times, with probability 1 - level.
+        Interval for the mean of each learner's error less the first's over those rows. All intervals hold together, at all times,
+        with probability 1 - level.
     seconds : dict of str to float
         Time that each has spent predicting and learning.
     """
@@ -58,14 +58,14 @@ class Comparison:
 
     @property
     def beaten(self) -> list[str]:
-        """Learners that err more than the first at the level of the comparison."""
+        """Learners that err more than the first, at the level of the comparison."""
         return [name for name in self.names[1:] if self.better_by[name][0] > 0.0]
 
 
 class Race:
-    """Learners side by side, and what is known of their errors.
+    """Learners on one stream, and the statistics of their errors.
 
-    drop : a learner that is beaten learns no more. every : rows between two looks at who is.
+    drop : True: a beaten learner learns no more. every : rows between two looks at the errors.
     """
 
     def __init__(self, learners: Mapping[str, Any], level: float, drop: bool, every: int = 1000) -> None:
@@ -76,7 +76,7 @@ class Race:
         self.waiting: list[np.ndarray] = []  # where each learner was wrong, since the last look
 
     def learn(self, X: Any, y: np.ndarray, weights: np.ndarray | None, classes: ArrayLike | None) -> None:
-        """Let all learners that are in the race predict and learn rows."""
+        """Let all learners that have not been dropped predict and learn rows."""
         start = 0
         while start < len(y):
             stop = min(start + self.every - self.n_rows % self.every, len(y))
@@ -101,7 +101,7 @@ class Race:
         self.waiting.append(wrong[rounds])
 
     def look(self) -> None:
-        """Count what came since the last look; drop who is beaten."""
+        """Count the errors since the last look, and drop learners that are beaten."""
         if self.waiting:
             self.race.update(np.concatenate(self.waiting))
             self.waiting = []
@@ -125,23 +125,23 @@ def compare(
     learners: Mapping[str, OnlineClassifier], stream: XY | XYWeight | Iterable[XY | XYWeight], *,
     classes: ArrayLike | None = None, level: float = 0.05, drop: bool = False, every: int = 1000,
 ) -> Comparison:
-    """Stream rows once through several classifiers, and tell which of them err less, at a level that holds at any time.
+    """Stream rows once through several classifiers, and find those that err less, at a level that holds at any time.
 
     Each row is predicted, then learnt by each. For learners i and k, d_t is 1 where only i errs and -1 where only k does; the
     interval for the mean of E_t d_t is that of `onlinecls.measures.ErrorComparison` at level / (K (K - 1) / 2), so that those of
-    all pairs hold together. With `drop` it is a race: every so many rows, who is beaten by another learns no more, and the time
-    goes to the others.
+    all pairs hold together. With `drop` it is a race: at each look, learners beaten by another are dropped, which saves their
+    time.
 
     Parameters
     ----------
     learners : dict of str to classifier of this library
-        By the names of the result. They learn in place.
+        By their names in the result. They learn in place.
     stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
-        As of `progressive_validation`.
+        As in `progressive_validation`.
     classes : array-like of shape (n_classes,), default=None
-        All labels there will be. None: labels join as they appear.
+        All labels that will appear. None: labels join as they appear.
     level : float in (0, 1), default=0.05
-        Probability that any of the intervals ever misses.
+        Probability that any of the intervals ever misses its mean.
     drop : bool, default=False
         Drop learners that are beaten.
     every : int, default=1000
@@ -154,9 +154,9 @@ def compare(
     Raises
     ------
     TypeError
-        If a learner is no classifier of this library.
+        If a learner is not a classifier of this library.
     ValueError
-        If there are less than two learners, a parameter is out of its range, or a batch is not valid.
+        If there are fewer than two learners, a parameter is out of range, or a batch is not valid.
 
     References
     ----------
@@ -187,7 +187,7 @@ def compare(
         if issparse(X) and X.format != "csr":
             X = validate.as_csr(_WHO, X)
         elif issparse(X) and not isinstance(X, Rows):
-            validate.read_structure(_WHO, X)  # it will be cut
+            validate.read_structure(_WHO, X)  # (it will be sliced)
         race.learn(X, y, weights if len(weights) else None, classes)
     found = race.result()
     if not max(found.examples.values()):

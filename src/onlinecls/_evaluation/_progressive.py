@@ -41,9 +41,9 @@ class ProgressiveResult:
     examples : ndarray of int64
         Rows of weight > 0 predicted and learnt so far.
     mistakes : ndarray of int64
-        Number of them that were predicted wrong.
+        Number of them that were predicted wrongly.
     weight, weighted_mistakes : ndarray of float64
-        Sample weight of all rows so far, and of those predicted wrong. (Class weights are not included.)
+        Sample weight of all rows so far, and of those predicted wrongly. (Class weights are not included.)
     updates : ndarray of int64 or None
         Number of them that changed the model; None for a learner that does not count them.
     seconds : ndarray of float64
@@ -52,7 +52,7 @@ class ProgressiveResult:
         True: each row was predicted by the model that had learnt all rows before it. False: a batch was predicted, then learnt
         (learners of other libraries), so that early mistakes depend on the size of the batches.
     predictions : ndarray of object, shape (n_rows,), or None
-        Label predicted for each row before it was learnt, None where there was none (a weight of 0, or no classes yet).
+        Label predicted for each row before it was learnt, None without a prediction (a weight of 0, or no classes yet).
     alarms : tuple of int
         Numbers of the rows of weight > 0 (from 1) where the alarm was raised.
     measures : dict of str to ndarray
@@ -82,12 +82,12 @@ class ProgressiveResult:
 
     @property
     def mistakes_since_last(self) -> np.ndarray:
-        """Mistakes since the point before (at the first: since the start)."""
+        """Mistakes since the previous point (at the first: since the start)."""
         return np.diff(self.mistakes, prepend=0)
 
     @property
     def error_since_last(self) -> np.ndarray:
-        """Mistakes since the point before, over the examples since then."""
+        """Mistakes since the previous point, divided by the examples since then."""
         return self.mistakes_since_last / np.diff(self.examples, prepend=0)
 
     @property
@@ -111,7 +111,7 @@ class ProgressiveErrors:
     seconds : ndarray of float64
         Time spent predicting and learning so far, without the reading of the stream.
     by_row, predictions, alarms, measures :
-        As of ProgressiveResult; predictions are numbers.
+        As in ProgressiveResult; predictions are numbers.
     """
 
     examples: np.ndarray
@@ -141,14 +141,14 @@ class ProgressiveErrors:
 
 
 class Curve:
-    """Totals so far, of which the first is the rows of weight > 0, the seconds they took, and the points of the curve."""
+    """Totals so far (the first counts the rows of weight > 0), the seconds they took, and the points of the curve."""
 
     def __init__(self, n_totals: int) -> None:
         self.totals, self.seconds, self.n_rows = np.zeros(n_totals), 0.0, 0
         self.points: list[tuple] = []
 
     def mark(self) -> bool:
-        """Add a point to the curve if rows were counted since the last one; return whether it was so."""
+        """Add a point to the curve, and return True, if rows were counted since the last one."""
         if self.totals[0] <= (self.points[-1][0] if self.points else 0):
             return False
         self.points.append((*self.totals, self.seconds))
@@ -166,7 +166,7 @@ def batches(
 ) -> Iterator[tuple]:
     """Yield the batches of a stream; one pair (X, y) or triple (X, y, weight) is a stream of one.
 
-    read : reader of y. tables : whether X may be of any kind that steps of a pipeline read.
+    read : reader of y. tables : True if X may be of any kind that a pipeline's steps read.
     """
     if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
         stream = [stream]
@@ -229,8 +229,8 @@ class CleanLabels:
             raise ValueError(f"{_WHO}: y_clean must have a label for every row of the stream, got more. Give those of its rows.")
 
 
-class Watch:
-    """Hand rows and points of a curve to measures, an alarm, and a function that was given."""
+class Probe:
+    """Pass rows and points of a curve to measures, an alarm, and the caller's function."""
 
     def __init__(
         self, curve: Curve, measures: Any, alarm: DriftAlarm | None, predictions: bool, scores: bool,
@@ -238,13 +238,13 @@ class Watch:
     ) -> None:
         self.curve, self.measures, self.alarm, self.scores, self.on_batch = curve, measures, alarm, scores, on_batch
         self.predictions: list[np.ndarray] | None = [] if predictions else None
-        self.every_row = measures is not None or predictions  # does each row's prediction matter, and not whether it is right?
+        self.every_row = measures is not None or predictions  # True if predictions are needed, not only mistakes
         self.rows: list[tuple] = []  # arguments of `measures.update`
         self.measured: dict[str, list[float]] = {}  # at each point
 
     def add(self, truth: np.ndarray, predicted: Any, losses: np.ndarray, live: np.ndarray, weights: np.ndarray,
             scored: tuple = ()) -> None:
-        """Note rows. predicted : None where nobody asked. live : those of weight > 0."""
+        """Add rows. predicted : None if not needed. live : those of weight > 0."""
         if self.alarm is not None:
             self.alarm.update(losses[live])
         if self.predictions is not None:
@@ -253,8 +253,8 @@ class Watch:
             self.rows.append(tuple(column[live] for column in (truth, predicted, *scored, weights)))
 
     def mark(self) -> None:
-        """Count what came since the last point, and tell who asked."""
-        for _, alike in groupby(self.rows, key=len):  # (those before the first model have no scores)
+        """Measure the rows since the last point, and call the caller's function."""
+        for _, alike in groupby(self.rows, key=len):  # (rows before the first model have no scores)
             truth, predicted, *scored, weights = (np.concatenate(column) for column in zip(*alike, strict=True))
             self.measures.update(truth, predicted, *scored, sample_weight=weights)
         self.rows = []
@@ -287,7 +287,7 @@ _NAMES = {5: ("mistakes", "weight", "weighted_mistakes", "updates"), 4: ("square
 
 @dataclass
 class Kind:
-    """Describe how a learner is validated. by_row : each row is predicted by the model that has learnt all rows before it."""
+    """The way a learner is validated. by_row : each row is predicted by the model that has learnt all rows before it."""
 
     is_pipeline: bool
     by_row: bool
@@ -295,14 +295,14 @@ class Kind:
 
 
 def parts(
-    who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, kind: Kind, watch: Watch, clean: CleanLabels,
+    who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, kind: Kind, probe: Probe, clean: CleanLabels,
 ) -> Iterator[tuple]:
     """Yield (X, y, clean labels, weights) of parts of the batches that end where a point of the curve is due.
 
-    Learners that predict a part before they learn it get no more rows than came before; where each row is to be scored by the
+    Learners that predict a part before learning it get at most as many rows as came before; if each row must be scored by the
     model before it, a part is one row.
     """
-    curve = watch.curve
+    curve = probe.curve
     for X, y, weights in batches(who, stream, read, kind.is_pipeline):
         truth, start = clean.of(y), 0
         cut = not kind.by_row or kind.one_by_one or len(y) > every - curve.n_rows % every
@@ -320,7 +320,7 @@ def parts(
             yield part_of(X, start, stop), y[part], truth[part], weights[part]
             curve.n_rows, start = curve.n_rows + stop - start, stop
             if curve.n_rows % every == 0:
-                watch.mark()
+                probe.mark()
 
 
 def _live(weights: np.ndarray, n_rows: int) -> np.ndarray:
@@ -328,19 +328,19 @@ def _live(weights: np.ndarray, n_rows: int) -> np.ndarray:
 
 
 def _named(learner: Any, codes: np.ndarray) -> np.ndarray:
-    """Return the labels of predicted classes as objects, None where there is none."""
+    """Return the labels of predicted classes as objects, None without a prediction."""
     found = np.full(len(codes), None, object)
     found[codes >= 0] = learner.classes_[codes[codes >= 0]]
     return found
 
 
 def _scored(learner: Any, X: Any, n_rows: int) -> tuple:
-    """Return the scores and, where the learner gives them, the probabilities of rows, a column a class."""
+    """Return the scores and, if the learner has them, the probabilities of rows, a column a class."""
     scores = learner.decision_function(X).reshape(n_rows, -1)
     return (scores, learner.predict_proba(X)) if hasattr(learner, "predict_proba") else (scores,)
 
 
-def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, watch: Watch) -> ProgressiveResult:
+def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, probe: Probe) -> ProgressiveResult:
     """Return the mistakes of a classifier. Those of this library predict inside the training loop, row by row."""
     is_pipeline, fitted = isinstance(learner, StreamPipeline), hasattr(learner, "classes_")
     is_own = isinstance(learner[-1] if is_pipeline else learner, OnlineClassifier)
@@ -352,12 +352,12 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
                 "Its first partial_fit needs them."
             )
         classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
-    if watch.scores and not fitted and classes is None:
+    if probe.scores and not fitted and classes is None:
         raise ValueError(f"{_WHO}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
-    clean, curve, kind = CleanLabels(y_clean), watch.curve, Kind(is_pipeline, counts or is_pipeline, watch.scores)
-    for X, y, truth, weights in parts(_WHO, stream, validate.read_labels, every, kind, watch, clean):
+    clean, curve, kind = CleanLabels(y_clean), probe.curve, Kind(is_pipeline, counts or is_pipeline, probe.scores)
+    for X, y, truth, weights in parts(_WHO, stream, validate.read_labels, every, kind, probe, clean):
         fitted = learner.__sklearn_is_fitted__() if counts or is_pipeline else fitted
-        scored = _scored(learner, X, len(y)) if watch.scores and fitted else ()
+        scored = _scored(learner, X, len(y)) if probe.scores and fitted else ()
         begun, updates, predicted, live = time.perf_counter(), 0, None, _live(weights, len(y))
         if counts:
             before = learner.n_updates_ if fitted else 0
@@ -367,7 +367,7 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
             if live.any():
                 updates = learner.n_updates_ - before
                 wrong = (codes < 0) | (learner.classes_[np.maximum(codes, 0)] != truth)
-                predicted = _named(learner, codes) if watch.every_row else None
+                predicted = _named(learner, codes) if probe.every_row else None
             else:
                 wrong, predicted = live, np.full(len(y), None, object)
         elif is_pipeline:
@@ -383,9 +383,9 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
         c = weights if len(weights) else np.ones(len(y))
         wrong = wrong & live
         curve.totals += np.array([np.count_nonzero(live), np.count_nonzero(wrong), c[live].sum(), c[wrong].sum(), updates], float)
-        watch.add(truth, predicted, wrong, live, c, scored)
+        probe.add(truth, predicted, wrong, live, c, scored)
     clean.end()
-    also = watch.found()
+    also = probe.found()
     examples, mistakes, weight, weighted_mistakes, n_updates, seconds = curve.columns()
     return ProgressiveResult(
         examples.astype(np.int64), mistakes.astype(np.int64), weight, weighted_mistakes,
@@ -393,15 +393,15 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
     )
 
 
-def _regression(learner: Any, stream: Any, every: int, watch: Watch) -> ProgressiveErrors:
+def _regression(learner: Any, stream: Any, every: int, probe: Probe) -> ProgressiveErrors:
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
-    fitted, curve = hasattr(learner, "coef_"), watch.curve
-    asked = watch.every_row or watch.alarm is not None
+    fitted, curve = hasattr(learner, "coef_"), probe.curve
+    asked = probe.every_row or probe.alarm is not None
     kind = Kind(is_pipeline, counts or is_pipeline, counts and asked)
     places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
     before = state_of(learner).counters[places] if counts and learner.__sklearn_is_fitted__() else np.zeros(4)
-    for X, y, _, weights in parts(_WHO, stream, validate.read_targets, every, kind, watch, CleanLabels(None)):
+    for X, y, _, weights in parts(_WHO, stream, validate.read_targets, every, kind, probe, CleanLabels(None)):
         live, predicted = _live(weights, len(y)), np.zeros(len(y))
         begun = time.perf_counter()
         if is_pipeline:
@@ -418,8 +418,8 @@ def _regression(learner: Any, stream: Any, every: int, watch: Watch) -> Progress
         elif learner.__sklearn_is_fitted__():
             curve.totals = state_of(learner).counters[places] - before
         if asked:
-            watch.add(y, predicted, np.abs(y - predicted), live, weights if len(weights) else np.ones(len(y)))
-    also = watch.found()
+            probe.add(y, predicted, np.abs(y - predicted), live, weights if len(weights) else np.ones(len(y)))
+    also = probe.found()
     n, squared, absolute, updates, seconds = curve.columns()
     n_updates = updates.astype(np.int64) if counts else None
     return ProgressiveErrors(n.astype(np.int64), squared, absolute, n_updates, seconds, kind.by_row, **also)
@@ -452,16 +452,16 @@ def progressive_validation(
     ----------
     estimator : object
         A classifier, regressor or pipeline of this library, or anything with `partial_fit` and `predict`. It learns in place,
-        from where it is.
+        from its present state.
     stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
         The rows, in one batch or many. For learners of this library their sizes do not matter. For a pipeline, a tuple may also
         have a single row and its label.
     y_clean : array-like of shape (n_rows of the stream,), or iterator of arrays, one a batch, default=None
-        Labels to count mistakes against, while y is what is learnt: the papers train on labels with noise and count against those
-        before it. None: y.
+        Labels to count mistakes against, while y is what is learnt: the papers train on noisy labels and count against the clean
+        ones. None: y.
     classes : array-like of shape (n_classes,), default=None
-        All labels there will be, for the first `partial_fit`. None: labels join as they appear; a learner of another library gets
-        those of y where the stream is one (X, y).
+        All labels that will appear, for the first `partial_fit`. None: labels join as they appear; a learner of another library
+        gets those of y if the stream is one (X, y).
     every : int, default=1000
         Rows of the stream between two points of the curve, >= 1. Larger batches are cut there.
     measures : onlinecls.measures.ClassificationMeasures or RegressionMeasures, default=None
@@ -475,20 +475,20 @@ def progressive_validation(
         one, some 30 µs each; name the classes.
     on_batch : callable, default=None
         Called at each point of the curve with a dict of its numbers (`examples`, `mistakes`, `seconds`, ...), of `measures` by
-        name, and of the alarms so far. What it raises ends the run.
+        name, and of the alarms so far. An exception ends the run.
 
     Returns
     -------
-    result : ProgressiveResult, or of a regressor ProgressiveErrors
+    result : ProgressiveResult, or for a regressor ProgressiveErrors
         The curve: examples, mistakes (a regressor's squared and absolute errors), updates and seconds so far;
         `result.progressive_error` is the end of it (a regressor's: the mean absolute error).
 
     Raises
     ------
     TypeError
-        If the estimator is neither a classifier nor a regressor, or cannot go on learning.
+        If the estimator is neither a classifier nor a regressor, or has no `partial_fit`.
     ValueError
-        If the stream has no row of weight > 0, or a batch is not valid. What came before it has been learnt.
+        If the stream has no row of weight > 0, or a batch is not valid. The rows before it have been learnt.
 
     Notes
     -----
@@ -499,7 +499,7 @@ def progressive_validation(
     Pipelines of this library (`StreamPipeline`) predict each row by the statistics of their steps and the model before it.
 
     Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
-    that early rows are not all predicted by an empty model; ``result.by_row`` is then False. Where such a learner has not been
+    that early rows are not all predicted by an empty model; ``result.by_row`` is then False. If such a learner has not been
     fitted, the first row counts as a mistake.
 
     Examples
@@ -521,19 +521,19 @@ def progressive_validation(
         if not hasattr(estimator, method):
             raise TypeError(
                 f"{_WHO}: estimator must have partial_fit and predict, got {type(estimator).__name__} without {method}. "
-                "Only learners that go on learning can be validated on the way."
+                "Only learners that learn in parts can be validated progressively."
             )
     if measures is None and scores:
         raise ValueError(f"{_WHO}: measures must be given where scores=True, got None. Give ClassificationMeasures(classes).")
     kind = kind_of(estimator)
-    watch = Watch(Curve(4 if kind == "regressor" else 5), measures, alarm, predictions, scores, on_batch)
+    probe = Probe(Curve(4 if kind == "regressor" else 5), measures, alarm, predictions, scores, on_batch)
     wanted = "RegressionMeasures" if kind == "regressor" else "ClassificationMeasures"
     if measures is not None and type(measures).__name__ != wanted:
         raise TypeError(f"{_WHO}: measures must be {wanted} for this estimator, got {type(measures).__name__}.")
     if kind == "regressor":
         if y_clean is not None or classes is not None:
             raise ValueError(f"{_WHO}: y_clean and classes must be None for a regressor, got others. They are about labels.")
-        return _regression(estimator, stream, every, watch)
+        return _regression(estimator, stream, every, probe)
     if kind not in (None, "classifier"):
         raise TypeError(f"{_WHO}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")
-    return _classes(estimator, stream, y_clean, classes, every, watch)
+    return _classes(estimator, stream, y_clean, classes, every, probe)

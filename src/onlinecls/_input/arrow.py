@@ -29,7 +29,7 @@ def string_chunks(who: str, X, full=True):
 def sound(column, must_be: str, full=True):
     """Check the offsets, views and indices of a pyarrow array, and return it with dictionaries decoded and texts as bytes.
 
-    pyarrow trusts those of a damaged file wherever they point. Whether texts are UTF-8 is not checked.
+    pyarrow does not check those of a damaged file. That texts are UTF-8 is not checked.
     """
     pyarrow = sys.modules["pyarrow"]
     try:

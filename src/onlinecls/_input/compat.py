@@ -80,7 +80,7 @@ def warn_not_converged(who: str, max_iter: int, largest: float, loss_tol: float)
 
 
 def kind_of(estimator) -> str | None:
-    """Return the type of any library's estimator, "classifier" or "regressor" say; None if it has no type."""
+    """Return the type of any library's estimator, such as "classifier" or "regressor"; None if it has no type."""
     kind = getattr(estimator, "_estimator_type", None)
     if kind is None and hasattr(estimator, "__sklearn_tags__"):
         kind = estimator.__sklearn_tags__().estimator_type
@@ -139,7 +139,7 @@ def sparse_rows(rows):
 
 
 def data_frame_columns(X) -> Any:
-    """Return the columns of a pandas data frame, an object that does not change; None of anything else."""
+    """Return the columns of a pandas data frame, an object that does not change; None for anything else."""
     return X.columns if type(X) is getattr(sys.modules.get("pandas"), "DataFrame", None) else None
 
 

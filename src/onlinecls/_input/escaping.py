@@ -8,7 +8,7 @@ _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\
 
 
 def escaped(text: str) -> str:
-    r"""Return the text with control characters written as in Python, "\x1b" say: a terminal would obey them."""
+    r"""Return the text with control characters, which a terminal would execute, escaped as in Python, such as "\x1b"."""
     return _UNSAFE.sub(lambda found: repr(found[0])[1:-1], text)
 
 

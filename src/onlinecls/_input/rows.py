@@ -10,17 +10,17 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import Any
 
-NO_INDICES = np.empty(0, np.uint8)  # the indices of dense rows: a column is the place in the row
+NO_INDICES = np.empty(0, np.uint8)  # the indices of dense rows: a number's column is its place in the row
 
 
 class Rows:
-    """Hold rows for the compiled code: row i is data[indptr[i]:indptr[i + 1]], at the columns in the same part of indices.
+    """Rows for the compiled code: row i is data[indptr[i]:indptr[i + 1]], at the columns in the same part of indices.
 
     data : float32 or float64. indices : int32 or int64, strictly rising in each row and below n_features; `NO_INDICES` where the
     rows are dense. indptr : int64; it does not begin with 0 in a part of other rows. All are contiguous, all values are finite.
 
-    The code that makes one guarantees this: `validate` has checked a user's input, a parser its own. It is not checked again,
-    and costs less than a matrix of scipy.sparse, which takes a tenth of the time of parsing to make and whose import takes twice
+    The code that makes them guarantees this: `validate` has checked a user's input, a parser its own. They are not checked again,
+    and cost less than a matrix of scipy.sparse, which takes a tenth of the time of parsing to make, and whose import takes twice
     as long as that of this package.
     """
 

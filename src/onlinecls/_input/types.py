@@ -20,10 +20,10 @@ class Sparse(Protocol):
     def tocsr(self) -> Any: ...
 
 
-#: Rows of features: anything that numpy makes an array of (data frames too), or a matrix of scipy.sparse.
+#: Rows of features: anything that numpy converts to an array (data frames too), or a matrix of scipy.sparse.
 Matrix: TypeAlias = ArrayLike | Sparse | Rows
 
-#: (X, y) or (X, y, weight). X is what the learner reads: of a pipeline, tables and texts too.
+#: (X, y) or (X, y, weight). X is what the learner reads: for a pipeline also tables and texts.
 XY: TypeAlias = tuple[Any, ArrayLike]
 XYWeight: TypeAlias = tuple[Any, ArrayLike | None, ArrayLike | None]
 

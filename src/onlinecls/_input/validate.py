@@ -187,7 +187,7 @@ def as_csr(who: str, X):
         raise
     except Exception as error:  # texts, lists and objects instead of arrays fail in many ways
         raise ValueError(
-            f"{who}: X must be a valid sparse matrix, got a {X.format} matrix that is not ({error}). "
+            f"{who}: X must be a valid sparse matrix, got an invalid {X.format} matrix ({error}). "
             "Build it with scipy.sparse.csr_matrix((data, (rows, columns)), shape=...)."
         ) from None
     return csr if isinstance(X, sparse.sparray) else sparse.csr_matrix(csr)
@@ -584,7 +584,7 @@ def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray |
 
 
 def encode_known(who: str, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return each label's place among the sorted classes, or raise ValueError for one that is none of them."""
+    """Return each label's place among the sorted classes, or raise ValueError for a label that is not among them."""
     codes, unknown = encode(y, classes)
     if unknown is not None:
         raise ValueError(

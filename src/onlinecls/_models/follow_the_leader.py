@@ -146,7 +146,7 @@ class ForelState(OfFile):
         self.labels, self.weights, self.alpha = self.labels[:n], self.weights[:n], self.alpha[:n]
 
     def value(self) -> float:
-        """D(α)."""
+        """Compute D(α)."""
         found = self.alpha.sum()
         if self.params["loss"] == LOSSES["log_loss"]:
             live = self.weights > 0.0

@@ -94,7 +94,7 @@ class GaussianState(WithPrior):
         return half
 
     def covariance(self, flat: bool) -> np.ndarray:
-        """Variances, (columns, n_features), or (n_features,) of a single vector if flat: a read-only view."""
+        """Return variances, (columns, n_features), or (n_features,) of a single vector if flat: a read-only view."""
         variances = self.view[: self.n_features, 1].T
         return read_only(variances[0] if flat else variances)
 

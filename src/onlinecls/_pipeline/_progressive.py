@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def learn_predicting(pipeline: StreamPipeline, X: Any, y: np.ndarray, classes: Any, weights: np.ndarray) -> np.ndarray:
-    """`partial_fit`; return what `predict` would have said of each row just before it, None where there was no model, as objects.
+    """Run `partial_fit`; return the prediction of each row from just before it, None where there was no model, as objects.
 
     weights : of the rows, empty if all are 1.
     """

@@ -27,7 +27,7 @@ __all__ = ["hash_words", "load_sms_spam"]
 def hash_words(texts: Iterable[str], n_features: int = 2**20, dtype: FloatType = np.float32) -> Any:
     """Return rows of unit length of the lower-cased words of texts, hashed to columns.
 
-    Written in Python for examples and tests of this package: about 100,000 words a second.
+    It is written in Python for examples and tests of this package: about 100,000 words a second.
 
     Parameters
     ----------

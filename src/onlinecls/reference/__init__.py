@@ -1,11 +1,11 @@
 """Reference implementations of the algorithms: NumPy, float64, dense, one row at a time. Slow, made to be read and changed.
 
-A rule is a function from what a row comes to (`Stats`) to the step to take (`Step`). With a geometry, which says what a step
-moves, it is a learner with the interface of the others:
+A rule is a function from a row's statistics (`Stats`) to a step (`Step`). With a geometry, which defines what a step changes, it
+is a learner with the interface of the others:
 
 >>> from onlinecls.reference import RuleClassifier, Stats, Step
 >>> def cautious(s: Stats) -> Step:
-...     "PA-I that goes half of the way."
+...     "Take half of PA-I's step."
 ...     return Step(tau=min(1.0, 0.5 * s.loss / s.q)) if s.loss > 0.0 else Step()
 >>> learner = RuleClassifier(cautious).partial_fit([[3.0, 4.0]], [1], classes=[0, 1])
 >>> learner.coef_.round(9).tolist(), learner.intercept_.round(9).tolist()
@@ -16,7 +16,7 @@ RULES has the papers' rules, by their names in the library's tables, in their or
 
 `PotentialClassifier` and `PotentialRegressor` are the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any
 convex loss, any rates and any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `PNorm`, `Entropic`, `Quadratic`. They
-compute both sides of Lemma 1 as they go. `LeaderClassifier` and `LeaderRegressor` follow the regularized leader with any of
+compute both sides of Lemma 1 while learning. `LeaderClassifier` and `LeaderRegressor` follow the regularized leader with any of
 these f and losses. `MatrixAdaGrad` and `DualMatrixAdaGrad` are AdaGrad with its full matrix.
 `Committee` combines models of classes by a `Combiner` of their scores.
 

@@ -1,4 +1,4 @@
-"""A committee as one would write it down: what combines the scores of learners, and learners combined.
+"""A committee in plain NumPy: the combiner of learners' scores, and learners combined.
 
 >>> from onlinecls.reference import RULES, Additive, Combiner, Committee, Gaussian, Model
 >>> makes = [lambda d: Gaussian(d, RULES["arow"].step, r=0.1), lambda d: Additive(d, RULES["pa1"].step, C=0.1)]
@@ -23,7 +23,7 @@ class Combiner:
     """The weights a of K scores: AROW with a full covariance over them ("arow"), or exponential weights ("hedge").
 
     r : noise variance of a row. forgetting : before each row Σ <- Σ/(1 - forgetting), scaled back where its trace passes K.
-    paid : with "hedge", the sum of the means of the members' losses by the weights.
+    paid : with "hedge", the sum over rounds of the members' losses averaged by the weights.
     """
 
     Sigma: np.ndarray
@@ -43,7 +43,7 @@ class Combiner:
         self.a, self.Sigma, self.L, self.paid, self.t = np.full(self.k, 1.0 / self.k), np.eye(self.k), np.zeros(self.k), 0.0, 0
 
     def learn_margin(self, z: np.ndarray, y: float, losses: np.ndarray, c: float = 1.0) -> None:
-        """Learn that y a.z should be 1. losses : of each member, in [0, 1]; "hedge" goes by these alone."""
+        """Learn that y a.z should be 1. losses : of each member, in [0, 1]; "hedge" uses only these."""
         margin = y * (self.a @ z)
         if self.combine == "hedge":
             self.pay(losses, c)
@@ -80,7 +80,7 @@ class Combiner:
 
 
 class Committee:
-    """Models of k classes, whose scores a combiner weighs."""
+    """Models of k classes, whose scores a combiner weights."""
 
     combiner: Combiner
     members: list[Model]
@@ -90,26 +90,26 @@ class Committee:
         self.members, self.combiner, self.n_mistakes = members, combiner, 0
 
     def consume(self, x: np.ndarray, y: int, c: float = 1.0) -> None:
-        """One round: all members score the row, the combiner predicts and learns, then the members learn."""
+        """Run one round: all members score the row, the combiner predicts and learns, then the members learn."""
         x = np.asarray(x, dtype=np.float64)
-        said = np.stack([member.W @ x for member in self.members])
-        scores = self.combiner.a @ said
-        if said.shape[1] == 1:
+        by_member = np.stack([member.W @ x for member in self.members])
+        scores = self.combiner.a @ by_member
+        if by_member.shape[1] == 1:
             sign = 2.0 * y - 1.0
             self.n_mistakes += bool((scores[0] > 0.0) != y)
-            self.combiner.learn_margin(said[:, 0], sign, np.clip(1.0 - sign * said[:, 0], 0.0, 1.0), c)
+            self.combiner.learn_margin(by_member[:, 0], sign, np.clip(1.0 - sign * by_member[:, 0], 0.0, 1.0), c)
         else:
             self.n_mistakes += bool(np.argmax(scores) != y)
             wrong = np.delete(np.arange(len(scores)), y)
             rival = wrong[np.argmax(scores[wrong])]
-            own = said[:, y] - said[:, wrong].max(axis=1)
-            self.combiner.learn_margin(said[:, y] - said[:, rival], 1.0, np.clip(1.0 - own, 0.0, 1.0), c)
+            own = by_member[:, y] - by_member[:, wrong].max(axis=1)
+            self.combiner.learn_margin(by_member[:, y] - by_member[:, rival], 1.0, np.clip(1.0 - own, 0.0, 1.0), c)
         for member in self.members:
             member.consume(x, y, c)
 
 
 class NumberCommittee:
-    """Learners of numbers, whose predictions a combiner weighs, in units of y: of the first 16 rows."""
+    """Learners of numbers, whose predictions a combiner weights, in units of y from the first 16 rows."""
 
     combiner: Combiner
     members: list[Any]

@@ -73,7 +73,7 @@ class _Slow(_Intercept, Estimator):
         return [generator.permutation(n_rows) if self.shuffle else np.arange(n_rows) for _ in range(self.max_iter)]
 
     def _begin(self, rows: np.ndarray, y: ArrayLike, classes: Any, first: bool) -> tuple[np.ndarray, dict]:
-        """Return the targets as numbers, and the attributes of a model that begins now or goes on."""
+        """Return the targets as numbers, and the attributes of a new or continued model."""
         raise NotImplementedError
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -131,7 +131,7 @@ def _learner_of(rule: Any, params: Mapping[str, Any] | None, values: dict) -> Ca
 
 
 class _Checked:
-    """Refuse what a rule of the user's returns unless it is a finite step. (Of the library's own, infinite ones are skipped.)"""
+    """A user's rule, whose result is refused unless it is a finite step. (Infinite steps of the library's rules are skipped.)"""
 
     def __init__(self, rule: Callable[..., Step]) -> None:
         self.rule = rule
@@ -156,7 +156,7 @@ class _SlowClassifier(_Slow):
     """Base of the slow classifiers. All classes are known at the first call, given or from its rows."""
 
     _estimator_type = "classifier"
-    _is_binary = False  # whether there may be no third class
+    _is_binary = False  # True if a third class is refused
     classes_: NDArray[Any]
     multi_class: str
 
@@ -166,7 +166,7 @@ class _SlowClassifier(_Slow):
     def partial_fit(
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from rows in the order given, one pass. classes : all classes, at the first call; by default those of y."""
+        """Learn from rows in the given order, in one pass. classes : all classes, at the first call; by default those of y."""
         return self._learn(X, y, classes, sample_weight, False)
 
     def _begin(self, rows: np.ndarray, y: ArrayLike, classes: Any, first: bool) -> tuple[np.ndarray, dict]:
@@ -244,7 +244,7 @@ class _SlowRegressor(_Slow):
         return regressor_tags(False)
 
     def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows in the order given, one pass."""
+        """Learn from rows in the given order, in one pass."""
         return self._learn(X, y, None, sample_weight, False)
 
     def _begin(self, rows: np.ndarray, y: ArrayLike, classes: Any, first: bool) -> tuple[np.ndarray, dict]:
@@ -288,7 +288,7 @@ class RuleClassifier(_ByRule, _SlowClassifier):
     Parameters
     ----------
     rule : callable or str
-        A function Stats -> Step (with `params` as keyword arguments), or a name of `RULES`, whose geometry is then taken too.
+        A function Stats -> Step (with `params` as keyword arguments), or a name of `RULES`, whose geometry is then used too.
     params : dict, default=None
         The rule's own parameters.
     geometry : {"additive", "gaussian", "potential"}, default="additive"
@@ -311,7 +311,7 @@ class RuleClassifier(_ByRule, _SlowClassifier):
     Attributes
     ----------
     classes_, coef_, intercept_, covariance_, n_features_in_, t_, n_updates_, n_mistakes_
-        As of the compiled classifiers; float64.
+        As in the compiled classifiers; float64.
 
     Examples
     --------
@@ -380,7 +380,7 @@ class PotentialClassifier(_ByPotential, _SlowClassifier):
     eta : float or callable, default=1.0
         η_t, or a function of Stats and the signed row. `conservative`: 1 on mistakes alone.
     fit_intercept, intercept_scaling, max_iter, shuffle, random_state
-        As of `RuleClassifier`.
+        As in `RuleClassifier`.
 
     Examples
     --------
@@ -403,12 +403,12 @@ class PotentialRegressor(_ByPotential, _SlowRegressor):
     Parameters
     ----------
     f, eta
-        As of `PotentialClassifier`; Stats.margin is -|y - w.x|.
+        As in `PotentialClassifier`; Stats.margin is -|y - w.x|.
     loss : {"absolute", "squared", "epsilon_insensitive"} or Loss, default="absolute"
     epsilon : float, default=0.1
-        Of "epsilon_insensitive".
+        For "epsilon_insensitive".
     fit_intercept, intercept_scaling, max_iter, shuffle, random_state
-        As of `RuleClassifier`.
+        As in `RuleClassifier`.
 
     Examples
     --------
@@ -430,7 +430,7 @@ class PotentialRegressor(_ByPotential, _SlowRegressor):
 @dataclass(init=False, eq=False, repr=False)
 class _Leader(_Slow):
     if not TYPE_CHECKING:  # (the base has them as parameters)
-        max_iter, shuffle, random_state = 1, False, None  # no parameters
+        max_iter, shuffle, random_state = 1, False, None  # (not parameters)
     f: Any = None
     loss: Any = ""
     _: KW_ONLY
@@ -456,9 +456,9 @@ class LeaderClassifier(_Leader, _SlowClassifier):
         `SquaredNorm` or `Entropic`. None: SquaredNorm().
     loss : {"hinge", "log_loss"}, default="hinge"
     gap_tol : float, default=1e-6
-        The duality gap that is allowed after each row.
+        The duality gap allowed after each row.
     fit_intercept, intercept_scaling
-        As of `RuleClassifier`.
+        As in `RuleClassifier`.
 
     Examples
     --------
@@ -474,7 +474,7 @@ class LeaderClassifier(_Leader, _SlowClassifier):
 
 @dataclass(eq=False, repr=False)
 class LeaderRegressor(_Leader, _SlowRegressor):
-    """Follow the regularized leader for targets. Parameters as `LeaderClassifier`'s, but
+    """Follow the regularized leader for targets. It takes the parameters of `LeaderClassifier`, but
 
     Parameters
     ----------
@@ -489,6 +489,6 @@ class LeaderRegressor(_Leader, _SlowRegressor):
     """
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
-        epsilon = 0.0  # no parameter
+        epsilon = 0.0  # (not a parameter)
     _offered = tuple(REGRESSION_LOSSES)
     loss: Literal["absolute", "squared"] = "absolute"

@@ -1,6 +1,6 @@
 """Learners in R^d on signed examples, and a model of several classes made of them.
 
-A learner is shown signed examples z = y x and wants the margin m = w.z large:
+A learner receives signed examples z = y x and increases the margin m = w.z:
 
 >>> from onlinecls.reference import RULES, Gaussian
 >>> learner = Gaussian(2, RULES["arow"].step, r=1.0)
@@ -123,7 +123,8 @@ class Gaussian(Additive):
     """w += tau Σz, Σ^-1 += beta z z', Σ (d,) when diagonal, (d, d) when full, at the start initial_variance times the identity.
 
     Where variances fall to 0 geometrically (CW on noisy labels), those of the diagonal stay at or above `floor`.
-    forgetting : before each row Σ <- D Σ D, D diagonal, D_jj = 1/√(1 - forgetting), or less where Σ_jj would pass the first one.
+    forgetting : before each row Σ <- D Σ D, D diagonal, D_jj = 1/√(1 - forgetting), or less if Σ_jj would exceed its
+    initial value.
     """
 
     Sigma: Any
@@ -176,7 +177,7 @@ class Gaussian(Additive):
 class Potential(Gaussian):
     """θ += tau z, w = Σθ, Σ^-1 += precision(Stats) z z': the potential framework with f_t(w) = w'Σ_t^-1 w / 2 (NAROW, Fig. 1).
 
-    The rule sees m' = z'Σ_tθ, where Σ_t already holds z.  Without a step Σ_t is not kept.
+    The rule sees m' = z'Σ_tθ, where Σ_t already includes z.  Without a step Σ_t is discarded.
     """
 
     Sigma: Any
@@ -209,7 +210,7 @@ class Potential(Gaussian):
 class MatrixAdaGrad(Learner):
     """AdaGrad on the hinge loss with the full matrix G = Σ gg', g = -c z where m < 1. Duchi, Hazan, Singer (COLT 2010).
 
-    Mirror descent: w -= eta0 (delta I + G^(1/2))^-1 g. Each class has a matrix of its own.
+    Mirror descent: w -= eta0 (delta I + G^(1/2))^-1 g. Each class has its own matrix.
     """
 
     delta: float
@@ -234,7 +235,7 @@ class MatrixAdaGrad(Learner):
         self.w = self.w - self.scaled(g)
 
     def scaled(self, a: np.ndarray) -> np.ndarray:
-        """eta0 (delta I + G^(1/2))^-1 a."""
+        """Compute eta0 (delta I + G^(1/2))^-1 a."""
         ridge = self.delta * np.eye(self.G.shape[1])
         return np.concatenate([self.eta0 * np.linalg.solve(ridge + root(S), x) for S, x in blocks(self.G, a)])
 
@@ -260,7 +261,7 @@ class Model:
     """k classes, coded 0..k-1 in the order of their labels: one vector for k <= 2, one a class from k = 3 on.
 
     make : d -> Learner.  Binary is one learner on z = y x.  Crammer-Singer is the same on z = phi(x, y) - phi(x, r), where
-    phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r need no code of their own.
+    phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r need no extra code.
     """
 
     d: int

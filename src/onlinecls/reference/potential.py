@@ -48,7 +48,7 @@ REGRESSION_LOSSES = {
 
 
 def entropy_of_shares(shares: np.ndarray, signed: bool) -> float:
-    """Return the least Σ p log(n p) over p >= 0 of sum 1 with these shares; infinite if there are none.
+    """Return the least Σ p log(n p) over p >= 0 that sum to 1 and have these shares; infinite if there are none.
 
     signed: p+ - p- = shares, n = 2d, and the rest, 1 - ||shares||_1, goes to pairs as √(shares² + 4c²). Else p = shares, n = d.
     """
@@ -172,7 +172,7 @@ class Entropic(SquaredNorm):
 class Quadratic(SquaredNorm):
     """f_t(w) = w'A_t w/2, A_t = Σ_t^-1 = A_{t-1} + precision(Stats) x x', full or diagonal; β = 1 for the norm √(w'A_t w).
 
-    precision : of x (margin and loss are not known yet), with r or b; 1/r as the second-order Perceptron, or NAROW's.
+    precision : of x (margin and loss are not known yet), with r or b; 1/r as in the second-order Perceptron, or NAROW's.
     """
 
     b: float | None
@@ -309,10 +309,10 @@ class PotentialLearner(Learner):
 
 
 class LeaderLearner(Learner):
-    """w_t = argmin f(w) + Σ_{i <= t} c_i l_i(w), for any f above that stays (not Quadratic), by coordinate ascent on the dual.
+    """w_t = argmin f(w) + Σ_{i <= t} c_i l_i(w), for any fixed f above (not Quadratic), by coordinate ascent on the dual.
 
-    loss : "hinge", "log_loss"; for targets "absolute", "squared". A row's α moves θ by α z; its best value, all others as they
-    are, is where the dual's derivative is 0, or an end of its range. Sweeps go on until the duality gap is at most gap_tol.
+    loss : "hinge", "log_loss"; for targets "absolute", "squared". A row's α moves θ by α z; its optimum, given all others, is
+    where the dual's derivative is 0, or an end of its range. Sweeps go on until the duality gap is at most gap_tol.
     """
 
     f: Any
@@ -358,7 +358,7 @@ class LeaderLearner(Learner):
         z, y, c = self.rows[i]
         rest = self.theta - self.alpha[i] * z
         low, high = {"hinge": (0.0, c), "log_loss": (0.0, c), "absolute": (-c, c), "squared": (-inf, inf)}[self.loss]
-        if high == inf:  # (the derivative at α is below -α/(2c) + what it is at 0)
+        if high == inf:  # (the derivative at α is below -α/(2c) + its value at 0)
             reach = 2.0 * c * abs(self.slope(rest, z, y, c, 0.0)) + 1e-300
             low, high = -reach, reach
         for _ in range(200):  # the derivative falls: halving
@@ -380,7 +380,7 @@ class LeaderLearner(Learner):
         return y - score - (alpha / (2.0 * c) if self.loss == "squared" else 0.0)
 
     def duality_gap(self) -> float:
-        """Σ [c l(w) - the loss's part of the dual] + w.θ, which is P(w) - D(α), for f(w) + f*(θ) = w.θ."""
+        """Compute Σ [c l(w) - the loss's part of the dual] + w.θ, which is P(w) - D(α), as f(w) + f*(θ) = w.θ."""
         w = self.w
         gap = float(w @ self.theta)
         for (z, y, c), alpha in zip(self.rows, self.alpha, strict=True):

@@ -45,7 +45,7 @@ RULES: dict[str, Rule] = {}
 
 
 def _rule(name: str, geometry: str = "additive", precision: Callable[..., float] | None = None) -> Any:
-    """Enter a rule in RULES, by its name in the registry."""
+    """Register a rule in RULES, by its name in the registry."""
 
     def enter(step: Callable[..., Step]) -> Callable[..., Step]:
         RULES[name] = Rule(step, geometry, precision)
@@ -56,31 +56,31 @@ def _rule(name: str, geometry: str = "additive", precision: Callable[..., float]
 
 @_rule("perceptron")
 def perceptron(s: Stats, eta0: float = 1.0) -> Step:
-    """m <= 0:  w += eta c z.  Tutorial III; NAROW 2."""
+    """Step if m <= 0:  w += eta c z.  Tutorial III; NAROW 2."""
     return Step(eta0 * s.weight) if s.margin <= 0.0 else REST
 
 
 @_rule("aggressive_perceptron")
 def aggressive_perceptron(s: Stats, eta0: float = 1.0) -> Step:
-    """m < 1:  w += eta c z.  Tutorial III, DA1."""
+    """Step if m < 1:  w += eta c z.  Tutorial III, DA1."""
     return Step(eta0 * s.weight) if s.loss > 0.0 else REST
 
 
 @_rule("pa1")
 def pa1(s: Stats, C: float = 1.0) -> Step:
-    """PA-I:  tau = min(C c, l / ||z||²).  Tutorial III; NAROW 4.1.  C = inf is PA (Crammer et al., NIPS 2003, 3)."""
+    """Step by PA-I:  tau = min(C c, l / ||z||²).  Tutorial III; NAROW 4.1.  C = inf is PA (Crammer et al., NIPS 2003, 3)."""
     return Step(min(C * s.weight, s.loss / s.q)) if s.loss > 0.0 else REST
 
 
 @_rule("pa2")
 def pa2(s: Stats, C: float = 1.0) -> Step:
-    """PA-II:  tau = l / (||z||² + 1/(2Cc)).  Crammer et al. (NIPS 2003), 5, whose gamma is 1/(2C)."""
+    """Step by PA-II:  tau = l / (||z||² + 1/(2Cc)).  Crammer et al. (NIPS 2003), 5, whose gamma is 1/(2C)."""
     return Step(s.loss / (s.q + 1.0 / (2.0 * C * s.weight))) if s.loss > 0.0 else REST
 
 
 @_rule("arow_regression", "gaussian")
 def least_squares(s: Stats, r: float = 1.0, r1: float | None = None, r2: float | None = None) -> Step:
-    """w += l / (v + r1/c) Σz,  Σ^-1 += c z z'/r2,  on every row.  Recursive least squares; AROW (NIPS 2009), 7.
+    """Step on every row:  w += l / (v + r1/c) Σz,  Σ^-1 += c z z'/r2.  Recursive least squares; AROW (NIPS 2009), 7.
 
     r1 = 1/(2 lambda_1) and r2 = 1/(2 lambda_2) of eq. 1; both are r unless given.
     """
@@ -89,7 +89,7 @@ def least_squares(s: Stats, r: float = 1.0, r1: float | None = None, r2: float |
 
 @_rule("arow", "gaussian")
 def arow(s: Stats, r: float = 1.0, r1: float | None = None, r2: float | None = None) -> Step:
-    """m < 1:  w += l / (v + r1/c) Σz,  Σ^-1 += c z z'/r2.  Crammer, Kulesza, Dredze (NIPS 2009), eqs 7-9."""
+    """Step if m < 1:  w += l / (v + r1/c) Σz,  Σ^-1 += c z z'/r2.  Crammer, Kulesza, Dredze (NIPS 2009), eqs 7-9."""
     return least_squares(s, r, r1, r2) if s.loss > 0.0 else REST
 
 
@@ -99,13 +99,13 @@ def quantile(eta: float) -> float:
 
 
 def stdev_alpha(m: float, v: float, phi: float) -> float:
-    """alpha = (-m psi + √(m² phi⁴/4 + v phi² zeta)) / (v zeta),  psi = 1 + phi²/2,  zeta = 1 + phi²."""
+    """Return alpha = (-m psi + √(m² phi⁴/4 + v phi² zeta)) / (v zeta),  psi = 1 + phi²/2,  zeta = 1 + phi²."""
     psi, zeta = 1 + phi**2 / 2, 1 + phi**2
     return (-m * psi + sqrt(m**2 * phi**4 / 4 + v * phi**2 * zeta)) / (v * zeta)
 
 
 def stdev_step(alpha: float, v: float, phi: float) -> Step:
-    """w += alpha Σz,  Σ^-1 += (alpha phi/√u) z z',  √u = (-g + √(g² + 4v)) / 2,  g = alpha v phi.
+    """Step by w += alpha Σz,  Σ^-1 += (alpha phi/√u) z z',  √u = (-g + √(g² + 4v)) / 2,  g = alpha v phi.
 
     The printed form of √u cancels to 0 when v << g²; the code computes the same number without cancellation.
     """
@@ -122,14 +122,14 @@ def held_back(step: Step, c: float) -> Step:
 
 @_rule("cw_stdev", "gaussian")
 def cw_stdev(s: Stats, eta: float) -> Step:
-    """CW, standard deviation form.  Crammer, Dredze, Pereira (NIPS 2008): exact convex confidence-weighted learning."""
+    """Step by CW, standard deviation form.  Crammer, Dredze, Pereira (NIPS 2008): exact convex confidence-weighted learning."""
     phi = quantile(eta)
     return held_back(stdev_step(stdev_alpha(s.margin, s.v, phi), s.v, phi), s.weight) if s.v > 0.0 else REST
 
 
 @_rule("cw_variance", "gaussian")
 def cw_variance(s: Stats, eta: float) -> Step:
-    """CW, variance form.  Dredze, Crammer, Pereira (ICML 2008): confidence-weighted linear classification."""
+    """Step by CW, variance form.  Dredze, Crammer, Pereira (ICML 2008): confidence-weighted linear classification."""
     if not s.v > 0.0:
         return REST
     phi = quantile(eta)
@@ -140,7 +140,7 @@ def cw_variance(s: Stats, eta: float) -> Step:
 
 @_rule("scw1", "gaussian")
 def scw1(s: Stats, eta: float, C: float = 1.0) -> Step:
-    """SCW-I:  CW's alpha, at most C c.  Wang, Zhao, Hoi (ICML 2012), proposition 1."""
+    """Step by SCW-I:  CW's alpha, at most C c.  Wang, Zhao, Hoi (ICML 2012), proposition 1."""
     phi = quantile(eta)
     if not phi * sqrt(s.v) > s.margin:
         return REST
@@ -148,7 +148,7 @@ def scw1(s: Stats, eta: float, C: float = 1.0) -> Step:
 
 
 def scw2_alpha(m: float, v: float, phi: float, C: float) -> float:
-    """SCW-II's alpha, proposition 2 (LIBOL has n * 2 where n² is meant)."""
+    """Return SCW-II's alpha, proposition 2 (LIBOL has n * 2 where n² is meant)."""
     n = v + 1 / (2 * C)
     gamma = phi * sqrt(phi**2 * m**2 * v**2 + 4 * n * v * (n + v * phi**2))
     return max(0.0, (-(2 * m * n + phi**2 * m * v) + gamma) / (2 * (n**2 + n * v * phi**2)))
@@ -156,36 +156,36 @@ def scw2_alpha(m: float, v: float, phi: float, C: float) -> float:
 
 @_rule("scw2", "gaussian")
 def scw2(s: Stats, eta: float, C: float = 1.0) -> Step:
-    """SCW-II: a squared penalty.  Proposition 2."""
+    """Step by SCW-II, with a squared penalty.  Proposition 2."""
     phi = quantile(eta)
     return stdev_step(scw2_alpha(s.margin, s.v, phi, C * s.weight), s.v, phi) if phi * sqrt(s.v) > s.margin else REST
 
 
 def row_precision(s: Stats, r: float) -> float:
-    """Σ^-1 += z z'/r.  NAROW 4.2."""
+    """Return 1/r of Σ^-1 += z z'/r.  NAROW 4.2."""
     return 1.0 / r
 
 
 def narow_precision(s: Stats, b: float) -> float:
-    """1/r_t = (b chi - 1)/chi, chi = z'Σz; where b chi <= 1, r_t is infinite: nothing is added.  NAROW 5."""
+    """Return 1/r_t = (b chi - 1)/chi, chi = z'Σz; 0 where b chi <= 1, as r_t is infinite.  NAROW 5."""
     return (b * s.v - 1.0) / s.v if b * s.v > 1.0 else 0.0
 
 
 @_rule("sop", "potential", row_precision)
 def sop(s: Stats, r: float = inf) -> Step:
-    """m' <= 0:  θ += c z.  Second-order Perceptron, NAROW 4.2."""
+    """Step if m' <= 0:  θ += c z.  Second-order Perceptron, NAROW 4.2."""
     return Step(s.weight) if s.margin <= 0.0 else REST
 
 
 @_rule("aggressive_sop", "potential", row_precision)
 def aggressive_sop(s: Stats, r: float = inf) -> Step:
-    """m' < 1:  θ += c z.  NAROW Fig. 1, 4.2, 4.3."""
+    """Step if m' < 1:  θ += c z.  NAROW Fig. 1, 4.2, 4.3."""
     return Step(s.weight) if s.margin < 1.0 else REST
 
 
 @_rule("narow", "potential", narow_precision)
 def narow(s: Stats, b: float = inf) -> Step:
-    """m' < 1 and chi > 0:  θ += c z.  NAROW 5."""
+    """Step if m' < 1 and chi > 0:  θ += c z.  NAROW 5."""
     return Step(s.weight) if s.margin < 1.0 and s.v > 0.0 else REST
 
 
