@@ -46,7 +46,7 @@ FOLDS, MOST = 3, 5.0  # thirds of the sets; what the passes of a committee's mem
 
 
 def problem(name, form, n):
-    """The first n rows of a set and the numbers of their classes."""
+    """Return the first n rows of a set and the numbers of their classes."""
     wide = {} if name in corpora.BINARY else {"n_features": 2**18}  # (a vector a class)
     X, y = corpora.load(name, normalize=form != "raw", **wide)
     classes, codes = np.unique(y[:n], return_inverse=True)
@@ -74,13 +74,13 @@ def said_by(make, X, y):
 
 
 def mistakes(said, y):
-    """Mistakes of each candidate by itself; said : (candidates, rows, classes)."""
+    """Count the mistakes of each candidate by itself; said : (candidates, rows, classes)."""
     predicted = said[:, :, 0] > 0 if said.shape[2] == 1 else said.argmax(axis=2)
     return np.sum(predicted != y, axis=1)
 
 
 def combined(said, y, masks, r=1.0, forgetting=0.01):
-    """Mistakes of the committees of these members, (committees, candidates) 0 or 1, all at once: AROW over their scores."""
+    """Count the mistakes of the committees of these members, (committees, candidates) 0 or 1, at once: AROW over their scores."""
     size = masks.sum(axis=1)
     a, wrong = masks / size[:, None], np.zeros(len(masks), int)
     sigma = masks[:, :, None] * np.eye(masks.shape[1])
@@ -113,7 +113,7 @@ def combined(said, y, masks, r=1.0, forgetting=0.01):
 
 
 def seconds(X, y):
-    """The least processor time of each candidate's pass over these rows, of seven."""
+    """Return the least processor time of each candidate's pass over these rows, of seven."""
     found = np.empty((7, len(CANDIDATES)))
     for times in found:
         for i, make in enumerate(CANDIDATES.values()):
@@ -139,12 +139,12 @@ def choose(path, n):
 
 
 def mean(errors):
-    """Geometric means over sets, in per cent."""
+    """Compute geometric means over sets, in per cent."""
     return 100.0 * np.exp(np.mean(np.log(np.maximum(errors, 1e-4)), axis=0))
 
 
 def chosen(found):
-    """The table of choices: who is chosen without a third of the sets, and how that does on it."""
+    """Make the table of choices: those made without a third of the sets, and their errors on it."""
     names, groups, keys = list(CANDIDATES), found["groups"], list(found["together"])
     together, alone = (np.array(list(found[part].values())) for part in ("together", "alone"))
     prices = np.array(found["prices"])
@@ -174,7 +174,7 @@ COLUMNS = ("AROW", "best member", "committee", "exponential weights")
 
 
 def errors_of(X, y, classes):
-    """Errors in per cent: of AROW, of the best member in hindsight, of the committee, of the one with exponential weights."""
+    """Return errors in per cent: of AROW, the best member in hindsight, the committee, and the one with exponential weights."""
     committee, hedge = (onlinecls.CommitteeClassifier(combine=combine).partial_fit(X, y, classes=classes)
                         for combine in ("arow", "hedge"))
     alone = onlinecls.AROWClassifier().partial_fit(X, y, classes=classes)
@@ -204,7 +204,7 @@ def wide(names, form, n=20000):
 
 
 def narrow():
-    """Tables of scikit-learn's and a9a's 123 columns, standardised, in random order; and with labels that turn half-way."""
+    """Return tables of scikit-learn's and a9a's 123 columns, standardised and shuffled, and with labels that turn half-way."""
     from sklearn import datasets
 
     found = {}
@@ -232,7 +232,7 @@ def log_loss(learner, X, y):
 
 
 def others():
-    """Log losses of probabilities, and squared errors of targets -1 and 1, on the sets of two classes: geometric means."""
+    """Return log losses of probabilities, and squared errors of targets -1 and 1, on sets of two classes: geometric means."""
     losses, errors = [], []
     for name in corpora.BINARY:
         X, y = problem(name, "unit", 20000)
@@ -252,7 +252,7 @@ def others():
 
 
 def priced(X, y):
-    """Processor time of one pass, of AROW, of all automatic members and of the committee, and that of rows one by one."""
+    """Time one pass, of AROW, of all automatic members and of the committee, and rows one by one, on the processor."""
     begun = onlinecls.CommitteeClassifier().partial_fit(X, y)
     makes = [onlinecls.AROWClassifier(), *begun.members_, begun]
     times = np.empty((7, len(makes)))
