@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("ONLINECLS_DATA", ROOT / ".." / "shared" / "data"))
 FULL, SMOKE = "--full" in sys.argv, "--smoke" in sys.argv
 OUT = ROOT / "reproduced" / "smoke" if SMOKE else ROOT / "reproduced"
+DEVIATION = 8.5  # of the synthetic data's 18 features that are noise
 COLOURS = {
     "PA-I": "tab:red", "PA": "tab:red", "SOP": "tab:purple", "CW": "tab:orange", "AdaGrad": "tab:green", "NAROW": "tab:blue",
     "AROW": "black",
