@@ -106,7 +106,8 @@ def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike
         A linear classifier, regressor or one-class learner of this library with fit_intercept=False, average=False and
         class_weight=None, not fitted yet. With u: one that a theorem covers, with these parameters.
     X : {array-like, sparse matrix} of shape (n_rows, n_features)
-        Read as dense float64. With u, sparse rows stay sparse, and X may be an iterable of (X, y) batches.
+        Read as dense float64. With u, sparse rows stay sparse, and X may be an iterable of batches (X, y) or (X, y, weight) with
+        weights of 1, such as a stream.
     y : array-like of shape (n_rows,)
         -1 or +1; of a regressor, targets; of a one-class learner, not used.
     u : array-like of shape (n_features,) or (n_competitors, n_features), default=None
@@ -170,8 +171,9 @@ def _certified(learner: Any, X: Any, y: Any, u: ArrayLike) -> Certificate:
     whole = y is not None or not (signed or targets or batches)  # (one class needs no y)
 
     def chunks() -> Iterator[Course]:
-        for batch, labels in [(X, y)] if whole else X:
-            rows = validate.read_rows(WHO, batch, None)
+        for batch in [(X, y)] if whole else X:
+            some, labels = _unweighted(batch)
+            rows = validate.read_rows(WHO, some, None)
             if rows.n_features != U.shape[1]:
                 raise ValueError(
                     f"{WHO}: u must be {rows.n_features} finite weights, got shape {given.shape}. Give one for each column of X."
@@ -189,6 +191,22 @@ def _certified(learner: Any, X: Any, y: Any, u: ArrayLike) -> Certificate:
 
     paid, allowed = summed(along, chunks())
     return Certificate(learner, along.name, paid, allowed if given.ndim == 2 else allowed[0], given)
+
+
+def _unweighted(batch: Any) -> tuple[Any, Any]:
+    """Return X and y of a batch, whose rows have weight 1."""
+    if not isinstance(batch, tuple) or len(batch) not in (2, 3):
+        found = f"a tuple of {len(batch)}" if isinstance(batch, tuple) else type(batch).__name__
+        raise ValueError(
+            f"{WHO}: X must be rows or an iterable of batches (X, y) or (X, y, weight), got {found} for a batch. Give a matrix "
+            "with its y, or tuples."
+        )
+    X, y, weight = (*batch, None)[:3]
+    other = np.ravel(1.0 if weight is None else weight)
+    other = other[other != 1.0]
+    if len(other):
+        raise ValueError(f"{WHO}: weight must be 1 for every row, got {other[0]}. The theorems are for rows of weight 1.")
+    return X, y
 
 
 def _followed(learner: Any, X: np.ndarray, y: np.ndarray) -> Course:

@@ -38,6 +38,7 @@ from onlinecls import (
     SecondOrderPerceptron,
     _theorems,
     bounds,
+    streams,
 )
 from onlinecls._registry import ALGORITHMS
 from onlinecls.reference.potential import entropy_of_shares
@@ -452,6 +453,20 @@ def test_a_certificate_of_targets_and_of_one_class(name, learner):
     assert (course.paid <= course.allowed + 1e-9 * (1.0 + np.abs(course.allowed))).all()
 
 
+def test_a_certificate_of_a_file_is_that_of_its_rows(tmp_path):
+    X, y = continuous_problem(40, 5, seed=8)
+    path, learner, u = tmp_path / "rows.svm", Perceptron(**NO), [1.0, -1.0, 0.5, 0.0, 0.0]
+    path.write_text("".join(
+        f"{label:+.0f} " + " ".join(f"{i}:{value!r}" for i, value in enumerate(row.tolist(), 1)) + "\n"
+        for row, label in zip(X, y, strict=True)))
+    whole = bounds.follow(learner, X, y, u=u)
+    with streams.read(path, n_features=6, batch_rows=7, dtype="float64") as batches:
+        found = bounds.follow(learner, batches, u=[0.0, *u])
+    weighted = bounds.follow(learner, [(X, y, np.ones(40))], u=u)
+    for one in (found, weighted):
+        assert_allclose((one.paid, one.allowed), (whole.paid, whole.allowed), rtol=1e-6)
+
+
 def test_recursive_least_squares_pay_what_the_best_weights_are_allowed():
     """An identity, so that both sides agree for the ridge solution, on any targets."""
     rng = np.random.default_rng(0)
@@ -749,6 +764,12 @@ ERRORS = {
     "onlinecls.bounds: u must be 2 finite weights, got shape (3,)": lambda: bounds.follow(PLAIN, X, Y, u=[1.0, 2.0, 3.0]),
     "onlinecls.bounds: u must be finite weights, one for each column of X, or rows of them, got shape (2,).":
         lambda: bounds.follow(PLAIN, X, Y, u=[np.nan, 1.0]),
+    "onlinecls.bounds: weight must be 1 for every row, got 2.0. The theorems are for rows of weight 1.":
+        lambda: bounds.follow(PLAIN, [(X, Y, [1.0, 2.0])], u=[0.0, 1.0]),
+    "onlinecls.bounds: X must be rows or an iterable of batches (X, y) or (X, y, weight), got a tuple of 4 for a batch. Give":
+        lambda: bounds.follow(PLAIN, [(X, Y, None, None)], u=[0.0, 1.0]),
+    "onlinecls.bounds: X must be rows or an iterable of batches (X, y) or (X, y, weight), got ndarray for a batch.":
+        lambda: bounds.follow(PLAIN, iter([X]), u=[0.0, 1.0]),
     "onlinecls.bounds.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I.":
         lambda: bounds.follow(PassiveAggressiveRegressor(C=1.0, epsilon=0.1, **NO), X, Y, u=[0.0, 1.0]),
     "onlinecls.bounds: loss must be 'absolute', got loss='squared'":
