@@ -17,6 +17,8 @@ from states import fingerprint
 import onlinecls
 from onlinecls import parallel
 from onlinecls.parallel import _fit as fitting
+from onlinecls.tables import TableVectorizer
+from onlinecls.text import HashingVectorizer
 
 
 def problem(n=60, n_classes=3):
@@ -184,6 +186,63 @@ def always_killing():
     os.kill(os.getpid(), 9)
 
 
+def tables():
+    """Four parts of a table, whose numbers grow from part to part."""
+    draw, parts = np.random.default_rng(0), []
+    for k in range(4):
+        numbers, colors = draw.normal(loc=10 * k, size=50).round(3), draw.choice(["red", "blue", f"only {k}"], 50)
+        parts.append((
+            [{"size": float(x), "color": str(color)} for x, color in zip(numbers, colors, strict=True)],
+            np.where(numbers + 9 * (colors == "red") > 15, "yes", "no"),
+        ))
+    return parts
+
+
+@pytest.mark.parametrize("bits", [0, 4])
+def test_learners_of_parts_of_a_table_merge_behind_the_statistics_of_all(bits, tmp_path):
+    pipeline = onlinecls.make_stream_pipeline(TableVectorizer(bits=bits, slots=8), make())
+    step = TableVectorizer(bits=bits, slots=8).merge(*(TableVectorizer(bits=bits, slots=8).fit(X) for X, _ in tables()))
+    classes = ["no", "yes"]
+    expected = fingerprint(by_hand([(step.transform(X), y, classes) for X, y in tables()]))
+    rows = [row for X, _ in tables() for row in X]
+    for n_jobs in (1, 2):
+        found = parallel.fit(pipeline, tables(), n_jobs=n_jobs, classes=classes)
+        assert type(found) is onlinecls.StreamPipeline and not pipeline.__sklearn_is_fitted__()
+        assert fingerprint(found[1]) == expected and found[0].statistics_ == step.statistics_
+        assert found.predict_one(rows[0]) == found.predict(rows)[0]
+    paths = []
+    for number, (X, y) in enumerate(tables()):
+        paths.append(tmp_path / f"{number}.jsonl")
+        paths[-1].write_text("".join(json.dumps({"label": label, **row}) + "\n" for row, label in zip(X, y, strict=True)))
+    told = []
+    found = parallel.fit(pipeline, str(tmp_path / "*.jsonl"), n_jobs=2, classes=classes, on_batch=told.append)
+    assert fingerprint(found[1]) == expected
+    assert [each["part"] for each in told] == [f"part {k} ({paths[k - 1]})" for k in range(1, 5)]
+    with pytest.warns(UserWarning, match=r"part 2 \(.*missing.jsonl\) is left out"):
+        found = parallel.fit(pipeline, [paths[0], tmp_path / "missing.jsonl", *paths[1:]], classes=classes, on_error="skip")
+    assert fingerprint(found[1]) == expected
+
+
+def test_pipelines_of_texts_learn_parts():
+    texts, labels = ["cheap pills", "lunch at noon", "cheap lunch", "pills at noon"], ["spam", "ham", "ham", "spam"]
+    step = HashingVectorizer(n_features=64)
+    found = parallel.fit(onlinecls.make_stream_pipeline(step, make()), [(texts, labels), iter(zip(texts, labels, strict=True))])
+    assert fingerprint(found[1]) == fingerprint(by_hand([(step.transform(texts), labels)] * 2))
+
+
+def test_pipelines_whose_parts_cannot_merge_are_refused():
+    pipeline = onlinecls.make_stream_pipeline(TableVectorizer(), make())
+    for parts, wrong, message in (
+        ([iter(tables())], pipeline, "parts of a pipeline must be read twice, .* got an iterator as part 1"),
+        (tables(), onlinecls.make_stream_pipeline(TableVectorizer(forgetting=0.1), make()), "statistics of all rows alike"),
+        (tables(), onlinecls.make_stream_pipeline(TableVectorizer(), TableVectorizer(), make()), "a pipeline must have one step"),
+        (tables(), onlinecls.make_stream_pipeline(TableVectorizer(), onlinecls.AROWClassifier(forgetting=0.1)), "forget"),
+        ([], pipeline, "parts must be at least one"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            parallel.fit(wrong, parts)
+
+
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
 def test_a_part_that_kills_every_worker_is_named():
     with pytest.raises(RuntimeError, match=r"workers must live, got 3 that died at part [12] "):
@@ -245,7 +304,7 @@ def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
 
 
 def test_workers_send_models_as_files():
-    found = list(fitting._models(fitting.Task(make(), None, {}), fitting.parts_of(parts_of_arrays()), 1))
+    found = list(fitting._models(partial(fitting.learnt, fitting.Task(make(), None, {})), fitting.parts_of(parts_of_arrays()), 1))
     assert len(found) == 5 and all(type(each.model) is bytes for each in found)
 
 

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 
 from .._estimators.merging import check_alike, check_merges
 from .._input.compat import is_regressor
+from .._pipeline import StreamPipeline
+from ..tables import TableVectorizer
 from ._dask import is_dask, partitions, tree
 from ._parts import Failure, Learnt, Task, learnt, loaded, merge_in_tree, merged, not_merged, parts_of
+from ._pipelines import Transformed, options_for, statistics_of, step_and_learner
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -36,8 +39,9 @@ def fit(
 
     Parameters
     ----------
-    estimator : estimator that merges (see `onlinecls.merge`)
-        Its parameters are used; it is not changed itself.
+    estimator : estimator that merges (see `onlinecls.merge`), or a pipeline of one step and such a learner
+        Its parameters are used; it is not changed itself. A `TableVectorizer` as the step first learns the statistics of all
+        parts, which add up exactly; then the parts are read again, and learners behind these statistics merge.
     parts : path or pattern, list of parts, or Dask collection
         A part is a path, or each file of a pattern (``"part-*.tsv"``), in any format of `streams.read`; a pair (X, y) or triple
         (X, y, sample_weight) of arrays; an iterable of these or of pairs (text, label); or a function without arguments that
@@ -90,6 +94,9 @@ def fit(
     """
     if on_error not in ("raise", "skip"):
         raise ValueError(f"{_WHO}: on_error must be 'raise' or 'skip', got on_error={on_error!r}.")
+    if isinstance(estimator, StreamPipeline):
+        more = {"n_jobs": n_jobs, "classes": classes, "on_error": on_error, "progress": progress, "on_batch": on_batch}
+        return _fit_pipeline(estimator, parts, reading or {}, more)
     check_merges(estimator)
     task = Task(estimator, classes, dict(reading or {}))
     if is_dask(parts):
@@ -99,12 +106,32 @@ def fit(
         _report(found.failures, on_error)
     else:
         listed = parts_of(parts)
-        models = _with_progress(_models(task, listed, n_jobs), len(listed), progress)
+        models = _with_progress(_models(partial(learnt, task), listed, n_jobs), len(listed), progress)
         models = _watched(_reported(models, on_error), len(listed), on_batch)
         found = merge_in_tree(models, partial(_merged, on_error))
     if found.model is None:
         raise ValueError(f"{_WHO}: parts must have rows, got none ({len(found.failures)} parts failed).")
     return found.model
+
+
+def _fit_pipeline(pipeline: Any, parts: Any, reading: Mapping[str, Any], more: dict[str, Any]) -> Any:
+    """Learn the statistics of all parts by the pipeline's step, then the parts behind it."""
+    if is_dask(parts):
+        raise ValueError(
+            f"{_WHO}: parts of a pipeline must be files, tables or functions, got a Dask collection. Give a function for each "
+            "partition."
+        )
+    listed = parts_of(parts)
+    step, learner = step_and_learner(pipeline, listed)
+    options = options_for(step, reading)
+    if isinstance(step, TableVectorizer):
+        found = list(_models(partial(statistics_of, step, options), listed, more["n_jobs"]))
+        for each in found:
+            _report(each.failures, more["on_error"])
+        listed = [part for part, each in zip(listed, found, strict=True) if each.model is not None]
+        step.merge(*(each.model for each in found if each.model is not None))
+    fitted = fit(learner, [Transformed(step, options, part) for part in listed], **more)
+    return type(pipeline)([(name, new) for (name, _), new in zip(pipeline.steps, (step, fitted), strict=True)])
 
 
 def _reported(models: Iterator[Learnt], on_error: str) -> Iterator[Learnt]:
@@ -161,7 +188,7 @@ def _with_progress(models: Iterator[Any], total: int, progress: bool) -> Iterato
     return iter(tqdm(models, total=total, unit="part"))
 
 
-def _models(task: Task, parts: list[Part], n_jobs: int | None) -> Iterator[Learnt]:
+def _models(learn: Callable[[Part], Learnt], parts: list[Part], n_jobs: int | None) -> Iterator[Learnt]:
     """Yield what came of each part, in order. The parts of a worker that dies are learnt again."""
     try:
         import joblib
@@ -175,7 +202,7 @@ def _models(task: Task, parts: list[Part], n_jobs: int | None) -> Iterator[Learn
         except ValueError:  # of a backend that gives back lists only: of a few parts at a time
             workers, n_next = joblib.Parallel(n_jobs=n_jobs), 4 * joblib.effective_n_jobs(n_jobs)
         try:
-            for found in workers(joblib.delayed(learnt)(task, part) for part in parts[done : done + n_next]):
+            for found in workers(joblib.delayed(learn)(part) for part in parts[done : done + n_next]):
                 done, deaths = done + 1, 0
                 yield found
         except TerminatedWorkerError as error:

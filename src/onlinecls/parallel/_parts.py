@@ -188,7 +188,7 @@ def batches(what: Any, reading: Mapping[str, Any]) -> Iterator[tuple[Any, Any, A
     if callable(what):
         yield from batches(what(), reading)
         return
-    if isinstance(what, tuple) and len(what) in (2, 3) and hasattr(what[0], "shape"):
+    if isinstance(what, tuple) and len(what) in (2, 3) and (hasattr(what[0], "shape") or isinstance(what[0], list | dict)):
         yield (*what, None)[:3]
         return
     if isinstance(what, (str, os.PathLike)):
