@@ -335,6 +335,21 @@ def test_weights_in_large_units_are_shown_with_their_digits(tmp_path, run):
     assert f"  income: {weight} ± {std} x " in run("explain", model, data)[1]
 
 
+def test_words_beside_other_columns_are_named(tmp_path, run):
+    data, model, weights = tmp_path / "a.csv", tmp_path / "model", tmp_path / "weights.csv"
+    rows = [("spam", 1.5, "cheap pills", "win"), ("ham", 0.5, "lunch pills", "see you"), ("ham", 2.5, "lunch noon", "see")] * 9
+    data.write_text("label,n,text,text2\n" + "".join(f"{y},{n},{a},{b}\n" for y, n, a, b in rows))
+    assert run("train", data, "--save", model, "--quiet")[0] == 0
+    found = json.loads(run("inspect", model, data, "--json")[1])["top"]
+    names = {each["name"] for each in found["spam"] + found["ham"]}
+    assert {"text: cheap", "text: lunch", "text2=see", "n"} <= names and not any("column" in name for name in names)
+    assert any("column" in each["name"] for each in json.loads(run("inspect", model, "--json")[1])["top"]["spam"])
+    assert "  text: cheap: +" in run("explain", model, data)[1]
+    assert run("export", model, data, "--weights", weights)[0] == 0 and ",text: noon," in weights.read_text()
+    step = load(model)[0]
+    assert step.transform([{"text": "cheap"}]).nnz == 1 and "_kept_words" not in vars(step)
+
+
 def test_tables_refuse_options_without_effect(tmp_path, run):
     numbers, texts = tmp_path / "a.csv", tmp_path / "a.tsv"
     numbers.write_bytes(csv_of([{"label": "x", "a": 1}, {"label": "y", "a": 2}]))

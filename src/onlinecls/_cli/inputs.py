@@ -14,6 +14,7 @@ from .._input.compat import is_classifier, is_regressor
 from .._input.escaping import escaped
 from .._pipeline import make_stream_pipeline
 from ..streams import options_of, read
+from ..tables import keep_words
 from ..text import FeatureNames, HashingVectorizer, is_fast, packed_names, parameters_of, unpacked_names
 
 HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
@@ -141,6 +142,7 @@ class Input:
     def keep_names(self, n: int) -> None:
         """Collect the names of up to n columns from now on."""
         if self.step is not None:
+            keep_words(self.step, n)
             return
         self.names = FeatureNames(n)
         self.reading["vectorizer"].set_params(feature_names=self.names)

@@ -11,7 +11,7 @@ import numpy as np
 from .._estimators.base import state_of
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
-from ..tables import units_of
+from ..tables import units_of, word_of
 from ..text import top_columns, vectorizer_of
 from .inputs import kinds_of, load_model, shown_label
 from .parameters import NAMED, algorithm_of, is_kernel, learner_of, linear_of, own_parameters
@@ -79,6 +79,8 @@ def column_lookup(inputs):
     def look_up(column: int) -> tuple:
         if column < len(first):
             return first[column], False, units.get(first[column], 1)
+        if inputs.step is not None:
+            return word_of(inputs.step, column)
         return (None, False, 1) if hashed is None else hashed.look_up(column)
 
     return look_up

@@ -9,14 +9,17 @@
 ['yes']
 """
 
-from ._columns import TextTable  # noqa: F401 (for streams)
+# (What `__all__` does not name is for pipelines, streams and the command line.)
+from ._columns import TextTable  # noqa: F401
 from ._vectorizer import (
     TableVectorizer,
-    described,  # noqa: F401 (this and the next three are for pipelines)
+    described,  # noqa: F401
+    keep_words,  # noqa: F401
     planned,  # noqa: F401
     planned_progressively,  # noqa: F401
     rebuild,  # noqa: F401
-    units_of,  # noqa: F401 (for the command line)
+    units_of,  # noqa: F401
+    word_of,  # noqa: F401
 )
 
 __all__ = ["TableVectorizer"]

@@ -12,7 +12,7 @@ from .._estimators.merging import unchanged
 from .._input import validate
 from .._input.compat import not_fitted, sparse_rows, table_transformer_tags
 from .._input.rows import Rows
-from ..text import HashingVectorizer
+from ..text import FeatureNames, HashingVectorizer
 from ._cells import MISSING_TEXTS, MODES, Cell, RowReader, apply_column, assemble, column_of, hash_of, learn_column
 from ._columns import read_table
 from ._learnt import Learnt
@@ -148,6 +148,7 @@ class TableVectorizer(Estimator):
     clip: float
     forgetting: float
     dtype: DTypeLike
+    _kept_words: _KeptWords
     _learnt: Learnt
     _in_place = frozenset({"_learnt"})
 
@@ -167,7 +168,7 @@ class TableVectorizer(Estimator):
 
     def _sharing(self) -> Self:
         twin = super()._sharing()
-        for name in ("_reader", "_checked"):
+        for name in ("_reader", "_checked", "_kept_words"):
             twin.__dict__.pop(name, None)
         return twin
 
@@ -592,8 +593,10 @@ class TableVectorizer(Estimator):
     def _words(self, name: str, texts: list, options: _Options, live: np.ndarray) -> Any:
         """Return the rows of a column's words; the hash of its name sends them to columns other than those of another column."""
         texts = texts if live.all() else [text if at else "" for text, at in zip(texts, live.tolist(), strict=True)]
-        found = HashingVectorizer(n_features=options.n_hashed).transform(texts)
-        indices = (found.indices ^ (hash_of(name) & (options.n_hashed - 1))) + options.slots
+        kept = self.__dict__.get("_kept_words")
+        names = None if kept is None else kept.setdefault(name, FeatureNames(kept.most))
+        found = HashingVectorizer(n_features=options.n_hashed, feature_names=names).transform(texts)
+        indices = (found.indices ^ _namespace_of(name, options.n_hashed)) + options.slots
         found = type(found)((found.data, indices.astype(np.int32), found.indptr), shape=(len(texts), options.width))
         found.sort_indices()
         return found
@@ -665,6 +668,17 @@ class TableVectorizer(Estimator):
         )
 
 
+def _namespace_of(name: str, n_hashed: int) -> int:
+    """Return what moves the columns of one text column's words away from those of another's."""
+    return hash_of(name) & (n_hashed - 1)
+
+
+class _KeptWords(dict):
+    """Hold the words of each column of texts; most : how many of each."""
+
+    most = 0
+
+
 def _known_before(parts: list[Part], lines: list[np.ndarray], fresh: list, n_slots: int) -> list[np.ndarray]:
     """Return the columns of rows without those that were given in the row itself or, hashed, by when no slot was left."""
     found = [line.copy() for line in lines]
@@ -718,6 +732,22 @@ def units_of(vectorizer: TableVectorizer) -> dict[str, float]:
         if not_binary and n and 0.0 < squares / n <= _LARGEST_VARIANCE:
             found[feature] = (n / squares) ** 0.5
     return found
+
+
+def keep_words(vectorizer: TableVectorizer, most: int) -> None:
+    """Keep up to `most` words of each column of texts from now on, for `word_of`."""
+    vectorizer._kept_words = _KeptWords()
+    vectorizer._kept_words.most = most
+
+
+def word_of(vectorizer: TableVectorizer, column: int) -> tuple[str | None, bool, int]:
+    """Return the word that a hashed column stands for, or None; whether others share it; and the sign of its values."""
+    options = vectorizer._options()
+    for name, words in vectorizer.__dict__.get("_kept_words", {}).items():
+        found, shared, sign = words.look_up((column - options.slots) ^ _namespace_of(name, options.n_hashed))
+        if found is not None:
+            return f"{name}: {found}", shared, sign
+    return None, False, 1
 
 
 def rebuild(vectorizer: TableVectorizer, header: dict, arrays: dict[str, np.ndarray]) -> TableVectorizer:
