@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from internals import state_of
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.feature_extraction.text import HashingVectorizer as TheirVectorizer
 from sklearn.linear_model import SGDClassifier
@@ -240,16 +241,75 @@ def test_progressive_validation_is_exact_to_the_row(name):
 
 
 def test_learners_behind_one_table_merge():
-    """Pipelines whose steps know the same merge as their learners do; others are refused."""
+    """Pipelines whose steps know the same merge as their learners do."""
     X, y = problem()
     table = TableVectorizer(bits=4).fit(X)
     learners = [AROWClassifier().partial_fit(table.transform(X[part]), y[part]) for part in (slice(0, 60), slice(60, 120))]
     parts = [make_stream_pipeline(copy.deepcopy(table), copy.deepcopy(learner)) for learner in learners]
     merged = onlinecls.merge(learners)
     np.testing.assert_array_equal(parts[0].merge(parts[1])[-1].coef_, merged.coef_)
-    apart = [PIPELINES["tables"]().partial_fit(X[part], y[part]) for part in (slice(0, 60), slice(60, 120))]
-    with pytest.raises(ValueError, match="merge must have pipelines whose steps have learnt the same"):
-        apart[0].merge(apart[1])
+
+
+def two_parts(n=400):
+    """Two parts of a table with other means, units, first dates, names and order of columns."""
+    draw, parts = np.random.default_rng(7), []
+    for k in range(2):
+        rows = [
+            {"size": float(10 * k + (1 + k) * draw.normal()), "city": str(draw.choice(["Oslo", "Rome", f"only {k}"])),
+             "flag": float(draw.choice([0, 1])), "same": 3.0, "since": f"20{20 + k}-0{draw.integers(1, 9)}-11",
+             "gap": None if draw.random() < 0.3 else float(draw.normal())}
+            for _ in range(n)
+        ]
+        rows = [dict(reversed(row.items())) if k else row for row in rows]
+        parts.append((rows, np.array(["yes" if row["size"] + 9 * (row["city"] == "Oslo") > 6 else "no" for row in rows])))
+    return parts
+
+
+@pytest.mark.parametrize("table", [{"bits": 0, "slots": 40}, {"bits": 5, "slots": 60}], ids=["dense", "hashed"])
+def test_pipelines_of_parts_merge_in_the_units_of_their_common_statistics(table):
+    parts, rows = two_parts(), [row for X, _ in two_parts(30) for row in X]
+    make = lambda learner: make_stream_pipeline(TableVectorizer(clip=1e6, **table), learner)  # noqa: E731
+    made = [make(PassiveAggressiveClassifier()).partial_fit(X, y, classes=["no", "yes"]) for X, y in parts]
+    scores = [each.decision_function(rows) for each in made]
+    same = copy.deepcopy(made[1])
+    found = onlinecls.merge(made)
+    np.testing.assert_allclose(found.decision_function(rows), np.mean(scores, axis=0), rtol=1e-9, atol=1e-9)  # weights' mean
+    assert found[0].statistics_ == TableVectorizer(clip=1e6, **table).fit(parts[0][0]).merge(
+        TableVectorizer(clip=1e6, **table).fit(parts[1][0])).statistics_
+    np.testing.assert_array_equal(made[1].decision_function(rows), same.decision_function(rows))
+    for covariance in ("diagonal", "full"):
+        first, second = (make(AROWClassifier(covariance=covariance)).partial_fit(X, y) for X, y in parts)
+        merged = copy.deepcopy(first).merge(second)
+        errors = {
+            name: np.mean([pipeline.predict(X) != y for X, y in parts])
+            for name, pipeline in (("first", first), ("second", second), ("merged", merged))
+        }
+        assert errors["merged"] <= min(errors["first"], errors["second"]), (covariance, errors)
+        assert merged[-1].t_ == 800 and not state_of(merged[-1]).problem()
+        merged.partial_fit(*parts[0])
+
+
+def test_pipelines_that_do_not_merge_are_left_alone():
+    (X, y), (Z, u) = two_parts()
+    make = lambda learner, **table: make_stream_pipeline(TableVectorizer(**{"bits": 3, **table}), learner)  # noqa: E731
+    for learner, table, message in (
+        (AROWClassifier(average=True), {}, "without averages"),
+        (AROWClassifier(fit_intercept=False), {}, "with an intercept"),
+        (onlinecls.NAROWClassifier(), {}, "whose weights can be given in other units"),
+        (AROWClassifier(), {"slots": 5}, "merge must have slots for the features of all parts"),
+        (AROWClassifier(), {"forgetting": 0.1}, "statistics of all rows alike"),
+    ):
+        one, other = make(learner, **table).partial_fit(X, y), make(copy.deepcopy(learner), **table).partial_fit(Z, u)
+        before = one.decision_function(X)
+        with pytest.raises(ValueError, match=message):
+            one.merge(other)
+        np.testing.assert_array_equal(one.decision_function(X), before)
+    few = make(AROWClassifier()).partial_fit(Z[:9], u[:9])
+    with pytest.raises(ValueError, match="16 rows or more"):
+        make(AROWClassifier()).partial_fit(X, y).merge(few)
+    texts = make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier()).partial_fit(["a", "b"], ["x", "y"])
+    with pytest.raises(ValueError, match="merge must have pipelines of the same steps"):
+        few.merge(texts)
 
 
 def test_wrong_steps():

@@ -124,6 +124,50 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     return learner
 
 
+_MOVING = ("additive", "gaussian", "full_gaussian")  # geometries whose weights may stand for other columns, in other units
+
+
+def moved(learner: Any, move: Any) -> Any:
+    """Return a copy of a fitted learner with the same scores, whose columns stand at other places, in other units.
+
+    move : columns, places, factors, pulls and missing, as `onlinecls.tables` has them.
+    """
+    who, state, constant = type(learner).__name__, learner._state, learner._params["bias"]
+    for wrong, why in (
+        (state.geometry not in _MOVING, f"whose weights can be given in other units, got a {who}"),
+        (len(state.correction) > 0, "without averages, got average=True"),
+        (state.youth is not None, "that have learnt 16 rows or more, got one of fewer"),
+        (not constant and move.pulls.any(), "with an intercept, which takes what means differ by, got fit_intercept=False"),
+    ):
+        if wrong:
+            raise ValueError(
+                f"{who}: merge of pipelines with statistics of their own must have learners {why}. Let one step learn all rows "
+                "first, as parallel.fit does."
+            )
+    found = deepcopy(learner)
+    state, pulled = found._state, np.flatnonzero(move.pulls)
+    lost = pulled[move.missing[pulled] >= 0]
+    before, after = state.view.astype(np.float64), state.view.astype(np.float64)
+    weights = before[move.columns, 0]
+    after[:-1, 0] = 0.0
+    after[move.places, 0] = move.factors[:, None] * weights
+    np.subtract.at(after[:, 0], move.missing[lost], move.pulls[lost, None] * weights[lost])
+    after[-1, 0] += move.pulls[pulled] @ weights[pulled] / (constant or 1.0)
+    if state.geometry == "gaussian":
+        least, priors = float(np.finfo(state.dtype).tiny / np.finfo(state.dtype).eps), state.priors
+        after[:-1, 1] = priors
+        variances = move.factors[:, None] ** 2 * before[move.columns, 1]
+        after[move.places, 1] = np.where(variances > 0.0, np.clip(variances, least, priors), priors)
+    elif state.geometry == "full_gaussian":
+        turn = np.zeros((len(before), len(before)))
+        turn[move.places, move.columns] = move.factors
+        np.subtract.at(turn, (move.missing[lost], move.columns[lost]), move.pulls[lost])
+        turn[-1, move.columns[pulled]], turn[-1, -1] = move.pulls[pulled] / (constant or 1.0), 1.0
+        state.turn_covariances(turn)
+    state.values = after.astype(state.dtype).reshape(-1)
+    return found
+
+
 def _check_kind(who: str, learner: Any, model: Any) -> None:
     refused = [row.merge for row in algorithms_of(type(model)) if row.merge not in MERGES]
     if refused:

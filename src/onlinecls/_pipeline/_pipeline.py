@@ -10,11 +10,13 @@ import numpy as np
 from .._estimators import saving
 from .._estimators.base import Estimator
 from .._estimators.committee import named_members
-from .._estimators.merging import unchanged
+from .._estimators.merging import merge as merge_learners
+from .._estimators.merging import moved, unchanged
 from .._input import validate
 from .._input.compat import kind_of
 from .._saving import numbered, of_number, require
-from ._steps import can_learn, fitted, learnt, step_in_file, step_of_file
+from ..tables import TableVectorizer, merged_with_moves
+from ._steps import become, can_learn, fitted, learnt, step_in_file, step_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -230,27 +232,30 @@ class StreamPipeline(Estimator):
         return self
 
     def merge(self, *others: Any) -> Self:
-        """Take in what the learners of other pipelines have learnt, whose steps have learnt the same as those here.
+        """Take in what other pipelines have learnt.
 
-        Steps that have learnt from rows of their own make other rows of the same table; pipelines with such steps do not merge.
-        Let the steps learn first (`TableVectorizer.merge` adds statistics up), then the learners, behind copies of them.
+        Where steps have learnt the same, learners merge. `TableVectorizer`s that have learnt from rows of their own are merged
+        first, and the weights of each learner given in the units of their common statistics: scores stay what they were. (For
+        additive and Gaussian learners only; `parallel.fit` learns all statistics first, which is exact.)
 
         Raises
         ------
         ValueError
-            If steps differ, or the learners do not merge. Nothing is changed then.
+            If steps differ otherwise, or the learners do not merge. Nothing is changed then.
         """
         who = type(self).__name__
         with unchanged((self, *others), learner=self):
-            mine = [step_in_file(who, step) for step in self._parts()[:-1]]
-            for other in others:
-                its = [step_in_file(who, step) for step in other._parts()[:-1]] if type(other) is type(self) else None
-                if its is None or not _are_equal(mine, its):
-                    raise ValueError(
-                        f"{who}: merge must have pipelines whose steps have learnt the same, got others. Let one step learn all "
-                        "rows first (TableVectorizer.merge adds statistics up), and the learners behind copies of it."
-                    )
-            self._parts()[-1].merge(*(other._parts()[-1] for other in others))
+            parts = [each._parts() if type(each) is type(self) else () for each in (self, *others)]
+            described = [[step_in_file(who, step) for step in each[:-1]] for each in parts]
+            are_equal = all(parts) and all(_are_equal(described[0], each) for each in described)
+            if not are_equal and any(len(each) != 2 or not isinstance(each[0], TableVectorizer) for each in parts):
+                raise ValueError(f"{who}: merge must have pipelines of the same steps, got {others!r} beside {self!r}.")
+            if are_equal:
+                parts[0][-1].merge(*(learner for *_, learner in parts[1:]))
+                return self
+            step, moves = merged_with_moves([each[0] for each in parts])
+            learner = merge_learners([moved(each[1], move) for each, move in zip(parts, moves, strict=True)])
+            _commit([lambda: become(parts[0][0], step), lambda: become(parts[0][1], learner)])
         return self
 
     # --- predicting ----------------------------------------------------------------------------------------------------------

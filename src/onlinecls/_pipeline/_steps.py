@@ -50,17 +50,18 @@ def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], Non
         rows = after.learn_transform(X, **_weights_of(after.learn_transform, sample_weight))
     else:
         rows = after.partial_fit(X, **_weights_of(after.partial_fit, sample_weight)).transform(X)
-    return rows, lambda: _become(step, after)
+    return rows, lambda: become(step, after)
 
 
 def fitted(step: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
     """Return the rows of a whole set, and a function that makes the step what it is after its `fit`."""
     after = deepcopy(step)
     rows = after.fit(X, y, **_weights_of(after.fit, sample_weight)).transform(X)
-    return rows, lambda: _become(step, after)
+    return rows, lambda: become(step, after)
 
 
-def _become(step: Any, after: Any) -> None:
+def become(step: Any, after: Any) -> None:
+    """Give a step all that a copy of it has learnt."""
     vars(step).clear()
     vars(step).update(vars(after))
 

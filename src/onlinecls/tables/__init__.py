@@ -15,6 +15,7 @@ from ._vectorizer import (
     TableVectorizer,
     described,  # noqa: F401
     keep_words,  # noqa: F401
+    merged_with_moves,  # noqa: F401
     planned,  # noqa: F401
     planned_progressively,  # noqa: F401
     rebuild,  # noqa: F401

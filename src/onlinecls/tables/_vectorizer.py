@@ -16,6 +16,7 @@ from ..text import FeatureNames, HashingVectorizer
 from ._cells import MISSING_TEXTS, MODES, Cell, RowReader, apply_column, assemble, column_of, hash_of, learn_column
 from ._columns import read_table
 from ._learnt import Learnt
+from ._moving import Move, move_between
 from ._parts import Cells, Part, cells_of, set_origin
 
 if TYPE_CHECKING:
@@ -732,6 +733,14 @@ def units_of(vectorizer: TableVectorizer) -> dict[str, float]:
         if not_binary and n and 0.0 < squares / n <= _LARGEST_VARIANCE:
             found[feature] = (n / squares) ** 0.5
     return found
+
+
+def merged_with_moves(vectorizers: list[TableVectorizer]) -> tuple[TableVectorizer, list[Move]]:
+    """Return a vectorizer that has taken all of these in, and the move from the columns of each to its own."""
+    merged = vectorizers[0]._sharing()
+    merged._learnt = vectorizers[0]._fitted().copy()
+    merged.merge(*vectorizers[1:])
+    return merged, [move_between(each._fitted(), merged._learnt, each.n_features_out_) for each in vectorizers]
 
 
 def keep_words(vectorizer: TableVectorizer, most: int) -> None:
