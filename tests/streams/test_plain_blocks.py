@@ -137,6 +137,34 @@ def test_blocks_of_json_lines_are_read_alike(monkeypatch, counted):
     agrees(json_lines(), "jsonl", monkeypatch, ignore=["b"])
 
 
+QUOTED = [
+    b'ham,"1.5","2"', b'"ham","1.5",""', b'"ham",1.5,NA', b'ham,"1,5",2', b'"ha""m",1.5,2', b'ha"m,1.5,2', b'ham,1"5,2',
+    b'ham,"1.5"x,2', b'ham,x"1.5",2', b'ham, "1.5",2', b'ham,"1.5" ,2', b'ham,"",2', b'ham,"""",2', b'ham,"a""b",2', b'ham,""x,2',
+    b'ham,x"",2', b'ham,",2', b'ham,"1.5,2', b'ham,"1\n5",2', b'"ham",",",2', b'ham,a", "b', b'"label","a","b"', b"label,a,b",
+    b'"",1,2', b'"\xc3\xa9","\xc3\xa9",2', b'ham,"1.5","2"\r', b'ham,"\r",2',
+]
+
+
+def test_blocks_of_csv_with_quotes_are_read_alike(monkeypatch, counted):
+    header, quoted = b"label,a,b\n", [b'"%s","%s",%s' % tuple(line.split(b",")) for line in csv_lines()]
+    texts = [b'%s,"%s, and more"' % tuple(line.split(b",")[:2]) for line in csv_lines()]
+    for options in ({}, {"tables": "passthrough"}):
+        (found, *_) = agrees(quoted, "csv", monkeypatch, header, **options)
+        assert sum(map(bool, counted)) > 3 and [len(each[1]) for each in found] == [25, 25, 10]
+        for line in QUOTED:
+            for lines in (csv_lines(), quoted):
+                agrees([*lines[: N // 2], line, *lines[N // 2 :]], "csv", monkeypatch, header, **options)
+    counted.clear()
+    (found, *_) = agrees(texts, "csv", monkeypatch, b"label,text\n", n_features=16)
+    assert sum(map(bool, counted)) > 3 and [len(each[1]) for each in found] == [25, 25, 10]
+    for line in QUOTED:
+        line = line.rpartition(b",")[0]
+        agrees([*texts[: N // 2], line, *texts[N // 2 :]], "csv", monkeypatch, b"label,text\n", n_features=16)
+        agrees([*texts[: N // 2], line, *texts[N // 2 :]], "csv", monkeypatch, b"label,text\n", n_features=16, labels=None)
+    lines = [*texts, b"label,text", b"ham,text", b"label,x", b"ham,a\0b", *texts]
+    agrees(lines, "csv", monkeypatch, b"label,text\n", n_features=16)
+
+
 TEXT_LINES = [
     '{"label": "x", "text": "a\\u0041 \\u00e9"}', '{"label": "x", "text": "\\ud83d\\ude00"}', '{"label": "x", "text": "\\ud800"}',
     '{"label": "x", "text": "é"}', '{"text": "cheap", "label": "y", "more": [{"a": null}], "text": "dear"}',

@@ -58,6 +58,7 @@ class PlainReader:
         if self.pa is None and not self.is_missing:
             try:
                 import pyarrow as pa
+                import pyarrow.compute
                 import pyarrow.csv
                 import pyarrow.json
             except ImportError:
@@ -71,7 +72,7 @@ class PlainReader:
         layout = self.layout
         if len(piece) < LEAST or layout is None or layout.is_open:
             return False
-        if layout.text is not None or layout.missing == "error":
+        if layout.missing == "error":
             return False
         if not self._import() or any(kind not in (NUMBER, IGNORED) for kind in layout.kinds.values()):
             return False
@@ -116,40 +117,45 @@ class PlainCsv(PlainReader):
     def __call__(self, piece: bytes) -> PlainRows | None:
         """Return the rows of whole lines; None if they are not plain."""
         columns = self.columns
-        if columns is None or b'"' in piece or b"\n\n" in piece or b"\n\r\n" in piece or not self._fits(piece):
+        if columns is None or b"\n\n" in piece or b"\n\r\n" in piece or not self._fits(piece):
+            return None
+        has_quotes = b'"' in piece
+        if has_quotes and not are_around_fields(piece, ord(self.delimiter)):
             return None
         pa, names = self.pa, [str(k) for k in range(len(columns.names))]
         label, weight = (None if place is None else names[place] for place in (columns.label, columns.weight))
-        features = [names[k] for k in columns.features]
-        if columns.keys and isinstance(columns.names[0], str) and self.delimiter.join(columns.names).encode() in piece:
-            return None  # (a repeated header)
-        types: dict[str, Any] = dict.fromkeys(features, pa.float64() if columns.keys is None else pa.string())
+        are_texts = columns.keys is not None or columns.text is not None
+        features = [names[k] for k in (columns.features if columns.text is None else [columns.text])]
+        types: dict[str, Any] = dict.fromkeys(features, pa.string() if are_texts else pa.float64())
         types.update({weight: pa.float64()} if weight else {})
         types.update({label: pa.string()} if label else {})
         try:
             table = pa.csv.read_csv(
                 pa.py_buffer(piece),
                 pa.csv.ReadOptions(use_threads=False, block_size=len(piece) + 1, column_names=names),
-                pa.csv.ParseOptions(delimiter=self.delimiter, quote_char=False, ignore_empty_lines=False),
+                pa.csv.ParseOptions(delimiter=self.delimiter, quote_char='"' if has_quotes else False, ignore_empty_lines=False),
                 pa.csv.ConvertOptions(
                     column_types=types, include_columns=list(types), null_values=sorted(MISSING), strings_can_be_null=False
                 ),
             )
             if weight and table.column(weight).null_count:
                 return None
-            if columns.keys is None:
+            if not are_texts:
                 return self._rows(table, label, weight, features, piece.count(b"\n"))
             if table.num_rows != piece.count(b"\n") or b"\0" in piece or self._longest(table) > csv.field_size_limit():
                 return None
-            whole = table.select(features).rename_columns(columns.keys)
-            return self._labelled(table, label, weight, TextTable(whole))
+            first = table.column(features[0])
+            if pa.compute.any(pa.compute.equal(first, str(columns.names[int(features[0])]))).as_py():  # (a repeated header?)
+                return None
+            if columns.keys is None:
+                return self._labelled(table, label, weight, first.to_pylist())
+            return self._labelled(table, label, weight, TextTable(table.select(features).rename_columns(columns.keys)))
         except self.errors:
             return None
 
-
     def _longest(self, table: Any) -> int:
         """Return the bytes of the longest text of a table."""
-        compute = import_module("pyarrow.compute")
+        compute = self.pa.compute
         texts = [column for column in table.columns if self.pa.types.is_string(column.type)]
         return max((compute.max(compute.binary_length(column)).as_py() or 0 for column in texts), default=0)
 
@@ -266,3 +272,13 @@ def has_many_digits(piece: bytes) -> bool:
     for step in (1, 2, 4, 8, 3):  # runs of 2, 4, 8, 16 and 19
         found = found[:-step] & found[step:]
     return bool(found.any())
+
+
+def are_around_fields(piece: bytes, delimiter: int) -> bool:
+    """Return True if each quote in whole lines of CSV begins or ends a field: there is none within a field, and no line end."""
+    text = np.frombuffer(b"\n" + piece, np.uint8)
+    places = np.flatnonzero(text == ord('"'))
+    ends = (text == delimiter) | (text == ord("\n")) | (text == ord("\r"))
+    if len(places) % 2 or not ends[places[0::2] - 1].all() or not ends[places[1::2] + 1].all():
+        return False
+    return not (np.searchsorted(places, np.flatnonzero(text == ord("\n"))) % 2).any()
