@@ -18,8 +18,8 @@ import numpy as np
 from ._compiled.blas cimport symm
 from ._compiled.classes cimport apply_step_all, are_many, lookahead_margin, scan_classes, variances, variances_of_two
 from ._compiled.full cimport (
-    ALWAYS, FALL, LIKELY, NEVER, NOISE, SPAN, Full, cannot_step, capped, close_full, dot, caps_of, expand, form, grow_full, look_ahead,
-    lookahead, open_full, product, rank_one_gain, roots_at, score_all, waiting_at, write_down,
+    ALWAYS, FALL, LIKELY, NEVER, NOISE, SPAN, Full, cannot_step, capped, caps_of, close_full, dot, expand, form, grow_full,
+    look_ahead, lookahead, open_full, product, rank_one_gain, roots_at, score_all, waiting_at, write_down,
 )
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record, Round,

@@ -262,7 +262,7 @@ cdef inline bint is_stale(const Full* f, Py_ssize_t c, const floating[::1] x) no
 
 cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:, ::1] work, const floating[::1] data,
                            const index_t[::1] indices, Row row) noexcept nogil:
-    """Return x'Σx of vector c for the present row; leave u = Σx in the workspace. (Of a learner that forgets, those of S and Cx.)"""
+    """Return x'Σx of vector c for the present row; leave u = Σx in the workspace. (If it forgets: x'CSCx, and SCx.)"""
     cdef Py_ssize_t j, n = f.n_waiting[c], slot = -1, present = f.present
     cdef double a = 0.0, most = 0.0, v = 0.0, least
     expand(data, indices, row, work[present], f.p.bias, caps_of(f, c))
