@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -185,11 +186,11 @@ def learn(
                     for run in runs:
                         run.convert_labels(y)
                         require_classes(run.name, run.learner, width, y)
-                for start, stop, marked in progress.cuts(len(y)):
-                    these = part_of(X, start, stop), y[start:stop], _cut(weight, start, stop)
-                    _learn_part(runs, reading, *these, learn_rows, step)
-                    if marked:
-                        progress.say(line())
+                with _rows_of(X, weight, step, reading, learner) as rows:  # (of a whole batch: each column takes its time)
+                    for start, stop, marked in progress.cuts(len(y)):
+                        _learn_part(runs, reading, part_of(rows, start, stop), y[start:stop], _cut(weight, start, stop), learn_rows)
+                        if marked:
+                            progress.say(line())
                 if progress.is_due():
                     progress.say(line())
                 best = min((run.error for run in runs if run.error is not None), default=None)
@@ -206,26 +207,32 @@ def learn(
             reading.reasons = stream.skipped
 
 
-def _learn_part(runs: list[Run], reading: Reading, X, y, weight, learn_rows, step) -> None:
-    learner, table, commit = runs[0].learner, X, None
-    if step is not None:
-        X, commit = planned(step, table, weight)
-        X = Rows.of_table(X) if isinstance(X, np.ndarray) else X
-    reading.part = reading.part._replace(X=X, live=_has_weight(learner, y, weight))
+@contextmanager
+def _rows_of(table, weight, step, reading: Reading, learner):
+    """Make the rows of a batch, which a vectorizer learns when the learner has learnt them; without one they are there."""
+    if step is None:
+        yield table
+        return
+    before = reading.place(counts_of(learner)[0])["row"]
+    rows, commit = planned(step, table, weight)
     try:
-        if learn_rows is not None:
-            learn_rows(X, y, weight)
-        else:
-            for run in runs:
-                run.learn(X, y, weight)
-        if commit is not None:
-            commit()
-            commit = None
-    except BaseException:
-        done = reading.part.learnt(counts_of(learner)[0])
-        if commit is not None and done:  # (Ctrl-C: the statistics are of the rows that were learnt)
+        yield Rows.of_table(rows) if isinstance(rows, np.ndarray) else rows
+    except BaseException:  # (Ctrl-C: the statistics are of the rows that were learnt)
+        done = reading.place(counts_of(learner)[0])["row"] - before
+        if done:
             step.partial_fit(part_of(table, 0, done), sample_weight=_cut(weight, 0, done))
         raise
+    commit()
+
+
+def _learn_part(runs: list[Run], reading: Reading, X, y, weight, learn_rows) -> None:
+    learner = runs[0].learner
+    reading.part = reading.part._replace(X=X, live=_has_weight(learner, y, weight))
+    if learn_rows is not None:
+        learn_rows(X, y, weight)
+    else:
+        for run in runs:
+            run.learn(X, y, weight)
     reading.end_part(counts_of(learner)[0], whole=True)
 
 

@@ -39,16 +39,19 @@ cdef table_of(X, columns, dtype):
 cdef FewRows read_few(X, dtype, Py_ssize_t n_features, int64_t* indptr):
     """Return X as rows of a model of this dtype, with their bounds in indptr (room for FEW + 1); None if anything is unusual."""
     cdef FewRows rows = FewRows()
-    cdef Py_ssize_t i, n, n_data, n_indices = 0, size = 1
+    cdef Py_ssize_t i, n, width, n_data, n_indices = 0, size = 1
     cdef const void* data
     cdef const void* indices = NULL
     cdef bint is_dense = type(X) is np.ndarray
     if not is_dense and not is_csr(X):
         return None
     shape = X.shape
-    if len(shape) != 2 or not 0 < shape[0] <= FEW or shape[1] != n_features:
+    if type(shape) is not tuple or len(shape) != 2:
         return None
-    rows.n = n = shape[0]
+    n, width = shape        # (converted before they are compared: what somebody has put there may answer otherwise each time)
+    if not 0 < n <= FEW or width != n_features:
+        return None
+    rows.n = n
     if is_dense:
         rows.data, rows.indices = X.ravel(), NO_INDICES
         for i in range(n + 1):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._input.rows import Rows, n_rows_of
+from .._input.rows import Rows, n_rows_of, n_values_of
 from ._errors import Progress
 from ._sources import ClosedError
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ._sources import Files
 
 _AHEAD = 2  # batches between the two threads
+_MANY = 1 << 20  # values that are enough to look at
 
 
 class Batch(NamedTuple):
@@ -130,13 +131,13 @@ class Stream:
         return iter(self._next_rows, None)
 
     def peek(self, n_rows: int) -> list[Batch]:
-        """Return the next batches, of n_rows rows or more if there are as many, without taking them from the stream.
+        """Return the next batches, of n_rows rows or more (or of many values) if there are as many, and leave them in the stream.
 
         An error in them is raised where the stream comes to it.
         """
         ahead: deque[Any] = deque()
         found: list[Batch] = []
-        while sum(n_rows_of(batch.X) for batch in found) < n_rows:
+        while sum(n_rows_of(batch.X) for batch in found) < n_rows and sum(n_values_of(batch.X) for batch in found) < _MANY:
             try:
                 ahead.append(self._next())
             except Exception as error:

@@ -167,6 +167,7 @@ def _read_others(
     plain = [_plain(values[row]) for row in others]
     numbers, codes, names = np.full(len(plain), np.nan), np.full(len(plain), -1, np.int32), found[2]
     left = read_values(plain, {}, names, numbers, codes, True)
+    code_of = {name: code for code, name in reversed(list(enumerate(names))) if code}
     found[0][others], found[1][others] = numbers, codes
     seconds, timed, lists = np.full(n, np.nan), np.zeros(n, bool), {}
     days = np.zeros(n, bool)  # (of times alone there is no day)
@@ -176,9 +177,9 @@ def _read_others(
             try:
                 value = datetime.fromisoformat(value.strip()) if len(value.strip()) > 10 else date.fromisoformat(value.strip())
             except ValueError:
-                if value.strip() not in names[1:]:
+                code = found[1][row] = code_of.setdefault(value.strip(), len(names))
+                if code == len(names):
                     names.append(value.strip())
-                found[1][row] = names.index(value.strip(), 1)
                 continue
         if isinstance(value, datetime | date):
             seconds[row], timed[row], days[row] = _seconds(value), isinstance(value, datetime), True
