@@ -142,7 +142,7 @@ class PlainCsv(PlainReader):
                 return None
             if not are_texts:
                 return self._rows(table, label, weight, features, piece.count(b"\n"))
-            if table.num_rows != piece.count(b"\n") or b"\0" in piece or self._longest(table) > csv.field_size_limit():
+            if table.num_rows != piece.count(b"\n") or b"\0" in piece or may_have_long_fields(piece):
                 return None
             first = table.column(features[0])
             if pa.compute.any(pa.compute.equal(first, str(columns.names[int(features[0])]))).as_py():  # (a repeated header?)
@@ -152,12 +152,6 @@ class PlainCsv(PlainReader):
             return self._labelled(table, label, weight, TextTable(table.select(features).rename_columns(columns.keys)))
         except self.errors:
             return None
-
-    def _longest(self, table: Any) -> int:
-        """Return the bytes of the longest text of a table."""
-        compute = self.pa.compute
-        texts = [column for column in table.columns if self.pa.types.is_string(column.type)]
-        return max((compute.max(compute.binary_length(column)).as_py() or 0 for column in texts), default=0)
 
 
 class PlainJson(PlainReader):
@@ -272,6 +266,12 @@ def has_many_digits(piece: bytes) -> bool:
     for step in (1, 2, 4, 8, 3):  # runs of 2, 4, 8, 16 and 19
         found = found[:-step] & found[step:]
     return bool(found.any())
+
+
+def may_have_long_fields(piece: bytes) -> bool:
+    """Return True if a field of whole lines may be too long for Python's csv."""
+    step = csv.field_size_limit() // 2
+    return any(piece.find(b"\n", start, start + step) < 0 for start in range(0, len(piece) - step, step))
 
 
 def are_around_fields(piece: bytes, delimiter: int) -> bool:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _HOW = "Give a data frame, an Arrow table, a list of dicts, one a row, or a dict of columns."
 _NO_TYPE = "values"  # of a column whose values each say what they are
-_SAMPLE = 50  # first texts of a column that say whether it is worth reading the others as numbers
+_SAMPLE = 10  # first texts of a column that say whether it is worth reading the others as numbers
 _LONGEST = 64  # characters of a text at which `read_values` takes it for no number
 
 

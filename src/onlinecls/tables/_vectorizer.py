@@ -530,7 +530,7 @@ class TableVectorizer(Estimator):
 
     def _places(
         self, part: Part, options: _Options, learnt: Learnt, learn: bool, is_given: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
+    ) -> tuple[np.ndarray, np.ndarray | float]:
         """Return the column of each row's feature, -1 where it has none, and the sign of its value."""
         places, signs = np.full(len(part.names) + 1, -1, np.int32), np.ones(len(part.names) + 1)
         can_hash = options.bits and learnt.is_full
@@ -543,7 +543,9 @@ class TableVectorizer(Estimator):
                 places[code], signs[code] = column_of(feature, options.slots, options.n_hashed)
             elif options.is_strict and is_given and not learn and not feature.endswith("=?"):
                 raise self._unknown(feature, row, "and transform learns none")
-        return places[part.codes], signs[part.codes]
+        is_one = len(part.codes) > 0 and not part.codes.any()
+        lines = np.full(len(part.codes), places[0]) if is_one else places[part.codes]
+        return lines, signs[part.codes] if (signs < 0.0).any() else 1.0
 
     def _standardise(
         self, parts: list[Part], lines: list[np.ndarray], options: _Options, learnt: Learnt, learn: bool, weights: np.ndarray,
@@ -579,6 +581,9 @@ class TableVectorizer(Estimator):
         if not options.bits:
             dense = np.zeros((n, options.slots))
             for line, value in zip(lines, values, strict=True):
+                if n and line[0] >= 0 and (line == line[0]).all():
+                    dense[:, line[0]] += value
+                    continue
                 there = np.flatnonzero(line >= 0)
                 dense[there, line[there]] += value[there]
             return dense.astype(options.dtype, copy=False)
