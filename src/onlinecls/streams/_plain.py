@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from ._tables import Columns, Layout
 
 
-LEAST = 1 << 18  # bytes of a block that is worth it
+LEAST = 1 << 18  # bytes of a file or pipe that are worth it
+_SMALL = 1 << 13  # bytes of a block that are
 _DEEPEST = 200  # brackets in a line of JSON that Python's json surely reads
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
@@ -52,6 +53,7 @@ class PlainReader:
         self.layout: Layout | None = None
         self.pa: Any = None
         self.is_missing = False  # pyarrow
+        self.n_bytes = 0
 
     def _import(self) -> bool:
         """Import pyarrow, which takes half a second, at the first block; return False where it is not installed."""
@@ -70,7 +72,8 @@ class PlainReader:
     def _fits(self, piece: bytes) -> bool:
         """Return True if a block can be plain at all."""
         layout = self.layout
-        if len(piece) < LEAST or layout is None or layout.is_open:
+        self.n_bytes += len(piece)
+        if self.n_bytes < LEAST or len(piece) < min(LEAST, _SMALL) or layout is None or layout.is_open:
             return False
         if layout.missing == "error":
             return False
@@ -208,7 +211,7 @@ class PlainObjects:
 
     def __call__(self, piece: bytes) -> PlainRows | None:
         """Return the rows of whole lines; None if they are not plain."""
-        if len(piece) < LEAST or not is_utf8(piece) or not self._is_read_alike(piece):
+        if len(piece) < min(LEAST, _SMALL) or not is_utf8(piece) or not self._is_read_alike(piece):
             return None
         lines = piece.split(b"\n")[:-1]
         try:
