@@ -190,3 +190,21 @@ def test_tables_of_few_columns_have_a_full_covariance_unless_the_user_says_other
     for arguments in ((texts,), (data, "--bits", 4), (data, "--numbers", "raw")):
         assert run("train", *arguments, "--save", model, "--quiet")[0] == 0
         assert learner_in(model).covariance == "diagonal", arguments
+
+
+def test_labels_that_are_numbers_are_predicted_in_python_as_on_the_command_line(tmp_path, run):
+    for name, lines in (
+        ("a.svm", [f"{k % 3} {k % 3}:1" for k in range(60)]),
+        ("a.jsonl", [json.dumps({"label": k % 3, "a": "xyz"[k % 3]}) for k in range(60)]),
+        ("b.jsonl", [json.dumps({"label": k % 3 - 1, "text": "abc"[k % 3] * 3}) for k in range(60)]),
+    ):
+        data, model = tmp_path / name, tmp_path / "model"
+        data.write_text("\n".join(lines) + "\n")
+        assert run("train", data, "--save", model, "--quiet")[0] == 0
+        found = learner_in(model)
+        assert found.classes_.dtype == np.int64 and found.classes_.tolist() == ([-1, 0, 1] if name == "b.jsonl" else [0, 1, 2])
+        assert run("predict", model, data)[1].split()[:3] == list(map(str, found.classes_.tolist()))
+        data.write_text("\n".join([*lines, lines[0].replace("0", "7", 1)]) + "\n")
+        if name != "b.jsonl":  # (a label that joins is whole, too)
+            assert run("train", data, "--resume", model, "--save", model, "--quiet")[0] == 0
+            assert learner_in(model).classes_.tolist() == [0, 1, 2, 7] and learner_in(model).classes_.dtype == np.int64

@@ -149,6 +149,7 @@ class Input:
 
     def model_of(self, learner):
         """Return the object for a file: the learner behind what makes its rows, if that is a step of a pipeline."""
+        _write_whole_labels(learner)
         about, step = self.stream_metadata or {}, self.step
         is_texts = about.get("format") in ("tsv", "fasttext") or about.get("text") is not None
         vectorizer = self.reading.get("vectorizer")
@@ -342,6 +343,13 @@ def require_place(options, name: str, option: str = "") -> None:
     folder = os.path.dirname(os.path.realpath(path))
     if path == "-" or os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
         options.parser.error(f"argument --{option or name}: must be a file in a folder that can be written to, got {path!r}")
+
+
+def _write_whole_labels(learner) -> None:
+    """Make labels that are numbers integers, as they are printed. (Streams read floats.)"""
+    classes = None if is_regressor(learner) else state_of(learner).classes
+    if classes is not None and classes.dtype.kind == "f":
+        state_of(learner).classes = classes.astype(np.int64)  # (a classifier takes whole numbers alone)
 
 
 def shown_label(label) -> str:
