@@ -323,9 +323,9 @@ def potential_based_multiclass(
         M + U <= L(u) + √(sum of u_c'A_c u_c) √(sum of θ_c'Σ_c θ_c),     A_c = Σ_c^-1,
 
     for multi_class="crammer_singer", weights u of all classes, (k, d), and Σ_c of class c, full or diagonal, after the last row.
-    θ_c is the sum of the rows of class c that changed the model, less those of which c was the strongest rival; L(u) sums the
-    largest of 1 - (u_y - u_c).x over c and 0 in those rounds. (The paper mentions that its condition extends to several classes:
-    this is that case.) y : the classes 0 .. k - 1. A copy of the learner learns.
+    θ_c is the sum of the rows of class c that changed the model, less those whose strongest rival was c; L(u) sums the largest of
+    1 - (u_y - u_c).x over c and 0 in those rounds. (The paper mentions that its condition extends to several classes: this is
+    that case.) y : the classes 0 .. k - 1. A copy of the learner learns.
 
     >>> from onlinecls import SecondOrderPerceptron
     >>> learner = SecondOrderPerceptron(

@@ -37,8 +37,8 @@ cdef inline void add(Sum* sum, double x) noexcept nogil:
 
 
 cdef inline void add_all(Sum* sum, const double* x, Py_ssize_t n) noexcept nogil:
-    """Add n numbers, independently of each other: each is split into a multiple of one unit, of which any sum up to
-    `above` is exact, and a rest of at most half the unit, 2^-53 above. (Rump, Ogita, Oishi 2008: the error-free extraction.)"""
+    """Add n numbers, independently of each other: each is split into a multiple of one unit, whose sums up to
+    `above` are exact, and a rest of at most half the unit, 2^-53 above. (Rump, Ogita, Oishi 2008: the error-free extraction.)"""
     cdef Py_ssize_t i, j
     cdef double[4] units, rests, sizes
     cdef double above, unit

@@ -94,7 +94,7 @@ class Describing:
         young = youth_in(header, arrays)
         n_classes = 1 if classes is None else len(classes)
         state = cls._state_class(learnt).of_file(header["state"], arrays, n_classes, learnt)
-        require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights where there are none", header["sparse"])
+        require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         if classes is not None:
             require(header["open"] or len(classes) > 1, "two classes or more, as none may join", classes)
             require(not header["open"] or state.counts.all(), "rows of each class that has joined", state.counts.tolist())

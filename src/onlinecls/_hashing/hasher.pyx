@@ -151,7 +151,7 @@ cdef inline Py_ssize_t decoded(const unsigned char* text, Py_ssize_t n, uint32_t
 
 
 cdef inline bint plain(const unsigned char* text) noexcept nogil:
-    """Return True if a plain character begins at text, at least three bytes of which may be read."""
+    """Return True if a plain character begins at text, where at least three bytes may be read."""
     return ((text[0] & 0xF0) == 0xE0 and (text[1] & 0xC0) == 0x80 and (text[2] & 0xC0) == 0x80
             and PLAIN[(text[0] & 0x0F) << 4 | (text[1] & 0x3F) >> 2])
 
