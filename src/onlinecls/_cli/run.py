@@ -188,7 +188,8 @@ def learn(
                         require_classes(run.name, run.learner, width, y)
                 with _rows_of(X, weight, step, reading, learner) as rows:  # (of a whole batch: each column takes its time)
                     for start, stop, marked in progress.cuts(len(y)):
-                        _learn_part(runs, reading, part_of(rows, start, stop), y[start:stop], _cut(weight, start, stop), learn_rows)
+                        these = part_of(rows, start, stop), y[start:stop], _cut(weight, start, stop)
+                        _learn_part(runs, reading, *these, learn_rows)
                         if marked:
                             progress.say(line())
                 if progress.is_due():
