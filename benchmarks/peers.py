@@ -261,8 +261,8 @@ def ours(name, X, y, begin, **params):
         # Its pages are brought in, as scipy's w has its: 20 classes take 168 MB, and what the system takes to find them (20 to
         # 400 ms where this was written) would drown what is measured.
         model = make_estimator(name, **params).partial_fit(*begin, classes=classes)
-        for each in getattr(model, "members_", [model]):
-            each._state.values += 0
+        for state in getattr(model._state, "members", [model._state]):
+            state.values += 0
         return lambda: model.partial_fit(X, y)
 
     return Contestant(" ".join([our_name(name), *params.values()]), prepare, size_of(X))
