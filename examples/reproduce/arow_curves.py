@@ -35,8 +35,8 @@ PA = (lambda C: PassiveAggressiveClassifier(C=C, **NO), [10.0**k for k in range(
 
 def styled(name):
     """Return the colour and style of a learner's line."""
-    dotted = ":" if "variance" in name else "-" if "full" in name or "diagonal" not in name else "--"
-    return {"color": COLOURS[name.split()[0]], "linestyle": dotted, "label": name}
+    styles = ("-.", ":") if "variance" in name else ("-", "--")
+    return {"color": COLOURS[name.split()[0]], "linestyle": styles["diagonal" in name], "label": name}
 
 
 def chosen(make, grid, X, y, clean):
@@ -106,7 +106,7 @@ def synthetic():
                 f"{total[f'CW {variant} full']:.0f} and {total[f'CW {variant} diagonal']:.0f} mistakes",
                 total[f"CW {variant} full"] > total[f"CW {variant} diagonal"],
                 f"on {np.sum(finals[f'CW {variant} diagonal'] > ROWS / 2)} of {REPETITIONS} sets the diagonal form, whose "
-                "variances have vanished, learns no more, and makes more than half of all mistakes; medians "
+                "variances have vanished, learns no more, and errs on more than half of the rows; medians "
                 + " and ".join(f"{np.median(finals[f'CW {variant} {form}']):.0f}" for form in ("full", "diagonal")))
           for variant in ("stdev", "variance")),
     ]
@@ -157,7 +157,7 @@ def digits():
     for ax, noise in zip(axes[:2], (0.0, 0.1), strict=True):
         for name in kinds:
             ax.plot(*curves[ways[0], name, noise], **styled(name))
-        ax.set(title=f"3 and 5, {noise:.0%} noise, parameters {ways[0]}", xlabel="examples", ylabel="mistakes so far")
+        ax.set(title=f"3 and 5, {noise:.0%} noise, parameters chosen once", xlabel="examples", ylabel="mistakes so far")
     for ax, way in zip(axes[2:], ways, strict=True):
         for name in kinds:
             ax.plot([100 * noise for noise in NOISE], means[way][name], marker="o", **styled(name))
