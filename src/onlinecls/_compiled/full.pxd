@@ -73,7 +73,7 @@ ctypedef struct Full:
     double* scores          # [k] of the present row
     double* ahead_scores    # [k] of a row that is looked at ahead
     double* growth          # [k] forgetting: Σ = growth C S C of the stored matrix S (else Σ = S),
-    double* caps            # [k, D] with C diagonal, <= 1: it holds the variances that have reached the initial one there
+    double* caps            # [k, D] C diagonal, <= 1: it keeps variances that have reached the initial one at that
     int64_t* capped_at      # [k, D] the row of this pass that last changed C_jj
     Py_ssize_t present      # the workspace row of the present row's numbers
     Py_ssize_t now          # the present row of the pass
@@ -106,7 +106,7 @@ cdef inline double capped(double x, const double* caps, Py_ssize_t j) noexcept n
 
 cdef inline void expand(const floating[::1] data, const index_t[::1] indices, Row row, floating[::1] x, double bias,
                         const double* caps) noexcept nogil:
-    """Write the row, times C of a learner that forgets, as D numbers, the constant feature last."""
+    """Write the row, multiplied by C in a learner that forgets, as D numbers, the constant feature last."""
     cdef Py_ssize_t j, n = x.shape[0] - 1
     for j in range(n):
         x[j] = 0.0
@@ -133,7 +133,7 @@ cdef inline void gather(const floating[:, ::1] S, const floating[::1] x, const i
 
 cdef inline double form(const floating[:, ::1] S, const floating[::1] data, const index_t[::1] indices, Row row, double bias,
                         const double* caps) noexcept nogil:
-    """Return x'Sx of the row, times C of a learner that forgets, computed from the non-zeros alone."""
+    """Return x'Sx of the row, multiplied by C in a learner that forgets, computed from the non-zeros alone."""
     cdef Py_ssize_t k, j, a, b, n = S.shape[0] - 1
     cdef double constant = capped(bias, caps, n), total = constant * constant * S[n, n], part, x
     for k in range(row.lo, row.hi):
@@ -251,7 +251,7 @@ cdef inline void shrink_to_diagonal(floating[:, ::1] S, floating[:, ::1] work, F
 
 
 cdef inline bint is_stale(const Full* f, Py_ssize_t c, const floating[::1] x) noexcept nogil:
-    """Return True if Cx has changed since the window was opened, so that a product made then is another row's."""
+    """Return True if Cx has changed since the window was opened, so that a product made then is out of date."""
     cdef Py_ssize_t j
     cdef bint found = False
     if f.p.forgetting > 0.0:
@@ -262,7 +262,7 @@ cdef inline bint is_stale(const Full* f, Py_ssize_t c, const floating[::1] x) no
 
 cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:, ::1] work, const floating[::1] data,
                            const index_t[::1] indices, Row row) noexcept nogil:
-    """Return x'Σx of vector c for the present row; leave u = Σx in the workspace. (If it forgets: x'CSCx, and SCx.)"""
+    """Return x'Σx of vector c for the present row; leave u = Σx in the workspace. (If the learner forgets: x'CSCx and SCx.)"""
     cdef Py_ssize_t j, n = f.n_waiting[c], slot = -1, present = f.present
     cdef double a = 0.0, most = 0.0, v = 0.0, least
     expand(data, indices, row, work[present], f.p.bias, caps_of(f, c))
