@@ -61,8 +61,8 @@ def state_of(learner):
     return learner._state
 
 
-def _parts(learner):
-    found, youth = learner._state.parts(), learner._state.youth
+def _parts(learner, state=None):
+    found, youth = (state or learner._state).parts(), learner._state.youth
     if youth is not None:
         found = {**found, "first rows": [youth.rows.data, youth.rows.indices, youth.rows.indptr, youth.targets, youth.weights]}
     return {**found, **({"units": learner._units[:2]} if hasattr(learner, "_units") else {})}
@@ -83,7 +83,7 @@ def stored(learner):
         return {}
     state = learner._state
     if not hasattr(state, "slot_of"):
-        return _parts(learner)
+        return _parts(learner, state.compact())  # (not where classes lie that have joined)
     packed = state.size * (state.size + 1) // 2
     ends = {"alpha": state.size, "norms": state.size, "origin": state.size, "P": packed, "Q": packed}
     parts = {name: getattr(state, name)[..., : ends.get(name)] for name in (*ends, "counts", "scale", "counters")}

@@ -16,19 +16,22 @@ from libc.stdint cimport int32_t, int64_t
 import numpy as np
 
 from ._compiled.blas cimport symm
-from ._compiled.classes cimport apply_step_all, are_many, lookahead_margin, scan_classes, variances, variances_of_two
+from ._compiled.classes cimport (
+    apply_step_all, are_many, lookahead_margin, scan_classes, sort_by_class, variances, variances_of_two,
+)
 from ._compiled.full cimport (
     ALWAYS, FALL, LIKELY, NEVER, NOISE, SPAN, Full, cannot_step, capped, caps_of, close_full, dot, expand, form, grow_full,
     look_ahead, lookahead, open_full, product, rank_one_gain, roots_at, score_all, waiting_at, write_down,
 )
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record, Round,
-    Task, after_step, average_lag, averaged, before_step, check_signals, correction_score, count_loss, example, is_usable,
-    next_round, row_at, step_fits, top, unlikely, update_average,
+    Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss, example, is_usable,
+    next_round, row_at, step_fits, top, unlikely,
 )
 from ._compiled.sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, ROWS, Row, Steps, Sums, apply_step_lanes, column, dense_t,
-    floating, index_t, larger, lookahead_margin_one, root_of_sum, scan, scan_rows, smaller, storage_of, write_variances_down,
+    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column,
+    dense_t, floating, index_t, larger, lookahead_margin_one, place_of, root_of_sum, scan, scan_rows, smaller, storage_of,
+    weight_of, write_variances_down,
 )
 from ._rules cimport (
     ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL, Params,
@@ -103,17 +106,29 @@ cdef inline void apply_step_one(int geometry, floating[::1] state, Step step, co
     apply_step_feature(geometry, state, state.shape[0] - width, state.shape[0] - 1, <floating>p.bias, tau, beta, p)
 
 
-cdef inline void apply_step_some(int geometry, floating[::1] state, Py_ssize_t n_classes, const Steps* steps,
+cdef inline void apply_step_some(int geometry, floating[::1] state, PassContext* context, const Steps* steps,
                                  const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Apply the steps of some of n_classes vectors, feature by feature."""
-    cdef Py_ssize_t k, i, at, gap = 0 if geometry == ADDITIVE else n_classes, width = n_classes + gap
+    """Apply the steps of some vectors, feature by feature, and update their average (see `averaged`).
+
+    A weight and its correction change together: who reads meanwhile finds a step of which a part has been taken, no other model.
+    """
+    cdef Py_ssize_t k, i, j, a, b, room = context.layout.room, gap = 0 if geometry == ADDITIVE else room, width = room + gap
+    cdef double before = 0.0, rounds = averaged(context)
+    cdef double* correction
     cdef floating x
+    if context.correction != NULL:
+        context.rounds_to_read[0] = context.counters.rounds
     for k in range(row.lo, row.hi + 1):
-        at = width * column(indices, k, row.lo) if k < row.hi else state.shape[0] - width
+        j = column(indices, k, row.lo) if k < row.hi else state.shape[0] // width - 1
         x = data[k] if k < row.hi else <floating>p.bias
         for i in range(steps.n):
-            apply_step_feature(geometry, state, at + steps.classes[i], at + gap + steps.classes[i], x,
-                               <floating>steps.each[i].tau, <floating>steps.each[i].beta, p)
+            a, b = width * j + steps.places[i], width * j + gap + steps.places[i]
+            if context.correction != NULL:
+                before = weight_of(geometry, state[a], state[b], p)
+            apply_step_feature(geometry, state, a, b, x, <floating>steps.each[i].tau, <floating>steps.each[i].beta, p)
+            if context.correction != NULL and (k == row.hi or x != 0.0):    # (a zero that is stored leaves no rounding)
+                correction = &context.correction[room * j + steps.places[i]]
+                correction[0] = (correction[0] - rounds * before) + rounds * weight_of(geometry, state[a], state[b], p)
 
 
 cdef inline bint has_variances(const Params* p) noexcept nogil:
@@ -129,7 +144,7 @@ cdef inline void advance(int geometry, floating[::1] state, PassContext* context
         context.counters.growth = (context.counters.growth if context.counters.growth else 1.0) / (1.0 - p.forgetting)
         p.growth, p.stored_cap = context.counters.growth, p.variance / context.counters.growth
         if p.growth * p.tiny > p.floor:     # (the least variance would be stored as a subnormal number)
-            write_variances_down(state, context.columns, p)
+            write_variances_down(state, context.layout.room, p)
             context.counters.growth = p.growth
 
 
@@ -156,7 +171,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
 
     (task and geometry are constants in each call, so that the compiler makes a loop for each.)
     """
-    cdef double sign, score
+    cdef double sign, score, lag
     cdef Round r
     cdef Sums sums
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -165,7 +180,8 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
         advance(geometry, state, context, p)
         sums = scan(geometry, state, data, indices, r.row, p)
         score = sums.score          # (a copy: sums stays in registers if its address is not taken)
-        before_step(task, &score, average_lag(context, 0, data, indices, r.row, p.bias), sums.q, &r, b, context)
+        average_lags(context, data, indices, r.row, p.bias, &lag)
+        before_step(task, &score, lag, sums.q, &r, b, context)
         s.weight, s.q, s.v = r.weight, sums.q, sums.v
         if task == REGRESSION:
             sign = 1.0 if b.targets[r.at] - sums.score >= 0.0 else -1.0
@@ -193,10 +209,9 @@ cdef inline void step_one(int geometry, floating[::1] state, Step step, const fl
     cdef int64_t only = 0
     cdef Steps steps = Steps(1, &only, &step, NULL)
     if context.correction != NULL:
-        update_average(-1.0, state, context, &steps, data, indices, r.row, p)
-    apply_step_one(geometry, state, step, data, indices, r.row, p)
-    if context.correction != NULL:
-        update_average(1.0, state, context, &steps, data, indices, r.row, p)
+        apply_step_some(geometry, state, context, &steps, data, indices, r.row, p)
+    else:
+        apply_step_one(geometry, state, step, data, indices, r.row, p)
     after_step(r, True, context)
 
 
@@ -223,6 +238,7 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
         p.rule, p.geometry = rule, geometry
         b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
         context.columns, context.open_classes, context.balanced = 1, False, False
+        context.layout = Layout(1, 1, NULL)
         context.correction, context.record, context.has_observers = NULL, NULL, False
     try:
         return learn_one(task, geometry, &b, &context, state, data, indices, &p)
@@ -275,36 +291,33 @@ ctypedef struct Workspace:  # numbers of each class
     Steps steps
 
 
-cdef inline void apply_steps(floating[::1] state, const PassContext* context, const Steps* steps, const floating[::1] data,
+cdef inline void apply_steps(floating[::1] state, PassContext* context, const Steps* steps, const floating[::1] data,
                              const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Apply the steps of a row: many of them to all classes side by side, few of them one by one."""
-    if p.geometry == ADDITIVE and are_many(steps, context.columns):
-        apply_step_all(ADDITIVE, state, context.columns, steps, data, indices, row, p)
-    elif p.geometry == GAUSSIAN and are_many(steps, context.columns):
-        apply_step_all(GAUSSIAN, state, context.columns, steps, data, indices, row, p)
+    """Apply the steps of a row: many of them to all classes side by side, few of them, and those of an average, one by one."""
+    cdef bint side_by_side = context.correction == NULL and are_many(steps.n, context.layout.n)
+    if p.geometry == ADDITIVE and side_by_side:
+        apply_step_all(ADDITIVE, state, &context.layout, steps, data, indices, row, p)
+    elif p.geometry == GAUSSIAN and side_by_side:
+        apply_step_all(GAUSSIAN, state, &context.layout, steps, data, indices, row, p)
     elif p.geometry == ADDITIVE:
-        apply_step_some(ADDITIVE, state, context.columns, steps, data, indices, row, p)
+        apply_step_some(ADDITIVE, state, context, steps, data, indices, row, p)
     elif p.geometry == GAUSSIAN:
-        apply_step_some(GAUSSIAN, state, context.columns, steps, data, indices, row, p)
+        apply_step_some(GAUSSIAN, state, context, steps, data, indices, row, p)
     elif p.geometry == FORGETTING:
-        apply_step_some(FORGETTING, state, context.columns, steps, data, indices, row, p)
+        apply_step_some(FORGETTING, state, context, steps, data, indices, row, p)
     elif p.geometry == POTENTIAL:
-        apply_step_some(POTENTIAL, state, context.columns, steps, data, indices, row, p)
+        apply_step_some(POTENTIAL, state, context, steps, data, indices, row, p)
     elif p.geometry == MIRROR:
-        apply_step_some(MIRROR, state, context.columns, steps, data, indices, row, p)
+        apply_step_some(MIRROR, state, context, steps, data, indices, row, p)
     else:
-        apply_step_some(DUAL, state, context.columns, steps, data, indices, row, p)
+        apply_step_some(DUAL, state, context, steps, data, indices, row, p)
 
 
 cdef inline void step_classes(floating[::1] state, const Steps* steps, const floating[::1] data, const index_t[::1] indices,
                               const Round* r, PassContext* context, const Params* p) noexcept nogil:
     """Take the steps of a row: update the vectors and their average."""
     if steps.n > 0:
-        if context.correction != NULL:
-            update_average(-1.0, state, context, steps, data, indices, r.row, p)
         apply_steps(state, context, steps, data, indices, r.row, p)
-        if context.correction != NULL:
-            update_average(1.0, state, context, steps, data, indices, r.row, p)
     after_step(r, steps.n > 0, context)
 
 
@@ -312,19 +325,22 @@ cdef inline double score_classes(const floating[::1] state, const PassContext* c
                                  const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """Compute the scores of all classes, and the average's; return ||x||²."""
     cdef Py_ssize_t c
-    cdef double q = scan_classes(p.geometry, state, data, indices, row, work.scores, context.columns, p)
+    cdef double q = scan_classes(p.geometry, state, data, indices, row, work.scores, &context.layout, p)
+    sort_by_class(work.scores, &context.layout, work.v)
     work.averages = work.scores
     if averaged(context) > 0.0:
         work.averages = work.own_averages
+        average_lags(context, data, indices, row, p.bias, work.averages)
+        sort_by_class(work.averages, &context.layout, work.v)
         for c in range(context.columns):
-            work.averages[c] = work.scores[c] - average_lag(context, c, data, indices, row, p.bias)
+            work.averages[c] = work.scores[c] - work.averages[c]
     return q
 
 
 cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, floating[::1] state, const floating[::1] data,
                         const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows by the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r."""
-    cdef Py_ssize_t rival
+    cdef Py_ssize_t rival, room = context.layout.room
     cdef double[2] v
     cdef Steps steps = work.steps
     cdef Round r
@@ -338,13 +354,13 @@ cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, f
         s.margin = work.scores[r.label] - work.scores[rival]
         if not count_loss(&s, context, p) or margin_suffices(s.margin, p):
             continue
-        steps.n, steps.classes[0], steps.classes[1] = 2, r.label, rival
+        steps.n, steps.places[0], steps.places[1] = 2, place_of(&context.layout, r.label), place_of(&context.layout, rival)
         if has_variances(p):
-            variances_of_two(state, context.columns, steps.classes, data, indices, r.row, v, p)
+            variances_of_two(state, room, steps.places, data, indices, r.row, v, p)
             s.v = v[0] + v[1]
         if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
-            s.margin = (lookahead_margin(state, context.columns, r.label, data, indices, r.row, precision(&s, p), p)
-                        - lookahead_margin(state, context.columns, rival, data, indices, r.row, precision(&s, p), p))
+            s.margin = (lookahead_margin(state, room, steps.places[0], data, indices, r.row, precision(&s, p), p)
+                        - lookahead_margin(state, room, steps.places[1], data, indices, r.row, precision(&s, p), p))
         steps.each[0] = apply_rule(&s, p)
         steps.each[1] = Step(-steps.each[0].tau, steps.each[0].beta)
         steps.n = 2 if steps.each[0].tau != 0.0 and step_fits(p.geometry, &s, steps.each[0], context, p) else 0
@@ -355,10 +371,10 @@ cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, f
 cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floating[::1] state, const floating[::1] data,
                      const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows with an independent binary learner for each class, that class against the rest."""
-    cdef Py_ssize_t j, c
+    cdef Py_ssize_t j, c, at, n_open
     cdef double sign
-    cdef Steps open = work.steps        # the classes whose margin alone does not rule out a step
-    cdef Steps steps = work.steps       # those of them that take a step
+    cdef int64_t* open = work.steps.places      # the classes whose margin alone does not rule out a step
+    cdef Steps steps = work.steps               # those of them that take a step, written over the others
     cdef Round r
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     while next_round(&r, b, context):
@@ -366,29 +382,29 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
         s.weight, s.v = r.weight, 0.0
         s.q = score_classes(state, context, work, data, indices, r.row, p)
         before_step(OVR, work.averages, 0.0, s.q, &r, b, context)
-        open.n = steps.n = 0
+        n_open = steps.n = 0
         for c in range(context.columns):
             s.margin = work.scores[c] if c == r.label else -work.scores[c]
             if (context.open_classes and context.counts[c] == 0.0) or not count_loss(&s, context, p):
                 continue
             if not margin_suffices(s.margin, p):
-                open.classes[open.n] = c
-                open.n += 1
+                open[n_open] = c
+                n_open += 1
         if has_variances(p):
-            variances(state, context.columns, &open, data, indices, r.row, work.v, p)
+            variances(state, &context.layout, open, n_open, data, indices, r.row, work.v, work.own_averages, p)
 
-        for j in range(open.n):
-            c = open.classes[j]
+        for j in range(n_open):
+            c, at = open[j], place_of(&context.layout, open[j])
             sign = 1.0 if c == r.label else -1.0
             s.margin = sign * work.scores[c]
             if has_variances(p):
                 s.v = work.v[j]
             if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
-                s.margin = sign * lookahead_margin(state, context.columns, c, data, indices, r.row, precision(&s, p), p)
+                s.margin = sign * lookahead_margin(state, context.layout.room, at, data, indices, r.row, precision(&s, p), p)
             steps.each[steps.n] = apply_rule(&s, p)
             if steps.each[steps.n].tau != 0.0 and step_fits(p.geometry, &s, steps.each[steps.n], context, p):
                 steps.each[steps.n].tau *= sign
-                steps.classes[steps.n] = c    # (compacts in place)
+                steps.places[steps.n] = at
                 steps.n += 1
         step_classes(state, &steps, data, indices, &r, context, p)
     return 0
@@ -477,8 +493,9 @@ cdef inline double score_full(const Full* f, double* averages, const PassContext
     """Compute the scores of all vectors, and the average's; return ||x||²."""
     cdef Py_ssize_t j
     cdef double q = score_all(state, data, indices, row, f.scores, f.k, f.p)
+    average_lags(context, data, indices, row, f.p.bias, averages)
     for j in range(f.k):
-        averages[j] = f.scores[j] - average_lag(context, j, data, indices, row, f.p.bias)
+        averages[j] = f.scores[j] - averages[j]
     return q
 
 
@@ -598,42 +615,53 @@ cdef class QuadraticModel(Model):
 
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
         """Compute found[i, c] = w_c.x_i of the weights, or of their average."""
-        cdef Py_ssize_t i, c, k = context.n_found, constant
+        cdef Py_ssize_t i, j, n, k = context.n_found, constant
         cdef const floating[::1] state = self.values
         cdef const double[::1] correction, counters
+        cdef double[::1] spare, lags
         cdef double rounds = 0.0
+        cdef double* scores
+        cdef bint is_average = False
+        cdef Layout layout
         cdef Params p = self.p
         cdef Row row
         if p.average_from >= 0 or p.l1 > 0.0:
             correction, counters = self.correction, self.counters
-            rounds = (<const Counters*>&counters[0]).rounds - p.average_from if correction.shape[0] else 0.0
+            is_average = correction.shape[0] > 0
             p.l1_sum = p.l1 * (<const Counters*>&counters[0]).rounds
         if p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:     # the weights are stored as they are
             p.geometry = ADDITIVE
         elif p.geometry == FORGETTING:      # so are these
             p.geometry = GAUSSIAN
-        constant = state.shape[0] // (k if p.geometry == ADDITIVE else 2 * k) - 1
+        self.lay_out(&layout, k)
+        spare, lags = np.empty(k), np.empty(ROWS * k if is_average else 0)
+        constant = state.shape[0] // (layout.room if p.geometry == ADDITIVE else 2 * layout.room) - 1
         with nogil:
             i = 0
             while i < b.n:
                 row = row_at(b, i)
+                scores = &context.found[i * k]
+                n = 1
                 if index_t is dense_t and k == 1 and b.order == NULL and i + ROWS <= b.n and row.lo < row.hi:
-                    context.budget = check_signals(context.budget, ROWS * (row.hi - row.lo + 8))
-                    scan_rows(p.geometry, state, &data[row.lo], row.hi - row.lo, &context.found[i], &p)
-                    i += ROWS
-                    continue
-                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
-                if k == 1:
-                    context.found[i] = scan(p.geometry, state, data, indices, row, &p).score
+                    n = ROWS
+                if is_average:          # (first: a thread that learns meanwhile changes it last)
+                    rounds = (<const Counters*>&counters[0]).rounds - p.average_from
+                    for j in range(n if rounds > 0.0 else 0):
+                        correction_scores(&correction[0], &layout, constant, data, indices, row_at(b, i + j), p.bias,
+                                          &lags[j * k])
+                if n > 1:
+                    scan_rows(p.geometry, state, &data[row.lo], row.hi - row.lo, scores, &p)
+                elif k == 1:
+                    scores[0] = scan(p.geometry, state, data, indices, row, &p).score
                 else:
-                    scan_classes(p.geometry, state, data, indices, row, &context.found[i * k], k, &p)
-                i += 1
-            for i in range(b.n if rounds > 0.0 else 0):
-                row = row_at(b, i)
-                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
-                for c in range(k):
-                    context.found[i * k + c] -= correction_score(&correction[0], k, c, constant, data, indices, row,
-                                                                 p.bias) / rounds
+                    scan_classes(p.geometry, state, data, indices, row, scores, &layout, &p)
+                    sort_by_class(scores, &layout, &spare[0])
+                    if rounds > 0.0:
+                        sort_by_class(&lags[0], &layout, &spare[0])
+                for j in range(n * k if rounds > 0.0 else 0):
+                    scores[j] -= lags[j] / rounds
+                context.budget = check_signals(context.budget, n * (row.hi - row.lo + 8) * k * (2 if is_average else 1))
+                i += n
         return 0
 
     def deviation(self, rows, double[:, ::1] deviations):
@@ -653,17 +681,19 @@ cdef class QuadraticModel(Model):
         cdef const double[::1] counters = self.counters, growth = self.growth
         cdef const double[:, ::1] caps = self.caps
         cdef double* found = context.found
-        cdef Steps all_classes = Steps(k, &every[0], NULL, NULL)
+        cdef double[::1] spare = np.empty(k)
+        cdef Layout layout
         cdef Params p = self.p
         cdef Row row
         p.growth = (<const Counters*>&counters[0]).growth or 1.0
         p.stored_cap = p.variance / p.growth
+        self.lay_out(&layout, k)
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
                 if sigma.shape[0] == 0:
                     context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
-                    variances(state, k, &all_classes, data, indices, row, &found[i * k], &p)
+                    variances(state, &layout, &every[0], k, data, indices, row, &found[i * k], &spare[0], &p)
                     continue
                 if 4 * (row.hi - row.lo) < D:
                     context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * (row.hi - row.lo + 8) * k)

@@ -222,7 +222,7 @@ def test_every_learner_can_be_saved_after_rows_of_any_scale(name):
             learner = type(case.estimator())(**{**case.algorithm.selects, **case.params, **others})
             for _ in range(2):
                 learner.partial_fit(rows, *targets_of(learner, np.arange(8) % n_classes, rows))
-            assert frozen(checked(learner)._state) == frozen(learner._state), (case, others, dtype, power)
+            assert frozen(checked(learner)._state) == frozen(learner._state.compact()), (case, others, dtype, power)
 
 
 @pytest.mark.parametrize("learner", [*KERNELS, onlinecls.KernelOnlineClassifier("sop", kernel="linear", budget=3),

@@ -143,7 +143,7 @@ def test_what_load_would_refuse_is_not_saved(tmp_path):
     learner = onlinecls.Perceptron().partial_fit(X, Y)
     with pytest.raises(ValueError, match="Perceptron: eta0 must be"):
         learner.set_params(eta0=-1.0).save(tmp_path / "model")
-    state_of(learner.set_params(eta0=1.0)).values[3] = np.nan
+    state_of(learner.set_params(eta0=1.0)).values[0] = np.nan
     message = "Perceptron: save must have a model that learning can produce: numbers that learning can produce, got "
     message += "'values with NaN or infinity'. Fit it again."
     with pytest.raises(ValueError, match=re.escape(message)):

@@ -1,14 +1,19 @@
 """What must hold whatever the rows are: no reference needed, only the algorithms' own definitions."""
 
+import copy
+import io
+import pickle
 from statistics import NormalDist
 
 import numpy as np
 import pytest
 import scipy.sparse
 from algorithms import ALL
+from internals import State, state_of
 from looping import each_estimator, within
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from states import fingerprint, is_finite
 
 import onlinecls
@@ -294,18 +299,80 @@ def test_a_potential_has_no_weights_beyond_doubles_range(n_classes):
     assert learner.n_skipped_ == 1 and not learner.coef_.any()
 
 
-@pytest.mark.parametrize("make", [
-    onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.AdaGradClassifier, onlinecls.PNormPerceptron,
-    lambda: onlinecls.PassiveAggressiveClassifier(average=True, multi_class="ovr"),
-    lambda: onlinecls.AROWClassifier(forgetting=0.1),
-])
-def test_classes_that_join_one_by_one_make_the_model_of_one_call(make):
-    """They join in front of, between and behind the others, in a model of more columns than are copied at a time."""
-    d, order, random = 20_000, [5, 2, 9, 0, 7, 3, 1, 8, 6, 4], np.random.default_rng(0)
+JOINED = [
+    onlinecls.AROWClassifier(probability=True), onlinecls.AROWClassifier(multi_class="ovr", dtype="float32"),
+    onlinecls.NAROWClassifier(), onlinecls.NAROWClassifier(multi_class="ovr", average=True), onlinecls.AdaGradClassifier(),
+    onlinecls.AdaGradClassifier(update="dual_averaging", l1=1e-5), onlinecls.PNormPerceptron(), onlinecls.DualAscentClassifier(),
+    onlinecls.PassiveAggressiveClassifier(average=True, multi_class="ovr"), onlinecls.Perceptron(average=True),
+    onlinecls.AROWClassifier(forgetting=0.1), onlinecls.AROWClassifier(forgetting=0.1, multi_class="ovr"),
+    onlinecls.SecondOrderPerceptron(initial_variance=1.0), onlinecls.CommitteeClassifier([onlinecls.AROWClassifier()]),
+]
+ORDER = [5, 2, 9, 0, 7, 3, 1, 8, 6, 4]  # classes join in front of, between and behind the others
+
+
+def rows_of_joining_classes(d):
+    random = np.random.default_rng(0)
     X = scipy.sparse.random(200, d, 0.002, "csr", random_state=0, data_rvs=lambda n: random.normal(size=n))
-    y = np.concatenate([np.array(order[: 1 + at // 20])[random.integers(0, 1 + at // 20, 1)] for at in range(200)])
-    y[::20] = order
-    whole, parts = make().partial_fit(X, y), make()
+    y = np.concatenate([np.array(ORDER[: 1 + at // 20])[random.integers(0, 1 + at // 20, 1)] for at in range(200)])
+    y[::20] = ORDER
+    return X, y
+
+
+@pytest.mark.parametrize("learner", JOINED, ids=repr)
+def test_classes_that_join_one_by_one_make_the_model_of_one_call(learner):
+    """The model has more columns than are copied at a time. What it says on the way is what one says that has been saved."""
+    X, y = rows_of_joining_classes(20_000)
+    whole, parts = clone(learner).partial_fit(X, y), clone(learner)
     for at in range(0, 200, 10):
         parts.partial_fit(X[at : at + 10], y[at : at + 10])
+        file = io.BytesIO()
+        parts.save(file)
+        saved = onlinecls.load(io.BytesIO(file.getvalue()))
+        for rows in (X[:30], X[at : at + 1]):
+            assert parts.decision_function(rows).tobytes() == saved.decision_function(rows).tobytes()
+            assert parts.predict(rows).tolist() == saved.predict(rows).tolist()
+            for name in ("coef_", "intercept_", "covariance_"):
+                assert np.array_equal(getattr(parts, name, 0), getattr(saved, name, 0)), name
+            if hasattr(learner, "covariance_"):
+                deviations = [each.decision_function(rows, return_std=True)[1].tobytes() for each in (parts, saved)]
+                assert deviations[0] == deviations[1]
+            if hasattr(learner, "predict_proba"):
+                assert parts.predict_proba(rows).tobytes() == saved.predict_proba(rows).tobytes()
     assert fingerprint(parts) == fingerprint(whole)
+    for way in (pickle.loads(pickle.dumps(parts)), copy.deepcopy(parts)):
+        assert fingerprint(way.partial_fit(X, 11 - y)) == fingerprint(copy.deepcopy(whole).partial_fit(X, 11 - y))
+
+
+@pytest.mark.parametrize("make", [onlinecls.AROWClassifier, lambda: onlinecls.PassiveAggressiveClassifier(average=True)])
+def test_the_arrays_of_a_model_are_copied_only_as_often_as_its_classes_double(make):
+    model, arrays = make(), []
+    for label in np.random.default_rng(0).permutation(60):
+        model.partial_fit([[1.0, float(label)]], [label])
+        if not any(state_of(model).values is one for one in arrays):
+            arrays.append(state_of(model).values)  # (kept: no other one can have its address)
+    assert len(arrays) <= 10 and len(model.classes_) == 60
+
+
+def test_the_first_rows_are_learnt_again_without_the_columns_that_they_do_not_have(monkeypatch):
+    """Their units change a few times; the vector of two classes is then split in few columns."""
+    widths, original = [], State._split_binary
+    monkeypatch.setattr(State, "_split_binary", lambda self, *others: widths.append(self.n_features) or original(self, *others))
+    X = np.zeros((16, 1000))
+    X[np.arange(16), np.arange(16) % 5] = 4.0 ** np.arange(16)
+    model = onlinecls.AROWClassifier(fit_intercept=False).partial_fit(X, np.arange(16) // 2)
+    assert widths == [1000, *[6] * 6]
+    singly = onlinecls.AROWClassifier(fit_intercept=False)
+    for x, label in zip(X, np.arange(16) // 2, strict=True):
+        singly.partial_fit([x], [label])
+    assert fingerprint(singly) == fingerprint(model)
+
+
+def test_classes_that_join_two_models_of_the_same_arrays_stay_apart():
+    """copy.copy shares the vectors that there are, but not those of classes that join later; copy.deepcopy shares nothing."""
+    X = np.eye(8)
+    model = onlinecls.PassiveAggressiveClassifier(C=10.0, fit_intercept=False).partial_fit(X[:5], list("abcde"))
+    twin = copy.copy(model)
+    model.partial_fit(X[5:6], ["first"])
+    twin.partial_fit(X[6:7], ["second"])
+    assert model.predict(X[5:6]).tolist() == ["first"] and not model.decision_function(X[6:7]).any()
+    assert twin.predict(X[6:7]).tolist() == ["second"] and not twin.decision_function(X[5:6])[:, 5].any()

@@ -30,7 +30,7 @@ from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, never_steps, prec
 from .blas cimport gemv, gemv_t, symm, symv, syrk
 from .classes cimport scan_classes
 from .rounds cimport OVR, Batch, Example, PassContext, Round, Task, example, row_at
-from .sparse cimport Row, Sums, column, dense_t, floating, index_t, larger, scan_single
+from .sparse cimport Layout, Row, Sums, column, dense_t, floating, index_t, larger, scan_single
 
 
 cdef enum:
@@ -354,8 +354,9 @@ cdef inline double score_all(const floating[::1] state, const floating[::1] data
                              double* scores, Py_ssize_t k, const Params* p) noexcept nogil:
     """Compute the scores of all vectors; return ||x||²."""
     cdef Sums sums
+    cdef Layout layout = Layout(k, k, NULL)
     if k > 1:
-        return scan_classes(ADDITIVE, state, data, indices, row, scores, k, p)
+        return scan_classes(ADDITIVE, state, data, indices, row, scores, &layout, p)
     sums = scan_single(state, data, indices, row, p)
     scores[0] = sums.score
     return sums.q

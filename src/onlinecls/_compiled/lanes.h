@@ -212,10 +212,10 @@ ONLINECLS_INLINE __m128 rated_of_floats(__m128 G, __m128 g, double eta, double d
         size_t left = ONLINECLS_WIDE(write_down, real)(at, n, growth, most); \
         write_down_of_##real(at + 2 * (n - left), left, growth, most); \
     } \
-    ONLINECLS_INLINE void gaussian_classes_##real##s(real* w, const real* tau, const real* beta, ptrdiff_t n, real x, real least) \
+    ONLINECLS_INLINE void gaussian_classes_##real##s(real* w, real* s, const real* tau, const real* beta, ptrdiff_t n, real x, real least) \
     { \
-        ptrdiff_t c = ONLINECLS_WIDE(gaussian_classes, real)(w, tau, beta, 0, n, x, least); \
-        gaussian_classes_of_##real(w, tau, beta, c, n, x, least); \
+        ptrdiff_t c = ONLINECLS_WIDE(gaussian_classes, real)(w, s, tau, beta, 0, n, x, least); \
+        gaussian_classes_of_##real(w, s, tau, beta, c, n, x, least); \
     } \
     ONLINECLS_INLINE void additive_classes_##real##s(real* w, const real* tau, ptrdiff_t n, real x) \
     { \

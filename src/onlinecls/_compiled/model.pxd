@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 from .._rules cimport Params
 from .few_rows cimport FewRows
 from .rounds cimport Batch, PassContext, Task
+from .sparse cimport Layout
 
 
 cdef class Call:
@@ -23,6 +24,8 @@ cdef class Call:
 cdef class Model:
     cdef public object values, correction, counts, counters     # arrays
     cdef public object params                           # the parameters of its last pass, a dict
+    cdef public object places                           # see `lay_out`
+    cdef public Py_ssize_t room
     cdef public object sigma                            # full covariances, or an empty array
     cdef public object calibration                      # array; see update_platt of rounds.pxd
     cdef public bint are_seen                           # the rows of the next pass are seen again: no calibration
@@ -34,6 +37,7 @@ cdef class Model:
     cdef Call call                                      # None: no fast path
 
     cdef int bind(self) except -1
+    cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1
     cdef int open_platt(self, PassContext* context) except -1
     cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
                    double* correction) except -1

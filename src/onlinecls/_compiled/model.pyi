@@ -22,6 +22,9 @@ class Call:
 def best_of(scores: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return each row's class: by the score's sign for one vector of weights, else the first of the highest scores."""
 
+def widen(old: NDArray[np.uint8], new: NDArray[np.uint8], used: int, fresh: NDArray[np.uint8]) -> None:
+    """Copy the first `used` bytes of each run of `old` to the same run of `new`, which is longer and all zeros."""
+
 def log_sigmoids(scores: NDArray[np.float64], pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log(1 / (1 + e^-z)), z = a score + b, for each class: the numbers (a, b) of its vector of weights are in `pairs`."""
 
@@ -32,6 +35,8 @@ class Model:
     """The arrays that learning changes, as the training loops see them."""
 
     values: NDArray[np.floating]
+    places: NDArray[np.int64] | None
+    room: int
     sigma: NDArray[np.floating]
     calibration: NDArray[np.float64]
     are_seen: bool

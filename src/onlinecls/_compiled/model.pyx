@@ -5,6 +5,7 @@ A geometry's model extends `Model` by `visit`, its training loops and its scores
 from cython cimport critical_section
 from libc.math cimport exp, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.string cimport memcmp, memcpy
 
 import numpy as np
 
@@ -48,6 +49,31 @@ def best_of(const double[:, ::1] scores):
                     best = c
             found[i] = best
     return codes
+
+
+def widen(const unsigned char[::1] old, unsigned char[::1] new, Py_ssize_t used, const unsigned char[:, ::1] fresh):
+    """Copy the first `used` bytes of each run of `old` to the same run of `new`, which is longer and all zeros.
+
+    fresh : a run of `new` for each slot of a feature as it begins. What is as it began is left out where that is zeros: memory to
+    which nobody has written takes no room.
+    """
+    cdef Py_ssize_t slot, i = 0, n_slots = fresh.shape[0], long = fresh.shape[1], n = new.shape[0] // long
+    cdef Py_ssize_t short = old.shape[0] // n
+    cdef const unsigned char[::1] zeros = bytes(long)
+    cdef bint[2] begins_with_zeros
+    if n_slots > 2 or used > short or short > long:
+        raise ValueError("widen: runs must grow, of two slots at most")
+    for slot in range(n_slots):
+        begins_with_zeros[slot] = memcmp(&fresh[slot, 0], &zeros[0], long) == 0
+    with nogil:
+        while i < n:
+            for slot in range(n_slots):
+                if not begins_with_zeros[slot]:
+                    memcpy(&new[i * long], &fresh[slot, 0], long)
+                    memcpy(&new[i * long], &old[i * short], used)
+                elif memcmp(&old[i * short], &zeros[0], used):
+                    memcpy(&new[i * long], &old[i * short], used)
+                i += 1
 
 
 cdef inline double log_sigmoid(double z) noexcept nogil:
@@ -144,6 +170,8 @@ cdef class Model:
     values : flat array, a run of (first slots, second slots) of all vectors for each feature, the constant feature last.
     sigma : full covariances, (vectors, n_features + 1, n_features + 1); or empty. correction : see rounds.pxd, or empty.
     counts : rows seen of each class. counters : counters. params : the parameters of the pass, fields of `Params`.
+    places : int64, the place of each class's vector among the `room` that a feature has in `values` and `correction`; None: they
+    lie in the order of the classes, and there is no room for more.
     columns : the estimator's feature_names_in_ and the columns of a data frame found to equal them; or None.
     """
 
@@ -194,6 +222,7 @@ cdef class Model:
         context.counters = (<Counters*>counters)[0]
         context.counts, context.n_classes = counts, n_classes
         context.columns = context.n_classes if context.n_classes > 2 else 1
+        self.lay_out(&context.layout, context.columns)
         context.correction = correction
         if correction != NULL:
             context.constant, context.rounds_to_read = self.n_features, counters
@@ -201,6 +230,15 @@ cdef class Model:
         open_records(context, self.record, self.records_from)
         context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         context.budget, context.next = QUANTUM, 0
+        return 0
+
+    cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1:
+        """Say where the n vectors lie."""
+        cdef const int64_t[::1] places
+        layout.n, layout.room, layout.places = n, n, NULL
+        if self.places is not None:
+            places = self.places
+            layout.room, layout.places = self.room, &places[0]
         return 0
 
     cdef int open_platt(self, PassContext* context) except -1:

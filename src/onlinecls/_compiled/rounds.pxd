@@ -18,7 +18,7 @@ from .._rules cimport (
     ADDITIVE, DUAL, EXP, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Params, Stats,
     Step,
 )
-from .sparse cimport Row, Steps, column, floating, index_t, weight_of
+from .sparse cimport CACHE_LINE, Layout, Row, column, dense_t, floating, index_t, prefetch
 
 cdef extern from *:
     bint unlikely(bint) noexcept nogil      # Cython's hint to the compiler: optimise for the other case
@@ -75,7 +75,8 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     double* counts          # rows seen of each class
     Py_ssize_t n_classes
     Py_ssize_t columns      # vectors of weights: one for two classes, else one a class
-    double* correction      # see `update_average`; NULL: no average
+    Layout layout           # their places
+    double* correction      # see `averaged`; NULL: no average
     double* rounds_to_read  # with an average: the model's counter, which readers in other threads divide by
     Py_ssize_t constant     # with an average: number of the constant feature
     Calibration* platt      # Platt's numbers of each vector; NULL: none, or the rows are seen again
@@ -189,39 +190,41 @@ cdef inline double averaged(const PassContext* context) noexcept nogil:
     return rounds if context.correction != NULL and rounds > 0.0 else 0.0
 
 
-cdef inline void update_average(double sign, const floating[::1] state, PassContext* context, const Steps* steps,
-                                const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Add sign * rounds * w to correction on the row's features, for the vectors that step: sign is -1 before a step, 1 after."""
-    cdef double rounds = sign * averaged(context)
-    cdef Py_ssize_t i, k, j, c, width = context.columns if p.geometry == ADDITIVE else 2 * context.columns
-    context.rounds_to_read[0] = context.counters.rounds
-    for i in range(steps.n):
-        c = steps.classes[i]
-        for k in range(row.lo, row.hi + 1):
-            if k < row.hi and data[k] == 0.0:   # a stored zero changes no weight, and must not leave a rounding error
-                continue
-            j = column(indices, k, row.lo) if k < row.hi else context.constant
-            context.correction[j * context.columns + c] += rounds * weight_of(
-                p.geometry, state[j * width + c], state[j * width + width - context.columns + c], p)
+cdef inline void correction_scores(const double* correction, const Layout* layout, Py_ssize_t constant, const floating[::1] data,
+                                   const index_t[::1] indices, Row row, double bias, double* scores) noexcept nogil:
+    """Compute correction.x of all vectors, in the order of their places."""
+    cdef Py_ssize_t k, c, n = layout.n, room = layout.room, per_line = CACHE_LINE // sizeof(double)
+    cdef const double* at
+    cdef double x, total = 0.0
+    if n == 1:
+        for k in range(row.lo, row.hi):
+            if index_t is not dense_t:
+                prefetch(&correction[room * <Py_ssize_t>indices[k + row.ahead]])
+            total += data[k] * correction[room * column(indices, k, row.lo)]
+        scores[0] = total + bias * correction[room * constant]
+        return
+    for c in range(n):
+        scores[c] = 0.0
+    for k in range(row.lo, row.hi + 1):
+        at = &correction[room * (column(indices, k, row.lo) if k < row.hi else constant)]
+        x = data[k] if k < row.hi else bias
+        if index_t is not dense_t:
+            if k < row.hi:
+                for c in range((n + per_line - 1) // per_line):
+                    prefetch(&correction[room * <Py_ssize_t>indices[k + row.ahead] + c * per_line])
+        for c in range(n):
+            scores[c] += x * at[c]
 
 
-cdef inline double correction_score(const double* correction, Py_ssize_t columns, Py_ssize_t c, Py_ssize_t constant,
-                                    const floating[::1] data, const index_t[::1] indices, Row row, double bias) noexcept nogil:
-    """Return correction.x of vector c."""
-    cdef Py_ssize_t k
-    cdef double total = 0.0
-    for k in range(row.lo, row.hi):
-        total += data[k] * correction[columns * column(indices, k, row.lo) + c]
-    return total + bias * correction[columns * constant + c]
-
-
-cdef inline double average_lag(const PassContext* context, Py_ssize_t c, const floating[::1] data, const index_t[::1] indices,
-                               Row row, double bias) noexcept nogil:
-    """Return the score of vector c less the average's; 0 without an average."""
+cdef inline void average_lags(const PassContext* context, const floating[::1] data, const index_t[::1] indices, Row row,
+                              double bias, double* lags) noexcept nogil:
+    """Compute the scores of all vectors less those of their averages, in the order of their places; without an average, 0."""
     cdef double rounds = averaged(context)
+    cdef Py_ssize_t c
     if rounds > 0.0:
-        return correction_score(context.correction, context.columns, c, context.constant, data, indices, row, bias) / rounds
-    return 0.0
+        correction_scores(context.correction, &context.layout, context.constant, data, indices, row, bias, lags)
+    for c in range(context.layout.n):
+        lags[c] = lags[c] / rounds if rounds > 0.0 else 0.0
 
 
 # --- before a step -------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ the second slots, so that a non-zero touches one run of memory:
     one vector     feature j:   a = 2j,          b = 2j + 1                (w, σ side by side: one cache line a non-zero)
     k classes      feature j:   a = 2kj + c,     b = 2kj + k + c           (c the class)
 
+Where classes join, k is the room for vectors, and each class takes the next place in it (`Layout`).
+
 _rules.pxd says what a and b hold in each geometry. The last row of the state is the constant feature (the
 intercept). A row of X is the range [lo, hi) of data and indices; dense storage has the tag dense_t as index type, and column k -
 lo. Sums are in double, from left to right: sparse equals dense.
@@ -87,11 +89,21 @@ ctypedef struct Sums:
     double v                # x'Σx
 
 
+ctypedef struct Layout:     # where the vectors of all classes lie among a feature's slots
+    Py_ssize_t n            # vectors, at the first n places
+    Py_ssize_t room         # places there are
+    const int64_t* places   # of each class's vector; NULL: the numbers of the classes
+
+
 ctypedef struct Steps:      # the steps of a row
     Py_ssize_t n
-    int64_t* classes        # in rising order; Crammer-Singer: the label, its rival
+    int64_t* places         # of the vectors that step; Crammer-Singer's two: the label's, its rival's
     Step* each
     void* workspace         # two numbers of the model's dtype for each class; NULL: a single vector
+
+
+cdef inline Py_ssize_t place_of(const Layout* layout, Py_ssize_t c) noexcept nogil:
+    return c if layout.places == NULL else layout.places[c]
 
 
 # --- one feature -------------------------------------------------------------------------------------------------------------
@@ -130,14 +142,14 @@ cdef inline floating forgetful_variance(floating stored, const Params* p) noexce
     return <floating>p.growth * smaller(stored, <floating>p.stored_cap)
 
 
-cdef inline void write_variances_down(floating[::1] state, Py_ssize_t n_classes, Params* p) noexcept nogil:
+cdef inline void write_variances_down(floating[::1] state, Py_ssize_t room, Params* p) noexcept nogil:
     """Store σ itself for all features, so that s is 1 again."""
-    cdef Py_ssize_t c, at = n_classes, n = state.shape[0]
-    if n_classes > 1:
+    cdef Py_ssize_t c, at = room, n = state.shape[0]
+    if room > 1:
         while at < n:
-            for c in range(n_classes):
+            for c in range(room):
                 state[at + c] = smaller(<floating>p.growth * state[at + c], <floating>p.variance)
-            at += 2 * n_classes
+            at += 2 * room
     elif floating is float:
         write_down_floats(&state[0], n // 2, <float>p.growth, <float>p.variance)
     else:

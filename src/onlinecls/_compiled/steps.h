@@ -64,16 +64,16 @@ ONLINECLS_INLINE size_t V(write_down)(real* at, size_t n, real growth, real most
     return n;
 }
 
-/* All classes at one feature, from c on: n first slots w, n second slots behind them, and for each class its tau and beta (0: no
-   change). Returns the first class that is left. */
-ONLINECLS_INLINE ptrdiff_t V(gaussian_classes)(real* w, const real* tau, const real* beta, ptrdiff_t c, ptrdiff_t n, real x, real least)
+/* All classes at one feature, from c on: n first slots w, n second slots s, and for each class its tau and beta (0: no change).
+   Returns the first class that is left. */
+ONLINECLS_INLINE ptrdiff_t V(gaussian_classes)(real* w, real* s, const real* tau, const real* beta, ptrdiff_t c, ptrdiff_t n, real x, real least)
 {
     vec first, second;
     for (; c + LANES <= n; c += LANES) {
-        first = V(load)(w + c), second = V(load)(w + n + c);
+        first = V(load)(w + c), second = V(load)(s + c);
         V(narrow)(0, V(set)(x), V(load)(tau + c), V(load)(beta + c), V(set)(least), &first, &second);
         V(store)(w + c, first);
-        V(store)(w + n + c, second);
+        V(store)(s + c, second);
     }
     return c;
 }

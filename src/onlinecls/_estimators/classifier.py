@@ -119,8 +119,11 @@ class OnlineClassifier(WithWeights):
         """Start a model with these units and the old model's classes, and learn these rows."""
         classes, rows, y, params = before.classes, youth.rows, youth.targets, self._kernel_params(units)
         if before.is_open:
-            self._learn_with_newcomers(rows, params, rows, y, youth.weights, y[:0], True, NO_PREDICTIONS, units, before)
-            self._state = self._with_classes(classes)._state
+            if before.IS_LOCAL:  # (few columns: as classes join, the others would be copied again and again)
+                columns, rows = rows.narrow()
+            self._learn_with_newcomers(rows, params, rows, y, youth.weights, y[:0], True, NO_PREDICTIONS, units)
+            state = self._with_classes(classes)._state
+            self._state = state.spread(before, columns) if before.IS_LOCAL else state
             return
         class_weights = validate.read_class_weight(type(self).__name__, self.class_weight, classes, closed=True)
         self._begin(rows, rows, params, self._start_again(params, rows, len(classes), before), units, classes)
@@ -146,7 +149,7 @@ class OnlineClassifier(WithWeights):
 
     def _learn_with_newcomers(
         self, X: Matrix, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, known: np.ndarray, first: bool,
-        predictions: np.ndarray, units: Units | None = None, before: Any = None,
+        predictions: np.ndarray, units: Units | None = None,
     ) -> None:
         """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
         who = type(self).__name__
@@ -182,7 +185,7 @@ class OnlineClassifier(WithWeights):
 
         self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
-            state = self._start_again(params, rows, len(stages[0][2]), before)
+            state = self._start(params, rows.n_features, len(stages[0][2]), rows.data.dtype)
             self._begin(X, rows, params, state, units, stages[0][2], is_open=True)
         elif stages and len(stages[0][2]) == len(known) < len(everyone):
             # A copy learns the rows before a newcomer: if there is no memory for the newcomer's weights, the old model remains.
@@ -244,12 +247,18 @@ class OnlineClassifier(WithWeights):
         known = self.classes_
         if len(classes) == len(known):
             return self
-        learner, grown = self._sharing(), self._grown(np.searchsorted(classes, known), len(classes))
+        learner, grown = self._sharing(), self._joined(np.searchsorted(classes, known), len(classes))
         grown.classes = classes
         learner._state = grown
         return learner
 
+    def _joined(self, places: np.ndarray, n_classes: int) -> Any:
+        """Return the model with its classes at `places` among n_classes, in arrays with room for vectors of classes that join."""
+        found = self._state.joined(places, n_classes)
+        return self._grown(places, n_classes) if found is None else found
+
     def _grown(self, places: np.ndarray, n_classes: int) -> Any:
+        """Return the same in arrays of its own."""
         return self._state.grow_classes(places, n_classes)
 
     def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:

@@ -292,6 +292,10 @@ class _Committee(WithWeights):
     def _join_singly(self, params: dict) -> bool:
         return any(member._join_singly(own) for member, own in self._pairs(params))
 
+    def _joined(self, places: np.ndarray, n_classes: int) -> CommitteeState:
+        members = [member._joined(places, n_classes) for member in self._mounted(self._params["team"])]
+        return self._state.with_classes(members, places, n_classes)
+
     def _grown(self, places: np.ndarray, n_classes: int) -> CommitteeState:
         members = [member._grown(places, n_classes) for member in self._mounted(self._params["team"])]
         return self._state.with_classes(members, places, n_classes)

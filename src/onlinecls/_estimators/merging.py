@@ -260,4 +260,4 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
         state, params = state.copy(), base._params
         state.set_scale(params)
     constant = params["bias"] / base._params["bias"] if base._params["bias"] else 1.0
-    return Shard(state, params, constant, params.get("r2", 1.0) / (base._params.get("r2") or 1.0))
+    return Shard(state.compact(), params, constant, params.get("r2", 1.0) / (base._params.get("r2") or 1.0))

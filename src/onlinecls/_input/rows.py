@@ -65,6 +65,11 @@ class Rows:
         """Return consecutive rows without copying."""
         return Rows(self.data, self.indices, self.indptr[start : stop + 1], stop - start, self.n_features)
 
+    def narrow(self) -> tuple[np.ndarray, Rows]:
+        """Return the columns that sparse rows have, and the rows with these columns and one more, which none of them has."""
+        columns, indices = np.unique(self.indices, return_inverse=True)
+        return columns, Rows(self.data, indices.reshape(-1), self.indptr, self.n_rows, len(columns) + 1)
+
     def take(self, numbers: np.ndarray) -> Rows:
         """Return copies of the rows of these numbers."""
         if self.is_dense:

@@ -50,7 +50,7 @@ class FullMirrorState(AdditiveState):
     """
 
     PARTS = (*AdditiveState.PARTS, "products")
-    IS_LOCAL = False
+    IS_LOCAL = HAS_ROOM = False
     VECTORS: Mapping[str, tuple[int, float | None]] = {"products": (2, 1.0)}  # sums over rows
     products: np.ndarray
 

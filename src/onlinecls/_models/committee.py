@@ -105,6 +105,14 @@ class CommitteeState(State, combine.CommitteeModel):
         self._calibrate_in(grown, places)
         return grown
 
+    def compact(self) -> CommitteeState:
+        members = [member.compact() for member in self.members]
+        if all(new is old for new, old in zip(members, self.members, strict=True)):
+            return self
+        compact = self._with(members, self.counts)
+        compact.calibration = self.calibration
+        return compact
+
     def keep_classes(self, keep: np.ndarray) -> CommitteeState:
         rest = self._with([member.keep_classes(keep) for member in self.members], self.counts[keep])
         rest.n_columns, rest.calibration = int(keep.sum()), self._calibration_of(keep)

@@ -12,13 +12,14 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from .._compiled import model
-from .._input.validate import FLOATS, all_finite
+from .._input.validate import FLOATS, all_finite, available_memory
 from .._saving import require, require_layout
 from . import calibration
 
 NO_ORDER = np.empty(0, np.int64)
 UNDERFLOW = 1e-150  # squares of smaller numbers, and sums of these, are not exact to a rounding
 _BLOCK = 1 << 13  # features copied at a time when classes join
+_MUCH = 1 << 28  # bytes of a model for which it matters how much memory is free
 
 
 def n_vectors(n_classes: int) -> int:
@@ -76,6 +77,7 @@ class Counted:
     PARTS: tuple[str, ...] = ()  # the parts of a model but LEARNT_WITH
     LEARNT_WITH = ("params", "classes", "is_open", "units", "youth")
     COUNTERS = model.COUNTERS
+    IS_LOCAL = False  # whether a row changes nothing but its own columns and the constant one, and all begin alike
     params: Any
     classes: np.ndarray | None = None
     is_open = False
@@ -90,7 +92,15 @@ class Counted:
 
     def in_file(self) -> dict:
         """Return the parts for a file: arrays, and values that JSON can hold."""
-        return self.parts()
+        return self.compact().parts()
+
+    def compact(self):
+        """Return this model without room for vectors of classes that may join."""
+        return self
+
+    def joined(self, places: np.ndarray, n_classes: int) -> Self | None:
+        """Return this model with its classes at `places` among n_classes, in arrays with room for more; None: it has no room."""
+        return None
 
     def arrays(self) -> list[np.ndarray]:
         return [part for part in self.parts().values() if isinstance(part, np.ndarray)]
@@ -113,14 +123,18 @@ class Counted:
         return {name: getattr(self, name) for name in self.LEARNT_WITH}
 
     def __reduce__(self):
-        return type(self).of, ({**self.parts(), **self.learnt_with()},)
+        compact = self.compact()
+        return type(self).of, ({**compact.parts(), **compact.learnt_with()},)
 
     def sharing(self, **others: Any):
         """Return a model with the same arrays, but for those given by name."""
         return self.of({**self.parts(), **self.learnt_with(), **others})
 
     def copy(self):
-        return self.sharing(**{name: part.copy() for name, part in self.parts().items() if isinstance(part, np.ndarray)})
+        compact, mine = self.compact(), self.parts()
+        arrays = {name: part for name, part in compact.parts().items() if isinstance(part, np.ndarray)}
+        shared = {name: part for name, part in arrays.items() if compact is self or part is mine[name]}
+        return compact.sharing(**{name: part.copy() for name, part in shared.items()})
 
     def writable(self):
         """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
@@ -230,8 +244,9 @@ class State(OfFile, model.Model):
     #: Arrays with a part for each vector of weights, by name: (axes of features, factor when a vector is halved; None: ± as θ).
     VECTORS: Mapping[str, tuple[int, float | None]] = {}
     SLOTS = 1  # numbers of a weight
-    IS_LOCAL = False  # True if a row changes only its own columns and the constant one, and all begin equal
     AVERAGES = True  # True if the average of the weights over rounds has an O(nnz) form
+    HAS_ROOM = False  # True if vectors of classes that join take places beside the others
+    occupied: list[int] | None = None  # how many places are taken, by all models that share the arrays
     geometry = ""
     n_features: int
     n_columns: int
@@ -250,7 +265,15 @@ class State(OfFile, model.Model):
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
         """Return the values of new vectors."""
-        return np.zeros((self.n_features + 1, self.SLOTS, n_columns), dtype)
+        values = np.zeros((self.n_features + 1, self.SLOTS, n_columns), dtype)
+        for slot, number in enumerate(self._fresh_slots()):
+            if number:
+                values[:, slot] = number
+        return values
+
+    def _fresh_slots(self) -> tuple[float, ...]:
+        """Return the slots of a weight that starts from nothing."""
+        return (0.0,) * self.SLOTS
 
     def _fresh_part(self, name: str, n_columns: int) -> np.ndarray:
         """Return an array of VECTORS for new vectors."""
@@ -269,24 +292,77 @@ class State(OfFile, model.Model):
     @property
     def view(self) -> np.ndarray:
         """The values as (n_features + 1, slots, columns)."""
-        return self.values.reshape(self.n_features + 1, -1, self.n_columns)
+        return self._by_class(self._slots)
+
+    @property
+    def _slots(self) -> np.ndarray:
+        """The values as they lie in memory, (n_features + 1, slots, places)."""
+        return self.values.reshape(self.n_features + 1, -1, self.room or self.n_columns)
+
+    def _by_class(self, numbers: np.ndarray) -> np.ndarray:
+        """Return numbers of all places, (..., places), as those of the classes: a view if these joined in their order."""
+        if self.places is None:
+            return numbers
+        if (self.places == np.arange(self.n_columns)).all():
+            return numbers[..., : self.n_columns]
+        return read_only(np.take(numbers, self.places, axis=-1))
+
+    def slot(self, number: int, features: slice = slice(None)) -> np.ndarray:
+        """Return a slot of each weight, (features, columns)."""
+        return self._by_class(self._slots[features, number])
+
+    @property
+    def corrections(self) -> np.ndarray:
+        """The correction as (n_features + 1, columns), or (0, columns)."""
+        return self._by_class(self.correction.reshape(-1, self.room or self.n_columns))
+
+    def compact(self) -> Self:
+        if self.places is None:
+            return self
+        numbers = {"values": self._slots, "correction": self.correction.reshape(-1, self.room)}
+        arrays = {name: np.take(part, self.places, axis=-1).reshape(-1) for name, part in numbers.items()}
+        return self.of({**self.parts(), **self.learnt_with(), **arrays})
+
+    def sharing(self, **others: Any) -> Self:
+        where = {"places": self.places, "room": self.room, "occupied": self.occupied}
+        return super().sharing(**{**where, **others})
 
     @property
     def primary(self) -> np.ndarray:
         """The slot that steps move along x, (n_features + 1, columns)."""
-        return self.view[:, 0]
+        return self.slot(0)
 
     def prepare(self, foresight: int, depth: int) -> None:
         """Set, before a pass, how a full covariance processes many rows at once (see full.pxd)."""
 
     def begin_again(self, n_classes: int, params: dict, columns: np.ndarray) -> Self | None:
-        if not self.IS_LOCAL or n_vectors(n_classes) != self.n_columns:
+        if not self.IS_LOCAL or n_vectors(n_classes) != self.n_columns or self.places is not None:
             return None
         new = type(self)(0, n_classes, self.dtype, params)
         changed = np.append(columns, self.n_features) if new.variance == self.variance else slice(None)
         self.view[changed] = new.view[0]
         new.n_features, new.values, new.correction = self.n_features, self.values, np.zeros_like(self.correction)
         return new
+
+    def spread(self, before: Self, columns: np.ndarray) -> Self:
+        """Return this model, of some columns of X and one that no row has, as a model of all, in the arrays of `before`.
+
+        before : one of the same classes, which has learnt from no other columns.
+        """
+        mine, before = self.compact(), before.writable()
+        slots, here = before._slots, np.arange(self.n_columns) if before.places is None else before.places
+        begin, left = mine.view[-2], np.setdiff1d(np.arange(min(len(columns) + 1, before.n_features)), columns)
+        if len(left) and slots[left[0]][:, here].tobytes() != begin.tobytes():
+            for slot, number in enumerate(self._fresh_slots()):
+                slots[:-1, slot] = number
+            slots[:-1, :, here] = begin
+        changed = np.append(columns, before.n_features)
+        slots[np.ix_(changed, np.arange(self.SLOTS), here)] = np.delete(mine.view, -2, axis=0)
+        correction = np.zeros_like(before.correction)
+        if len(correction):
+            correction.reshape(before.n_features + 1, -1)[np.ix_(changed, here)] = np.delete(mine.corrections, -2, axis=0)
+        arrays = {"n_features": before.n_features, "values": before.values, "correction": correction}
+        return mine.sharing(**arrays, places=before.places, room=before.room, occupied=before.occupied)
 
     def keep_history(self, before: Any) -> None:
         super().keep_history(before)
@@ -313,6 +389,8 @@ class State(OfFile, model.Model):
         A single vector w becomes the two -w/2 and +w/2, with half the variance each, so that score differences and their
         variances do not change. `share` is the factor of θ where the weights are another function of it.
         """
+        if self.places is not None:
+            return self.compact().grow_classes(places, n_classes, share)
         grown = self._like(self.counts_at(places, n_classes))
         self._calibrate_in(grown, places)
         if grown.n_columns == self.n_columns:
@@ -322,6 +400,43 @@ class State(OfFile, model.Model):
         else:
             self._split_binary(grown, places, share)
         return grown
+
+    def joined(self, places: np.ndarray, n_classes: int) -> Self | None:
+        # The vectors of new classes take the next places of the same arrays, which hold the numbers of new vectors. A thread that
+        # still reads the old model sees the steps of the new one in its own weights, and in its counters, which both share. When
+        # all places are taken, the arrays are copied into others with up to twice the room.
+        k, k_before, room = n_classes, self.n_columns, self.room or self.n_columns
+        if not self.HAS_ROOM or k == 2:
+            return None
+        joined = self._like(self.counts_at(places, k))
+        self._calibrate_in(joined, places)
+        joined.places, joined.occupied = np.arange(k), [k]
+        joined.room = 1 << (k - 1).bit_length()
+        if self.values.nbytes // room * joined.room > max(_MUCH, available_memory()):
+            joined.room = k
+        if k_before == 1:
+            self._split_binary(joined, places, 0.5)
+            return joined
+        joined.places[places] = np.arange(k_before) if self.places is None else self.places
+        joined.places[np.delete(np.arange(k), places)] = np.arange(k_before, k)
+        if k <= room and self.occupied == [k_before]:
+            self.occupied[:] = [k]
+            joined.room, joined.values, joined.correction, joined.occupied = room, self.values, self.correction, self.occupied
+            joined.counters = self.counters
+            return joined
+        joined.values = self._widened(self.values, self._fresh_slots(), joined.room)
+        joined.correction = self._widened(self.correction, (0.0,), joined.room) if len(self.correction) else self.correction
+        return joined
+
+    def _widened(self, old: np.ndarray, fresh: tuple[float, ...], room: int) -> np.ndarray:
+        """Return numbers of all vectors, so many for each feature, with room for more vectors."""
+        n, size, used = len(fresh) * (self.n_features + 1), old.itemsize, self.n_columns * old.itemsize
+        new, begin = np.zeros(n * room, old.dtype), np.repeat(np.array(fresh, old.dtype)[:, None], room, axis=1)
+        runs, wide, step = old.view(np.uint8).reshape(n, -1), new.view(np.uint8).reshape(n, room * size), len(fresh) * _BLOCK
+        for start in range(0, n, step):  # (Ctrl-C may come in between)
+            part = slice(start, start + step)
+            model.widen(runs[part].reshape(-1), wide[part].reshape(-1), used, begin.view(np.uint8))
+        return new
 
     def _calibrate_in(self, grown: State, places: np.ndarray) -> None:
         """Set Platt's numbers of a model with this one's classes at places."""
@@ -352,10 +467,15 @@ class State(OfFile, model.Model):
 
     def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
         """Split this model's single vector into those of its two classes."""
-        values = self._fresh(grown.n_columns, self.dtype)
-        correction = np.zeros((self.n_features + 1, grown.n_columns)) if len(self.correction) else None
-        for sign, place in zip((-1, 1), places, strict=False):
-            values[:, :, place] = self._half(sign, share)
+        n, room, halves = self.n_features + 1, grown.room or grown.n_columns, [self._half(sign, share) for sign in (-1, 1)]
+        begin = np.repeat(np.array(self._fresh_slots(), self.dtype)[:, None], room, axis=1)
+        begin[:, places] = np.transpose([half[n // 2] for half in halves[: len(places)]])  # (most features are probably alike)
+        values, correction = np.zeros((n, *begin.shape), self.dtype), np.zeros((n, room)) if len(self.correction) else None
+        if begin.any():  # (untouched memory takes neither time nor room)
+            values[:] = begin
+        for sign, half, place in zip((-1, 1), halves, places, strict=False):
+            changed = (half != begin[:, place]).any(axis=1)
+            values[changed, :, place] = half[changed]
             if correction is not None:
                 correction[:, place] = sign * 0.5 * self.correction + 0.0
         grown.values = values.reshape(-1)
@@ -380,8 +500,7 @@ class State(OfFile, model.Model):
         for name in self.VECTORS:
             setattr(rest, name, getattr(self, name)[keep])
         rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
-        corrections = self.correction
-        rest.correction = corrections.reshape(-1, self.n_columns)[:, keep].reshape(-1) if len(corrections) else corrections
+        rest.correction = self.corrections[:, keep].reshape(-1)
         return rest
 
     def _calibration_of(self, keep: np.ndarray) -> np.ndarray:
@@ -446,7 +565,7 @@ class State(OfFile, model.Model):
         rounds = self.average_rounds(shard.params)
         found = self._last_weights(self.reading_params(shard.params), slice(None)).astype(np.float64)
         if rounds:
-            found -= self.correction.reshape(-1, self.n_columns) / rounds
+            found -= self.corrections / rounds
         found[-1] *= shard.constant
         return found
 
@@ -472,12 +591,12 @@ class State(OfFile, model.Model):
         """Return the weights that predict, (columns, features): a read-only view if they are stored as such."""
         found, rounds = self._last_weights(params, features), self.average_rounds(params)
         if rounds:
-            found = (found - self.correction.reshape(-1, self.n_columns)[features] / rounds).astype(self.dtype)
+            found = (found - self.corrections[features] / rounds).astype(self.dtype)
         return read_only(found.T)
 
     def _last_weights(self, params: dict, features: slice) -> np.ndarray:
         """Return the weights after the last row, (features, columns)."""
-        return self.view[features, 0]
+        return self.slot(0, features)
 
     def average_rounds(self, params: dict) -> float:
         """Return the number of rounds in the average; 0 if there is none."""

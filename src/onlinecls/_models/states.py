@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import fsum, isfinite, log
+from typing import Self
 
 import numpy as np
 
@@ -15,7 +16,7 @@ class AdditiveState(State, _core.QuadraticModel):
     """values : w."""
 
     geometry = "additive"
-    IS_LOCAL = True
+    IS_LOCAL = HAS_ROOM = True
 
 
 class WithPrior(State, _core.QuadraticModel):
@@ -38,6 +39,12 @@ class WithPrior(State, _core.QuadraticModel):
     def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
         super()._scatter_classes(grown, places)
         grown.halved = [int(places[column]) for column in self.halved]
+
+    def joined(self, places: np.ndarray, n_classes: int) -> Self | None:
+        joined = super().joined(places, n_classes)
+        if joined is not None and self.n_columns > 1:
+            joined.halved = [int(places[column]) for column in self.halved]
+        return joined
 
     def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
         super()._split_binary(grown, places, share)
@@ -72,19 +79,16 @@ class GaussianState(WithPrior):
     """values : w and σ, a variance for each weight."""
 
     geometry = "gaussian"
-    IS_LOCAL = True
+    IS_LOCAL = HAS_ROOM = True
     SLOTS = 2
     _growth = 1.0
 
-    def _fresh(self, n_columns: int, dtype) -> np.ndarray:
-        values = super()._fresh(n_columns, dtype)
-        if self.variance:  # (it may be unknown before the first row)
-            values[:, 1] = self.variance
-        return values
+    def _fresh_slots(self) -> tuple[float, ...]:
+        return 0.0, self.variance  # (0 while it is unknown, before the first row)
 
     def set_scale(self, params: dict) -> None:
         super().set_scale(params)
-        self.view[:, 1] = self.variance
+        self._slots[:, 1] = self.variance
 
     def _half(self, sign: int, share: float) -> np.ndarray:
         half, info, growth = super()._half(sign, share), np.finfo(self.dtype), self.dtype.type(self._growth)
@@ -95,7 +99,7 @@ class GaussianState(WithPrior):
 
     def covariance(self, flat: bool) -> np.ndarray:
         """Return variances, (columns, n_features), or (n_features,) of a single vector if flat: a read-only view."""
-        variances = self.view[: self.n_features, 1].T
+        variances = self.slot(1, slice(self.n_features)).T
         return read_only(variances[0] if flat else variances)
 
     def _problem_of_second_slots(self) -> str:
@@ -182,7 +186,7 @@ class PotentialState(GaussianState):
         return 1.0
 
     def _last_weights(self, params: dict, features: slice) -> np.ndarray:
-        return self.view[features, 0] * self.view[features, 1]
+        return self.slot(0, features) * self.slot(1, features)
 
 
 class FullState(WithPrior):
@@ -278,7 +282,7 @@ class MirrorState(State, _core.QuadraticModel):
     """values : w and G, the sum of squared gradients of each weight (AdaGrad)."""
 
     geometry = "mirror"
-    IS_LOCAL = True
+    IS_LOCAL = HAS_ROOM = True
     SLOTS = 2
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
@@ -312,7 +316,7 @@ class DualAveragingState(MirrorState):
         return found
 
     def _last_weights(self, params: dict, features: slice) -> np.ndarray:
-        z, root = self.view[features, 0].astype(np.float64), np.sqrt(self.view[features, 1], dtype=np.float64)
+        z, root = self.slot(0, features).astype(np.float64), np.sqrt(self.slot(1, features), dtype=np.float64)
         soft = np.sign(z) * np.maximum(np.abs(z) - params["l1"] * self.count("t"), 0)
         return (params["eta0"] * soft / (params["delta"] + root)).astype(self.dtype)
 
