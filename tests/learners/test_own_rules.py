@@ -302,7 +302,7 @@ def test_examples_in_docstrings_of_the_reference_run():
 
 @pytest.mark.parametrize("returned, error", [
     ((0.5, 0.0), "TypeError"), (None, "TypeError"), (0.5, "TypeError"), (Step(inf), "ValueError"),
-    (Step(float("nan")), "ValueError"), (Step(0.5, inf), "ValueError"), (Step(None), "ValueError"),
+    (Step(float("nan")), "ValueError"), (Step(0.5, inf), "ValueError"), (Step(None), "ValueError"), (Step(10**400), "ValueError"),
 ])
 def test_a_rule_that_returns_no_finite_step_is_named(returned, error):
     def my_rule(stats):

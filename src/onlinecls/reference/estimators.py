@@ -142,7 +142,7 @@ class _Checked:
             raise TypeError(f"onlinecls.reference: the rule {name} must return a Step(tau, beta), got {step!r} for {stats}.")
         try:
             finite = isfinite(step.tau) and isfinite(step.beta)
-        except TypeError:
+        except (TypeError, OverflowError):
             finite = False
         if not finite:
             raise ValueError(
