@@ -896,6 +896,26 @@ def test_standard_input_is_read(pack):
     assert python(script, packed).decode().split() == ["svmlight", "11", str(len(packed)), "None"]
 
 
+@pytest.mark.parametrize("begins", [True, False])
+def test_ctrl_c_while_the_reading_thread_starts(begins, monkeypatch):
+    """It comes just before or just after the system has begun the thread."""
+    hidden, original = [], threading.Thread.start
+
+    def start(thread):
+        if begins:
+            original(thread)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    monkeypatch.setattr(sys, "unraisablehook", hidden.append)
+    monkeypatch.setattr(sys, "excepthook", lambda *error: hidden.append(error))
+    for _ in range(20):
+        with pytest.raises(KeyboardInterrupt):
+            read(io.BytesIO(b"1 1:1\n"), "svmlight")
+    gc.collect()
+    assert not hidden
+
+
 def test_ctrl_c_interrupts_waiting_for_standard_input():
     script = (
         "import signal, threading, os\n"

@@ -6,6 +6,7 @@ import itertools
 import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -66,7 +67,7 @@ def read_rows(who: str, read: Callable[[Rows, np.ndarray], None], rows: Rows, fo
     finally:
         left.clear()
         for thread in threads:
-            if thread.ident is not None:  # it was started
+            with suppress(RuntimeError):  # (it has not begun: Ctrl-C came first; it will find nothing to do)
                 thread.join()
     if errors:
         raise errors[min(errors)]

@@ -120,7 +120,7 @@ def parallel(files, parsers: list, counts: Counts, block_bytes: int, max_line_by
         for _ in threads:
             offered.put(None)
         for thread in threads:
-            if thread.ident is not None:  # it was started
+            with contextlib.suppress(RuntimeError):  # (it has not begun: Ctrl-C came first; it will find nothing to do)
                 thread.join()
 
 

@@ -7,6 +7,7 @@ import queue
 import threading
 import weakref
 from collections import deque
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -219,7 +220,8 @@ def _close(
     stop.set()
     if thread and wanted and thread is not threading.current_thread():  # the garbage collector runs in any thread
         wanted.put(None)  # wakes a thread that waits for a place, so that it sees `stop`
-        thread.join(2.0)  # reading a file object of the caller's may never return
+        with suppress(RuntimeError):  # (it has not begun: Ctrl-C came first; it will see `stop`)
+            thread.join(2.0)  # reading a file object of the caller's may never return
         if thread.is_alive():
             return
     batches.close()
