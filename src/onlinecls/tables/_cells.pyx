@@ -7,7 +7,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_Check
 from libc.math cimport fabs, isnan, sqrt
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, llabs, malloc
+from libc.stdlib cimport free, llabs, malloc, qsort
 from libc.string cimport memcpy
 
 import numpy as np
@@ -245,31 +245,35 @@ cdef inline Py_ssize_t insert(int32_t* columns, double* values, Py_ssize_t n, in
     return n + 1
 
 
+cdef int compare(const void* a, const void* b) noexcept nogil:
+    return (<const int64_t*>a)[0] > (<const int64_t*>b)[0] or -((<const int64_t*>a)[0] < (<const int64_t*>b)[0])
+
+
 def assemble(const int32_t[:, ::1] columns, const double[:, ::1] values):
     """Return (data, indices, indptr) of rows; entry [p, i] is one of row i, none where the column is -1 or the value 0."""
-    cdef Py_ssize_t i, p, k, size, total = 0, n_parts = columns.shape[0], n_rows = columns.shape[1]
+    cdef Py_ssize_t i, k, n, size, total = 0, n_parts = columns.shape[0], n_rows = columns.shape[1]
+    cdef int64_t p
     data, indices, indptr = np.empty(n_parts * n_rows), np.empty(n_parts * n_rows, np.int32), np.zeros(n_rows + 1, np.int64)
     cdef double[::1] out = data
     cdef int32_t[::1] places = indices
     cdef int64_t[::1] ends = indptr
-    cdef int32_t* row = <int32_t*>malloc((n_parts + 1) * 4)
-    cdef double* entries = <double*>malloc((n_parts + 1) * 8)
-    if row == NULL or entries == NULL:
-        free(row)
-        free(entries)
+    cdef int64_t* keys = <int64_t*>malloc((n_parts + 1) * sizeof(int64_t))      # a column, and the number of its part
+    if keys == NULL:
         raise MemoryError
     with nogil:
         for i in range(n_rows):
-            size = 0
+            n = size = 0
             for p in range(n_parts):
                 if columns[p, i] >= 0 and values[p, i] != 0.0:
-                    size = insert(row, entries, size, columns[p, i], values[p, i])
-            for k in range(size):
-                out[total], places[total] = entries[k], row[k]
-                total += 1
+                    keys[n] = <int64_t>columns[p, i] << 32 | p
+                    n += 1
+            if n_parts > FEW:       # (so that each is inserted at the end)
+                qsort(keys, n, sizeof(int64_t), compare)
+            for k in range(n):
+                size = insert(&places[total], &out[total], size, <int32_t>(keys[k] >> 32), values[keys[k] & 0x7fffffff, i])
+            total += size
             ends[i + 1] = total
-    free(row)
-    free(entries)
+    free(keys)
     return data[:total].copy(), indices[:total].copy(), indptr
 
 

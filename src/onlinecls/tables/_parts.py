@@ -92,12 +92,10 @@ def cells_of(who: str, name: str, column: Column, how: str | None, known: Learnt
     elif how == "number" and column.kind != "number":
         column = untyped(column.values())
     is_category = how == "category" or known.typed.get(name) == "category"
-    if column.kind == "number" and (np.abs(column.data) <= LARGEST).all():  # (none is missing: the usual column)
-        n = len(column.data)
-        all_rows, no_rows, codes = np.ones(n, bool), np.zeros(n, bool), np.zeros(n, np.int32)
-        kinds = {"number": all_rows, "category": no_rows, "missing": no_rows}
-        return Cells({0: Part([name], codes, column.data)} if n else {}, kinds, typed, all_rows)
     numbers, codes, names, others, values = numbers_and_names(column, parse=not is_category)
+    if not others and len(numbers) and (np.abs(numbers) <= LARGEST).all():  # (numbers, none of which is missing)
+        all_rows, codes = np.ones(len(numbers), bool), np.zeros(len(numbers), np.int32)
+        return Cells({0: Part([name], codes, numbers)}, {"number": all_rows}, typed, all_rows)
     parts: dict[int, Part] = {}
     kinds, there = {}, ~np.isnan(numbers) | (codes >= 0)
     there[others] = True

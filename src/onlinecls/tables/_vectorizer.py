@@ -532,6 +532,9 @@ class TableVectorizer(Estimator):
         self, part: Part, options: _Options, learnt: Learnt, learn: bool, is_given: bool
     ) -> tuple[np.ndarray, np.ndarray | float]:
         """Return the column of each row's feature, -1 where it has none, and the sign of its value."""
+        found = learnt.names.get(part.names[0]) if len(part.names) == 1 else None
+        if found is not None and not part.codes.any():  # (a number that is always there)
+            return np.full(len(part.codes), found, np.int32), 1.0
         places, signs = np.full(len(part.names) + 1, -1, np.int32), np.ones(len(part.names) + 1)
         can_hash = options.bits and learnt.is_full
         for code, row in _firsts(part.codes):
@@ -543,9 +546,7 @@ class TableVectorizer(Estimator):
                 places[code], signs[code] = column_of(feature, options.slots, options.n_hashed)
             elif options.is_strict and is_given and not learn and not feature.endswith("=?"):
                 raise self._unknown(feature, row, "and transform learns none")
-        is_one = len(part.codes) > 0 and not part.codes.any()
-        lines = np.full(len(part.codes), places[0]) if is_one else places[part.codes]
-        return lines, signs[part.codes] if (signs < 0.0).any() else 1.0
+        return places[part.codes], signs[part.codes] if (signs < 0.0).any() else 1.0
 
     def _standardise(
         self, parts: list[Part], lines: list[np.ndarray], options: _Options, learnt: Learnt, learn: bool, weights: np.ndarray,
@@ -578,17 +579,13 @@ class TableVectorizer(Estimator):
     def _rows(
         self, n: int, lines: list, values: list, table: dict[str, Cells], options: _Options, live: np.ndarray
     ) -> Any:
+        places = np.concatenate([*lines, np.empty(0, np.int32)]).reshape(len(lines), n)
+        numbers = np.concatenate([*values, np.empty(0)]).reshape(len(lines), n)
         if not options.bits:
-            dense = np.zeros((n, options.slots))
-            for line, value in zip(lines, values, strict=True):
-                if n and line[0] >= 0 and (line == line[0]).all():
-                    dense[:, line[0]] += value
-                    continue
-                there = np.flatnonzero(line >= 0)
-                dense[there, line[there]] += value[there]
+            dense, (part, row) = np.zeros((n, options.slots)), np.nonzero(places >= 0)
+            np.add.at(dense.reshape(-1), row * options.slots + places[part, row], numbers[part, row])  # (features may share one)
             return dense.astype(options.dtype, copy=False)
-        places = np.array(lines, np.int32).reshape(len(lines), n)
-        data, indices, indptr = assemble(places, np.array(values, np.float64).reshape(len(lines), n))
+        data, indices, indptr = assemble(places, numbers)
         rows = Rows(data, indices, indptr, n, options.width).matrix()
         for name, cells in table.items():
             if cells.texts is not None and n:
