@@ -97,7 +97,7 @@ class OnlineClassifier(WithWeights):
         known = named if first and named is not None else self.classes_ if not first else y[:0]
         is_open = named is None if first else self._state.is_open
         if len(known):
-            validate.comparable(who, y, known)
+            y = validate.comparable(who, y, known)
         if len(known) > 1:
             codes, unknown = validate.encode(y, known) if is_open else (validate.encode_known(who, y, known), None)
             if unknown is None:
@@ -270,8 +270,7 @@ class OnlineClassifier(WithWeights):
     def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
         who, y, weights = type(self).__name__, batch.targets, batch.weights
         classes = self.classes_ if again else classes_of_fit(who, y)
-        validate.comparable(who, y, classes)
-        codes = validate.encode_known(who, y, classes)
+        codes = validate.encode_known(who, validate.comparable(who, y, classes), classes)
         class_weights = validate.read_class_weight(who, self.class_weight, classes, closed=True)
         batch = batch._replace(targets=codes, class_weights=class_weights)
         if len(class_weights) and not batch.row_weights().any():
@@ -498,8 +497,7 @@ def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | N
     """Compute the `score` of classifiers."""
     who = type(learner).__name__
     predicted = learner.predict(X)
-    y = validate.read_labels(who, y, len(predicted))
-    validate.comparable(who, y, learner.classes_)
+    y = validate.comparable(who, validate.read_labels(who, y, len(predicted)), learner.classes_)
     weights = read_weights_of_fit(who, sample_weight, len(predicted))
     return float(np.average(predicted == y, weights=weights if len(weights) else None))
 

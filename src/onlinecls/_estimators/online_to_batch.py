@@ -373,11 +373,11 @@ class OnlineToBatch(Estimator):
             classes = validate.read_classes(who, classes)
         closed = classes if first else self._closed
         if closed is not None:
-            validate.comparable(who, y, closed)
+            y = validate.comparable(who, y, closed)
             if len(closed):
                 validate.encode_known(who, y, closed)
         elif not first and hasattr(self._run.learner, "classes_"):
-            validate.comparable(who, y, self._run.learner.classes_)
+            y = validate.comparable(who, y, self._run.learner.classes_)
         run = self._new_run(generator) if first else self._run
         named = {} if self._is_regressor else {"classes": classes}
         run.learner.partial_fit(matrix[:0], y[:0], **named)  # checks its parameters and classes, before the first row

@@ -540,8 +540,11 @@ def _no_labels(who: str, unknown: str, name: str, y: np.ndarray) -> ValueError:
     return ValueError(f"{unknown}{name} must be all strings or all numbers, got {came}.")
 
 
-def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") -> None:
-    """Raise ValueError unless labels and classes are both texts, or both numbers that float64 can hold exactly if need be."""
+def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") -> np.ndarray:
+    """Return labels that compare with the classes exactly; raise ValueError unless both are texts, or numbers that can.
+
+    Integers of another sign than the classes' dtype get that dtype: numpy would turn both into float64.
+    """
     kinds = [array.dtype.kind if array.dtype.kind in "US" else "number" for array in (y, classes)]
     if len(y) and kinds[0] != kinds[1]:
         raise ValueError(
@@ -549,6 +552,10 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") ->
             f"got dtype {y.dtype}."
         )
     if len(y) and kinds[0] == "number" and np.result_type(y, classes).kind == "f":
+        if y.dtype.kind in "iu" and classes.dtype.kind in "iu":
+            allowed = np.iinfo(classes.dtype)
+            if allowed.min <= int(y.min()) and int(y.max()) <= allowed.max:
+                return y.astype(classes.dtype)
         for labels in (y, classes):
             large = labels[(labels > 2**53) | (labels < -(2**53))] if labels.dtype.kind in "iu" else labels[:0]
             if len(large):
@@ -556,6 +563,7 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") ->
                     f"{who}: {name} of dtype {y.dtype} and the model's classes of dtype {classes.dtype} become float64, which "
                     f"must tell labels apart, got {large[0]}. Give all labels in one dtype, or as texts."
                 )
+    return y
 
 
 def union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
