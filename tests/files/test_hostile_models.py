@@ -205,6 +205,7 @@ def variants():
                 yield case, {name: value}
 
 
+POWERS = (-311, -250, -170, -30, 1, 30, 150)
 VARIANTS = {}
 for _case, _others in variants():
     VARIANTS.setdefault(_case.name, []).append((_case, _others))
@@ -212,8 +213,10 @@ for _case, _others in variants():
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_every_learner_can_be_saved_after_rows_of_any_scale(name):
-    for (case, others), dtype, power in itertools.product(VARIANTS[name], ("float32", "float64"), (-30, 1, 30)):
-        rng = np.random.default_rng(power + 40)
+    for (case, others), dtype, power in itertools.product(VARIANTS[name], ("float32", "float64"), POWERS):
+        if abs(power) > 40 and dtype == "float32":
+            continue
+        rng = np.random.default_rng(power + 400)
         rows = rng.uniform(3.0, 10.0, (8, 4)) if power == 1 else rng.standard_normal((8, 4))
         rows = (rows * 10.0**power).astype(dtype)
         if others.get("signed") is False or "experts" in case.algorithm.tasks:

@@ -1,5 +1,6 @@
 """Models of parts of a stream as one: what it is for every row of the registry, and what is refused."""
 
+import io
 import itertools
 import pickle
 
@@ -305,6 +306,21 @@ def test_a_merge_beyond_the_dtype_is_refused():
     state_of(models[0]).view[0, 0] = state_of(models[1]).view[0, 0] = 1e38
     with pytest.raises(ValueError, match="fits float32"):
         onlinecls.merge(models)
+
+
+def test_merged_covariances_of_rows_of_many_lengths_can_be_saved_or_are_refused():
+    for (p, q), seed in itertools.product([(18, -18), (18, 10), (10, 14), (14, 14), (-10, 4)], range(40)):
+        rows, models = np.random.default_rng(seed).normal(size=(2, 30, 3)), []
+        rows[:, :, -1] = rows[:, :, 0]
+        for X, power in zip(rows, (p, q), strict=True):
+            learner = onlinecls.SecondOrderPerceptron(covariance="full", initial_variance=1.0)
+            models.append(learner.partial_fit(X * 10.0**power, np.arange(30) % 3))
+        try:
+            merged = onlinecls.merge(models)
+        except ValueError as error:
+            assert "whose merge fits float64" in str(error)
+        else:
+            merged.save(io.BytesIO())
 
 
 # --- probabilities --------------------------------------------------------------------------------------------------------------

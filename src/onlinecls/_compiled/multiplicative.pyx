@@ -186,6 +186,8 @@ cdef double step_ball(Weights* w, const Round* r, Stats* s, PassContext* context
     at = r.row.lo
     for j in range(n):
         state[2 * j + 1] += <floating>(tau * difference(state, j, scale, data, indices, r.row, &at))
+        if state[2 * j + 1] == 0.0:         # (the power of a signed θ of 0 is not computed)
+            state[2 * j] = 0.0
     start_centre(state, w)
     return tau
 

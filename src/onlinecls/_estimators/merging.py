@@ -231,20 +231,24 @@ def _merged(who: str, models: list[Any]) -> Any:
     classes = base._state.classes
     if classes is not None:
         for model in models:
-            validate.comparable(who, model.classes_, classes, "classes of the other model")
-            classes = validate.union(classes, model.classes_)
+            others = validate.comparable(who, model.classes_, classes, "classes of the other model")
+            classes = validate.union(classes, others)
         base._check_memory(base._params, base.n_features_in_, len(classes), base._state.dtype)
     shards = [_shard(model, base, classes) for model in models]
     state = next(shard.state for shard, model in zip(shards, models, strict=True) if model is base).copy()
     state.params, state.classes, state.is_open = base._params, classes, all(model._state.is_open for model in models)
     state.units = next((model._units for model in (base, *models) if model._units.scale), base._units)
     state.youth = None
-    state.merge(shards)
-    if not state.is_in_range():
-        raise ValueError(
-            f"{who}: merge must have models whose merge fits {state.dtype}, got numbers beyond it. "
-            "Learn with dtype=numpy.float64."
-        )
+    try:
+        with np.errstate(all="ignore"):
+            state.merge(shards)
+            problem = "" if state.is_in_range() else "numbers beyond it"
+        problem = problem or state.problem()
+    except np.linalg.LinAlgError:
+        problem = "a covariance without an inverse"
+    if problem:
+        do = "Divide X by a row's length." if state.dtype == np.float64 else "Learn with dtype=numpy.float64."
+        raise ValueError(f"{who}: merge must have models whose merge fits {state.dtype}, got {problem}. {do}")
     return state
 
 
@@ -255,7 +259,7 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
         older._state, model = model._relearnt(model._state.youth, base._units), older
     state, params, waits = model._state, model._params, _waits(model) and not _waits(base)
     if classes is not None and len(classes) != len(model.classes_):
-        state = model._grown(np.searchsorted(classes, model.classes_), len(classes))
+        state = model._grown(np.searchsorted(classes, model.classes_.astype(classes.dtype)), len(classes))
     if waits:
         state, params = state.copy(), base._params
         state.set_scale(params)

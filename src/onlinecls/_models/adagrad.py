@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._compiled import model
-from .state import NO_ORDER
+from .state import NO_ORDER, UNDERFLOW
 from .states import AdditiveState
 
 if TYPE_CHECKING:
@@ -187,9 +187,9 @@ class FullMirrorState(AdditiveState):
 
     def _problem_of_second_slots(self) -> str:
         G = self.products
-        roots = np.sqrt(np.diagonal(G, axis1=1, axis2=2))
+        roots = np.sqrt(np.diagonal(G, axis1=1, axis2=2)) + UNDERFLOW
         fit = (G == G.transpose(0, 2, 1)).all() and not np.isnan(roots).any() and np.abs(G).max() <= self._largest
-        within = fit and (np.abs(G) <= (1.0 + 1e-9) * roots[:, :, None] * roots[:, None, :] + 1e-300).all()
+        within = fit and (np.abs(G) <= (1.0 + 1e-9) * roots[:, :, None] * roots[:, None, :]).all()
         return "" if within else "products that gradients cannot have"
 
 

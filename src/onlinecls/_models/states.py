@@ -415,8 +415,10 @@ class PNormState(WithGroups, p_norm.PNormModel):
         return found
 
     def _half(self, sign: int, share: float) -> np.ndarray:
-        half = super()._half(sign, share)
-        half[:, 1] = sign * share ** p_norm.root_of(self.power)[0] * self.view[:, 1, 0] + 0.0
+        half, root = super()._half(sign, share), p_norm.root_of(self.power)[0]
+        half[:, 1] = sign * share**root * self.view[:, 1, 0] + 0.0
+        tiny = np.abs(half[:, 0]) < np.finfo(self.dtype).tiny  # (θ has lost bits)
+        half[tiny, 1] = np.copysign(np.abs(half[tiny, 0], dtype=np.float64) ** root, half[tiny, 0])
         return half
 
     def weights_of(self, params: dict, features: slice) -> np.ndarray:
@@ -440,6 +442,8 @@ class PNormState(WithGroups, p_norm.PNormModel):
             theta = np.abs(first if len(self.groups) == 1 else first[:, at])
             size = float(theta.max())
             size *= float(np.sum((theta / (size or 1.0)) ** self.power) ** (1.0 / self.power))
+            if 0.0 < size < 1e-290:  # (powers underflow: the norm says little)
+                continue
             total, scaled = norm["high"], size * norm["scale"]  # (the constant feature's term is not in high)
             for constant in np.ravel(first[-1] if len(self.groups) == 1 else first[-1, at]):
                 total += abs(float(constant) * norm["scale"]) ** self.power
