@@ -404,7 +404,7 @@ def test_two_models_may_be_merged_into_each_other_by_two_threads_at_once():
     models = [fresh(AROWRegressor()), fresh(AROWRegressor())]
 
     def merge(one, other):
-        for _ in range(50):
+        for _ in range(20):  # (each doubles the numbers of rows, at most 2^53)
             one.merge(other)
 
     threads = [threading.Thread(target=merge, args=pair) for pair in (models, models[::-1])]
