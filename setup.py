@@ -1,10 +1,11 @@
 """Builds the extension modules, one for each .pyx; everything else about the package is in pyproject.toml.
 
 ``ONLINECLS_DEBUG=1`` turns bounds checks on. ``ONLINECLS_SANITIZE=1`` compiles for gcc's AddressSanitizer and
-UndefinedBehaviorSanitizer, ``ONLINECLS_SANITIZE=thread`` for its ThreadSanitizer: their library must then be loaded before
-Python's own (see `make sanitize`). ``ONLINECLS_PORTABLE=1`` takes the plain C that machines without SSE2 get. The flags of a
-release are those that any machine's wheel can carry: no -march=native, no -ffast-math (NaN checks must mean something), no fused
-multiply-add (the same bits with and without one).
+UndefinedBehaviorSanitizer, ``ONLINECLS_SANITIZE=thread`` for its ThreadSanitizer, ``ONLINECLS_SANITIZE=fuzzer`` for clang's
+libFuzzer and AddressSanitizer: their library must then be loaded before Python's own (see `make sanitize`, `make fuzz-guided`).
+``ONLINECLS_PORTABLE=1`` takes the plain C that machines without SSE2 get. The flags of a release are those that any machine's
+wheel can carry: no -march=native, no -ffast-math (NaN checks must mean something), no fused multiply-add (the same bits with and
+without one).
 """
 
 import os
@@ -21,7 +22,7 @@ from setuptools.command.build_ext import build_ext
 DEBUG = os.environ.get("ONLINECLS_DEBUG") == "1"
 SANITIZER = os.environ.get("ONLINECLS_SANITIZE", "")
 SANITIZE = {"": [], "1": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"],
-            "thread": ["-fsanitize=thread"]}[SANITIZER]
+            "thread": ["-fsanitize=thread"], "fuzzer": ["-fsanitize=address,fuzzer-no-link"]}[SANITIZER]
 PORTABLE = os.environ.get("ONLINECLS_PORTABLE") == "1"
 DIRECTIVES = {
     "language_level": 3,
@@ -45,7 +46,7 @@ if PORTABLE:
 
 # A folder for each kind of build: what one has made is never taken for another's.
 BUILD = "build/debug" if DEBUG else "build/release"
-BUILD += "-portable" * PORTABLE + {"": "", "1": "-sanitize", "thread": "-sanitize-thread"}[SANITIZER]
+BUILD += "-portable" * PORTABLE + {"": "", "1": "-sanitize"}.get(SANITIZER, f"-sanitize-{SANITIZER}")
 
 SOURCES = Path("src/onlinecls")
 HEADERS = [str(path) for pattern in ("*.pxd", "*.h") for path in sorted(SOURCES.rglob(pattern))]

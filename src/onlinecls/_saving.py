@@ -235,7 +235,9 @@ def _unpacked(path, packed, most: float):
             whole = _read_header(path, found, size).size
             _require_room(path, whole, most)
             unpack(whole + 1)  # (a byte too many is an error)
-    except (EOFError, OSError, zlib.error) as error:
+    except Exception as error:
+        if not isinstance(error, (EOFError, OSError, zlib.error)) and type(error).__name__ != "ZstdError":
+            raise
         raise refused(path, "a whole compressed file", f"one that is cut or damaged ({error})") from None
     size = found.seek(0, os.SEEK_END)
     found.seek(0)

@@ -57,9 +57,10 @@ def test_a_file_name_s_ending_compresses_it(tmp_path, ending):
     assert fingerprint(load(path)) == fingerprint(learner)
     path.rename(tmp_path / "renamed")
     assert fingerprint(load(tmp_path / "renamed")) == fingerprint(learner)
-    (tmp_path / "cut").write_bytes(first[: len(first) // 2])
-    with pytest.raises(ValueError, match="must be a whole compressed file, got one that is cut or damaged"):
-        load(tmp_path / "cut")
+    for damaged in (first[: len(first) // 2], first[:4] + b"\xc3\x08" + bytes(6) + b"abcdef" * 20):
+        (tmp_path / "damaged").write_bytes(damaged)
+        with pytest.raises(ValueError, match="must be a whole compressed file, got one that is cut or damaged"):
+            load(tmp_path / "damaged")
     with pytest.raises(ValueError, match="must be the path of an uncompressed file for mmap=True"):
         load(tmp_path / "renamed", mmap=True)
 
