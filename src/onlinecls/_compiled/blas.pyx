@@ -25,7 +25,9 @@ cdef void* _address(str name) except NULL:
 
 
 def load():
-    """Find the routines; called before the first model with a full covariance."""
+    """Find the routines; called before a model with a full covariance learns or reads."""
+    if GEMV[1] != NULL:     # (another thread may be calling them)
+        return
     for i, letter in enumerate("sd"):
         SYMV[i] = <symv_t>_address(letter + "symv")
         SYMM[i] = <symm_t>_address(letter + "symm")

@@ -17,6 +17,7 @@ largest of all, is not in the sum, but is added where S is used.
 
 Crammer-Singer's joint learner has one norm, of all classes' θ together. One against the rest: one norm a class.
 """
+from cython cimport critical_section
 from libc.math cimport copysign, fabs, fmin, ilogb, ldexp, pow
 from libc.stdint cimport int32_t, int64_t
 
@@ -385,9 +386,14 @@ cdef class PNormModel(Model):
     cdef public double power
 
     cdef int bind(self) except -1:
-        Model.bind(self)
-        self.p.power = self.power
-        self.p.root, self.p.squarings = root_of(self.power)
+        if self.bound is not self.params:
+            with critical_section(self):        # several threads may read at once
+                params = self.params
+                self.p = params
+                self.p.power = self.power
+                self.p.root, self.p.squarings = root_of(self.power)
+                self.bound = params
+        return 0
 
     cdef Norms view_of(self, const double[:, ::1] norms, double* scores, Py_ssize_t k) noexcept:
         return Norms(<Norm*>&norms[0, 0], norms.shape[0], k, scores)
