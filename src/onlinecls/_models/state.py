@@ -467,15 +467,16 @@ class State(OfFile, model.Model):
 
     def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
         """Split this model's single vector into those of its two classes."""
-        n, room, halves = self.n_features + 1, grown.room or grown.n_columns, [self._half(sign, share) for sign in (-1, 1)]
+        n, room, single = self.n_features + 1, grown.room or grown.n_columns, self.view[:, :, 0]
         begin = np.repeat(np.array(self._fresh_slots(), self.dtype)[:, None], room, axis=1)
-        begin[:, places] = np.transpose([half[n // 2] for half in halves[: len(places)]])  # (most features are probably alike)
+        others = np.flatnonzero((single != single[n // 2]).any(axis=1))  # (most features are probably alike)
+        halves = [self._half(np.append(others, n // 2), sign, share) for sign in (-1, 1)]
+        begin[:, places] = np.transpose([half[-1] for half in halves[: len(places)]])
         values, correction = np.zeros((n, *begin.shape), self.dtype), np.zeros((n, room)) if len(self.correction) else None
         if begin.any():  # (untouched memory takes neither time nor room)
             values[:] = begin
         for sign, half, place in zip((-1, 1), halves, places, strict=False):
-            changed = (half != begin[:, place]).any(axis=1)
-            values[changed, :, place] = half[changed]
+            values[others, :, place] = half[:-1]
             if correction is not None:
                 correction[:, place] = sign * 0.5 * self.correction + 0.0
         grown.values = values.reshape(-1)
@@ -486,9 +487,9 @@ class State(OfFile, model.Model):
                 np.multiply(getattr(self, name)[0], sign * share if factor is None else factor, out=part[place, ...])
             setattr(grown, name, part if name == "sigma" else part + 0.0)  # (no -0)
 
-    def _half(self, sign: int, share: float) -> np.ndarray:
+    def _half(self, features: np.ndarray, sign: int, share: float) -> np.ndarray:
         """Return the stored numbers, (features, slots), of the class on one side of the single vector."""
-        half = self.view[:, :, 0].copy()
+        half = self.view[features, :, 0]
         half[:, 0] = sign * share * half[:, 0] + 0.0  # no -0
         return half
 

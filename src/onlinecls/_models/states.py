@@ -90,8 +90,8 @@ class GaussianState(WithPrior):
         super().set_scale(params)
         self._slots[:, 1] = self.variance
 
-    def _half(self, sign: int, share: float) -> np.ndarray:
-        half, info, growth = super()._half(sign, share), np.finfo(self.dtype), self.dtype.type(self._growth)
+    def _half(self, features: np.ndarray, sign: int, share: float) -> np.ndarray:
+        half, info, growth = super()._half(features, sign, share), np.finfo(self.dtype), self.dtype.type(self._growth)
         if self.variance:  # (a step, even along a stored zero, would lift those below the floor)
             least, variances = max(info.tiny / info.eps, self.params.get("floor", 0.0)), half[:, 1] * growth
             half[:, 1] = np.maximum(np.minimum(variances, self.dtype.type(self.variance)) / 2, least) / growth
@@ -171,8 +171,8 @@ class PotentialState(GaussianState):
 
     geometry = "potential"
 
-    def _half(self, sign: int, share: float) -> np.ndarray:
-        return super()._half(sign, 1.0)  # (half the variance halves w)
+    def _half(self, features: np.ndarray, sign: int, share: float) -> np.ndarray:
+        return super()._half(features, sign, 1.0)  # (half the variance halves w)
 
     @staticmethod
     def _pull(precision: np.ndarray, first: np.ndarray, shard: Shard, end: int) -> np.ndarray:
@@ -414,9 +414,9 @@ class PNormState(WithGroups, p_norm.PNormModel):
         found[:, 1] = np.sign(theta) * np.abs(theta) ** p_norm.root_of(self.power)[0]
         return found
 
-    def _half(self, sign: int, share: float) -> np.ndarray:
-        half, root = super()._half(sign, share), p_norm.root_of(self.power)[0]
-        half[:, 1] = sign * share**root * self.view[:, 1, 0] + 0.0
+    def _half(self, features: np.ndarray, sign: int, share: float) -> np.ndarray:
+        half, root = super()._half(features, sign, share), p_norm.root_of(self.power)[0]
+        half[:, 1] = sign * share**root * self.view[features, 1, 0] + 0.0
         tiny = np.abs(half[:, 0]) < np.finfo(self.dtype).tiny  # (θ has lost bits)
         half[tiny, 1] = np.copysign(np.abs(half[tiny, 0], dtype=np.float64) ** root, half[tiny, 0])
         return half
@@ -517,9 +517,9 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
         found[:, 0] = 0.0  # (powers come with the group's numbers)
         return found
 
-    def _half(self, sign: int, share: float) -> np.ndarray:
-        half = np.zeros((self.n_features + 1, 2), self.dtype)  # (powers come with the group's numbers)
-        half[:, 1] = sign * share * self.view[:, 1, 0] + 0.0
+    def _half(self, features: np.ndarray, sign: int, share: float) -> np.ndarray:
+        half = np.zeros((len(features), 2), self.dtype)  # (powers come with the group's numbers)
+        half[:, 1] = sign * share * self.view[features, 1, 0] + 0.0
         return half
 
     def weights_of(self, params: dict, features: slice) -> np.ndarray:
