@@ -7,9 +7,9 @@ one thread; the points of all curves take turns, so that a slow moment of the ma
 counts. Against non-zeros and classes a straight line is fitted, a row's own cost and that of each; against columns and length,
 where nothing should grow, the power of the best fitting law: 0 is no growth, 1 as many times more time.
 
-Classes that join: 20,000 rows of about 45 words come in calls of 100, from packages of Debian (58 sections) where these data are, and
-made up, with a new class after every 345 rows until there are 58. The same is learnt with all classes named at the first call; the
-least processor time counts.
+Classes that join: 20,000 rows of about 45 words come in calls of 100, made up, with a new class after every 345 rows until there
+are 58, and from packages of Debian (58 sections) where these data are. The same is learnt with all classes named at the first
+call; the least processor time counts.
 
 --write puts the tables into docs/cost.md and the plot (by matplotlib: the extra `demo`) beside it.
 """
