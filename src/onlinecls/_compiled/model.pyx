@@ -54,26 +54,23 @@ def best_of(const double[:, ::1] scores):
 def widen(const unsigned char[::1] old, unsigned char[::1] new, Py_ssize_t used, const unsigned char[:, ::1] fresh):
     """Copy the first `used` bytes of each run of `old` to the same run of `new`, which is longer and all zeros.
 
-    fresh : a run of `new` for each slot of a feature as it begins. What is as it began is left out where that is zeros: memory to
-    which nobody has written takes no room.
+    fresh : a run of `new` for each slot of a new feature. If that is all zeros, features that are zeros in `old` are left out:
+    untouched memory takes neither time nor room.
     """
-    cdef Py_ssize_t slot, i = 0, n_slots = fresh.shape[0], long = fresh.shape[1], n = new.shape[0] // long
-    cdef Py_ssize_t short = old.shape[0] // n
-    cdef const unsigned char[::1] zeros = bytes(long)
-    cdef bint[2] begins_with_zeros
-    if n_slots > 2 or used > short or short > long:
-        raise ValueError("widen: runs must grow, of two slots at most")
-    for slot in range(n_slots):
-        begins_with_zeros[slot] = memcmp(&fresh[slot, 0], &zeros[0], long) == 0
+    cdef Py_ssize_t slot, j, at, n_slots = fresh.shape[0], long = fresh.shape[1], n = new.shape[0] // (n_slots * long)
+    cdef Py_ssize_t short = old.shape[0] // (n_slots * n)
+    cdef const unsigned char[::1] zeros = bytes(n_slots * short)
+    cdef bint begins_with_zeros = not np.any(fresh)
+    if used > short or short > long:
+        raise ValueError("widen: runs must grow")
     with nogil:
-        while i < n:
+        for j in range(n):
+            if begins_with_zeros and memcmp(&old[j * n_slots * short], &zeros[0], n_slots * short) == 0:
+                continue
             for slot in range(n_slots):
-                if not begins_with_zeros[slot]:
-                    memcpy(&new[i * long], &fresh[slot, 0], long)
-                    memcpy(&new[i * long], &old[i * short], used)
-                elif memcmp(&old[i * short], &zeros[0], used):
-                    memcpy(&new[i * long], &old[i * short], used)
-                i += 1
+                at = j * n_slots + slot
+                memcpy(&new[at * long], &fresh[slot, 0], long)
+                memcpy(&new[at * long], &old[at * short], used)
 
 
 cdef inline double log_sigmoid(double z) noexcept nogil:
