@@ -102,8 +102,8 @@ class Dual:
         elif self.algorithm == "arow" and loss > 0:
             self.move(i, loss / (chi + self.r / c) * y, c / self.r, along_sigma=True)
         elif self.algorithm.endswith("sop"):
-            peeked = m * self.r / (self.r + chi)
-            if peeked <= 0 or (self.algorithm == "aggressive_sop" and peeked < 1):
+            lookahead = m * self.r / (self.r + chi)
+            if lookahead <= 0 or (self.algorithm == "aggressive_sop" and lookahead < 1):
                 # theta += c y x with w = Sigma theta; Sigma_t x = Sigma x r/(r + chi), Sigma_t theta = w - Sigma x s/(r + chi)
                 self.move(i, (c * y * self.r - s) / (self.r + chi), 1 / self.r, along_sigma=True)
 

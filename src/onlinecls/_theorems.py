@@ -54,7 +54,7 @@ class Course:
         w before each round, and after the last; of a one-class learner, the centre.
     updated : ndarray of bool, shape (n,)
         The rounds that changed the model.
-    chi, peeked, spread, forgotten : ndarray of float64, shape (n,)
+    chi, lookahead, spread, forgotten : ndarray of float64, shape (n,)
         Second-order learners: x'Σ_{t-1}x; y x'Σ_tθ_{t-1}, the margin with x already in Σ; x'Σ_tx; θ'(Σ_t - Σ_{t-1})θ. Others: 0.
     sigma : ndarray of float64, shape (n,)
         Dual ascent: σ of each round. Others: 0.
@@ -71,7 +71,7 @@ class Course:
     weights: np.ndarray
     updated: np.ndarray
     chi: np.ndarray
-    peeked: np.ndarray
+    lookahead: np.ndarray
     spread: np.ndarray
     forgotten: np.ndarray
     sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -141,7 +141,7 @@ def walk(learner: Any, rows: Rows, y: np.ndarray) -> Course:
         m, chi = y * records["scores"] * scale, records["chi"]
         beta = beta_of(learner, chi)
         share = 1.0 / (1.0 + beta * chi)
-        records.update(peeked=m * share, spread=chi * share, forgotten=-(m**2) * beta * share)
+        records.update(lookahead=m * share, spread=chi * share, forgotten=-(m**2) * beta * share)
     return Course(learner, rows.array(), y, weights=np.zeros((0, rows.n_features)), updated=updated, **records)
 
 
@@ -453,7 +453,7 @@ class FixedRate(Theorem):
     def terms(self, r: Course) -> tuple[np.ndarray, ...]:
         """Return m, f(u), and for each round that changed the model ||x||*² and the term of B."""
         if hasattr(self.learner, "covariance"):
-            return r.peeked, self.quadratic(r) / 2.0, r.spread * r.updated, r.forgotten * r.updated / 2.0
+            return r.lookahead, self.quadratic(r) / 2.0, r.spread * r.updated, r.forgotten * r.updated / 2.0
         f = np.linalg.norm(self.U, self.p / (self.p - 1.0), axis=1)[:, None] ** 2 / 2.0
         return r.margins, f, r.norms(self.p) ** 2 * r.updated, np.zeros(len(r.y))
 
@@ -516,7 +516,7 @@ class PotentialBased(Theorem):
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         # (Q is θ'Σθ after the last row: u.θ, which gives L(u), is at most √(u'Au) √(θ'Σθ))
-        Q = self.total("Q", (r.spread + 2.0 * r.peeked + r.forgotten) * r.updated)
+        Q = self.total("Q", (r.spread + 2.0 * r.lookahead + r.forgotten) * r.updated)
         return self.total("M", r.updated), self.loss(r) + np.sqrt(self.quadratic(r)) * np.sqrt(np.maximum(Q, 0.0))
 
 
@@ -539,7 +539,7 @@ class SecondOrderPerceptron(PotentialBased):
         else:
             squares = (r.X.toarray() if issparse(r.X) else r.X).T ** 2 * r.updated
             log_det = np.log1p(v / own * self.total("squares", squares)).sum(axis=0)
-            second = own * log_det + 2.0 * self.total("U", r.updated & (r.peeked > 0.0))
+            second = own * log_det + 2.0 * self.total("U", r.updated & (r.lookahead > 0.0))
         return self.total("M", r.updated), self.loss(r) + np.sqrt(first) * np.sqrt(np.maximum(second, 0.0))
 
 

@@ -212,7 +212,7 @@ def _unweighted(batch: Any) -> tuple[Any, Any]:
 def _followed(learner: Any, X: np.ndarray, y: np.ndarray) -> Course:
     (n, d), classes = X.shape, {"classes": [-1.0, 1.0]} if is_classifier(learner) else {}
     scores, weights, updated = np.zeros(n), np.zeros((n + 1, d)), np.zeros(n, bool)
-    chi, peeked, spread, forgotten, sigma = np.zeros((5, n))
+    chi, lookahead, spread, forgotten, sigma = np.zeros((5, n))
     learner.partial_fit(X[:0], y[:0], **classes)
     name = "decision_function" if classes else "predict" if is_regressor(learner) else "score_samples"
     score, where = getattr(learner, name), "center_" if name == "score_samples" else "coef_"
@@ -226,11 +226,11 @@ def _followed(learner: Any, X: np.ndarray, y: np.ndarray) -> Course:
         updated[t], sigma[t] = learner.n_updates_ > updates, getattr(learner, "sigma_", 0.0)
         if second_order:
             after = learner.covariance_ if full else learner.covariance_[0]
-            chi[t], spread[t], peeked[t] = x @ times(before, x), x @ times(after, x), y[t] * (x @ times(after, theta))
+            chi[t], spread[t], lookahead[t] = x @ times(before, x), x @ times(after, x), y[t] * (x @ times(after, theta))
             forgotten[t] = theta @ times(after - before, theta)
             theta = theta + updated[t] * y[t] * x
     weights[n] = np.ravel(getattr(learner, where))
-    return Course(learner, X, y, scores, weights, updated, chi, peeked, spread, forgotten, sigma)
+    return Course(learner, X, y, scores, weights, updated, chi, lookahead, spread, forgotten, sigma)
 
 
 def _last(course: Course, u: ArrayLike, key: str, **settings: float) -> Bound:

@@ -183,7 +183,7 @@ def wrong_course(learner, X, y):
     """The course of a rule for two classes that steps against y x, whenever the learner would step along it."""
     (n, d), second_order = X.shape, hasattr(learner, "covariance")
     theta, A = np.zeros(d), np.eye(d) / getattr(learner, "initial_variance", 1.0)
-    found = {name: np.zeros(n) for name in ("scores", "chi", "peeked", "spread", "forgotten", "sigma")}
+    found = {name: np.zeros(n) for name in ("scores", "chi", "lookahead", "spread", "forgotten", "sigma")}
     updated, weights = np.zeros(n, bool), np.zeros((n + 1, d))
     for t, x in enumerate(X):
         Sigma, after = np.linalg.inv(A), A
@@ -193,8 +193,8 @@ def wrong_course(learner, X, y):
             after = A + gain * (np.outer(x, x) if learner.covariance == "full" else np.diag(x**2))
             new = np.linalg.inv(after)
             found["chi"][t], found["spread"][t], found["forgotten"][t] = chi, x @ new @ x, theta @ (new - Sigma) @ theta
-        found["scores"][t], found["peeked"][t] = x @ Sigma @ theta, y[t] * (x @ np.linalg.inv(after) @ theta)
-        updated[t] = found["peeked"][t] <= 0.0 if getattr(learner, "aggressive", True) is False else found["peeked"][t] < 1.0
+        found["scores"][t], found["lookahead"][t] = x @ Sigma @ theta, y[t] * (x @ np.linalg.inv(after) @ theta)
+        updated[t] = found["lookahead"][t] <= 0.0 if getattr(learner, "aggressive", True) is False else found["lookahead"][t] < 1.0
         if updated[t]:
             theta, A = theta - y[t] * x, after
         weights[t + 1] = theta

@@ -30,7 +30,7 @@ COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss"
 N_COUNTERS = sizeof(Counters) // sizeof(double)
 
 #: The columns of `Model.record`: see Record of rounds.pxd.
-RECORD = ("scores", "squares", "updates", "chi", "spread", "peeked", "forgotten", "sigma")
+RECORD = ("scores", "squares", "updates", "chi", "spread", "lookahead", "forgotten", "sigma")
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 PLAIN = frozenset((int, float, bool, str, np.int64, np.float64, np.str_))       # types of labels that cannot change
