@@ -26,7 +26,32 @@ __all__ = ["BoundDisplay", "CommitteeDisplay", "ProgressiveDisplay"]
 _STYLES = ("-", "--", ":", "-.")
 
 
-class ProgressiveDisplay:
+class _Display:
+    """Base of the displays: the axes of a drawing, and their ends."""
+
+    ax_: Axes
+    figure_: Figure | SubFigure
+
+    def _begin(self, ax: Axes | None, width: float = 8) -> tuple[Axes, Any]:
+        """Return the axes to draw on, new ones for None, and the colours of lines."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError(
+                f'{type(self).__name__}: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"'
+            ) from None
+        self.lines_: dict[str, Any] = {}
+        return ax or plt.subplots(figsize=(width, 5), layout="constrained")[1], plt.get_cmap("tab10").colors
+
+    def _end(self, ax: Axes, xlabel: str, ylabel: str, log_x: bool = False, log_y: bool = False, **legend: Any) -> Self:
+        ax.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
+        ax.grid(alpha=0.3)
+        ax.legend(fontsize="small", **legend)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+
+class ProgressiveDisplay(_Display):
     """Learning curves: the progressive error of learners over the rows that they have seen.
 
     Dotted lines mark alarms.
@@ -57,8 +82,6 @@ class ProgressiveDisplay:
     >>> display.figure_.savefig("curves.png")  # doctest: +SKIP
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     lines_: dict[str, Line2D]
 
     def __init__(self, *, results: Mapping[str, ProgressiveResult]) -> None:
@@ -156,9 +179,7 @@ class ProgressiveDisplay:
                     f"ProgressiveDisplay: measure must be one of {sorted(result.measures)} for {name!r}, got {measure!r}. "
                     "Give measures=ClassificationMeasures(...) to progressive_validation."
                 )
-        plt = _pyplot("ProgressiveDisplay")
-        if ax is None:
-            _, ax = plt.subplots(figsize=(11 if len(self.results) > 6 else 8, 5), layout="constrained")
+        ax, colours = self._begin(ax, 11 if len(self.results) > 6 else 8)
 
         def curve(result: ProgressiveResult) -> np.ndarray:
             if measure is not None:
@@ -168,8 +189,6 @@ class ProgressiveDisplay:
         more_is_better = measure in ("auc", "macro_f1", "r2")
         ranked = sorted(self.results.items(), key=lambda item: curve(item[1])[-1], reverse=more_is_better)
         unit = " %" if measure is None else ""
-        colours = plt.get_cmap("tab10").colors
-        self.lines_ = {}
         for i, (name, result) in enumerate(ranked):
             error = curve(result)
             style = {
@@ -180,21 +199,18 @@ class ProgressiveDisplay:
             for row in result.alarms:
                 ax.axvline(row, color=style["color"], linestyle=":", linewidth=1.0)
         ylabel = f"{'weighted ' if weighted else ''}mistakes so far, % of examples" if measure is None else measure
-        ax.set(xlabel="examples seen", ylabel=ylabel)
-        _set_scales(ax, log_x, log_y)
+        outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}
+        self._end(ax, "examples seen", ylabel, log_x, log_y, **outside)
         if log_y:  # few powers of ten lie in so narrow a range
             ax.yaxis.set_major_formatter("{x:g}")
             ax.yaxis.set_minor_formatter("{x:g}")
         elif measure is None:  # the first points, after a handful of rows, would flatten the rest
             settled = [curve(result)[result.examples >= result.examples[-1] / 50] for result in self.results.values()]
             ax.set_ylim(0, 1.05 * max(float(np.max(error)) for error in settled) or 1)
-        outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}
-        ax.legend(fontsize="small", **outside)
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
-class BoundDisplay:
+class BoundDisplay(_Display):
     """Losses of learners along a stream, and their theorems' bounds, as dashed lines of the same colour.
 
     Make one with `from_certificates`; `plot` draws it again with other options.
@@ -221,8 +237,6 @@ class BoundDisplay:
     >>> display = BoundDisplay.from_certificates({"Perceptron": course})  # doctest: +SKIP
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     lines_: dict[str, tuple[Line2D, Line2D]]
 
     def __init__(self, *, certificates: Mapping[str, Any]) -> None:
@@ -270,25 +284,17 @@ class BoundDisplay:
         -------
         self : BoundDisplay
         """
-        plt = _pyplot("BoundDisplay")
-        if ax is None:
-            _, ax = plt.subplots(figsize=(8, 5), layout="constrained")
-        colours = plt.get_cmap("tab10").colors
-        self.lines_ = {}
+        ax, colours = self._begin(ax)
         for i, (name, found) in enumerate(self.certificates.items()):
             allowed = np.atleast_2d(found.allowed).min(axis=0)
             rounds, style = np.arange(1, len(found.paid) + 1), {"color": colours[i % 10], "linewidth": 1.6, **kwargs}
             (paid,) = ax.plot(rounds, found.paid, **{"label": f"{name}: paid", **style})
             (limit,) = ax.plot(rounds, allowed, **{"label": f"{name}: allowed", "linestyle": "--", **style})
             self.lines_[name] = paid, limit
-        ax.set(xlabel="rounds", ylabel="mistakes or losses so far")
-        _set_scales(ax, log_x, log_y)
-        ax.legend(fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._end(ax, "rounds", "mistakes or losses so far", log_x, log_y)
 
 
-class CommitteeDisplay:
+class CommitteeDisplay(_Display):
     """Weights of a committee's members along a stream.
 
     Make one with `from_estimator`; `plot` draws it again with other options.
@@ -320,8 +326,6 @@ class CommitteeDisplay:
     >>> display = CommitteeDisplay.from_estimator(CommitteeClassifier(), load_sms_spam())  # doctest: +SKIP
     """
 
-    ax_: Axes
-    figure_: Figure | SubFigure
     lines_: dict[str, Line2D]
 
     def __init__(self, *, names: list[str], examples: ArrayLike, weights: ArrayLike) -> None:
@@ -378,20 +382,12 @@ class CommitteeDisplay:
         -------
         self : CommitteeDisplay
         """
-        plt = _pyplot("CommitteeDisplay")
-        if ax is None:
-            _, ax = plt.subplots(figsize=(8, 5), layout="constrained")
-        colours = plt.get_cmap("tab10").colors
-        self.lines_ = {}
+        ax, colours = self._begin(ax)
         for i, name in enumerate(self.names):
             style = {"color": colours[i % 10], "linestyle": _STYLES[i // 10 % 4], "linewidth": 1.6, "label": name, **kwargs}
             (self.lines_[name],) = ax.plot(self.examples, self.weights[:, i], **style)
         ax.axhline(0.0, color="0.7", linewidth=1.0, zorder=0)
-        ax.set(xlabel="examples seen", ylabel="weight in the committee")
-        ax.grid(alpha=0.3)
-        ax.legend(fontsize="small")
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
+        return self._end(ax, "examples seen", "weight in the committee")
 
 
 def _every(stream: Any) -> int:
@@ -407,17 +403,3 @@ def _check(who: str, given: Any, attribute: str, maker: str) -> None:
     strange = [each for each in given.values() if not hasattr(each, attribute)]
     if strange:
         raise ValueError(f"{who} must be results of {maker}, got {type(strange[0]).__name__}.")
-
-
-def _set_scales(ax: Axes, log_x: bool, log_y: bool) -> None:
-    ax.set_xscale("log" if log_x else "linear")
-    ax.set_yscale("log" if log_y else "linear")
-    ax.grid(alpha=0.3)
-
-
-def _pyplot(who: str) -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError(f'{who}: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"') from None
-    return plt
