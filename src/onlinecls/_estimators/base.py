@@ -332,7 +332,6 @@ class OnlineLearner(saving.Describing, Estimator):
     A task's own class chooses the kernel (`_task`), scores held-out rows (`_validate`), and reads the targets.
     """
 
-    n_features_in_: int
     n_iter_: int
     _estimator_type: str
 
@@ -1185,17 +1184,13 @@ class WithVariances(OnlineLearner):
         state = self._fitted_state()
         return state.covariance(self._flat)
 
-    def _deviations(self, rows: validate.Rows, state: Any) -> np.ndarray:
-        """Compute √(x'Σx), the standard deviation of each score."""
+    def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each."""
+        self._fitted_state()
+        rows = self._read_rows(X, False)
+        state = self._state_for(rows)
         deviations = np.empty((rows.n_rows, state.n_columns))
         # (A full Σ is multiplied by 64 dense rows at once with BLAS, which has its own threads.)
         n_jobs = None if len(state.sigma) else self.n_jobs
         threads.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
-        return deviations
-
-    def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of X and their standard deviations, (rows, vectors) each."""
-        self._fitted_state()
-        rows = self._read_rows(X, False)
-        state = self._state_for(rows)
-        return self._scores(rows, state), self._deviations(rows, state)
+        return self._scores(rows, state), deviations

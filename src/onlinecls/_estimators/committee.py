@@ -192,7 +192,8 @@ class _Committee(WithWeights):
         who, kind = type(self).__name__, type(learner)
         task = "labels" if self._estimator_type == "classifier" else "numbers"
         rows = [row for row in ALGORITHMS.values() if row.estimator == kind.__name__ and saving.is_saved(learner)]
-        problem = ""
+        problem, weight = "", getattr(learner, "class_weight", None)
+        weighs = weight is not None and weight is not getattr(self, "class_weight", None)
         if not rows or isinstance(learner, type):
             problem = "which is not one"
         elif learner._estimator_type != self._estimator_type:
@@ -201,17 +202,13 @@ class _Committee(WithWeights):
             problem = "which keeps all rows" if "leader" in rows[0].tasks else "whose rows are advice in [0, 1]"
         elif kind._read_rows is not OnlineLearner._read_rows and not learner.signed:
             problem = "which takes no rows below 0 with signed=False"
-        elif getattr(learner, "probability", False) or learner.dtype is not None or self._weighs(learner):
+        elif getattr(learner, "probability", False) or learner.dtype is not None or weighs:
             problem = "whose probability, dtype and class_weight must be left to the committee"
         if problem:
             raise ValueError(
                 f"{who}: members must be linear learners of onlinecls that learn {task} from any rows, got {name!r}, "
                 f"{validate.brief(learner)}, {problem}. Leave it out, or give another learner."
             )
-
-    def _weighs(self, learner: Any) -> bool:
-        own = getattr(learner, "class_weight", None)
-        return own is not None and own is not getattr(self, "class_weight", None)
 
     def _with_constant(self, params: dict) -> dict:
         return params

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from .._compiled import support
     from .._input.rows import Rows
     from .._input.types import ClassWeight, Generator, KernelFunction, Matrix, Params
-    from .._registry import Algorithm, Units
+    from .._registry import Units
 
-KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+KERNELS: tuple[str, ...] = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
-class _KernelParameters(EpochParameters):
-    """Parameters of kernel learners of all tasks, besides those of epochs."""
+class _KernelLearner(EpochParameters, OnlineLearner):
+    """Base of the kernel learners of all tasks: parameters, the kernel, passes over rows, and the support set's attributes."""
 
     kernel: KernelFunction = "rbf"
     gamma: float | Literal["auto", "scale"] = "auto"
@@ -42,14 +42,10 @@ class _KernelParameters(EpochParameters):
     kernel_params: dict[str, Any] | None = None
     budget: int | None = None
 
-
-class _KernelLearner(_KernelParameters, OnlineLearner):
-    """Base of the kernel learners of all tasks: parameters, the kernel, passes over rows, and the support set's attributes."""
-
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average = early_stopping = False  # (not parameters, where a class does not name them)
         dtype = np.float64  # (not a parameter: coefficients and kernel values are float64)
-    _kernel_names: tuple[str, ...] = KERNELS
+    _kernel_names = KERNELS
     _kept = ("kind",)
     _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
 
@@ -57,15 +53,7 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
         values = self._parameters()
         algorithm = select(type(self), values)
         values = {**{name: getattr(self, name) for name in algorithm.params}, **values}
-        self._check_kernel()
-        return {
-            "rule": RULES[algorithm.rule], "trigger": TRIGGERS[algorithm.trigger], "margin": algorithm.margin,
-            "kind": self._kind_asked(algorithm), "budget": None if self.budget is None else int(self.budget),
-            **algorithm.kernel_params(values),
-        }
-
-    def _check_kernel(self) -> None:
-        who = type(self).__name__
+        who, second_order = type(self).__name__, algorithm.geometry == "gaussian_kernel"
         if not callable(self.kernel) and self.kernel not in Options(self._kernel_names):
             raise ValueError(
                 f"{who}: kernel must be {Options(self._kernel_names)}, or a callable of two matrices, got kernel={self.kernel!r}."
@@ -77,16 +65,17 @@ class _KernelLearner(_KernelParameters, OnlineLearner):
                 f"{who}: kernel_params must be None for kernel={self.kernel!r}, got kernel_params={self.kernel_params!r}: they "
                 "are the keyword arguments of a callable kernel. Use gamma, degree and coef0."
             )
-
-    def _bias(self) -> float:
-        return float(self.intercept_scaling) if self.fit_intercept else 0.0
-
-    def _kind_asked(self, algorithm: Algorithm) -> Kind:
-        second_order = algorithm.geometry == "gaussian_kernel"
-        return Kind(
+        kind = Kind(
             self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self._bias(), second_order,
             self._projects(second_order),
         )
+        return {
+            "rule": RULES[algorithm.rule], "trigger": TRIGGERS[algorithm.trigger], "margin": algorithm.margin,
+            "kind": kind, "budget": None if self.budget is None else int(self.budget), **algorithm.kernel_params(values),
+        }
+
+    def _bias(self) -> float:
+        return float(self.intercept_scaling) if self.fit_intercept else 0.0
 
     def _projects(self, second_order: bool) -> bool:
         return second_order and self.budget is not None

@@ -141,7 +141,7 @@ class _Run:
         fit = len(rows) <= {"average": 0, "random": 1}.get(method, len(rows)) and rows == sorted(set(rows))
         require(fit and max(rows, default=0) <= self.n_rows, f"snapshots of {method!r}", rows)
         require(method != "random" or self.next > self.n_rows, "a pick that is still to come", self.next)
-        require(method != "average" or learner_averages(learner), "an average that is learnt", learner)
+        require(method != "average" or bool(learner.get_params().get("average")), "an average that is learnt", learner)
         known = set(getattr(learner, "classes_", np.empty(0)).tolist())
         for model in (each.model for each in self.snapshots):
             fit = type(model) is type(learner)
@@ -149,11 +149,6 @@ class _Run:
                 fit = model.n_features_in_ == learner.n_features_in_
                 fit = fit and known.issuperset(getattr(model, "classes_", np.empty(0)).tolist())
             require(fit, "snapshots of the learner's class, features and classes", model)
-
-
-def learner_averages(learner: Any) -> bool:
-    """Return True if a learner keeps the average of its weights."""
-    return bool(learner.get_params().get("average"))
 
 
 def averaging_predictors(learner: Any) -> Any:

@@ -35,8 +35,6 @@ FINER = 10.0  # regression, one class: the competitor's loss is at most 1/FINER 
 class UntilConverged(OnlineLearner):
     """Base of the PA learners: `fit` with `loss_tol` cycles until no squared loss exceeds it."""
 
-    n_iter_: int
-
     loss_tol: float | None
 
     def _check_parameters(self, values: dict) -> None:

@@ -132,14 +132,10 @@ class FullMirrorState(AdditiveState):
     def _moved(self, column: int, g: np.ndarray) -> tuple[np.ndarray, ...]:
         """Return w and the sums of a vector after a gradient; w is not finite if a sum is not."""
         G = self.products[column] + np.outer(g, g)
-        return self.primary[:, column] - self.params["eta0"] * self._direction(G, g), G
-
-    def _direction(self, G: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Return (δI + G^{1/2})^{-1} g, whose length is at most 1 (but for rounding and underflow), as G includes gg'."""
         if not np.isfinite(G).all():
-            return np.full(len(g), np.nan)
-        found = scaled(G, self.params["delta"], g)
-        return found / max(1.0, np.linalg.norm(found))
+            return np.full(len(g), np.nan), G
+        step = scaled(G, self.params["delta"], g)  # (at most 1 long, but for rounding and underflow, as G includes gg')
+        return self.primary[:, column] - self.params["eta0"] * (step / max(1.0, np.linalg.norm(step))), G
 
     def _fits(self, w: np.ndarray, *sums: np.ndarray) -> bool:
         limit = self.params["limit"]

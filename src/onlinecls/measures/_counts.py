@@ -120,7 +120,6 @@ class ClassificationMeasures(_Measures):
 
     loss: float
     n_classes: int
-    weight: float
 
     def __init__(self, classes: ArrayLike = (), *, fading: float = 0.0, window: int | None = None) -> None:
         super().__init__(fading, window)
@@ -350,7 +349,6 @@ class RegressionMeasures(_Measures):
 
     absolute: float
     squared: float
-    weight: float
 
     def __init__(self, *, fading: float = 0.0, window: int | None = None) -> None:
         super().__init__(fading, window)
