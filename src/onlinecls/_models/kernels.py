@@ -26,20 +26,9 @@ def _csr_array(*parts, **options):
     return csr_array(*parts, **options)
 
 
-def _stacked(above, below):
-    from scipy.sparse import vstack
-
-    return _csr_array(vstack([above, below]))
-
-
 def matrix_of(vectors) -> Any:
     """Return the support vectors of a `Support` as one matrix."""
     return vectors.stacked() if isinstance(vectors, Unstacked) else vectors
-
-
-def first_row_number(rows: validate.Rows) -> int:
-    """Return the number of the first of these dense rows in the matrix that they are a slice of."""
-    return int(rows.indptr[0]) // rows.n_features
 
 
 def _alike(X, vectors):
@@ -177,7 +166,11 @@ class Unstacked(NamedTuple):
         fresh = self.block[self.members[n_kept:] - n_old]
         if n_kept == 0:
             return fresh
-        return _stacked(kept, fresh) if issparse(fresh) else np.concatenate([kept, fresh])
+        if not issparse(fresh):
+            return np.concatenate([kept, fresh])
+        from scipy.sparse import vstack
+
+        return _csr_array(vstack([kept, fresh]))
 
 
 class Support(NamedTuple):
@@ -304,7 +297,7 @@ class SupportState(OfFile):
         """
         self._stack()
         matrix, precomputed = rows.array(), self.kernel.name == "precomputed"
-        first = first_row_number(rows) if precomputed and rows.n_rows else 0
+        first = int(rows.indptr[0]) // rows.n_features if precomputed and rows.n_rows else 0  # (rows may be a slice of X)
         if precomputed and len(self.slot_of) == 0:
             self.slot_of = np.full(self.n_features, -1, np.int64)
             self.slot_of[self.origin[: self.size]] = np.arange(self.size)
@@ -316,7 +309,8 @@ class SupportState(OfFile):
             contiguous = len(taken) and taken[-1] - taken[0] == len(taken) - 1 and (np.diff(taken) == 1).all()
             block = matrix[taken[0] : taken[-1] + 1] if contiguous else matrix[taken]
             numbers = np.ascontiguousarray(taken + first, np.int64)
-            block = self._like_vectors(block)
+            if self.vectors is not None and not precomputed:
+                block = _alike(block, self.vectors)
             added = numbers[:, None].astype(np.float64) if precomputed else block
             n_old, n_new = self.size, len(taken)
             K = np.empty((n_new, n_old + n_new))
@@ -335,9 +329,6 @@ class SupportState(OfFile):
                     self.P, self.Q, self.norms, self.origin, self.support = P, Q, norms, origin, found
                     with suppress(MemoryError):  # (the model is whole: the next call stacks them or fails)
                         self._stack()
-
-    def _like_vectors(self, X):
-        return X if self.vectors is None or self.kernel.name == "precomputed" else _alike(X, self.vectors)
 
     def _stack(self) -> None:
         self.support = self.support._replace(vectors=self.vectors)
