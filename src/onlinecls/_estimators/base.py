@@ -23,7 +23,7 @@ from .. import _core
 from .._compiled import model
 from .._compiled.lock import Lock
 from .._input import validate
-from .._input.compat import data_frame_columns, not_fitted, random_state
+from .._input.compat import data_frame_columns, estimator_tags, not_fitted, random_state
 from .._models.state import NO_ORDER, Counted
 from .._models.states import STATES
 from .._registry import AUTO, NARROW, Units, select
@@ -110,7 +110,11 @@ class Estimator(Routing):
     n_features_in_: int
     feature_names_in_: NDArray[np.object_]
     _lock: Lock
+    _poor_score = False  # True if scikit-learn's checks must not expect a good score on their small sets
     _in_place = frozenset({"_state", "_run", "_model"})  # attributes whose objects learning changes
+
+    def __sklearn_tags__(self: Any) -> Tags:
+        return estimator_tags(self._estimator_type, self._poor_score)
 
     @classmethod
     @cache
@@ -380,8 +384,6 @@ class OnlineLearner(saving.Describing, Estimator):
 
         def _progress(self) -> str:
             """Return the error so far as text, for the line of an epoch under `verbose`."""
-
-        def __sklearn_tags__(self) -> Tags: ...
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_state" in self.__dict__

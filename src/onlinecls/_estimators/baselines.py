@@ -23,8 +23,18 @@ if TYPE_CHECKING:
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
 
 
+class _Descent(AscentLearner):
+    """Base of gradient descent in both tasks."""
+
+    _schedules = ("strongly_convex", "sqrt")
+
+    def _own_params(self, values: dict) -> dict:
+        rate, loss = values["learning_rate"], {"loss": ascent.LOSSES[values["loss"]]} if "loss" in values else {}
+        return {**loss, "schedule": ascent.SCHEDULES[rate], "sigma": float(values["eta0" if rate == "sqrt" else "alpha"])}
+
+
 @estimator
-class OGDClassifier(AscentLearner, LinearClassifier):
+class OGDClassifier(_Descent, LinearClassifier):
     """Online gradient descent on the hinge loss, with the step rules of strongly convex and of plain losses.
 
     With the margin m = y w.x and the row's weight c, in round t,
@@ -58,20 +68,14 @@ class OGDClassifier(AscentLearner, LinearClassifier):
     [[1.0, -1.0]]
     """
 
-    _schedules = ("strongly_convex", "sqrt")
-
     alpha: FloatOrAuto = "auto"
     _: KW_ONLY
     learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
     eta0: FloatOrAuto = "auto"
 
-    def _own_params(self, values: dict) -> dict:
-        rate = values["learning_rate"]
-        return {"schedule": ascent.SCHEDULES[rate], "sigma": float(values["eta0" if rate == "sqrt" else "alpha"])}
-
 
 @estimator
-class OGDRegressor(LinearParameters, AscentLearner, OnlineRegressor):
+class OGDRegressor(LinearParameters, _Descent, OnlineRegressor):
     """Online gradient descent on errors, with the step rules of strongly convex and of plain losses.
 
     With the error e = y - w.x, the row's weight c, and g = sgn(e) (``loss="absolute"``) or 2 e (``"squared"``), in round t,
@@ -105,18 +109,11 @@ class OGDRegressor(LinearParameters, AscentLearner, OnlineRegressor):
     [1.0, -1.0]
     """
 
-    _schedules = ("strongly_convex", "sqrt")
-
     alpha: FloatOrAuto = "auto"
     _: KW_ONLY
     learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
     eta0: FloatOrAuto = "auto"
     loss: Literal["absolute", "squared"] = "absolute"
-
-    def _own_params(self, values: dict) -> dict:
-        rate = values["learning_rate"]
-        sigma = float(values["eta0" if rate == "sqrt" else "alpha"])
-        return {"loss": ascent.LOSSES[values["loss"]], "schedule": ascent.SCHEDULES[rate], "sigma": sigma}
 
 
 @estimator

@@ -11,7 +11,6 @@ import numpy as np
 
 from .._compiled import model
 from .._input import validate
-from .._input.compat import classifier_tags
 from .._models.calibration import finite, log_probabilities
 from .base import NO_PREDICTIONS, Batch, WithVariances, WithWeights, exclusive, read_weights_of_fit
 from .parameters import ClassifierParameters
@@ -19,7 +18,6 @@ from .units import first_row
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from sklearn.utils import Tags
 
     from .._input.rows import Rows
     from .._input.types import ClassWeight, Generator, Matrix, Params
@@ -36,10 +34,6 @@ class OnlineClassifier(WithWeights):
     multi_class: Literal["ovr", "crammer_singer"]
 
     _estimator_type = "classifier"
-    _poor_score = False
-
-    def __sklearn_tags__(self) -> Tags:
-        return classifier_tags(self._poor_score)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 

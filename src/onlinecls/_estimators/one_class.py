@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._compiled import centre
-from .._input.compat import outlier_tags
 from .base import NO_WEIGHTS, OnlineLearner
 from .parameters import EpochParameters, estimator
 from .until_converged import OneClassUntilConverged
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from sklearn.utils import Tags
 
     from .._input.rows import Rows
     from .._input.types import FloatOrAuto, FloatType, Matrix
@@ -29,9 +27,6 @@ class OnlineOneClass(OnlineLearner):
     _estimator_type = "outlier_detector"
     if not TYPE_CHECKING:  # (the base has them as parameters)
         fit_intercept = average = early_stopping = False
-
-    def __sklearn_tags__(self) -> Tags:
-        return outlier_tags()
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from .._input import validate
-from .._input.compat import classifier_tags, kind_of, not_fitted, random_state, regressor_tags
+from .._input.compat import kind_of, not_fitted, random_state
 from .._registry import ESTIMATORS, algorithms_of, estimator_class, select
 from .._saving import numbered, of_number, require
 from . import saving
@@ -283,7 +283,7 @@ class OnlineToBatch(Estimator):
         return {"estimator": self.estimator}
 
     def __sklearn_tags__(self) -> Tags:
-        tags = regressor_tags(False) if self._is_regressor else classifier_tags(False)
+        tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "__sklearn_tags__"):
             theirs = self.estimator.__sklearn_tags__()
             tags.input_tags, tags.classifier_tags = theirs.input_tags, theirs.classifier_tags

@@ -9,12 +9,11 @@ import numpy as np
 
 from .._compiled import model
 from .._input import validate
-from .._input.compat import regressor_tags, warn_undefined_score
+from .._input.compat import warn_undefined_score
 from .base import WithVariances, WithWeights, read_weights_of_fit
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from sklearn.utils import Tags
 
     from .._input.rows import Rows
     from .._input.types import Generator, Matrix
@@ -24,11 +23,7 @@ class OnlineRegressor(WithWeights):
     """Base of all regressors. A subclass adds its docstring and parameters; the registry has the rest."""
 
     _estimator_type = "regressor"
-    _poor_score = False
     _flat = True
-
-    def __sklearn_tags__(self) -> Tags:
-        return regressor_tags(self._poor_score)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 

@@ -31,35 +31,17 @@ def warn_column_vector() -> None:
     warnings.warn(message, kind, stacklevel=5)
 
 
-def classifier_tags(poor_score: bool):
-    """Return scikit-learn's tags of a classifier. (Only scikit-learn calls this, so that importing it costs nothing.)"""
-    from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+def estimator_tags(kind: str, poor_score: bool):
+    """Return scikit-learn's tags of an estimator. (Only scikit-learn calls this, so that importing it costs nothing.)"""
+    from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
 
     return Tags(
-        estimator_type="classifier",
-        target_tags=TargetTags(required=True),
-        classifier_tags=ClassifierTags(poor_score=poor_score),
+        estimator_type=kind,
+        target_tags=TargetTags(required=kind != "outlier_detector"),
+        classifier_tags=ClassifierTags(poor_score=poor_score) if kind == "classifier" else None,
+        regressor_tags=RegressorTags(poor_score=poor_score) if kind == "regressor" else None,
         input_tags=InputTags(sparse=True),
     )
-
-
-def regressor_tags(poor_score: bool):
-    """Return scikit-learn's tags of a regressor."""
-    from sklearn.utils import InputTags, RegressorTags, Tags, TargetTags
-
-    return Tags(
-        estimator_type="regressor",
-        target_tags=TargetTags(required=True),
-        regressor_tags=RegressorTags(poor_score=poor_score),
-        input_tags=InputTags(sparse=True),
-    )
-
-
-def outlier_tags():
-    """Return scikit-learn's tags of an outlier detector."""
-    from sklearn.utils import InputTags, Tags, TargetTags
-
-    return Tags(estimator_type="outlier_detector", target_tags=TargetTags(required=False), input_tags=InputTags(sparse=True))
 
 
 def warn_undefined_score() -> None:

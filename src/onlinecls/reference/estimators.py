@@ -12,14 +12,13 @@ import numpy as np
 
 from .._estimators.base import Estimator, exclusive
 from .._input import validate
-from .._input.compat import classifier_tags, not_fitted, random_state, regressor_tags
+from .._input.compat import not_fitted, random_state
 from .learners import GEOMETRIES, Model
 from .potential import LOSSES, REGRESSION_LOSSES, LeaderLearner, PotentialLearner, SquaredNorm, insensitive
 from .rules import RULES, Step
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
-    from sklearn.utils import Tags
 
     from .._input.types import Matrix, RandomState
     from .rules import Stats
@@ -160,9 +159,6 @@ class _SlowClassifier(_Slow):
     classes_: NDArray[Any]
     multi_class: str
 
-    def __sklearn_tags__(self) -> Tags:
-        return classifier_tags(False)
-
     def partial_fit(
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -239,9 +235,6 @@ class _SlowRegressor(_Slow):
 
     _estimator_type = "regressor"
     epsilon: float
-
-    def __sklearn_tags__(self) -> Tags:
-        return regressor_tags(False)
 
     def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows in the given order, in one pass."""
