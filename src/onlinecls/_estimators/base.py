@@ -116,6 +116,9 @@ class Estimator(Routing):
     def __sklearn_tags__(self: Any) -> Tags:
         return estimator_tags(self._estimator_type, self._poor_score)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return not self._in_place.isdisjoint(self.__dict__)
+
     @classmethod
     @cache
     def _parameter_names(cls) -> list[str]:
@@ -384,9 +387,6 @@ class OnlineLearner(saving.Describing, Estimator):
 
         def _progress(self) -> str:
             """Return the error so far as text, for the line of an epoch under `verbose`."""
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_state" in self.__dict__
 
     @property
     def _params(self) -> dict:

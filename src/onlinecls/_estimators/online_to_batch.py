@@ -290,9 +290,6 @@ class OnlineToBatch(Estimator):
             tags.regressor_tags = theirs.regressor_tags
         return tags
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_run" in self.__dict__
-
     def _check_parameters(self) -> None:
         who, learner = type(self).__name__, self.estimator
         select(type(self), self.get_params(deep=False))

@@ -79,26 +79,20 @@ def is_regressor(estimator) -> bool:
 
 def text_transformer_tags():
     """Return scikit-learn's tags of a transformer of texts that needs no fitting."""
-    from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-    return Tags(
-        estimator_type=None,
-        target_tags=TargetTags(required=False),
-        transformer_tags=TransformerTags(),
-        input_tags=InputTags(string=True, two_d_array=False),
-        requires_fit=False,
-    )
+    return _transformer_tags(requires_fit=False, two_d_array=False)
 
 
 def table_transformer_tags():
     """Return scikit-learn's tags of a transformer of tables, whose cells may be texts and may be missing."""
+    return _transformer_tags(requires_fit=True, categorical=True, dict=True, allow_nan=True)
+
+
+def _transformer_tags(requires_fit: bool, **of_input: bool):
     from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
     return Tags(
-        estimator_type=None,
-        target_tags=TargetTags(required=False),
-        transformer_tags=TransformerTags(),
-        input_tags=InputTags(string=True, categorical=True, dict=True, allow_nan=True),
+        estimator_type=None, target_tags=TargetTags(required=False), transformer_tags=TransformerTags(),
+        input_tags=InputTags(string=True, **of_input), requires_fit=requires_fit,
     )
 
 

@@ -49,9 +49,6 @@ class _Slow(_Intercept, Estimator):
         """Return a function from the dimension d to a Learner."""
         raise NotImplementedError
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__
-
     def _read(self, X: Matrix, first: bool) -> np.ndarray:
         rows = validate.read_rows(type(self).__name__, X, np.float64)
         if not first:
