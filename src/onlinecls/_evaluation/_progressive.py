@@ -285,36 +285,28 @@ class Probe:
 _NAMES = {5: ("mistakes", "weight", "weighted_mistakes", "updates"), 4: ("squared", "absolute", "updates")}
 
 
-@dataclass
-class Kind:
-    """The way a learner is validated. by_row : each row is predicted by the model that has learnt all rows before it."""
-
-    is_pipeline: bool
-    by_row: bool
-    one_by_one: bool
-
-
 def parts(
-    who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, kind: Kind, probe: Probe, clean: CleanLabels,
+    stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, probe: Probe, clean: CleanLabels, is_pipeline: bool,
+    by_row: bool, one_by_one: bool,
 ) -> Iterator[tuple]:
     """Yield (X, y, clean labels, weights) of parts of the batches that end where a point of the curve is due.
 
-    Learners that predict a part before learning it get at most as many rows as came before; if each row must be scored by the
-    model before it, a part is one row.
+    Learners that predict a part before learning it (by_row=False) get at most as many rows as came before; if each row must be
+    scored by the model before it (one_by_one), a part is one row.
     """
     curve = probe.curve
-    for X, y, weights in batches(who, stream, read, kind.is_pipeline):
+    for X, y, weights in batches(_WHO, stream, read, is_pipeline):
         truth, start = clean.of(y), 0
-        cut = not kind.by_row or kind.one_by_one or len(y) > every - curve.n_rows % every
+        cut = not by_row or one_by_one or len(y) > every - curve.n_rows % every
         if issparse(X) and X.format != "csr":
-            X = validate.as_csr(who, X)
+            X = validate.as_csr(_WHO, X)
         elif issparse(X) and not isinstance(X, Rows) and cut:
-            validate.read_structure(who, X)
+            validate.read_structure(_WHO, X)
         while start < len(y):
             stop = min(start + every - curve.n_rows % every, len(y))
-            if not kind.by_row:
+            if not by_row:
                 stop = min(stop, start + max(curve.n_rows, 1))
-            elif kind.one_by_one:
+            elif one_by_one:
                 stop = start + 1
             part = slice(start, stop)
             yield part_of(X, start, stop), y[part], truth[part], weights[part]
@@ -354,8 +346,10 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
         classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
     if probe.scores and not fitted and classes is None:
         raise ValueError(f"{_WHO}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
-    clean, curve, kind = CleanLabels(y_clean), probe.curve, Kind(is_pipeline, counts or is_pipeline, probe.scores)
-    for X, y, truth, weights in parts(_WHO, stream, validate.read_labels, every, kind, probe, clean):
+    clean, curve, by_row = CleanLabels(y_clean), probe.curve, counts or is_pipeline
+    for X, y, truth, weights in parts(
+        stream, validate.read_labels, every, probe, clean, is_pipeline, by_row, one_by_one=probe.scores
+    ):
         fitted = learner.__sklearn_is_fitted__() if counts or is_pipeline else fitted
         scored = _scored(learner, X, len(y)) if probe.scores and fitted else ()
         begun, updates, predicted, live = time.perf_counter(), 0, None, _live(weights, len(y))
@@ -389,7 +383,7 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
     examples, mistakes, weight, weighted_mistakes, n_updates, seconds = curve.columns()
     return ProgressiveResult(
         examples.astype(np.int64), mistakes.astype(np.int64), weight, weighted_mistakes,
-        n_updates.astype(np.int64) if counts else None, seconds, kind.by_row, **also,
+        n_updates.astype(np.int64) if counts else None, seconds, by_row, **also,
     )
 
 
@@ -397,11 +391,12 @@ def _regression(learner: Any, stream: Any, every: int, probe: Probe) -> Progress
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
     fitted, curve = hasattr(learner, "coef_"), probe.curve
-    asked = probe.every_row or probe.alarm is not None
-    kind = Kind(is_pipeline, counts or is_pipeline, counts and asked)
+    asked, by_row = probe.every_row or probe.alarm is not None, counts or is_pipeline
     places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
     before = state_of(learner).counters[places] if counts and learner.__sklearn_is_fitted__() else np.zeros(4)
-    for X, y, _, weights in parts(_WHO, stream, validate.read_targets, every, kind, probe, CleanLabels(None)):
+    for X, y, _, weights in parts(
+        stream, validate.read_targets, every, probe, CleanLabels(None), is_pipeline, by_row, one_by_one=counts and asked
+    ):
         live, predicted = _live(weights, len(y)), np.zeros(len(y))
         begun = time.perf_counter()
         if is_pipeline:
@@ -422,7 +417,7 @@ def _regression(learner: Any, stream: Any, every: int, probe: Probe) -> Progress
     also = probe.found()
     n, squared, absolute, updates, seconds = curve.columns()
     n_updates = updates.astype(np.int64) if counts else None
-    return ProgressiveErrors(n.astype(np.int64), squared, absolute, n_updates, seconds, kind.by_row, **also)
+    return ProgressiveErrors(n.astype(np.int64), squared, absolute, n_updates, seconds, by_row, **also)
 
 
 @overload
