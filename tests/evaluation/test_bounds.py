@@ -194,7 +194,8 @@ def wrong_course(learner, X, y):
             new = np.linalg.inv(after)
             found["chi"][t], found["spread"][t], found["forgotten"][t] = chi, x @ new @ x, theta @ (new - Sigma) @ theta
         found["scores"][t], found["lookahead"][t] = x @ Sigma @ theta, y[t] * (x @ np.linalg.inv(after) @ theta)
-        updated[t] = found["lookahead"][t] <= 0.0 if getattr(learner, "aggressive", True) is False else found["lookahead"][t] < 1.0
+        margin = found["lookahead"][t]
+        updated[t] = margin <= 0.0 if getattr(learner, "aggressive", True) is False else margin < 1.0
         if updated[t]:
             theta, A = theta - y[t] * x, after
         weights[t + 1] = theta
