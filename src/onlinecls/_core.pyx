@@ -618,9 +618,11 @@ cdef class QuadraticModel(Model):
         cdef Py_ssize_t i, j, n, k = context.n_found, constant
         cdef const floating[::1] state = self.values
         cdef const double[::1] correction, counters
-        cdef double[::1] spare, lags
+        cdef double[::1] numbers
         cdef double rounds = 0.0
         cdef double* scores
+        cdef double* spare = NULL
+        cdef double* lags = NULL
         cdef bint is_average = False
         cdef Layout layout
         cdef Params p = self.p
@@ -634,7 +636,9 @@ cdef class QuadraticModel(Model):
         elif p.geometry == FORGETTING:      # so are these
             p.geometry = GAUSSIAN
         self.lay_out(&layout, k)
-        spare, lags = np.empty(k), np.empty(ROWS * k if is_average else 0)
+        if is_average or layout.places != NULL:     # (an allocation would take a small call a quarter of a microsecond)
+            numbers = np.empty((ROWS + 1) * k)
+            spare, lags = &numbers[0], &numbers[k]
         constant = state.shape[0] // (layout.room if p.geometry == ADDITIVE else 2 * layout.room) - 1
         with nogil:
             i = 0
@@ -655,9 +659,9 @@ cdef class QuadraticModel(Model):
                     scores[0] = scan(p.geometry, state, data, indices, row, &p).score
                 else:
                     scan_classes(p.geometry, state, data, indices, row, scores, &layout, &p)
-                    sort_by_class(scores, &layout, &spare[0])
+                    sort_by_class(scores, &layout, spare)
                     if rounds > 0.0:
-                        sort_by_class(&lags[0], &layout, &spare[0])
+                        sort_by_class(lags, &layout, spare)
                 for j in range(n * k if rounds > 0.0 else 0):
                     scores[j] -= lags[j] / rounds
                 context.budget = check_signals(context.budget, n * (row.hi - row.lo + 8) * k * (2 if is_average else 1))
