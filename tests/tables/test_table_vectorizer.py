@@ -5,6 +5,8 @@ import datetime as dt
 import math
 import pickle
 import re
+import sys
+import threading
 from decimal import Decimal
 
 import numpy as np
@@ -484,3 +486,52 @@ def test_float32_rows_and_empty_tables():
     assert vectorizer.transform([{"a": 1.5}]).dtype == np.float32
     with pytest.raises(ValueError, match="not been fitted"):
         TableVectorizer().transform([{"a": 1}])
+
+
+def test_a_reader_between_two_rows_that_are_learnt_costs_none_of_them(monkeypatch):
+    """A call to transform that began before a row was learnt leaves the statistics of that row where they are."""
+    rows = [{"x": 1.0}, {"x": 2.0}, {"x": 7.0, "y": 3.0}, {"x": 4.0, "y": 9.0}]
+    vectorizer, options, waiting = TableVectorizer(bits=0).fit(rows[:2]), TableVectorizer._options, [rows[2]]
+
+    def learning_meanwhile(self, *arguments):
+        if waiting:  # (another thread learns here, after the reader has seen what is learnt)
+            vectorizer.learn_transform([waiting.pop()])
+        return options(self, *arguments)
+
+    monkeypatch.setattr(TableVectorizer, "_options", learning_meanwhile)
+    before = vectorizer.transform([rows[0]])
+    np.testing.assert_array_equal(before, TableVectorizer(bits=0).fit(rows[:2]).transform([rows[0]]))
+    vectorizer.learn_transform(rows[3:])
+    assert vectorizer.statistics_ == TableVectorizer(bits=0).fit(rows).statistics_
+
+
+def test_readers_beside_learning_read_one_moment():
+    """Each row that is read while others are learnt is standardised by the statistics after a whole number of rows."""
+    rows = [{"a": float(k % 7), "b": float(k * k % 11), "c": f"v{k // 100}", f"new{k // 150}": 1.5 * k} for k in range(1500)]
+    asked = {"a": 2.5, "b": -1.0, "c": "v3"}
+    whole, moments = TableVectorizer(bits=0, slots=40), set()
+    for row in rows:
+        whole.learn_transform([row])
+        moments.add(whole.transform([asked]).tobytes())
+    shared, wrong, is_over = TableVectorizer(bits=0, slots=40).fit(rows[:1]), [], threading.Event()
+
+    def read():
+        while not is_over.is_set():
+            found = shared.transform([asked]).tobytes()
+            if found not in moments:
+                wrong.append(found)
+
+    interval, readers = sys.getswitchinterval(), [threading.Thread(target=read) for _ in range(2)]
+    sys.setswitchinterval(1e-5)
+    try:
+        for reader in readers:
+            reader.start()
+        for row in rows[1:]:
+            shared.learn_transform([row])
+    finally:
+        is_over.set()
+        for reader in readers:
+            reader.join()
+        sys.setswitchinterval(interval)
+    assert not wrong
+    assert shared.statistics_ == whole.statistics_

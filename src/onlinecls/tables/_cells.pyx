@@ -326,31 +326,30 @@ cdef struct Entry:
 cdef class RowReader:
     """Read single rows of a table whose columns and names are known, as dicts; leave all others to the vectorizer.
 
-    What a row changes in the records waits until `commit`.
+    Reading changes neither the reader nor the records.
     """
     cdef dict cells
-    cdef double[:, ::1] records
     cdef double clip, keep
-    cdef Py_ssize_t first, n_hashed, n_expected, n_pending
-    cdef int64_t[FEW] places
-    cdef double[FEW][N_RECORD] pending
+    cdef Py_ssize_t first, n_hashed, n_expected
 
-    def __init__(self, cells, records, clip, keep, first, n_hashed, n_expected):
+    def __init__(self, cells, clip, keep, first, n_hashed, n_expected):
         """Take {name: Cell}; n_expected : columns that each row must have, -1 if any number is right."""
-        self.cells, self.records, self.clip, self.keep, self.n_pending = cells, records, clip, keep, 0
+        self.cells, self.clip, self.keep = cells, clip, keep
         self.first, self.n_hashed, self.n_expected = first, n_hashed, n_expected
 
-    def read(self, dict row, double weight, bint learn):
-        """Return (values, columns, what is left) of a row, with what has to go the long way as a dict; None if all of it has."""
+    def read(self, dict row, known, bint learn):
+        """Return (values, columns, what is left, records after it) of a row, with what has to go the long way as a dict; None if
+        all of it has."""
         cdef int32_t[FEW] columns
         cdef double[FEW] values
-        cdef Py_ssize_t n = 0, n_changed = 0
+        cdef Py_ssize_t n = 0
         cdef bint is_hashed = False
         cdef Entry entry
         cdef double* record
         cdef dict left = {}
-        if learn:
-            self.n_pending = 0
+        cdef double[:, ::1] records
+        known = known.copy() if learn else known
+        records = known
         if len(row) > FEW or self.n_expected >= 0 and len(row) != self.n_expected:
             return None
         for name, value in row.items():
@@ -359,22 +358,16 @@ cdef class RowReader:
             if entry.kind == LEFT:
                 left[name] = value
             elif entry.kind == NUMBER:
-                record = &self.records[(<Cell>found).index, 0]
+                record = &records[(<Cell>found).index, 0]
                 if learn:
-                    memcpy(&self.pending[n_changed][0], record, N_RECORD * sizeof(double))
-                    record = &self.pending[n_changed][0]
-                    take(record, entry.value, weight, self.keep)
-                    self.places[n_changed] = (<Cell>found).index
-                    n_changed += 1
+                    take(record, entry.value, 1.0, self.keep)
                 entry.value = standard(record, entry.value, self.clip)
             if entry.kind != LEFT and entry.value != 0.0:
                 n = insert(columns, values, n, entry.column, entry.value)
             is_hashed |= entry.kind == HASHED
         if left and (is_hashed or self.n_expected >= 0):    # (sums of what meets in a column are of one order)
             return None
-        if learn:
-            self.n_pending = n_changed
-        return array_of(values, n), columns_of(columns, n), left
+        return array_of(values, n), columns_of(columns, n), left, known
 
     cdef int kind_of(self, Cell cell, str name, value, Entry* entry) except -1:
         """Find the column and value of a cell; return its kind. (A number's value is not standardised.)"""
@@ -412,11 +405,3 @@ cdef class RowReader:
         if not cell.hashes or value in missing_texts or (cell.mode == PLAIN and looks_dated(start, size)):
             return False
         return value.strip() == value
-
-    def commit(self, double[:, ::1] records):
-        """Write what the last row that was read to learn has changed into these records, and go on with them."""
-        cdef Py_ssize_t i
-        self.records = records
-        for i in range(self.n_pending):
-            memcpy(&records[self.places[i], 0], &self.pending[i][0], N_RECORD * sizeof(double))
-        self.n_pending = 0

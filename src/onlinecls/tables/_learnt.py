@@ -17,15 +17,19 @@ KINDS = ("number", "category", "date", "list", "text", "missing")
 
 
 class Learnt:
-    """Hold what learning changes. A call that learns changes a copy, which takes the place of this one when all has gone well.
+    """Hold what has been learnt. It never changes once it is known: a call that learns changes a copy, which takes its place when
+    all has gone well, so that readers in other threads read what was learnt at one moment.
 
     shape : (slots, bits). kinds : those of each column so far, in the order of columns. typed : the kind of columns whose type
     names it. slots : the features that have one, in order. numbers : the record of each number that has a slot. names : columns
     of all features that have a slot. hashed : the record of each column beyond the slots that holds a number. origins : the first
-    date of each column of dates. expected : the columns of the first row. t : rows of weight > 0 so far.
+    date of each column of dates. expected : the columns of the first row. t : rows of weight > 0 so far. reader : of single rows,
+    with the options that it reads by; it depends on all of this but the records.
     """
 
-    __slots__ = ("expected", "hashed", "kinds", "names", "numbers", "origins", "records", "shape", "slots", "t", "typed")
+    __slots__ = (
+        "expected", "hashed", "kinds", "names", "numbers", "origins", "reader", "records", "shape", "slots", "t", "typed",
+    )
 
     def __init__(self, shape: tuple[int, int]):
         self.shape, self.t = shape, 0
@@ -38,13 +42,29 @@ class Learnt:
         self.origins: dict[str, float] = {}
         self.expected: frozenset[str] | None = None
         self.records = np.zeros((8, N_RECORD))
+        self.reader: tuple[Any, Any] | None = None
 
     def copy(self) -> Learnt:
         found = Learnt(self.shape)
         for name in self.__slots__:
             value = getattr(self, name)
             setattr(found, name, value.copy() if isinstance(value, dict | list | np.ndarray) else value)
+        found.reader = None
         return found
+
+    def with_records(self, records: np.ndarray, n_rows: int) -> Learnt:
+        """Return what is known after so many rows with nothing new in them, which have left these records."""
+        found = Learnt.__new__(Learnt)
+        for name in self.__slots__:
+            setattr(found, name, getattr(self, name))
+        found.records, found.t = records, self.t + n_rows
+        return found
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self  # (it never changes)
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        return None, {name: None if name == "reader" else getattr(self, name) for name in self.__slots__}
 
     @property
     def n_records(self) -> int:

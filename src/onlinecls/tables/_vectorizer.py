@@ -169,7 +169,7 @@ class TableVectorizer(Estimator):
 
     def _sharing(self) -> Self:
         twin = super()._sharing()
-        for name in ("_reader", "_checked", "_kept_words"):
+        for name in ("_checked", "_kept_words"):
             twin.__dict__.pop(name, None)
         return twin
 
@@ -202,8 +202,7 @@ class TableVectorizer(Estimator):
         rows : CSR matrix of shape (n_rows, n_features_out_); with bits=0 an ndarray
         """
         with self._own_lock():
-            rows, commit = self._planned(X, sample_weight)
-            commit()
+            rows, self._learnt = plan(self, learnt_of(self), X, sample_weight)
         return rows
 
     def transform(self, X: Any) -> Any:
@@ -213,16 +212,13 @@ class TableVectorizer(Estimator):
         -------
         rows : CSR matrix of shape (n_rows, n_features_out_); with bits=0 an ndarray
         """
-        learnt, options = self._fitted(), self._options()
-        if type(X) is list and len(X) == 1 and (found := self._read_row(X[0], options, learnt, learn=False)) is not None:
-            return found[0]
-        return self._plan(X, None, options, learnt, learn=False)[0]
+        return rows_of(self, self._fitted(), X)
 
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the columns, names and statistics of rows from scratch. Returns the vectorizer."""
         with self._own_lock():
-            options = self._options()
-            self._take(self._plan(X, sample_weight, options, Learnt((options.slots, options.bits)), learn=True)[1])
+            options = self._options(learnt_of(self))
+            self._learnt = self._plan(X, sample_weight, options, Learnt((options.slots, options.bits)), learn=True)[1]
         return self
 
     def fit_transform(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:
@@ -256,12 +252,12 @@ class TableVectorizer(Estimator):
                 "rows counts. Learn in one stream."
             )
         with unchanged((self, *others), learner=self):
-            options = self._options()
+            options = self._options(learnt_of(self))
             found = self._learnt.copy() if "_learnt" in self.__dict__ else Learnt((options.slots, options.bits))
             for other in others:
                 if other.__sklearn_is_fitted__():
                     found.take_in(other._learnt)
-            self._take(found)
+            self._learnt = found
         return self
 
     # --- what was learnt -----------------------------------------------------------------------------------------------------
@@ -283,35 +279,25 @@ class TableVectorizer(Estimator):
     @property
     def n_features_out_(self) -> int:
         """The width of the rows."""
-        return self._options().width
+        return self._options(learnt_of(self)).width
 
     def _fitted(self) -> Learnt:
         if "_learnt" not in self.__dict__:
             raise not_fitted(type(self).__name__)
         return self._learnt
 
-    def _take(self, learnt: Learnt, reader: RowReader | None = None) -> None:
-        """Become what was learnt. reader : keep it, as long as there is no feature or kind that is new."""
-        before = self.__dict__.get("_learnt")
-        self._learnt = learnt
-        if reader is None or before is None or (len(before.slots), before.kinds) != (len(learnt.slots), learnt.kinds):
-            self.__dict__.pop("_reader", None)
-
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def _options(self) -> _Options:
-        """Return the parameters, checked; they are checked again when one of them is another object."""
+    def _options(self, learnt: Learnt | None) -> _Options:
+        """Return the parameters, checked, for what was learnt; they are checked again when one of them is another object."""
         values, checked = self._parameter_values()(self.__dict__), self.__dict__.get("_checked")
         if checked is None or not all(map(is_, checked[0], values)):
-            checked = values, self._check()
-            self.__dict__.pop("_reader", None)
-        learnt = self.__dict__.get("_learnt")
+            self._checked = checked = values, self._check()
         if learnt is not None and learnt.shape != (checked[1].slots, checked[1].bits):
             raise ValueError(
                 f"{type(self).__name__}: slots and bits must be those of the first call, {learnt.shape}, got "
                 f"slots={self.slots!r} and bits={self.bits!r}. Set them back, or start with clone(vectorizer)."
             )
-        self._checked = checked
         return checked[1]
 
     def _check(self) -> _Options:
@@ -368,17 +354,6 @@ class TableVectorizer(Estimator):
         )
 
     # --- rows ----------------------------------------------------------------------------------------------------------------
-
-    def _planned(self, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
-        """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them."""
-        options, learnt = self._options(), self.__dict__.get("_learnt")
-        if learnt is None:
-            learnt = Learnt((options.slots, options.bits))
-        elif type(X) is list and len(X) == 1 and sample_weight is None:
-            if (found := self._read_row(X[0], options, learnt, learn=True)) is not None:
-                return found
-        rows, after = self._plan(X, sample_weight, options, learnt, learn=True)
-        return rows, lambda: self._take(after)
 
     def _plan(
         self, X: Any, sample_weight: ArrayLike | None, options: _Options, learnt: Learnt, learn: bool, before: list | None = None,
@@ -606,43 +581,35 @@ class TableVectorizer(Estimator):
 
     # --- one row -------------------------------------------------------------------------------------------------------------
 
-    def _read_row(
-        self, row: Any, options: _Options, learnt: Learnt, learn: bool
-    ) -> tuple[Any, Callable[[], None]] | None:
-        """Return the row of a dict, and a function that makes the vectorizer learn it; None if it must go the long way.
+    def _read_row(self, row: Any, options: _Options, learnt: Learnt, learn: bool) -> tuple[Any, Learnt] | None:
+        """Return the row of a dict, and what is known after it; None if it must go the long way.
 
         Only columns with something new, dates, lists, texts and crosses are read by `_plan`.
         """
         if type(row) is not dict:
             return None
-        reader = self.__dict__.get("_reader")
-        if reader is None:
-            reader = self._reader = self._new_reader(options, learnt)
-        found = reader.read(row, 1.0, learn)
+        made = learnt.reader
+        if made is None or made[0] is not options:
+            made = learnt.reader = options, self._new_reader(options, learnt)
+        found = made[1].read(row, learnt.records, learn)
         if found is None:
             return None
-        data, indices, left = found
+        data, indices, left, records = found
         after, others = learnt, None
+        if learn:
+            after = learnt.with_records(records, 0 if left else 1)
         if left:
-            others, after = self._plan([left], None, options, learnt, learn)
-
-        def commit() -> None:
-            if left:
-                self._take(after, reader)
-            else:
-                after.t += 1
-            reader.commit(after.records)
-
+            others, after = self._plan([left], None, options, after, learn)
         if not options.bits:
             dense = np.zeros((1, options.slots), options.dtype) if others is None else others
             dense[0, indices] = data
-            return dense, commit
+            return dense, after
         data = data.astype(options.dtype, copy=False)
         if others is not None:  # (the columns of both are different)
             data, indices = np.concatenate([data, others.data]), np.concatenate([indices, others.indices])
             order = indices.argsort()
             data, indices = data[order], indices[order]
-        return sparse_rows(Rows(data, indices, np.array((0, len(data))), 1, options.width).matrix()), commit
+        return sparse_rows(Rows(data, indices, np.array((0, len(data))), 1, options.width).matrix()), after
 
     def _new_reader(self, options: _Options, learnt: Learnt) -> RowReader:
         cells = {name: Cell(MODES["skipped"]) for name in options.ignore} if not options.is_strict else {}
@@ -666,9 +633,7 @@ class TableVectorizer(Estimator):
             if cell.missing >= 0:
                 cell.names.update(dict.fromkeys(MISSING_TEXTS, cell.missing))
         n_expected = len(learnt.expected or ()) if options.is_strict else -1
-        return RowReader(
-            cells, learnt.records, options.clip, options.keep, options.slots, options.n_hashed, n_expected
-        )
+        return RowReader(cells, options.clip, options.keep, options.slots, options.n_hashed, n_expected)
 
 
 def _namespace_of(name: str, n_hashed: int) -> int:
@@ -708,18 +673,44 @@ def _firsts(codes: np.ndarray) -> list[tuple[int, int]]:
 # --- for pipelines -------------------------------------------------------------------------------------------------------------
 
 
+def learnt_of(vectorizer: TableVectorizer) -> Learnt | None:
+    """Return what a vectorizer has learnt, which never changes; None before it has learnt anything."""
+    return vectorizer.__dict__.get("_learnt")
+
+
+def plan(vectorizer: TableVectorizer, learnt: Learnt | None, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Learnt]:
+    """Return rows as `learn_transform` does of one that has learnt this, and what it has learnt after them."""
+    options = vectorizer._options(learnt)
+    if learnt is None:
+        learnt = Learnt((options.slots, options.bits))
+    elif type(X) is list and len(X) == 1 and sample_weight is None:
+        if (found := vectorizer._read_row(X[0], options, learnt, learn=True)) is not None:
+            return found
+    return vectorizer._plan(X, sample_weight, options, learnt, learn=True)
+
+
+def rows_of(vectorizer: TableVectorizer, learnt: Learnt, X: Any) -> Any:
+    """Return rows as `transform` does of a vectorizer that has learnt this."""
+    options = vectorizer._options(learnt)
+    if type(X) is list and len(X) == 1 and (found := vectorizer._read_row(X[0], options, learnt, learn=False)) is not None:
+        return found[0]
+    return vectorizer._plan(X, None, options, learnt, learn=False)[0]
+
+
 def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
     """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them."""
-    return vectorizer._planned(X, sample_weight)
+    rows, after = plan(vectorizer, learnt_of(vectorizer), X, sample_weight)
+    return rows, lambda: setattr(vectorizer, "_learnt", after)
 
 
 def planned_progressively(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple:
     """Return rows as `transform` would have returned each just before it was learnt, and what `planned` returns."""
-    options, learnt = vectorizer._options(), vectorizer.__dict__.get("_learnt")
+    learnt = learnt_of(vectorizer)
+    options = vectorizer._options(learnt)
     before: list[Any] = []
     learnt = Learnt((options.slots, options.bits)) if learnt is None else learnt
     rows, after = vectorizer._plan(X, sample_weight, options, learnt, True, before)
-    return before[0], rows, lambda: vectorizer._take(after)
+    return before[0], rows, lambda: setattr(vectorizer, "_learnt", after)
 
 
 def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -753,7 +744,7 @@ def keep_words(vectorizer: TableVectorizer, most: int) -> None:
 
 def word_of(vectorizer: TableVectorizer, column: int) -> tuple[str | None, bool, int]:
     """Return the word that a hashed column stands for, or None; whether others share it; and the sign of its values."""
-    options = vectorizer._options()
+    options = vectorizer._options(learnt_of(vectorizer))
     for name, words in vectorizer.__dict__.get("_kept_words", {}).items():
         found, shared, sign = words.look_up((column - options.slots) ^ _namespace_of(name, options.n_hashed))
         if found is not None:
@@ -763,8 +754,8 @@ def word_of(vectorizer: TableVectorizer, column: int) -> tuple[str | None, bool,
 
 def rebuild(vectorizer: TableVectorizer, header: dict, arrays: dict[str, np.ndarray]) -> TableVectorizer:
     """Give a new vectorizer what `described` returned, which need not be trusted."""
-    options = vectorizer._options()
-    vectorizer._take(Learnt.of_file(header, arrays, (options.slots, options.bits), options.width))
+    options = vectorizer._options(learnt_of(vectorizer))
+    vectorizer._learnt = Learnt.of_file(header, arrays, (options.slots, options.bits), options.width)
     return vectorizer
 
 
