@@ -6,6 +6,7 @@ cdef class Lock:
     cdef long process               # FORKS when the fields below were written
     cdef long learner               # thread of the running learning call, also while it gives way; 0: none
     cdef long holder                # thread that reads or writes the whole model, a copy or the learning call; 0: none
+    cdef readonly unsigned long long sequence   # rises when a change of several objects ends; odd within it
     cdef int depth                  # nested copies of the holder
     cdef list waiting               # turns (thread, lock that is released at its turn), in order of arrival
 

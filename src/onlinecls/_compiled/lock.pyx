@@ -24,6 +24,9 @@ cdef class Lock:
     """Run one learning call at a time: `with lock:` raises RuntimeError during another one, and waits for copies being made.
     `with lock.copying():` waits for the learning call. A copied or pickled lock is a new, free one.
 
+    Readers take no lock. One that needs several objects of one moment compares `sequence` before and after (a sequence lock): it
+    is odd from `begin_change` to the end of the learning call, and another number afterwards.
+
     Waiting threads get the lock in order of arrival: it is handed on, so that a thread that learns row by row cannot keep a copy
     waiting for ever, nor one that copies again and again a learner. A thread that would wait for itself, as in a signal handler,
     gets a RuntimeError.
@@ -33,7 +36,7 @@ cdef class Lock:
     """
 
     def __init__(self, who):
-        self.who, self.waiting, self.process = who, [], FORKS
+        self.who, self.waiting, self.process, self.sequence = who, [], FORKS, 0
 
     def __reduce__(self):
         return Lock, (self.who,)
@@ -67,6 +70,10 @@ cdef class Lock:
     def __exit__(self, *_):
         self.end_learning()
 
+    def begin_change(self):
+        """Make `sequence` odd until the end of the learning call."""
+        self.sequence |= 1
+
     def copying(self):
         """Return the context in which no other thread changes the model."""
         return Copying(self)
@@ -90,6 +97,7 @@ cdef class Lock:
         """Forget which threads of the parent process held the lock when this process was forked."""
         if self.process != FORKS:
             self.process, self.learner, self.holder, self.depth, self.waiting = FORKS, 0, 0, 0, []
+            self.sequence += self.sequence & 1
         return 0
 
     cdef bint is_waiting(self, long thread) except -1:
@@ -141,6 +149,7 @@ cdef class Lock:
     cdef int end_learning(self) except -1:
         with critical_section(self):
             self.learner = 0
+            self.sequence += self.sequence & 1
             if self.holder == PyThread_get_thread_ident():      # (it is not after a fork, or after a wait ended by Ctrl-C)
                 self.hand_on()
         return 0
@@ -159,9 +168,9 @@ cdef class Copying:
             lock.forget_parent()
             if lock.learner == me or lock.is_waiting(me):
                 raise RuntimeError(
-                    f"{lock.who}: save, copy, pickle and merge must be called when no other call of the same thread uses the "
-                    "model, got a call from a signal handler or callback within fit, partial_fit or a copy, which would wait for "
-                    "itself. Set a flag there, and copy when the call has returned."
+                    f"{lock.who}: save, copy, pickle and merge, and a pipeline's predictions, must be called when no other call of "
+                    "the same thread uses the model, got a call from a signal handler or callback within fit, partial_fit or a "
+                    "copy, which would wait for itself. Set a flag there, and copy or predict when the call has returned."
                 )
             if lock.holder == me:
                 lock.depth += 1
@@ -179,3 +188,31 @@ cdef class Copying:
                 lock.depth -= 1
                 if lock.depth == 0:
                     lock.hand_on()
+
+
+def learn_together(learn, list commits, recover):
+    """Run learn(), then all commits, so that what they change stands at the same row.
+
+    If learn() is ended by an error (Ctrl-C, say), recover() returns the commits to run instead. Ctrl-C in recover() or in a
+    commit is raised at the end: that function is run again, which must not matter to it. This is compiled because Ctrl-C arrives
+    between two steps of the interpreter, of which there are none between these calls.
+    """
+    cdef list errors = []
+    try:
+        learn()
+    except BaseException as error:
+        errors.append(error)
+        commits = run_through(recover, errors)
+    for commit in commits:
+        run_through(commit, errors)
+    if errors:
+        raise errors[0]
+
+
+cdef object run_through(function, list errors):
+    """Return function(), which is called again after each Ctrl-C."""
+    while True:
+        try:
+            return function()
+        except KeyboardInterrupt as error:
+            errors.append(error)

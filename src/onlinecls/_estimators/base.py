@@ -10,7 +10,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from functools import cache, wraps
 from math import nan, prod
@@ -1046,6 +1046,14 @@ class OnlineLearner(saving.Describing, Estimator):
 def state_of(learner: Any) -> Any:
     """Return a fitted learner's model; for an `OnlineToBatch`, that of the wrapped learner."""
     return getattr(learner, "estimator_", learner)._fitted_state()
+
+
+def without_model(learner: E) -> E:
+    """Return an unfitted estimator with the same parameters and attributes but its model's."""
+    twin = copy(learner)
+    for name in twin._in_place | {"_lock", "_sparse_coef"}:
+        twin.__dict__.pop(name, None)
+    return twin
 
 
 def check_parameters(learner: OnlineLearner) -> None:

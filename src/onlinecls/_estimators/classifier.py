@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from .._compiled import model
 from .._input import validate
+from .._input.compat import available_if
 from .._models.calibration import finite, log_probabilities
 from .base import NO_PREDICTIONS, Batch, WithVariances, WithWeights, exclusive, read_weights_of_fit
 from .parameters import ClassifierParameters
@@ -359,9 +359,9 @@ class WithProbabilities(OnlineClassifier):
     _is_biased = False  # True: the last weights are so biased towards the last rows that `fit` warns
     _kind = "average, of probability, of dtype or of the parameter that selects the algorithm"
 
-    @property
-    def predict_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
-        """Probabilities of the classes; available only with ``probability=True``.
+    @available_if(lambda self: self._require_probabilities("predict_proba"))
+    def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
+        """Compute the probabilities of the classes; available only with ``probability=True``.
 
         1 / (1 + exp(-(a s + b))) of the score s, with numbers a and b learnt from the score of each row just before the row
         itself (in `fit` only in the first epoch). For two classes that of ``classes_[1]``, for more each against the rest,
@@ -376,14 +376,25 @@ class WithProbabilities(OnlineClassifier):
         probabilities : ndarray of float64, shape (n_samples, n_classes)
             In the order of ``classes_``; each row's sum is 1.
         """
-        self._require_probabilities("predict_proba")
-        return self._predict_proba
+        logs = self.predict_log_proba(X)
+        return np.exp(logs, logs)
 
-    @property
-    def predict_log_proba(self) -> Callable[[Matrix], NDArray[np.float64]]:
-        """Logarithms of `predict_proba`, finite even where a probability underflows; same arguments."""
-        self._require_probabilities("predict_log_proba")
-        return self._predict_log_proba
+    @available_if(lambda self: self._require_probabilities("predict_log_proba"))
+    def predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
+        """Compute the logarithms of `predict_proba`, finite even where a probability underflows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        logarithms : ndarray of float64, shape (n_samples, n_classes)
+        """
+        scores, state = self._decide(X)
+        if len(state.classes) < 2:
+            return np.zeros((len(scores), 1))
+        return self._log_probabilities(state, scores)
 
     def _check_call(self, X: Matrix, whole: bool) -> None:
         super()._check_call(X, whole)
@@ -404,16 +415,6 @@ class WithProbabilities(OnlineClassifier):
 
     def _gives_probabilities(self) -> bool:
         return bool(self.probability)
-
-    def _predict_proba(self, X: Matrix) -> NDArray[np.float64]:
-        logs = self._predict_log_proba(X)
-        return np.exp(logs, logs)
-
-    def _predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
-        scores, state = self._decide(X)
-        if len(state.classes) < 2:
-            return np.zeros((len(scores), 1))
-        return self._log_probabilities(state, scores)
 
     def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
         pairs = self._sigmoids(state)

@@ -18,8 +18,7 @@ from .._estimators.regressor import OnlineRegressor
 from .._input import validate
 from .._input.compat import issparse, kind_of
 from .._input.rows import Rows, n_rows_of, part_of
-from .._pipeline import StreamPipeline
-from .._pipeline import learn_predicting as learn_predicting_all
+from .._pipeline import StreamPipeline, learn_predicting, scores_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -326,12 +325,6 @@ def _named(learner: Any, codes: np.ndarray) -> np.ndarray:
     return found
 
 
-def _scored(learner: Any, X: Any, n_rows: int) -> tuple:
-    """Return the scores and, if the learner has them, the probabilities of rows, a column a class."""
-    scores = learner.decision_function(X).reshape(n_rows, -1)
-    return (scores, learner.predict_proba(X)) if hasattr(learner, "predict_proba") else (scores,)
-
-
 def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, probe: Probe) -> ProgressiveResult:
     """Return the mistakes of a classifier. Those of this library predict inside the training loop, row by row."""
     is_pipeline, fitted = isinstance(learner, StreamPipeline), hasattr(learner, "classes_")
@@ -348,10 +341,10 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
         raise ValueError(f"{_WHO}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
     clean, curve, by_row = CleanLabels(y_clean), probe.curve, counts or is_pipeline
     for X, y, truth, weights in parts(
-        stream, validate.read_labels, every, probe, clean, is_pipeline, by_row, one_by_one=probe.scores
+        stream, validate.read_labels, every, probe, clean, is_pipeline, by_row, one_by_one=probe.scores and not is_pipeline
     ):
         fitted = learner.__sklearn_is_fitted__() if counts or is_pipeline else fitted
-        scored = _scored(learner, X, len(y)) if probe.scores and fitted else ()
+        scored = scores_of(learner, X, len(y)) if probe.scores and fitted and not is_pipeline else ()
         begun, updates, predicted, live = time.perf_counter(), 0, None, _live(weights, len(y))
         if counts:
             before = learner.n_updates_ if fitted else 0
@@ -365,7 +358,7 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
             else:
                 wrong, predicted = live, np.full(len(y), None, object)
         elif is_pipeline:
-            predicted = learn_predicting_all(learner, X, y, classes, weights)
+            predicted, scored = learn_predicting(learner, X, y, classes, weights, probe.scores)
             curve.seconds += time.perf_counter() - begun
             wrong = np.array([each is None or each != label for each, label in zip(predicted, truth, strict=True)], bool)
         else:
@@ -377,6 +370,12 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
         c = weights if len(weights) else np.ones(len(y))
         wrong = wrong & live
         curve.totals += np.array([np.count_nonzero(live), np.count_nonzero(wrong), c[live].sum(), c[wrong].sum(), updates], float)
+        start = int(np.isnan(scored[0][:, 0]).argmin()) if scored else 0
+        if start:  # (rows before there was a model have no scores)
+            before, after = slice(0, start), slice(start, None)
+            probe.add(truth[before], predicted[before], wrong[before], live[before], c[before])
+            truth, predicted, wrong, live, c = (column[after] for column in (truth, predicted, wrong, live, c))
+            scored = tuple(column[after] for column in scored)
         probe.add(truth, predicted, wrong, live, c, scored)
     clean.end()
     also = probe.found()
@@ -400,7 +399,7 @@ def _regression(learner: Any, stream: Any, every: int, probe: Probe) -> Progress
         live, predicted = _live(weights, len(y)), np.zeros(len(y))
         begun = time.perf_counter()
         if is_pipeline:
-            found = learn_predicting_all(learner, X, y, None, weights)
+            found, _ = learn_predicting(learner, X, y, None, weights)
             predicted = np.array([0.0 if each is None else each for each in found])
         else:
             if (asked or not counts) and (learner.__sklearn_is_fitted__() if counts else fitted):

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING
+from functools import update_wrapper
+from types import MethodType
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
 from .rows import Rows
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, TypeGuard
+
+Method = TypeVar("Method", bound="Callable[..., Any]")
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -59,6 +64,26 @@ def warn_not_converged(who: str, max_iter: int, largest: float, loss_tol: float)
         "loss on all rows, no number of cycles will do."
     )
     warnings.warn(message, kind, stacklevel=5)
+
+
+class _Available:
+    """The descriptor of a method that is there only for objects which pass a check. (A property that returns a function has
+    neither the method's name, by which scikit-learn chooses what to do with its result, nor its signature.)"""
+
+    def __init__(self, method: Callable[..., Any], check: Callable[[Any], object]) -> None:
+        self.method, self.check = method, check
+        update_wrapper(self, method)
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Any:
+        if owner is None:
+            return self.method
+        self.check(owner)
+        return MethodType(self.method, owner)
+
+
+def available_if(check: Callable[[Any], object]) -> Callable[[Method], Method]:
+    """Decorate a method that an object has only if `check(object)` raises no AttributeError."""
+    return lambda method: cast("Method", _Available(method, check))
 
 
 def kind_of(estimator) -> str | None:

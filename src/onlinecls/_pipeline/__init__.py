@@ -1,6 +1,6 @@
 """Steps and a learner as one object, which learns streams of whatever its first step reads."""
 
 from ._pipeline import StreamPipeline, make_stream_pipeline
-from ._progressive import learn_predicting  # noqa: F401 (for the evaluation)
+from ._progressive import learn_predicting, scores_of  # noqa: F401 (for the evaluation)
 
 __all__ = ["StreamPipeline", "make_stream_pipeline"]

@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from operator import is_
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from .._compiled.lock import learn_together
 from .._estimators import saving
 from .._estimators.base import Estimator
 from .._estimators.committee import named_members
 from .._estimators.merging import merge as merge_learners
 from .._estimators.merging import moved, unchanged
 from .._input import validate
-from .._input.compat import kind_of
+from .._input.compat import available_if, kind_of
+from .._input.rows import part_of
 from .._saving import numbered, of_number, require
 from ..tables import TableVectorizer, merged_with_moves
-from ._steps import become, can_learn, fitted, learnt, step_in_file, step_of_file
+from ._steps import become, can_learn, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any, Self
+    from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-    Commits = list[Callable[[], None] | None]
+T = TypeVar("T")
+Commits = list[Callable[[], object]]
 
 
 class StreamPipeline(Estimator):
@@ -33,6 +36,11 @@ class StreamPipeline(Estimator):
 
     A step learns the rows of a batch, then transforms them (by its `learn_transform` if it has one, else `partial_fit` and
     `transform`), and hands them to the next one. Where rows are predicted, steps transform them only.
+
+    Steps and learner are one model, also for other threads: a prediction that a learning call overlaps is made again when that
+    call has ended, so that it never mixes statistics and weights of two moments. Predictions beside `fit` are those of the model
+    before it. After Ctrl-C in `partial_fit` the steps have learnt the rows that the learner has counted; `fit` then has changed
+    nothing.
 
     Parameters
     ----------
@@ -177,29 +185,29 @@ class StreamPipeline(Estimator):
         if sample_weight is not None:
             arguments["sample_weight"] = sample_weight
         with self._own_lock():
-            rows, commits = self._rows_to_learn(X, sample_weight)
-            self._hand_over(commits, lambda learner: learner.partial_fit(rows, y, **arguments))
+            self._learn(X, y, sample_weight, arguments)
         return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, arguments: dict[str, Any]) -> None:
+        """Make the learner learn a batch, and the steps the rows of it that the learner has learnt."""
+        learner = self._parts()[-1]
+        rows, commits = self._rows_to_learn(X, sample_weight)
+
+        def commits_of_rows_learnt() -> Commits:
+            n = rows_learnt(learner, before, y, sample_weight)
+            return self._rows_to_learn(part_of(X, 0, n), None if sample_weight is None else sample_weight[:n])[1] if n else []
+
+        before = n_rounds(learner)
+        self._own_lock().begin_change()
+        learn_together(lambda: learner.partial_fit(rows, y, **arguments), commits, commits_of_rows_learnt)
 
     def _rows_to_learn(self, X: Any, sample_weight: Any) -> tuple[Any, Commits]:
         """Return what the learner is to learn, and functions that make the steps learn the same batch."""
         commits: Commits = []
         for step in self._parts()[:-1]:
             X, commit = learnt(step, X, sample_weight)
-            commits.append(commit)
+            commits += [] if commit is None else [commit]
         return X, commits
-
-    def _hand_over(self, commits: Commits, learn: Callable[[Any], Any]) -> None:
-        """Let the learner learn, then the steps; an error before its first row leaves all of them as they were."""
-        learner = self._parts()[-1]
-        before = _rounds(learner)
-        try:
-            learn(learner)
-        except BaseException:
-            if _rounds(learner) != before:  # (Ctrl-C: what was learnt before it stays)
-                _commit(commits)
-            raise
-        _commit(commits)
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch: each step from all rows, then the learner in epochs over what the last step makes of them.
@@ -216,19 +224,24 @@ class StreamPipeline(Estimator):
         """
         arguments = {} if sample_weight is None else {"sample_weight": sample_weight}
         with self._own_lock():
+            *steps, learner = self._parts()
             commits: Commits = []
-            for step in self._parts()[:-1]:
+            for step in steps:
                 X, commit = fitted(step, X, y, sample_weight)
                 commits.append(commit)
-            self._parts()[-1].fit(X, y, **arguments)
-            _commit(commits)
+            after = unfitted(learner).fit(X, y, **arguments)
+            self._replace([*commits, lambda: become(learner, after)])
         return self
+
+    def _replace(self, commits: Commits) -> None:
+        """Run commits, of which readers see all or none."""
+        self._own_lock().begin_change()
+        learn_together(lambda: None, commits, lambda: commits)
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn one row: a dict of a table's row, a text, whatever the first step reads a list of. Returns the pipeline."""
         with self._own_lock():
-            rows, commits = self._rows_to_learn([x], None)
-            self._hand_over(commits, lambda learner: learner.partial_fit(rows, [y]))
+            self._learn([x], [y], None, {})
         return self
 
     def merge(self, *others: Any) -> Self:
@@ -251,14 +264,31 @@ class StreamPipeline(Estimator):
             if not are_equal and any(len(each) != 2 or not isinstance(each[0], TableVectorizer) for each in parts):
                 raise ValueError(f"{who}: merge must have pipelines of the same steps, got {others!r} beside {self!r}.")
             if are_equal:
+                self._own_lock().begin_change()
                 parts[0][-1].merge(*(learner for *_, learner in parts[1:]))
                 return self
             step, moves = merged_with_moves([each[0] for each in parts])
             learner = merge_learners([moved(each[1], move) for each, move in zip(parts, moves, strict=True)])
-            _commit([lambda: become(parts[0][0], step), lambda: become(parts[0][1], learner)])
+            self._replace([lambda: become(parts[0][0], step), lambda: become(parts[0][1], learner)])
         return self
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
+
+    def _read(self, read: Callable[[], T]) -> T:
+        """Return what `read` returns while nothing changes; a reading that a change overlaps is made again after it."""
+        lock = self._own_lock()
+        sequence = lock.sequence
+        if not sequence & 1:
+            try:
+                found = read()
+            except Exception:
+                if lock.sequence == sequence:
+                    raise
+            else:
+                if lock.sequence == sequence:
+                    return found
+        with lock.copying():
+            return read()
 
     def _transformed(self, X: Any) -> Any:
         """Return the rows that the learner predicts: those of the last step before it."""
@@ -268,36 +298,42 @@ class StreamPipeline(Estimator):
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Return what the learner predicts for rows; arguments are its own (a regressor's `return_std`)."""
-        return self._learner.predict(self._transformed(X), **arguments)
+        return self._read(lambda: self._learner.predict(self._transformed(X), **arguments))
 
-    @property
-    def decision_function(self) -> Callable[..., Any]:
-        """The learner's scores of rows; there only if it has them."""
-        score = self._learner.decision_function
-        return lambda X, **arguments: score(self._transformed(X), **arguments)
+    @available_if(lambda self: self._learner.decision_function)
+    def decision_function(self, X: Any, **arguments: Any) -> Any:
+        """Return the learner's scores of rows; there only if it has them. Arguments are its own (`return_std`)."""
+        return self._read(lambda: self._learner.decision_function(self._transformed(X), **arguments))
 
-    @property
-    def predict_proba(self) -> Callable[[Any], NDArray[np.float64]]:
-        """The learner's probabilities of rows; there only if it has them (``probability=True``)."""
-        probabilities = self._learner.predict_proba
-        return lambda X: probabilities(self._transformed(X))
+    @available_if(lambda self: self._learner.predict_proba)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the learner's probabilities of rows; there only if it has them (``probability=True``)."""
+        return self._read(lambda: self._learner.predict_proba(self._transformed(X)))
+
+    @available_if(lambda self: self._learner.predict_log_proba)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of `predict_proba`; there only if the learner has them (``probability=True``)."""
+        return self._read(lambda: self._learner.predict_log_proba(self._transformed(X)))
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the learner's score on rows: mean accuracy, or R² of a regressor."""
         arguments = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self._learner.score(self._transformed(X), y, **arguments)
+        return self._read(lambda: self._learner.score(self._transformed(X), y, **arguments))
 
     def predict_one(self, x: Any) -> Any:
         """Return the prediction for one row; before there is a model, None (a regressor's: 0.0)."""
-        if not self.__sklearn_is_fitted__():
-            return 0.0 if self._estimator_type == "regressor" else None
-        return self.predict([x]).item(0)
+        nothing = 0.0 if self._estimator_type == "regressor" else None
+        return self._read(lambda: self.predict([x]).item(0) if self.__sklearn_is_fitted__() else nothing)
 
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Return the probability of each label for one row; {} before there is a model."""
-        if not self.__sklearn_is_fitted__():
-            return {}
-        return dict(zip(self.classes_.tolist(), self.predict_proba([x])[0].tolist(), strict=True))
+
+        def read() -> dict[Any, float]:
+            if not self.__sklearn_is_fitted__():
+                return {}
+            return dict(zip(self.classes_.tolist(), self.predict_proba([x])[0].tolist(), strict=True))
+
+        return self._read(read)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -330,16 +366,6 @@ class StreamPipeline(Estimator):
         widths = [getattr(step, "n_features", None) or step.n_features_out_ for step in others[-1:]]
         require(all(width == learner.n_features_in_ for width in widths), "rows as wide as the learner's", widths)
         return pipeline
-
-
-def _commit(commits: Commits) -> None:
-    for commit in commits:
-        if commit is not None:
-            commit()
-
-
-def _rounds(learner: Any) -> Any:
-    return getattr(learner, "t_", None)
 
 
 def _are_equal(mine: list, its: list) -> bool:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._compiled.lock import learn_together
+from .._estimators.base import Estimator
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.classifier import predict_and_learn as learn_rows_predicting
 from .._estimators.merging import unchanged
 from .._input.rows import Rows, part_of
 from .._input.validate import read_rows
-from ..tables import TableVectorizer, planned_progressively
-from ._steps import needs_no_learning
+from ..tables import TableVectorizer, planned, planned_progressively
+from ._steps import n_rounds, needs_no_learning, rows_learnt
 
 if TYPE_CHECKING:
     from typing import Any
@@ -21,58 +22,93 @@ if TYPE_CHECKING:
     from ._pipeline import StreamPipeline
 
 
-def learn_predicting(pipeline: StreamPipeline, X: Any, y: np.ndarray, classes: Any, weights: np.ndarray) -> np.ndarray:
+class Said:
+    """What a learner says of each row of a batch before it learns the row.
+
+    predictions : None for a row of weight 0, or before there was a model. scored : (scores, probabilities) or (scores,) of all
+    rows, if they are wanted, NaN where there is no prediction; empty if there is none.
+    """
+
+    def __init__(self, n_rows: int, scores: bool) -> None:
+        self.predictions, self.scores = np.full(n_rows, None, object), scores
+        self.scored: tuple[np.ndarray, ...] = ()
+
+    def ask(self, i: int, model: Any, row: Any) -> None:
+        self.predictions[i] = model.predict(row)[0]
+        if self.scores:
+            found = scores_of(model, row, 1)
+            self.scored = self.scored or tuple(np.full((len(self.predictions), each.shape[1]), np.nan) for each in found)
+            for column, each in zip(self.scored, found, strict=True):
+                column[i] = each[0]
+
+
+def scores_of(learner: Any, X: Any, n_rows: int) -> tuple[np.ndarray, ...]:
+    """Return the scores and, if the learner has them, the probabilities of rows, a column a class."""
+    scores = learner.decision_function(X).reshape(n_rows, -1)
+    return (scores, learner.predict_proba(X)) if hasattr(learner, "predict_proba") else (scores,)
+
+
+def learn_predicting(
+    pipeline: StreamPipeline, X: Any, y: np.ndarray, classes: Any, weights: np.ndarray, scores: bool = False
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Run `partial_fit`; return the prediction of each row from just before it, None where there was no model, as objects.
 
-    weights : of the rows, empty if all are 1.
+    weights : of the rows, empty if all are 1. scores : also return `Said.scored`.
     """
-    with unchanged([pipeline], learner=pipeline):
-        *steps, learner = pipeline._parts()
-        if all(map(needs_no_learning, steps)) and isinstance(learner, OnlineClassifier):
+    said, (*steps, learner) = Said(len(y), scores), pipeline._parts()
+    if len(y) > 1 and all(map(needs_no_learning, steps)) and isinstance(learner, OnlineClassifier) and not scores:
+        with unchanged([pipeline], learner=pipeline):
+            pipeline._own_lock().begin_change()
             codes = learn_rows_predicting(learner, pipeline._transformed(X), y, classes, weights if len(weights) else None)
-            found = np.full(len(y), None, object)
-            if (said := codes >= 0).any():  # (rows of weight 0 alone make no model)
-                found[said] = learner.classes_[codes[said]]
-            return found
-        before = deepcopy(learner)
-        try:
-            if len(steps) == 1 and isinstance(steps[0], TableVectorizer):
-                known, rows, commit = planned_progressively(steps[0], X, weights if len(weights) else None)
-                found = _by_row(learner, known, rows, y, classes, weights)
-                commit()
-                return found
-        except Exception:
-            vars(learner).clear()
-            vars(learner).update(vars(before))
-            raise
-    found = np.full(len(y), None, object)
-    for i in range(len(y)):
-        if len(weights) and not weights[i]:
-            continue
-        row, weight = part_of(X, i, i + 1), weights[i : i + 1] if len(weights) else None
-        if pipeline.__sklearn_is_fitted__():
-            found[i] = pipeline.predict(row)[0]
-        pipeline.partial_fit(row, y[i : i + 1], None if pipeline.__sklearn_is_fitted__() else classes, weight)
-    return found
+        if (known := codes >= 0).any():  # (rows of weight 0 alone make no model)
+            said.predictions[known] = learner.classes_[codes[known]]
+    elif len(y) > 1 and len(steps) == 1 and isinstance(steps[0], TableVectorizer):
+        with unchanged([pipeline], learner=pipeline):
+            _learn_table(pipeline, X, y, classes, weights, said)
+    else:
+        for i in range(len(y)):
+            if len(weights) and not weights[i]:
+                continue
+            row, is_fitted = part_of(X, i, i + 1), pipeline.__sklearn_is_fitted__()
+            if is_fitted:
+                said.ask(i, pipeline, row)
+            weight = weights[i : i + 1] if len(weights) else None
+            pipeline.partial_fit(row, y[i : i + 1], None if is_fitted else classes, weight)
+    return said.predictions, said.scored
 
 
-def _by_row(learner: Any, known: Any, rows: Any, y: np.ndarray, classes: Any, weights: np.ndarray) -> np.ndarray:
-    """Predict and learn one row after the other. known : the rows as they are to be predicted."""
-    found = np.full(len(y), None, object)
-    before, after = (read_rows(type(learner).__name__, each, None) for each in (known, rows))
-    is_fitted, named = _is_fitted(learner), {} if classes is None or _is_fitted(learner) else {"classes": classes}
-    for i in range(len(y)):
-        weight = {"sample_weight": weights[i : i + 1]} if len(weights) else {}
-        if is_fitted:
-            found[i] = learner.predict(_matrix(before, i))[0]
-        learner.partial_fit(_matrix(after, i), y[i : i + 1], **weight, **named)
-        is_fitted, named = is_fitted or _is_fitted(learner), {}
-    return found
+def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np.ndarray, said: Said) -> None:
+    """Learn a batch of a table row by row, each predicted by the statistics and the model before it."""
+    step, learner = pipeline._parts()
+    sample_weight = weights if len(weights) else None
+    known, rows, commit = planned_progressively(step, X, sample_weight)
+    known, rows = (read_rows(type(learner).__name__, each, None) for each in (known, rows))
+    is_fitted, before = _is_fitted(learner), n_rounds(learner)
+    named = {} if classes is None or is_fitted else {"classes": classes}
+    if isinstance(learner, Estimator):  # a row of weight 0 is checked, and changes nothing
+        learner.partial_fit(_array(rows), y, sample_weight=np.zeros(len(y)), **named)
+
+    def learn() -> None:
+        there = is_fitted
+        for i in range(len(y)):
+            if len(weights) and not weights[i]:
+                continue
+            if there:
+                said.ask(i, learner, _array(known.part(i, i + 1)))
+            weight = {"sample_weight": weights[i : i + 1]} if len(weights) else {}
+            learner.partial_fit(_array(rows.part(i, i + 1)), y[i : i + 1], **weight, **({} if there else named))
+            there = True
+
+    def commits_of_rows_learnt() -> list:
+        n = rows_learnt(learner, before, y, sample_weight)
+        return [planned(step, part_of(X, 0, n), None if sample_weight is None else weights[:n])[1]] if n else []
+
+    pipeline._own_lock().begin_change()
+    learn_together(learn, [commit], commits_of_rows_learnt)
 
 
-def _matrix(rows: Rows, i: int) -> Any:
-    part = rows.part(i, i + 1)
-    return part.array() if rows.is_dense else part.matrix()
+def _array(rows: Rows) -> Any:
+    return rows.array() if rows.is_dense else rows.matrix()
 
 
 def _is_fitted(learner: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._estimators.base import Estimator, without_model
 from .._estimators.saving import packed_parameters, read_parameters
 from .._input import validate
 from .._saving import require
@@ -53,7 +54,7 @@ def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], Non
     return rows, lambda: become(step, after)
 
 
-def fitted(step: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
+def fitted(step: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Callable[[], None]]:
     """Return the rows of a whole set, and a function that makes the step what it is after its `fit`."""
     after = deepcopy(step)
     rows = after.fit(X, y, **_weights_of(after.fit, sample_weight)).transform(X)
@@ -61,9 +62,37 @@ def fitted(step: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Callable
 
 
 def become(step: Any, after: Any) -> None:
-    """Give a step all that a copy of it has learnt."""
-    vars(step).clear()
-    vars(step).update(vars(after))
+    """Give a step, or a learner, all that a copy of it has learnt."""
+    found = {name: value for name, value in vars(after).items() if name != "_lock"}
+    vars(step).update(found)
+    for name in vars(step).keys() - found.keys() - {"_lock"}:
+        del vars(step)[name]
+
+
+# --- learners ------------------------------------------------------------------------------------------------------------------
+
+
+def unfitted(learner: Any) -> Any:
+    """Return a copy of a learner for `fit`: without its model, unless `fit` goes on with that or another library's has it."""
+    return without_model(learner) if isinstance(learner, Estimator) and not learner.warm_start else deepcopy(learner)
+
+
+def n_rounds(learner: Any) -> float:
+    """Return how many rows of weight > 0 a learner has counted; 0 if it does not count."""
+    return getattr(learner, "t_", None) or getattr(learner, "n_rows_", None) or 0
+
+
+def rows_learnt(learner: Any, before: float, y: Any, sample_weight: Any) -> int:
+    """Return the number of the rows of a batch that a learner has learnt, by its count from before it."""
+    n, done = len(y), n_rounds(learner) - before
+    if not done or not isinstance(learner, Estimator):  # (other libraries' learners are not interrupted within a batch)
+        return n if done else 0
+    weights = np.ones(n) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    class_weight = getattr(learner, "class_weight", None)
+    if isinstance(class_weight, dict):
+        weights = weights * [class_weight.get(label, 1.0) for label in np.asarray(y).tolist()]
+    n_live = (weights > 0.0).cumsum()
+    return n if done >= n_live[-1] else int(n_live.searchsorted(done)) + 1
 
 
 # --- files ---------------------------------------------------------------------------------------------------------------------
