@@ -20,6 +20,7 @@ from onlinecls._models import follow_the_leader as leader_state
 from onlinecls._models.kernels import Kernel, Unstacked
 from onlinecls._models.state import State
 from onlinecls._models.states import STATES
+from onlinecls._pipeline import _steps as steps
 
 ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
 

@@ -88,7 +88,10 @@ def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np
     if isinstance(learner, Estimator):  # a row of weight 0 is checked, and changes nothing
         learner.partial_fit(_array(rows), y, sample_weight=np.zeros(len(y)), **named)
 
+    n_done = 0
+
     def learn() -> None:
+        nonlocal n_done
         there = is_fitted
         for i in range(len(y)):
             if len(weights) and not weights[i]:
@@ -97,10 +100,10 @@ def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np
                 said.ask(i, learner, _array(known.part(i, i + 1)))
             weight = {"sample_weight": weights[i : i + 1]} if len(weights) else {}
             learner.partial_fit(_array(rows.part(i, i + 1)), y[i : i + 1], **weight, **({} if there else named))
-            there = True
+            there, n_done = True, i + 1
 
     def commits_of_rows_learnt() -> list:
-        n = rows_learnt(learner, before, y, sample_weight)
+        n = rows_learnt(learner, before, y, sample_weight) if isinstance(learner, Estimator) else n_done
         return [planned(step, part_of(X, 0, n), None if sample_weight is None else weights[:n])[1]] if n else []
 
     pipeline._own_lock().begin_change()

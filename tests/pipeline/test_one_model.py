@@ -1,0 +1,261 @@
+"""A pipeline is one model: for readers in other threads, after Ctrl-C, and where a batch is predicted while it is learnt."""
+
+import copy
+import os
+import sys
+import threading
+from functools import partial
+
+import internals
+import numpy as np
+import pytest
+from interrupts import ctrl_c
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
+
+from onlinecls import AROWClassifier, CommitteeClassifier, PassiveAggressiveRegressor, make_stream_pipeline, progressive_validation
+from onlinecls.measures import ClassificationMeasures
+from onlinecls.tables import TableVectorizer
+from onlinecls.text import HashingVectorizer
+
+ROUNDS = int(os.environ.get("ONLINECLS_ROUNDS", 3))  # nightly: many
+
+
+def table(n, seed=0, shift=0.0, columns=("x", "y", "z")):
+    """Return a table whose statistics depend on `shift`, with the columns in this order, and labels."""
+    rng = np.random.default_rng(seed)
+    numbers = {name: rng.normal(shift, 1.0 + shift, n) for name in sorted(columns)}
+    return {name: numbers[name] for name in columns}, np.where(numbers["x"] > numbers["y"], "yes", "no")
+
+
+def rows_of(X):
+    return [dict(zip(X, row, strict=True)) for row in zip(*(values.tolist() for values in X.values()), strict=True)]
+
+
+def young(learner=None):
+    learner = AROWClassifier(probability=True, random_state=0) if learner is None else learner
+    return make_stream_pipeline(TableVectorizer(bits=0, slots=8), learner).partial_fit(*table(200))
+
+
+LATER, OTHER_ORDER = table(300, 1, 50.0), table(300, 1, 50.0, ("z", "y", "x"))
+CHANGES = {
+    "a batch": [lambda pipeline: pipeline.partial_fit(*LATER)],
+    "fit": [lambda pipeline: pipeline.fit(*OTHER_ORDER)],
+    "rows": [partial(lambda pipeline, row, label: pipeline.learn_one({**row, label: 1.0}, label), row=row, label=label)
+             for row, label in zip(rows_of(LATER[0])[:30], LATER[1].tolist(), strict=False)],
+    "merging": [lambda pipeline: pipeline.merge(young().partial_fit(*OTHER_ORDER))],
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_readers_get_the_answers_of_one_whole_model_while_it_changes(name):
+    """They are those of the pipeline between two calls that change it, never of the statistics of one and the weights of other."""
+    X, _ = table(40, 2, 20.0)
+    row = rows_of(X)[0]
+    asks = [lambda pipeline: pipeline.decision_function(X).tolist(), lambda pipeline: pipeline.predict_proba_one(row)["yes"]]
+    twin, known = young(), [[], []]
+    for change in (lambda pipeline: None, *CHANGES[name]):
+        change(twin)
+        for ask, answers in zip(asks, known, strict=True):
+            answers.append(ask(twin))
+    wrong, over = [], threading.Event()
+
+    def read(pipeline):
+        while not over.is_set():
+            for ask, answers in zip(asks, known, strict=True):
+                if ask(pipeline) not in answers:
+                    wrong.append(ask)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        for _ in range(10 * ROUNDS):
+            pipeline = young()
+            threads = [threading.Thread(target=read, args=(pipeline,)) for _ in range(2)]
+            over.clear()
+            for thread in threads:
+                thread.start()
+            try:
+                for change in CHANGES[name]:
+                    change(pipeline)
+            finally:
+                over.set()
+                for thread in threads:
+                    thread.join()
+            assert asks[0](pipeline) == known[0][-1]
+    finally:
+        sys.setswitchinterval(interval)
+    assert not wrong, f"{len(wrong)} answers of no moment"
+
+
+class Stopped(AROWClassifier):
+    """A learner that calls `stop` after it has learnt `n_kept` rows of a batch, all of them if that is None."""
+
+    stop = n_kept = None
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        n, weights = self.n_kept if self.stop else None, sample_weight
+        super().partial_fit(X[:n], y[:n], classes, None if weights is None else weights[:n])
+        if self.stop is not None:
+            self.stop()
+        return self
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+def test_a_reader_waits_while_the_learner_has_learnt_and_the_statistics_have_not():
+    pipeline, answers = young(Stopped()), []
+    X, y = LATER
+    after = copy.deepcopy(pipeline).partial_fit(X, y).decision_function(X)
+    readers = [threading.Thread(target=lambda: answers.append(pipeline.decision_function(X))) for _ in range(3)]
+
+    def read_at_once():
+        for reader in readers:
+            reader.start()
+        readers[0].join(0.2)
+        assert not answers
+        with pytest.raises(RuntimeError, match="a pipeline's predictions, must be called when no other call"):
+            pipeline.predict(X)  # (in this thread it would wait for itself)
+
+    pipeline[-1].stop = read_at_once
+    pipeline.partial_fit(X, y)
+    for reader in readers:
+        reader.join()
+    for answer in answers:
+        np.testing.assert_array_equal(answer, after)
+    assert len(answers) == 3
+
+
+@pytest.mark.parametrize("n_more", [0, 1, 3])
+@pytest.mark.parametrize("n_kept", [0, 1, 150, 299, 300])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_after_ctrl_c_steps_and_learner_stand_at_the_same_row(n_kept, n_more, weighted, monkeypatch):
+    """Going on from there gives the uninterrupted model to the bit, however often Ctrl-C is pressed."""
+    X, y = rows_of(LATER[0]), LATER[1]
+    weights = np.random.default_rng(0).choice([0.0, 0.5, 2.0], len(y)) if weighted else None
+    class_weight = {"no": 0.5, "yes": 1.0} if weighted else None
+    named = lambda part: {} if weights is None else {"sample_weight": weights[part]}  # noqa: E731
+    whole = young(Stopped(class_weight=class_weight)).partial_fit(X, y, **named(slice(None)))
+    pipeline = young(Stopped(class_weight=class_weight))
+    t, left, planned = pipeline[-1].t_, [interrupt] * n_more, internals.steps.planned
+
+    def planned_later(*arguments):
+        if pipeline[-1].t_ > t and left:
+            left.pop()()
+        return planned(*arguments)
+
+    monkeypatch.setattr(internals.steps, "planned", planned_later)
+    pipeline[-1].stop, pipeline[-1].n_kept = interrupt, n_kept
+    with pytest.raises(KeyboardInterrupt):
+        pipeline.partial_fit(X, y, **named(slice(None)))
+    pipeline[-1].stop = None
+    n_learnt, live = pipeline[-1].t_ - t, np.ones(300, bool) if weights is None else weights > 0.0
+    assert n_learnt == live[:n_kept].sum()
+    assert pipeline[0].statistics_["x"][0] == 200 + (live if weights is None else weights)[:n_kept].sum()
+    rest = slice(int(np.flatnonzero(live)[n_learnt - 1]) + 1 if n_learnt else 0, None)
+    if len(y[rest]):
+        pipeline.partial_fit(X[rest], y[rest], **named(rest))
+    assert pipeline[0].statistics_ == whole[0].statistics_
+    np.testing.assert_array_equal(pipeline[-1].coef_, whole[-1].coef_)
+
+
+def test_ctrl_c_within_a_kernel_leaves_a_pipeline_that_can_go_on():
+    rng, n = np.random.default_rng(0), 2**18
+    X = {f"x{k}": rng.normal(k, 1.0 + k, n) for k in range(16)}
+    y, part = X["x0"] + X["x1"] > 1.0, lambda a, b: {name: values[a:b] for name, values in X.items()}
+    for _ in range(10):
+        pipeline = make_stream_pipeline(TableVectorizer(bits=0, slots=16), AROWClassifier()).partial_fit(part(0, 100), y[:100])
+        try:
+            with ctrl_c(internals.kernels()):
+                pipeline.partial_fit(part(100, n), y[100:])
+        except KeyboardInterrupt:
+            if 100 < (t := pipeline[-1].t_) < n:
+                break
+    else:
+        pytest.skip("no Ctrl-C came through while a kernel learnt")
+    assert {weight for weight, *_ in pipeline[0].statistics_.values()} == {t}
+    pipeline.partial_fit(part(t, n), y[t:])
+    whole = make_stream_pipeline(TableVectorizer(bits=0, slots=16), AROWClassifier()).partial_fit(X, y)
+    assert pipeline[0].statistics_ == whole[0].statistics_
+    np.testing.assert_array_equal(pipeline[-1].coef_, whole[-1].coef_)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
+def test_a_fit_that_ends_early_changes_nothing(error):
+    class Failing(AROWClassifier):
+        def fit(self, X, y, sample_weight=None):
+            super().fit(X, y, sample_weight)
+            raise error
+
+    pipeline = young(Failing(warm_start=True))
+    before = pipeline.decision_function(LATER[0])
+    for warm_start in (True, False):
+        with pytest.raises(error):
+            pipeline.set_params(failing__warm_start=warm_start).fit(*OTHER_ORDER)
+        np.testing.assert_array_equal(pipeline.decision_function(LATER[0]), before)
+    assert pipeline.partial_fit(*LATER)[-1].t_ == 500
+
+
+class Uncopied(AROWClassifier):
+    """A learner that may not be copied."""
+
+    def __deepcopy__(self, memo):
+        raise AssertionError("a learner was copied while it was validated")
+
+
+@pytest.mark.parametrize("steps", [[TableVectorizer(bits=4)], [TableVectorizer(bits=0, slots=8), StandardScaler()]], ids=len)
+@pytest.mark.parametrize("form", ["pairs", "batches"])
+def test_validation_by_row_copies_no_learner_and_scores_each_row_by_the_model_before_it(steps, form):
+    (X, y), expected = LATER, ClassificationMeasures(["no", "yes"])
+    rows, weights = rows_of(X), np.tile([1.0, 0.0, 2.0], 100)
+    make = lambda learner: make_stream_pipeline(*copy.deepcopy(steps), learner)  # noqa: E731
+    twin = make(AROWClassifier(probability=True))
+    for row, label, weight in zip(rows, y, weights, strict=True):
+        if weight and twin.__sklearn_is_fitted__():
+            asked = twin.predict([row]), twin.decision_function([row]).reshape(1, -1), twin.predict_proba([row])
+            expected.update(np.array([label]), *asked, sample_weight=[weight])
+        if weight:
+            twin.partial_fit([row], [label], ["no", "yes"] if not twin.__sklearn_is_fitted__() else None, [weight])
+    stream = list(zip(rows, y, weights, strict=True))
+    if form == "batches":
+        stream = [(rows[at : at + 70], y[at : at + 70], weights[at : at + 70]) for at in range(0, 300, 70)]
+    measures, pipeline = ClassificationMeasures(["no", "yes"]), make(Uncopied(probability=True))
+    result = progressive_validation(pipeline, stream, scores=True, measures=measures, classes=["no", "yes"], predictions=True)
+    np.testing.assert_array_equal(pipeline[-1].coef_, twin[-1].coef_)
+    assert measures.log_loss == pytest.approx(expected.log_loss, rel=1e-12)
+    assert measures.auc == expected.auc
+    assert [said is None for said in result.predictions[:6]] == [True, True, False, False, True, False]
+
+
+def test_a_batch_that_cannot_be_learnt_is_refused_whole_by_a_validation():
+    X, y = rows_of(LATER[0]), LATER[1].copy()
+    y[77] = "nil"
+    pipeline = make_stream_pipeline(TableVectorizer(bits=4), Uncopied()).partial_fit(*table(200), classes=["no", "yes"])
+    same = copy.copy(pipeline[0].statistics_), pipeline[-1].t_
+    with pytest.raises(ValueError, match="nil"):
+        progressive_validation(pipeline, (X, y))
+    assert (pipeline[0].statistics_, pipeline[-1].t_) == same
+    regressor = make_stream_pipeline(TableVectorizer(bits=4), PassiveAggressiveRegressor())
+    with pytest.raises(ValueError, match="weight"):
+        progressive_validation(regressor, (X, np.arange(300.0), -np.ones(300)))
+    assert not regressor[0].__sklearn_is_fitted__()
+    other = make_stream_pipeline(TableVectorizer(bits=0, slots=8), SGDClassifier()).partial_fit(*table(9), classes=["no", "yes"])
+    with pytest.raises(ValueError, match="all valid labels"):
+        progressive_validation(other, (X, y))
+    assert other[0].statistics_["x"][0] == 9 + 77 == other[-1].t_ - 1
+
+
+def test_committees_and_texts_are_validated_by_row_as_well():
+    X, y = LATER
+    committee = make_stream_pipeline(TableVectorizer(bits=4), CommitteeClassifier())
+    result = progressive_validation(committee, (X, y), predictions=True)
+    twin = make_stream_pipeline(TableVectorizer(bits=4), CommitteeClassifier())
+    said = [(twin.predict_one(row), twin.learn_one(row, label))[0] for row, label in zip(rows_of(X), y, strict=True)]
+    assert result.predictions.tolist() == said
+    words = [f"{label} {k % 7}" for k, label in enumerate(y)]
+    measures = ClassificationMeasures(["no", "yes"])
+    pipeline = make_stream_pipeline(HashingVectorizer(n_features=64), Uncopied())
+    progressive_validation(pipeline, (words, y), scores=True, measures=measures, classes=["no", "yes"])
+    assert measures.auc > 0.9
