@@ -13,7 +13,13 @@ from interrupts import ctrl_c
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
-from onlinecls import AROWClassifier, CommitteeClassifier, PassiveAggressiveRegressor, make_stream_pipeline, progressive_validation
+from onlinecls import (
+    AROWClassifier,
+    CommitteeClassifier,
+    PassiveAggressiveRegressor,
+    make_stream_pipeline,
+    progressive_validation,
+)
 from onlinecls.measures import ClassificationMeasures
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
@@ -49,7 +55,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_readers_get_the_answers_of_one_whole_model_while_it_changes(name):
-    """They are those of the pipeline between two calls that change it, never of the statistics of one and the weights of other."""
+    """They are those of the pipeline between two calls that change it, never of the statistics of one and another's weights."""
     X, _ = table(40, 2, 20.0)
     row = rows_of(X)[0]
     asks = [lambda pipeline: pipeline.decision_function(X).tolist(), lambda pipeline: pipeline.predict_proba_one(row)["yes"]]

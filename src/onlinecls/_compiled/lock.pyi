@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
 
 class Lock:
     """A lock for one learning call at a time: a second one gets a RuntimeError; copies wait. A copy of the lock is free."""

@@ -345,7 +345,8 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
     ):
         fitted = learner.__sklearn_is_fitted__() if counts or is_pipeline else fitted
         scored = scores_of(learner, X, len(y)) if probe.scores and fitted and not is_pipeline else ()
-        begun, updates, predicted, live = time.perf_counter(), 0, None, _live(weights, len(y))
+        begun, updates, live = time.perf_counter(), 0, _live(weights, len(y))
+        predicted: Any = None
         if counts:
             before = learner.n_updates_ if fitted else 0
             codes = predict_and_learn(learner, X, y, None if fitted else classes, weights if len(weights) else None)
@@ -367,7 +368,7 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
             named = {} if fitted else {"classes": classes}
             learner.partial_fit(X, y, **named, **({"sample_weight": weights} if len(weights) else {}))
             curve.seconds, fitted = curve.seconds + time.perf_counter() - begun, True
-        c = weights if len(weights) else np.ones(len(y))
+        c: Any = weights if len(weights) else np.ones(len(y))
         wrong = wrong & live
         curve.totals += np.array([np.count_nonzero(live), np.count_nonzero(wrong), c[live].sum(), c[wrong].sum(), updates], float)
         start = int(np.isnan(scored[0][:, 0]).argmin()) if scored else 0

@@ -198,7 +198,7 @@ class StreamPipeline(Estimator):
             return self._rows_to_learn(part_of(X, 0, n), None if sample_weight is None else sample_weight[:n])[1] if n else []
 
         before = n_rounds(learner)
-        self._own_lock().begin_change()
+        self._begin_change()
         learn_together(lambda: learner.partial_fit(rows, y, **arguments), commits, commits_of_rows_learnt)
 
     def _rows_to_learn(self, X: Any, sample_weight: Any) -> tuple[Any, Commits]:
@@ -233,9 +233,13 @@ class StreamPipeline(Estimator):
             self._replace([*commits, lambda: become(learner, after)])
         return self
 
+    def _begin_change(self) -> None:
+        """Make readers wait until the end of the learning call."""
+        self._own_lock().begin_change()
+
     def _replace(self, commits: Commits) -> None:
         """Run commits, of which readers see all or none."""
-        self._own_lock().begin_change()
+        self._begin_change()
         learn_together(lambda: None, commits, lambda: commits)
 
     def learn_one(self, x: Any, y: Any) -> Self:
@@ -264,7 +268,7 @@ class StreamPipeline(Estimator):
             if not are_equal and any(len(each) != 2 or not isinstance(each[0], TableVectorizer) for each in parts):
                 raise ValueError(f"{who}: merge must have pipelines of the same steps, got {others!r} beside {self!r}.")
             if are_equal:
-                self._own_lock().begin_change()
+                self._begin_change()
                 parts[0][-1].merge(*(learner for *_, learner in parts[1:]))
                 return self
             step, moves = merged_with_moves([each[0] for each in parts])

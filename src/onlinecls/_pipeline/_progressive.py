@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Said:
-    """What a learner says of each row of a batch before it learns the row.
+    """Hold what a learner says of each row of a batch before it learns the row.
 
     predictions : None for a row of weight 0, or before there was a model. scored : (scores, probabilities) or (scores,) of all
     rows, if they are wanted, NaN where there is no prediction; empty if there is none.
@@ -58,7 +58,7 @@ def learn_predicting(
     said, (*steps, learner) = Said(len(y), scores), pipeline._parts()
     if len(y) > 1 and all(map(needs_no_learning, steps)) and isinstance(learner, OnlineClassifier) and not scores:
         with unchanged([pipeline], learner=pipeline):
-            pipeline._own_lock().begin_change()
+            pipeline._begin_change()
             codes = learn_rows_predicting(learner, pipeline._transformed(X), y, classes, weights if len(weights) else None)
         if (known := codes >= 0).any():  # (rows of weight 0 alone make no model)
             said.predictions[known] = learner.classes_[codes[known]]
@@ -83,9 +83,9 @@ def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np
     sample_weight = weights if len(weights) else None
     known, rows, commit = planned_progressively(step, X, sample_weight)
     known, rows = (read_rows(type(learner).__name__, each, None) for each in (known, rows))
-    is_fitted, before = _is_fitted(learner), n_rounds(learner)
+    is_fitted, before, is_own = _is_fitted(learner), n_rounds(learner), isinstance(learner, Estimator)
     named = {} if classes is None or is_fitted else {"classes": classes}
-    if isinstance(learner, Estimator):  # a row of weight 0 is checked, and changes nothing
+    if is_own:  # a row of weight 0 is checked, and changes nothing
         learner.partial_fit(_array(rows), y, sample_weight=np.zeros(len(y)), **named)
 
     n_done = 0
@@ -103,10 +103,10 @@ def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np
             there, n_done = True, i + 1
 
     def commits_of_rows_learnt() -> list:
-        n = rows_learnt(learner, before, y, sample_weight) if isinstance(learner, Estimator) else n_done
+        n = rows_learnt(learner, before, y, sample_weight) if is_own else n_done
         return [planned(step, part_of(X, 0, n), None if sample_weight is None else weights[:n])[1]] if n else []
 
-    pipeline._own_lock().begin_change()
+    pipeline._begin_change()
     learn_together(learn, [commit], commits_of_rows_learnt)
 
 

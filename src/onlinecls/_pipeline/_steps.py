@@ -74,7 +74,8 @@ def become(step: Any, after: Any) -> None:
 
 def unfitted(learner: Any) -> Any:
     """Return a copy of a learner for `fit`: without its model, unless `fit` goes on with that or another library's has it."""
-    return without_model(learner) if isinstance(learner, Estimator) and not learner.warm_start else deepcopy(learner)
+    goes_on = getattr(learner, "warm_start", False) or not isinstance(learner, Estimator)
+    return deepcopy(learner) if goes_on else without_model(learner)
 
 
 def n_rounds(learner: Any) -> float:
