@@ -75,7 +75,7 @@ def test_readers_get_the_answers_of_one_whole_model_while_it_changes(name):
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
     try:
-        for _ in range(10 * ROUNDS):
+        for _ in range(20 * ROUNDS):
             pipeline = young()
             threads = [threading.Thread(target=read, args=(pipeline,)) for _ in range(2)]
             over.clear()
