@@ -1,6 +1,7 @@
 """Measures of a stream: scikit-learn's numbers, windows and fading against the definition, and what holds at any time."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -85,6 +86,66 @@ def test_measures_of_a_window_are_those_of_its_rows(window):
     assert found.log_loss == pytest.approx(np.average(-np.log(right[last]), weights=weights[last]))
     if window > 1:
         assert_agrees(found, weights[last], y[last], predicted[last])
+
+
+@pytest.mark.parametrize("make", [lambda how: ClassificationMeasures(CLASSES, **how), lambda how: RegressionMeasures(**how)])
+def test_a_window_costs_the_rows_that_come_and_is_counted_as_if_they_had_come_at_once(make, monkeypatch):
+    generator, window = np.random.default_rng(5), 100
+    y, predicted, scores, probabilities, _ = stream(700)
+    kept, found = make({}), make({"window": window})
+    if isinstance(found, RegressionMeasures):
+        y, predicted, scores, probabilities = *generator.normal(size=(2, len(y))), None, None
+    weights, counted, count = generator.random(len(y)), [], type(found)._count
+    monkeypatch.setattr(type(found), "_count", lambda self, c, *columns: counted.append(len(c)) or count(self, c, *columns))
+
+    def rows(part, is_scored):
+        more = (scores, probabilities) if is_scored and scores is not None else ()
+        return [column[part] for column in (y, predicted, *more)], {"sample_weight": weights[part]}
+
+    for at in range(600):  # the first rows have no scores, as before the first model
+        columns, more = rows(slice(at, at + 1), at > 550)
+        found.update(*columns, **more)
+    assert not counted  # nobody has asked
+    found.as_dict(), found.as_dict()
+    assert sum(counted) == window
+    for start, stop in ((600, 640), (640, 640), (640, 700)):
+        columns, more = rows(slice(start, stop), True)
+        found.update(*columns, **more)
+    columns, more = rows(slice(600, 700), True)
+    assert found.as_dict() == {**kept.update(*columns, **more).as_dict(), "examples": 700}
+
+
+@pytest.mark.parametrize("how", [{}, {"window": 300}, {"fading": 0.001}])
+def test_memory_grows_with_the_pairs_of_labels_that_occur(how):
+    labels, n = np.arange(8_000), 1_000
+    found = ClassificationMeasures([0, 1], **how).update(labels[:n], labels[:n] % 2)
+    tracemalloc.start()
+    try:
+        for at in range(n, len(labels), n):
+            found.update(labels[at : at + n], np.r_[0, labels[at + 1 : at + n] % 3])
+            kept = found.as_dict()
+        assert tracemalloc.get_traced_memory()[1] < 4_000 * len(labels)  # (a matrix has 8 bytes for each pair: 64,000)
+    finally:
+        tracemalloc.stop()
+    assert len(kept["labels"]) == len(labels) and len(kept["confusion"]) == how.get("window", len(labels))
+    assert kept["confusion"][-1][:2] == [7_999, 7_999 % 3] and found.support(7_999) == 1.0
+
+
+def test_bad_rows_change_no_measure():
+    found = ClassificationMeasures(["a", "b"]).update(["a", "b"], ["b", "b"], [1.0, 2.0], [[0.5, 0.5], [0.1, 0.9]])
+    before = found.as_dict()
+    for rows, words in (
+        ((["new", None], ["a", "b"]), "y_true must have a label for each row, got None"),
+        (([1.0, np.nan], [1.0, 1.0]), "y_true must be labels, got NaN"),
+        ((["new"], [["a"]]), "y_pred must be a list or 1-D array of labels"),
+        ((["new"], ["a"], [np.nan]), "scores must be numbers, got NaN"),
+        ((["new"], ["a"], [[1.0, 2.0]]), "scores must have as many columns as before, 1, got 2"),
+        ((["new"], ["a"], None, [[np.nan, 1.0]]), "probabilities must be numbers, got NaN"),
+        ((["new"], ["a"], None, None, [-1.0]), "sample_weight must be finite and >= 0"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            found.update(*rows)
+        assert found.as_dict() == before, words
 
 
 def test_fading_measures_weigh_a_row_by_the_rows_that_came_after_it():

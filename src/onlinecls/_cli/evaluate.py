@@ -11,6 +11,8 @@ from .progress import Progress
 from .report import format_error, skipped_lines
 from .run import labels_of
 
+_FEW_CLASSES = 12  # the confusion matrix of more has only the pairs that occur
+
 
 def evaluate(options) -> None:
     learner, _, inputs = load_model(options.model, options)
@@ -95,11 +97,10 @@ class _Classes:
             }
             for label in labels
         }
-        places = {label: k for k, label in enumerate(found.labels)}
-        counts = found.confusion.astype(int).tolist()
-        confusion = {
-            shown_label(true): {shown_label(guess): counts[places[true]][places[guess]] for guess in known} for true in labels
-        }
+        few = [shown_label(guess) for guess in known] if len(known) <= _FEW_CLASSES else []
+        confusion = {shown_label(true): dict.fromkeys(few, 0) for true in labels}
+        for true, guess, weight in found.as_dict()["confusion"]:
+            confusion[shown_label(true)][shown_label(guess)] = int(weight)
         return {
             **self.errors(), "log_loss": found.log_loss, "auc": found.auc, "f1": found.macro_f1, "classes": classes,
             "confusion": confusion,
@@ -119,20 +120,20 @@ class _Classes:
         for label, each in values["classes"].items():
             rates = " ".join(f"{_number(each[name]):>9}" for name in ("precision", "recall", "f1"))
             lines.append(f"{label:<{width}} {each['examples']:>12,} {rates}")
-        return "\n".join([*lines, "", *_confusion(values["confusion"], width)])
+        return "\n".join([*lines, "", *_confusion(values["confusion"], len(self.learner.classes_), width)])
 
 
 def _number(value: float | None, why: str = "") -> str:
     return f"-{why}" if value is None else f"{value:.4f}"
 
 
-def _confusion(table: dict, width: int) -> list[str]:
-    """Format the confusion matrix, true classes as rows; for more than 12 classes, the pairs that are confused most."""
-    labels = list(next(iter(table.values())))
-    if len(labels) > 12:
+def _confusion(table: dict, n_classes: int, width: int) -> list[str]:
+    """Format the confusion matrix, true classes as rows; for many classes, the pairs that are confused most."""
+    if n_classes > _FEW_CLASSES:
         pairs = ((n, true, guess) for true, row in table.items() for guess, n in row.items() if n and true != guess)
         pairs = sorted(pairs, reverse=True)
         return ["most confused: true, predicted, examples", *(f"{true}\t{guess}\t{n:,}" for n, true, guess in pairs[:20])]
+    labels = list(next(iter(table.values())))
     widths = [max(8, len(label)) for label in labels]
     lines = [f"{'true':<{width}} " + " ".join(f"{label:>{w}}" for label, w in zip(labels, widths, strict=True)) + "  (predicted)"]
     for true, row in table.items():

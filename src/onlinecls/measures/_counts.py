@@ -1,11 +1,11 @@
 """Measures of predictions along a stream: of all rows, of the last ones, or fading.
 
-Counts, not predictions, are kept: memory does not grow with the stream, and the sizes of the batches do not matter.
+Counts, not predictions, are kept (but for a window): memory grows with the pairs of a true and a predicted label that occur, not
+with the stream, and the sizes of the batches do not matter.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _SMALLEST = 1e-15  # probability in the log loss; smaller ones are raised to it
 _LARGEST = 1e140  # error in a sum of squares: the sum stays finite
+_PLACES = 32  # bits of a label's place, in a pair's key
+_NOT_PREDICTED = (1 << _PLACES) - 1  # in place of the predicted label's
 
 
 class _Measures:
@@ -27,7 +29,6 @@ class _Measures:
 
     examples: int
     fading: float
-    weight: float
     window: int | None
 
     def __init__(self, fading: float, window: int | None) -> None:
@@ -39,8 +40,12 @@ class _Measures:
         if window is not None and fading:
             raise ValueError(f"{who}: fading must be 0 where there is a window, got fading={fading!r}. Take one of them.")
         self.fading, self.window = fading, window
-        self.examples, self.weight = 0, 0.0
-        self._last: deque[tuple] = deque()  # with a window: the arguments of `_count` for its rows, batch by batch
+        self.examples, self._weight = 0, 0.0
+        # With a window: the arguments of `_count` for its rows, which are counted when somebody asks.
+        self._last: list[Any] = []
+        self._start = self._stop = 0  # of its rows in these arrays
+        self._counted = True
+        self._clear()
 
     def _update(self, weights: NDArray, columns: tuple) -> Self:
         """Count rows. columns : arrays with an entry a row, or None."""
@@ -53,21 +58,51 @@ class _Measures:
             return self
         self.examples += n
         if self.window is not None:
-            self._last.append((weights, *columns))
-            surplus = sum(len(batch[0]) for batch in self._last) - self.window
-            while surplus >= len(self._last[0][0]):
-                surplus -= len(self._last.popleft()[0])
-            if surplus > 0:
-                self._last[0] = tuple(None if column is None else column[surplus:] for column in self._last[0])
-            self._clear()
-            for batch in self._last:
-                self._count(*batch)
+            self._keep(self.window, (weights, *columns))
+            self._counted = False
             return self
-        if self.fading:
-            self._fade((1.0 - self.fading) ** n)
-            weights = weights * (1.0 - self.fading) ** np.arange(n - 1, -1, -1.0)
-        self._count(weights, *columns)
+        with np.errstate(under="ignore"):
+            if self.fading:
+                self._fade((1.0 - self.fading) ** n)
+                weights = weights * (1.0 - self.fading) ** np.arange(n - 1, -1, -1.0)
+            self._count(weights, *columns)
         return self
+
+    def _keep(self, size: int, rows: tuple) -> None:
+        """Keep the last rows, in arrays with room for as many again, so that each row is moved once or so. NaN: no number."""
+        n = min(len(rows[0]), size)
+        left = min(self._stop - self._start, size - n)
+        last = self._last or [None] * len(rows)
+        is_first = any(old is None and new is not None for old, new in zip(last, rows, strict=True))
+        if is_first or self._stop + n > len(last[0]):
+            moved: list[Any] = []
+            for old, new in zip(last, rows, strict=True):
+                like = new if old is None else old
+                moved.append(None if like is None else np.empty((2 * (left + n), *like.shape[1:]), like.dtype))
+                if old is not None:
+                    moved[-1][:left] = old[self._stop - left : self._stop]
+                elif new is not None and left:
+                    moved[-1][:left] = np.nan
+            self._last, self._stop = moved, left
+        for old, new in zip(self._last, rows, strict=True):
+            if old is not None:
+                old[self._stop : self._stop + n] = np.nan if new is None else new[-n:]
+        self._start, self._stop = self._stop - left, self._stop + n
+
+    def _now(self) -> Self:
+        """Count the rows of a window, if it has changed since; return the measures."""
+        if not self._counted:
+            self._clear()
+            with np.errstate(under="ignore"):
+                rows: Any = (None if each is None else each[self._start : self._stop] for each in self._last)
+                self._count(*rows)
+            self._counted = True
+        return self
+
+    @property
+    def weight(self) -> float:
+        """Sum of the weights that count."""
+        return self._now()._weight
 
     def _clear(self) -> None:
         raise NotImplementedError
@@ -83,7 +118,8 @@ class ClassificationMeasures(_Measures):
     """Error, precision, recall, F1, AUC, log loss and confusion of a classifier's predictions.
 
     They are those of scikit-learn's functions, from counts that add up. (The AUC counts scores in bins of a relative width of
-    2^-11; it differs from the exact one by the ties within a bin.)
+    2^-11; it differs from the exact one by the ties within a bin. From four classes on bins are wider, twice for each doubling of
+    the classes, so that all classes together take no more memory.)
 
     Parameters
     ----------
@@ -92,7 +128,7 @@ class ClassificationMeasures(_Measures):
     fading : float in [0, 1), default=0.0
         A row counts ``(1 - fading)**k`` after k more rows. 0: all rows alike.
     window : int or None, default=None
-        Count the last so many rows only; they are kept. None: all rows.
+        Count the last so many rows only; they are kept, and counted when a measure is read. None: all rows.
 
     Attributes
     ----------
@@ -103,7 +139,8 @@ class ClassificationMeasures(_Measures):
     labels : list
         Classes, then other labels in the order in which they came.
     confusion : ndarray of float64, shape (n_labels, n_labels)
-        Weight of the rows with a true label (row) and a predicted one (column).
+        Weight of the rows with a true label (row) and a predicted one (column). Made when it is read: for many labels take the
+        pairs that occur, ``as_dict()["confusion"]``.
 
     Raises
     ------
@@ -118,18 +155,14 @@ class ClassificationMeasures(_Measures):
     (0.333, 0.6666666666666666, [[0.0, 1.0], [0.0, 2.0]])
     """
 
-    loss: float
     n_classes: int
 
     def __init__(self, classes: ArrayLike = (), *, fading: float = 0.0, window: int | None = None) -> None:
-        super().__init__(fading, window)
         self.labels: list[Any] = np.asarray(classes).tolist()
         self.n_classes = len(self.labels)
         self._places: dict[Hashable, int] = {label: k for k, label in enumerate(self.labels)}
-        self._ranks: list[_Ranks] = []
-        self._counts = np.zeros((self.n_classes, self.n_classes))
-        self._missed = np.zeros(self.n_classes)
-        self._clear()
+        self._n_scores = 0  # columns of the scores so far
+        super().__init__(fading, window)
 
     def update(
         self, y_true: ArrayLike, y_pred: ArrayLike, scores: ArrayLike | None = None, probabilities: ArrayLike | None = None,
@@ -154,115 +187,160 @@ class ClassificationMeasures(_Measures):
         self : ClassificationMeasures
         """
         who = "ClassificationMeasures"
-        true, predicted = self._codes(y_true), self._codes(y_pred)
+        (new, true), (guessed, predicted) = self._read(who, "y_true", y_true), self._read(who, "y_pred", y_pred)
         n = len(true)
         columns: list[Any] = [true, predicted, scores, probabilities]
         for place, name in ((2, "scores"), (3, "probabilities")):
             if columns[place] is not None:
-                columns[place] = np.asarray(columns[place], float).reshape(len(columns[place]), -1)
-                width = columns[place].shape[1]
-                if width != self.n_classes and not (name == "scores" and width == 1 and self.n_classes == 2):
+                given = np.asarray(columns[place], float)
+                columns[place] = given = given[:, None] if given.ndim == 1 else given
+                width = given.shape[1] if given.ndim == 2 else 0
+                if not width or (width != self.n_classes and (name, width, self.n_classes) != ("scores", 1, 2)):
                     raise ValueError(
                         f"{who}: {name} must have a column for each of the {self.n_classes} classes, got {width}. "
                         "Give the classes of the learner to ClassificationMeasures."
                     )
+                if np.isnan(given).any():
+                    raise ValueError(f"{who}: {name} must be numbers, got NaN. Leave {name} out where there are none.")
         for name, column in zip(("y_pred", "scores", "probabilities"), columns[1:], strict=True):
             if column is not None and len(column) != n:
                 raise ValueError(f"{who}: {name} must have a row for each of the {n} labels, got {len(column)}.")
+        if n and true.min() < 0:
+            raise ValueError(f"{who}: y_true must have a label for each row, got None. Leave the row out.")
+        n_scores = self._n_scores if scores is None else columns[2].shape[1]
+        if n_scores != (self._n_scores or n_scores):
+            raise ValueError(f"{who}: scores must have as many columns as before, {self._n_scores}, got {n_scores}.")
         weights = validate.read_weights(who, sample_weight, n)
+        self._n_scores = n_scores
+        columns[:2] = self._placed(new, true), self._placed(guessed, predicted)
         return self._update(weights if len(weights) else np.ones(n), tuple(columns))
 
-    def _codes(self, labels: ArrayLike) -> NDArray:
-        """Return the places of labels among `labels`, which grow by those that are new; -1 for None."""
+    @staticmethod
+    def _read(who: str, name: str, labels: ArrayLike) -> tuple[list, NDArray]:
+        """Return the different labels, and for each row the place of its label among them; -1 for None."""
         given = labels if isinstance(labels, (list, np.ndarray)) else np.asarray(labels)
         if isinstance(given, np.ndarray) and given.dtype.kind != "O":
-            distinct, inverse = np.unique(given, return_inverse=True)
-            return np.array([self._place(label) for label in distinct.tolist()], np.int64)[inverse.ravel()]
-        plain = given.tolist() if isinstance(given, np.ndarray) else given
-        return np.array([-1 if label is None else self._place(label) for label in plain], np.int64)
+            array, places = np.unique(given, return_inverse=True)
+            found, places = array.tolist(), places.ravel()
+        else:
+            numbers: dict[Hashable, int] = {}
+            plain = given.tolist() if isinstance(given, np.ndarray) else given
+            try:
+                codes = [-1 if label is None else numbers.setdefault(label, len(numbers)) for label in plain]
+            except TypeError:
+                raise ValueError(f"{who}: {name} must be a list or 1-D array of labels, got {validate.brief(labels)}.") from None
+            found, places = list(numbers), np.array(codes, np.int64)
+        if any(label != label for label in found):  # (NaN, of which each would be another label)
+            raise ValueError(f"{who}: {name} must be labels, got NaN. Drop the row.")
+        return found, places
 
-    def _place(self, label: Hashable) -> int:
-        if label not in self._places:
-            self._places[label] = len(self.labels)
-            self.labels.append(label)
-        return self._places[label]
+    def _placed(self, found: list, places: NDArray) -> NDArray:
+        """Return the places of labels among `labels`, which grow by those that are new; -1 stays."""
+        for label in found:
+            if label not in self._places:
+                self._places[label] = len(self.labels)
+                self.labels.append(label)
+        return np.array([*(self._places[label] for label in found), -1], np.int64)[places]
 
     def _clear(self) -> None:
-        self.weight, self.loss, self._loss_weight = 0.0, 0.0, 0.0
-        self._counts, self._missed = np.zeros_like(self._counts), np.zeros_like(self._missed)
-        self._ranks = []
+        self._weight = self._loss = self._loss_weight = 0.0
+        # The weight of each pair of a true and a predicted label that has occurred, and where it is, by the pair's key.
+        self._pairs, self._counts = dict[int, int](), np.zeros(8)
+        self._ranks: list[_Ranks] = []
+        self._sums: list[tuple[float, float, float]] | None = None  # of each label, computed when somebody asks
 
     def _fade(self, factor: float) -> None:
-        self.weight, self.loss, self._loss_weight = self.weight * factor, self.loss * factor, self._loss_weight * factor
+        self._weight, self._loss, self._loss_weight = self._weight * factor, self._loss * factor, self._loss_weight * factor
         self._counts *= factor
-        self._missed *= factor
         for each in self._ranks:
             each.counts *= factor
 
     def _count(self, weights: NDArray, *columns: Any) -> None:
         true, predicted, scores, probabilities = columns
-        k, more = len(self.labels), len(self.labels) - len(self._counts)
-        if more:
-            self._counts, self._missed = np.pad(self._counts, (0, more)), np.pad(self._missed, (0, more))
-        self.weight += float(weights.sum())
-        named = predicted >= 0
-        self._counts += np.bincount(true[named] * k + predicted[named], weights[named], k * k).reshape(k, k)
-        self._missed += np.bincount(true[~named], weights[~named], k)
+        self._weight += float(weights.sum())
+        self._sums = None
+        keys, inverse = np.unique((true << _PLACES) | (predicted & _NOT_PREDICTED), return_inverse=True)
+        places = [self._pairs.setdefault(key, len(self._pairs)) for key in keys.tolist()]
+        if len(self._pairs) > len(self._counts):
+            self._counts = np.append(self._counts, np.zeros(2 * len(self._pairs) - len(self._counts)))
+        self._counts[places] += np.bincount(inverse, weights)
         if scores is not None:
-            self._ranks = self._ranks or [_Ranks(self.n_classes) for _ in range(scores.shape[1])]
-            for column, ranks in enumerate(self._ranks):
-                ranks.add(scores[:, column], true == (column if len(self._ranks) > 1 else 1), weights)
+            self._rank(scores, true, weights)
         if probabilities is not None:
+            true, weights, probabilities = _given(probabilities, true, weights, probabilities)
             known = true < self.n_classes
             right = np.where(known, probabilities[np.arange(len(true)), np.where(known, true, 0)], 0.0)
-            self.loss -= float(weights @ np.log(np.maximum(right, _SMALLEST)))
+            self._loss -= float(weights @ np.log(np.maximum(right, _SMALLEST)))
             self._loss_weight += float(weights.sum())
+
+    def _rank(self, scores: NDArray, true: NDArray, weights: NDArray) -> None:
+        scores, true, weights = _given(scores, scores, true, weights)
+        self._ranks = self._ranks or [_Ranks(self.n_classes) for _ in range(scores.shape[1] if len(scores) else 0)]
+        first = self.n_classes - len(self._ranks)  # (a single column of two classes is of the second)
+        for column, ranks in enumerate(self._ranks):
+            ranks.add(scores[:, column], true == first + column, weights)
+
+    def _table(self) -> tuple[NDArray, NDArray, NDArray]:
+        """Return the places of the true and the predicted label (-1: none) of each pair that occurs, in order, and its weight."""
+        pairs = self._now()._pairs
+        keys = np.fromiter(pairs, np.int64, len(pairs))
+        order = np.argsort(keys)
+        predicted = keys[order] & _NOT_PREDICTED
+        return keys[order] >> _PLACES, np.where(predicted == _NOT_PREDICTED, -1, predicted), self._counts[order]
 
     @property
     def confusion(self) -> NDArray[np.float64]:
         """Weight of the rows with a true label (row) and a predicted one (column); those not predicted are left out."""
-        more = len(self.labels) - len(self._counts)
-        return np.pad(self._counts, (0, more)) if more else self._counts
+        true, predicted, weights = self._table()
+        found = np.zeros((len(self.labels), len(self.labels)))
+        found[true[predicted >= 0], predicted[predicted >= 0]] = weights[predicted >= 0]
+        return found
 
     @property
     def mistakes(self) -> float:
         """Weight of the rows whose label was not predicted."""
-        return float(self._counts.sum() - np.trace(self._counts) + self._missed.sum())
+        true, predicted, weights = self._table()
+        return float(weights[true != predicted].sum())
 
     @property
     def error(self) -> float | None:
         """Share of mistakes, in [0, 1]; None before the first row."""
         return self.mistakes / self.weight if self.weight else None
 
-    def _sums(self, label: Hashable) -> tuple[float, float, float]:
+    def _sums_of(self, label: Hashable) -> tuple[float, float, float]:
         """Return the weights of the rows of a label: predicted right, true, predicted."""
         if label not in self._places:
             raise ValueError(f"ClassificationMeasures: label must be one of {self.labels}, got {label!r}.")
-        c, counts = self._places[label], self.confusion
-        missed = self._missed[c] if c < len(self._missed) else 0.0
-        return float(counts[c, c]), float(counts[c].sum() + missed), float(counts[:, c].sum())
+        c = self._places[label]
+        sums = self._now()._sums
+        if sums is None or c >= len(sums):
+            true, predicted, weights = self._table()
+            chosen = (true == predicted, true), (true >= 0, true), (predicted >= 0, predicted)
+            right, rows, guesses = (np.bincount(of[rows], weights[rows], len(self.labels)).tolist() for rows, of in chosen)
+            sums = self._sums = list(zip(right, rows, guesses, strict=True))
+        return sums[c]
 
     def support(self, label: Hashable) -> float:
         """Return the weight of the rows of a label."""
-        return self._sums(label)[1]
+        return self._sums_of(label)[1]
 
     def predicted(self, label: Hashable) -> float:
         """Return the weight of the rows predicted as a label."""
-        return self._sums(label)[2]
+        return self._sums_of(label)[2]
 
     def precision(self, label: Hashable) -> float | None:
         """Return the share of the rows predicted as a label that have it; None where none was."""
-        right, _, predicted = self._sums(label)
+        right, _, predicted = self._sums_of(label)
         return right / predicted if predicted else None
 
     def recall(self, label: Hashable) -> float | None:
         """Return the share of the rows of a label that were predicted as it; None where there is no such row."""
-        right, true, _ = self._sums(label)
+        right, true, _ = self._sums_of(label)
         return right / true if true else None
 
     def f1(self, label: Hashable) -> float | None:
         """Return the harmonic mean of precision and recall of a label; None where it is neither true nor predicted."""
-        right, true, predicted = self._sums(label)
+        right, true, predicted = self._sums_of(label)
         return 2.0 * right / (true + predicted) if true + predicted else None
 
     @property
@@ -274,24 +352,33 @@ class ClassificationMeasures(_Measures):
     @property
     def log_loss(self) -> float | None:
         """Mean of -ln p of the true label, p at least 1e-15; None without probabilities."""
-        return self.loss / self._loss_weight if self._loss_weight else None
+        now = self._now()
+        return now._loss / now._loss_weight if now._loss_weight else None
 
     @property
     def auc(self) -> float | None:
         """Area under the ROC curve, for several classes the mean of each against the rest; None if one has no or all rows."""
-        areas = [each.area for each in self._ranks]
+        areas = [each.area for each in self._now()._ranks]
         return None if None in areas or not areas else float(np.mean([area for area in areas if area is not None]))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all measures by name."""
+        """Return all measures by name; `confusion` is a list of (true label, predicted label, weight) of the pairs that occur."""
         names = "error", "log_loss", "auc", "macro_f1"
         classes = {
             label: {"support": self.support(label), "predicted": self.predicted(label), "precision": self.precision(label),
                     "recall": self.recall(label), "f1": self.f1(label)}
             for label in self.labels
         }
+        pairs = zip(*(part.tolist() for part in self._table()), strict=True)
         return {"examples": self.examples, "mistakes": self.mistakes, **{name: getattr(self, name) for name in names},
-                "classes": classes, "labels": list(self.labels), "confusion": self.confusion.tolist()}
+                "classes": classes, "labels": list(self.labels),
+                "confusion": [[self.labels[true], self.labels[guess], weight] for true, guess, weight in pairs if guess >= 0]}
+
+
+def _given(numbers: NDArray, *columns: NDArray) -> tuple[NDArray, ...]:
+    """Return the rows of the columns that have numbers."""
+    rows = ~np.isnan(numbers[:, 0])
+    return columns if rows.all() else tuple(column[rows] for column in columns)
 
 
 class _Ranks:
@@ -347,12 +434,8 @@ class RegressionMeasures(_Measures):
     (0.333, 0.333, 0.5)
     """
 
-    absolute: float
-    squared: float
-
     def __init__(self, *, fading: float = 0.0, window: int | None = None) -> None:
         super().__init__(fading, window)
-        self._clear()
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Count rows.
@@ -376,39 +459,40 @@ class RegressionMeasures(_Measures):
         return self._update(weights if len(weights) else np.ones(n), (y, predicted))
 
     def _clear(self) -> None:
-        self.weight = self.squared = self.absolute = self._mean = self._spread = 0.0
+        self._weight = self._squared = self._absolute = self._mean = self._spread = 0.0
 
     def _fade(self, factor: float) -> None:
-        self.weight, self.squared, self.absolute = self.weight * factor, self.squared * factor, self.absolute * factor
+        self._weight, self._squared, self._absolute = self._weight * factor, self._squared * factor, self._absolute * factor
         self._spread *= factor
 
     def _count(self, weights: NDArray, *columns: Any) -> None:
         y, predicted = columns
         errors = np.clip(y - predicted, -_LARGEST, _LARGEST)
-        self.squared += float(weights @ errors**2)
-        self.absolute += float(weights @ np.abs(errors))
+        self._squared += float(weights @ errors**2)
+        self._absolute += float(weights @ np.abs(errors))
         y = np.clip(y, -_LARGEST, _LARGEST)
         added = float(weights.sum())
         mean = float(weights @ y) / added
-        total = self.weight + added
-        self._spread += float(weights @ (y - mean) ** 2) + (mean - self._mean) ** 2 * self.weight * added / total
+        total = self._weight + added
+        self._spread += float(weights @ (y - mean) ** 2) + (mean - self._mean) ** 2 * self._weight * added / total
         self._mean += (mean - self._mean) * added / total
-        self.weight = total
+        self._weight = total
 
     @property
     def mse(self) -> float | None:
         """Mean squared error; None before the first row."""
-        return self.squared / self.weight if self.weight else None
+        return self._now()._squared / self._weight if self.weight else None
 
     @property
     def mae(self) -> float | None:
         """Mean absolute error; None before the first row."""
-        return self.absolute / self.weight if self.weight else None
+        return self._now()._absolute / self._weight if self.weight else None
 
     @property
     def r2(self) -> float | None:
         """R² of the predictions, at most 1; None where all targets are the same."""
-        return 1.0 - self.squared / self._spread if self._spread else None
+        now = self._now()
+        return 1.0 - now._squared / now._spread if now._spread else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all measures by name."""
