@@ -2,6 +2,7 @@
 
 import json
 import re
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from mails import WORDS, texts, write_tsv, written
 
 import onlinecls
 from onlinecls import AROWClassifier
+from onlinecls.measures import ClassificationMeasures
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
 
@@ -216,6 +218,29 @@ def test_evaluate_counts_unknown_labels_as_mistakes(tsv, tmp_path, run):
     numbers = tmp_path / "a.svm"
     numbers.write_text("1 1:2\n")
     assert run("evaluate", model, numbers)[0] == 1
+
+
+def test_evaluate_takes_memory_for_the_pairs_of_labels_that_occur(tsv, tmp_path, run, monkeypatch):
+    model, many = tmp_path / "model", [(f"l{k}", f"w{k}") for k in range(5_000)]
+    run("train", tsv, "--bits", 10, "--save", model, "--quiet")
+    new = write_tsv(tmp_path / "new.tsv", many)
+    tracemalloc.start()
+    try:
+        page = run("evaluate", model, new)[1]
+        assert tracemalloc.get_traced_memory()[1] < 60e6  # (a matrix of all labels: 200 MB)
+    finally:
+        tracemalloc.stop()
+    assert "error     100.00 % (5,000 mistakes)" in page and len(page.splitlines()) > 10_000
+    run("train", new, "--bits", 4, "--save", model, "--quiet")
+    confusion = json.loads(run("evaluate", model, new, "--json")[1])["confusion"]
+    assert len(confusion) == 5_000 and {sum(row.values()) for row in confusion.values()} == {1} and len(confusion["l7"]) == 1
+
+    def update(*_):
+        raise MemoryError("Unable to allocate 4.5 GiB")
+
+    monkeypatch.setattr(ClassificationMeasures, "update", update)
+    words = "not enough memory (Unable to allocate 4.5 GiB). Free some, or run the command on a machine with more.\n"
+    assert run("evaluate", model, new, "--quiet")[2].endswith(words)
 
 
 def test_predict_prints_the_probabilities_of_the_model(tsv, tmp_path, run):

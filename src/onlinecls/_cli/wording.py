@@ -20,6 +20,7 @@ def message_of(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     if isinstance(error, MemoryError):
-        return f"not enough memory ({error}). Fewer --bits take less."
+        why = f" ({error})" if str(error) else ""
+        return f"not enough memory{why}. Free some, or run the command on a machine with more."
     parameter, hint = getattr(error, "parameter", ""), getattr(error, "hint", "")
     return str(error).replace(hint, _WORDS.get(parameter, f"--{parameter}")) if hint else str(error)
