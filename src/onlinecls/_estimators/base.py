@@ -208,6 +208,7 @@ class Estimator(Routing):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         with self._own_lock().copying():
             twin = memo[id(self)] = self._sharing()
+            twin.__dict__.pop("_compiled", None)
             twin.__dict__.update(deepcopy(twin.__dict__, memo))
             twin._leave_fit()
             return twin
@@ -220,6 +221,7 @@ class Estimator(Routing):
         with self._own_lock().copying():
             twin = self._sharing()
             del twin._lock
+            twin.__dict__.pop("_compiled", None)  # (the next call computes it)
             for name in self._in_place & twin.__dict__.keys():
                 own = twin.__dict__[name]
                 twin.__dict__[name] = own.copy() if isinstance(own, Counted) else deepcopy(own)

@@ -48,18 +48,16 @@ class CommitteeState(State, combine.CommitteeModel):
             found.update({f"{at}.{name}": part for name, part in member.parts().items()})
         return found
 
-    @classmethod
-    def of(cls, parts: dict):
+    def __setstate__(self, parts: dict) -> None:
         params: dict[str, Any] = parts["params"]
-        state = super().of({name: part for name, part in parts.items() if "." not in name})
+        super().__setstate__({name: part for name, part in parts.items() if "." not in name})
         members = []
         for at, (kind, own) in enumerate(zip(params["kinds"], params["members"], strict=True)):
             prefix = f"{at}."
             its_parts = {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
             members.append(kind.of({**its_parts, "params": own}))
-        state._hyperplane = None
-        state._seat(members)
-        return state
+        self._hyperplane = None
+        self._seat(members)
 
     def prepare(self, foresight: int, depth: int) -> None:
         for member, params in zip(self.members, self.params["members"], strict=True):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
+from copyreg import __newobj__
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -109,8 +110,7 @@ class Counted:
     def of(cls, parts: dict):
         """Return the model of these parts."""
         state = cls.__new__(cls)
-        for name, value in parts.items():
-            setattr(state, name, value)
+        state.__setstate__(parts)
         return state
 
     def counts_at(self, places: np.ndarray, n_classes: int) -> np.ndarray:
@@ -122,9 +122,16 @@ class Counted:
     def learnt_with(self) -> dict:
         return {name: getattr(self, name) for name in self.LEARNT_WITH}
 
-    def __reduce__(self):
+    def __getstate__(self) -> dict:
         compact = self.compact()
-        return type(self).of, ({**compact.parts(), **compact.learnt_with()},)
+        return {**compact.parts(), **compact.learnt_with()}
+
+    def __setstate__(self, parts: dict) -> None:
+        for name, value in parts.items():
+            setattr(self, name, value)
+
+    def __reduce__(self):  # (the class without a call of its constructor, and a dict of the parts: what skops reads too)
+        return __newobj__, (type(self),), self.__getstate__()
 
     def sharing(self, **others: Any):
         """Return a model with the same arrays, but for those given by name."""
