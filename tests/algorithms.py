@@ -273,5 +273,14 @@ def _of_committees():
 
 
 LEARNERS = [*_of_the_registry(), *_of_kernels(), *_of_batches(), *_of_committees()]
+#: Every row of the registry at its defaults, which the first rows of a stream determine, and committees of such learners.
+AT_DEFAULTS = [
+    *(Learner(a.name, a.estimator, task, {**a.selects, **({"multi_class": task} if task in ("crammer_singer", "ovr") else {})})
+      for a in ALGORITHMS.values() if a.geometry != "experts" for task in _tasks_of(a)),
+    *(Learner("committee", "CommitteeClassifier", task, {"members": [
+        cls(multi_class=task) for cls in (onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.SCWClassifier)
+    ], "probability": True}) for task in ("crammer_singer", "ovr")),
+    Learner("committee", "CommitteeRegressor", "regression", {"members": [onlinecls.AROWRegressor(), onlinecls.OGDRegressor()]}),
+]
 PUBLIC = {name for name in onlinecls.__all__ if isinstance(getattr(onlinecls, name), type)} - COMPOSED.keys()
 assert {learner.estimator for learner in LEARNERS} == PUBLIC, "every estimator keeps the contracts"

@@ -3,17 +3,20 @@
 """
 
 import copy
+import io
 import pickle
 
 import numpy as np
 import pytest
-from algorithms import LEARNERS
+from algorithms import AT_DEFAULTS, LEARNERS
 from contracts import classes_of, loops
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from looping import each_estimator
 from matrices import csr32, csr64, csr_duplicates, csr_unsorted, dense_c, dense_f
 from states import fingerprint, is_finite
+
+import onlinecls
 
 EACH = settings(suppress_health_check=list(HealthCheck), deadline=None)  # (how many, and which, is the profile's: conftest.py)
 ORDINARY = st.integers(-8, 8).map(lambda n: n / 4)
@@ -58,6 +61,9 @@ def pause(learner, model, what, X):
         return pickle.loads(pickle.dumps(model))
     if what == "copy":
         return copy.deepcopy(model)
+    if what == "file" and model.__sklearn_is_fitted__():
+        model.save(file := io.BytesIO())
+        return onlinecls.load(io.BytesIO(file.getvalue()))
     if what == "refused":
         for bad, weights in ((np.full(X.shape, np.nan), None), (X, np.full(len(X), -1.0)), (np.ones((1, 9)), None)):
             before = fingerprint(model)
@@ -92,3 +98,31 @@ def test_no_split_no_storage_and_no_pause_matters(learner, data):
         whole = [(0, len(y), dense_c, "nothing")]
         assert fingerprint(found) == fingerprint(learnt(learner, X, y, weights, whole, options, known, pausing=False))
     assert fingerprint(found) is None or is_finite(found)
+
+
+def young_stream(learner, seed):
+    """Rows of unlike lengths, among them rows of zeros, whose labels join one by one among the first 16: X, y, weights, calls."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(4, 24)), int(rng.integers(1, 4))
+    lengths = np.ldexp(1.0, rng.integers(-4, 5, n)) * (rng.random(n) < 0.7)
+    if rng.random() < 0.7:
+        lengths = lengths[np.argsort(rng.integers(0, n, n) + 2 * np.argsort(lengths))]  # (so that units change often)
+    X = (rng.integers(1, 5, (n, d)) * rng.choice([-0.25, 0.0, 0.25], (n, d)) * lengths[:, None]).astype(rng.choice(["f4", "f8"]))
+    if learner.rows != "any":
+        X = np.abs(X)
+    y = rng.integers(-8, 9, n) / 4
+    if learner.is_classifier:
+        y = rng.permutation(9)[np.where(rng.random(n) < 0.6, np.arange(n), rng.integers(0, n, n)) // 2 % (learner.n_classes + 3)]
+    weights = rng.choice([1e-30, 1e-3, 0.0, 1.0, 1.0, 3.0], n) if rng.random() < 0.5 else None
+    cuts = np.sort(rng.choice(n, int(rng.integers(1, n)), replace=False))
+    pauses = rng.choice(["nothing", "pickle", "copy", "file", "read"], len(cuts) + 1)
+    return X, y, weights, [(*part, dense_c, what) for *part, what in zip([0, *cuts], [*cuts, n], pauses, strict=True)]
+
+
+@each_estimator(learner=AT_DEFAULTS)
+def test_no_split_and_no_pause_matters_while_a_model_is_young(learner):
+    for seed in range(6 * settings.default.max_examples):
+        X, y, weights, calls = young_stream(learner, seed)
+        found = learnt(learner, X, y, weights, calls, {}, False, pausing=True)
+        whole = learnt(learner, X, y, weights, [(0, len(y), dense_c, "nothing")], {}, False, pausing=False)
+        assert fingerprint(pause(learner, found, "file", X)) == fingerprint(whole), f"stream {seed}"

@@ -359,11 +359,13 @@ class State(OfFile, model.Model):
         mine, before = self.compact(), before.writable()
         slots, here = before._slots, np.arange(self.n_columns) if before.places is None else before.places
         begin, left = mine.view[-2], np.setdiff1d(np.arange(min(len(columns) + 1, before.n_features)), columns)
+        fresh = np.repeat(np.array(self._fresh_slots(), self.dtype)[:, None], slots.shape[2], axis=1)
         if len(left) and slots[left[0]][:, here].tobytes() != begin.tobytes():
-            unmet = np.repeat(np.array(self._fresh_slots(), self.dtype)[:, None], slots.shape[2], axis=1)
+            unmet = fresh.copy()
             unmet[:, here] = begin
             slots[:-1] = unmet
         changed = np.append(columns, before.n_features)
+        slots[changed] = fresh  # (the places of classes that have not joined, too)
         slots[np.ix_(changed, np.arange(self.SLOTS), here)] = np.delete(mine.view, -2, axis=0)
         correction = np.zeros_like(before.correction)
         if len(correction):
