@@ -64,6 +64,29 @@ def test_labels_of_svmlight_and_vw_may_be_texts(tmp_path, run):
         assert run("train", data, "--bits", 6, "--quiet", "--classes", "1,spam")[0] == 0
 
 
+def test_labels_of_other_tasks_are_learnt_only_where_asked_for(tmp_path, run):
+    model, data = tmp_path / "model", tmp_path / "a.vw"
+    for lines in ("1:0:0.5 | a b\n2:1:0.3 | c d\n", "3 | a\n1,2 | b\n", "ham | a\n1 | b\n", "a | a\n? | b\n", "shared | a\n| b\n1 | c\n"):
+        data.write_text(lines)
+        for command in (("train", data), ("compare", data)):
+            code, out, err = run(*command, "--quiet")
+            assert (code, out) == (1, "") and "; --labels str takes any text for a label" in err, err
+        data.write_text(lines.replace("\n| b", ""))
+        assert run("train", data, "--bits", 6, "--labels", "str", "--save", model, "--quiet")[0] == 0
+        assert learner_in(model).classes_.dtype.kind == "U"
+    code, _, err = run("train", data, "--algorithm", "arow_regression", "--quiet")
+    assert code == 1 and "arow_regression learns numbers" in err and "labels" not in err
+    assert run("train", data, "--algorithm", "arow_regression", "--labels", "str")[0] == 2
+    assert run("train", data, "--resume", model, "--labels", "str")[0] == 2
+    data.write_text("ham | a\nspam | b\n")
+    assert run("train", data, "--bits", 6, "--save", model, "--quiet")[0] == 0
+    for odd in ("1:0:0.5", "1,2", "nan", "1"):  # a model of names gets no classes that are none
+        data.write_text(f"ham | a\n{odd} | b\n")
+        for command in (("train", data, "--resume", model, "--quiet"), ("evaluate", model, data)):
+            code, _, err = run(*command)
+            assert code == 1 and " for a label, " in err and "--labels" not in err and "labels=" not in err, err
+
+
 def test_class_weights_are_read_from_param(tsv, tmp_path, run):
     model = tmp_path / "model"
     assert run("train", tsv, "--bits", 10, "--param", "class_weight=spam:5,ham:0.5", "--save", model, "--quiet")[0] == 0

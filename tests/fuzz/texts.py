@@ -64,7 +64,7 @@ def make(draw):
     options = {
         "format": format if chance(draw, 0.9) else "auto",
         "on_error": one_of(draw, ["raise", "skip"]),
-        "labels": one_of(draw, ["auto", "auto", "first", "number", "str", None]),
+        "labels": one_of(draw, ["auto", "auto", "number", "str", None]),
         "dtype": one_of(draw, ["float32", "float64"]),
         "n_features": one_of(draw, [16, 64, 2**20, 2**20, 2**33, 7]),
         "max_line_bytes": one_of(draw, [2**24, 2**24, 50]),
@@ -160,7 +160,7 @@ def check(case):
         assert other == first, f"{more}: {first[1:]} and {other[1:]}"
     if options["on_error"] == "raise" and first[1]:
         skipping = rows_of({**options, "on_error": "skip"}, data)
-        if options["labels"] not in ("auto", "first") or not skipping[0] or not first[0]:
+        if options["labels"] != "auto" or not skipping[0] or not first[0]:
             return "refused"
         n = len(first[0][3])
         assert skipping[0][3][:n] == first[0][3], "rows before the error are others where lines are skipped"

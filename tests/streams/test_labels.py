@@ -53,7 +53,7 @@ def test_long_numbers_are_exact_as_texts():
     for format, source in sources(LONG, LONG + 1):
         assert labels_of(source, format=format, labels="str") == [str(LONG), str(LONG + 1)], format
     for format, source in list(sources(LONG, LONG + 1))[:2]:
-        assert labels_of(source, format=format, labels="first") == [str(LONG), str(LONG + 1)], format
+        assert labels_of(source, format=format) == [str(LONG), str(LONG + 1)], format
 
 
 def test_true_one_and_the_text_1_are_not_one_label():
@@ -159,8 +159,10 @@ def test_lines_of_fasttext_are_those_of_tsv(tmp_path):
 def test_a_row_of_fasttext_has_one_label(tmp_path):
     start = b"__label__a one\n"
     for line, said in (
-        (b"__label__a __label__b two", "expected one label a row, got b'__label__a' and b'__label__b'"),
-        (b"__label__a two __label__b", "expected one label a row, got b'__label__a' and b'__label__b'"),
+        (b"__label__a __label__b two", "expected one label a row, got '__label__a' and '__label__b'"),
+        (b"__label__a two __label__b", "expected one label a row, got '__label__a' and '__label__b'"),
+        (b"__label__a,__label__b two", "expected one label a row, got '__label__a,__label__b'"),
+        (b"__label__a__label__b two", "expected one label a row, got '__label__a__label__b'"),
         (b"two words", "expected '__label__' and a label at the beginning (labels=None reads lines without), got b'two words'"),
         (b"two __label__a", "expected '__label__' and a label at the beginning"),
         (b"__label__ two", "expected a label, got none"),
@@ -174,3 +176,75 @@ def test_a_row_of_fasttext_has_one_label(tmp_path):
         assert X.shape[0] == 2, line
     X = next(read(io.BytesIO(b"__label__a two __label__b words\n__label__c two words\n"), labels=None)).X
     assert (X[0] != X[1]).nnz == 0  # labels are no words
+
+
+ODD = [  # labels of other tasks and formats, and texts that may be meant as a number
+    "1:0:0.5", "2:-1:0.25 3:1:0.5", "1:1.0 2:0.0", "0:1", "a:1", "1,2", "0,1,5", "43,1", "1,5", "-1,5", "a,b", "1;2", "a;b", "1,0.5,0.3",
+    "shared", "ccb shared", "ccb slot 0:0.8:1.0", "slates action 0", "nan", "NaN", "NA", "n/a", "?", "None", "null", "inf", "-inf",
+    "Infinity", "true", "False", "0x10", "1_0", "50%", "$5", "label", "Labels", '"spam"', "1st", "1e5x", "\u0661", "_", "-", ".", "+",
+    "__label__a", '{"a":', "1.2.3", "1/2", "@a",
+]
+NAMES = ["ham", "spam", "sp\u00e4ter", "\u732b", "New_York", "a1", "e5", "C++", "O'Brien", "yes", "no", "x=1", "class", "nano", "infra", "t.v.", "CA"]
+
+
+def lines_of(format, labels):
+    behind = {"svmlight": " 1:1", "vw": " | a", "tsv": "\ttext of it"}[format]
+    return "".join(f"{label}{behind}\n" for label in labels).encode()
+
+
+@pytest.mark.parametrize(
+    ("format", "odd"), [(f, odd) for f in ("svmlight", "vw") for odd in ODD if f == "vw" or not {":", " "} & {*odd}]
+)
+def test_what_is_no_number_and_no_name_is_no_label(format, odd):
+    """Wherever it stands in the stream, and not as a class of its own: the message says what reads it as words."""
+    for before in ([], ["1", "-2.5"], ["ham", "spam"]):
+        for threads in (1, 2):
+            with pytest.raises(MalformedLineError, match=r"expected .* got .*labels='str' takes any text for a label") as refused:
+                labels_of(io.BytesIO(lines_of(format, [*before, odd, "1", "ham"])), format=format, threads=threads)
+            assert (refused.value.line, refused.value.column, refused.value.parameter) == (len(before) + 1, 1, "label")
+        stream = read(io.BytesIO(lines_of(format, [*before, odd, *(before[:1] or ["7"])])), format, on_error="skip")
+        assert sum(len(batch.y) for batch in stream) == len(before) + 1 and stream.n_skipped == 1
+    word = odd.split()[0]
+    assert labels_of(io.BytesIO(lines_of(format, [word, "1", "+1"])), format=format, labels="str") == [word, "1", "+1"]
+
+
+@pytest.mark.parametrize("format", ["svmlight", "vw"])
+def test_the_first_line_does_not_decide_the_type_in_silence(format):
+    for labels in (NAMES, [name.upper() for name in NAMES]):
+        assert labels_of(io.BytesIO(lines_of(format, labels)), format=format) == labels
+    assert labels_of(io.BytesIO(lines_of(format, ["1", "+1", "1.0", "-1e0"])), format=format) == [1, 1, 1, -1]
+    for labels, line in ((["a", "1", "b"], 2), (["a", "b", "+1"], 3), (["a", "b", "1.0"], 3), (["1", "a"], 2), (["a", "1", "2"], 1)):
+        with pytest.raises(MalformedLineError, match="expected a (finite number|name) for a label") as refused:
+            labels_of(io.BytesIO(lines_of(format, labels)), format=format)
+        assert refused.value.line == line, labels
+    with pytest.raises(MalformedLineError, match="expected a whole number for a label, as the first one, got 'ham"):
+        labels_of(io.BytesIO(lines_of(format, [LONG, 5, "ham"])), format=format)
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "svmlight", "vw", "tsv", "own tsv"])
+def test_lookalikes_among_numbers_are_named_in_all_formats(format):
+    own, format = format == "own tsv", format.removeprefix("own ")
+    for odd in ("1,5", "nan", "true", "50%"):
+        lines = {"csv": f'label,text\n"{odd}",a\n', "jsonl": json.dumps({"label": odd, "text": "a"})}.get(format)
+        source = lines.encode() if lines else lines_of(format, [odd])
+        vectorizer = SimpleNamespace(transform=lambda texts: np.zeros((len(texts), 1))) if own else None
+        with pytest.raises(MalformedLineError, match=r"a finite number for a label, got .*\(.*; labels='str' takes any text"):
+            labels_of(io.BytesIO(source), format=format, labels="number", vectorizer=vectorizer)
+
+
+HEADERS = ["label\ttext", "Label\tText", "text\tlabel", "id\tlabel\ttext", "class\tbody", "y\tx", "target\tmessage", "category\tfoo"]
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_header_of_tsv_is_malformed(own):
+    options = {"vectorizer": SimpleNamespace(transform=lambda texts: np.zeros((len(texts), 1)))} if own else {}
+    rows = b"ham\tlunch at noon\nspam\ta free prize\n"
+    for header in HEADERS:
+        for text in (f"{header}\n".encode() + rows, f"\r\n{header}\r\n".encode() + rows + f"{header}\n".encode()):
+            with pytest.raises(MalformedLineError, match="expected a label, as there is no header; labels='str' takes any text"):
+                labels_of(io.BytesIO(text), format="tsv", **options)
+            assert labels_of(io.BytesIO(text), format="tsv", on_error="skip", **options) == ["ham", "spam"]
+        assert labels_of(io.BytesIO(text), format="tsv", labels="str", **options)[0] == header.split("\t")[0]
+    for first in ("y\tyes", "class\tstruggle", "label\tthis as spam", "text\tme", "ham\tlunch"):
+        again = f"{first}\nn\tno\n{first.partition(chr(9))[0]}\tagain\n".encode()
+        assert len(labels_of(io.BytesIO(again), format="tsv", **options)) == 3, first

@@ -106,7 +106,7 @@ def test_relative_paths_are_relative_to_the_caller(tmp_path, monkeypatch):
 def test_train_with_jobs_learns_files_in_parallel(tmp_path, capsys):
     paths, saved = [str(path) for path in write_parts(tmp_path)], str(tmp_path / "m.model")
     assert main(["train", *paths, "--jobs", "2", "--bits", "8", "--quiet", "--save", saved]) == 0
-    found = parallel.fit(onlinecls.AROWClassifier(dtype="float32"), paths, reading={"n_features": 256, "labels": "first"})
+    found = parallel.fit(onlinecls.AROWClassifier(dtype="float32"), paths, reading={"n_features": 256})
     assert fingerprint(learner_in(saved)) == fingerprint(found)
     refused = {"must be without --passes": [*paths, "--passes", "2"], "must be without --threads": [*paths, "--threads", "2"],
                "must have two files or more": paths[:1]}

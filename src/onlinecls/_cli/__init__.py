@@ -61,5 +61,5 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         return exit_code(error)
     except (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, RecursionError) as error:
-        print(f"onlinecls {options.command}: {escaped(message_of(error))}", file=sys.stderr)
+        print(f"onlinecls {options.command}: {escaped(message_of(error, options))}", file=sys.stderr)
         return _BAD_DATA

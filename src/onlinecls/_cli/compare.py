@@ -36,7 +36,7 @@ def compare(options) -> None:
             run.seconds = seconds
             run.points.append((*run.counts, seconds))
 
-    stream = inputs.open(options.data, options, labels_of(learner, options.classes), learns=True)
+    stream = inputs.open(options.data, options, labels_of(learner, options), learns=True)
     for run in runs if inputs.is_new_and_narrow else ():
         choose_covariance(run.learner, split_settings(run.name.partition(":")[2]))
     progress.say(f"{'examples':>12} {'seconds':>9} " + " ".join(f"{run.name:>{width}}" for run in runs))

@@ -17,7 +17,7 @@ _FEW_CLASSES = 12  # the confusion matrix of more has only the pairs that occur
 def evaluate(options) -> None:
     learner, _, inputs = load_model(options.model, options)
     progress = Progress(options.quiet)
-    with inputs.open(options.data, options, labels_of(learner)) as stream:
+    with inputs.open(options.data, options, labels_of(learner, options)) as stream:
         progress.open(stream, "evaluate")
         try:
             measures = measure(learner, stream, progress)

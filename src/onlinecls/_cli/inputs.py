@@ -182,7 +182,7 @@ class Input:
         return {"format": options.format, "labels": labels, **reading, "on_error": options.on_error, "threads": threads,
                 "block_bytes": 1 << 21}
 
-    def open(self, data, options, labels="first", learns: bool = False):
+    def open(self, data, options, labels="auto", learns: bool = False):
         """Open a stream of the files. The first one fixes the meaning of columns for those that follow.
 
         learns : leave tables as they stand, for `step` to learn.

@@ -28,7 +28,7 @@ def learn_in_processes(run: Run, inputs: Input, stream, options) -> int:
     """Learn all files, the first of which `stream` has opened, and return their size in bytes."""
     from ..parallel import fit
 
-    labels = labels_of(run.learner, run.classes)
+    labels = labels_of(run.learner, options)
     with stream:
         for X, y, weight in stream:
             run.convert_labels(y)

@@ -13,7 +13,7 @@ from .._compiled.model import COUNTERS
 from .._estimators.base import state_of
 from .._input.compat import is_regressor
 from .._input.rows import Rows, part_of
-from ..streams import MalformedLineError
+from ..streams import MalformedLineError, are_names
 from ..tables import planned
 from .capacity import require_classes
 from .progress import Progress
@@ -32,13 +32,15 @@ def counts_of(learner) -> tuple:
     return (*(int(counters[COUNTERS[name]]) for name in whole), *(float(counters[COUNTERS[name]]) for name in sums))
 
 
-def labels_of(learner, classes: list[str] | None = None) -> str:
-    """Return the `labels` argument of `streams.read` for a learner. classes : labels of `--classes`."""
+def labels_of(learner, options) -> str:
+    """Return the `labels` argument of `streams.read` for a learner."""
     if is_regressor(learner):
         return "number"
-    if learner.__sklearn_is_fitted__():
-        return "str" if learner.classes_.dtype.kind in "US" else "number"
-    return "first" if classes is None or all(_number_of(label) is not None for label in classes) else "str"
+    if learner.__sklearn_is_fitted__() and learner.classes_.dtype.kind not in "US":
+        return "number"
+    if learner.__sklearn_is_fitted__():  # (behind names, a file of another task must not bring classes of its own)
+        return "auto" if are_names(learner.classes_.tolist()) else "str"
+    return "str" if any(_number_of(label) is None for label in options.classes or ()) else options.labels or "auto"
 
 
 def _number_of(text) -> float | None:
@@ -199,7 +201,8 @@ def learn(
                 after_batch()
         except MalformedLineError as error:
             if is_regressor(learner) and error.parameter == "label":
-                raise ValueError(f"{error}. {runs[0].name} learns numbers; for classes take a classifier, arow say.") from None
+                said = str(error).replace(error.hint, "")  # (which is about classes)
+                raise ValueError(f"{said}. {runs[0].name} learns numbers; for classes take a classifier, arow say.") from None
             raise
         finally:
             progress.close()

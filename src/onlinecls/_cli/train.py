@@ -23,7 +23,7 @@ from .watching import Watching
 
 # Options of a new model; a resumed model has its own.
 _OF_NEW_MODEL = (
-    "algorithm", "param", "probability", "classes", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore",
+    "algorithm", "param", "probability", "classes", "labels", "bits", "ngrams", "analyzer", "token_pattern", "categories", "ignore",
     "dtype", "names", "numbers",
 )
 
@@ -87,7 +87,7 @@ class _Training:
         return f"{self.run.counts[0]:>12,} {self.progress.seconds:>9.2f} {self.run.columns()} {self.reading.features:>14,}"
 
     def open(self, learns: bool):
-        return self.inputs.open(self.options.data, self.options, labels_of(self.learner, self.run.classes), learns)
+        return self.inputs.open(self.options.data, self.options, labels_of(self.learner, self.options), learns)
 
     def run_passes(self) -> None:
         stream, self.n_passes = self.open(self.left_out[0] == 0), self.left_out[0]
@@ -218,7 +218,7 @@ class _Training:
 
     def tested(self) -> dict:
         """Return the errors on the files of `--test`."""
-        with self.inputs.open(self.options.test, self.options, labels_of(self.learner)) as stream:
+        with self.inputs.open(self.options.test, self.options, labels_of(self.learner, self.options)) as stream:
             measures = measure(self.learner, stream)
         self.progress.say(f"test: {measures.summary()}")
         return {f"test_{name}": value for name, value in measures.errors().items()}
@@ -280,8 +280,9 @@ def _start(options) -> tuple[dict, Input, Run]:
     if options.probability and name in REGRESSORS:
         options.parser.error(f"argument --probabilities: must be left out for {name}, which learns numbers")
     learner = make_learner(options.parser, "--param", name, _settings(options), inputs.reading["dtype"])
-    if options.classes is not None and is_regressor(learner):
-        options.parser.error(f"argument --classes: must be left out for {name}, which learns numbers")
+    for option in ("classes", "labels"):
+        if getattr(options, option) is not None and is_regressor(learner):
+            options.parser.error(f"argument --{option}: must be left out for {name}, which learns numbers")
     if options.bits is not None:
         require_memory("--bits: ", learner, 1 << options.bits, len(options.classes or "ab"), inputs.reading["dtype"])
     return {}, inputs, Run(name, learner, options.classes)

@@ -6,7 +6,7 @@ import os
 
 # What replaces the hint of an error about a parameter. Parameters that are not listed have an option of their name.
 _WORDS = {
-    "labels": "", "max_line_bytes": "", "zero_based": "", "csv.field_size_limit": "",  # no option
+    "labels": "", "label": "; --labels str takes any text for a label", "max_line_bytes": "", "zero_based": "", "csv.field_size_limit": "",  # no option
     "n_features": "columns (--bits)", "weight": "--weights", "header": "--no-header", "format": "--format",
     "missing": " (--missing absent takes it for 0)", "categories": " (with --categories its values are names)",
     "class_weight": "--param class_weight", "covariance": "--param covariance=",
@@ -15,12 +15,14 @@ _WORDS = {
 }
 
 
-def message_of(error: Exception) -> str:
-    """Return the message of an error in terms of options."""
+def message_of(error: Exception, options) -> str:
+    """Return the message of an error in terms of the options of a command."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{os.fsdecode(error.filename)}: {error.strerror}"
     if isinstance(error, MemoryError):
         why = f" ({error})" if str(error) else ""
         return f"not enough memory{why}. Free some, or run the command on a machine with more."
     parameter, hint = getattr(error, "parameter", ""), getattr(error, "hint", "")
+    if parameter == "label" and ("labels" not in options or getattr(options, "resume", None)):
+        return str(error).replace(hint, "")  # (the model has its labels)
     return str(error).replace(hint, _WORDS.get(parameter, f"--{parameter}")) if hint else str(error)

@@ -8,6 +8,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 
 from ._errors import HINTS, Counts, MalformedLineError, excerpt
+from ._labels import aside, looks_like
 from ._lines import BEHIND, BLANK
 
 BOM = b"\xef\xbb\xbf"
@@ -199,8 +200,13 @@ def _description(parser, block, fault) -> tuple[int, str | None, str]:
     if fault == BLANK:
         return fault
     first, last = parser.line
-    got = excerpt(bytes(block[first + column - 1 : last]))
-    return column, f"expected {expected}{HINTS.get(parameter, '')}, got {got}", parameter
+    rest = bytes(block[first + column - 1 : last])
+    before = rest.partition(b"|")[0].decode("utf-8", "replace").rstrip()
+    if parameter == "label":
+        return column, f"expected {expected}, got {excerpt(rest)}{aside(before, expected)}", parameter
+    if "importance" in expected and (what := looks_like(f"ca {before}")):
+        return column, f"expected {expected}, got {excerpt(rest)} ({what})", parameter
+    return column, f"expected {expected}{HINTS.get(parameter, '')}, got {excerpt(rest)}", parameter
 
 
 def too_long(max_line_bytes: int) -> tuple[str, str]:

@@ -28,6 +28,9 @@ cdef class Labels:
     cdef Py_ssize_t n_slots, n_names, n_bytes, bytes_capacity
     cdef unsigned char* blob
     cdef list names
+    cdef object like                        # the pattern of each text, or None
+    cdef bytes wanted                       # what such a label is called in an error
+    cdef const char* called                 # the same
     cdef const char* expected
     # Read the text from p to end as the label of a row; return False, and set `expected`, if it is not a label.
     cdef bint put(self, Py_ssize_t row, const unsigned char* p, const unsigned char* end) except -1 nogil

@@ -1,5 +1,7 @@
 """The Python interface of the compiled module."""
 
+import re
+
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -11,7 +13,7 @@ BLANK: tuple[int, None]
 def hash_of(label: bytes, key: tuple[int, int] | None = None) -> int: ...
 
 class Labels:
-    def __init__(self, kind: str | None, batch_rows: int) -> None: ...
+    def __init__(self, kind: str | None, batch_rows: int, like: re.Pattern[str] | None = None, wanted: str = "") -> None: ...
     def take(self, n_rows: int) -> np.ndarray | None: ...
 
 class LineParser:

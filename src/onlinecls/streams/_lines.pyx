@@ -28,7 +28,7 @@ cdef enum:
     FEW = 24                    # entries that sort faster by insertion
 
 cdef double ROUNDED = 2.0 ** 53         # the least whole number that may be another one's rounding
-cdef char* WHOLE_LABEL = b"a whole number below 2^53 for a label (labels='str' keeps longer ones, as texts)"
+cdef char* WHOLE_LABEL = b"a whole number below 2^53 for a label; labels='str' takes any text for a label"
 
 BEHIND = BEHIND_BYTES
 BLANK = (0, None, "")           # a "fault" of column 0: a line without a row
@@ -68,11 +68,15 @@ cdef inline bint is_whole(const unsigned char* p, const unsigned char* end) noex
 # --- labels --------------------------------------------------------------------------------------------------------------------
 
 cdef class Labels:
-    """Collect the labels of a batch. kind : "number"; "str", each different text is stored once; None, labels are not read."""
+    """Collect the labels of a batch. kind : "number"; "str", each different text is stored once; None, labels are not read.
 
-    def __cinit__(self, kind, Py_ssize_t batch_rows):
+    like : pattern that each text must match, or None. wanted : what such a label is called in an error.
+    """
+
+    def __cinit__(self, kind, Py_ssize_t batch_rows, like=None, str wanted=""):
         self.numbers, self.texts, self.unread = kind == "number", kind == "str", kind is None
-        self.names = []
+        self.names, self.like, self.wanted = [], like, (wanted or "a finite number for a label").encode()
+        self.called = self.wanted
         if self.numbers:
             self.values = <double*>sized(NULL, batch_rows * sizeof(double))
         if self.texts:
@@ -91,7 +95,7 @@ cdef class Labels:
         if self.numbers:
             behind = read_number(p, &self.values[row])
             if behind is NULL or behind != end or fabs(self.values[row]) == INFINITY:
-                self.expected = b"a finite number for a label"
+                self.expected = self.called
                 return False
             if fabs(self.values[row]) >= ROUNDED and is_whole(p, end):
                 self.expected = WHOLE_LABEL
@@ -100,12 +104,14 @@ cdef class Labels:
             code = self._intern(p, end - p)
             if code < 0:
                 self.expected = b"a label in UTF-8" if code == -1 else b"a label of at most 4096 characters"
+                if code == -4:
+                    self.expected = self.called
                 return False
             self.codes[row] = code
         return True
 
     cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil:
-        """Return the code of a label, a new one for a new label; -1 if it is not UTF-8, -3 if it is too long."""
+        """Return the code of a label, a new one for a new label; -1 if it is not UTF-8, -3 if it is too long, -4 if it is unlike."""
         cdef uint32_t hash = <uint32_t>siphash(p, n, KEY)
         cdef Py_ssize_t i = hash & (self.n_slots - 1)
         while self.slots[i].code >= 0:
@@ -115,7 +121,7 @@ cdef class Labels:
         return self._add(p, n, hash, i)
 
     cdef int32_t _add(self, const unsigned char* p, Py_ssize_t n, uint32_t hash, Py_ssize_t i) except -2 nogil:
-        """Put a new label in slot i and return its code; -1 or -3 as `_intern`.
+        """Put a new label in slot i and return its code; -1, -3 or -4 as `_intern`.
 
         (A function with Python objects of its own takes the GIL at each call: this one is called only for new labels.)
         """
@@ -126,6 +132,8 @@ cdef class Labels:
                 return -1
             if len(name) > LONGEST_LABEL:       # (an array of labels has room for the longest label in every row)
                 return -3
+            if self.like is not None and self.like.fullmatch(name) is None:
+                return -4
             if self.n_names == MAX_NAMES or self.n_bytes + n > MAX_NAME_BYTES:
                 raise ParameterError(
                     f"labels must be at most {MAX_NAMES} different texts of {MAX_NAME_BYTES} bytes together, got more. "

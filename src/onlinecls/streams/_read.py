@@ -17,7 +17,7 @@ from .._hashing.hasher import MAX_FEATURES
 from .._input.rows import n_rows_of, n_values_of
 from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
-from . import _arrow, _blocks, _formats, _metadata, _records, _tables
+from . import _arrow, _blocks, _errors, _formats, _labels, _metadata, _records, _tables
 from ._errors import Counts, Progress
 from ._lines import Labels
 from ._plain import PlainCsv, PlainJson, PlainObjects
@@ -48,13 +48,13 @@ _MOST = {"n_features": 2**56, "batch_rows": 2**31 - 1}  # (a parser allocates th
 _BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 _ZERO = re.compile(rb"[ \t]0+:")
 _SVMLIGHT_LABEL = re.compile(rb"[ \t]*([^\s:#]+)(?![^\s#])")  # at the beginning of a line
-_VW_LABEL = re.compile(rb"[ \t]*([^\s|']\S*)[ \t]+[^|]*\|")
+_VW_LABEL = re.compile(rb"[ \t]*([^\s|'][^\s|]*)[ \t]+[^|]*\|")
 
 
 def read(
     source: Source | Sequence[Source] | Iterable[tuple[str, Any]] | ArrowStream, format: Format = "auto", *,
     likely: str | None = None, n_features: int | None = None, batch_rows: int = 4096,
-    dtype: FloatType = "float32", labels: Literal["auto", "first", "number", "str"] | None = "auto",
+    dtype: FloatType = "float32", labels: Literal["auto", "number", "str"] | None = "auto",
     zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None,
     tables: Vectorizer | Literal["passthrough"] | None = None, label: str | int | None = None,
     text: str | int | None = None, weight: str | int | None = None,
@@ -87,11 +87,12 @@ def read(
         Rows in a batch; fewer if it has 2^18 non-zeros before.
     dtype : {"float32", "float64"}, default="float32"
         Type of X: a decimal is rounded correctly to float64, and then to this. A vectorizer of your own sets the type itself.
-    labels : {"auto", "first", "number", "str", None}, default="auto"
-        "auto": numbers (float64) in svmlight and VW, str in TSV, fastText's lines and CSV, elsewhere the type of the first label.
-        "first": the type of the first label in svmlight and VW, too. None: y is None, and files may be without labels. A whole
-        number of 2^53 and more, which float64 rounds, is no label among numbers; "str" keeps it. Where the first label sets the
-        type, all must have it: true, 1 and "1" are not one label.
+    labels : {"auto", "number", "str", None}, default="auto"
+        "auto": str in TSV, fastText's lines and CSV, elsewhere the type of the first label, which all must have: true, 1 and "1"
+        are not one label. In svmlight and VW a label is a number (float64) or a name, which begins with a letter and has no ":",
+        "," or ";"; what looks like a label of another format or task (``1:0:0.5``, ``1,2``, nan) is malformed. "str": any text is
+        a label. None: y is None, and files may be without labels. A whole number of 2^53 and more, which float64 rounds, is no
+        label among numbers; "str" keeps it.
     zero_based : bool or "auto", default=True
         True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files for training and for
         prediction always agree. False: index 1 is column 0. "auto" is scikit-learn's rule, and a guess in a stream: True if
@@ -181,7 +182,7 @@ class _Reader(SimpleNamespace):
             pass
         _require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", options["dtype"])
         kinds = "'auto', 'number', 'str' or None"
-        _require(self.labels in ("auto", "first", "number", "str", None), "labels", kinds, self.labels)
+        _require(self.labels in ("auto", "number", "str", None), "labels", kinds, self.labels)
         zero_based = self.zero_based == "auto" or isinstance(self.zero_based, bool)
         _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
         _require(self.missing in ("absent", "error"), "missing", "'absent' or 'error'", self.missing)
@@ -263,26 +264,28 @@ class _Reader(SimpleNamespace):
             lines = [line.split(b"#", 1)[0] for line in files.current.peek_lines()]
             zero_based = any(_ZERO.search(b" " + line) for line in lines)
         options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
-        kind = self._kind_of_first(files, _SVMLIGHT_LABEL)
-        return self._lines(files, lambda: SvmlightParser(self._label_buffer(kind), *options))
+        labels = self._type_by_first(files, _SVMLIGHT_LABEL)
+        return self._lines(files, lambda: SvmlightParser(Labels(labels.kind, self.batch_rows, *labels[1:]), *options))
 
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
         _require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
         names, lock = sketch_of(self.vectorizer) or (None, None)
         options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names
-        kind = self._kind_of_first(files, _VW_LABEL)
-        return self._lines(files, lambda: VWParser(self._label_buffer(kind), *options), lock)
+        labels = self._type_by_first(files, _VW_LABEL)
+        return self._lines(files, lambda: VWParser(Labels(labels.kind, self.batch_rows, *labels[1:]), *options), lock)
 
     def _tsv(self, files: Files) -> Iterator[Any]:
-        vectorizer = self._vectorizer()
+        vectorizer, labels = self._vectorizer(), self._type_of_tsv(files)
         compiled = compiled_hasher(vectorizer)
         if compiled is None:
             records = _records.tsv(files, self.labelled, self.max_line_bytes)
-            return self._from_records(records, _records.Texts(vectorizer), "str", False)
+            return self._from_records(records, _records.Texts(vectorizer), _records.LabelReader(*labels), False)
         make_hasher, lock = compiled
         options = self.batch_rows, _BATCH_NNZ
-        return self._lines(files, lambda: TsvParser(self._label_buffer("str"), *options, make_hasher()), lock)
+        return self._lines(
+            files, lambda: TsvParser(Labels(labels.kind, self.batch_rows, *labels[1:]), *options, make_hasher()), lock
+        )
 
     def _fasttext(self, files: Files) -> Iterator[Any]:
         records = _records.fasttext(files, self.labelled, self.max_line_bytes)
@@ -375,21 +378,25 @@ class _Reader(SimpleNamespace):
     # --- parts of these methods -------------------------------------------------------------------------------------------------
 
     def _kind(self, default: str) -> str | None:
-        return default if self.labels in ("auto", "first") else self.labels
+        return default if self.labels == "auto" else self.labels
 
-    def _kind_of_first(self, files: Files, label: re.Pattern[bytes]) -> str:
-        """Return the kind of the first label if labels="first", else "number"."""
-        if self.labels == "first":
-            found = (label.match(line) for line in files.current.peek_lines())
-            first = next((each[1] for each in found if each), b"0")
-            with suppress(_records.WrongRecordError):
-                _records.LabelReader("number")(first)
-                return "number"
-            return "str"
-        return "number"
+    def _type_by_first(self, files: Files, label: re.Pattern[bytes]) -> _labels.Type:
+        """Return the type of the labels of svmlight and VW."""
+        if self.labels != "auto":
+            return _labels.Type(self.labels)
+        found = (label.match(line) for line in files.current.peek_lines(self.likely is None))
+        return _labels.type_of(each[1].decode("utf-8", "replace") for each in found if each)
 
-    def _label_buffer(self, default: str) -> Labels:
-        return Labels(self._kind(default), self.batch_rows)
+    def _type_of_tsv(self, files: Files) -> _labels.Type:
+        """Return the type of the labels of TSV, where a header is malformed."""
+        if self.labels != "auto":
+            return _labels.Type(self.labels)
+        lines = [line.decode("utf-8", "replace").rstrip("\r").split("\t") for line in files.current.peek_lines(self.likely is None)]
+        lines = [line for line in lines if line != [""]]
+        if not _labels.is_header(lines):
+            return _labels.Type("str")
+        wanted = f"a label, as there is no header{_errors.HINTS['label']}"
+        return _labels.Type("str", re.compile(rf"(?!{re.escape(lines[0][0])}\Z).*", re.DOTALL), wanted)
 
     def _lines(self, files: Files, make_parser: Callable[[], Any], guard: Any = None) -> Iterator[Any]:
         limits = self.counts, self.block_bytes, self.max_line_bytes

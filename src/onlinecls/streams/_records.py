@@ -15,6 +15,7 @@ from .._input.validate import LONGEST_LABEL
 from ._blocks import blocks, skip_bom, too_long
 from ._errors import HINTS, Counts, MalformedLineError
 from ._features import FeatureRows
+from ._labels import ROUNDED, aside
 
 PAUSE, FILE, NO_ROW = object(), object(), object()  # instead of a record: the pipe is silent; a file begins; an empty line
 _BATCH_CHARS = 1 << 22  # of texts in a batch
@@ -33,17 +34,20 @@ class WrongRecordError(ValueError):
 class LabelReader:
     """Read labels of one kind: "number", "str", None for no labels, or "auto" for the kind of the first label.
 
-    With "auto" all labels must be of that kind, as True, 1 and "1" would become one; the others convert them.
+    With "auto" all labels must be of that kind, as True, 1 and "1" would become one; the others convert them. like : pattern that
+    each text must match, or None. called : what such a text is called in an error.
     """
 
-    def __init__(self, kind):
-        self.kind, self.wanted = kind, None
+    def __init__(self, kind, like=None, called=""):
+        self.kind, self.wanted, self.like, self.called = kind, None, like, called
 
     def __call__(self, value):
         if self.kind is None:
             return None
         if value is None or (isinstance(value, (str, bytes)) and not value):
             raise WrongRecordError("expected a label, got none")
+        if isinstance(value, (list, tuple, dict)):
+            raise WrongRecordError(f"expected one label a row, a text or a number, got a {type(value).__name__}, {shown(value)}")
         if self.kind == "auto":
             self.wanted = _kind_of(value)
             self.kind = "str" if self.wanted == "a text" else "number"
@@ -53,7 +57,8 @@ class LabelReader:
             try:
                 return exact(value, number(value, "a label"))
             except WrongRecordError as error:
-                raise WrongRecordError(str(error), "label") from None
+                about = aside(value if isinstance(value, str) else value.decode()) if isinstance(value, (str, bytes)) else ""
+                raise WrongRecordError(f"{error}{about}", "label") from None
         try:
             text = decoded(value) if isinstance(value, bytes) else str(value)
         except WrongRecordError:
@@ -62,6 +67,8 @@ class LabelReader:
             raise WrongRecordError(f"expected a label that is a text or a number, got {shown(value)}") from None
         if len(text) > LONGEST_LABEL:  # (an array of labels has room for the longest label in every row)
             raise WrongRecordError(f"expected a label of at most {LONGEST_LABEL} characters, got one of {len(text)}")
+        if self.like is not None and not self.like.fullmatch(text):
+            raise WrongRecordError(f"expected {self.called}, got {shown(text)}{aside(text, self.called)}", "label")
         return text
 
     def array(self, labels):
@@ -89,9 +96,8 @@ def exact(value, read: float) -> float:
     if isinstance(value, bytes):
         value = decoded(value)
     whole = value.strip().lstrip("+-").isdecimal() if isinstance(value, str) else not isinstance(value, (float, np.floating))
-    if abs(read) >= 2**53 and whole:
-        wanted = "a whole number below 2^53 for a label (labels='str' keeps longer ones, as texts)"
-        raise WrongRecordError(f"expected {wanted}, got {shown(value)}")
+    if abs(read) >= ROUNDED and whole:
+        raise WrongRecordError(f"expected a whole number below 2^53 for a label{HINTS['label']}, got {shown(value)}")
     return read
 
 
@@ -374,8 +380,9 @@ def fasttext(files, labelled: bool, max_line_bytes: int):
     def record(line):
         words = line.split(None, 1)
         labels = [word for word in line.split() if word.startswith(_LABEL)] if _LABEL in line else []
-        if labelled and len(labels) > 1:
-            raise WrongRecordError(f"expected one label a row, got {shown(labels[0])} and {shown(labels[1])}")
+        if labelled and (len(labels) > 1 or (labels and _LABEL in labels[0].removeprefix(_LABEL))):
+            came = " and ".join(shown(decoded(label)) for label in labels[:2])
+            raise WrongRecordError(f"expected one label a row, got {came}")
         if labelled and not (labels and words[0] == labels[0]):
             came = shown(line[:24]) if words else "an empty line"
             raise WrongRecordError(f"expected '__label__' and a label at the beginning{HINTS['labels']}, got {came}", "labels")
