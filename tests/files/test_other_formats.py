@@ -13,7 +13,6 @@ from onlinecls import AROWClassifier, CommitteeClassifier, make_stream_pipeline
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import FeatureNames, HashingVectorizer
 
-
 pytestmark = pytest.mark.filterwarnings("ignore")  # (those of MLflow)
 
 
