@@ -1,5 +1,7 @@
 """The Python interface of the compiled module."""
 
+from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -7,34 +9,28 @@ import numpy as np
 LARGEST: float
 MISSING_TEXTS: frozenset[str]
 ABSENT: object
-MODES: dict[str, int]
+DAYS: tuple[str, ...]
+MICROSECOND: timedelta
 
 def number_of(text: str) -> float | None: ...
+def may_be_name(text: str) -> bool: ...
+def is_valid(text: str) -> bool: ...
 def read_values(
-    values: list[Any], seen: dict[Any, int], names: list[Any], numbers: np.ndarray, codes: np.ndarray, parse: bool
-) -> list[int]: ...
+    values: list[Any], names: list[Any], numbers: np.ndarray, codes: np.ndarray, parse: bool, has_names: bool, has_numbers: bool,
+    live: np.ndarray,
+) -> dict[int, Any]: ...
 def hash_of(text: str) -> int: ...
 def column_of(text: str, first: int, n_hashed: int) -> tuple[int, float]: ...
 def learn_column(
-    x: np.ndarray, weights: np.ndarray, record: np.ndarray, clip: float, keep: float, z: np.ndarray, before: np.ndarray
+    x: np.ndarray, weights: np.ndarray, record: np.ndarray, clip: float, keep: float, z: np.ndarray, before: np.ndarray,
+    n_sharing: int,
 ) -> None: ...
 def apply_column(x: np.ndarray, record: np.ndarray, clip: float, z: np.ndarray) -> None: ...
 def assemble(columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]: ...
 
-class Cell:
-    mode: int
-    index: int
-    number: int
-    missing: int
-    names: dict[str, int]
-    hashes: bool
-
-    def __init__(self, mode: int) -> None: ...
-
 class RowReader:
     def __init__(
-        self, cells: dict[str, Cell], clip: float, keep: float, first: int, n_hashed: int, n_expected: int
+        self, options: Any, as_text: Callable[[Any], Any], features_of: Callable[[str, Any, float | None], Any],
+        words_of: Callable[[str, Any], tuple[np.ndarray, np.ndarray]],
     ) -> None: ...
-    def read(
-        self, row: dict[str, Any], known: np.ndarray, learn: bool
-    ) -> tuple[np.ndarray, np.ndarray, dict[Any, Any], np.ndarray] | None: ...
+    def read(self, row: dict[Any, Any], learnt: Any, learn: bool) -> tuple[np.ndarray, np.ndarray, Any] | None: ...

@@ -7,27 +7,37 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_Check
 from libc.math cimport fabs, isnan, sqrt
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, llabs, malloc, qsort
+from libc.stdlib cimport free, llabs, qsort, realloc
 from libc.string cimport memcpy
+
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 
 import numpy as np
 
 from .._hashing.murmur cimport murmur3
+from ._persistent cimport Map, Records
+
+from .._input import validate
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
     bint PyUnicode_Check(object o)
-    bint PyBool_Check(object o)
+    bint PyUnicode_CheckExact(object o)
+    str PyUnicode_FromObject(object o)
     double PyLong_AsDouble(object o) except? -1.0
     double PyOS_string_to_double(const char* text, char** end, void* overflow) except? -1.0
 
 cdef enum:
     N, MEAN, SQUARES, NOT_BINARY, N_RECORD      # places in a record
     LONGEST = 64                                # characters of a number at most
-    FEW = 256                                   # cells of a row at most that `RowReader` reads
+    FEW = 32                                    # entries of a row that are sorted by insertion at most
 LARGEST = 1e150                                 # the square of a difference of two such numbers is finite
 MISSING_TEXTS = frozenset(("", "?", "-", "NA", "NaN", "nan", "null"))
 ABSENT = object()                               # in the place of a value where a row lacks the column
+
+DAYS = ("datetime64[D]", "datetime64[M]", "datetime64[Y]")     # types of dates without a time of day
+MICROSECOND = timedelta(microseconds=1)
 
 cdef double largest = LARGEST
 cdef object absent = ABSENT
@@ -42,7 +52,7 @@ cdef inline bint is_digit(char c) noexcept nogil:
 
 
 cdef bint number_in(const char* text, Py_ssize_t n, double* value) except -1:
-    """Read a number such as 12, -1.5e3, $12, 12% or 1,234.5; return False for any other text."""
+    """Read a number such as 12, -1.5e3, $12, 12% or 1,234.5; return False for any other text, and for numbers out of range."""
     cdef char[LONGEST] plain
     cdef Py_ssize_t i = 0, size = 0, n_digits = 0, since_comma = -1
     if n == 0 or n >= LONGEST:
@@ -85,7 +95,20 @@ cdef bint number_in(const char* text, Py_ssize_t n, double* value) except -1:
         return False
     plain[size] = 0
     value[0] = PyOS_string_to_double(plain, NULL, NULL)
-    return True
+    return fabs(value[0]) <= largest
+
+
+cdef bint is_exponential(const char* text, Py_ssize_t n) noexcept nogil:
+    """Return True for digits, an e and digits, which may as well be a hexadecimal name (12e45678)."""
+    cdef Py_ssize_t i, e = -1
+    for i in range(n):
+        if text[i] == b"e" or text[i] == b"E":
+            if e >= 0:
+                return False
+            e = i
+        elif not is_digit(text[i]):
+            return False
+    return 0 < e < n - 1
 
 
 cdef bint looks_dated(const char* text, Py_ssize_t n) noexcept nogil:
@@ -115,52 +138,143 @@ def number_of(str text):
     return value if number_in(start, n, &value) else None
 
 
-def read_values(list values, dict seen, list names, double[::1] numbers, int32_t[::1] codes, bint parse):
-    """Sort values into numbers and names, a place each; return the places of all others (dates, lists ..).
+def may_be_name(str text):
+    """Return True for a text that is a number or a name by what its column has had."""
+    cdef Py_ssize_t n
+    text = text.strip()
+    cdef const char* start = PyUnicode_AsUTF8AndSize(text, &n)
+    return is_exponential(start, n)
 
-    numbers : NaN where there is none. codes : places in `names`, 0 for a missing value, -1 where there is no name.
-    seen : texts of this column so far, with their number, their code, or None if they are dates. parse : whether texts may be
-    numbers and dates.
+
+def is_valid(text):
+    """Return True unless a text has halves of surrogate pairs, which no file or hash can hold."""
+    cdef Py_ssize_t n
+    try:
+        PyUnicode_AsUTF8AndSize(text, &n)
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+cdef object plain_of(value):
+    """Return Python's own value for one of numpy, pandas or the decimal module."""
+    if isinstance(value, np.datetime64):                        # (whose items may be integers)
+        item = value.astype("datetime64[D]" if value.dtype in DAYS else "datetime64[us]").item()
+        return item if item is None or isinstance(item, date) else value
+    if isinstance(value, np.timedelta64):
+        value = value.astype("timedelta64[us]").item()
+    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
+        value = value.item()
+    if isinstance(value, Decimal):
+        return value if value.is_snan() else float(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if validate.is_missing(value):
+        return None
+    return float(value // MICROSECOND) / 1e6 if isinstance(value, timedelta) else value
+
+
+cdef object date_of(str text):
+    """Return the date, or date and time, that a text is in ISO 8601, or None."""
+    try:
+        return datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+cdef enum:
+    NUMBER, NAME, MISSING, NONE_THERE, OTHER    # kinds of a value; other: dates, lists, and what is not valid
+
+
+cdef class Reading:
+    """Read values of a table, one at a time.
+
+    number : the last one, if it is one. value : the text of a name, or what is neither number nor name: dates, lists, texts with
+    halves of surrogate pairs. may_be_name : whether a number has the form of `is_exponential`.
     """
-    cdef Py_ssize_t i, n
     cdef double number
-    cdef const char* start
-    cdef list others = []
+    cdef object value
+    cdef bint may_be_name
+
+    cdef int read(self, value, bint parse) except -1:
+        """Return the kind of a value. parse : whether texts may be numbers and dates."""
+        self.may_be_name = False
+        if not (PyFloat_Check(value) or PyUnicode_Check(value) or PyLong_Check(value) or value is None or value is absent):
+            value = plain_of(value)
+        if PyFloat_Check(value):
+            self.number = PyFloat_AS_DOUBLE(value)
+            return MISSING if isnan(self.number) else NUMBER
+        if PyUnicode_Check(value):
+            return self.read_text(PyUnicode_FromObject(value).strip(), parse)
+        if PyLong_Check(value):
+            self.number = double_of(value)
+            return NUMBER
+        if value is None:
+            return MISSING
+        self.value = value
+        return NONE_THERE if value is absent else OTHER
+
+    cdef int read_text(self, str text, bint parse) except -1:
+        cdef Py_ssize_t n
+        cdef const char* start
+        self.value = text
+        if text in missing_texts:
+            return MISSING
+        try:
+            start = PyUnicode_AsUTF8AndSize(text, &n)
+        except UnicodeEncodeError:
+            return OTHER
+        if parse and number_in(start, n, &self.number):
+            self.may_be_name = is_exponential(start, n)
+            return NUMBER
+        if parse and looks_dated(start, n):
+            found = date_of(text)
+            if found is not None:
+                self.value = found
+                return OTHER
+        return NAME
+
+
+def read_values(list values, list names, double[::1] numbers, int32_t[::1] codes, bint parse, bint has_names, bint has_numbers,
+                const unsigned char[::1] live):
+    """Sort values into numbers and names, a place each; return {place: value} of all others (dates, lists ..).
+
+    numbers : NaN where there is none. codes : places in `names`, 0 for a missing value, -1 where there is no name. parse :
+    whether texts may be numbers and dates. has_names, has_numbers : what the column has had before. live : the rows that count
+    for those behind them; empty if none does.
+    """
+    cdef Py_ssize_t i
+    cdef int kind
+    cdef Reading reading = Reading()
+    cdef dict others = {}, code_of = {}, seen = {}      # seen: numbers and codes of texts that are the same in any row
     for i in range(len(values)):
         value = values[i]
-        if PyFloat_Check(value):
-            number = PyFloat_AS_DOUBLE(value)
-            if isnan(number):
-                codes[i] = 0
-            else:
-                numbers[i] = number
-        elif PyUnicode_Check(value):
-            found = seen.get(value, absent)
-            if found is absent:
-                text = value.strip()
-                found = None
-                if text in missing_texts:
-                    found = 0
-                else:
-                    start = PyUnicode_AsUTF8AndSize(text, &n)
-                    if parse and number_in(start, n, &number):
-                        found = number
-                    elif not (parse and looks_dated(start, n)):
-                        names.append(text)
-                        found = len(names) - 1
+        found = seen.get(value) if PyUnicode_CheckExact(value) else None
+        if found is None:
+            kind = reading.read(value, parse)
+            if kind == NUMBER and reading.may_be_name and has_names and not has_numbers:
+                kind = NAME
+            if kind == NUMBER:
+                found = reading.number
+            elif kind == NAME:
+                found = code_of.get(reading.value)
+                if found is None:
+                    found = code_of[reading.value] = len(names)
+                    names.append(reading.value)
+            elif kind == MISSING:
+                found = 0
+            elif kind == OTHER:
+                others[i] = reading.value
+            if found is not None and PyUnicode_CheckExact(value) and not reading.may_be_name:
                 seen[value] = found
-            if found is None:
-                others.append(i)
-            elif PyFloat_Check(found):
-                numbers[i] = found
-            else:
-                codes[i] = found
-        elif PyLong_Check(value):
-            numbers[i] = double_of(value)
-        elif value is None:
-            codes[i] = 0
-        elif value is not absent:
-            others.append(i)
+        if found is None:
+            continue
+        if PyFloat_Check(found):
+            numbers[i] = PyFloat_AS_DOUBLE(found)
+            has_numbers |= len(live) > 0 and live[i]
+        else:
+            codes[i] = found
+            has_names |= found > 0 and len(live) > 0 and live[i]
     return others
 
 
@@ -204,15 +318,18 @@ cdef inline double standard(const double* record, double x, double clip) noexcep
 
 
 def learn_column(const double[::1] x, const double[::1] weights, double[::1] record, double clip, double keep, double[::1] z,
-                 double[::1] before):
-    """Write the standardised values of a column into z, each by the record that has its row in it, and into `before` by the
-    record just before, if there is room. (No weights: all are 1.)"""
+                 double[::1] before, Py_ssize_t n_sharing):
+    """Write the standardised values of a column into z, each by the record that has it and what is before it in it, and into
+    `before`, if there is room, by the record just before its row, which has n_sharing values. (No weights: all are 1.)"""
     cdef Py_ssize_t i
+    cdef double[N_RECORD] start
     cdef bint weighted = len(weights) > 0, both = len(before) > 0
     with nogil:
         for i in range(len(x)):
             if both:
-                before[i] = 0.0 if isnan(x[i]) else standard(&record[0], x[i], clip)
+                if i % n_sharing == 0:
+                    memcpy(&start[0], &record[0], N_RECORD * sizeof(double))
+                before[i] = 0.0 if isnan(x[i]) else standard(&start[0], x[i], clip)
             if isnan(x[i]):
                 z[i] = 0.0
             else:
@@ -231,177 +348,298 @@ def apply_column(const double[::1] x, const double[::1] record, double clip, dou
 # --- rows ----------------------------------------------------------------------------------------------------------------------
 
 
-cdef inline Py_ssize_t insert(int32_t* columns, double* values, Py_ssize_t n, int32_t column, double value) noexcept nogil:
-    """Insert an entry into a row of n whose columns rise, adding to one that is there; return how many there are now."""
-    cdef Py_ssize_t i, k = n
-    while k > 0 and columns[k - 1] > column:
-        k -= 1
-    if k > 0 and columns[k - 1] == column:
-        values[k - 1] += value
-        return n
-    for i in range(n, k, -1):
-        columns[i], values[i] = columns[i - 1], values[i - 1]
-    columns[k], values[k] = column, value
-    return n + 1
-
-
 cdef int compare(const void* a, const void* b) noexcept nogil:
     return (<const int64_t*>a)[0] > (<const int64_t*>b)[0] or -((<const int64_t*>a)[0] < (<const int64_t*>b)[0])
 
 
+cdef Py_ssize_t add_up(int64_t* keys, const double* values, Py_ssize_t n, int32_t* columns, double* sums) noexcept nogil:
+    """Write the entries of a row in the order of columns, with what shares a column added up, and no zeros; return how many.
+
+    keys : columns * 2^32 + places in values, which are added in the order of these places.
+    """
+    cdef Py_ssize_t i, k, size = 0
+    cdef int64_t key
+    if n > FEW:
+        qsort(keys, n, sizeof(int64_t), compare)
+    else:
+        for i in range(1, n):
+            key, k = keys[i], i
+            while k > 0 and keys[k - 1] > key:
+                keys[k], k = keys[k - 1], k - 1
+            keys[k] = key
+    for i in range(n):
+        if i == 0 or keys[i] >> 32 != keys[i - 1] >> 32:
+            if size == 0 or sums[size - 1] != 0.0:
+                size += 1
+            columns[size - 1], sums[size - 1] = <int32_t>(keys[i] >> 32), 0.0
+        sums[size - 1] += values[keys[i] & 0x7fffffff]
+    return size - 1 if size > 0 and sums[size - 1] == 0.0 else size
+
+
 def assemble(const int32_t[:, ::1] columns, const double[:, ::1] values):
     """Return (data, indices, indptr) of rows; entry [p, i] is one of row i, none where the column is -1 or the value 0."""
-    cdef Py_ssize_t i, k, n, size, total = 0, n_parts = columns.shape[0], n_rows = columns.shape[1]
-    cdef int64_t p
+    cdef Py_ssize_t i, n, total = 0, p, n_parts = columns.shape[0], n_rows = columns.shape[1]
     data, indices, indptr = np.empty(n_parts * n_rows), np.empty(n_parts * n_rows, np.int32), np.zeros(n_rows + 1, np.int64)
-    cdef double[::1] out = data
+    cdef double[::1] out = data, row = np.empty(n_parts)
     cdef int32_t[::1] places = indices
-    cdef int64_t[::1] ends = indptr
-    cdef int64_t* keys = <int64_t*>malloc((n_parts + 1) * sizeof(int64_t))      # a column, and the number of its part
-    if keys == NULL:
-        raise MemoryError
+    cdef int64_t[::1] ends = indptr, keys = np.empty(n_parts, np.int64)
     with nogil:
         for i in range(n_rows):
-            n = size = 0
+            n = 0
             for p in range(n_parts):
                 if columns[p, i] >= 0 and values[p, i] != 0.0:
-                    keys[n] = <int64_t>columns[p, i] << 32 | p
+                    keys[n], row[n] = <int64_t>columns[p, i] << 32 | n, values[p, i]
                     n += 1
-            if n_parts > FEW:       # (so that each is inserted at the end)
-                qsort(keys, n, sizeof(int64_t), compare)
-            for k in range(n):
-                size = insert(&places[total], &out[total], size, <int32_t>(keys[k] >> 32), values[keys[k] & 0x7fffffff, i])
-            total += size
+            if n:
+                total += add_up(&keys[0], &row[0], n, &places[total], &out[total])
             ends[i + 1] = total
-    free(keys)
     return data[:total].copy(), indices[:total].copy(), indptr
 
 
-cdef array_of(const double* values, Py_ssize_t n):
-    found = np.empty(n)
-    cdef double[::1] out = found
-    if n:
-        memcpy(&out[0], values, n * sizeof(double))
-    return found
-
-
-cdef columns_of(const int32_t* columns, Py_ssize_t n):
-    found = np.empty(n, np.int32)
-    cdef int32_t[::1] out = found
-    if n:
-        memcpy(&out[0], columns, n * sizeof(int32_t))
-    return found
-
-
-cdef class Cell:
-    """Hold what `RowReader` knows of a column of the table; places are columns of the output, -1 where there is none yet.
-
-    mode : see below. index : place of its record. number, missing : places of its number and of its missing indicator. names :
-    places of its texts. hashes : whether a text that has no place is hashed.
-    """
-    cdef public int mode
-    cdef public Py_ssize_t index, number, missing
-    cdef public dict names
-    cdef public bint hashes
-
-    def __init__(self, mode):
-        self.mode, self.index, self.number, self.missing, self.names, self.hashes = mode, -1, -1, -1, {}, False
-
-
-cdef enum:
-    SKIPPED, PLAIN, NAMES       # modes: no part of the rows; numbers and names by value; names alone
-MODES = {"skipped": SKIPPED, "plain": PLAIN, "names": NAMES}
-
-
-cdef enum:
-    LEFT, NUMBER, NAMED, HASHED     # kinds of an entry: none here, to standardise, a name in a slot, a name behind the slots
-
-
-cdef struct Entry:
-    int kind
-    int32_t column
-    double value
-
-
 cdef class RowReader:
-    """Read single rows of a table whose columns and names are known, as dicts; leave all others to the vectorizer.
+    """Read single rows of tables, which are dicts, as one reads a table: by what has been learnt, and learning it or not.
 
-    Reading changes neither the reader nor the records.
+    Columns are read in the order in which they came first. A reader holds nothing but the options of its vectorizer.
     """
-    cdef dict cells
+    cdef dict how
+    cdef frozenset ignored, crossed
+    cdef tuple crosses
+    cdef bint is_strict
     cdef double clip, keep
-    cdef Py_ssize_t first, n_hashed, n_expected
+    cdef Py_ssize_t slots, n_hashed
+    cdef object as_text, features_of, words_of
 
-    def __init__(self, cells, clip, keep, first, n_hashed, n_expected):
-        """Take {name: Cell}; n_expected : columns that each row must have, -1 if any number is right."""
-        self.cells, self.clip, self.keep = cells, clip, keep
-        self.first, self.n_hashed, self.n_expected = first, n_hashed, n_expected
+    def __init__(self, options, as_text, features_of, words_of):
+        """Take the functions of these names of _columns.py and _parts.py, and one from a column's text to columns and values."""
+        self.how, self.ignored, self.crosses, self.is_strict = options.how, options.ignore, options.crosses, options.is_strict
+        self.clip, self.keep, self.slots, self.n_hashed = options.clip, options.keep, options.slots, options.n_hashed
+        self.crossed = frozenset(name for pair in options.crosses for name in pair)
+        self.as_text, self.features_of, self.words_of = as_text, features_of, words_of
 
-    def read(self, dict row, known, bint learn):
-        """Return (values, columns, what is left, records after it) of a row, with what has to go the long way as a dict; None if
-        all of it has."""
-        cdef int32_t[FEW] columns
-        cdef double[FEW] values
-        cdef Py_ssize_t n = 0
-        cdef bint is_hashed = False
-        cdef Entry entry
-        cdef double* record
-        cdef dict left = {}
-        cdef double[:, ::1] records
-        known = known.copy() if learn else known
-        records = known
-        if len(row) > FEW or self.n_expected >= 0 and len(row) != self.n_expected:
+    def read(self, dict row, learnt, bint learn):
+        """Return values and columns of a row, and what has been learnt after it; None where the long way has to raise an
+        error."""
+        cdef RowRead reading = RowRead()
+        cdef Py_ssize_t order, last = 0
+        if self.is_strict and (learnt.expected is None or learnt.expected != row.keys()):
             return None
+        reading.start(self, learnt, learn)
         for name, value in row.items():
-            found = self.cells.get(name)
-            entry.kind = LEFT if found is None else self.kind_of(<Cell>found, name, value, &entry)
-            if entry.kind == LEFT:
-                left[name] = value
-            elif entry.kind == NUMBER:
-                record = &records[(<Cell>found).index, 0]
-                if learn:
-                    take(record, entry.value, 1.0, self.keep)
-                entry.value = standard(record, entry.value, self.clip)
-            if entry.kind != LEFT and entry.value != 0.0:
-                n = insert(columns, values, n, entry.column, entry.value)
-            is_hashed |= entry.kind == HASHED
-        if left and (is_hashed or self.n_expected >= 0):    # (sums of what meets in a column are of one order)
+            known = reading.columns.find(name)
+            order = LAST if known is None else (<tuple>known)[ORDER]
+            if order < last or not PyUnicode_CheckExact(name):
+                row = in_order(row, reading.columns)
+                return None if row is None else self.read(row, learnt, learn)
+            last = order
+            if known is None and not is_valid(name):
+                return None
+            if not (self.ignored and name in self.ignored) and not reading.cell(name, value, known):
+                return None
+        for a, b in self.crosses:
+            reading.cross(a, b)
+        return reading.end()
+
+
+cdef enum:
+    ORDER, KINDS, TYPED, ORIGIN         # places in a `Known`
+    NEW = -2                            # the record of a hashed column that has had no number
+cdef Py_ssize_t LAST = 1 << 62          # the order of a column that is new
+
+
+cdef dict in_order(dict row, Map columns):
+    """Return a row in the order of columns, new ones last, with texts as names; None if two names are the same or one is none."""
+    cdef list cells = []
+    for name, value in row.items():
+        if isinstance(name, int | np.integer) and not isinstance(name, bool):
+            name = str(name)
+        if not PyUnicode_Check(name):
             return None
-        return array_of(values, n), columns_of(columns, n), left, known
+        name = PyUnicode_FromObject(name)
+        known = columns.find(name)
+        cells.append((LAST if known is None else (<tuple>known)[ORDER], len(cells), name, value))
+    cells.sort()
+    found = {name: value for _, _, name, value in cells}
+    return found if len(found) == len(row) else None
 
-    cdef int kind_of(self, Cell cell, str name, value, Entry* entry) except -1:
-        """Find the column and value of a cell; return its kind. (A number's value is not standardised.)"""
-        cdef Py_ssize_t size
-        cdef const char* start
-        entry.value, entry.column = 1.0, -1
-        if cell.mode == SKIPPED:
-            entry.value = 0.0
-            return NAMED
-        if PyFloat_Check(value):
-            entry.value = PyFloat_AS_DOUBLE(value)
-        elif PyUnicode_Check(value):
-            found = cell.names.get(value)
-            if found is not None:
-                entry.column = found
-                return NAMED
-            start = PyUnicode_AsUTF8AndSize(value, &size)
-            if cell.mode == NAMES or not number_in(start, size, &entry.value):
-                if not self.can_hash(cell, value, start, size):
-                    return LEFT
-                entry.column, entry.value = column_of(f"{name}={value}", self.first, self.n_hashed)
-                return HASHED
-        elif PyLong_Check(value):
-            entry.value = double_of(value)
-        if value is None or isnan(entry.value):
-            entry.column, entry.value = <int32_t>cell.missing, 1.0
-            return NAMED if cell.missing >= 0 else LEFT
-        if cell.mode == NAMES or cell.index < 0 or not fabs(entry.value) <= largest:
-            return LEFT
-        entry.column = <int32_t>cell.number
-        return NUMBER if PyFloat_Check(value) or PyLong_Check(value) or PyUnicode_Check(value) else LEFT
 
-    cdef bint can_hash(self, Cell cell, str value, const char* start, Py_ssize_t size) except -1:
-        """Return True for a text that is a name beyond the slots: neither missing nor a date, without spaces around it."""
-        if not cell.hashes or value in missing_texts or (cell.mode == PLAIN and looks_dated(start, size)):
+cdef class RowRead:
+    """Hold a row while it is read.
+
+    learnt : what has been learnt, a copy of it where the row is learnt. column, at, sign : of the last feature that had its place
+    looked up; the column is -1 where it has none, and the record is -1 where it is no number's, NEW where it has had no number.
+    cells : the features and values of columns that are crossed. words : columns and values of texts.
+    """
+    cdef RowReader reader
+    cdef object learnt
+    cdef Map columns, features, hashed
+    cdef Records records
+    cdef Reading value
+    cdef bint learn, is_refused
+    cdef Py_ssize_t column, at
+    cdef double sign
+    cdef dict cells
+    cdef list words
+    cdef int64_t* keys
+    cdef double* values
+    cdef Py_ssize_t n, room
+
+    def __dealloc__(self):
+        free(self.keys)
+        free(self.values)
+
+    cdef int start(self, RowReader reader, learnt, bint learn) except -1:
+        self.reader, self.learn, self.learnt = reader, learn, learnt.copy() if learn else learnt
+        self.columns, self.features, self.hashed = self.learnt.columns, self.learnt.features, self.learnt.hashed
+        self.records, self.value, self.cells, self.words = self.learnt.records, Reading(), {}, []
+        self.keys, self.values = NULL, NULL
+        return 0
+
+    cdef bint cell(self, str name, value, known) except -1:
+        """Read a cell; return False if an error has to be raised."""
+        cdef RowReader reader = self.reader
+        how = reader.how.get(name)
+        typed = None if known is None else (<tuple>known)[TYPED]
+        if how == "text":
+            return self.text(name, value)
+        if how == "category" and not PyUnicode_Check(value):
+            value = reader.as_text(value)
+        cdef int kind = self.value.read(value, how != "category" and typed != "category")
+        if kind == NUMBER and self.value.may_be_name and how != "number" and known is not None:
+            if "category" in (<tuple>known)[KINDS] and "number" not in (<tuple>known)[KINDS]:
+                kind = NAME
+        if kind == NUMBER:
+            if not fabs(self.value.number) <= largest:
+                return False
+            seen = "number"
+            self.keep(name, name, self.number(name, self.value.number))
+        elif kind == NAME or kind == MISSING:
+            seen = "category" if kind == NAME else "missing"
+            feature = f"{name}={self.value.value}" if kind == NAME else f"{name}=?"
+            self.keep(name, feature, self.name(feature, 1.0, True))
+        elif kind == NONE_THERE:
+            return True
+        else:
+            found = reader.features_of(name, self.value.value, None if known is None else (<tuple>known)[ORIGIN])
+            if found is None:
+                return False
+            seen, features, origin = found
+            for feature, x, given in features:
+                self.keep(name, feature, self.name(feature, given, True) if x is None else self.number(feature, x))
+            if self.learn and origin is not None and (known is None or (<tuple>known)[ORIGIN] is None):
+                self.learnt.see(name, (seen,), None, origin)
+        if seen != "missing" and (how == "number" and seen != "number" or typed is not None and typed != seen):
             return False
-        return value.strip() == value
+        self.see(name, known, seen)
+        return not self.is_refused
+
+    cdef bint text(self, str name, value) except -1:
+        """Read a text by its words."""
+        if not self.reader.n_hashed:
+            return False
+        seen = "missing" if validate.is_missing(value) else "text"
+        if seen == "missing":
+            self.name(f"{name}=?", 1.0, True)
+        elif isinstance(value, str | bytes):
+            self.words.append(self.reader.words_of(name, value))
+        elif value is not absent:
+            return False
+        if value is not absent:
+            self.see(name, self.columns.find(name), seen)
+        return not self.is_refused
+
+    cdef int see(self, str name, known, seen) except -1:
+        if self.learn and (known is None or seen not in (<tuple>known)[KINDS]):
+            self.learnt.see(name, (seen,))
+        return 0
+
+    cdef int keep(self, str name, feature, double value) except -1:
+        if self.reader.crosses and name in self.reader.crossed:
+            self.cells.setdefault(name, []).append((feature, value))
+        return 0
+
+    cdef int find(self, str feature, bint is_number, bint is_given) except -1:
+        """Look up the column of a feature, its sign there, and its record; give it a slot if it has none and learns."""
+        found = self.features.find(feature)
+        cdef bint is_full = found is None and len(self.features) == self.reader.slots
+        if found is None and self.learn and not is_full:
+            self.learnt.add_slot(feature, is_number)
+            self.features = self.learnt.features
+            found = self.features.find(feature)
+        self.sign, self.column, self.at = 1.0, -1, -1
+        if found is not None:
+            self.column, self.at = (<tuple>found)[0], (<tuple>found)[1]
+        elif self.reader.n_hashed and is_full:
+            self.column, self.sign = column_of(feature, self.reader.slots, self.reader.n_hashed)
+            if is_number and self.learn:
+                self.at = self.learnt.add_hashed(self.column)
+                self.hashed = self.learnt.hashed
+            elif is_number:
+                found = self.hashed.find(self.column)
+                self.at = NEW if found is None else found
+        elif self.reader.is_strict and is_given and not feature.endswith("=?"):
+            self.is_refused = True
+        return 0
+
+    cdef double number(self, str feature, double x) except? -1.0:
+        """Learn a number if it is to be learnt, and add it to the row, standardised; return what it is then."""
+        cdef double[N_RECORD] none
+        cdef double* record
+        cdef double value = 0.0
+        self.find(feature, True, True)
+        if self.at >= 0 and self.learn:
+            record = self.records.to_change(self.at)
+            take(record, x, 1.0, self.reader.keep)
+            value = standard(record, x, self.reader.clip)
+        elif self.at >= 0:
+            value = standard(self.records.at(self.at), x, self.reader.clip)
+        elif self.at == NEW:
+            none[N], none[MEAN], none[SQUARES], none[NOT_BINARY] = 0.0, 0.0, 0.0, 0.0
+            value = standard(none, x, self.reader.clip)
+        self.add(self.column, self.sign * value)
+        return value
+
+    cdef double name(self, str feature, double value, bint is_given) except? -1.0:
+        """Add a feature of this value to the row."""
+        self.find(feature, False, is_given)
+        self.add(self.column, self.sign * value)
+        return value
+
+    cdef int cross(self, str a, str b) except -1:
+        for one, x in self.cells.get(a, ()):
+            for other, z in self.cells.get(b, ()):
+                self.name(f"{one}^{other}", <double>x * <double>z, False)
+        return 0
+
+    cdef int add(self, Py_ssize_t column, double value) except -1:
+        cdef void* more
+        if column < 0 or value == 0.0:
+            return 0
+        if self.n == self.room:
+            self.room = 2 * self.room + FEW
+            more = realloc(self.keys, self.room * sizeof(int64_t))
+            if more == NULL:
+                raise MemoryError
+            self.keys = <int64_t*>more
+            more = realloc(self.values, self.room * sizeof(double))
+            if more == NULL:
+                raise MemoryError
+            self.values = <double*>more
+        self.keys[self.n], self.values[self.n] = <int64_t>column << 32 | self.n, value
+        self.n += 1
+        return 0
+
+    cdef end(self):
+        """Return values, columns and what has been learnt."""
+        cdef int32_t[::1] columns
+        cdef double[::1] values
+        cdef Py_ssize_t size = 0
+        for places, numbers in self.words:
+            for column, value in zip(places.tolist(), numbers.tolist()):
+                self.add(column, value)
+        found, where = np.empty(self.n), np.empty(self.n, np.int32)
+        if self.n:
+            columns, values = where, found
+            size = add_up(self.keys, self.values, self.n, &columns[0], &values[0])
+        if self.learn:
+            self.learnt.t += 1
+        return found[:size], where[:size], self.learnt

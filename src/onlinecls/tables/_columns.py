@@ -12,13 +12,14 @@ import numpy as np
 
 from .._input import validate
 from .._input.compat import issparse
-from ._cells import ABSENT, MISSING_TEXTS, number_of, read_values
+from ._cells import ABSENT, DAYS, LARGEST, MISSING_TEXTS, is_valid, may_be_name, number_of, read_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
 _HOW = "Give a data frame, an Arrow table, a list of dicts, one a row, or a dict of columns."
+HALVES = "Half of a surrogate pair stands for nothing: read the text with the right encoding."
 _NO_TYPE = "values"  # of a column whose values each say what they are
 _SAMPLE = 10  # first texts of a column that say whether it is worth reading the others as numbers
 _LONGEST = 64  # characters of a text at which `read_values` takes it for no number
@@ -108,21 +109,23 @@ def _is_pandas(X: Any) -> bool:
     return isinstance(X, getattr(sys.modules.get("pandas"), "DataFrame", ()))
 
 
-def name_of(who: str, name: Any) -> str:
+def name_of(who: str, name: Any, where: str = "") -> str:
     """Return the name of a column as a text."""
+    if isinstance(name, str) and is_valid(name):
+        return str.__str__(name)  # (of a subclass, the text itself)
     if isinstance(name, str):
-        return name
+        raise ValueError(f"{who}: names of columns must be valid Unicode, got {validate.brief(name)}{where}. {HALVES}")
     if isinstance(name, int | np.integer) and not isinstance(name, bool):
         return str(name)
-    raise TypeError(f"{who}: names of columns must be texts or integers, got {validate.brief(name)}.")
+    raise TypeError(f"{who}: names of columns must be texts or integers, got {validate.brief(name)}{where}.")
 
 
-def _named(who: str, names: Any, columns: Any) -> dict[str, Column]:
+def _named(who: str, names: Any, columns: Any, where: str = "") -> dict[str, Column]:
     found: dict[str, Column] = {}
     for name, column in zip(names, columns, strict=True):
-        name = name_of(who, name)
+        name = name_of(who, name, where)
         if name in found:
-            raise ValueError(f"{who}: names of columns must be different, got two columns {name!r}. Rename one of them.")
+            raise _two_columns(who, name)
         found[name] = column
     return found
 
@@ -132,19 +135,27 @@ def _of_rows(who: str, rows: list, live: np.ndarray) -> dict[str, Column]:
     if set(map(type, rows)) == {dict} and len(set(map(len, rows))) == 1 and (names := list(rows[int(live.argmax())])):
         with suppress(KeyError):  # (all have the same columns, mostly)
             values = zip(*map(itemgetter(*names), rows), strict=True) if len(names) > 1 else [[row[names[0]] for row in rows]]
-            return _named(who, names, map(untyped, map(list, values)))
+            return _named(who, names, map(untyped, map(list, values)), " in row 0")
     for at, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise TypeError(f"{who}: X must be a table, got a list with {validate.brief(row)} in row {at}. {_HOW}")
-    columns: dict[Any, list] = {}
+    columns: dict[str, list] = {}
+    text_of: dict[Any, str] = {}
     for at in np.argsort(~live, kind="stable").tolist():  # (what rows of weight 0 have comes last)
-        for name in rows[at]:
-            if name not in columns:
-                columns[name] = [ABSENT] * len(rows)
-    for at, row in enumerate(rows):
-        for name, value in row.items():
-            columns[name][at] = value
-    return _named(who, columns, map(untyped, columns.values()))
+        for name, value in rows[at].items():
+            if name not in text_of:
+                text_of[name] = name_of(who, name, f" in row {at}")
+            column = columns.setdefault(text_of[name], [])
+            if not column:
+                column += [ABSENT] * len(rows)
+            if column[at] is not ABSENT:
+                raise _two_columns(who, text_of[name])
+            column[at] = value
+    return dict(zip(columns, map(untyped, columns.values()), strict=True))
+
+
+def _two_columns(who: str, name: str) -> ValueError:
+    return ValueError(f"{who}: names of columns must be different, got two columns {name!r}. Rename one of them.")
 
 
 def _of_mapping(who: str, X: Mapping) -> tuple[int, dict[str, Column]]:
@@ -191,8 +202,7 @@ def _seconds(values: np.ndarray) -> np.ndarray:
 
 
 def _of_dates(values: np.ndarray, make: Callable[[], list]) -> Column:
-    has_no_time = values.dtype in ("datetime64[D]", "datetime64[M]", "datetime64[Y]")
-    return Column("day" if has_no_time else "date", _seconds(values), make)
+    return Column("day" if values.dtype in DAYS else "date", _seconds(values), make)
 
 
 def _of_pandas(who: str, name: Any, column: Any) -> Column:
@@ -241,33 +251,40 @@ def _of_arrow_column(who: str, name: Any, column: Any) -> Column:
         codes = np.where(np.isnan(codes), 0, codes + 1).astype(np.int32)
         return Column("category", codes, make, [None, *column.dictionary.to_pylist()])
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
+        column = column.cast(pyarrow.string()) if types.is_decimal(kind) else column  # (whose own cast may miss the last bit)
         values = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
         return Column("number", np.array(values, np.float64), make)
     if types.is_duration(kind):
         return Column("number", _seconds(np.asarray(column.to_numpy(zero_copy_only=False))), make)
     if types.is_timestamp(kind) or types.is_date(kind):
+        column = column.cast(pyarrow.date32(), safe=False) if types.is_date64(kind) else column
         utc = column.cast(pyarrow.timestamp("us"), safe=False)
         values = _seconds(np.asarray(utc.to_numpy(zero_copy_only=False), "datetime64[us]"))
-        return Column("day" if types.is_date32(kind) else "date", values, make)
+        return Column("day" if types.is_date(kind) else "date", values, make)
     if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
         return Column("texts", column.cast(pyarrow.large_string()) if "view" in str(kind) else column, make)
     return untyped(make())
 
 
-def numbers_of_texts(column: Any) -> np.ndarray | None:
-    """Return an Arrow array of texts as float64, NaN where one is missing; None unless all are plain numbers or missing."""
+def numbers_of_texts(column: Any, has_only_names: bool) -> np.ndarray | None:
+    """Return an Arrow array of texts as float64, NaN where one is missing; None unless all are plain numbers or missing.
+
+    has_only_names : whether the column has had names and no numbers, so that some texts are names as well as numbers.
+    """
     import pyarrow
     from pyarrow import compute
 
     first = column.slice(0, _SAMPLE).to_pylist()
     if not all(text is None or text in MISSING_TEXTS or number_of(text) is not None for text in first):
         return None
+    if has_only_names and compute.any(compute.match_substring_regex(column, "[eE]")).as_py():
+        return None
     numbers = _cast(column) if column.null_count == 0 and MISSING_TEXTS.isdisjoint(first) else None
-    if numbers is None or not np.isfinite(numbers).all():
+    if numbers is None or not (np.abs(numbers) <= LARGEST).all():
         missing = compute.is_in(column, value_set=pyarrow.array(sorted(MISSING_TEXTS), column.type))
         numbers = _cast(compute.if_else(missing, None, column))
         there = ~missing.to_numpy(zero_copy_only=False) & column.is_valid().to_numpy(zero_copy_only=False)
-        if numbers is None or not np.isfinite(numbers[there]).all():
+        if numbers is None or not (np.abs(numbers[there]) <= LARGEST).all():
             return None
     longest = compute.max(compute.binary_length(column)).as_py() or 0
     return numbers if longest < _LONGEST else None
@@ -283,36 +300,37 @@ def _cast(column: Any) -> np.ndarray | None:
         return None
 
 
-def coded(column: Any) -> tuple[np.ndarray, list]:
-    """Return the texts of an Arrow array, each once, in order, and the place of each row's text among them."""
+def coded(column: Any) -> tuple[np.ndarray, list] | None:
+    """Return the texts of an Arrow array, each once, in order, and the place of each row's text among them; None if what one
+    means may depend on the row."""
     if hasattr(column, "combine_chunks"):
         column = column.combine_chunks()
     found = column.dictionary_encode("encode")
-    return found.indices.to_numpy(zero_copy_only=False), found.dictionary.to_pylist()
+    texts = found.dictionary.to_pylist()
+    if any(text is not None and may_be_name(text) for text in texts):
+        return None
+    return found.indices.to_numpy(zero_copy_only=False), texts
 
 
-def numbers_and_names(column: Column, parse: bool) -> tuple[np.ndarray, np.ndarray, list, list[int], list]:
-    """Return numbers, codes, names, the places of what is neither, and the values of a column that is not dates.
+def numbers_and_names(
+    column: Column, parse: bool, kinds: tuple[str, ...], live: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, list, dict[int, Any]]:
+    """Return numbers, codes, names, and what is neither, by its place, of a column that is not dates.
 
-    parse : whether texts may be numbers and dates.
+    parse : whether texts may be numbers and dates. kinds : what the column has had. live : see `read_values`.
     """
     if column.kind == "number":
-        missing = np.isnan(column.data)
-        return column.data, np.where(missing, np.int32(0), np.int32(-1)), [None], [], []
-    if column.kind == "category":
-        return (np.full(len(column.data), np.nan), *_names_of(column), [], [])
-    values = column.data if column.kind == _NO_TYPE else column.values()
+        return column.data, np.where(np.isnan(column.data), np.int32(0), np.int32(-1)), [None], {}
+    is_typed = column.kind == "category"
+    values = [None if name is None else as_text(name) for name in column.names or ()] if is_typed else column.values()
     numbers, codes, names = np.full(len(values), np.nan), np.full(len(values), -1, np.int32), [None]
-    others = read_values(values, {}, names, numbers, codes, parse)
-    return numbers, codes, names, others, values
-
-
-def _names_of(column: Column) -> tuple[np.ndarray, list]:
-    """Return the codes and names of a column of categories as if its texts had come one by one."""
-    texts: list = [None if name is None else as_text(name) for name in column.names or ()]
-    codes, names = np.full(len(texts), -1, np.int32), [None]
-    read_values(texts, {}, names, np.empty(len(texts)), codes, False)
-    return codes[column.data], names
+    others = read_values(
+        values, names, numbers, codes, parse and not is_typed, "category" in kinds, "number" in kinds, live.astype(np.uint8)
+    )
+    if is_typed:  # (as if its texts had come one by one)
+        others = {row: others[code] for row, code in enumerate(column.data.tolist()) if code in others} if others else {}
+        numbers, codes = np.full(len(column.data), np.nan), codes[column.data]
+    return numbers, codes, names, others
 
 
 def as_text(value: Any) -> Any:
@@ -322,6 +340,8 @@ def as_text(value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     if value is None or validate.is_missing(value):
         return None
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value.isoformat() if hasattr(value, "isoformat") else str(value)

@@ -2,100 +2,110 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from .._saving import require
 from ._cells import column_of
+from ._persistent import Map, Records
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any, Self
 
 N_RECORD = 4  # numbers of a record (_cells.pyx)
 KINDS = ("number", "category", "date", "list", "text", "missing")
 
 
-class Learnt:
-    """Hold what has been learnt. It never changes once it is known: a call that learns changes a copy, which takes its place when
-    all has gone well, so that readers in other threads read what was learnt at one moment.
+class Known(NamedTuple):
+    """Hold what is known of a column of the table.
 
-    shape : (slots, bits). kinds : those of each column so far, in the order of columns. typed : the kind of columns whose type
-    names it. slots : the features that have one, in order. numbers : the record of each number that has a slot. names : columns
-    of all features that have a slot. hashed : the record of each column beyond the slots that holds a number. origins : the first
-    date of each column of dates. expected : the columns of the first row. t : rows of weight > 0 so far. reader : of single rows,
-    with the options that it reads by; it depends on all of this but the records.
+    order : its place among all columns. kinds : of its values, in the order in which they came. typed : the kind that its type
+    names. origin : its first date, in days since 1970.
     """
 
-    __slots__ = (
-        "expected", "hashed", "kinds", "names", "numbers", "origins", "reader", "records", "shape", "slots", "t", "typed",
-    )
+    order: int
+    kinds: tuple[str, ...] = ()
+    typed: str | None = None
+    origin: float | None = None
+
+
+UNKNOWN = Known(2**62)
+
+
+class Learnt:
+    """Hold what has been learnt. It never changes once it is shared: a call that learns changes a copy, at a cost that does not
+    depend on its size, and the copy takes its place when all has gone well. Readers in other threads read all of one moment.
+
+    shape : (slots, bits). columns : what is `Known` of each column. features : of all that have a slot, its number and the
+    number of its record, -1 for a name. hashed : the record of each column beyond the slots that holds a number. expected : the
+    columns of the first row. t : rows of weight > 0 so far.
+    """
+
+    __slots__ = ("columns", "expected", "features", "hashed", "records", "shape", "t")
 
     def __init__(self, shape: tuple[int, int]):
         self.shape, self.t = shape, 0
-        self.kinds: dict[str, tuple[str, ...]] = {}
-        self.typed: dict[str, str] = {}
-        self.slots: list[str] = []
-        self.numbers: dict[str, int] = {}
-        self.names: dict[str, int] = {}
-        self.hashed: dict[int, int] = {}
-        self.origins: dict[str, float] = {}
+        self.columns, self.features, self.hashed, self.records = Map(), Map(), Map(), Records()
         self.expected: frozenset[str] | None = None
-        self.records = np.zeros((8, N_RECORD))
-        self.reader: tuple[Any, Any] | None = None
 
     def copy(self) -> Learnt:
-        found = Learnt(self.shape)
-        for name in self.__slots__:
-            value = getattr(self, name)
-            setattr(found, name, value.copy() if isinstance(value, dict | list | np.ndarray) else value)
-        found.reader = None
-        return found
-
-    def with_records(self, records: np.ndarray, n_rows: int) -> Learnt:
-        """Return what is known after so many rows with nothing new in them, which have left these records."""
         found = Learnt.__new__(Learnt)
-        for name in self.__slots__:
-            setattr(found, name, getattr(self, name))
-        found.records, found.t = records, self.t + n_rows
+        found.shape, found.t, found.columns, found.features = self.shape, self.t, self.columns, self.features
+        found.hashed, found.expected, found.records = self.hashed, self.expected, self.records.copy()
         return found
 
     def __deepcopy__(self, memo: object) -> Self:
         return self  # (it never changes)
 
-    def __getstate__(self) -> tuple[None, dict[str, Any]]:
-        return None, {name: None if name == "reader" else getattr(self, name) for name in self.__slots__}
+    @property
+    def kinds(self) -> dict[str, tuple[str, ...]]:
+        """The kinds of each column, in the order of columns."""
+        return {name: known.kinds for name, known in sorted(self.columns.items(), key=lambda pair: pair[1].order)}
 
     @property
-    def n_records(self) -> int:
-        return len(self.numbers) + len(self.hashed)
+    def slots(self) -> dict[str, int]:
+        """The record of each feature that has a slot, -1 for a name, in the order of slots."""
+        return {feature: at for feature, (_, at) in sorted(self.features.items(), key=lambda pair: pair[1][0])}
+
+    @property
+    def numbers(self) -> dict[str, np.ndarray]:
+        """The record of each number that has a slot, in the order of slots."""
+        return {feature: self.records.read(at) for feature, at in self.slots.items() if at >= 0}
 
     @property
     def is_full(self) -> bool:
-        return len(self.slots) == self.shape[0]
+        return len(self.features) == self.shape[0]
+
+    def known(self, name: str) -> Known:
+        return self.columns.get(name) or UNKNOWN
+
+    def place(self, feature: str) -> int | None:
+        """Return the slot of a feature; None if it has none."""
+        found = self.features.get(feature)
+        return None if found is None else found[0]
 
     def add_slot(self, feature: str, is_number: bool) -> None:
-        self.names[feature] = len(self.slots)
-        self.slots.append(feature)
-        if is_number:
-            self._make_room()
-            self.numbers[feature] = self.n_records
+        self.features = self.features.with_item(feature, (len(self.features), self.records.add() if is_number else -1))
 
     def add_hashed(self, column: int) -> int:
         """Return the record of a column beyond the slots, which is made if there is none."""
         found = self.hashed.get(column)
         if found is None:
-            self._make_room()
-            found = self.hashed[column] = self.n_records
+            found = self.records.add()
+            self.hashed = self.hashed.with_item(column, found)
         return found
 
-    def _make_room(self) -> None:
-        if self.n_records == len(self.records):
-            self.records = np.concatenate([self.records, np.zeros_like(self.records)])
-
-    def see(self, name: str, kind: str) -> None:
-        if kind not in self.kinds[name]:
-            self.kinds[name] = (*self.kinds[name], kind)
+    def see(self, name: str, kinds: Iterable[str], typed: str | None = None, origin: float | None = None) -> None:
+        """Note kinds of a column, the one that its type names, and its first date."""
+        known = self.columns.get(name) or Known(len(self.columns))
+        new = tuple(kind for kind in kinds if kind not in known.kinds)
+        seen = Known(
+            known.order, known.kinds + new, known.typed or typed, origin if known.origin is None else known.origin,
+        )
+        if seen != known or not known.kinds:
+            self.columns = self.columns.with_item(name, seen)
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
@@ -104,50 +114,55 @@ class Learnt:
 
         Its days since the first date become days since the first date here.
         """
-        for name, kinds in other.kinds.items():
-            self.kinds.setdefault(name, ())
-            for kind in kinds:
-                self.see(name, kind)
-        self.typed = {**other.typed, **self.typed}
-        self.origins = {**other.origins, **self.origins}
+        moved = {}
+        for name in other.kinds:
+            its = other.known(name)
+            self.see(name, *its[1:])
+            origin = self.known(name).origin
+            if its.origin is not None and origin is not None:
+                moved[f"{name}.days"] = its.origin - origin
         self.expected = other.expected if self.expected is None else self.expected
-        for feature in other.slots:
-            if feature not in self.names and not self.is_full:
-                self.add_slot(feature, feature in other.numbers)
-        moved = {f"{name}.days": origin - self.origins[name] for name, origin in other.origins.items()}
-        unmoved = (name for name, by in moved.items() if by and not (name in self.numbers and name in other.numbers))
-        lost = next(unmoved, None)
+        theirs = other.slots
+        for feature, at in theirs.items():
+            if feature not in self.features and not self.is_full:
+                self.add_slot(feature, at >= 0)
+        mine = self.slots
+        lost = next((name for name, by in moved.items() if by and not mine.get(name, -1) >= 0 <= theirs.get(name, -1)), None)
         if lost is not None:  # (who knows what of a hashed column's mean is days)
             raise ValueError(
                 f"TableVectorizer: merge must have slots for dates that begin on different days, got {lost!r} without one. Give "
                 "more slots, or learn in one stream."
             )
         slots, bits = self.shape
-        pairs = [(self.add_hashed(column), at, 0.0) for column, at in other.hashed.items()]
-        for feature, at in other.numbers.items():
-            mine = self.numbers.get(feature)
-            if mine is None and bits:
-                mine = self.add_hashed(column_of(feature, slots, 1 << bits)[0])
-            if mine is not None:
-                pairs.append((mine, at, moved.get(feature, 0.0)))
-        for mine, its, shift in pairs:
-            a, b = self.records[mine], other.records[its]
+        pairs = [(self.add_hashed(column), at, 0.0) for column, at in sorted(other.hashed.items())]
+        for feature, at in theirs.items():
+            place = self.features.get(feature)
+            if at >= 0 and (place is not None or bits):
+                to = place[1] if place is not None else self.add_hashed(column_of(feature, slots, 1 << bits)[0])
+                pairs += [(to, at, moved.get(feature, 0.0))] if to >= 0 else []
+        for to, at, shift in pairs:
+            a, b = self.records.read(to), other.records.read(at)
             n, d = a[0] + b[0], b[1] + shift - a[1]
             if b[0] > 0.0:
-                self.records[mine] = (n, a[1] + d * (b[0] / n), a[2] + b[2] + d * d * (a[0] * b[0] / n), max(a[3], b[3]))
+                sums = n, a[1] + d * (b[0] / n), a[2] + b[2] + d * d * (a[0] * b[0] / n), max(a[3], b[3])
+                self.records.write(to, np.array(sums))
         self.t += other.t
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def described(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Describe it by what JSON holds, and arrays."""
+        """Describe it by what JSON holds, and arrays. Records stand in the order of slots, then of columns."""
+        slots, hashed = self.slots, sorted(self.hashed.items())
+        order = [at for at in slots.values() if at >= 0] + [at for _, at in hashed]
+        new = {at: k for k, at in enumerate(order)}
+        columns = [(name, self.known(name)) for name in self.kinds]
         return {
             "shape": list(self.shape), "t": self.t,
-            "columns": [[name, list(kinds), self.typed.get(name), self.origins.get(name)] for name, kinds in self.kinds.items()],
-            "slots": [[feature, self.numbers.get(feature)] for feature in self.slots],
-            "hashed": [list(pair) for pair in self.hashed.items()],
+            "columns": [[name, list(known.kinds), known.typed, known.origin] for name, known in columns],
+            "slots": [[feature, new.get(at)] for feature, at in slots.items()],
+            "hashed": [[column, new[at]] for column, at in hashed],
             "expected": None if self.expected is None else sorted(self.expected),
-        }, {"records": self.records[: self.n_records].copy()}
+        }, {"records": self.records.array()[order]}
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], shape: tuple[int, int], n_columns: int) -> Self:
@@ -156,30 +171,27 @@ class Learnt:
         found, records = cls(shape), arrays["records"]
         found.t = header["t"]
         for name, kinds, typed, origin in header["columns"]:
-            require(type(name) is str and name not in found.kinds, "different names of columns", name)
+            require(type(name) is str and name not in found.columns, "different names of columns", name)
             require(type(kinds) is list and set(kinds) <= set(KINDS), "known kinds", kinds)
             require(typed is None or typed in kinds, "a type among the kinds", typed)
             require(origin is None or (type(origin) is float and abs(origin) < 1e13), "a first date", origin)
-            found.kinds[name] = tuple(kinds)
-            found.typed.update({name: typed} if typed is not None else {})
-            found.origins.update({name: origin} if origin is not None else {})
+            found.see(name, kinds, typed, origin)
+        places = []
         for feature, record in header["slots"]:
-            require(type(feature) is str and feature not in found.names and not found.is_full, "different features", feature)
-            found.names[feature] = len(found.slots)
-            found.slots.append(feature)
-            if record is not None:
-                found.numbers[feature] = record
+            require(type(feature) is str and feature not in found.features and not found.is_full, "different features", feature)
+            found.features = found.features.with_item(feature, (len(found.features), -1 if record is None else record))
+            places += [] if record is None else [record]
         for column, record in header["hashed"]:
             require(type(column) is int and shape[0] <= column < n_columns, "columns behind the slots", column)
             require(column not in found.hashed, "different columns", column)
-            found.hashed[column] = record
-        places = [*found.numbers.values(), *found.hashed.values()]
+            found.hashed = found.hashed.with_item(column, record)
+            places.append(record)
         require(all(type(at) is int for at in places) and sorted(places) == list(range(len(places))), "a record each", places)
         require(records.dtype == np.float64 and records.shape == (len(places), N_RECORD), "records of numbers", records.dtype)
         finite = np.isfinite(records[:, :2]).all() and not np.isnan(records[:, 2]).any()
         right = finite and (records[:, 0] >= 0.0).all() and np.isin(records[:, 3], (0.0, 1.0)).all()
         require(bool(right), "records as learning leaves them", records.dtype)
-        found.records = np.concatenate([records, np.zeros((8, N_RECORD))])
+        found.records = Records(np.ascontiguousarray(records))
         expected = header["expected"]
         require(expected is None or all(type(name) is str for name in expected), "names of columns", expected)
         found.expected = None if expected is None else frozenset(expected)

@@ -30,25 +30,30 @@ def move_between(before: Learnt, after: Learnt, width: int) -> Move:
     A number is z = (x - μ)/s before and (x - μ')/s' after: w z = (w s'/s) z' + w (μ' - μ)/s.
     """
     slots, bits = before.shape
-    lost = next((feature for feature in before.slots if feature not in after.names), None)
+    old_slots, new_slots = before.slots, after.slots
+    lost = next((feature for feature in old_slots if feature not in new_slots), None)
     if lost is None and bits and before.is_full:
-        lost = next((feature for feature in after.slots if feature not in before.names), None)
+        lost = next((feature for feature in new_slots if feature not in old_slots), None)
     if lost is not None:
         raise ValueError(
             f"TableVectorizer: merge must have slots for the features of all parts, got {lost!r} without one. Give more slots."
         )
-    columns = np.concatenate([np.arange(len(before.slots)), np.arange(slots, width)])
-    places = np.concatenate([np.array([after.names[feature] for feature in before.slots], int), np.arange(slots, width)])
+    columns = np.concatenate([np.arange(len(old_slots)), np.arange(slots, width)])
+    places = np.concatenate([np.array([after.place(feature) for feature in old_slots], int), np.arange(slots, width)])
     factors, pulls, missing = np.ones(width), np.zeros(width), np.full(width, -1)
-    pairs = [(before.names[name], at, after.numbers[name], name) for name, at in before.numbers.items()]
-    pairs += [(column, at, after.hashed[column], "") for column, at in before.hashed.items()]
+    pairs = [(column, at, new_slots[name], name) for column, (name, at) in enumerate(old_slots.items())]
+    pairs += [(column, at, after.hashed.get(column), "") for column, at in before.hashed.items()]
     for column, old, new, name in pairs:
+        if min(old, new) < 0:  # (a name)
+            continue
         days = name.removesuffix(".days")
-        shift = before.origins[days] - after.origins[days] if name != days and days in before.origins else 0.0
-        (mean, deviation), (to_mean, to_deviation) = _units_of(before.records[old]), _units_of(after.records[new])
+        origin, other = before.known(days).origin, after.known(days).origin
+        shift = 0.0 if name == days or origin is None or other is None else origin - other
+        (mean, deviation), (to_mean, to_deviation) = _units_of(before.records.read(old)), _units_of(after.records.read(new))
         factors[column] = to_deviation / deviation if deviation else 0.0
         pulls[column] = (to_mean - mean - shift) / deviation if deviation else 0.0
-        missing[column] = after.names.get(f"{days}=?", -1)
+        place = after.place(f"{days}=?")
+        missing[column] = -1 if place is None else place
     return Move(columns, places, factors[columns], pulls[columns], missing[columns])
 
 

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._estimators.base import Estimator
+from .._estimators.base import Estimator, read_weights_of_fit
 from .._estimators.merging import unchanged
 from .._input import validate
 from .._input.compat import not_fitted, sparse_rows, table_transformer_tags
 from .._input.rows import Rows
 from ..text import FeatureNames, HashingVectorizer
-from ._cells import MISSING_TEXTS, MODES, Cell, RowReader, apply_column, assemble, column_of, hash_of, learn_column
-from ._columns import read_table
-from ._learnt import Learnt
+from ._cells import RowReader, apply_column, assemble, column_of, hash_of, learn_column
+from ._columns import as_text, read_table
+from ._learnt import N_RECORD, Learnt
 from ._moving import Move, move_between
-from ._parts import Cells, Part, cells_of, set_origin
+from ._parts import DAYS, Cells, Part, cells_of, features_of, set_origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +43,7 @@ class _Options(NamedTuple):
     clip: float
     keep: float
     dtype: np.dtype
+    reader: RowReader | None = None
 
     @property
     def n_hashed(self) -> int:
@@ -66,7 +67,9 @@ class TableVectorizer(Estimator):
     The kind of a value depends on how rows are grouped in no way: a column with a type (of numbers, dates, categories) has that
     type's kind; in any other column each value has its own, so that ``"12"``, ``"$12"``, ``"12%"`` and ``"1,234.5"`` are numbers,
     ``"2024-05-01"`` and ``"2024-05-01T10:30"`` are dates, and ``""``, ``"?"``, ``"-"``, ``"NA"``, ``"NaN"``, ``"nan"`` and
-    ``"null"`` are missing. Any split of a stream into calls gives the same rows, to the last bit.
+    ``"null"`` are missing. Digits, an e and digits (``"12e45678"``) are a name in a column that has had names and no numbers in
+    the rows before; a text whose number is beyond 1e150 is a name, too. Any split of a stream into calls gives the same rows, to
+    the last bit.
 
     Features get the first `slots` columns in the order in which they appear. Later ones, and the words of texts, are hashed into
     the 2^bits columns behind, so that the width never changes.
@@ -106,15 +109,17 @@ class TableVectorizer(Estimator):
         Columns in the order of their first appearance, each with the kinds of values it has had: "number", "category", "date",
         "list", "text", "missing".
     statistics_ : dict of str to tuple of (float, float, float)
-        Weight, mean and standard deviation of each number that has a slot.
+        Weight, mean and standard deviation of each number that has a slot. (A deviation beyond about 1e154 over the root of the
+        weight is inf, and the column's numbers become 0.)
     n_features_out_ : int
         Width of the rows: slots + 2^bits (bits=0: slots).
 
     Raises
     ------
     ValueError
-        If a parameter is not valid; if a number is infinite or beyond 1e150; if a column of a type comes with another; if columns
-        are of different lengths or share a name; of what is unknown, by `unknown`. Nothing is learnt then.
+        If a parameter is not valid; if a number is infinite or beyond 1e150; if a name or column's name has half of a surrogate
+        pair; if a column of a type comes with another; if columns are of different lengths or share a name; of what is unknown,
+        by `unknown`; if `fit` has no row of weight > 0. Nothing is learnt then.
     TypeError
         If X is no table, or a value is of no kind above.
 
@@ -218,7 +223,12 @@ class TableVectorizer(Estimator):
         """Learn the columns, names and statistics of rows from scratch. Returns the vectorizer."""
         with self._own_lock():
             options = self._options(learnt_of(self))
-            self._learnt = self._plan(X, sample_weight, options, Learnt((options.slots, options.bits)), learn=True)[1]
+            rows, learnt = self._plan(X, sample_weight, options, Learnt((options.slots, options.bits)), learn=True)
+            who, n = type(self).__name__, rows.shape[0]
+            if not n:
+                raise ValueError(f"{who}: Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
+            read_weights_of_fit(who, sample_weight, n)
+            self._learnt = learnt
         return self
 
     def fit_transform(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:
@@ -229,7 +239,7 @@ class TableVectorizer(Estimator):
         """Return the names of the columns of the rows: features in their slots, "slot_k" for free ones, and "hashed_k" behind."""
         learnt = self._fitted()
         slots, bits = learnt.shape
-        free = [f"slot_{k}" for k in range(len(learnt.slots), slots)]
+        free = [f"slot_{k}" for k in range(len(learnt.features), slots)]
         return np.array([*learnt.slots, *free, *(f"hashed_{k}" for k in range(1 << bits if bits else 0))], dtype=object)
 
     def merge(self, *others: Any) -> Self:
@@ -265,14 +275,14 @@ class TableVectorizer(Estimator):
     @property
     def schema_(self) -> dict[str, tuple[str, ...]]:
         """The columns so far, in order, with the kinds of values that each has had."""
-        return dict(self._fitted().kinds)
+        return self._fitted().kinds
 
     @property
     def statistics_(self) -> dict[str, tuple[float, float, float]]:
         """Weight, mean and standard deviation of each number that has a slot."""
         learnt, found = self._fitted(), {}
-        for feature, at in learnt.numbers.items():
-            n, mean, squares, _ = learnt.records[at].tolist()
+        for feature, record in learnt.numbers.items():
+            n, mean, squares, _ = record.tolist()
             found[feature] = n, mean, (max(squares, 0.0) / n) ** 0.5 if n else 0.0
         return found
 
@@ -348,10 +358,18 @@ class TableVectorizer(Estimator):
         require(dtype in (np.float32, np.float64), "dtype", "float32 or float64")
         ignore = frozenset(name for name, kind in named.items() if kind == "ignored")
         how = {"text": "text", **{name: kind for name, kind in named.items() if kind != "ignored"}}
-        return _Options(
+        options = _Options(
             int(self.slots), int(self.bits), how, ignore, crosses, self.unknown == "error", float(self.clip),
             1.0 - float(self.forgetting), dtype,
         )
+        return options._replace(reader=self._reader(options))
+
+    def _reader(self, options: _Options) -> RowReader:
+        def words_of(name: str, text: str | bytes) -> tuple[np.ndarray, np.ndarray]:
+            found = self._words(name, [text], options, np.ones(1, bool))
+            return found.indices, found.data
+
+        return RowReader(options, as_text, features_of, words_of)
 
     # --- rows ----------------------------------------------------------------------------------------------------------------
 
@@ -373,10 +391,10 @@ class TableVectorizer(Estimator):
 
         n, columns, live = read_table(who, X, live_rows)
         learnt = learnt.copy() if learn else learnt
-        table = self._read_columns(columns, options, learnt, learn)
+        table = self._read_columns(columns, options, learnt, live if learn else live[:0])
         if options.is_strict:
             self._require_columns(table, learnt, live, learn)
-        table = {name: table[name] for name in (*(name for name in learnt.kinds if name in table), *table)}
+        table = dict(sorted(table.items(), key=lambda pair: learnt.known(pair[0]).order))  # (new columns stay in their order)
         parts = [(name, place, part) for name, cells in table.items() for place, part in cells.parts.items()]
         if not live.all():
             for _, _, part in parts:
@@ -385,8 +403,8 @@ class TableVectorizer(Estimator):
             learnt.t += int(live.sum())
             self._see(table, learnt, live)
         for name, place, part in parts:
-            if place == 2:  # (the first one of dates)
-                set_origin(part, learnt.origins.get(name, 0.0))
+            if place == DAYS:
+                set_origin(part, learnt.known(name).origin)
         given = [part for _, _, part in parts]
         crossed = self._crossed(table, options)
         everything = given + crossed
@@ -400,12 +418,13 @@ class TableVectorizer(Estimator):
         values = [part.values() * sign for part, sign in zip(everything, signs, strict=True)]
         rows = self._rows(n, lines, values, table, options, live)
         if before is not None:
-            known = _known_before(everything, lines, fresh, options.slots)
+            n_known = len(learnt.features) - len(fresh) + np.searchsorted(fresh, np.arange(n))
+            known = _known_before(lines, n_known, options.slots)
             values = [part.values(before=True) * sign for part, sign in zip(everything, signs, strict=True)]
             before.append(self._rows(n, known, values, table, options, live))
         return rows, learnt
 
-    def _read_columns(self, columns: dict, options: _Options, learnt: Learnt, learn: bool) -> dict[str, Cells]:
+    def _read_columns(self, columns: dict, options: _Options, learnt: Learnt, live: np.ndarray) -> dict[str, Cells]:
         """Read all columns, and check the kinds of those whose types have named one."""
         who, table = type(self).__name__, {}
         for name, column in columns.items():
@@ -417,8 +436,9 @@ class TableVectorizer(Estimator):
                     f"{who}: a column of texts must have hashed columns, got {name!r} with bits=0. Set bits, or name the column "
                     "in categories= or ignore=."
                 )
-            table[name] = cells = cells_of(who, name, column, how, learnt)
-            before = (learnt.typed[name],) if name in learnt.typed else learnt.kinds.get(name, ()) if cells.typed else ()
+            known = learnt.known(name)
+            table[name] = cells = cells_of(who, name, column, how, known, live)
+            before = (known.typed,) if known.typed is not None else known.kinds if cells.typed else ()
             for kind, rows in cells.kinds.items():
                 other = next((each for each in before if each not in ("missing", kind)), None)
                 if kind != "missing" and other is not None and rows.any():
@@ -454,15 +474,12 @@ class TableVectorizer(Estimator):
             there = cells.there & live
             if not there.any():
                 continue
-            learnt.kinds.setdefault(name, ())
             firsts = {kind: int((rows & live).argmax()) for kind, rows in cells.kinds.items() if (rows & live).any()}
-            for kind in sorted(firsts, key=lambda kind: firsts[kind]):
-                learnt.see(name, kind)
-                if kind == cells.typed:
-                    learnt.typed[name] = kind
-            days = cells.parts.get(2)
-            if days is not None and name not in learnt.origins and (days.codes >= 0).any():
-                learnt.origins[name] = float(days.x[(days.codes >= 0).argmax()])
+            days, origin = cells.parts.get(DAYS), None
+            if days is not None and (days.codes >= 0).any():
+                origin = float(days.x[(days.codes >= 0).argmax()])
+            typed = cells.typed if cells.typed in firsts else None
+            learnt.see(name, sorted(firsts, key=lambda kind: firsts[kind]), typed, origin)
 
     def _crossed(self, table: dict[str, Cells], options: _Options) -> list[Part]:
         found = []
@@ -471,12 +488,9 @@ class TableVectorizer(Estimator):
                 found += [Part.crossed(one, other) for one in table[a].parts.values() for other in table[b].parts.values()]
         return found
 
-    def _give_slots(
-        self, parts: list[Part], n_given: int, options: _Options, learnt: Learnt
-    ) -> list[tuple[int, int, str, bool, bool]]:
-        """Give slots to features in the order of their first rows, and of the columns in a row, as far as there are any.
-
-        Returns (first row, number of the part, feature, whether it is a number, whether it is of no cross) of each one.
+    def _give_slots(self, parts: list[Part], n_given: int, options: _Options, learnt: Learnt) -> list[int]:
+        """Give slots to features in the order of their first rows, and of the columns in a row, as far as there are any; return
+        the row of each slot that was given. n_given : parts that are no crosses.
         """
         fresh = []
         for place, part in enumerate(parts):
@@ -484,17 +498,16 @@ class TableVectorizer(Estimator):
                 break
             for code, row in _firsts(part.codes):
                 feature = part.names[code]
-                if feature not in (learnt.names if part.x is None else learnt.numbers):
+                if feature not in learnt.features:
                     fresh.append((row, place, feature, part.x is not None, place < n_given))
         given = []
-        for each in sorted(fresh):
-            row, _, feature, is_number, is_given = each
+        for row, _, feature, is_number, is_given in sorted(fresh):
             if learnt.is_full:
                 if options.is_strict and not options.bits and is_given and not feature.endswith("=?"):
                     raise self._unknown(feature, row, f"and all {options.slots} slots have one")
-            elif feature not in learnt.names:
+            elif feature not in learnt.features:
                 learnt.add_slot(feature, is_number)
-                given.append(each)
+                given.append(row)
         return given
 
     def _unknown(self, feature: str, row: int, why: str) -> ValueError:
@@ -507,14 +520,14 @@ class TableVectorizer(Estimator):
         self, part: Part, options: _Options, learnt: Learnt, learn: bool, is_given: bool
     ) -> tuple[np.ndarray, np.ndarray | float]:
         """Return the column of each row's feature, -1 where it has none, and the sign of its value."""
-        found = learnt.names.get(part.names[0]) if len(part.names) == 1 else None
+        found = learnt.place(part.names[0]) if len(part.names) == 1 else None
         if found is not None and not part.codes.any():  # (a number that is always there)
             return np.full(len(part.codes), found, np.int32), 1.0
         places, signs = np.full(len(part.names) + 1, -1, np.int32), np.ones(len(part.names) + 1)
         can_hash = options.bits and learnt.is_full
         for code, row in _firsts(part.codes):
             feature = part.names[code]
-            found = learnt.names.get(feature)
+            found = learnt.place(feature)
             if found is not None:
                 places[code] = found
             elif can_hash:
@@ -534,18 +547,19 @@ class TableVectorizer(Estimator):
                 continue
             part.value = part.before = np.zeros(len(part.x))
             column = int(line.max(initial=-1))
-            at = learnt.numbers.get(part.names[0])
-            if at is None and column >= options.slots:
+            at = (learnt.features.get(part.names[0]) or (-1, -1))[1]
+            if column >= options.slots:
                 at = learnt.add_hashed(column) if learn else learnt.hashed.get(column)
                 if at is None:  # (no number has come there)
-                    apply_column(part.x, np.zeros(4), options.clip, part.value)
-            if at is not None:
+                    apply_column(part.x, np.zeros(N_RECORD), options.clip, part.value)
+            if at is not None and at >= 0:
                 groups.setdefault(at, []).append(part)
         for at, group in groups.items():
-            record, x = learnt.records[at], np.ascontiguousarray(np.column_stack([part.x for part in group]).reshape(-1))
+            record, x = learnt.records.read(at), np.ascontiguousarray(np.column_stack([part.x for part in group]).reshape(-1))
             z, y = np.empty(len(x)), np.empty(len(x) if before else 0)
             if learn:
-                learn_column(x, np.repeat(weights, len(group)), record, options.clip, options.keep, z, y)
+                learn_column(x, np.repeat(weights, len(group)), record, options.clip, options.keep, z, y, len(group))
+                learnt.records.write(at, record)
             else:
                 apply_column(x, record, options.clip, z)
             for k, part in enumerate(group):
@@ -581,59 +595,20 @@ class TableVectorizer(Estimator):
 
     # --- one row -------------------------------------------------------------------------------------------------------------
 
-    def _read_row(self, row: Any, options: _Options, learnt: Learnt, learn: bool) -> tuple[Any, Learnt] | None:
-        """Return the row of a dict, and what is known after it; None if it must go the long way.
-
-        Only columns with something new, dates, lists, texts and crosses are read by `_plan`.
-        """
-        if type(row) is not dict:
+    def _read_row(self, X: Any, options: _Options, learnt: Learnt, learn: bool) -> tuple[Any, Learnt] | None:
+        """Return the row of a table that is a list of one dict, and what is known after it; None if it must go the long way."""
+        if options.reader is None or type(X) is not list or len(X) != 1 or type(X[0]) is not dict:
             return None
-        made = learnt.reader
-        if made is None or made[0] is not options:
-            made = learnt.reader = options, self._new_reader(options, learnt)
-        found = made[1].read(row, learnt.records, learn)
+        found = options.reader.read(X[0], learnt, learn)
         if found is None:
             return None
-        data, indices, left, records = found
-        after, others = learnt, None
-        if learn:
-            after = learnt.with_records(records, 0 if left else 1)
-        if left:
-            others, after = self._plan([left], None, options, after, learn)
-        if not options.bits:
-            dense = np.zeros((1, options.slots), options.dtype) if others is None else others
-            dense[0, indices] = data
-            return dense, after
+        data, indices, after = found
         data = data.astype(options.dtype, copy=False)
-        if others is not None:  # (the columns of both are different)
-            data, indices = np.concatenate([data, others.data]), np.concatenate([indices, others.indices])
-            order = indices.argsort()
-            data, indices = data[order], indices[order]
-        return sparse_rows(Rows(data, indices, np.array((0, len(data))), 1, options.width).matrix()), after
-
-    def _new_reader(self, options: _Options, learnt: Learnt) -> RowReader:
-        cells = {name: Cell(MODES["skipped"]) for name in options.ignore} if not options.is_strict else {}
-        crossed = {name for pair in options.crosses for name in pair}
-        for name, kinds in learnt.kinds.items():
-            how = options.how.get(name)
-            if name in crossed or how == "text" or not {"number", "category", "missing"}.issuperset(kinds):
-                continue
-            named = how == "category" or learnt.typed.get(name) == "category"
-            cell = cells[name] = Cell(MODES["names" if named else "plain"])
-            cell.missing = learnt.names.get(f"{name}=?", -1)
-            if name in learnt.numbers:
-                cell.number, cell.index = learnt.names[name], learnt.numbers[name]
-            cell.hashes = bool(options.bits and learnt.is_full and "category" in kinds and how != "number")
-        for feature, place in learnt.names.items():
-            for at, letter in enumerate(feature):  # (names of columns and values may have "=" in them)
-                owner = cells.get(feature[:at]) if letter == "=" else None
-                if owner is not None and "category" in learnt.kinds.get(feature[:at], ()) and feature[at + 1 :] != "?":
-                    owner.names[feature[at + 1 :]] = place
-        for cell in cells.values():
-            if cell.missing >= 0:
-                cell.names.update(dict.fromkeys(MISSING_TEXTS, cell.missing))
-        n_expected = len(learnt.expected or ()) if options.is_strict else -1
-        return RowReader(cells, options.clip, options.keep, options.slots, options.n_hashed, n_expected)
+        if options.bits:
+            return sparse_rows(Rows(data, indices, np.array((0, len(data))), 1, options.width).matrix()), after
+        dense = np.zeros((1, options.slots), options.dtype)
+        dense[0, indices] = data
+        return dense, after
 
 
 def _namespace_of(name: str, n_hashed: int) -> int:
@@ -647,16 +622,12 @@ class _KeptWords(dict):
     most = 0
 
 
-def _known_before(parts: list[Part], lines: list[np.ndarray], fresh: list, n_slots: int) -> list[np.ndarray]:
-    """Return the columns of rows without those that were given in the row itself or, hashed, by when no slot was left."""
-    found = [line.copy() for line in lines]
-    for row, place, _, _, _ in fresh:
-        found[place][row] = -1
-    if fresh and any(line.max(initial=-1) >= n_slots for line in lines):
-        last = max(row for row, *_ in fresh)
-        for line in found:
-            line[: last + 1][line[: last + 1] >= n_slots] = -1
-    return found
+def _known_before(lines: list[np.ndarray], n_known: np.ndarray, n_slots: int) -> list[np.ndarray]:
+    """Return the columns of rows without those that were given in the row itself or, hashed, by when no slot was left.
+
+    n_known : slots that were given before each row.
+    """
+    return [np.where((line >= n_known) & (n_known < n_slots), np.int32(-1), line) for line in lines]
 
 
 def _firsts(codes: np.ndarray) -> list[tuple[int, int]]:
@@ -683,18 +654,16 @@ def plan(vectorizer: TableVectorizer, learnt: Learnt | None, X: Any, sample_weig
     options = vectorizer._options(learnt)
     if learnt is None:
         learnt = Learnt((options.slots, options.bits))
-    elif type(X) is list and len(X) == 1 and sample_weight is None:
-        if (found := vectorizer._read_row(X[0], options, learnt, learn=True)) is not None:
-            return found
+    if sample_weight is None and (found := vectorizer._read_row(X, options, learnt, learn=True)) is not None:
+        return found
     return vectorizer._plan(X, sample_weight, options, learnt, learn=True)
 
 
 def rows_of(vectorizer: TableVectorizer, learnt: Learnt, X: Any) -> Any:
     """Return rows as `transform` does of a vectorizer that has learnt this."""
     options = vectorizer._options(learnt)
-    if type(X) is list and len(X) == 1 and (found := vectorizer._read_row(X[0], options, learnt, learn=False)) is not None:
-        return found[0]
-    return vectorizer._plan(X, None, options, learnt, learn=False)[0]
+    found = vectorizer._read_row(X, options, learnt, learn=False)
+    return (found or vectorizer._plan(X, None, options, learnt, learn=False))[0]
 
 
 def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
@@ -721,8 +690,8 @@ def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np
 def units_of(vectorizer: TableVectorizer) -> dict[str, float]:
     """Return 1 / standard deviation of each number that has a slot and is standardised: what turns its weight into its units."""
     learnt, found = vectorizer._fitted(), {}
-    for feature, at in learnt.numbers.items():
-        n, _, squares, not_binary = learnt.records[at].tolist()
+    for feature, record in learnt.numbers.items():
+        n, _, squares, not_binary = record.tolist()
         if not_binary and n and 0.0 < squares / n <= _LARGEST_VARIANCE:
             found[feature] = (n / squares) ** 0.5
     return found

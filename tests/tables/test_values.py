@@ -1,0 +1,217 @@
+"""Values of all kinds in tables: a row alone, in any batch, or in a table of texts is read as the same one."""
+
+import datetime as dt
+import enum
+import pickle
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from onlinecls.tables import TableVectorizer, TextTable, described, learnt_of, planned_progressively
+
+EACH = settings(suppress_health_check=list(HealthCheck), deadline=None)  # (how many, and which, is the profile's: conftest.py)
+
+
+class Text(str):
+    """A subclass of str whose hash is not that of its text."""
+
+    def __hash__(self):
+        return 7
+
+
+class City(enum.StrEnum):
+    ROME = "Rome"
+
+
+TEXTS = [
+    "red", " red", "b=c", "?", "", "12", "$1,200", "3%", "1e5", "12e45678", "37176E84", "9e99999x", "1e151", "-1e151", "1e999",
+    "0", "1", "2024-05-01", "2024-05-01T10:30", "2024-99-01", "Ünï",
+]
+ODD = [
+    None, float("nan"), 0, 1, True, 2.5, -0.0, 10**30, np.float32(2.5), np.int64(3), np.bool_(True), Decimal("1.25"), b"12",
+    b"red", np.str_("red"), np.str_("new"), np.str_("12e45678"), Text("red"), City.ROME, np.array("red"), Decimal("NaN"),
+    dt.date(2024, 5, 2), dt.datetime(2024, 5, 1, 3, 4, 5, 6), dt.datetime(2024, 5, 1, tzinfo=dt.timezone(dt.timedelta(hours=2))),
+    dt.time(10, 30), dt.timedelta(1), np.datetime64("2024-05-01T10:30", "ns"), np.datetime64("2024-05-01"),
+    np.timedelta64(5, "ns"), [1.0, None, -2.5], [], (0, 1), np.arange(3),
+]
+REFUSED = [
+    "\ud800", "a\udfff", Decimal("sNaN"), [Decimal("sNaN")], ["p", "q"], ["1", "2"], [[1.0]], float("inf"), 1e151, 10**400, {1},
+    1j, [1j], {"a": 1}, [float("inf")],
+]
+NAMES = ["a", "b", "a=b", "c", "text", "b=?", "c.days", np.str_("a"), City.ROME, 7]
+cells = st.sampled_from([*TEXTS, *TEXTS, *ODD, *REFUSED[:4]])
+rows_of_cells = st.lists(st.dictionaries(st.sampled_from(NAMES), cells, max_size=5), min_size=1, max_size=10)
+options = st.fixed_dictionaries(
+    {"bits": st.sampled_from([0, 1, 4]), "slots": st.sampled_from([1, 3, 6, 40])},
+    optional={
+        "crosses": st.sampled_from([[("a", "b")], [("a", "b"), ("b", "c"), ("a", "a=b")]]), "categories": st.just(["b"]),
+        "numbers": st.just(["c"]), "ignore": st.just(["b=?"]), "forgetting": st.just(0.05), "unknown": st.just("error"),
+        "dtype": st.just(np.float32),
+    },
+)
+
+
+def dense(rows):
+    """Return the rows as an array, and the columns that they have entries in."""
+    return (rows.toarray(), rows.indices.tolist()) if sparse.issparse(rows) else (rows, None)
+
+
+def outcome(call, *arguments):
+    """Return what a call returns, or the type and the text of its error."""
+    try:
+        return call(*arguments)
+    except (ValueError, TypeError) as error:
+        return type(error), str(error)
+
+
+def is_refused(found):
+    return isinstance(found, tuple)
+
+
+def same(found, expected):
+    for a, b in zip(dense(found), dense(expected), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@given(rows_of_cells, options, st.integers(1, 9), st.lists(st.booleans(), min_size=10, max_size=10))
+@example([{"a": 1.5, "b": "x"}, {"b": City.ROME, "a": np.str_("y")}], {"bits": 4, "slots": 1}, 1, [False] * 10)
+@example([{"c": "r"}, {"c": "12e45678"}, {"c": 3}, {"c": "12e4"}], {"bits": 0, "slots": 6}, 2, [True] * 10)
+@example([{}, {"b=?": "12", "b": "?"}], {"bits": 0, "slots": 1}, 1, [False] * 10)
+@example([{"a": "red"}, {"a": "12", "a=b": 3, "b": dt.date(2024, 5, 2)}], {"bits": 1, "slots": 1}, 1, [False] * 10)
+@example([{"a": "b=c"}, {"a=b": "c"}, {"a": "b=c", "a=b": "c", "c": 1}], {"bits": 1, "slots": 1}, 2, [False] * 10)
+@EACH
+def test_a_row_alone_is_the_row_of_any_batch(rows, options, size, hidden):
+    """One row a call, all that were not refused in one, in chunks, and among rows of weight 0: the same rows, statistics and
+    bytes of the file; and each was predicted as it would have been alone."""
+    alone, kept, found, before = TableVectorizer(**options), [], [], []
+    for row in rows:
+        asked = outcome(alone.transform, [row]) if alone.__sklearn_is_fitted__() else None
+        learnt = outcome(alone.learn_transform, [row])
+        if not is_refused(learnt):
+            kept.append(row)
+            found.append(learnt)
+            before.append(asked)
+    if not kept:
+        return
+    whole, chunks, mixed = (TableVectorizer(**options) for _ in range(3))
+    if options.get("unknown") != "error":
+        known = outcome(planned_progressively, whole, kept, None)[0]
+        for row, asked in zip(range(len(kept)), before, strict=True):
+            if asked is not None:
+                same(known[row : row + 1], asked)
+    everything = whole.learn_transform(kept)
+    for row, each in enumerate(found):
+        same(everything[row : row + 1], each)
+    for start in range(0, len(kept), size):
+        chunks = pickle.loads(pickle.dumps(chunks))
+        same(everything[start : start + size], chunks.learn_transform(kept[start : start + size]))
+    pairs = [(row, 0.0) for row, is_hidden in zip(kept, hidden, strict=False) if is_hidden]
+    pairs = [pair for k, row in enumerate(kept) for pair in ((row, 1.0), *pairs[k : k + 1])]
+    mixed.learn_transform(*map(list, zip(*pairs, strict=True)))
+    for other in (alone, chunks, mixed):
+        assert other.schema_ == whole.schema_ and other.statistics_ == whole.statistics_
+        assert all(type(name) is str for name in other.schema_)
+        assert described(other)[0] == described(whole)[0]
+        assert described(other)[1]["records"].tobytes() == described(whole)[1]["records"].tobytes()
+        for row in kept:
+            same(other.transform([row]), whole.transform([{}, row] if options.get("unknown") != "error" else [row, row])[1:])
+
+
+@given(st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from(TEXTS)), min_size=1, max_size=12), options, st.integers(1, 9))
+@example([("r", "1")] * 11 + [("12e45678", "1e200")], {"bits": 0, "slots": 40}, 11)
+@EACH
+def test_a_table_of_texts_is_its_rows(pairs, options, size):
+    """Columns of an Arrow table of texts are read as one row after the other, whatever came before."""
+    pa = pytest.importorskip("pyarrow")
+    rows = [{"a": a, "c": c} for a, c in pairs]
+    one, other = TableVectorizer(**options), TableVectorizer(**options)
+    for start in range(0, len(rows), size):
+        part = rows[start : start + size]
+        found, expected = (
+            outcome(each.learn_transform, X) for each, X in ((one, TextTable(pa.Table.from_pylist(part))), (other, part))
+        )
+        assert is_refused(found) == is_refused(expected)
+        if is_refused(found):
+            assert found == expected
+        else:
+            same(found, expected)
+    if one.__sklearn_is_fitted__():
+        assert described(one)[0] == described(other)[0]
+
+
+@pytest.mark.parametrize("slots", [1, 40], ids=["full", "free"])
+@pytest.mark.parametrize("value", REFUSED, ids=lambda value: repr(value)[:20])
+def test_refusals_say_who_what_and_where(value, slots):
+    """Alone and in a batch, where slots are free and where all are full, the error names column, row and value."""
+    vectorizer = TableVectorizer(slots=slots, bits=4).fit([{"a": "x", "b": "z"}, {"a": "y", "b": 1.0}])
+    before = pickle.dumps(described(vectorizer))
+    for call, X in (
+        (vectorizer.learn_transform, [{"a": value}]), (vectorizer.transform, [{"a": value}]),
+        (vectorizer.learn_transform, [{"a": value}] * 2), (vectorizer.transform, {"a": [value, "x"]}),
+        (vectorizer.learn_transform, [{"a": value, "b": 1.0}, {"a": "x"}]), (vectorizer.transform, [{"new": 1.0, "a": value}]),
+    ):
+        with pytest.raises((ValueError, TypeError), match=r"^TableVectorizer: .* got .* in column 'a' of row 0\. "):
+            call(X)
+    assert pickle.dumps(described(vectorizer)) == before
+    if isinstance(value, str):
+        with pytest.raises(ValueError, match=r"names of columns must be valid Unicode, got '.*\\ud.*' in row 0\. "):
+            vectorizer.learn_transform([{value: 1.0}])
+        with pytest.raises(ValueError, match=r"names of columns must be valid Unicode, got '.*\\ud.*' in row 1\. "):
+            vectorizer.transform([{"a": "x"}, {value: 1.0}])
+        pandas = pytest.importorskip("pandas")
+        with pytest.raises(ValueError, match=r"texts must be valid Unicode, got .* in column 'a' of row 1"):
+            vectorizer.transform({"a": pandas.Categorical.from_codes([0, 1], pandas.Index(["x", value], dtype=object))})
+
+
+def test_a_text_is_a_number_only_where_numbers_have_come():
+    """Digits, an e and digits are a name in a column of names; a number out of range is a name but where numbers are required."""
+    names = TableVectorizer(bits=0).fit([{"c": "a99f214a"}])
+    assert names.partial_fit([{"c": "12e45678"}, {"c": "37176e84"}, {"c": "1e5"}]).schema_ == {"c": ("category",)}
+    assert names.partial_fit([{"c": "17"}, {"c": "1e5"}]).statistics_["c"][1] == (17 + 1e5) / 2
+    assert TableVectorizer(bits=0).fit([{"c": "1e5"}, {"c": "x"}, {"c": "1e6"}]).statistics_["c"][0] == 2
+    assert TableVectorizer(bits=0).fit([{"c": "1e151"}, {"c": "1e999"}]).schema_ == {"c": ("category",)}
+    for X in ([{"c": 1.0}, {"c": " 1e999"}], {"c": ["1", " 1e999"]}):
+        with pytest.raises(ValueError, match="column 'c' must hold numbers, as numbers= says, got ' 1e999' in row 1"):
+            TableVectorizer(numbers=["c"]).fit(X)
+    assert TableVectorizer(numbers=["c"]).fit([{"c": "12e45"}]).schema_ == {"c": ("number",)}
+    for value in ("2024-05-01", dt.date(2024, 5, 1), [1.0]):
+        with pytest.raises(ValueError, match="column 'c' must hold numbers, as numbers= says"):
+            TableVectorizer(numbers=["c"]).fit([{"c": value}])
+
+
+def test_dates_and_decimals_of_arrow_are_those_of_dicts():
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    days = [dt.date(1960, 1, 1) + dt.timedelta(int(k)) for k in rng.integers(0, 40_000, 50)]
+    digits, scales = rng.integers(-(10**17), 10**17, 50).tolist(), rng.integers(0, 18, 50).tolist()
+    amounts = [Decimal(k).scaleb(-s) for k, s in zip(digits, scales, strict=True)]
+    table = pa.table({
+        "day": pa.array(days, pa.date64()), "amount": pa.array(amounts, pa.decimal128(38, 18)),
+        "more": pa.array(amounts, pa.decimal256(60, 18)),
+    })
+    rows = [{"day": day, "amount": amount, "more": amount} for day, amount in zip(days, amounts, strict=True)]
+    same(TableVectorizer(bits=0).fit(table).transform(table), TableVectorizer(bits=0).fit(rows).transform(rows))
+
+
+def test_a_fit_needs_rows_of_weight():
+    for call in (lambda: TableVectorizer().fit([]), lambda: TableVectorizer().fit_transform({"a": []})):
+        with pytest.raises(ValueError, match=r"TableVectorizer: Found array with 0 sample\(s\)"):
+            call()
+    with pytest.raises(ValueError, match="TableVectorizer: sample_weight must not be 0 for all rows, got 2 zeros"):
+        TableVectorizer().fit([{"a": 1.0}] * 2, sample_weight=[0, 0])
+
+
+def test_the_cost_of_a_row_does_not_depend_on_the_columns_before_it():
+    """After a row that is learnt nothing but a few nodes is new, and what was learnt before it stays as it is."""
+    vectorizer = TableVectorizer(bits=0, slots=2**16)
+    vectorizer.learn_transform([{f"k{i}": 1.0 * i for i in range(5000)}])
+    before = learnt_of(vectorizer)
+    vectorizer.learn_transform([{"new": 2.0, "k7": 1.0}])
+    after = learnt_of(vectorizer)
+    assert (len(before.columns), len(after.columns), before.records.n, after.records.n) == (5000, 5001, 5000, 5001)
+    assert before.records.read(7).tolist() == [1.0, 7.0, 0.0, 1.0] and after.records.read(7).tolist() == [2.0, 4.0, 18.0, 1.0]
+    assert before.columns.get("new") is None and after.columns.get("k4999") is before.columns.get("k4999")
