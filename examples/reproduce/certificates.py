@@ -23,7 +23,7 @@ LEARNERS = {
     "PA-I": PassiveAggressiveClassifier(C=1.0, **NO),
     "second-order Perceptron": SecondOrderPerceptron(r=1.0, aggressive=True, initial_variance=1.0, **NO),
     "NAROW": NAROWClassifier(b=1.0, initial_variance=1.0, **NO),
-    "dual ascent, DA2 (losses)": DualAscentClassifier(1.0, update="DA2", **NO),
+    "dual ascent, DA2 (losses)": DualAscentClassifier(1.0, update="DA2", norm_bound=1.0, **NO),
 }
 
 

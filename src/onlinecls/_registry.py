@@ -116,13 +116,15 @@ class Default(NamedTuple):
 
     Multiplying by powers of two is exact, so that X times a power of two gives equal predictions. epochs : True for a strength of
     evidence, which must not grow with the number of times that `fit` repeats the same rows. name : the parameter's value that
-    stands for the default (None where "auto" has another meaning).
+    stands for the default (None where "auto" has another meaning). used : False for a parameter that the algorithm of the row
+    does not use, though its class has it.
     """
 
     number: float
     power: int
     epochs: bool = False
     name: str | None = "auto"
+    used: bool = True
 
     def __contains__(self, value: object) -> bool:
         return value is self.name or (isinstance(value, str) and value == self.name)
@@ -203,8 +205,10 @@ LOGISTIC = {"sigma": Default(0.2, 2, name=None), "norm_bound": Default(1.0, -1)}
 ENTROPIC = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, -1)}
 ALL_ROWS = "it keeps all rows, and a merge would keep those of all shards"
 COMMITTEE = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, 0)}  # of experts: predictions within their range
-OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2)}
-OGD_REGRESSION = {"alpha": Default(1e-2, 2), "eta0": Default(1.0, -2)}
+OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2, used=False)}
+OGD_REGRESSION = {"alpha": Default(1e-2, 2), "eta0": Default(1.0, -2, used=False)}
+OGD_SQRT = {"alpha": Default(1e-4, 2, used=False), "eta0": Default(1.0, -2)}
+OGD_REGRESSION_SQRT = {**OGD_SQRT, "alpha": Default(1e-2, 2, used=False)}
 ADAGRAD = {"eta0": Default(0.5, -1), "delta": Default(1e-6, 1)}
 PRIOR = {"initial_variance": Default(1.0, -2)}
 CONFIDENT = {"initial_variance": Default(3.0, -2)}
@@ -279,10 +283,14 @@ class Algorithm(NamedTuple):
             found["intercept_scaling"] = units.constant
         return {**values, **found}
 
+    def awaiting(self, values: Mapping[str, object]) -> list[str]:
+        """Return the names of the parameters that these values leave to the units of X."""
+        return [name for name, default in self.units.items() if default.used and default.power and values[name] in default]
+
     def awaits_scale(self, values: Mapping[str, object]) -> bool:
         """Return True if a number of the model depends on the units of X."""
         constant = values.get("fit_intercept") and values["intercept_scaling"] in AUTO
-        return bool(constant) or any(values[name] in default and default.power for name, default in self.units.items())
+        return bool(constant or self.awaiting(values))
 
     def kernel_params(self, values: Mapping[str, object]) -> dict:
         """Return this algorithm's part of the kernels' Params, from an estimator's parameters."""
@@ -474,14 +482,14 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "strongly_convex"}, units=OGD,
               trials=({"alpha": 0.1},), theorems=("gradient_descent",), title="Online gradient descent, strongly convex",
               paper="ICML 2008 tutorial, V"),
-    Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "sqrt"}, units=OGD,
+    Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "sqrt"}, units=OGD_SQRT,
               trials=({"eta0": 0.3},), title="Online gradient descent, plain", paper="ICML 2008 tutorial, V (its baseline)"),
     Algorithm("ogd_regression", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
               selects={"learning_rate": "strongly_convex"}, tasks=("regression",), units=OGD_REGRESSION,
               trials=({"alpha": 0.1}, {"alpha": 5.0, "loss": "squared"}), theorems=("gradient_descent",),
               title="Online gradient descent regression, strongly convex", paper="ICML 2008 tutorial, V"),
     Algorithm("ogd_regression_sqrt", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
-              selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD_REGRESSION,
+              selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD_REGRESSION_SQRT,
               trials=({"eta0": 0.3}, {"eta0": 0.02, "loss": "squared"}), title="Online gradient descent regression, plain",
               paper="ICML 2008 tutorial, V (its baseline)"),
     Algorithm("hedge", "hedge", "experts", "HedgeClassifier", {"eta0": STEP, "signed": Boolean()}, tasks=("experts",),

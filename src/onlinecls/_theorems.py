@@ -134,6 +134,8 @@ def walk(learner: Any, rows: Rows, y: np.ndarray) -> Course:
         learner.partial_fit(rows, y)
     finally:
         state.record = None
+    if state_of(learner) is not state:
+        raise RuntimeError(f"{WHO}: learner must keep its model during a pass, got another one, without records of the rows.")
     records = dict(zip(model.RECORD, record.T, strict=True))
     updated = np.diff(records.pop("updates"), append=learner.n_updates_) > 0.0
     if getattr(learner, "covariance", "") == "full":  # Σ_t x = Σ_{t-1} x / (1 + βχ): everything follows from m and χ
@@ -599,7 +601,8 @@ class DualAscent(Theorem):
     With sigma = L √T/W, or L √(T/(2 log n)), that is a regret of at most L W √T, or L √(2 T log n).
 
     >>> from onlinecls import DualAscentClassifier
-    >>> course = follow(DualAscentClassifier(2.0, fit_intercept=False), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> learner = DualAscentClassifier(2.0, norm_bound=1.0, fit_intercept=False)
+    >>> course = follow(learner, [[1.0, 0.0], [0.0, 1.0]], [1, -1])
     >>> dual_ascent(course, [1.0, -1.0])
     Bound(paid=2.0, allowed=2.5)
     """
@@ -651,6 +654,7 @@ class GradientDescent(Theorem):
     """
 
     name, constants, needed = "ICML 2008 tutorial, part V", ("alpha",), {**PLAIN, "loss": "absolute"}
+    free = ("eta0",)
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         alpha, n, u_scores = float(self.learner.alpha), len(r.y), r.products(self.U)
@@ -715,8 +719,9 @@ def theorem_of(who: str, learner: Any, key: str = "") -> type[Theorem]:
             "losses: follow it without u."
         )
     theorem = THEOREMS[key or algorithm.theorems[0]]
-    defaults, constants = estimator_class(algorithm.estimator)().get_params(), theorem.constants_of(learner)
-    for name, value in learner.get_params().items():
+    values, defaults = learner.get_params(), estimator_class(algorithm.estimator)().get_params()
+    constants = *theorem.constants_of(learner), *algorithm.awaiting(values)  # (where rows tell these, a model is learnt again)
+    for name, value in values.items():
         if name in constants:
             if value is None or isinstance(value, str):
                 raise ValueError(

@@ -8,6 +8,7 @@ import doctest
 import re
 from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -656,6 +657,51 @@ def test_the_mean_of_all_targets_so_far():
     assert bounds.follow_the_leader(y) == pytest.approx((1.0, 0.99 + 2.0 * (1.0 + np.log(100))))
 
 
+# --- numbers that a theorem does not speak of ---------------------------------------------------------------------------------
+
+
+def explicit_choices(row):
+    """A row's learners with each choice of given numbers, and of defaults, for the parameters that have units."""
+    values = [("auto", 1.5) if name == "sigma" else (default.name, 1.5) for name, default in row.units.items()]
+    for chosen in product(*values):
+        parameters = {**row.selects, **ASKED.get(row.name, {}), **dict(zip(row.units, chosen, strict=True))}
+        yield changed(getattr(onlinecls, row.estimator)(**parameters), **NO)
+
+
+@pytest.mark.parametrize("row", [row for row in ALGORITHMS.values() if row.theorems], ids=lambda row: row.name)
+def test_a_learner_that_a_theorem_covers_never_learns_its_first_rows_again(row):
+    """Then a certificate is the course's, and holds, on streams whose first rows have very different lengths."""
+    n_accepted = 0
+    for learner, name in product(explicit_choices(row), row.theorems):
+        try:
+            _theorems.theorem_of("test", learner, name)
+        except ValueError:
+            continue
+        assert not learner._awaits_scale(), learner
+        n_accepted += 1
+        for seed in range(3) if name == row.theorems[0] else ():
+            X, y, U = hard(learner)
+            X = X[:40] * np.random.default_rng(seed).permutation(np.geomspace(0.01, 3.0, 40))[:, None]
+            y = U[1] @ X.T if learner._estimator_type == "regressor" else y[:40]
+            try:
+                found, course = bounds.follow(learner, X, y, u=U), bounds.follow(learner, X, y)
+            except ValueError as error:
+                assert "radius must be" in str(error) or "loss must be" in str(error)
+                continue
+            for i, u in enumerate(U):
+                paid, allowed = getattr(bounds, name)(course, u)
+                assert found.allowed[i, -1] - found.paid[-1] == pytest.approx(allowed - paid, rel=1e-7, abs=1e-7)
+            assert (found.paid <= found.allowed + 1e-9 * (1.0 + np.abs(found.allowed))).all()
+    assert n_accepted
+
+
+def test_a_pass_that_replaces_the_model_fails():
+    learner = DualAscentClassifier(1.0, **NO).partial_fit(np.zeros((0, 1)), [], classes=[-1, 1])
+    rows = bounds.validate.read_rows("test", np.array([[1.0], [100.0], [100.0]]), None)
+    with pytest.raises(RuntimeError, match=r"^onlinecls\.bounds: learner must keep its model during a pass, got another one"):
+        _theorems.walk(learner, rows, np.array([1.0, -1.0, 1.0]))
+
+
 # --- what no theorem speaks of -------------------------------------------------------------------------------------------------
 
 #: Of each parameter values, one of which is not that of the learner.
@@ -733,7 +779,8 @@ def test_an_algorithm_without_a_theorem_is_refused(row):
     ("multiplicative", MultiplicativePassiveAggressiveClassifier(**NO), ["norm_bound"]),
     ("one_class", PassiveAggressiveOneClass(), ["epsilon"]),
     ("one_class", MultiplicativePassiveAggressiveOneClass(), ["epsilon", "norm_bound"]),
-    ("dual_ascent", DualAscentClassifier(**NO), ["sigma"]),
+    ("dual_ascent", DualAscentClassifier(**NO), ["sigma", "norm_bound"]),
+    ("dual_ascent", DualAscentRegressor("auto", loss="squared", **NO), ["norm_bound"]),
     ("dual_ascent", DualAscentClassifier(regularizer="entropic", **NO), ["sigma", "norm_bound"]),
     ("gradient_descent", OGDClassifier(**NO), ["alpha"]),
 ])
