@@ -35,6 +35,7 @@ PLAIN: Mapping[str, object] = MappingProxyType({"fit_intercept": False, "average
 HARMLESS = (
     "max_iter", "tol", "shuffle", "random_state", "warm_start", "early_stopping", "validation_fraction", "n_iter_no_change",
     "verbose", "loss_tol", "n_jobs", "multi_class", "probability", "intercept_scaling", "dtype",
+    "alpha", "l1_ratio",  # (the Perceptron's, without a penalty; those who have another alpha name it as a constant)
 )
 
 
