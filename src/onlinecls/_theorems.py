@@ -115,11 +115,15 @@ class Course:
         """Compute the p-norms of the rows; p = inf: max |x|."""
         if p == 2.0 and self.squares is not None:
             return np.sqrt(self.squares)
-        if not issparse(self.X):
-            return np.linalg.norm(self.X, p, axis=1) if self.X.shape[1] else np.zeros(len(self.y))
+        X, sparse = abs(self.X), issparse(self.X)
+        if not X.shape[1]:
+            return np.zeros(len(self.y))
+        largest = X.max(axis=1).toarray().ravel() if sparse else X.max(axis=1)
         if p == np.inf:
-            return abs(self.X).max(axis=1).toarray().ravel()
-        return np.asarray(abs(self.X).power(p).sum(axis=1)).ravel() ** (1.0 / p)
+            return largest
+        scale = np.where(largest > 0.0, largest, 1.0)[:, None]  # (the p-th powers of 1e-20 would be 0)
+        powers = (X.multiply(1.0 / scale).power(p) if sparse else (X / scale) ** p).sum(axis=1)
+        return largest * np.ravel(powers) ** (1.0 / p)
 
     def products(self, U: np.ndarray, square: bool = False) -> np.ndarray:
         """Compute u.x of each u and row; square: Σ_i u_i² x_i²."""
@@ -127,6 +131,7 @@ class Course:
         return np.stack([X @ u for u in U]) if issparse(X) else U @ X.T  # (for many u at once scipy would first copy them)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def walk(learner: Any, rows: Rows, y: np.ndarray) -> Course:
     """Learn the rows of a chunk in one pass, and return their records (Record of _compiled/rounds.pxd) without weights."""
     state, record = state_of(learner), np.zeros((len(y), len(model.RECORD)))
@@ -182,7 +187,8 @@ class Theorem:
         self.learner, self.U = learner, U
         self.p = float(getattr(learner, "p", 2.0) or max(2.0, 2.0 * np.log(U.shape[1])))  # of a p-norm Perceptron; others: 2
         self.kept: dict[str, Any] = {}
-        self.squares = (U**2).sum(axis=1, keepdims=True)
+        with np.errstate(over="ignore"):
+            self.squares = (U**2).sum(axis=1, keepdims=True)
         self.extra: Any = 0  # paid in addition, (k, n), where that depends on u
 
     @classmethod
@@ -237,6 +243,15 @@ class Theorem:
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         """Return (paid, allowed for each u) up to each of the next rows."""
         raise NotImplementedError
+
+    @np.errstate(all="ignore")
+    def sides(self, who: str, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        """Return what `extend` returns; raise if the learner skipped steps, or if rounding or overflow spoils the numbers."""
+        full = getattr(self.learner, "covariance", "") == "full"
+        check_steps(who, self.learner, r.norms().max(initial=0.0) ** 2 if full else 0.0)
+        paid, allowed = self.extend(r)
+        check_sums(who, paid, allowed - self.extra)
+        return paid, allowed
 
 
 class Perceptron(Theorem):
@@ -388,7 +403,7 @@ class Multiplicative(PassiveAggressive):
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         losses, excess = np.maximum(0.0, self.shortfall(r, r.scores)), self.shortfall(r, r.products(self.U))
         rho = self.most("rho", (2.0 if self.learner.signed else 1.0) * self.learner.norm_bound * r.norms(np.inf))
-        return self.without_loss(losses, excess, self.entropies(rho**2 / 2.0))
+        return self.without_loss(losses, excess, self.entropies(np.maximum(rho**2 / 2.0, 5e-324)))  # (0 times inf would be 0)
 
 
 class OneClass(Theorem):
@@ -746,11 +761,49 @@ def require(who: str, learner: Any, needed: Mapping[str, object]) -> None:
             )
 
 
+def check_steps(who: str, learner: Any, square: float = 0.0) -> None:
+    """Raise if a step was skipped, or if a full covariance has lost its digits to a row; square : the largest ||x||²."""
+    dtype = state_of(learner).dtype
+    if learner.n_skipped_:
+        raise ValueError(
+            f"{who}: X must be rows whose steps fit {dtype}, got {learner.n_skipped_} of {learner.t_} whose steps were "
+            "skipped, which no theorem covers. Divide X by the length of a row, or take smaller steps."
+        )
+    if getattr(learner, "covariance", "") == "full":
+        chi = np.array([square * getattr(learner, "initial_variance", 1.0)])  # x'Σ_0x
+        found, most = float((beta_of(learner, chi) * chi)[0]), 1e12 * float(np.finfo(np.float64).eps / np.finfo(dtype).eps)
+        if not found <= most:
+            raise ValueError(
+                f"{who}: X must be rows with x'Σ_0x/r up to {most:.2g} for a full covariance of {dtype}, got {found:.2g}: "
+                "rounding then changes what the theorem sums. Divide X by the length of a row, or take covariance='diagonal'."
+            )
+
+
+def check_sums(who: str, paid: Any, allowed: Any) -> None:
+    """Raise if these sums are infinite on both sides or NaN, which compares with nothing."""
+    if np.isnan(np.subtract(allowed, paid)).any():
+        raise ValueError(
+            f"{who}: rows, targets and u must be numbers whose squares and their sums fit float64, got larger or smaller ones. "
+            "Multiply them by a constant."
+        )
+
+
+def end_of(learner: Any, u: np.ndarray, paid: np.ndarray, allowed: np.ndarray) -> str:
+    """Say for a representation what was paid and allowed in the end, for the competitor of those u that is allowed least."""
+    if not len(paid):
+        return ""
+    U, least = np.atleast_2d(u), np.atleast_2d(allowed)[:, -1]
+    best = U[least <= least.min() + 1e-9 * abs(least.min())]
+    size = np.linalg.norm(best, axis=1).min()
+    nothing = ", which predicts nothing: the bound says nothing of the learner" if is_classifier(learner) and not size else ""
+    return f", paid {paid[-1]:.6g} of {least.min():.6g} allowed for ||u|| = {size:.6g}{nothing}"
+
+
 def summed(theorem: Theorem, chunks: Iterable[Course]) -> tuple[np.ndarray, np.ndarray]:
     """Return the sums paid, and allowed for each u, up to each row of all chunks; subtract `extra` from the latter."""
     paid, allowed = [np.zeros(0)], [np.zeros((len(theorem.U), 0))]
     for records in chunks:
-        left, right = theorem.extend(records)
+        left, right = theorem.sides(WHO, records)
         paid.append(left)
         allowed.append(right - theorem.extra)
     return np.concatenate(paid), np.concatenate(allowed, axis=1)
@@ -768,8 +821,10 @@ def good_competitor(theorem: type[Theorem], course: Course) -> np.ndarray:
         machine: Any = estimator_class("DualAscentClassifier")
         machine = machine(1.0, fit_intercept=False, max_iter=10, random_state=0, dtype=np.float64)
         directions.append(machine.fit(rows, y).coef_[0])
-    if len(y) and d <= 2000:
-        scale = float(np.mean((rows**2).sum(axis=1))) or 1.0
+    with np.errstate(over="ignore"):
+        scale = float(np.mean((rows**2).sum(axis=1))) if len(y) else np.inf
+    if d <= 2000 and scale < np.inf:
+        scale = scale or 1.0
         directions += [np.linalg.solve(rows.T @ rows + ridge * scale * np.eye(d), rows.T @ y) for ridge in (1e-3, 1.0)]
     candidates = [0.0 * last, *directions]
     for u in directions:

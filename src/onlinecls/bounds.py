@@ -36,7 +36,7 @@ from ._estimators.base import OnlineLearner
 from ._input import validate
 from ._input.compat import is_classifier, is_regressor, issparse
 from ._registry import ALGORITHMS, estimator_class
-from ._theorems import CHUNK, PLAIN, THEOREMS, WHO, Course, require, summed, theorem_of, walk
+from ._theorems import CHUNK, PLAIN, THEOREMS, WHO, Course, check_steps, check_sums, end_of, require, summed, theorem_of, walk
 from .reference.potential import entropy_of_shares
 
 if TYPE_CHECKING:
@@ -60,7 +60,10 @@ __all__ = [
 
 
 class Bound(NamedTuple):
-    """The sum paid, in the units that the bound counts (mistakes, losses), and the most that its theorem allows."""
+    """The sum paid, in the units that the bound counts (mistakes, losses), and the most that its theorem allows.
+
+    Both sides are sums in double: paid <= allowed holds to rounding.
+    """
 
     paid: float
     allowed: float
@@ -79,7 +82,7 @@ class Certificate:
     paid : ndarray of float64, shape (n,)
         Mistakes, or losses, whichever the theorem counts.
     allowed : ndarray of float64, shape (n,) or (n_competitors, n)
-        The sum that it allows for u; infinite where it says nothing.
+        The sum that it allows for u; infinite where it says nothing. paid <= allowed holds to rounding.
     u : ndarray of float64, shape (d,) or (n_competitors, d)
     """
 
@@ -122,7 +125,8 @@ def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike
     ------
     ValueError
         If the learner is not linear, has an intercept, an average or class weights, or is fitted; if X or y is not valid, or y
-        has other classes. With u: also if no theorem covers the learner with its parameters; the message says why.
+        has other classes. With u: also if no theorem covers the learner with its parameters, a step was skipped (`n_skipped_`),
+        or numbers are too large or too small for the sums; the message says why.
     """
     classes = {base.__name__ for base in type(learner).__mro__}
     if not isinstance(learner, OnlineLearner) or classes.isdisjoint(row.estimator for row in ALGORITHMS.values()):
@@ -209,6 +213,7 @@ def _unweighted(batch: Any) -> tuple[Any, Any]:
     return X, y
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def _followed(learner: Any, X: np.ndarray, y: np.ndarray) -> Course:
     (n, d), classes = X.shape, {"classes": [-1.0, 1.0]} if is_classifier(learner) else {}
     scores, weights, updated = np.zeros(n), np.zeros((n + 1, d)), np.zeros(n, bool)
@@ -242,7 +247,7 @@ def _last(course: Course, u: ArrayLike, key: str, **settings: float) -> Bound:
     along = theorem(course.learner, u[None], **settings)
     if not len(course.y):
         return Bound(0, 0.0)
-    paid, allowed = along.extend(course)
+    paid, allowed = along.sides(who, course)
     return Bound(*(np.ravel(side)[-1].item() for side in (paid + along.extra, allowed)))
 
 
@@ -284,6 +289,7 @@ lemma_1.__doc__ = THEOREMS["lemma_1"].__doc__
 # --- theorems with streams of their own ----------------------------------------------------------------------------------------
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLike, u: ArrayLike) -> Bound:
     """Bound the losses of a joint learner of several classes ("crammer_singer") with a fixed sigma. Tutorial, II to IV:
 
@@ -312,9 +318,10 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
         second += (W**2 * np.abs(x).max() ** 2 if learner.regularizer == "entropic" else 2.0 * x @ x) / (2.0 * sigma)
     U = np.asarray(u, dtype=np.float64)
     f = entropy_of_shares(U.ravel() / W, bool(learner.signed)) if learner.regularizer == "entropic" else np.square(U).sum() / 2.0
-    return Bound(float(paid), float(sigma * f + best + second))
+    return _bound(who, paid, sigma * f + best + second)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def potential_based_multiclass(
     learner: SecondOrderPerceptron | NAROWClassifier, X: Matrix, y: ArrayLike, u: ArrayLike
 ) -> Bound:
@@ -344,7 +351,13 @@ def potential_based_multiclass(
         return Bound(0, 0.0)
     W, U, Sigma = last.coef_, np.asarray(u, dtype=np.float64), last.covariance_
     times = (lambda V: np.linalg.solve(Sigma, V[..., None])[..., 0]) if Sigma.ndim == 3 else (lambda V: V / Sigma)
-    return Bound(updates, float(loss + np.sqrt(np.sum(U * times(U))) * np.sqrt(np.sum(W * times(W)))))
+    return _bound(who, updates, loss + np.sqrt(np.sum(U * times(U))) * np.sqrt(np.sum(W * times(W))))
+
+
+def _bound(who: str, paid: float, allowed: float) -> Bound:
+    """Return both sides as numbers of Python, after a check that they can be compared."""
+    check_sums(who, paid, allowed)
+    return Bound(*(np.asarray(side).item() for side in (paid, allowed)))
 
 
 def _require_joint(who: str, learner: Any, names: tuple[str, ...], constants: tuple[str, ...]) -> None:
@@ -372,9 +385,12 @@ def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike)
         x, updates = X[t], learner.n_updates_
         margins, best = (s[code] - np.delete(s, code) for s in (learner.decision_function(x[None])[0], u @ x))
         learner.partial_fit(x[None], codes[t : t + 1])
+        check_steps(who, learner, x @ x)
+        check_sums(who, margins, best)
         yield learner, x, margins, best, learner.n_updates_ > updates
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def follow_the_leader(y: ArrayLike) -> Bound:
     """Bound the squared losses of the mean of all targets so far (0 before the first), the tutorial's first example:
 
@@ -387,13 +403,14 @@ def follow_the_leader(y: ArrayLike) -> Bound:
     >>> paid, round(allowed, 2)
     (5.0, 18.79)
     """
-    y = validate.read_targets("onlinecls.bounds.follow_the_leader", y, len(np.atleast_1d(np.asarray(y))))
+    who = f"{WHO}.follow_the_leader"
+    y = validate.read_targets(who, y, len(np.atleast_1d(np.asarray(y))))
     T = len(y)
     means = np.append(0.0, np.cumsum(y)[:-1] / np.arange(1, T)) if T else y
     errors = means - y
     largest = np.abs(errors).max(initial=0.0)
     best = np.sum((y - y.mean()) ** 2) if T else 0.0
-    return Bound(float(errors @ errors), float(best + 2.0 * largest**2 * (1.0 + np.log(max(T, 1)))))
+    return _bound(who, errors @ errors, best + 2.0 * largest**2 * (1.0 + np.log(max(T, 1))))
 
 
 def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:

@@ -121,6 +121,10 @@ def sides(name, course, U):
     return paid + along.extra, allowed
 
 
+def both_sides(certificate):
+    return certificate.paid, certificate.allowed
+
+
 def assert_holds(name, course, U):
     paid, allowed = sides(name, course, U)
     assert (paid <= allowed + 1e-9 * (1.0 + np.abs(allowed))).all(), (name, course.learner)
@@ -700,6 +704,94 @@ def test_a_pass_that_replaces_the_model_fails():
     rows = bounds.validate.read_rows("test", np.array([[1.0], [100.0], [100.0]]), None)
     with pytest.raises(RuntimeError, match=r"^onlinecls\.bounds: learner must keep its model during a pass, got another one"):
         _theorems.walk(learner, rows, np.array([1.0, -1.0, 1.0]))
+
+
+SKIPPING = {
+    "Perceptron": (Perceptron(eta0=1e300, **NO), 1e10),
+    "Perceptron of float32": (Perceptron(fit_intercept=False, dtype=np.float32), 1e37),
+    "squared loss": (DualAscentRegressor(1.0, loss="squared", update="DA1", norm_bound=1.0, **NO), 1e8),
+    "one class": (PassiveAggressiveOneClass(1.0, dtype=np.float32), 1e38),
+}
+
+
+@pytest.mark.parametrize("learner, size", SKIPPING.values(), ids=SKIPPING)
+def test_skipped_steps_are_refused(learner, size):
+    rng = np.random.default_rng(0)
+    X, y = size * rng.standard_normal((60, 3)), rng.choice([-1.0, 1.0], 60)
+    course = bounds.follow(learner, X, y)
+    assert course.learner.n_skipped_
+    message = r"^onlinecls\.bounds.*: X must be rows whose steps fit float.., got .* of 60 whose steps were skipped, which no "
+    name, u = next(key for key, one in _theorems.THEOREMS.items() if one is _theorems.theorem_of("test", learner)), np.eye(3)[0]
+    for refused in (lambda: bounds.follow(learner, X, y, u=u), lambda: getattr(bounds, name)(course, u), lambda: course.paid):
+        with pytest.raises(ValueError, match=message):
+            refused()
+
+
+def test_skipped_steps_of_several_classes_are_refused():
+    perceptron = SecondOrderPerceptron(1.0, multi_class="crammer_singer", **ONE, **NO)
+    for bound, learner in ((bounds.dual_ascent_multiclass, DualAscentClassifier(1e-90, update="DA1", norm_bound=1.0, **NO)),
+                           (bounds.potential_based_multiclass, perceptron)):
+        with pytest.raises(ValueError, match=rf"^onlinecls\.bounds\.{bound.__name__}: X must be rows whose steps fit float64"):
+            bound(learner, 1e200 * np.eye(3), [0, 1, 2], np.eye(3))
+
+
+FULL_FORMS = {
+    "potential_based": SecondOrderPerceptron(0.5, aggressive=True, initial_variance=2.0, **FULL, **NO),
+    "second_order_perceptron": SecondOrderPerceptron(0.5, initial_variance=2.0, **FULL, **NO),
+    "narow": NAROWClassifier(2.0, initial_variance=2.0, **FULL, **NO), "arow": AROWClassifier(0.25, **FULL, **NO),
+    "least_squares": AROWRegressor(0.25, **FULL, **NO), "fixed_rate": NAROWClassifier(2.0, initial_variance=2.0, **FULL, **NO),
+}
+
+
+@pytest.mark.parametrize("dtype, most", [(np.float64, 1e12), (np.float32, 1.8e3)])
+@pytest.mark.parametrize("name, learner", FULL_FORMS.items(), ids=FULL_FORMS)
+def test_a_full_covariance_that_has_lost_its_digits_is_refused(name, learner, dtype, most):
+    """A column of time stamps: x'Σ_0x/r is 4 ||x||² in all of these. Up to the limit the bound holds to rounding."""
+    rng, learner = np.random.default_rng(0), changed(learner, dtype=dtype)
+    X, y = rng.standard_normal((100, 3)) / 3.0, rng.choice([-1.0, 1.0], 100)
+    refused = rf"^onlinecls\.bounds.*: X must be rows with x'Σ_0x/r up to .* for a full covariance of {np.dtype(dtype)}, got "
+    for size, is_refused in ((0.4, False), (0.6, True), (1e3, True)):
+        X[:, 0] = size * most**0.5 * (1.0 - 1e-3 * rng.random(100))
+        course, best = bounds.follow(learner, X, y), np.linalg.lstsq(X, y, rcond=None)[0]
+        for sides_of in (lambda: getattr(bounds, name)(course, best),  # noqa: B023
+                         lambda: [side[-1] for side in both_sides(bounds.follow(learner, X, y, u=best))]):  # noqa: B023
+            if is_refused:
+                with pytest.raises(ValueError, match=refused):
+                    sides_of()
+            else:
+                paid, allowed = sides_of()
+                assert 0.0 < paid <= allowed * (1.0 + 2e-4)
+
+
+SPOILT = r"onlinecls\.bounds.*: (X must be rows|rows, targets and u must be|radius must be at least)"
+
+
+@pytest.mark.filterwarnings("error", "ignore:.*rows should have lengths:UserWarning")
+@each(ANY, LOSSLESS, TARGETS)
+def test_numbers_of_any_size_make_a_bound_or_an_error_but_no_nan(name, learner):
+    """u separates the rows, as far as the range allows: what is allowed is not too little because a power came to 0."""
+    pool, targets, best = for_rows(learner)
+    for size in (1e-300, 1e-170, 1e-100, 1e-20, 1e20, 1e100, 1e155, 1e160, 1e300):
+        X, y = pool[:12] * size, targets[:12]
+        if learner._estimator_type == "regressor":
+            y = y * np.random.default_rng(6).choice([1.0, min(size, 1e290)], 12)
+        for u in (0.0 * best, best, best * min(1.0 / size, 1e170), best * 1e170):
+            for bound in (lambda u: getattr(bounds, name)(bounds.follow(learner, X, y), u),  # noqa: B023
+                          lambda u: [side[-1] for side in both_sides(bounds.follow(learner, X, y, u=u))]):  # noqa: B023
+                try:
+                    paid, allowed = bound(u)
+                except ValueError as error:
+                    assert re.match(SPOILT, str(error)) or "theorem" in str(error), error
+                    continue
+                assert paid <= allowed + 1e-9 * (1.0 + abs(allowed)), (size, u)
+
+
+def test_a_p_norm_of_short_rows_is_not_zero():
+    """|x|^18 of 1e-20 is: the bound would allow no mistake where one is made."""
+    learner, X = PNormPerceptron(18.0, **NO), 1e-20 * np.eye(2)
+    for rows in (X, csr32(X).astype(np.float64)):
+        assert bounds.follow(learner, rows, [1, 1], u=[1e20, 1e20]).allowed[-1] >= 2.0
+    assert bounds.p_norm(bounds.follow(learner, X, [1, 1]), [1e20, 1e20]).allowed >= 2.0
 
 
 # --- what no theorem speaks of -------------------------------------------------------------------------------------------------

@@ -56,18 +56,19 @@ def entropy_of_shares(shares: np.ndarray, signed: bool) -> float:
     if not signed:
         if shares.min() < 0.0 or abs(shares.sum() - 1.0) > 1e-9:
             return inf
-        p, n = shares[shares > 0.0], d
-        return float(np.sum(p * np.log(n * p)))
+        ratio = d * shares[shares > 0.0]  # (Σ p log(n p) - p + 1/n is the same, and keeps its digits where p is near 1/n)
+        return float((np.sum(ratio * np.log(ratio) - (ratio - 1.0)) + d - len(ratio)) / d)
     if np.abs(shares).sum() > 1.0 + 1e-9:
         return inf
     low, high = 0.0, 1.0  # p+ p- = c², p+ + p- = √(shares² + 4c²), whose sum grows with c: bisection
     for _ in range(200):
         c = (low + high) / 2
         low, high = (c, high) if np.sqrt(shares**2 + 4 * c**2).sum() < 1.0 else (low, c)
-    both = np.sqrt(shares**2 + 4 * low**2)
-    p = np.concatenate([both + shares, both - shares]) / 2
-    p = p[p > 0.0]
-    return float(np.sum(p * np.log(2 * d * p)))
+    if not low:
+        p = np.abs(shares[shares != 0.0])
+        return float(np.sum(p * np.log(2 * d * p)))
+    a = np.arcsinh(shares / (2 * low))  # p± = c e^±a: Σ p log(n p) is Σ shares a + log(n c), and 1/(n c) the mean of cosh a
+    return float(shares @ a - np.log1p(2.0 * np.mean(np.sinh(a / 2.0) ** 2)))
 
 
 # --- f -------------------------------------------------------------------------------------------------------------------------
