@@ -167,8 +167,7 @@ def _certified(learner: Any, X: Any, y: Any, u: ArrayLike) -> Certificate:
     theorem, given = theorem_of(WHO, learner), np.asarray(u, dtype=np.float64)
     signed, targets = is_classifier(learner), is_regressor(learner)
     U = np.atleast_2d(given)
-    if U.ndim != 2 or not np.isfinite(U).all():
-        raise ValueError(f"{WHO}: u must be finite weights, one for each column of X, or rows of them, got shape {given.shape}.")
+    _require_weights(f"{WHO}: u must be finite weights, one for each column of X, or rows of them", given, U.ndim == 2)
     along = theorem(learner, U)
     learner.partial_fit(np.zeros((0, U.shape[1])), [], **({"classes": [-1.0, 1.0]} if signed else {}))
     batches = not hasattr(X, "shape") and not (isinstance(X, list) and X and not isinstance(X[0], tuple))
@@ -195,6 +194,13 @@ def _certified(learner: Any, X: Any, y: Any, u: ArrayLike) -> Certificate:
 
     paid, allowed = summed(along, chunks())
     return Certificate(learner, along.name, paid, allowed if given.ndim == 2 else allowed[0], given)
+
+
+def _require_weights(required: str, u: np.ndarray, fits: bool, hint: str = "") -> None:
+    """Raise unless these weights have a shape that fits, and are finite."""
+    wrong = u[~np.isfinite(u)]
+    if wrong.size or not fits:
+        raise ValueError(f"{required}, got shape {u.shape}." + (f" One of its numbers is {wrong[0]}." if wrong.size else hint))
 
 
 def _unweighted(batch: Any) -> tuple[Any, Any]:
@@ -242,8 +248,7 @@ def _last(course: Course, u: ArrayLike, key: str, **settings: float) -> Bound:
     """Return both sides of a theorem at the end of a course."""
     who, d = f"{WHO}.{key}", course.X.shape[1]
     theorem, u = theorem_of(who, course.learner, key), np.asarray(u, dtype=np.float64)
-    if u.shape != (d,) or not np.isfinite(u).all():
-        raise ValueError(f"{who}: u must be {d} finite weights, got shape {u.shape}. Give one for each column of X.")
+    _require_weights(f"{who}: u must be {d} finite weights", u, u.shape == (d,), " Give one for each column of X.")
     along = theorem(course.learner, u[None], **settings)
     if not len(course.y):
         return Bound(0, 0.0)
@@ -377,9 +382,8 @@ def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike)
     rows = validate.read_rows(who, X.toarray() if issparse(X) else X, np.float64)
     X, u = rows.data.reshape(rows.n_rows, rows.n_features), np.asarray(u, dtype=np.float64)
     codes = validate.read_labels(who, y, len(X))
-    fits = u.ndim == 2 and u.shape[1] == X.shape[1] and len(u) > 2
-    if not (fits and np.isfinite(u).all() and np.isin(codes, range(len(u))).all()):
-        raise ValueError(f"{who}: u must be finite weights, a row for each of the classes 0 .. k - 1 > 1, got shape {u.shape}.")
+    fits = u.ndim == 2 and u.shape[1] == X.shape[1] and len(u) > 2 and np.isin(codes, range(len(u))).all()
+    _require_weights(f"{who}: u must be finite weights, a row for each of the classes 0 .. k - 1 > 1", u, bool(fits))
     learner.partial_fit(X[:0], codes[:0], classes=np.arange(len(u)))
     for t, code in enumerate(codes.astype(int)):
         x, updates = X[t], learner.n_updates_

@@ -902,8 +902,15 @@ ERRORS = {
         lambda: bounds.follow(OGDClassifier(0.1, class_weight={1: 2}, **NO), X, Y),
     "onlinecls.bounds: y must be -1 and +1, got [0, 1]. Give": lambda: bounds.follow(PLAIN, X, [0, 1]),
     "onlinecls.bounds: u must be 2 finite weights, got shape (3,)": lambda: bounds.follow(PLAIN, X, Y, u=[1.0, 2.0, 3.0]),
-    "onlinecls.bounds: u must be finite weights, one for each column of X, or rows of them, got shape (2,).":
-        lambda: bounds.follow(PLAIN, X, Y, u=[np.nan, 1.0]),
+    "onlinecls.bounds: u must be finite weights, one for each column of X, or rows of them, got shape (2,). One of its numbers "
+    "is nan.": lambda: bounds.follow(PLAIN, X, Y, u=[np.nan, 1.0]),
+    "onlinecls.bounds.perceptron: u must be 2 finite weights, got shape (2,). One of its numbers is -inf.":
+        lambda: bounds.perceptron(bounds.follow(PLAIN, X, Y), [1.0, -np.inf]),
+    "onlinecls.bounds.dual_ascent_multiclass: u must be finite weights, a row for each of the classes 0 .. k - 1 > 1, got "
+    "shape (3, 3). One of its numbers is nan.":
+        lambda: MULTICLASS(DualAscentClassifier(1.0, norm_bound=1.0, **NO), u=np.full((3, 3), np.nan)),
+    "onlinecls.bounds.follow_the_leader: rows, targets and u must be numbers whose squares and their sums fit float64, got":
+        lambda: bounds.follow_the_leader([1e200, -1e200]),
     "onlinecls.bounds: weight must be 1 for every row, got 2.0. The theorems are for rows of weight 1.":
         lambda: bounds.follow(PLAIN, [(X, Y, [1.0, 2.0])], u=[0.0, 1.0]),
     "onlinecls.bounds: X must be rows or an iterable of batches (X, y) or (X, y, weight), got a tuple of 4 for a batch. Give":
