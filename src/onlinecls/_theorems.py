@@ -78,9 +78,13 @@ class Course:
     sigma: np.ndarray = field(default_factory=lambda: np.zeros(0))
     squares: np.ndarray | None = None  # ||x||², where the pass computes it
 
+    def __repr__(self) -> str:
+        end = end_of(self.learner, self.u, self.paid, self.allowed) if "u" in self.__dict__ else ""
+        return f"Course({self.learner!r}, {len(self.y)} rows{end})"
+
     @cached_property
     def u(self) -> np.ndarray:
-        """The competitor, of many tried, for which the learner's theorem allows least at the end."""
+        """The competitor, of many tried, for which the learner's theorem allows least at the end; 0 if none is better."""
         return good_competitor(theorem_of(WHO, self.learner), self)
 
     @cached_property
@@ -794,7 +798,7 @@ def end_of(learner: Any, u: np.ndarray, paid: np.ndarray, allowed: np.ndarray) -
         return ""
     U, least = np.atleast_2d(u), np.atleast_2d(allowed)[:, -1]
     best = U[least <= least.min() + 1e-9 * abs(least.min())]
-    size = np.linalg.norm(best, axis=1).min()
+    size = np.hypot.reduce(best, axis=1).min()  # (norms of 1e170 and of 1e-170 are neither infinite nor 0)
     nothing = ", which predicts nothing: the bound says nothing of the learner" if is_classifier(learner) and not size else ""
     return f", paid {paid[-1]:.6g} of {least.min():.6g} allowed for ||u|| = {size:.6g}{nothing}"
 
@@ -838,4 +842,7 @@ def good_competitor(theorem: type[Theorem], course: Course) -> np.ndarray:
         shares = np.divide(mass, total, out=np.full(U.shape, 0.0 if learner.signed else 1.0 / d), where=total > 0.0)
         U = np.concatenate([U, shares * learner.norm_bound * 0.999]) if learner.signed else shares * learner.norm_bound
     allowed = summed(theorem(learner, U), [course])[1]
-    return U[int(np.argmin(allowed[:, -1]))] if allowed.shape[1] else U[0]
+    if not allowed.shape[1]:
+        return U[0]
+    least = allowed[:, -1].min()  # (of those that are equal to rounding the first, so that u = 0 is told from a small one)
+    return U[int(np.argmax(allowed[:, -1] <= least + 1e-9 * abs(least)))]

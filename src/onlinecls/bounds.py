@@ -93,7 +93,7 @@ class Certificate:
     u: np.ndarray
 
     def __repr__(self) -> str:
-        return f"Certificate({self.learner!r}, {len(self.paid)} rows)"
+        return f"Certificate({self.learner!r}, {len(self.paid)} rows{end_of(self.learner, self.u, self.paid, self.allowed)})"
 
 
 @overload

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._evaluation import ProgressiveResult, progressive_validation
+from ._input.compat import is_classifier
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -218,7 +219,8 @@ class BoundDisplay(_Display):
     Parameters
     ----------
     certificates : dict of str to Certificate or Course
-        Results of `bounds.follow` by their names in the legend. For several competitors the least bound is drawn.
+        Results of `bounds.follow` by their names in the legend. For several competitors the least bound is drawn; the title
+        names the classifiers for which that is the one of u = 0.
 
     Attributes
     ----------
@@ -285,12 +287,18 @@ class BoundDisplay(_Display):
         self : BoundDisplay
         """
         ax, colours = self._begin(ax)
+        nothing = []
         for i, (name, found) in enumerate(self.certificates.items()):
-            allowed = np.atleast_2d(found.allowed).min(axis=0)
+            allowed = np.atleast_2d(found.allowed)
+            if is_classifier(found.learner) and len(found.paid) and not np.atleast_2d(found.u)[allowed[:, -1].argmin()].any():
+                nothing.append(name)
+            allowed = allowed.min(axis=0)
             rounds, style = np.arange(1, len(found.paid) + 1), {"color": colours[i % 10], "linewidth": 1.6, **kwargs}
             (paid,) = ax.plot(rounds, found.paid, **{"label": f"{name}: paid", **style})
             (limit,) = ax.plot(rounds, allowed, **{"label": f"{name}: allowed", "linestyle": "--", **style})
             self.lines_[name] = paid, limit
+        if nothing:
+            ax.set_title(f"the best u is 0, so that the bound says nothing: {', '.join(nothing)}", fontsize="small")
         return self._end(ax, "rounds", "mistakes or losses so far", log_x, log_y)
 
 

@@ -514,6 +514,32 @@ def test_the_course_is_that_of_the_learner(learner):
         assert course.y.tolist() == [1.0] * len(X)
 
 
+def test_a_bound_that_says_nothing_says_so():
+    """No competitor does better than u = 0 on labels by chance: the bound is M <= M."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from onlinecls.plotting import BoundDisplay
+
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 3)), rng.choice([-1.0, 1.0], 200)
+    words, learners = "for ||u|| = 0, which predicts nothing", [PLAIN, *SOPS, *NAROWS, AROWClassifier(1.0, **FULL, **NO)]
+    for learner in learners:
+        course = bounds.follow(learner, X, y)
+        assert "rows)" in repr(course), "u is not known yet"
+        assert not course.u.any() and course.paid[-1] == course.allowed[-1] and words in repr(course)
+        assert words in repr(bounds.follow(learner, X, y, u=[course.u, [1.0, 1.0, 1.0]]))
+    dual = DualAscentClassifier(15.0, norm_bound=1.0, **NO)
+    easy = bounds.follow(dual, X, np.sign(X[:, 0]), u=[[9.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    assert re.search(r", 200 rows, paid .* of .* allowed for \|\|u\|\| = 3\)$", repr(easy))
+    for size in (1e-170, 1e140):
+        assert f"||u|| = {size:g})" in repr(bounds.follow(dual, X, y, u=[size, 0.0, 0.0]))
+    assert words not in repr(bounds.follow(PassiveAggressiveOneClass(9.0), X, u=np.zeros(3))), "a centre is a competitor"
+    for found, title in (({"chance": course, "easy": easy}, "the best u is 0, so that the bound says nothing: chance"),
+                         ({"easy": easy}, "")):
+        display = BoundDisplay.from_certificates(found)
+        assert display.ax_.get_title() == title
+        plt.close(display.figure_)
+
+
 def test_both_curves_are_drawn():
     plt = pytest.importorskip("matplotlib.pyplot")
     from onlinecls.plotting import BoundDisplay
