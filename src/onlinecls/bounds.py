@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, overload
 
 import numpy as np
 
-from ._estimators.base import OnlineLearner
+from ._estimators.base import OnlineLearner, state_of
 from ._input import validate
 from ._input.compat import is_classifier, is_regressor, issparse
 from ._registry import ALGORITHMS, estimator_class
@@ -418,13 +418,14 @@ def follow_the_leader(y: ArrayLike) -> Bound:
 
 
 def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
-    """Bound the losses so far of a committee with combine="hedge", its members' weighted means, for rows of weight 1.
+    """Bound the losses so far of a committee with combine="hedge", its members' weighted means, for rows of weight up to 1.
 
         sum over t of Σ_k a_{k,t} l_{k,t} <= the best member's losses + 2 √(T ln(K)/2) + √(ln(K)/8),     l in [0, 1]
 
     Cesa-Bianchi and Lugosi, Prediction, Learning, and Games, Theorem 2.3. It holds after every row, for any members and rows.
-    (The loss of the combined score is a different number: a clipped hinge is not convex.) A regressor's losses start anew if its
-    first 16 rows change the unit of y.
+    (The loss of the combined score is a different number: a clipped hinge is not convex.) A row of larger weight, class weights
+    included, would have a loss above 1: the committee remembers the largest. A regressor's losses start anew if its first 16
+    rows change the unit of y.
 
     >>> from onlinecls import AROWClassifier, CommitteeClassifier, Perceptron
     >>> learner = CommitteeClassifier([AROWClassifier(), Perceptron()], combine="hedge")
@@ -432,11 +433,19 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
     >>> round(paid, 2), round(allowed, 2)
     (1.88, 13.07)
     """
-    names = {base.__name__ for base in type(learner).__mro__}
+    names, who = {base.__name__ for base in type(learner).__mro__}, f"{WHO}.committee"
     if names.isdisjoint(("CommitteeClassifier", "CommitteeRegressor")) or learner.combine != "hedge":
         raise ValueError(f"onlinecls.bounds: committee must have a committee with combine='hedge', got {learner!r}.")
-    require(f"{WHO}.committee", learner, {"class_weight": None})
+    require(who, learner, {"class_weight": None})
+    if not state_of(learner).params["hedges"]:
+        raise ValueError(f"{who}: learner must have learnt with combine='hedge', got one that has with 'arow'. Call fit.")
     *losses, paid = learner.member_losses_
+    check_steps(who, learner)
+    if (heaviest := state_of(learner).heaviest) > 1.0:
+        raise ValueError(
+            f"{who}: learner must have learnt rows of weight up to 1, class weights included, got one of {heaviest:g}. The "
+            "theorem is for losses in [0, 1]: learn without weights, or divide them by the largest."
+        )
     T, entropy = learner.t_, np.log(len(losses))
     return Bound(paid, float(min(losses) + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))
 

@@ -1,5 +1,7 @@
 """Committees: beside their slow twins and their members learnt alone; what they refuse; the bound of the exponential weights."""
 
+import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -306,6 +308,60 @@ def test_hedge_pays_no_more_than_its_bound_on_a_stream():
         assert 0.0 < paid <= allowed
     with pytest.raises(ValueError, match="committee must have a committee with combine='hedge', got CommitteeClassifier"):
         bounds.committee(CommitteeClassifier().partial_fit(X, y))
+    learnt = CommitteeClassifier().partial_fit(X, y).set_params(combine="hedge")
+    with pytest.raises(ValueError, match=r"bounds\.committee: learner must have learnt with combine='hedge', got one"):
+        bounds.committee(learnt)
+    with pytest.raises(AttributeError, match="member_losses_ must be of a model learnt with combine='hedge', got one learnt"):
+        learnt.member_losses_  # noqa: B018
+
+
+def loaded(model, tmp_path):
+    model.save(tmp_path / "it.model")
+    return onlinecls.load(tmp_path / "it.model")
+
+
+@pytest.mark.parametrize("weigh", [
+    lambda model, X, y: model.partial_fit(X, y, sample_weight=[1.0, 3.0, *[1.0] * (len(y) - 2)]),
+    lambda model, X, y: model.set_params(class_weight={1: 3.0}).partial_fit(X, y).set_params(class_weight=None),
+    lambda model, X, y: model.set_params(class_weight="balanced").partial_fit(X, y).set_params(class_weight=None),
+], ids=["a row's weight", "class weights", "balanced"])
+@pytest.mark.parametrize("n", [3, 60])
+def test_the_bound_of_hedge_is_refused_for_heavy_rows_for_good(weigh, n, tmp_path):
+    """Young or not, and whatever happens to the model afterwards: the losses of the heavy rows stay in the sums."""
+    X, y = drifting(200, 5)
+    y[:3] = [0, 0, 1]
+    model = CommitteeClassifier(combine="hedge").partial_fit(X[:0], [], classes=[0, 1])
+    model = weigh(model, X[:n], y[:n]).partial_fit(X[n:], y[n:])
+    heavy = model._state.heaviest
+    for of in (lambda one: one, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one)), lambda one: loaded(one, tmp_path),
+               lambda one: one.partial_fit(X[:20], y[:20])):
+        model = of(model)
+        assert model._state.heaviest == heavy > 1.0
+        with pytest.raises(ValueError, match=r"bounds\.committee: learner must have learnt rows of weight up to 1, .*, got "):
+            bounds.committee(model)
+    bounds.committee(model.fit(X, y))  # (a new model)
+
+
+def test_the_bound_of_hedge_holds_for_light_rows_and_not_for_heavy_ones():
+    """A loss times a weight up to 1 is a loss in [0, 1]. With heavy rows the bound is broken: they are refused for a reason."""
+    X, rng = np.random.default_rng(0).standard_normal((400, 5)), np.random.default_rng(1)
+    members = [AROWClassifier(0.01), AROWClassifier(100.0)]
+    for heavy in (1.0, 1000.0):
+        model = CommitteeClassifier(members, combine="hedge").partial_fit(X[:0], [], classes=[0, 1])
+        for x in X:
+            said = [member.decision_function(x[None])[0] for member in model.members_]
+            label = int(model.member_weights_ @ np.sign(said) < 0.0)
+            model.partial_fit(x[None], [label], sample_weight=[heavy * rng.choice([0.01, 0.5, 1.0])])
+        *losses, paid = model.member_losses_
+        allowed = min(losses) + 2.0 * np.sqrt(400 * np.log(2) / 2.0) + np.sqrt(np.log(2) / 8.0)
+        assert (paid > allowed) == (heavy > 1.0)
+
+
+def test_rows_that_the_combiner_skipped_are_not_paid():
+    model = CommitteeRegressor(combine="hedge").partial_fit([[1.0], [2.0]] * 10, [1.0, 2.0] * 10)
+    assert bounds.committee(model).paid < bounds.committee(model).allowed
+    with pytest.raises(ValueError, match=r"bounds\.committee: X must be rows whose steps fit float64, got 1 of 21"):
+        bounds.committee(model.partial_fit([[1.0]], [1e200]))
 
 
 # --- files ---------------------------------------------------------------------------------------------------------------------

@@ -261,6 +261,8 @@ cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* outp
     context.next = 0
     while next_round(&r, b, context):
         outcome = UNCHANGED
+        if learns:
+            context.counters.max_abs_weight = max(context.counters.max_abs_weight, min(r.weight, 1e290))
         if context.task == REGRESSION:
             y, fits = b.targets[r.at], fabs(b.targets[r.at]) <= 1e150
             for j in range(f.k):

@@ -49,7 +49,7 @@ ctypedef struct Counters:   # a model's counters, in the order of its array `cou
     double skipped          # rounds whose update would have left the range of the dtype
     double seen             # classes that have had a row
     double loss             # sum of weighted losses before the update
-    double max_abs_weight   # no |w_i| (θ_i, z_i) is larger than this
+    double max_abs_weight   # no |w_i| (θ_i, z_i) is larger than this; of a committee no weight c of a row
     double curvature        # no G_i is larger than this
     double squared          # regression: sum of the squared errors that `predict` would have made just before the update
     double absolute         # and of the absolute ones

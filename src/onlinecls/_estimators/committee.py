@@ -333,8 +333,11 @@ class _Committee(WithWeights):
     def member_losses_(self) -> list[float]:
         """With combine="hedge": the sum of each member's losses, and of their weighted means, (n_members + 1)."""
         state = self._fitted_state()
-        if self.combine != "hedge":
-            raise AttributeError(f"{type(self).__name__}: member_losses_ are of combine='hedge', got combine={self.combine!r}.")
+        if not state.params["hedges"]:
+            raise AttributeError(
+                f"{type(self).__name__}: member_losses_ must be of a model learnt with combine='hedge', got one learnt with "
+                "combine='arow'. Call fit with combine='hedge'."
+            )
         return state.losses.tolist()
 
     # --- files ---------------------------------------------------------------------------------------------------------------

@@ -72,8 +72,14 @@ class CommitteeState(State, combine.CommitteeModel):
                 member.set_scale(own)
         self._seat(self.members)
 
+    @property
+    def heaviest(self) -> float:
+        """The largest weight of a row that the combiner has learnt."""
+        return float(self.counters[self.COUNTERS["max_abs_weight"]])
+
     def keep_history(self, before: Any) -> None:
         super().keep_history(before)
+        self.counters[self.COUNTERS["max_abs_weight"]] = max(self.heaviest, before.heaviest)
         for member, its_before in zip(self.members, before.members, strict=True):
             member.keep_history(its_before)
 
@@ -165,6 +171,7 @@ class CommitteeState(State, combine.CommitteeModel):
             return "other rows than the members'"
         if len(self.losses):
             fits = self.losses.min() >= 0.0 and self.shares.min() >= 0.0 and abs(self.shares.sum() - 1.0) < 1e-9
+            fits &= self.losses.max() <= self.heaviest * counters["t"] * (1.0 + 1e-9)
             return "" if fits else "losses that no rows produce"
         sigma = self.sigma[0]
         if np.abs(self.shares).max() > 1e150:
