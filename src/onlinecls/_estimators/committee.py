@@ -408,7 +408,7 @@ class _Committee(WithWeights):
 
 @estimator
 class CommitteeClassifier(_Committee, WithProbabilities):
-    """A committee of linear learners in one pass: as good as the best of them, or better, with nothing to choose.
+    """A committee of linear learners in one pass: on average as good as the best of them, with nothing to choose.
 
     Member k gives a row the score s_k before learning it. The committee's score is Σ a_k s_k, so that it is linear, too. An AROW
     with a full covariance over the members' scores learns the weights a: for two classes with z = (s_1 .. s_K) and y = -1 or 1,
@@ -484,7 +484,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
 
 @estimator
 class CommitteeRegressor(_Committee, OnlineRegressor):
-    """A committee of linear regressors in one pass: as good as the best of them, or better, with nothing to choose.
+    """A committee of linear regressors in one pass: on average about as good as the best of them, with nothing to choose.
 
     Member k predicts s_k for a row before learning it. The committee predicts Σ a_k s_k, so that it is linear, too. Least squares
     with a full covariance over the members' predictions learn the weights a: with z = (s_1 .. s_K) / h, h the power of
