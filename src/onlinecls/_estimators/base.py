@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from math import nan, prod
 from operator import is_, itemgetter
 from typing import IO, TYPE_CHECKING, Any, Concatenate, Literal, NamedTuple, ParamSpec, Self, TypeVar
@@ -53,6 +53,9 @@ _MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
 _SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
 NO_PREDICTIONS = np.empty(0, np.int32)
 NO_WEIGHTS = np.empty(0)
+#: The context of what learns or reads a model: numbers that underflow are the zeros that they should be, whatever the caller asks
+#: of numpy.
+QUIET = partial(np.errstate, under="ignore")
 
 
 class Batch(NamedTuple):
@@ -88,7 +91,7 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
 
     @wraps(learn)
     def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
-        with self._own_lock(), self._undone_on_error():
+        with self._own_lock(), QUIET(), self._undone_on_error():
             return learn(self, *arguments, **named)
 
     return in_one_thread
@@ -996,9 +999,10 @@ class OnlineLearner(saving.Describing, Estimator):
             found = state.try_decision(self.__dict__, X)
             if found is not None:
                 return found, state
-        rows = self._read_rows(X, False)
-        state = self._state_for(rows)
-        return self._scores(rows, state), state
+        with QUIET():
+            rows = self._read_rows(X, False)
+            state = self._state_for(rows)
+            return self._scores(rows, state), state
 
     def _scores(self, rows: validate.Rows, state: Any) -> np.ndarray:
         scores = np.empty((rows.n_rows, state.n_columns))
@@ -1089,6 +1093,7 @@ class WithWeights(OnlineLearner):
     """A learner of vectors of weights, one for each score."""
 
     @property
+    @QUIET()
     def coef_(self) -> NDArray[np.floating]:
         """Weights, one row a class (regressors: 1-D): a read-only view of the model where possible. Copy it to keep it."""
         state = self._fitted_state()
@@ -1098,6 +1103,7 @@ class WithWeights(OnlineLearner):
         return coef[0] if self._flat else coef
 
     @property
+    @QUIET()
     def intercept_(self) -> NDArray[np.floating]:
         """Weight of the constant feature times its value, (1,) or (n_classes,)."""
         state = self._fitted_state()
@@ -1190,12 +1196,14 @@ class WithVariances(OnlineLearner):
     covariance: Literal["diagonal", "full", "auto"] = "diagonal"
 
     @property
+    @QUIET()
     def covariance_(self) -> NDArray[np.floating]:
         """Σ of the weights. Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of
         shape (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
         state = self._fitted_state()
         return state.covariance(self._flat)
 
+    @QUIET()
     def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each."""
         self._fitted_state()

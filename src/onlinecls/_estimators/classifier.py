@@ -12,7 +12,7 @@ from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if
 from .._models.calibration import finite, log_probabilities
-from .base import NO_PREDICTIONS, Batch, WithVariances, WithWeights, exclusive, read_weights_of_fit
+from .base import NO_PREDICTIONS, QUIET, Batch, WithVariances, WithWeights, exclusive, read_weights_of_fit
 from .parameters import ClassifierParameters
 from .units import first_row
 
@@ -377,7 +377,8 @@ class WithProbabilities(OnlineClassifier):
             In the order of ``classes_``; each row's sum is 1.
         """
         logs = self.predict_log_proba(X)
-        return np.exp(logs, logs)
+        with QUIET():
+            return np.exp(logs, logs)
 
     @available_if(lambda self: self._require_probabilities("predict_log_proba"))
     def predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:

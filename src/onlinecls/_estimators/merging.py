@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "covariance", "multi_class", "class_weight")
 
 
+@np.errstate(under="ignore")
 def merge(models: Iterable[Model]) -> Model:
     """Merge models that have learnt parts of a stream into one, in the order of the parts.
 
@@ -101,6 +102,7 @@ def check_alike(models: list[Any]) -> None:
         validate.comparable(who, model.classes_, first.classes_, "classes of the other model")
 
 
+@np.errstate(under="ignore")
 def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     """Do the work of `Estimator.merge`."""
     who, models = type(learner).__name__, (learner, *others)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil
+from math import ceil, frexp
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -143,8 +143,9 @@ def r_squared(who: str, predicted: np.ndarray, y: ArrayLike, sample_weight: Arra
 
 
 def _r2(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:
-    left = np.average((y - predicted) ** 2, weights=weights)
-    whole = np.average((y - np.average(y, weights=weights)) ** 2, weights=weights)
-    if whole == 0.0:
-        return float(left == 0.0)
-    return float(1.0 - left / whole)
+    exponent = -frexp(np.abs(y).max())[1]  # (a power of two as unit, in which the squares fit)
+    with np.errstate(over="ignore", under="ignore"):  # (predictions beyond all bounds: -inf)
+        y, predicted = np.ldexp(y, exponent), np.ldexp(predicted, exponent)
+        left = float(np.average((y - predicted) ** 2, weights=weights))
+        whole = float(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights))
+    return 1.0 - left / whole if whole else float(left == 0.0)

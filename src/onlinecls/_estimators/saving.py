@@ -254,6 +254,7 @@ def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False)
     return estimator._rebuilt(header, dict(arrays))
 
 
+@np.errstate(under="ignore")
 def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense: bool = False) -> None:
     """Do the work of `Estimator.save`."""
     who, path = type(learner).__name__, path if hasattr(path, "write") else os.fspath(path)
@@ -352,7 +353,8 @@ def load(
             "Save the model with dense=True, or load it without mmap.",
         )
     try:
-        learner = rebuilt(header, to_dense(header, arrays, max_bytes), composed=True)
+        with np.errstate(under="ignore"):
+            learner = rebuilt(header, to_dense(header, arrays, max_bytes), composed=True)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, IndexError, RecursionError) as error:
         raise no_model(place, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
     return (learner, header["metadata"]) if return_metadata else learner

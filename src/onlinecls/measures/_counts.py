@@ -61,7 +61,7 @@ class _Measures:
             self._keep(self.window, (weights, *columns))
             self._counted = False
             return self
-        with np.errstate(under="ignore"):
+        with np.errstate(over="ignore", under="ignore"):
             if self.fading:
                 self._fade((1.0 - self.fading) ** n)
                 weights = weights * (1.0 - self.fading) ** np.arange(n - 1, -1, -1.0)
@@ -93,7 +93,7 @@ class _Measures:
         """Count the rows of a window, if it has changed since; return the measures."""
         if not self._counted:
             self._clear()
-            with np.errstate(under="ignore"):
+            with np.errstate(over="ignore", under="ignore"):
                 rows: Any = (None if each is None else each[self._start : self._stop] for each in self._last)
                 self._count(*rows)
             self._counted = True
@@ -396,6 +396,7 @@ class _Ranks:
             np.add.at(self.counts[row], places[chosen], weights[chosen])
 
     @property
+    @np.errstate(under="ignore")
     def area(self) -> float | None:
         negative, positive = self.counts.sum(axis=1).tolist()
         if not negative or not positive:
