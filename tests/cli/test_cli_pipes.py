@@ -151,6 +151,51 @@ def test_each_line_is_answered_before_the_next_one_comes(tmp_path, model, done, 
         assert running.finish() == 0 and running.rest("stderr") == []
 
 
+BAD = {"texts": [], "tsv": [b"spam\t\xff\n"], "vw": [b"|f 9:1x\n", b"none\n"], "svmlight": [b"1 1:x\n"], "jsonl": [b"{\n", b"[]\n"],
+       "csv": [b"ham\n", b"ham,\xff\n"]}
+GOOD = {"texts": b"lunch at noon\n", "tsv": b"ham\tlunch at noon\n", "vw": b"1 | lunch\n", "svmlight": b"1 1:1\n",
+        "jsonl": b'{"label": "ham", "text": "lunch"}\n', "csv": b"ham,lunch\n"}
+NOTHING = {(): "NA", ("--json",): '{"prediction": null}', ("--top", "1"): "NA\tNA\tNA", ("--scores",): "NA\tNA"}
+
+
+@pytest.mark.parametrize("options", NOTHING)
+@pytest.mark.parametrize("format", BAD)
+def test_a_line_without_a_row_is_answered_before_the_next_one_comes(tmp_path, model, done, format, options):
+    """A client that writes a line and reads a line, also where a line is empty, of blanks or malformed."""
+    good = GOOD[format]
+    if format not in ("texts", "tsv"):
+        data, model = tmp_path / f"mail.{format}", tmp_path / "model"
+        other = good.replace(b"1 ", b"2 ", 1).replace(b"ham", b"spam")
+        data.write_bytes(b"label,text\n" * (format == "csv") + (good + other) * 9)
+        done("train", data, "--bits", 10, "--save", model, "--quiet")
+    odd = [*([] if format == "csv" else [b"\n", b"\r\n", b"  \n", b"\t \r\n"]), *BAD[format]]
+    with Running("predict", model, "-", "--on-error", "skip", *options) as running:
+        os.write(running.process.stdin.fileno(), b"label,text\n" * (format == "csv"))
+        for k, line in enumerate([*odd, good, good, *odd[::-1], good]):
+            os.write(running.process.stdin.fileno(), line)
+            if k == 0 and options and "--json" not in options:
+                assert running.read().startswith("prediction\t")
+            assert (running.read() == NOTHING[options]) == (line != good), line
+        assert running.finish() == 0 and running.rest() == []
+
+
+@pytest.mark.parametrize("format", ["tsv", "vw", "jsonl"])
+def test_predictions_of_train_are_written_where_the_pipe_pauses(tmp_path, format):
+    good = {"tsv": "ham\tlunch", "vw": "1 | lunch", "jsonl": '{"label": "ham", "text": "lunch"}'}[format]
+    told = tmp_path / "told"
+    options = ("--format", format, "--bits", 8, "--quiet", "--on-error", "skip", "--predictions", told)
+    with Running("train", "-", *options) as running:  # (of the first row nothing is predicted)
+        for k, line in enumerate([good, good, "bad", good, "bad", "bad", good]):
+            running.write(line + "\n")
+            until = time.monotonic() + PATIENCE
+            while not told.exists() or told.read_text().count("\n") <= k:
+                assert time.monotonic() < until, (k, line)
+                time.sleep(0.005)
+        assert running.finish() == 0
+    label = "1" if format == "vw" else "ham"
+    assert told.read_text().split() == ["NA", label, "NA", label, "NA", "NA", label]
+
+
 def test_predict_waits_for_the_end_of_a_line(model):
     with Running("predict", model, "-", "--format", "tsv") as running:
         running.write("spam\twin a pr")

@@ -17,7 +17,7 @@ from .progress import Progress
 from .report import skipped_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 NONE = "NA"  # printed for a line without a row
 
@@ -41,21 +41,19 @@ def predict(options) -> None:
         headings = [*(["id"] if options.id is not None else []), "prediction"]
         headings += [heading for each in columns for heading in each.headings]
         if len(headings) > 1 and not options.json:
-            print("\t".join(headings), flush=stream.bytes_total is None)
+            print("\t".join(headings), flush=True)
         written = _as_json if options.json else _as_text
         lines = Lines(stream, '{"prediction": null}' if options.json else "\t".join([NONE] * len(headings)))
         try:
-            for X, ids, _ in stream.batches_of_rows():
+            for X, ids, _ in stream.batches_of_rows(lines.write):
                 found = [each.values(X) for each in columns]
                 ids = repeat(None) if options.id is None else ids.tolist()
                 predicted = rule(X)
                 if len(headings) > 1 or options.json or not labels:
                     predicted = [written(columns, *row) for row in zip(ids, predicted, *found, strict=False)]
                 lines.write(predicted)  # (labels alone are lines as they are)
-                if stream.bytes_total is None:
-                    sys.stdout.flush()  # (the reader of the pipe may be waiting)
                 progress.show(stream)
-            lines.write([])
+            lines.write()
         except MalformedLineError as error:
             if options.id is None:
                 raise
@@ -99,8 +97,8 @@ class Lines:
         self.stream, self.placeholder, self.n_written, self.gaps = stream, placeholder, 0, []
         self.file = sys.stdout if file is None else file
 
-    def write(self, lines: list[str]) -> None:
-        """Write the lines of a batch, with placeholders at the gaps that the stream reports."""
+    def write(self, lines: Sequence[str] = ()) -> None:
+        """Write the lines of a batch, with placeholders at the gaps that the stream reports: somebody may be waiting for them."""
         self.gaps += self.stream.gaps
         parts, start = [], 0
         while self.gaps and self.gaps[0] <= self.n_written + len(lines):
@@ -111,6 +109,7 @@ class Lines:
         parts += lines[start:]
         if parts:
             self.file.write("\n".join(parts) + "\n")
+            self.file.flush()
 
 
 def _columns(options, learner, labels: list[str]) -> list[Columns]:

@@ -182,7 +182,7 @@ def learn(
     before, learner = (reading.bytes, reading.skipped), runs[0].learner
     with stream:
         try:
-            for X, y, weight in _rest_of(stream, reading.part.before):
+            for X, y, weight in _rest_of(stream, reading.part.before, getattr(runs[0].watching, "write_gaps", None)):
                 if progress.rows == 0 and not is_regressor(learner):
                     width = stream.n_features if step is None else step.n_features_out_
                     for run in runs:
@@ -253,9 +253,9 @@ def _cut(weight, start: int, stop: int):
     return None if weight is None else weight[start:stop]
 
 
-def _rest_of(stream, n_left_out: int):
-    """Yield the batches of a stream without its first rows."""
-    for X, y, weight in stream.batches_of_rows():
+def _rest_of(stream, n_left_out: int, paused):
+    """Yield the batches of a stream without its first rows. paused : see `Stream.batches_of_rows`."""
+    for X, y, weight in stream.batches_of_rows(paused):
         n = min(n_left_out, len(y))
         n_left_out -= n
         if n < len(y):

@@ -35,12 +35,16 @@ class Watching:
         if self.file is not None and self.lines is None:
             self.lines = Lines(stream, NONE, self.file)
 
+    def write_gaps(self) -> None:
+        """Write the lines of a stream that have no row, where it pauses or ends."""
+        if self.lines is not None and not self.is_over:
+            self.lines.write()
+
     def close(self) -> None:
-        """Write the gaps at the end of the pass. Later passes predict rows that have been learnt, and are not watched."""
+        """End the pass. Later passes predict rows that have been learnt, and are not watched."""
+        self.write_gaps()
         self.is_over = True
-        if self.file is not None and not self.file.closed:
-            if self.lines is not None:
-                self.lines.write([])
+        if self.file is not None:
             self.file.close()
 
     def learn(self, learner, X, y, weight, classes=None) -> None:

@@ -15,7 +15,8 @@ BOM = b"\xef\xbb\xbf"
 
 
 def batches(files, parser, counts: Counts, block_bytes: int, max_line_bytes: int, guard):
-    """Yield ``parser.take()`` for each batch. When reading fails, or a pipe is silent, yield the rows read so far first.
+    """Yield ``parser.take()`` for each batch. When reading fails, or a pipe is silent, yield the rows read so far first; None for a
+    pipe that is silent behind lines without a row.
 
     guard : a context in which the parser runs.
     """
@@ -25,8 +26,8 @@ def batches(files, parser, counts: Counts, block_bytes: int, max_line_bytes: int
             parser.begin()
             for block, start, stop in blocks(source, block_bytes, max_line_bytes):
                 if block is None and not stop:
-                    if parser.n_rows:
-                        yield parser.take()
+                    if parser.n_rows or counts.gaps:
+                        yield parser.take() if parser.n_rows else None
                     continue
                 if block is None:
                     parser.skip_line()

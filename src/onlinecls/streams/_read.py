@@ -247,9 +247,13 @@ class _Reader(SimpleNamespace):
         return features, () if layout is None else tuple(layout.names_of_numbers()), _metadata.metadata_of(self, format)
 
     def _counted(self, batches: Iterator[Any], files: Files | None) -> Iterator[tuple[Batch | None, Progress]]:
-        """Yield (Batch, Progress) for each (X, y, weight), and at the end (None, Progress)."""
+        """Yield (Batch, Progress) for each (X, y, weight), of Nones for None, and at the end (None, Progress)."""
         counts = self.counts
-        for X, y, weight in batches:
+        for found in batches:
+            if found is None:
+                yield Batch(None, None, None), counts.progress(files.count if files else 0)
+                continue
+            X, y, weight = found
             counts.n_rows += n_rows_of(X)
             counts.nnz += n_values_of(X)
             yield Batch(X, y, weight), counts.progress(files.count if files else 0)

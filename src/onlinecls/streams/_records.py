@@ -20,6 +20,7 @@ from ._labels import ROUNDED, aside
 PAUSE, FILE, NO_ROW = object(), object(), object()  # instead of a record: the pipe is silent; a file begins; an empty line
 _BATCH_CHARS = 1 << 22  # of texts in a batch
 _BLOCK = 1 << 20  # bytes
+BLANKS = b" \t"  # a line of nothing else is empty
 _LABEL = b"__label__"  # before the labels of fastText
 
 
@@ -287,7 +288,10 @@ class Batcher:
 
 
 def batches(records, batcher: Batcher):
-    """Yield batches of (where, record) pairs. When reading fails, yield the rows read so far first."""
+    """Yield batches of (where, record) pairs, and None for a pipe that is silent behind lines without a row.
+
+    When reading fails, yield the rows read so far first.
+    """
     try:
         for where, record in records:
             if hasattr(record, "labels"):
@@ -298,6 +302,8 @@ def batches(records, batcher: Batcher):
                 batcher.add(where, record)
             if batcher.labels and (batcher.full or record is PAUSE):
                 yield batcher.take()
+            elif record is PAUSE and batcher.counts.gaps:
+                yield None
     except (ValueError, OSError):
         if batcher.labels:
             yield batcher.take()
@@ -344,7 +350,7 @@ def _records_of(files, max_line_bytes: int, read_line, plain=None):
             for line in (None,) if piece is None else piece.split(b"\n")[:-1]:
                 n += 1
                 line = line if line is None else line.removesuffix(b"\r")
-                yield (source.name, n), NO_ROW if line == b"" else lambda line=line: record(line)
+                yield (source.name, n), NO_ROW if line is not None and not line.strip(BLANKS) else lambda line=line: record(line)
 
 
 def jsonl(files, read_object, max_line_bytes: int, plain=None):
@@ -397,12 +403,12 @@ def fasttext(files, labelled: bool, max_line_bytes: int):
 class _CsvLines:
     """Iterate over the lines of a file for Python's csv, which may take several for a row.
 
-    n : lines loaded so far. passed : those of them in plain blocks, which csv does not see.
+    n : lines loaded so far. passed : those of them in plain blocks, which csv does not see. last : the line that csv has taken.
     """
 
     def __init__(self, source, max_line_bytes: int):
         self._pieces, self._lines, self._most = pieces_of(source, max_line_bytes), iter(()), max_line_bytes
-        self.n, self.passed, self._rest = 0, 0, b""
+        self.n, self.passed, self._rest, self.last = 0, 0, b"", ""
 
     def __iter__(self):
         return self
@@ -410,7 +416,8 @@ class _CsvLines:
     def __next__(self) -> str:
         while True:
             try:
-                return next(self._lines)
+                self.last = next(self._lines)
+                return self.last
             except StopIteration:
                 if self.load() is None:
                     raise
@@ -452,6 +459,8 @@ def rows_of_csv(files, delimiter: str, max_line_bytes: int, plain):
                     row = more
                 else:
                     row = next(reader)
+                    if len(row) == 1 and not row[0].strip(" \t") and '"' not in lines.last:  # (a line of blanks)
+                        continue
             except StopIteration:
                 break
             except WrongRecordError as error:

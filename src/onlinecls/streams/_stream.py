@@ -124,12 +124,13 @@ class Stream:
         X, y, weight = self._next_rows()
         return Batch(X.matrix() if isinstance(X, Rows) else X, y, weight)
 
-    def batches_of_rows(self) -> Iterator[Batch]:
+    def batches_of_rows(self, paused: Callable[[], None] | None = None) -> Iterator[Batch]:
         """Return an iterator of batches for this package's learners, in which X is a `Rows` unless a vectorizer made a matrix.
 
-        That saves the time of making scipy's matrices.
+        That saves the time of making scipy's matrices. paused() is called where a pipe is silent behind lines without a row, which
+        are in `gaps`.
         """
-        return iter(self._next_rows, None)
+        return iter(partial(self._next_rows, paused), None)
 
     def peek(self, n_rows: int) -> list[Batch]:
         """Return the next batches, of n_rows rows or more (or of many values) if there are as many, and leave them in the stream.
@@ -146,11 +147,11 @@ class Stream:
                 break
             if ahead[-1][0] is None:
                 break
-            found.append(ahead[-1][0])
+            found += [ahead[-1][0]] if ahead[-1][0].X is not None else []
         self._next = partial(_again, ahead, self._next)
         return found
 
-    def _next_rows(self) -> Batch:
+    def _next_rows(self, paused: Callable[[], None] | None = None) -> Batch:
         if not self.close.alive:
             raise StopIteration
         if os.getpid() != self._process:  # which has no reading thread
@@ -158,16 +159,23 @@ class Stream:
                 "read: a stream must be read by the process that opened it, got a process that a fork began. Open the files "
                 "there, or let the parent hand on the batches."
             )
-        try:
-            batch, progress = self._next()
-        except BaseException:  # Ctrl-C too: it may have lost a batch
-            self.close()
-            raise
-        self._set(progress)
-        if batch is None:  # the end, with the last progress
-            self.close()
-            raise StopIteration
-        return batch
+        gaps: tuple[int, ...] = ()
+        while True:
+            try:
+                batch, progress = self._next()
+            except BaseException:  # Ctrl-C too: it may have lost a batch
+                self.close()
+                raise
+            self._set(progress._replace(gaps=(*gaps, *progress.gaps)))
+            if batch is None:  # the end, with the last progress
+                self.close()
+                raise StopIteration
+            if batch.X is not None:
+                return batch
+            gaps = self.gaps
+            if paused is not None:
+                paused()
+                gaps = ()
 
     def _set(self, progress: Progress) -> None:
         self.bytes_read, self.n_rows, self.nnz, self.n_skipped, self.skipped, self.gaps = progress

@@ -4,7 +4,7 @@ from libc.string cimport memchr, memcpy
 import numpy as np
 
 from .._hashing.hasher cimport RowHasher
-from ._lines cimport Found, LineParser, NOTHING
+from ._lines cimport Found, LineParser, NOTHING, after_blanks
 
 from .._input.rows import Rows
 
@@ -18,7 +18,7 @@ cdef class TsvParser(LineParser):
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? Found.FAULT nogil:
         cdef const unsigned char* tab
-        if line == end:
+        if after_blanks(line) == end:
             return NOTHING
         tab = <const unsigned char*>memchr(line, 9, end - line)
         if self.labels.numbers or self.labels.texts:
