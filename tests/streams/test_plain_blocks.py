@@ -43,7 +43,7 @@ def outcome(data, format, least, monkeypatch, **options):
                 X = X.toarray() if hasattr(X, "toarray") else X
                 y, weight = (None if each is None else each.tolist() for each in (y, weight))
                 found.append((repr(X.tolist() if isinstance(X, np.ndarray) else list(X)), y, weight, stream.gaps))
-            return found, stream.n_skipped, stream.skipped
+            return found, stream.n_skipped, stream.skipped, stream.n_rows
     except (MalformedLineError, ValueError, TypeError) as error:
         return found, type(error), str(error)
 
@@ -248,3 +248,63 @@ def test_blocks_of_whole_tables_are_read_alike(monkeypatch, counted, parser):
     for lines, format, head in ((csv_lines(), "csv", header), (json_lines(), "jsonl", b"")):
         (found, *_) = agrees(lines, format, monkeypatch, head, **options)
         assert len(found) > 9
+
+
+NAMES = [("0", "1"), ("2024", ""), ("NA", "nan"), ("1e5", "null"), ("-1", ".5"), ("inf", "1_0"), ("a b", "c,d"), ("words", "1"), ('a"', "x")]
+
+
+@pytest.mark.parametrize("names", NAMES, ids=" ".join)
+def test_a_record_equal_to_the_header_is_skipped_whatever_the_names_look_like(monkeypatch, counted, names):
+    """In `cat a.csv b.csv`, also where the names of the columns could be their values."""
+    bare = [b"label", *(name.encode() for name in names)]
+    quoted = [b'"%b"' % name.replace(b'"', b'""') for name in bare]
+    usual = [q if set(b) & set(b',"') else b for b, q in zip(bare, quoted, strict=True)]
+    header = b",".join(usual)
+    ways = [{}, {"tables": "passthrough"}, {"labels": None}, {"tables": "passthrough", "labels": None}, {"label": names[0]}]
+    ways += [{"text": names[0]}, {"weight": names[0]}] if names == NAMES[0] else []
+    for options in ways:
+        for again in (header, b",".join(quoted), b",".join([bare[0], *quoted[1:]]), header + b"\r", b"\xef\xbb\xbf" + header):
+            for at in (0, 1, N // 2, N - 1, N):
+                lines = csv_lines() if "label" not in options else [line.replace(b"NA", b"2") for line in csv_lines()]
+                if "weight" in options:
+                    lines = [line.replace(b",", b",1", 1) for line in lines]
+                lines[at:at] = [again, again]
+                *_, n = agrees(lines, "csv", monkeypatch, header + b"\n", n_features=16, **options)
+                assert n == N, (options, again, at)
+    assert sum(map(bool, counted)) > 100
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_empty_lines_of_csv_are_no_rows_wherever_a_block_begins(monkeypatch, counted, columns):
+    header = (b"text\n", b"label,text\n", b"label,a,b\n")[columns - 1]
+    options = {"labels": None} if columns == 1 else {}
+    for empty in (b"", b"\r", b" ", b"\t \r"):
+        for at in range(0, N + 1, 1 if columns == 1 else 3):
+            lines = [(b" " if columns == 1 else b",").join(line.split(b",")[: max(columns, 2)]) for line in csv_lines()]
+            for each in ({}, {"tables": "passthrough"}):
+                with_empty = [*lines[:at], empty, empty, *lines[at:]]
+                *_, n = agrees(with_empty, "csv", monkeypatch, header, n_features=16, **options, **each)
+                assert n == N, (empty, at)
+    assert sum(map(bool, counted)) > 100
+    one = [b'" "', b'""', b"x", b'" "']  # fields that are there, though they are blank
+    assert agrees([*one, b" ", *one], "csv", monkeypatch, b"text\n", n_features=16, labels=None)[3] == 8
+    tabs = [b"a\tb\tc", b"\t\t", b" \t\t", b"", b" "]
+    assert agrees(tabs, "csv", monkeypatch, b"x\ty\tz\n", delimiter="\t", tables="passthrough", labels=None)[3] == 3
+
+
+def test_a_header_that_is_not_utf_8_is_refused(monkeypatch):
+    for options in ({}, {"tables": "passthrough"}, {"labels": None}, {"text": "b"}):
+        found = agrees(csv_lines(), "csv", monkeypatch, b"label,gr\xf6\xdfe,b\n", **options)
+        assert found[:2] == ([], MalformedLineError), options
+        assert found[2].startswith("<stream>:1: expected text in UTF-8, got ") and "in the header. Convert the file" in found[2]
+    first, second = (b"label,%b,b\nx,1,2\n" % name for name in ("größe".encode(), "größe".encode("latin-1")))
+    with pytest.raises(MalformedLineError, match="<stream>:1: expected text in UTF-8, got .* in the header"):
+        list(read([io.BytesIO(first), io.BytesIO(second)], "csv", on_error="skip"))
+
+
+def test_blocks_of_few_wide_rows_are_read_in_python(monkeypatch, counted):
+    """There pyarrow, which takes its time for each column of each block, is many times slower."""
+    header = ("label," + ",".join(f"c{k}" for k in range(20_000)) + "\n").encode()
+    with read(io.BytesIO(header + (b"x" + b",1.5" * 20_000 + b"\n") * 9), "csv") as stream:
+        assert [batch.X.sum() for batch in stream] == [9 * 30_000]
+    assert counted and not any(counted)

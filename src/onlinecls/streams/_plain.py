@@ -32,7 +32,9 @@ if TYPE_CHECKING:
 
 LEAST = 1 << 18  # bytes of a file or pipe that are worth it
 _SMALL = 1 << 13  # bytes of a block that are
+_FEW = 64  # rows of a block that are not: pyarrow takes 20 us a column of a block
 _DEEPEST = 200  # brackets in a line of JSON that Python's json surely reads
+_BLANK = re.compile(rb"\n[ \t]+\n")
 _SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
@@ -75,7 +77,7 @@ class PlainReader:
         self.n_bytes += len(piece)
         if self.n_bytes < LEAST or len(piece) < min(LEAST, _SMALL) or layout is None or layout.is_open:
             return False
-        if layout.missing == "error":
+        if layout.missing == "error" or piece.count(b"\n") < min(LEAST, _FEW):
             return False
         if not self._import() or any(kind not in (NUMBER, IGNORED) for kind in layout.kinds.values()):
             return False
@@ -84,9 +86,9 @@ class PlainReader:
     def _rows(self, table: Any, label: str | None, weight: str | None, features: list[str], n: int) -> PlainRows | None:
         if table.num_rows != n:
             return None
-        numbers = np.empty((n, len(features)))
+        numbers, places = np.empty((n, len(features))), {name: k for k, name in enumerate(table.column_names)}
         for k, name in enumerate(features):
-            numbers[:, k] = table.column(name).fill_null(0.0).to_numpy()
+            numbers[:, k] = table.column(places[name]).fill_null(0.0).to_numpy()
         if not (np.abs(numbers) <= self.largest).all():  # (not of NaN)
             return None
         return self._labelled(table, label, weight, numbers)
@@ -112,15 +114,15 @@ class PlainReader:
 class PlainCsv(PlainReader):
     """Read plain blocks of CSV. columns : those of the present file; None: its header has not been read."""
 
-    def __init__(self, read_label: LabelReader, dtype: np.dtype, delimiter: str) -> None:
+    def __init__(self, read_label: LabelReader, dtype: np.dtype, delimiter: str, header: bool) -> None:
         super().__init__(read_label, dtype)
-        self.delimiter = delimiter
+        self.delimiter, self.header = delimiter, header
         self.columns: Columns | None = None
 
     def __call__(self, piece: bytes) -> PlainRows | None:
         """Return the rows of whole lines; None if they are not plain."""
         columns = self.columns
-        if columns is None or b"\n\n" in piece or b"\n\r\n" in piece or not self._fits(piece):
+        if columns is None or not self._fits(piece) or self._has_other_lines(columns.names, piece):
             return None
         has_quotes = b'"' in piece
         if has_quotes and not are_around_fields(piece, ord(self.delimiter)):
@@ -147,14 +149,21 @@ class PlainCsv(PlainReader):
                 return self._rows(table, label, weight, features, piece.count(b"\n"))
             if table.num_rows != piece.count(b"\n") or b"\0" in piece or may_have_long_fields(piece):
                 return None
-            first = table.column(features[0])
-            if pa.compute.any(pa.compute.equal(first, str(columns.names[int(features[0])]))).as_py():  # (a repeated header?)
-                return None
             if columns.keys is None:
-                return self._labelled(table, label, weight, first.to_pylist())
+                return self._labelled(table, label, weight, table.column(0).to_pylist())
             return self._labelled(table, label, weight, TextTable(table.select(features).rename_columns(columns.keys)))
         except self.errors:
             return None
+
+    def _has_other_lines(self, names: list, piece: bytes) -> bool:
+        """Return True if a line may be empty or a repeated header, which have no row."""
+        lines = b"\n" + piece.replace(b"\r\n", b"\n")  # (the piece begins where a line does)
+        if b"\n\n" in lines or b"\n\xef\xbb\xbf" in lines or (len(names) == 1 and _BLANK.search(lines)):
+            return True
+        if not self.header:
+            return False
+        header = self.delimiter.join(names).encode("utf-8", "surrogateescape").replace(b'"', b"")
+        return b"\n%b\n" % header in lines.replace(b'"', b"")
 
 
 class PlainJson(PlainReader):
@@ -186,7 +195,7 @@ class PlainJson(PlainReader):
                 pa.py_buffer(piece), pa.json.ReadOptions(use_threads=False, block_size=len(piece) + 1),
                 pa.json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="error"),
             )
-            if any(table.column(name).null_count for name in fields):  # (a key that is not there is no null)
+            if any(column.null_count for column in table.columns):  # (a key that is not there is no null)
                 return None
             return self._rows(table, layout.label, layout.weight, features, piece.count(b"\n"))
         except self.errors:

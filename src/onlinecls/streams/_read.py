@@ -297,7 +297,7 @@ class _Reader(SimpleNamespace):
 
     def _csv(self, files: Files) -> Iterator[Any]:
         labels = _records.LabelReader(self._kind("str"))
-        plain = PlainCsv(labels, self.dtype, self.delimiter)
+        plain = PlainCsv(labels, self.dtype, self.delimiter, self.header)
         rows, who = _records.rows_of_csv(files, self.delimiter, self.max_line_bytes, plain), files.current.name
         ahead = []
         for item in rows:
@@ -309,6 +309,7 @@ class _Reader(SimpleNamespace):
         first = ahead[-1][1]
         if isinstance(first, Exception):
             raise ValueError(f"{who}: {first}")
+        _tables.require_utf8(ahead[-1][0], first)
         layout = self._layout(who, first if self.header else list(range(len(first))), "label" if self.header else 0)
         rows = _tables.csv_rows(chain(ahead, rows), layout, self.header, plain)
         rows = _tables.with_kinds(layout, rows, _tables.values_of_csv)

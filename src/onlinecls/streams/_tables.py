@@ -10,7 +10,7 @@ import numpy as np
 from .._input.rows import Rows
 from .._input.validate import ParameterError
 from ..tables import TextTable
-from ._errors import HINTS
+from ._errors import HINTS, MalformedLineError
 from ._features import FeatureRows
 from ._records import FILE, WrongRecordError, n_until, number, shown, utf8
 
@@ -352,6 +352,15 @@ def category(name, value, what: str) -> bytes:
 # --- records -------------------------------------------------------------------------------------------------------------------
 
 
+def require_utf8(where: tuple, names: list[str]) -> None:
+    """Refuse the first row of a file that is not UTF-8; without it there are no columns."""
+    for name in names:
+        try:
+            utf8(name)
+        except WrongRecordError as error:
+            raise MalformedLineError(*where, None, f" {error} in the header. Convert the file first, as by iconv -t UTF-8.") from None
+
+
 def csv_rows(rows, layout: Layout, header: bool, plain):
     """Yield (where, (columns of the file, fields)) of rows below the headers; skip repeated headers.
 
@@ -367,11 +376,12 @@ def csv_rows(rows, layout: Layout, header: bool, plain):
         elif not isinstance(row, list):
             yield where, row
         elif is_new:
+            require_utf8(where, row)
             columns, is_new = Columns(layout, where[0], row if header else list(range(len(row)))), False
             plain.layout, plain.columns = layout, columns
             if not header:
                 yield where, (columns, row)
-        elif not header or row != columns.names:
+        elif not header or row[0].removeprefix("\ufeff") != columns.names[0] or row[1:] != columns.names[1:]:  # (a mark: of a file)
             yield where, (columns, row)
 
 
