@@ -87,6 +87,25 @@ def test_labels_of_other_tasks_are_learnt_only_where_asked_for(tmp_path, run):
             assert code == 1 and " for a label, " in err and "--labels" not in err and "labels=" not in err, err
 
 
+def test_rows_of_tables_that_cannot_be_learnt_are_malformed_lines(tmp_path, run):
+    model, data, told = tmp_path / "model", tmp_path / "a.jsonl", tmp_path / "told"
+    odd = ["1e999", "-Infinity", "1e200", "[1, 1e999]", '{"b": 1}', "1" + "0" * 200]
+    rows = ['{"label": "x", "a": 1}', '{"label": "y", "a": 2}', *('{"label": "y", "a": %s}' % value for value in odd), '{"label": "x", "a": 3}']
+    data.write_text("\n".join(rows) + "\n")
+    code, _, err = run("train", data, "--save", model, "--quiet")
+    assert code == 1 and not model.exists() and err.startswith("onlinecls train: a.jsonl:3: TableVectorizer: ") and "'a'" in err
+    skipping = ("--on-error", "skip", "--quiet")
+    found = json.loads(run("train", data, "--save", model, *skipping, "--json", "--predictions", told)[1])
+    assert (found["examples"], found["skipped"]) == (3, len(odd)) and learner_in(model).t_ == 3
+    assert told.read_text().split()[2:-1] == ["NA"] * len(odd) and len(told.read_text().split()) == len(rows)
+    for path in (model, tmp_path / "resumed"):
+        assert run("train", data, "--resume", model, "--save", path, *skipping)[0] == 0
+    assert run("predict", model, data, *skipping)[1].split()[2:-1] == ["NA"] * len(odd)
+    code, _, err = run("predict", model, data)
+    assert code == 1 and err.startswith("onlinecls predict: a.jsonl:3: TableVectorizer: ")
+    assert json.loads(run("evaluate", model, data, *skipping, "--json")[1])["examples"] == 3
+
+
 def test_class_weights_are_read_from_param(tsv, tmp_path, run):
     model = tmp_path / "model"
     assert run("train", tsv, "--bits", 10, "--param", "class_weight=spam:5,ham:0.5", "--save", model, "--quiet")[0] == 0

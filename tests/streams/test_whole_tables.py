@@ -90,3 +90,42 @@ def test_metadata_read_further_files_as_tables():
     assert options["tables"] == "passthrough" and np.dtype(options["dtype"]) == np.float32
     _, (batch,) = read_all(b"b;y\n5;p\n", **options)
     assert batch.X == [{"b": "5"}] and batch.y.tolist() == ["p"]
+
+
+def in_lines(format, values):
+    if format == "csv":
+        return ("label,a\n" + "".join(f"x,{value}\n" for value in values)).encode()
+    if format == "jsonl":
+        return "".join('{"label": "x", "a": %s}\n' % value for value in values).encode()
+    pa = pytest.importorskip("pyarrow")
+    file, table = io.BytesIO(), pa.table({"label": ["x"] * len(values), "a": [float(value) for value in values]})
+    with pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("least", [0, 1 << 60])  # (blocks that pyarrow or orjson reads, and lines)
+@pytest.mark.parametrize(
+    ("format", "bad"), [("csv", ["big", "1e5x"]), ("jsonl", ["1e999", "Infinity", '{"b": 1}']), ("arrow", ["inf", "1e200"])]
+)
+def test_rows_that_the_vectorizer_refuses_are_malformed_lines(monkeypatch, format, bad, least):
+    monkeypatch.setattr("onlinecls.streams._plain.LEAST", least)
+    learnt = TableVectorizer(bits=2, slots=4, numbers=["a"] if format == "csv" else ()).fit([{"a": 1.0}, {"a": 2.0}])
+    usual = [str(k) for k in range(50)]
+    for each in bad:
+        for at in (0, 7, 8, 49):
+            values = [*usual[:at], each, *usual[at:]]
+            source, line, seen = in_lines(format, values), at + 1 + (format == "csv"), []
+            with pytest.raises(MalformedLineError, match=rf"<stream>:{line}: TableVectorizer: .* got .* in column 'a'|numbers= says"):
+                for batch in read(io.BytesIO(source), format, tables=learnt, batch_rows=8):
+                    seen += batch.y.tolist()
+            assert len(seen) == at
+            source = in_lines(format, [each, *values, each])
+            with read(io.BytesIO(source), format, tables=learnt, on_error="skip", batch_rows=8) as stream:
+                rows, gaps = [], []
+                for batch in stream:
+                    rows += batch.X[:, [0]].toarray().ravel().tolist()
+                    gaps += stream.gaps
+            expected = learnt.transform([{"a": float(value)} for value in usual])
+            assert rows == expected[:, [0]].toarray().ravel().tolist() and stream.n_skipped == 3 and stream.n_rows == 50
+            assert format == "arrow" or [*gaps, *stream.gaps] == [0, at, 50]

@@ -22,6 +22,7 @@ _TABLES = ("csv", "jsonl", "parquet", "arrow")
 _AHEAD = 1000  # rows of a table that say what its vectorizer is to be
 _TABLE_BITS = 18
 _LEAST_SLOTS = 32
+_USUAL = 1e100  # numbers of this size and beyond are looked at one by one
 _PLACES = ("label", "text", "weight")
 
 # What each option needs. An option that has no effect on the given input is refused.
@@ -68,7 +69,7 @@ class Input:
         reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
         found = cls(reading, names=names).with_options(options)
         if options.numbers != "raw":
-            reading["tables"] = "passthrough"
+            reading["tables"] = _Whole(dtype, options.categories or (), options.ignore or ())
             found.new_step = partial(_new_vectorizer, options.bits, dtype, options.categories or (), options.ignore or ())
         return found
 
@@ -169,7 +170,9 @@ class Input:
         """Return the keyword arguments of `streams.read`."""
         reading = dict(self.reading)
         if self.step is not None:
-            reading["tables"] = "passthrough" if learns else self.step
+            reading["tables"] = self.step
+            if learns:
+                reading["tables"] = _Whole(self.step.dtype, self.step.categories, self.step.ignore)
         if labels is None:
             reading["weight"] = None
         if not reading.get("header", True):
@@ -312,6 +315,37 @@ def kinds_of(step) -> str:
 def is_of_tables(step) -> bool:
     """Return True for a `TableVectorizer`."""
     return hasattr(step, "learn_transform")
+
+
+class _Whole:
+    """Hands the rows of a table on as they stand, for a vectorizer to learn. Raises its error for one that it could not learn."""
+
+    def __init__(self, dtype, categories, ignore):
+        self.options = {"categories": tuple(categories), "ignore": tuple(ignore), "dtype": np.dtype(dtype).type}
+
+    def transform(self, table):
+        from ..tables import TableVectorizer
+
+        for row in self._doubtful(table):
+            TableVectorizer(1, **self.options).fit(row)
+        return table
+
+    def _doubtful(self, table):
+        """Yield the rows, a table of one each, with numbers of no usual size, lists or objects."""
+        if isinstance(table, list):
+            for row in table:
+                for value in row.values():
+                    kind = type(value)
+                    if kind in (list, dict) or (kind in (float, int) and not -_USUAL < value < _USUAL and value == value):
+                        yield [row]
+                        break
+        elif hasattr(table, "column_names"):  # Arrow
+            wild = np.zeros(len(table), bool)
+            for column in table.columns:
+                if str(column.type) in ("float", "double"):
+                    wild |= np.abs(column.to_numpy()) >= _USUAL
+            for row in np.flatnonzero(wild).tolist():
+                yield table.slice(row, 1)
 
 
 def _new_vectorizer(bits, dtype: str, categories, ignore, first: list):

@@ -234,7 +234,17 @@ class _Part:
             self._require(there, f"column {shown(name)}", True)
         if not self.good.any():
             return None
-        return rows.made(table if self.good.all() else _filtered(self.pa, table, self.good))
+        table = table if self.good.all() else _filtered(self.pa, table, self.good)
+        try:
+            return rows.made(table)
+        except (ValueError, TypeError) as error:
+            faults = rows.faults(error, len(table), lambda row: table.slice(row, 1))
+            if len(faults) in (0, len(table)):  # (of the type of a column, say)
+                raise
+            kept = self.all[self.good]
+            for row, fault in faults.items():
+                self._refuse(int(kept[row]), fault)
+            return self._whole(rows)
 
     def _require(self, there: np.ndarray, what: str, must_be_there: bool) -> None:
         if must_be_there:

@@ -88,6 +88,12 @@ class Counts:
         if n_before is not None:
             self.leave_out(n_before)
 
+    def refuse_row(self, error: MalformedLineError, row: int) -> None:
+        """Do as `refuse`, for a row that was in the current batch."""
+        self.refuse(error)
+        at = self.n_rows + row
+        self.gaps = sorted([at, *(gap - (gap > at) for gap in self.gaps)])
+
     def leave_out(self, n_before: int) -> None:
         """Note a line without a row, after n_before rows of the current batch."""
         self.gaps.append(self.n_rows + n_before)

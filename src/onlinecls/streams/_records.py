@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+from bisect import bisect_right
 
 import numpy as np
 
@@ -30,6 +31,14 @@ class WrongRecordError(ValueError):
     def __init__(self, problem: str, parameter: str = ""):
         super().__init__(problem)
         self.parameter = parameter  # of the hint
+
+
+class RefusedRowsError(ValueError):
+    """Raised for rows of a batch that a vectorizer refuses. rows : {row: its error}."""
+
+    def __init__(self, rows: dict[int, str]):
+        super().__init__()
+        self.rows = rows
 
 
 class LabelReader:
@@ -248,7 +257,7 @@ class Batcher:
 
     def __init__(self, rows, labels: LabelReader, weighted: bool, batch_rows: int, counts: Counts):
         self.rows, self.read_label, self.weighted, self.batch_rows, self.counts = rows, labels, weighted, batch_rows, counts
-        self.labels, self.weights = [], []
+        self.labels, self.weights, self.places = [], [], []  # places : (first row, where) of rows that stand one behind the other
 
     def add(self, where: tuple, record) -> None:
         """Append a record: (label, content, weight), or a function that returns it or raises WrongRecordError."""
@@ -259,14 +268,16 @@ class Batcher:
         except WrongRecordError as error:
             self.counts.refuse(MalformedLineError(*where, None, f" {error}", error.parameter), len(self.labels))
             return
+        self.places.append((len(self.labels), where))
         self.labels.append(label)
         self.weights.append(weight)
 
-    def add_plain(self, found):
-        """Append rows of a plain block; yield the batches that are full."""
+    def add_plain(self, where: tuple, found):
+        """Append rows of a plain block, the first of them at `where`; yield the batches that are full."""
         start, n = 0, len(found.labels)
         while start < n:
             stop = self.rows.extend(found.rows, start, min(n, start + self.batch_rows - len(self.labels)))
+            self.places.append((len(self.labels), (where[0], where[1] + start)))
             self.labels += found.labels[start:stop]
             self.weights += [None] * (stop - start) if found.weights is None else found.weights[start:stop].tolist()
             start = stop
@@ -283,8 +294,25 @@ class Batcher:
         return len(self.labels) >= self.batch_rows or self.rows.full
 
     def take(self):
-        labels, weights, self.labels, self.weights = self.labels, self.weights, [], []
-        return self.rows.take(), self.read_label.array(labels), np.array(weights) if self.weighted else None
+        """Return a batch; None if the vectorizer has refused all of its rows."""
+        labels, weights, places = self.labels, self.weights, self.places
+        self.labels, self.weights, self.places = [], [], []
+        try:
+            X = self.rows.take()
+        except RefusedRowsError as refused:
+            self._refuse(refused.rows, labels, weights, places)
+            return self.take() if self.labels else None
+        return X, self.read_label.array(labels), np.array(weights) if self.weighted else None
+
+    def _refuse(self, refused: dict, labels: list, weights: list, places: list) -> None:
+        """Leave out rows that the vectorizer has refused, or raise the error of the first and keep the rows before it."""
+        kept = [row for row in range(len(labels) if self.counts.skipping else min(refused)) if row not in refused]
+        self.labels, self.weights = [labels[row] for row in kept], [weights[row] for row in kept]
+        self.rows.keep(kept)
+        starts = [start for start, _ in places]
+        for n_before, (row, error) in enumerate(refused.items()):
+            start, (name, line) = places[bisect_right(starts, row) - 1]
+            self.counts.refuse_row(MalformedLineError(name, line + row - start, None, f" {error}"), row - n_before)
 
 
 def batches(records, batcher: Batcher):
@@ -295,7 +323,7 @@ def batches(records, batcher: Batcher):
     try:
         for where, record in records:
             if hasattr(record, "labels"):
-                yield from batcher.add_plain(record)
+                yield from batcher.add_plain(where, record)
             elif record is NO_ROW:
                 batcher.leave_out()
             elif record is not PAUSE:
@@ -304,12 +332,12 @@ def batches(records, batcher: Batcher):
                 yield batcher.take()
             elif record is PAUSE and batcher.counts.gaps:
                 yield None
+        if batcher.labels:
+            yield batcher.take()
     except (ValueError, OSError):
         if batcher.labels:
             yield batcher.take()
         raise
-    if batcher.labels:
-        yield batcher.take()
 
 
 # --- formats -------------------------------------------------------------------------------------------------------------------
@@ -344,7 +372,7 @@ def _records_of(files, max_line_bytes: int, read_line, plain=None):
                 continue
             found = None if plain is None or piece is None else plain(piece)
             if found is not None:
-                yield (source.name, n), found
+                yield (source.name, n + 1), found
                 n += len(found.labels)
                 continue
             for line in (None,) if piece is None else piece.split(b"\n")[:-1]:

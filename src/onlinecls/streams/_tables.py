@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +14,15 @@ from .._input.validate import ParameterError
 from ..tables import TextTable
 from ._errors import HINTS, MalformedLineError
 from ._features import FeatureRows
-from ._records import FILE, WrongRecordError, n_until, number, shown, utf8
+from ._records import FILE, RefusedRowsError, WrongRecordError, n_until, number, shown, utf8
+
+if TYPE_CHECKING:
+    from typing import Any
 
 NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; the kind of a list of numbers is its length
 MISSING = frozenset(("", "NA", "N/A", "n/a", "<NA>", "NULL", "null"))  # in CSV
 _ROWS_FOR_KINDS = 1000  # first rows, by whose values kinds are inferred
+_OF_ROW = re.compile(r" (?:of|in) row \d+")  # in a vectorizer's error
 BATCH_NUMBERS = 1 << 20  # most numbers in a batch, and in a row
 
 
@@ -296,6 +302,7 @@ class WholeRows:
     def __init__(self, vectorizer, missing: str):
         self.vectorizer, self.must_be_there, self.n_values = vectorizer, missing == "error", 0
         self.rows, self.before = [], []  # before : parts of the batch that are not lists, in front of `rows`
+        self.refused: Any = ()  # a batch of which the vectorizer has refused rows
 
     @property
     def full(self) -> bool:
@@ -328,7 +335,29 @@ class WholeRows:
     def take(self):
         parts = [part for part in (*self.before, self.rows) if len(part)]
         self.rows, self.before, self.n_values = [], [], 0
-        return self.made(TextTable.joined(parts))
+        table = TextTable.joined(parts)
+        try:
+            return self.made(table)
+        except (ValueError, TypeError) as error:
+            faults = self.faults(error, len(table), lambda row: [table[row]])
+            if not faults:
+                raise
+            self.refused = table
+            raise RefusedRowsError(faults) from None
+
+    def keep(self, rows: list[int]) -> None:
+        """Begin the batch again with those of its rows that the vectorizer has not refused."""
+        self.rows, self.refused = [self.refused[row] for row in rows], ()
+
+    def faults(self, error: Exception, n: int, row_of) -> dict[int, str]:
+        """Return {row: error} of the rows that the vectorizer refuses where its error for all of them names one."""
+        found = {}
+        for row in range(n) if _OF_ROW.search(str(error)) else ():
+            try:
+                self.made(row_of(row))
+            except (ValueError, TypeError) as fault:
+                found[row] = _OF_ROW.sub("", str(fault))
+        return found
 
     def made(self, table):
         """Return the rows that the vectorizer makes of a table."""
