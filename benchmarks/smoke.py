@@ -23,15 +23,20 @@ def run(*command, **environment):
     subprocess.run(command, check=True, cwd=HERE.parent, env={**os.environ, **environment})
 
 
+def study(name, *options):
+    path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    run(sys.executable, "-m", f"studies.{name}", *options, PYTHONPATH=path)
+
+
 def main():
     asv = [sys.executable, "-m", "asv"]
     config = ["--config", str(HERE / "asv.conf.json")]
     run(sys.executable, str(HERE / "peers.py"), "--quick")
-    run(sys.executable, str(HERE / "evaluation.py"), "--rounds", "1")
-    run(sys.executable, str(HERE / "saving.py"), "--rounds", "1", "--bits", "12")
-    run(sys.executable, str(HERE / "kernels.py"), "--rows", "300", "--budgets", "50")
-    run(sys.executable, str(HERE / "links.py"), "--rounds", "1", "--nnz", "20000")
-    run(sys.executable, str(HERE / "cost.py"), "--repeats", "1")
+    study("evaluation", "--rounds", "1")
+    study("saving", "--rounds", "1", "--bits", "12")
+    study("kernels", "--rows", "300", "--budgets", "50")
+    study("links", "--rounds", "1", "--nnz", "20000")
+    study("cost", "--repeats", "1")
     with tempfile.TemporaryDirectory() as home:  # asv keeps its idea of the machine in the home directory
         run(*asv, "machine", "--yes", *config, HOME=home)
         run(

@@ -1,4 +1,4 @@
-"""A full covariance: time per row if most rows update, and if few do. Ratios and targets: benchmarks/full.py."""
+"""A full covariance: time per row if most rows update, and if few do. Ratios and targets: benchmarks/studies/full.py."""
 
 import os
 

@@ -223,14 +223,15 @@ def test_tables_that_follow_from_others_are_up_to_date():
 
 @every(PAGES)
 def test_a_table_between_markers_has_a_script_that_writes_it(page):
-    scripts = [path.read_text(encoding="utf-8") for folder in ("benchmarks", "examples") for path in (ROOT / folder).glob("*.py")]
+    scripts = [path.read_text(encoding="utf-8") for folder in ("benchmarks", "benchmarks/studies", "examples")
+               for path in (ROOT / folder).glob("*.py")]
     scripts = [text for text in scripts if ("write_between" in text and f'"{page.name}"' in text) or "DERIVED =" in text]
     for name in re.findall(r"<!-- (\w+):begin -->", page.read_text(encoding="utf-8")):
         assert any(f'"{name}"' in text for text in scripts), f"{name_of(page)}: no script writes {name}"
 
 
 def test_the_page_of_defaults_says_what_its_data_say():
-    pages, defaults = script("pages"), script("defaults")
+    pages, defaults = script("pages"), script("studies.defaults")
     assert pages.between(DOCS / "defaults.md", "grids")[1] == defaults.grid_summary(defaults.read_data())
 
 

@@ -1,6 +1,6 @@
 """Errors where a stream begins with a row unlike the others: `scale_`, the unit of the defaults, is its length.
 
-    python benchmarks/first_row.py [--write]
+    PYTHONPATH=benchmarks python -m studies.first_row [--write]
 
 One pass at all defaults over raw counts in file order, but for the row that is put first: one of the shortest, of the median
 length, of the longest (each the mean of three rows at that quantile of the lengths). Errors, of predicting each row before it is

@@ -1,6 +1,6 @@
 """Time per row of weights that share a number: p-norm, multiplicative and entropic learners against the Perceptron.
 
-    python benchmarks/links.py [--write] [--rounds 9] [--nnz 2000000]
+    PYTHONPATH=benchmarks python -m studies.links [--write] [--rounds 9] [--nnz 2000000]
 
 --write puts the table into docs/algorithms.md. Float32 rows of 2^20 features, made (benchmarks/common.py), one pass, two classes.
 All learners take turns with a part of the stream after another, in one run; of each part the shortest time of this thread counts.
@@ -11,18 +11,14 @@ import os
 os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # before NumPy is imported
 
 import argparse
-import sys
 import time
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
+from benchmarks.common import stream
 from pages import ROOT, write_between
 
 from onlinecls import DualAscentClassifier, MultiplicativePassiveAggressiveClassifier, Perceptron, PNormPerceptron
-
-sys.path.insert(0, str(Path(__file__).parent / "benchmarks"))
-from common import stream
 
 PAGE = ROOT / "docs" / "algorithms.md"
 PARTS = 12

@@ -1,6 +1,6 @@
 """Learning in parts: test error of K merged models against one pass over the same rows, and time.
 
-    python benchmarks/scale.py [--write] [--orders 5] [--speed] [--copies 32]
+    PYTHONPATH=benchmarks python -m studies.scale [--write] [--orders 5] [--speed] [--copies 32]
 
 Each order of the training rows is learnt in one pass and in K = 2 to 64 parts; the table has the test error of one pass and
 how much more K parts err, in points, with the standard error of that difference over the orders. --speed times `parallel.fit` on

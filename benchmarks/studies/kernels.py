@@ -1,6 +1,6 @@
 """Kernel learners on real rows: mistakes in one pass, support vectors and time, with and without a budget.
 
-    python benchmarks/kernels.py [--write] [--rows 5000] [--budgets 100 500]
+    PYTHONPATH=benchmarks python -m studies.kernels [--write] [--rows 5000] [--budgets 100 500]
 
 --write puts the table into docs/kernels.md. The rows are the digits of ../shared/data/mnist.npz, even against odd, in file order,
 scaled to [0, 1]; the time is this thread's own, of one BLAS thread, once, learning alone.

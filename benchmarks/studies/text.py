@@ -1,6 +1,6 @@
 """Hashing of texts against scikit-learn's HashingVectorizer, in turns, on one thread: nanoseconds a byte of UTF-8, and ratios.
 
-    python benchmarks/text.py [--rounds 7] [--write]
+    PYTHONPATH=benchmarks python -m studies.text [--rounds 7] [--write]
 
 English is imdb-train as ASCII. There is no set of other scripts in ../shared/data, so the other texts are the same reviews
 transliterated, letter for letter and digraph for digraph, into Cyrillic, accented Latin and Chinese characters: their lengths of

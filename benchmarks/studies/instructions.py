@@ -1,6 +1,6 @@
 """Processor instructions per row beside scipy's product, counted by valgrind (which must be installed).
 
-    python benchmarks/instructions.py [--write]
+    PYTHONPATH=benchmarks python -m studies.instructions [--write]
 
 Counts do not depend on what else the machine does. Rows of two lengths give a line, so much for a row and so much for each of its
 non-zeros. Only the compiled loops are counted: scipy's product, and a pass's check of the rows and its kernel. Rows are made-up
@@ -45,7 +45,7 @@ def counted(name, nnz):
     """Count the instructions per row."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder, "out")
-        count = [sys.executable, __file__, "--count", name, str(nnz)]
+        count = [sys.executable, "-m", "studies.instructions", "--count", name, str(nnz)]
         subprocess.run(["valgrind", "--tool=callgrind", f"--callgrind-out-file={out}", *count], check=True, capture_output=True)
         annotate = ["callgrind_annotate", "--threshold=100", "--auto=no", out]
         told = subprocess.run(annotate, check=True, capture_output=True, text=True).stdout

@@ -1,6 +1,6 @@
 """Errors on tables as they stand: ours behind `TableVectorizer`, scikit-learn, river, Vowpal Wabbit online, and solvers offline.
 
-    python benchmarks/tables.py [--rows 3000] [--orders 3] [--sets NAME ...] [--write]
+    PYTHONPATH=benchmarks python -m studies.tables [--rows 3000] [--orders 3] [--sets NAME ...] [--write]
 
 Each row is predicted, then learnt, in random order; of numbers the root of the mean squared error after the first tenth, in % of
 the standard deviation. scikit-learn has categories as 0/1 from the start, since its encoder cannot learn a stream. river's three

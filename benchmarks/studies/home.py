@@ -1,6 +1,6 @@
 """Draws the two pictures of the site's first page and of the README, from docs/speed.csv and the docs/accuracy_*.csv.
 
-    python benchmarks/home.py
+    PYTHONPATH=benchmarks python -m studies.home
 
 measures nothing: run it after `peers.py --write` or `accuracy.py --write`. It needs matplotlib (the extra `demo`).
 """

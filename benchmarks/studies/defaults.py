@@ -1,6 +1,6 @@
 """Choose the defaults: progressive errors of a grid of settings on the real data sets, one pass in file order.
 
-    python benchmarks/defaults.py [--write] [--only AROWClassifier]
+    PYTHONPATH=benchmarks python -m studies.defaults [--write] [--only AROWClassifier]
 
 Every set is taken as rows of unit length, as it stands (counts, values, pixels from 0 to 255) and, where it is dense, with
 standardised columns. Words are hashed to 2^20 columns (corpora.py). A number of a grid that has a unit (``units`` in the

@@ -1,6 +1,6 @@
 """Test errors of each classifier's `fit` and of one pass, beside scikit-learn's SGDClassifier.
 
-    python benchmarks/fit.py [--write] [--only AROWClassifier ...] [--json FILE] [--reuse FILE]
+    PYTHONPATH=benchmarks python -m studies.fit [--write] [--only AROWClassifier ...] [--json FILE] [--reuse FILE]
 
 Every set that comes in a training and a test half is taken as rows of unit length and as it stands, digits with standardised
 columns too. "one pass" is one `partial_fit` over the training half in file order; "fit" is `fit` with the defaults, which

@@ -1,6 +1,6 @@
 """Errors on river's own streams, most of which drift: ours behind `TableVectorizer`, river's linear models behind its scaler.
 
-    python benchmarks/rivers.py [--rows 10000] [--write]
+    PYTHONPATH=benchmarks python -m studies.rivers [--rows 10000] [--write]
 
 Each row is predicted, then learnt, in the order of the stream. river has the best of three linear models, chosen for each stream
 in hindsight. `--write` puts the table into docs/migrating.md. Needs river, pandas and scikit-learn.
@@ -15,10 +15,11 @@ import pandas as pd
 from pages import DOCS, write_between
 from river import datasets
 from river.datasets import synth
-from tables import river
 
 from onlinecls import AROWClassifier, CommitteeClassifier, make_stream_pipeline
 from onlinecls.tables import TableVectorizer
+
+from .tables import river
 
 OURS = {
     "AROW": lambda: AROWClassifier(forgetting=0.01),

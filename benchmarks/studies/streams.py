@@ -1,6 +1,6 @@
 """Reading of streams: MB/s a format beside scikit-learn's load_svmlight_file, and resident memory over a large file.
 
-    python benchmarks/streams.py [--rounds 5] [--megabytes 500] [--write]
+    PYTHONPATH=benchmarks python -m studies.streams [--rounds 5] [--megabytes 500] [--write]
 
 MB/s are of the reader's own thread time, nothing read ahead, the contestants in turns, median of the rounds; the files are real
 data sets written out, in the page cache. The large files are the same

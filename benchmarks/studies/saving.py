@@ -1,6 +1,6 @@
 """Time of saving a model: bare formats, checksums, and `save` and `load`, in turns, on one thread.
 
-    python benchmarks/saving.py [--write] [--rounds 7] [--bits 24]
+    PYTHONPATH=benchmarks python -m studies.saving [--write] [--rounds 7] [--bits 24]
 
 --write puts the tables into docs/inside.md. The file is in the page cache. safetensors is left out where it is not installed.
 """

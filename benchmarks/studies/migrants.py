@@ -1,6 +1,6 @@
 """Mistakes of a loop written for scikit-learn after changing the import, beside scikit-learn's own, at all defaults.
 
-    python benchmarks/migrants.py [--write] [--sets NAME ...] [--json FILE] [--reuse FILE ...]
+    PYTHONPATH=benchmarks python -m studies.migrants [--write] [--sets NAME ...] [--json FILE] [--reuse FILE ...]
 
 The loop is `predict` of the next 100 rows, then `partial_fit` of them with all classes given: what it predicts wrongly counts.
 scikit-learn shuffles each batch by default, anew for each class; here nothing is shuffled. So both learn the rows in the file's

@@ -1,6 +1,6 @@
 """Time of `onlinecls predict MODEL -` to answer a line that comes through a pipe.
 
-    python benchmarks/latency.py [--lines 200]
+    PYTHONPATH=benchmarks python -m studies.latency [--lines 200]
 """
 
 import argparse

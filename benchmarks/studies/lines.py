@@ -1,6 +1,6 @@
 """MB a second of CSV, JSON lines and TSV, read and learnt, beside readers that learn nothing, in turns.
 
-    python benchmarks/lines.py [--write] [--rounds 3] [--rows 200000]
+    PYTHONPATH=benchmarks python -m studies.lines [--write] [--rounds 3] [--rows 200000]
 
 --write puts the table into docs/streams.md. A row is 20 numbers of four decimals, or a text of 20 words, and a label (yes, no).
 Counted is the processor time of all threads: what one core does.

@@ -1,6 +1,6 @@
 """Time per row by non-zeros, columns, classes and length of the stream, with fitted slopes and a plot; and of joining classes.
 
-    python benchmarks/cost.py [--write] [--repeats N]
+    PYTHONPATH=benchmarks python -m studies.cost [--write] [--repeats N]
 
 Each point is a pass of `partial_fit` over made-up rows of words (benchmarks/common.py) by a model that has had a few of them, on
 one thread; the points of all curves take turns, so that a slow moment of the machine hits all alike, and the least of the repeats

@@ -1,6 +1,6 @@
 """Time of progressive validation beside learning alone and beside a loop over rows, in turns, on one thread.
 
-    python benchmarks/evaluation.py [--write] [--rounds 9]
+    PYTHONPATH=benchmarks python -m studies.evaluation [--write] [--rounds 9]
 
 --write puts the table into docs/evaluation.md. The rows are the 5,574 SMS messages that ship with the package.
 """

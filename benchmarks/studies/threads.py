@@ -1,6 +1,6 @@
 """Speed-up of two models in two threads, and of one model's rows scored by two, and its limits.
 
-    python benchmarks/threads.py [--rounds 9] [--alone] [--write]
+    PYTHONPATH=benchmarks python -m studies.threads [--rounds 9] [--alone] [--write]
 
 The two threads' work is done by one thread, one model after the other, and then by both at once, in turns; the table has the
 median of the ratios. Beside the learners: what two cores can do at best (SHA-256, which needs no memory), and what the memory can

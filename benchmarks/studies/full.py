@@ -1,6 +1,6 @@
 """Time of a full covariance: one interleaved run on one BLAS thread, against the machine's own matrix products.
 
-    python benchmarks/full.py [--write] [--rounds 5] [--only speed paths memory drift]
+    PYTHONPATH=benchmarks python -m studies.full [--write] [--rounds 5] [--only speed paths memory drift]
 
 --write puts the tables into docs/full_covariance.md. drift, a million float32 rows,
 takes some minutes and is made only where asked for.

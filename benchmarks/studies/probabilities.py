@@ -1,6 +1,6 @@
 """Probabilities after one pass beside scikit-learn's calibration and Vowpal Wabbit: log loss and calibration error on test sets.
 
-    python benchmarks/probabilities.py [--write] [--sets imdb a9a]
+    PYTHONPATH=benchmarks python -m studies.probabilities [--write] [--sets imdb a9a]
 
 Rows are of unit length; words are hashed to 2^20 columns (corpora.py). Each learner sees the training file once, in its order.
 ``CalibratedClassifierCV(method="sigmoid", cv=5)`` is put around the same learner with ``fit(max_iter=1, shuffle=False)``: it

@@ -1,6 +1,6 @@
 """Streams that change: errors before and after the change, and the cost of forgetting.
 
-    python benchmarks/drift.py [--write]
+    PYTHONPATH=benchmarks python -m studies.drift [--write]
 
 Three streams of 20,000 rows, each changed at row 10,000:
   flip      20 dense standard normal features, a plane through 0; every label is turned round.
