@@ -6,8 +6,8 @@ that turn half-way. A committee is chosen on two thirds of the sets (one that fo
 AROW), and its errors are reported on the others. Then the classes themselves run over up to 20,000 rows of each set, and over
 small tables with standardised columns, whose automatic members have full covariances.
 
-    PYTHONPATH=benchmarks python -m studies.committee choose FILE [--rows N]     (half an hour; FILE is JSON)
-    PYTHONPATH=benchmarks python -m studies.committee report [FILE]              (writes the page; no FILE: the table of the choice stays)
+    PYTHONPATH=benchmarks python -m studies.committee choose FILE [--rows N]   (half an hour; FILE is JSON)
+    PYTHONPATH=benchmarks python -m studies.committee report [FILE]     (writes the page; no FILE: the choice stays)
 """
 
 import argparse
