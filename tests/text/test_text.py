@@ -658,5 +658,12 @@ def test_weights_are_exported_with_names_and_deviations(tmp_path):
     assert [line.split(",")[:3] for line in (tmp_path / "weights.csv").read_text().splitlines()[1:]] == [
         ["", "(intercept)", ""], ["", "column 0", "0"], ["", "column 1", "1"]
     ]
+    two = AROWClassifier().partial_fit([[1.0, 0.0], [0.0, 2.0]] * 2, [0, 1] * 2)
+    for names in (["a", "b"], ("a", "b"), np.array(["a", "b"]), np.array(["a", "b"], object)):
+        export_weights(two, tmp_path / "weights.csv", names)
+        assert [line.split(",")[1] for line in (tmp_path / "weights.csv").read_text().splitlines()[2:]] == ["a", "b"]
+    for names in (["a"], [0, 1], {"a": 0, "b": 1}, "ab"):
+        with pytest.raises(ValueError, match="export_weights: names must be FeatureNames, or a list of a text for each"):
+            export_weights(two, tmp_path / "weights.csv", names)
     with pytest.raises(ValueError, match=r"export_weights: path must end in .csv or .parquet, got '.*weights.txt'"):
         export_weights(model, tmp_path / "weights.txt")

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._input import validate
 from .._input.compat import is_regressor
 from ._names import FeatureNames, weights_towards
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
 HEADINGS = ("class", "feature", "column", "weight", "std")
 
 
-def export_weights(model: Any, path: str | os.PathLike[str], names: FeatureNames | None = None) -> None:
+def export_weights(model: Any, path: str | os.PathLike[str], names: FeatureNames | Sequence[str] | None = None) -> None:
     """Write the weights of a linear model to a table, for programs without Python.
 
     Its columns are class, feature (a name, or "column 17"), column, weight, and std, the weight's standard deviation, where the
@@ -31,13 +32,14 @@ def export_weights(model: Any, path: str | os.PathLike[str], names: FeatureNames
     model : fitted linear classifier or regressor
     path : str or os.PathLike
         CSV, or Parquet if it ends in .parquet (extra ``arrow``).
-    names : FeatureNames, default=None
-        Names of hashed columns. None: those of the data frame that the model has learnt, if it was one.
+    names : FeatureNames or sequence of str, default=None
+        Names of hashed columns, or a name for each column. None: those of the data frame that the model has learnt, if it was
+        one.
 
     Raises
     ------
     ValueError
-        If path ends in neither .csv nor .parquet, or the model has no weights for columns.
+        If path ends in neither .csv nor .parquet, the model has no weights for columns, or names are not those of its columns.
     ImportError
         If pyarrow is missing for Parquet.
 
@@ -53,14 +55,24 @@ def export_weights(model: Any, path: str | os.PathLike[str], names: FeatureNames
     >>> path.read_text().split()[0]
     'class,feature,column,weight,std'
     """
-    who, known = "export_weights", getattr(model, "feature_names_in_", ())
+    who = "export_weights"
     if not hasattr(model, "coef_"):
         raise ValueError(f"{who}: model must have a weight for each column, got {type(model).__name__}. Give a linear one.")
 
-    def look_up(column: int) -> tuple[str | None, bool, int]:
-        return (str(known[column]), False, 1) if len(known) else (None, False, 1)
+    look_up, n_columns = getattr(names, "look_up", None), np.shape(model.coef_)[-1]
+    if look_up is None:
+        known: Any = getattr(model, "feature_names_in_", (None,) * n_columns) if names is None else names
+        is_list = isinstance(known, (list, tuple, np.ndarray)) and len(known) == n_columns
+        if names is not None and not (is_list and all(isinstance(name, str) for name in known)):
+            raise ValueError(
+                f"{who}: names must be FeatureNames, or a list of a text for each of the model's {n_columns} columns, got "
+                f"{validate.brief(names)}. Give those of the vectorizer that made its rows."
+            )
 
-    write_weights(who, path, weights_of(model, look_up if names is None else names.look_up))
+        def look_up(column: int) -> tuple[str | None, bool, int]:
+            return known[column], False, 1
+
+    write_weights(who, path, weights_of(model, look_up))
 
 
 def weights_of(model: Any, look_up: Callable[[int], tuple]) -> Iterable[tuple]:
