@@ -61,6 +61,10 @@ def without_rivals(*parts):
 FORGED = {
     "an estimator outside the library": (AROW, THREE, setting("told", "estimator", "os.system")),
     "a parameter out of range": (AROW, THREE, setting("parameters", "r", -1.0)),
+    "a seed that is none": (AROW, THREE, setting("parameters", "random_state", 1e308)),
+    "a committee's seed that is none": (HEDGING, TWO, setting("parameters", "random_state", 1e308)),
+    "a member's seed that is none": (HEDGING, TWO, lambda told, *_: told["members"][0][2].update(random_state=1e308)),
+    "a wrapped learner's seed that is none": (VOTE, THREE, setting("wrapped_parameters", "random_state", -1)),
     "an integer parameter past any double": (AROW, THREE, setting("parameters", "average", 10**400)),
     "an average without its sums": (AROW, THREE, setting("learnt_with", "average_from", 0)),
     "a feature more than there are weights": (AROW, THREE, setting("state", "n_features", 6)),

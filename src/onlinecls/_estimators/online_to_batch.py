@@ -573,7 +573,6 @@ class OnlineToBatch(Estimator):
         learner = cls(**saving.read_parameters(cls, {"estimator": None, **header["parameters"]}))
         learner.estimator = inner
         learner._check_parameters()
-        random_state(who, learner.random_state)
 
         methods: Any = algorithms_of(cls)[0].params["method"]
         require(header["method"] in methods, str(methods), header["method"])

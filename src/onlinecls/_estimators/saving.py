@@ -85,7 +85,6 @@ class Describing:
         learner = cls(**parameters)
         units = _read_units(header["units"])
         compiled = learner._kernel_params(units)
-        random_state(who, learner.random_state)
 
         is_classifier = cls._estimator_type == "classifier"
         require((header["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", header["classes"])
@@ -192,6 +191,7 @@ def read_parameters(cls: Any, header: dict) -> dict:
     require(found.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(found))
     types = [name for name, value in found.items() if isinstance(value, type) and name != "dtype"]
     require(not types, "a type as dtype alone", types)
+    random_state(cls.__name__, found.get("random_state"))
     return found
 
 
