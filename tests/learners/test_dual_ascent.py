@@ -293,6 +293,16 @@ def test_hedge_predicts_both_ways():
     drawn = np.mean([learner.predict_randomised(X, random_state=i) == "spam" for i in range(500)], axis=0)
     assert np.abs(drawn - chances[:, 1]).max() < 0.1
     assert (learner.predict_randomised(X, 3) == learner.predict_randomised(X, 3)).all()
+    assert_allclose(learner.predict_log_proba(X), np.log(chances))
+
+
+def test_hedge_says_what_rows_it_takes_and_has_chances_of_the_classes_there_are():
+    for signed in (False, True):
+        learner = HedgeClassifier(signed=signed).partial_fit([[1.0, 0.0]], ["ham"])
+        assert learner.__sklearn_tags__().input_tags.positive_only is not signed
+        assert learner.predict_proba([[1.0, 0.0]]).tolist() == [[1.0]] and learner.predict_log_proba([[1.0, 0.0]]) == [[0.0]]
+        assert learner.predict_randomised([[1.0, 0.0]], 0).tolist() == ["ham"]
+    assert np.isfinite(HedgeClassifier().partial_fit([[1.0], [1.0]], [0, 1]).predict_log_proba([[0.0], [1.0]])).all()
 
 
 def test_hedge_refuses_advice_outside_0_to_1_and_a_third_class():

@@ -172,7 +172,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         assert tags.classifier_tags is not None
-        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.multi_class, tags.input_tags.positive_only = False, not self.signed
         return tags
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
@@ -219,14 +219,20 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
 
         Returns
         -------
-        chances : ndarray of float64, shape (n_samples, 2)
+        chances : ndarray of float64, shape (n_samples, n_classes)
         """
-        second = self._chances(self.decision_function(X))
-        return np.column_stack([1.0 - second, second])
+        return self._chances(X)[0]
 
-    def _chances(self, scores: np.ndarray) -> np.ndarray:
-        """Return the chance of the second class for each score."""
-        return np.clip(scores * (0.5 if self.signed else 1.0) + 0.5, 0.0, 1.0)  # (outside only by rounding)
+    def predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the logarithms of `predict_proba`, finite where a chance is 0; same arguments."""
+        return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+
+    def _chances(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Return the chance of each class for each row, and the classes. (Before the second label there is one class.)"""
+        scores, state = self._decide(X)
+        second = np.clip(scores * (0.5 if self.signed else 1.0) + 0.5, 0.0, 1.0)  # (outside only by rounding)
+        found = np.hstack([1.0 - second, second]) if len(state.classes) > 1 else np.ones_like(second)
+        return found, state.classes
 
     def predict_randomised(self, X: Matrix, random_state: RandomState = None) -> NDArray[Any]:
         """Draw the class of each row: ``classes_[1]`` with chance w.x.
@@ -240,10 +246,9 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
         -------
         labels : ndarray of shape (n_samples,), dtype of ``classes_``
         """
-        scores, state = self._decide(X)
-        chances = self._chances(scores[:, 0])
+        chances, classes = self._chances(X)
         drawn = generator_of(type(self).__name__, random_state).uniform(size=len(chances))
-        return state.classes[(drawn < chances).astype(np.intp)]
+        return classes[(drawn < chances[:, -1]).astype(np.intp) if len(classes) > 1 else np.zeros(len(chances), np.intp)]
 
     @property
     def coef_(self) -> NDArray[np.floating]:
