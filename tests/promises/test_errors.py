@@ -754,6 +754,10 @@ def test_early_stopping_without_rows_to_hold_out_is_refused():
             "of as many classes. Give more rows, or early_stopping=False.", lambda: learner.fit(X[:2], Y[:2]), learner)
     refused("AROWRegressor: early_stopping must have two rows to hold out and one to learn from, got n_samples=2 with "
             "validation_fraction=0.1. Give more rows, or early_stopping=False.", lambda: regressor.fit(X[:2], Y4[:2]), regressor)
+    learner, rows, labels = LEARNER(early_stopping=True, validation_fraction=0.99), np.tile(X[:2], (4, 1)), np.tile(Y[:2], 4)
+    refused("Perceptron: validation_fraction must leave as many rows to learn from as there are classes, 2, got "
+            "validation_fraction=0.99 of n_samples=8. Give more rows, a smaller fraction, or early_stopping=False.",
+            lambda: learner.fit(rows, labels), learner)
 
 
 def test_fit_ignores_csr_entries_behind_the_last_row():

@@ -274,8 +274,14 @@ class OnlineClassifier(WithWeights):
         return batch, classes
 
     def _split(self, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-        held_out = np.zeros(len(codes), bool)
-        for c in np.unique(codes):
+        held_out, present = np.zeros(len(codes), bool), np.unique(codes)
+        if len(codes) - ceil(self.validation_fraction * len(codes)) < len(present) < len(codes):
+            raise ValueError(
+                f"{type(self).__name__}: validation_fraction must leave as many rows to learn from as there are classes, "
+                f"{len(present)}, got validation_fraction={self.validation_fraction!r} of n_samples={len(codes)}. "
+                "Give more rows, a smaller fraction, or early_stopping=False."
+            )
+        for c in present:
             of_class = np.flatnonzero(codes == c)
             n_held_out = min(ceil(self.validation_fraction * len(of_class)), len(of_class) - 1)
             held_out[generator.permutation(of_class)[: max(n_held_out, 0)]] = True
