@@ -308,6 +308,9 @@ def test_weights_are_scikit_learn_s_where_the_conventions_agree(sparse_rows):
         theirs.partial_fit(rows, y, classes=[-1, 1])
         assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8, atol=1e-10)
         assert (ours.predict(rows) == theirs.predict(rows)).all()
+    ours = onlinecls.Perceptron(intercept_scaling=1.0, shuffle=False).fit(X, y)
+    theirs = linear_model.Perceptron(shuffle=False).fit(X, y)
+    assert (ours.coef_ == theirs.coef_).all() and ours.intercept_ == theirs.intercept_
 
 
 # --- the package ---------------------------------------------------------------------------------------------------------------

@@ -80,7 +80,7 @@ warm_start : bool, default=False
 average : bool or int, default=False
     Predict with the mean of the weights after each round (from round `average` on, if an int >= 1): online-to-batch, tutorial V.
 early_stopping : bool, default=False
-    Whether `fit` holds rows out and stops by their score instead of the loss.
+    Whether `fit` holds rows out and stops by their score instead of the loss. `partial_fit` holds nothing out.
 validation_fraction : float, default=0.1
     Share of the rows held out, in (0, 1).
 n_iter_no_change : int, default=5

@@ -27,7 +27,8 @@ class AROWClassifier(LinearClassifier, SecondOrderClassifier):
     Parameters
     ----------
     r : float or "auto", default="auto"
-        Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
+        Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps. "auto" is max_iter times
+        as large in `fit`, whose rows are the same in each epoch: `fit` with max_iter=2 is not two calls of `partial_fit`.
     {shared}
 
     Notes
@@ -64,7 +65,8 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
     Parameters
     ----------
     r : float or "auto", default="auto"
-        Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps.
+        Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps. "auto" is max_iter times
+        as large in `fit`, whose rows are the same in each epoch: `fit` with max_iter=2 is not two calls of `partial_fit`.
     {shared}
 
     Notes
