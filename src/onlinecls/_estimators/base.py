@@ -58,6 +58,17 @@ NO_WEIGHTS = np.empty(0)
 QUIET = partial(np.errstate, under="ignore")
 
 
+def quiet(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function to run in that context. (numpy 1's own decorator keeps one context for all threads.)"""
+
+    @wraps(function)
+    def run(*arguments: P.args, **named: P.kwargs) -> T:
+        with QUIET():
+            return function(*arguments, **named)
+
+    return run
+
+
 class Batch(NamedTuple):
     """The rows of a call as the kernels take them: targets are numbers of classes, or real numbers."""
 
@@ -1093,7 +1104,7 @@ class WithWeights(OnlineLearner):
     """A learner of vectors of weights, one for each score."""
 
     @property
-    @QUIET()
+    @quiet
     def coef_(self) -> NDArray[np.floating]:
         """Weights, one row a class (regressors: 1-D): a read-only view of the model where possible. Copy it to keep it."""
         state = self._fitted_state()
@@ -1103,7 +1114,7 @@ class WithWeights(OnlineLearner):
         return coef[0] if self._flat else coef
 
     @property
-    @QUIET()
+    @quiet
     def intercept_(self) -> NDArray[np.floating]:
         """Weight of the constant feature times its value, (1,) or (n_classes,)."""
         state = self._fitted_state()
@@ -1196,14 +1207,14 @@ class WithVariances(OnlineLearner):
     covariance: Literal["diagonal", "full", "auto"] = "diagonal"
 
     @property
-    @QUIET()
+    @quiet
     def covariance_(self) -> NDArray[np.floating]:
         """Σ of the weights. Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of
         shape (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
         state = self._fitted_state()
         return state.covariance(self._flat)
 
-    @QUIET()
+    @quiet
     def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each."""
         self._fitted_state()

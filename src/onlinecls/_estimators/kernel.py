@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from .._compiled.model import RULES, TASKS, TRIGGERS
-from .._estimators.base import QUIET, Batch, OnlineLearner
+from .._estimators.base import Batch, OnlineLearner, quiet
 from .._estimators.classifier import OnlineClassifier
 from .._estimators.one_class import OnlineOneClass
 from .._estimators.regressor import OnlineRegressor
@@ -248,7 +248,7 @@ class _WithWeights(_KernelLearner):
     """Base of the kernel learners whose w is a vector of weights, not a centre."""
 
     @property
-    @QUIET()
+    @quiet
     def coef_(self) -> NDArray[np.floating]:
         """Weights Σ a_i x_i, (1 or n_classes, n_features), with a linear kernel; with others they have no finite form."""
         state = self._fitted_state()
@@ -502,7 +502,7 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
         """Compute -||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""
         return -np.sqrt(self._squares(X)[0])
 
-    @QUIET()
+    @quiet
     def _squares(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """Return ||φ(x) - w||², and a bound on its rounding errors."""
         self._fitted_state()
@@ -528,6 +528,6 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
         return np.where(np.abs(square - self.offset_ * self.offset_) <= rounding, 0.0, -distance)
 
     @property
-    @QUIET()
+    @quiet
     def center_(self) -> NDArray[np.floating]:
         raise AttributeError(f"{type(self).__name__} has no center_: it is a combination of support_vectors_. Use dual_coef_.")

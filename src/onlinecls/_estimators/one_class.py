@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._compiled import centre
-from .base import NO_WEIGHTS, QUIET, OnlineLearner
+from .base import NO_WEIGHTS, OnlineLearner, quiet
 from .parameters import EpochParameters, estimator
 from .until_converged import OneClassUntilConverged
 
@@ -59,7 +59,7 @@ class OnlineOneClass(OnlineLearner):
         self._fitted_state()
         return self._distances_of(self._read_rows(X, False))
 
-    @QUIET()
+    @quiet
     def _distances_of(self, rows: Rows) -> np.ndarray:
         state = self._state_for(rows)
         found = np.empty((rows.n_rows, 2))
@@ -100,7 +100,7 @@ class OnlineOneClass(OnlineLearner):
     # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     @property
-    @QUIET()
+    @quiet
     def center_(self) -> NDArray[np.floating]:
         """The centre w, (n_features,), in the model's dtype. Computed when read, O(n_features)."""
         state = self._fitted_state()
