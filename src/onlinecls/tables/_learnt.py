@@ -43,8 +43,6 @@ class Learnt:
     columns of the first row. t : rows of weight > 0 so far.
     """
 
-    __slots__ = ("columns", "expected", "features", "hashed", "records", "shape", "t")
-
     def __init__(self, shape: tuple[int, int]):
         self.shape, self.t = shape, 0
         self.columns, self.features, self.hashed, self.records = Map(), Map(), Map(), Records()
