@@ -135,7 +135,7 @@ class Course:
         return np.stack([X @ u for u in U]) if issparse(X) else U @ X.T  # (for many u at once scipy would first copy them)
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@np.errstate(all="ignore")
 def walk(learner: Any, rows: Rows, y: np.ndarray) -> Course:
     """Learn the rows of a chunk in one pass, and return their records (Record of _compiled/rounds.pxd) without weights."""
     state, record = state_of(learner), np.zeros((len(y), len(model.RECORD)))
@@ -191,7 +191,7 @@ class Theorem:
         self.learner, self.U = learner, U
         self.p = float(getattr(learner, "p", 2.0) or max(2.0, 2.0 * np.log(U.shape[1])))  # of a p-norm Perceptron; others: 2
         self.kept: dict[str, Any] = {}
-        with np.errstate(over="ignore"):
+        with np.errstate(all="ignore"):
             self.squares = (U**2).sum(axis=1, keepdims=True)
         self.extra: Any = 0  # paid in addition, (k, n), where that depends on u
 
@@ -813,6 +813,7 @@ def summed(theorem: Theorem, chunks: Iterable[Course]) -> tuple[np.ndarray, np.n
     return np.concatenate(paid), np.concatenate(allowed, axis=1)
 
 
+@np.errstate(all="ignore")
 def good_competitor(theorem: type[Theorem], course: Course) -> np.ndarray:
     """Return the weights, of several directions and many lengths, for which the theorem allows least at the end.
 
@@ -825,8 +826,7 @@ def good_competitor(theorem: type[Theorem], course: Course) -> np.ndarray:
         machine: Any = estimator_class("DualAscentClassifier")
         machine = machine(1.0, fit_intercept=False, max_iter=10, random_state=0, dtype=np.float64)
         directions.append(machine.fit(rows, y).coef_[0])
-    with np.errstate(over="ignore"):
-        scale = float(np.mean((rows**2).sum(axis=1))) if len(y) else np.inf
+    scale = float(np.mean((rows**2).sum(axis=1))) if len(y) else np.inf
     if d <= 2000 and scale < np.inf:
         scale = scale or 1.0
         directions += [np.linalg.solve(rows.T @ rows + ridge * scale * np.eye(d), rows.T @ y) for ridge in (1e-3, 1.0)]

@@ -219,7 +219,7 @@ def _unweighted(batch: Any) -> tuple[Any, Any]:
     return X, y
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@np.errstate(all="ignore")
 def _followed(learner: Any, X: np.ndarray, y: np.ndarray) -> Course:
     (n, d), classes = X.shape, {"classes": [-1.0, 1.0]} if is_classifier(learner) else {}
     scores, weights, updated = np.zeros(n), np.zeros((n + 1, d)), np.zeros(n, bool)
@@ -294,7 +294,7 @@ lemma_1.__doc__ = THEOREMS["lemma_1"].__doc__
 # --- theorems with streams of their own ----------------------------------------------------------------------------------------
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@np.errstate(all="ignore")
 def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLike, u: ArrayLike) -> Bound:
     """Bound the losses of a joint learner of several classes ("crammer_singer") with a fixed sigma. Tutorial, II to IV:
 
@@ -326,7 +326,7 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
     return _bound(who, paid, sigma * f + best + second)
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@np.errstate(all="ignore")
 def potential_based_multiclass(
     learner: SecondOrderPerceptron | NAROWClassifier, X: Matrix, y: ArrayLike, u: ArrayLike
 ) -> Bound:
@@ -394,7 +394,7 @@ def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike)
         yield learner, x, margins, best, learner.n_updates_ > updates
 
 
-@np.errstate(over="ignore", invalid="ignore")
+@np.errstate(all="ignore")
 def follow_the_leader(y: ArrayLike) -> Bound:
     """Bound the squared losses of the mean of all targets so far (0 before the first), the tutorial's first example:
 
