@@ -2,7 +2,7 @@
 
 Every page is one program, in its order, in an empty directory; it starts from what docs/user_guide.md makes. A ``text`` block
 behind a ``python`` block is what that prints, a ``console`` block is commands (``$``) and what they print, where figures of time
-are not compared; a line ``...`` stands for any lines.
+are not compared; a line ``...`` stands for any lines. A ``py`` block needs what is not there, and is compiled only.
 """
 
 import contextlib
@@ -165,7 +165,13 @@ def test_commands_and_options_named_in_a_page_exist(page, tmp_path, monkeypatch)
 
 @every(PAGES)
 def test_every_block_is_of_a_kind_that_is_tested(page):
-    assert {language for language, _, _ in blocks(page)} <= {"python", "sh", "console", "text"}
+    assert {language for language, _, _ in blocks(page)} <= {"python", "py", "sh", "console", "text"}
+    running = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    indented = re.findall(r"(?<=\n\n)    (?![-*] )\S.*", running)
+    assert not indented, "code is fenced, and says its language"
+    for language, code, line in blocks(page):
+        if language == "py" or (language == "python" and ">>>" not in code):
+            compile("\n" * (line - 1) + code, name_of(page), "exec")
 
 
 def slug(heading):
