@@ -12,6 +12,7 @@ import numpy as np
 
 from .._input import validate
 from .._input.compat import issparse
+from .._input.escaping import escaped
 from ._cells import ABSENT, DAYS, LARGEST, MISSING_TEXTS, is_valid, may_be_name, number_of, read_values
 
 if TYPE_CHECKING:
@@ -231,10 +232,16 @@ def _of_arrow(who: str, X: Any) -> tuple[int, dict[str, Column]]:
         raise ImportError(
             f'{who}: pyarrow is needed to read tables of {type(X).__module__.partition(".")[0]}: pip install "onlinecls[arrow]"'
         ) from None
-    if not isinstance(X, pyarrow.Table):
-        X = pyarrow.table(X) if hasattr(X, "__arrow_c_stream__") else pyarrow.Table.from_batches([X])
-    names = X.column_names
-    return X.num_rows, _named(who, names, (_of_arrow_column(who, name, X.column(k)) for k, name in enumerate(names)))
+    kind = type(X).__name__
+    try:
+        if not isinstance(X, pyarrow.Table):
+            X = pyarrow.table(X) if hasattr(X, "__arrow_c_stream__") else pyarrow.Table.from_batches([X])
+        names = X.column_names
+        return X.num_rows, _named(who, names, (_of_arrow_column(who, name, X.column(k)) for k, name in enumerate(names)))
+    except (pyarrow.ArrowException, LookupError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"{who}: X must be a sound table of columns, got {kind} that pyarrow does not read: {escaped(str(error))}. {_HOW}"
+        ) from None
 
 
 def _of_arrow_column(who: str, name: Any, column: Any) -> Column:
