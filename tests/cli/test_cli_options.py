@@ -66,7 +66,9 @@ def test_labels_of_svmlight_and_vw_may_be_texts(tmp_path, run):
 
 def test_labels_of_other_tasks_are_learnt_only_where_asked_for(tmp_path, run):
     model, data = tmp_path / "model", tmp_path / "a.vw"
-    for lines in ("1:0:0.5 | a b\n2:1:0.3 | c d\n", "3 | a\n1,2 | b\n", "ham | a\n1 | b\n", "a | a\n? | b\n", "shared | a\n| b\n1 | c\n"):
+    for lines in (
+        "1:0:0.5 | a b\n2:1:0.3 | c d\n", "3 | a\n1,2 | b\n", "ham | a\n1 | b\n", "a | a\n? | b\n", "shared | a\n| b\n1 | c\n",
+    ):
         data.write_text(lines)
         for command in (("train", data), ("compare", data)):
             code, out, err = run(*command, "--quiet")
@@ -90,7 +92,8 @@ def test_labels_of_other_tasks_are_learnt_only_where_asked_for(tmp_path, run):
 def test_rows_of_tables_that_cannot_be_learnt_are_malformed_lines(tmp_path, run):
     model, data, told = tmp_path / "model", tmp_path / "a.jsonl", tmp_path / "told"
     odd = ["1e999", "-Infinity", "1e200", "[1, 1e999]", '{"b": 1}', "1" + "0" * 200]
-    rows = ['{"label": "x", "a": 1}', '{"label": "y", "a": 2}', *('{"label": "y", "a": %s}' % value for value in odd), '{"label": "x", "a": 3}']
+    labels = "xy" + "y" * len(odd) + "x"
+    rows = [f'{{"label": "{label}", "a": {value}}}' for label, value in zip(labels, [1, 2, *odd, 3], strict=True)]
     data.write_text("\n".join(rows) + "\n")
     code, _, err = run("train", data, "--save", model, "--quiet")
     assert code == 1 and not model.exists() and err.startswith("onlinecls train: a.jsonl:3: TableVectorizer: ") and "'a'" in err

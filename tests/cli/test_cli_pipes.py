@@ -151,10 +151,14 @@ def test_each_line_is_answered_before_the_next_one_comes(tmp_path, model, done, 
         assert running.finish() == 0 and running.rest("stderr") == []
 
 
-BAD = {"texts": [], "tsv": [b"spam\t\xff\n"], "vw": [b"|f 9:1x\n", b"none\n"], "svmlight": [b"1 1:x\n"], "jsonl": [b"{\n", b"[]\n"],
-       "csv": [b"ham\n", b"ham,\xff\n"]}
-GOOD = {"texts": b"lunch at noon\n", "tsv": b"ham\tlunch at noon\n", "vw": b"1 | lunch\n", "svmlight": b"1 1:1\n",
-        "jsonl": b'{"label": "ham", "text": "lunch"}\n', "csv": b"ham,lunch\n"}
+BAD = {
+    "texts": [], "tsv": [b"spam\t\xff\n"], "vw": [b"|f 9:1x\n", b"none\n"], "svmlight": [b"1 1:x\n"],
+    "jsonl": [b"{\n", b"[]\n"], "csv": [b"ham\n", b"ham,\xff\n"],
+}
+GOOD = {
+    "texts": b"lunch at noon\n", "tsv": b"ham\tlunch at noon\n", "vw": b"1 | lunch\n", "svmlight": b"1 1:1\n",
+    "jsonl": b'{"label": "ham", "text": "lunch"}\n', "csv": b"ham,lunch\n",
+}
 NOTHING = {(): "NA", ("--json",): '{"prediction": null}', ("--top", "1"): "NA\tNA\tNA", ("--scores",): "NA\tNA"}
 
 

@@ -152,8 +152,9 @@ def test_lines_of_fasttext_are_those_of_tsv(tmp_path):
         assert y is None if labels is None else y.tolist() == y2.tolist() == [label for label, _ in rows], labels
     with read(paths[2], "fasttext", labels=None) as found:  # texts without labels, an empty one among them, which has no row
         assert (next(found).X != X2[[0, 1, 2, 4]]).nnz == 0 and found.gaps == (3,)
-    with read(io.BytesIO(b"__label__a one\n"), likely="tsv") as found:
-        assert found.format == "fasttext"
+    for line in (b"__label__a one\n", b"  __label__a one\n"):
+        with read(io.BytesIO(line), likely="tsv") as found:
+            assert found.format == "fasttext" and next(found).y.tolist() == ["a"]
 
 
 def test_a_row_of_fasttext_has_one_label(tmp_path):
@@ -179,12 +180,16 @@ def test_a_row_of_fasttext_has_one_label(tmp_path):
 
 
 ODD = [  # labels of other tasks and formats, and texts that may be meant as a number
-    "1:0:0.5", "2:-1:0.25 3:1:0.5", "1:1.0 2:0.0", "0:1", "a:1", "1,2", "0,1,5", "43,1", "1,5", "-1,5", "a,b", "1;2", "a;b", "1,0.5,0.3",
-    "shared", "ccb shared", "ccb slot 0:0.8:1.0", "slates action 0", "nan", "NaN", "NA", "n/a", "?", "None", "null", "inf", "-inf",
-    "Infinity", "true", "False", "0x10", "1_0", "50%", "$5", "label", "Labels", '"spam"', "1st", "1e5x", "\u0661", "_", "-", ".", "+",
-    "__label__a", '{"a":', "1.2.3", "1/2", "@a",
+    "1:0:0.5", "2:-1:0.25 3:1:0.5", "1:1.0 2:0.0", "0:1", "a:1", "1,2", "0,1,5", "43,1", "1,5", "-1,5", "a,b", "1;2", "a;b",
+    "1,0.5,0.3",
+    "shared", "ccb shared", "ccb slot 0:0.8:1.0", "slates action 0", "nan", "NaN", "NA", "n/a", "?", "None", "null", "inf",
+    "-inf", "Infinity", "true", "False", "0x10", "1_0", "50%", "$5", "label", "Labels", '"spam"', "1st", "1e5x", "\u0661", "_",
+    "-", ".", "+", "__label__a", '{"a":', "1.2.3", "1/2", "@a",
 ]
-NAMES = ["ham", "spam", "sp\u00e4ter", "\u732b", "New_York", "a1", "e5", "C++", "O'Brien", "yes", "no", "x=1", "class", "nano", "infra", "t.v.", "CA"]
+NAMES = [
+    "ham", "spam", "sp\u00e4ter", "\u732b", "New_York", "a1", "e5", "C++", "O'Brien", "yes", "no", "x=1", "class", "nano",
+    "infra", "t.v.", "CA",
+]
 
 
 def lines_of(format, labels):
@@ -199,7 +204,7 @@ def test_what_is_no_number_and_no_name_is_no_label(format, odd):
     """Wherever it stands in the stream, and not as a class of its own: the message says what reads it as words."""
     for before in ([], ["1", "-2.5"], ["ham", "spam"]):
         for threads in (1, 2):
-            with pytest.raises(MalformedLineError, match=r"expected .* got .*labels='str' takes any text for a label") as refused:
+            with pytest.raises(MalformedLineError, match=r"expected .* got .*labels='str' takes any text") as refused:
                 labels_of(io.BytesIO(lines_of(format, [*before, odd, "1", "ham"])), format=format, threads=threads)
             assert (refused.value.line, refused.value.column, refused.value.parameter) == (len(before) + 1, 1, "label")
         stream = read(io.BytesIO(lines_of(format, [*before, odd, *(before[:1] or ["7"])])), format, on_error="skip")
@@ -213,8 +218,10 @@ def test_the_first_line_does_not_decide_the_type_in_silence(format):
     for labels in (NAMES, [name.upper() for name in NAMES]):
         assert labels_of(io.BytesIO(lines_of(format, labels)), format=format) == labels
     assert labels_of(io.BytesIO(lines_of(format, ["1", "+1", "1.0", "-1e0"])), format=format) == [1, 1, 1, -1]
-    for labels, line in ((["a", "1", "b"], 2), (["a", "b", "+1"], 3), (["a", "b", "1.0"], 3), (["1", "a"], 2), (["a", "1", "2"], 1)):
-        with pytest.raises(MalformedLineError, match="expected a (finite number|name) for a label") as refused:
+    for labels, line in (
+        (["a", "1", "b"], 2), (["a", "b", "+1"], 3), (["a", "b", "1.0"], 3), (["1", "a"], 2), (["a", "1", "2"], 1),
+    ):
+        with pytest.raises(MalformedLineError, match=r"expected a (finite number|name) for a label") as refused:
             labels_of(io.BytesIO(lines_of(format, labels)), format=format)
         assert refused.value.line == line, labels
     with pytest.raises(MalformedLineError, match="expected a whole number for a label, as the first one, got 'ham"):
@@ -232,7 +239,9 @@ def test_lookalikes_among_numbers_are_named_in_all_formats(format):
             labels_of(io.BytesIO(source), format=format, labels="number", vectorizer=vectorizer)
 
 
-HEADERS = ["label\ttext", "Label\tText", "text\tlabel", "id\tlabel\ttext", "class\tbody", "y\tx", "target\tmessage", "category\tfoo"]
+HEADERS = [
+    "label\ttext", "Label\tText", "text\tlabel", "id\tlabel\ttext", "class\tbody", "y\tx", "target\tmessage", "category\tfoo",
+]
 
 
 @pytest.mark.parametrize("own", [False, True])
@@ -241,10 +250,34 @@ def test_a_header_of_tsv_is_malformed(own):
     rows = b"ham\tlunch at noon\nspam\ta free prize\n"
     for header in HEADERS:
         for text in (f"{header}\n".encode() + rows, f"\r\n{header}\r\n".encode() + rows + f"{header}\n".encode()):
-            with pytest.raises(MalformedLineError, match="expected a label, as there is no header; labels='str' takes any text"):
+            with pytest.raises(MalformedLineError, match="expected a label, as there is no header; labels='str' takes any"):
                 labels_of(io.BytesIO(text), format="tsv", **options)
             assert labels_of(io.BytesIO(text), format="tsv", on_error="skip", **options) == ["ham", "spam"]
         assert labels_of(io.BytesIO(text), format="tsv", labels="str", **options)[0] == header.split("\t")[0]
     for first in ("y\tyes", "class\tstruggle", "label\tthis as spam", "text\tme", "ham\tlunch"):
         again = f"{first}\nn\tno\n{first.partition(chr(9))[0]}\tagain\n".encode()
         assert len(labels_of(io.BytesIO(again), format="tsv", **options)) == 3, first
+
+
+def test_a_list_is_no_label():
+    for label, kind in (["x", "y"], "a list"), ({"x": 1}, "an object"):
+        for labels in ("auto", "str", "number"):
+            line = json.dumps({"label": label, "text": "a"}).encode()
+            with pytest.raises(MalformedLineError, match=f"expected one label a row, a text or a number, got {kind}, "):
+                labels_of(io.BytesIO(line + b"\n"), format="jsonl", labels=labels)
+
+
+def test_a_line_of_blanks_is_empty_in_all_formats():
+    for format, line in (
+        ("svmlight", "1 1:1"), ("vw", "1 | a"), ("tsv", "x\ta b"), ("own tsv", "x\ta b"), ("fasttext", "__label__x a b"),
+        ("jsonl", '{"label": "x", "text": "a"}'), ("csv", "x,a b"),
+    ):
+        own = SimpleNamespace(transform=lambda texts: np.zeros((len(texts), 1)))
+        options = {"vectorizer": own} if format == "own tsv" else {}
+        text = "label,text\n" * (format == "csv") + "".join(f"{blank}\n{line}\n" for blank in ("", " ", "\t", " \t \r", "\r"))
+        format = format.removeprefix("own ")
+        for labels in ("auto", None):
+            with read(io.BytesIO(text.encode()), format, labels=labels, **options) as stream:
+                gaps = [gap for _ in stream for gap in stream.gaps]
+            assert stream.n_rows == 5, format
+            assert gaps == ([0, 1, 2, 3, 4] if labels is None and format != "csv" else []), format

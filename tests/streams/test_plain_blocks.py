@@ -250,12 +250,15 @@ def test_blocks_of_whole_tables_are_read_alike(monkeypatch, counted, parser):
         assert len(found) > 9
 
 
-NAMES = [("0", "1"), ("2024", ""), ("NA", "nan"), ("1e5", "null"), ("-1", ".5"), ("inf", "1_0"), ("a b", "c,d"), ("words", "1"), ('a"', "x")]
+NAMES = [
+    ("0", "1"), ("2024", ""), ("NA", "nan"), ("1e5", "null"), ("-1", ".5"), ("inf", "1_0"), ("a b", "c,d"), ("words", "1"),
+    ('a"', "x"),
+]
 
 
 @pytest.mark.parametrize("names", NAMES, ids=" ".join)
 def test_a_record_equal_to_the_header_is_skipped_whatever_the_names_look_like(monkeypatch, counted, names):
-    """In `cat a.csv b.csv`, also where the names of the columns could be their values."""
+    """The files of `cat a.csv b.csv` each have one, and the names of columns could be their values."""
     bare = [b"label", *(name.encode() for name in names)]
     quoted = [b'"%b"' % name.replace(b'"', b'""') for name in bare]
     usual = [q if set(b) & set(b',"') else b for b, q in zip(bare, quoted, strict=True)]
@@ -263,7 +266,8 @@ def test_a_record_equal_to_the_header_is_skipped_whatever_the_names_look_like(mo
     ways = [{}, {"tables": "passthrough"}, {"labels": None}, {"tables": "passthrough", "labels": None}, {"label": names[0]}]
     ways += [{"text": names[0]}, {"weight": names[0]}] if names == NAMES[0] else []
     for options in ways:
-        for again in (header, b",".join(quoted), b",".join([bare[0], *quoted[1:]]), header + b"\r", b"\xef\xbb\xbf" + header):
+        others = [b",".join(quoted), b",".join([bare[0], *quoted[1:]]), header + b"\r", b"\xef\xbb\xbf" + header]
+        for again in (header, *others):
             for at in (0, 1, N // 2, N - 1, N):
                 lines = csv_lines() if "label" not in options else [line.replace(b"NA", b"2") for line in csv_lines()]
                 if "weight" in options:
@@ -298,7 +302,7 @@ def test_a_header_that_is_not_utf_8_is_refused(monkeypatch):
         assert found[:2] == ([], MalformedLineError), options
         assert found[2].startswith("<stream>:1: expected text in UTF-8, got ") and "in the header. Convert the file" in found[2]
     first, second = (b"label,%b,b\nx,1,2\n" % name for name in ("größe".encode(), "größe".encode("latin-1")))
-    with pytest.raises(MalformedLineError, match="<stream>:1: expected text in UTF-8, got .* in the header"):
+    with pytest.raises(MalformedLineError, match=r"<stream>:1: expected text in UTF-8, got .* in the header"):
         list(read([io.BytesIO(first), io.BytesIO(second)], "csv", on_error="skip"))
 
 

@@ -318,7 +318,7 @@ def is_of_tables(step) -> bool:
 
 
 class _Whole:
-    """Hands the rows of a table on as they stand, for a vectorizer to learn. Raises its error for one that it could not learn."""
+    """Hands the rows of a table on as they stand. Raises the error of a `TableVectorizer` for one that it could not learn."""
 
     def __init__(self, dtype, categories, ignore):
         self.options = {"categories": tuple(categories), "ignore": tuple(ignore), "dtype": np.dtype(dtype).type}

@@ -293,7 +293,8 @@ def _hashing_options(parser) -> None:
 
 def _learner_options(group) -> None:
     group.add_argument("--classes", type=_labels, metavar="LABELS", help="all classes: ham,spam (labels, as they appear)")
-    group.add_argument("--labels", choices=("auto", "str"), help="str: any text is a label (auto: in svmlight and VW, no odd ones)")
+    labels_help = "str: any text is a label (auto: in svmlight and VW numbers, or names)"
+    group.add_argument("--labels", choices=("auto", "str"), help=labels_help)
 
 
 def _output_options(parser) -> None:

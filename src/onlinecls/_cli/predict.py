@@ -98,7 +98,7 @@ class Lines:
         self.file = sys.stdout if file is None else file
 
     def write(self, lines: Sequence[str] = ()) -> None:
-        """Write the lines of a batch, with placeholders at the gaps that the stream reports: somebody may be waiting for them."""
+        """Write the lines of a batch, with placeholders at the stream's gaps, at once: somebody may be waiting for them."""
         self.gaps += self.stream.gaps
         parts, start = [], 0
         while self.gaps and self.gaps[0] <= self.n_written + len(lines):

@@ -6,7 +6,8 @@ import os
 
 # What replaces the hint of an error about a parameter. Parameters that are not listed have an option of their name.
 _WORDS = {
-    "labels": "", "label": "; --labels str takes any text for a label", "max_line_bytes": "", "zero_based": "", "csv.field_size_limit": "",  # no option
+    "label": "; --labels str takes any text for a label",
+    "labels": "", "max_line_bytes": "", "zero_based": "", "csv.field_size_limit": "",  # no option
     "n_features": "columns (--bits)", "weight": "--weights", "header": "--no-header", "format": "--format",
     "missing": " (--missing absent takes it for 0)", "categories": " (with --categories its values are names)",
     "class_weight": "--param class_weight", "covariance": "--param covariance=",

@@ -15,8 +15,9 @@ BOM = b"\xef\xbb\xbf"
 
 
 def batches(files, parser, counts: Counts, block_bytes: int, max_line_bytes: int, guard):
-    """Yield ``parser.take()`` for each batch. When reading fails, or a pipe is silent, yield the rows read so far first; None for a
-    pipe that is silent behind lines without a row.
+    """Yield ``parser.take()`` for each batch. When reading fails, or a pipe is silent, yield the rows read so far first.
+
+    None stands for a pipe that is silent behind lines without a row.
 
     guard : a context in which the parser runs.
     """

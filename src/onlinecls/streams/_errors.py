@@ -14,7 +14,8 @@ KEPT = 5  # reasons
 
 # Hints in messages about lines, by the parameter of `read` that each is about.
 HINTS = {
-    "labels": " (labels=None reads lines without)", "label": "; labels='str' takes any text for a label", "max_line_bytes": " (max_line_bytes)",
+    "labels": " (labels=None reads lines without)", "label": "; labels='str' takes any text for a label",
+    "max_line_bytes": " (max_line_bytes)",
     "zero_based": " (0-based files: zero_based=True)",
     "n_features": "n_features (give a larger one, or zero_based=False if indices start at 1)",
     "missing": " (missing='absent' takes it for 0)", "categories": " (among the categories its values would be names)",

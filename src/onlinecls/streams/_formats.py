@@ -70,7 +70,7 @@ def _contradicts(likely: str, found: str | None, lines: list[bytes]) -> bool:
 def by_lines(lines: list[bytes]) -> str | None:
     if not lines:
         return None
-    if lines[0].startswith(b"__label__"):
+    if lines[0].lstrip().startswith(b"__label__"):
         return "fasttext"
     if all(map(_is_object, lines)):
         return "jsonl"

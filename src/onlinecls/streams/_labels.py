@@ -21,7 +21,7 @@ _LOOKS = [
     (re.compile(pattern, re.IGNORECASE), what)
     for pattern, what in (
         (r"\{.*", "a JSON object"),
-        (r"(?:shared|ccb|slates)(?:\s.*)?|ca\s+\S*:\S*:.*", "a line of VW's contextual bandits, slates or cost-sensitive classes"),
+        (r"(?:shared|ccb|slates)(?:\s.*)?|ca\s+\S*:\S*:.*", "a line of VW's contextual bandits or cost-sensitive classes"),
         (r"[^:\s]*:[^:\s]*:.*", "a label of VW's contextual bandits, action:cost:probability"),
         (r"\S*:.*", "a label of VW's cost-sensitive classes, class:cost"),
         (r"[+-]?\d+,\d+(?:\s.*)?", "several labels, as of multilabel data, or a decimal comma"),
@@ -31,8 +31,8 @@ _LOOKS = [
         (r"labels?(?:\s.*)?", "a header, which this format does not have"),
     )
 ]
-_ARE_LABELS = frozenset(("label", "labels", "class", "classes", "target", "targets", "category", "y", "tag", "topic", "sentiment"))
-_ARE_TEXTS = frozenset(("text", "texts", "message", "sentence", "review", "document", "body", "title", "content", "id", "x"))
+_ARE_LABELS = frozenset("label labels class classes target targets category y tag topic sentiment".split())
+_ARE_TEXTS = frozenset("text texts message sentence review document body title content id x".split())
 _FIELD = re.compile(r"[\w.-]+")
 
 

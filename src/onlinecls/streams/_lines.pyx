@@ -111,7 +111,7 @@ cdef class Labels:
         return True
 
     cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil:
-        """Return the code of a label, a new one for a new label; -1 if it is not UTF-8, -3 if it is too long, -4 if it is unlike."""
+        """Return the code of a label, a new one for a new label; -1: not UTF-8, -3: too long, -4: unlike the pattern."""
         cdef uint32_t hash = <uint32_t>siphash(p, n, KEY)
         cdef Py_ssize_t i = hash & (self.n_slots - 1)
         while self.slots[i].code >= 0:

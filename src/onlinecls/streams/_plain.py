@@ -77,7 +77,7 @@ class PlainReader:
         self.n_bytes += len(piece)
         if self.n_bytes < LEAST or len(piece) < min(LEAST, _SMALL) or layout is None or layout.is_open:
             return False
-        if layout.missing == "error" or piece.count(b"\n") < min(LEAST, _FEW):
+        if layout.missing == "error" or n_lines(piece) < min(LEAST, _FEW):
             return False
         if not self._import() or any(kind not in (NUMBER, IGNORED) for kind in layout.kinds.values()):
             return False
@@ -146,8 +146,8 @@ class PlainCsv(PlainReader):
             if weight and table.column(weight).null_count:
                 return None
             if not are_texts:
-                return self._rows(table, label, weight, features, piece.count(b"\n"))
-            if table.num_rows != piece.count(b"\n") or b"\0" in piece or may_have_long_fields(piece):
+                return self._rows(table, label, weight, features, n_lines(piece))
+            if table.num_rows != n_lines(piece) or b"\0" in piece or may_have_long_fields(piece):
                 return None
             if columns.keys is None:
                 return self._labelled(table, label, weight, table.column(0).to_pylist())
@@ -157,8 +157,11 @@ class PlainCsv(PlainReader):
 
     def _has_other_lines(self, names: list, piece: bytes) -> bool:
         """Return True if a line may be empty or a repeated header, which have no row."""
-        lines = b"\n" + piece.replace(b"\r\n", b"\n")  # (the piece begins where a line does)
-        if b"\n\n" in lines or b"\n\xef\xbb\xbf" in lines or (len(names) == 1 and _BLANK.search(lines)):
+        lines = b"\n" + (piece.replace(b"\r\n", b"\n") if b"\r" in piece else piece)  # (the piece begins where a line does)
+        ends = np.frombuffer(lines, np.uint8) == ord("\n")
+        if (ends[1:] & ends[:-1]).any() or (len(names) == 1 and _BLANK.search(lines)):
+            return True
+        if not lines.isascii() and b"\n\xef\xbb\xbf" in lines:
             return True
         if not self.header:
             return False
@@ -197,7 +200,7 @@ class PlainJson(PlainReader):
             )
             if any(column.null_count for column in table.columns):  # (a key that is not there is no null)
                 return None
-            return self._rows(table, layout.label, layout.weight, features, piece.count(b"\n"))
+            return self._rows(table, layout.label, layout.weight, features, n_lines(piece))
         except self.errors:
             return None
 
@@ -237,7 +240,7 @@ class PlainObjects:
         """Return True if Python's json would read the same values in the same lines."""
         if self.loads is json.loads:
             return b"\\u" not in piece or not _SURROGATE.search(piece)  # (which the readers in Python refuse)
-        if piece.count(b"[") + piece.count(b"{") > piece.count(b"\n") + _DEEPEST:
+        if piece.count(b"[") + piece.count(b"{") > n_lines(piece) + _DEEPEST:
             if max(line.count(b"[") + line.count(b"{") for line in piece.split(b"\n")) > _DEEPEST:
                 return False
         return self.text is not None or not has_many_digits(piece)
@@ -263,6 +266,10 @@ class PlainObjects:
         if set(map(type, texts)) != {str}:
             raise TypeError
         return texts
+
+
+def n_lines(piece: bytes) -> int:
+    return int(np.count_nonzero(np.frombuffer(piece, np.uint8) == ord("\n")))  # (many times as fast as bytes.count)
 
 
 def is_utf8(piece: bytes) -> bool:

@@ -88,11 +88,11 @@ def read(
     dtype : {"float32", "float64"}, default="float32"
         Type of X: a decimal is rounded correctly to float64, and then to this. A vectorizer of your own sets the type itself.
     labels : {"auto", "number", "str", None}, default="auto"
-        "auto": str in TSV, fastText's lines and CSV, elsewhere the type of the first label, which all must have: true, 1 and "1"
-        are not one label. In svmlight and VW a label is a number (float64) or a name, which begins with a letter and has no ":",
-        "," or ";"; what looks like a label of another format or task (``1:0:0.5``, ``1,2``, nan) is malformed. "str": any text is
-        a label. None: y is None, and files may be without labels. A whole number of 2^53 and more, which float64 rounds, is no
-        label among numbers; "str" keeps it.
+        "auto": str in TSV, fastText's lines and CSV, elsewhere the type of the first label, which all must have: true, 1 and
+        "1" are not one label. In svmlight and VW a label is a number (float64) or a name, which begins with a letter and has no
+        ":", "," or ";"; what looks like a label of another format or task (``1:0:0.5``, ``1,2``, nan) is malformed. "str": any
+        text is a label. None: y is None, and files may be without labels. A whole number of 2^53 and more, which float64
+        rounds, is no label among numbers; "str" keeps it.
     zero_based : bool or "auto", default=True
         True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files for training and for
         prediction always agree. False: index 1 is column 0. "auto" is scikit-learn's rule, and a guess in a stream: True if
@@ -396,8 +396,8 @@ class _Reader(SimpleNamespace):
         """Return the type of the labels of TSV, where a header is malformed."""
         if self.labels != "auto":
             return _labels.Type(self.labels)
-        lines = [line.decode("utf-8", "replace").rstrip("\r").split("\t") for line in files.current.peek_lines(self.likely is None)]
-        lines = [line for line in lines if line != [""]]
+        head = (line.decode("utf-8", "replace").rstrip("\r") for line in files.current.peek_lines(self.likely is None))
+        lines = [line.split("\t") for line in head if line.strip(" \t")]
         if not _labels.is_header(lines):
             return _labels.Type("str")
         wanted = f"a label, as there is no header{_errors.HINTS['label']}"

@@ -44,8 +44,8 @@ class RefusedRowsError(ValueError):
 class LabelReader:
     """Read labels of one kind: "number", "str", None for no labels, or "auto" for the kind of the first label.
 
-    With "auto" all labels must be of that kind, as True, 1 and "1" would become one; the others convert them. like : pattern that
-    each text must match, or None. called : what such a text is called in an error.
+    With "auto" all labels must be of that kind, as True, 1 and "1" would become one; the others convert them. like : pattern
+    that each text must match, or None. called : what such a text is called in an error.
     """
 
     def __init__(self, kind, like=None, called=""):
@@ -57,7 +57,8 @@ class LabelReader:
         if value is None or (isinstance(value, (str, bytes)) and not value):
             raise WrongRecordError("expected a label, got none")
         if isinstance(value, (list, tuple, dict)):
-            raise WrongRecordError(f"expected one label a row, a text or a number, got a {type(value).__name__}, {shown(value)}")
+            kind = "an object" if isinstance(value, dict) else "a list"
+            raise WrongRecordError(f"expected one label a row, a text or a number, got {kind}, {shown(value)}", "label")
         if self.kind == "auto":
             self.wanted = _kind_of(value)
             self.kind = "str" if self.wanted == "a text" else "number"
@@ -67,8 +68,8 @@ class LabelReader:
             try:
                 return exact(value, number(value, "a label"))
             except WrongRecordError as error:
-                about = aside(value if isinstance(value, str) else value.decode()) if isinstance(value, (str, bytes)) else ""
-                raise WrongRecordError(f"{error}{about}", "label") from None
+                text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+                raise WrongRecordError(f"{error}{aside(text) if isinstance(text, str) else ''}", "label") from None
         try:
             text = decoded(value) if isinstance(value, bytes) else str(value)
         except WrongRecordError:
@@ -257,7 +258,7 @@ class Batcher:
 
     def __init__(self, rows, labels: LabelReader, weighted: bool, batch_rows: int, counts: Counts):
         self.rows, self.read_label, self.weighted, self.batch_rows, self.counts = rows, labels, weighted, batch_rows, counts
-        self.labels, self.weights, self.places = [], [], []  # places : (first row, where) of rows that stand one behind the other
+        self.labels, self.weights, self.places = [], [], []  # places : (first row, where) of rows of one line each
 
     def add(self, where: tuple, record) -> None:
         """Append a record: (label, content, weight), or a function that returns it or raises WrongRecordError."""
@@ -378,7 +379,8 @@ def _records_of(files, max_line_bytes: int, read_line, plain=None):
             for line in (None,) if piece is None else piece.split(b"\n")[:-1]:
                 n += 1
                 line = line if line is None else line.removesuffix(b"\r")
-                yield (source.name, n), NO_ROW if line is not None and not line.strip(BLANKS) else lambda line=line: record(line)
+                is_empty = line is not None and not line.strip(BLANKS)
+                yield (source.name, n), NO_ROW if is_empty else lambda line=line: record(line)
 
 
 def jsonl(files, read_object, max_line_bytes: int, plain=None):

@@ -127,8 +127,8 @@ class Stream:
     def batches_of_rows(self, paused: Callable[[], None] | None = None) -> Iterator[Batch]:
         """Return an iterator of batches for this package's learners, in which X is a `Rows` unless a vectorizer made a matrix.
 
-        That saves the time of making scipy's matrices. paused() is called where a pipe is silent behind lines without a row, which
-        are in `gaps`.
+        That saves the time of making scipy's matrices. paused() is called where a pipe is silent behind lines without a row,
+        which are in `gaps`.
         """
         return iter(partial(self._next_rows, paused), None)
 

@@ -387,7 +387,8 @@ def require_utf8(where: tuple, names: list[str]) -> None:
         try:
             utf8(name)
         except WrongRecordError as error:
-            raise MalformedLineError(*where, None, f" {error} in the header. Convert the file first, as by iconv -t UTF-8.") from None
+            problem = f" {error} in the header. Convert the file first, as by iconv -t UTF-8."
+            raise MalformedLineError(*where, None, problem) from None
 
 
 def csv_rows(rows, layout: Layout, header: bool, plain):
@@ -410,8 +411,8 @@ def csv_rows(rows, layout: Layout, header: bool, plain):
             plain.layout, plain.columns = layout, columns
             if not header:
                 yield where, (columns, row)
-        elif not header or row[0].removeprefix("\ufeff") != columns.names[0] or row[1:] != columns.names[1:]:  # (a mark: of a file)
-            yield where, (columns, row)
+        elif not header or row[0].removeprefix("\ufeff") != columns.names[0] or row[1:] != columns.names[1:]:
+            yield where, (columns, row)  # (a repeated header may begin with a mark, as its file did)
 
 
 def values_of_csv(row) -> dict | None:
