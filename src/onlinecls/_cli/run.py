@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
+from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
 from .._estimators.base import state_of
 from .._input.compat import is_regressor
@@ -188,12 +188,18 @@ def learn(
                     for run in runs:
                         run.convert_labels(y)
                         require_classes(run.name, run.learner, width, y)
-                with _rows_of(X, weight, step, reading, learner) as rows:  # (of a whole batch: each column takes its time)
+
+                def learn_batch(rows, y=y, weight=weight):
                     for start, stop, marked in progress.cuts(len(y)):
                         these = part_of(rows, start, stop), y[start:stop], _cut(weight, start, stop)
                         _learn_part(runs, reading, *these, learn_rows)
                         if marked:
                             progress.say(line())
+
+                if step is None:
+                    learn_batch(X)
+                else:  # (the rows of a whole batch: each column takes its time)
+                    _learn_behind(step, X, weight, reading, learner, learn_batch)
                 if progress.is_due():
                     progress.say(line())
                 best = min((run.error for run in runs if run.error is not None), default=None)
@@ -211,22 +217,19 @@ def learn(
             reading.reasons = stream.skipped
 
 
-@contextmanager
-def _rows_of(table, weight, step, reading: Reading, learner):
-    """Make the rows of a batch, which a vectorizer learns when the learner has learnt them; without one they are there."""
-    if step is None:
-        yield table
-        return
-    before = reading.place(counts_of(learner)[0])["row"]
-    rows, commit = planned(step, table, weight)
-    try:
-        yield Rows.of_table(rows) if isinstance(rows, np.ndarray) else rows
-    except BaseException:  # (Ctrl-C: the statistics are of the rows that were learnt)
-        done = reading.place(counts_of(learner)[0])["row"] - before
-        if done:
-            step.partial_fit(part_of(table, 0, done), sample_weight=_cut(weight, 0, done))
-        raise
-    commit()
+def _learn_behind(step, table, weight, reading: Reading, learner, learn_batch) -> None:
+    """Learn the rows that a vectorizer makes of a batch; it learns those of them that the learner has learnt."""
+
+    def row() -> int:
+        return reading.place(counts_of(learner)[0])["row"]
+
+    def commits_of_rows_learnt() -> list:
+        n = row() - before
+        return [planned(step, part_of(table, 0, n), _cut(weight, 0, n))[1]] if n else []
+
+    before, (rows, commit) = row(), planned(step, table, weight)
+    rows = Rows.of_table(rows) if isinstance(rows, np.ndarray) else rows
+    learn_together(lambda: learn_batch(rows), [commit], commits_of_rows_learnt)
 
 
 def _learn_part(runs: list[Run], reading: Reading, X, y, weight, learn_rows) -> None:
