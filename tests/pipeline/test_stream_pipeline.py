@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from datetime import time
 
 import numpy as np
 import pytest
@@ -287,6 +288,54 @@ def test_pipelines_of_parts_merge_in_the_units_of_their_common_statistics(table)
         assert errors["merged"] <= min(errors["first"], errors["second"]), (covariance, errors)
         assert merged[-1].t_ == 800 and not state_of(merged[-1]).problem()
         merged.partial_fit(*parts[0])
+
+
+MERGED = {  # columns of two parts (k = 0, 1), of which scores can stay what they were or cannot
+    "always there": (True, {}, lambda k, draw: {"x": draw.normal(5 * k, 1 + k), "y": 1.5}),
+    "missing": (True, {}, lambda k, draw: {"x": draw.normal(5 * k) if draw.random() < 0.7 else None}),
+    "0 and 1 in one part": (True, {}, lambda k, draw: {"x": draw.normal(5.0) if k else float(draw.integers(2)), "y": 1.5}),
+    "lists of one length, or missing": (
+        True, {}, lambda k, draw: {"x": draw.normal(5 * k, 1, 3).tolist() if draw.random() < 0.7 else None}),
+    "dates, or missing": (
+        True, {}, lambda k, draw: {"x": f"202{k}-0{draw.integers(1, 9)}-11" if draw.random() < 0.7 else None}),
+    "names in crosses": (
+        True, {"crosses": [("x", "y")]}, lambda k, draw: {"x": "ab"[draw.integers(2)], "y": "pq"[draw.integers(2)], "z": k}),
+    "0 and 1 in crosses": (
+        True, {"crosses": [("x", "y")]}, lambda k, draw: {"x": bool(draw.integers(2)), "y": "pq"[draw.integers(2)]}),
+    "absent": (False, {}, lambda k, draw: {"y": 1.5, **({"x": draw.normal(5 * k)} if draw.random() < 0.7 else {})}),
+    "numbers and names": (False, {}, lambda k, draw: {"x": draw.normal(5 * k) if draw.random() < 0.7 else "none", "y": 1.5}),
+    "dates and numbers": (False, {}, lambda k, draw: {"x": draw.normal() if draw.random() < 0.7 else f"202{k}-01-11", "y": 1.5}),
+    "dates and times": (
+        False, {}, lambda k, draw: {"x": time(3) if draw.random() < 0.7 else f"202{k}-0{draw.integers(1, 9)}-11"}),
+    "lists of several lengths": (False, {}, lambda k, draw: {"x": draw.normal(5 * k, 1, draw.integers(1, 4)).tolist()}),
+    "lists of several lengths, or missing": (
+        False, {}, lambda k, draw: {"x": draw.normal(5 * k, 1, draw.integers(1, 4)).tolist() if draw.random() < 0.7 else None}),
+    "numbers in crosses": (
+        False, {"crosses": [("x", "y")]}, lambda k, draw: {"x": draw.normal(5 * k), "y": "pq"[draw.integers(2)]}),
+    "hashed": (True, {"bits": 10, "slots": 1}, lambda k, draw: {"y": draw.normal(), "x": draw.normal(5 * k)}),
+    "hashed and missing": (
+        False, {"bits": 10, "slots": 1}, lambda k, draw: {"y": 1.5, "x": draw.normal(5 * k) if draw.random() < 0.7 else None}),
+    "hashed in one column": (
+        False, {"bits": 1, "slots": 1}, lambda k, draw: {"y": 1.5, **{f"x{j}": draw.normal(5 * k) for j in range(4)}}),
+}
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_merged_pipelines_score_as_before_or_refuse(name):
+    merges, table, row = MERGED[name]
+    draw, labels = np.random.default_rng(0), ["no", "yes"] * 50
+    parts = [[row(k, draw) for _ in range(100)] for k in range(2)]
+    make = lambda: make_stream_pipeline(  # noqa: E731
+        TableVectorizer(**{"bits": 0, "slots": 40, "clip": 1e6, **table}), PassiveAggressiveClassifier())
+    made = [make().partial_fit(X, labels) for X in parts]
+    before = [np.mean([each.decision_function(X) for each in made], axis=0) for X in parts]
+    if not merges:
+        with pytest.raises(ValueError, match=r"merge of pipelines must have .* Let one step learn all rows first"):
+            onlinecls.merge(made)
+        return
+    merged = onlinecls.merge(made)
+    for k, X in enumerate(parts[: 1 if "one part" in name else 2]):  # (who has seen 0 and 1 alone takes other numbers as it can)
+        np.testing.assert_allclose(merged.decision_function(X), before[k], rtol=1e-9, atol=1e-9)
 
 
 def test_pipelines_that_do_not_merge_are_left_alone():

@@ -16,7 +16,7 @@ from ..text import FeatureNames, HashingVectorizer
 from ._cells import RowReader, apply_column, assemble, column_of, hash_of, learn_column
 from ._columns import as_text, read_table
 from ._learnt import N_RECORD, Learnt
-from ._moving import Move, move_between
+from ._moving import Move, move_between, require_slots
 from ._parts import DAYS, Cells, Part, cells_of, features_of, set_origin
 
 if TYPE_CHECKING:
@@ -702,7 +702,10 @@ def merged_with_moves(vectorizers: list[TableVectorizer]) -> tuple[TableVectoriz
     merged = vectorizers[0]._sharing()
     merged._learnt = vectorizers[0]._fitted().copy()
     merged.merge(*vectorizers[1:])
-    return merged, [move_between(each._fitted(), merged._learnt, each.n_features_out_) for each in vectorizers]
+    for each in vectorizers:
+        require_slots(each._fitted(), merged._learnt)
+    crossed = frozenset(name for pair in merged._options(merged._learnt).crosses for name in pair)
+    return merged, [move_between(each._fitted(), merged._learnt, each.n_features_out_, crossed) for each in vectorizers]
 
 
 def keep_words(vectorizer: TableVectorizer, most: int) -> None:
