@@ -10,8 +10,9 @@ import internals
 import numpy as np
 import pytest
 from interrupts import ctrl_c
+from scipy import sparse
 from sklearn.linear_model import SGDClassifier
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
 from onlinecls import (
     AROWClassifier,
@@ -101,6 +102,7 @@ class Stopped(AROWClassifier):
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         n, weights = self.n_kept if self.stop else None, sample_weight
+        X, weights = X.tocsr() if hasattr(X, "tocsr") else X, np.full(len(y), weights) if np.isscalar(weights) else weights
         super().partial_fit(X[:n], y[:n], classes, None if weights is None else weights[:n])
         if self.stop is not None:
             self.stop()
@@ -165,6 +167,69 @@ def test_after_ctrl_c_steps_and_learner_stand_at_the_same_row(n_kept, n_more, we
         pipeline.partial_fit(X[rest], y[rest], **named(rest))
     assert pipeline[0].statistics_ == whole[0].statistics_
     np.testing.assert_array_equal(pipeline[-1].coef_, whole[-1].coef_)
+
+
+def matrix(kind):
+    """Return rows of numbers in a format of scipy."""
+    return getattr(sparse, f"{kind}_matrix")(np.column_stack(list(LATER[0].values())))
+
+
+def arrow_stream():
+    return pytest.importorskip("pyarrow").table(LATER[0]).to_reader()
+
+
+WORDS, NO_WEIGHT = [f"{label} {k % 7}" for k, label in enumerate(LATER[1])], {"no": 0.0, "yes": 1.0}
+FORMATS = ("csr", "csc", "coo", "dok", "lil", "bsr", "dia")
+AWKWARD = {  # rows, labels, weights and the learner's class weights, of which no beginning can be taken as of a list
+    **{kind: (partial(matrix, kind), LATER[1], None, None) for kind in FORMATS},
+    "a stream of Arrow": (arrow_stream, LATER[1], None, None),
+    "an iterator": (lambda: iter(WORDS), LATER[1], None, None),
+    "labels in a column": (lambda: LATER[0], LATER[1][:, None], None, NO_WEIGHT),
+    "one weight": (lambda: LATER[0], LATER[1], 2.0, None),
+    "weights in a list": (lambda: LATER[0], LATER[1].tolist(), [0.0, 1.0, 2.0] * 100, NO_WEIGHT),
+}
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed", "ignore:Constructing a DIA matrix")
+@pytest.mark.parametrize("name", AWKWARD)
+def test_after_ctrl_c_steps_know_the_rows_learnt_of_any_input(name):
+    make_rows, y, weights, class_weight = AWKWARD[name]
+    steps = [MaxAbsScaler()] if name in FORMATS else [TableVectorizer(bits=0, slots=8)]
+    steps = [HashingVectorizer(n_features=64), MaxAbsScaler()] if name == "an iterator" else steps
+    named = {} if weights is None else {"sample_weight": weights}
+    pipeline = make_stream_pipeline(*steps, Stopped(class_weight=class_weight))
+    pipeline[-1].stop, pipeline[-1].n_kept = interrupt, 150
+    with pytest.raises(KeyboardInterrupt):
+        pipeline.partial_fit(make_rows(), y, ["no", "yes"], **named)
+    known = pipeline[0].statistics_["x"][0] if isinstance(pipeline[0], TableVectorizer) else pipeline[-2].n_samples_seen_
+    each = np.broadcast_to(1.0 if weights is None else weights, 300)
+    live = each * [1.0 if class_weight is None else class_weight[label] for label in np.ravel(y)] > 0.0
+    assert known == each[: np.flatnonzero(live[:150])[-1] + 1].sum()  # (rows of weight 0 behind the last one are still to come)
+
+
+@pytest.mark.parametrize("name", ["an iterator", "a stream of Arrow"])
+def test_a_reading_that_is_made_again_reads_the_same_rows(name):
+    """Iterators and streams have ended when a change makes a reading begin anew."""
+    make_rows, y, changes = AWKWARD[name][0], LATER[1], []
+
+    def change(X):
+        if changes:
+            with changes.pop():
+                pipeline._begin_change()
+        return type(step).transform(step, X)
+
+    step = HashingVectorizer(n_features=64) if name == "an iterator" else TableVectorizer(bits=0, slots=8)
+    pipeline = make_stream_pipeline(step, AROWClassifier()).fit(make_rows(), y)
+    expected = pipeline.predict(make_rows())
+    assert len(expected) == 300
+    assert pipeline.score(make_rows(), y) == np.mean(expected == y)
+    step.transform = change
+    changes.append(pipeline._own_lock())
+    np.testing.assert_array_equal(pipeline.predict(make_rows()), expected)
+    assert not changes
+    assert progressive_validation(pipeline, (make_rows(), y)).examples[-1] == 300
+    if name == "a stream of Arrow":
+        assert TableVectorizer(bits=0).fit_transform(make_rows()).shape[0] == 300
 
 
 def test_ctrl_c_within_a_kernel_leaves_a_pipeline_that_can_go_on():

@@ -17,7 +17,7 @@ from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_lea
 from .._estimators.regressor import OnlineRegressor
 from .._input import validate
 from .._input.compat import issparse, kind_of
-from .._input.rows import Rows, n_rows_of, part_of
+from .._input.rows import Rows, lasting, n_rows_of, part_of
 from .._pipeline import StreamPipeline, learn_predicting, scores_of
 
 if TYPE_CHECKING:
@@ -185,6 +185,7 @@ def batches(
         if tables:
             if isinstance(y, (str, bytes, Number, np.generic)):  # a row and its label, as river's streams have them
                 X, y, weight = [X], [y], None if weight is None else [weight]
+            X = lasting(X)
             n_rows = n_rows_of(X)
         else:
             if not hasattr(X, "shape"):

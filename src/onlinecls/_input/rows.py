@@ -130,6 +130,15 @@ def n_values_of(X) -> int:
     return sum(map(len, X)) if isinstance(X, list) else int(np.prod(X.shape))
 
 
+def lasting(X):
+    """Return rows that can be read again, and of which parts can be taken: not an iterator, or a stream of Arrow, that ends."""
+    if hasattr(X, "__arrow_c_stream__") and not (hasattr(X, "iloc") or hasattr(X, "slice")):
+        import pyarrow
+
+        return pyarrow.table(X)
+    return list(X) if hasattr(X, "__next__") else X
+
+
 def part_of(X, start: int, stop: int):
     """Return consecutive rows of a matrix, an array, a table, a list or `Rows`, without copying.
 

@@ -15,8 +15,8 @@ from .._estimators.committee import named_members
 from .._estimators.merging import merge as merge_learners
 from .._estimators.merging import moved, unchanged
 from .._input import validate
-from .._input.compat import available_if, kind_of
-from .._input.rows import part_of
+from .._input.compat import available_if, issparse, kind_of
+from .._input.rows import lasting, part_of
 from .._saving import numbered, of_number, require
 from ..tables import TableVectorizer, merged_with_moves
 from ._steps import become, can_learn, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted
@@ -185,7 +185,7 @@ class StreamPipeline(Estimator):
         if sample_weight is not None:
             arguments["sample_weight"] = sample_weight
         with self._own_lock():
-            self._learn(X, y, sample_weight, arguments)
+            self._learn(lasting(X), y, sample_weight, arguments)
         return self
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, arguments: dict[str, Any]) -> None:
@@ -194,8 +194,13 @@ class StreamPipeline(Estimator):
         rows, commits = self._rows_to_learn(X, sample_weight)
 
         def commits_of_rows_learnt() -> Commits:
-            n = rows_learnt(learner, before, y, sample_weight)
-            return self._rows_to_learn(part_of(X, 0, n), None if sample_weight is None else sample_weight[:n])[1] if n else []
+            labels = np.zeros(rows.shape[0]) if y is None else np.ravel(y)
+            weights = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, np.float64), len(labels))
+            n = rows_learnt(learner, before, labels, weights)
+            if not (n and commits):
+                return []
+            whole = validate.as_csr(type(self).__name__, X) if issparse(X) and X.format != "csr" else X
+            return self._rows_to_learn(part_of(whole, 0, n), None if weights is None else weights[:n])[1]
 
         before = n_rounds(learner)
         self._begin_change()
@@ -223,6 +228,7 @@ class StreamPipeline(Estimator):
         self : object
         """
         arguments = {} if sample_weight is None else {"sample_weight": sample_weight}
+        X = lasting(X)
         with self._own_lock():
             *steps, learner = self._parts()
             commits: Commits = []
@@ -301,29 +307,34 @@ class StreamPipeline(Estimator):
             X = step.transform(X)
         return X
 
+    def _answer(self, name: str, X: Any, *more: Any, **arguments: Any) -> Any:
+        """Return what a method of the learner returns for rows."""
+        X = lasting(X)
+        return self._read(lambda: getattr(self._learner, name)(self._transformed(X), *more, **arguments))
+
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Return what the learner predicts for rows; arguments are its own (a regressor's `return_std`)."""
-        return self._read(lambda: self._learner.predict(self._transformed(X), **arguments))
+        return self._answer("predict", X, **arguments)
 
     @available_if(lambda self: self._learner.decision_function)
     def decision_function(self, X: Any, **arguments: Any) -> Any:
         """Return the learner's scores of rows; there only if it has them. Arguments are its own (`return_std`)."""
-        return self._read(lambda: self._learner.decision_function(self._transformed(X), **arguments))
+        return self._answer("decision_function", X, **arguments)
 
     @available_if(lambda self: self._learner.predict_proba)
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the learner's probabilities of rows; there only if it has them (``probability=True``)."""
-        return self._read(lambda: self._learner.predict_proba(self._transformed(X)))
+        return self._answer("predict_proba", X)
 
     @available_if(lambda self: self._learner.predict_log_proba)
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of `predict_proba`; there only if the learner has them (``probability=True``)."""
-        return self._read(lambda: self._learner.predict_log_proba(self._transformed(X)))
+        return self._answer("predict_log_proba", X)
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the learner's score on rows: mean accuracy, or R² of a regressor."""
         arguments = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self._read(lambda: self._learner.score(self._transformed(X), y, **arguments))
+        return self._answer("score", X, y, **arguments)
 
     def predict_one(self, x: Any) -> Any:
         """Return the prediction for one row; before there is a model, None (a regressor's: 0.0)."""

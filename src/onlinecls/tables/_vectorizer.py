@@ -11,7 +11,7 @@ from .._estimators.base import Estimator, read_weights_of_fit
 from .._estimators.merging import unchanged
 from .._input import validate
 from .._input.compat import not_fitted, sparse_rows, table_transformer_tags
-from .._input.rows import Rows
+from .._input.rows import Rows, lasting
 from ..text import FeatureNames, HashingVectorizer
 from ._cells import RowReader, apply_column, assemble, column_of, hash_of, learn_column
 from ._columns import as_text, read_table
@@ -233,6 +233,7 @@ class TableVectorizer(Estimator):
 
     def fit_transform(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:
         """Learn rows from scratch, and return them, all standardised by the statistics of all of them."""
+        X = lasting(X)
         return self.fit(X, y, sample_weight).transform(X)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
