@@ -330,3 +330,17 @@ def test_committees_and_texts_are_validated_by_row_as_well():
     pipeline = make_stream_pipeline(HashingVectorizer(n_features=64), Uncopied())
     progressive_validation(pipeline, (words, y), scores=True, measures=measures, classes=["no", "yes"])
     assert measures.auc > 0.9
+
+
+@pytest.mark.parametrize("size", [1, 7, 300])
+def test_validation_gives_the_same_in_any_batches_whatever_rows_count_for(size):
+    """A class of weight 0 makes no model, and a name that is new (with unknown="error") has no column yet."""
+    X, y = [{**row, "name": f"n{k // 40}"} for k, row in enumerate(rows_of(LATER[0]))], LATER[1]
+    for table, learner in (({}, AROWClassifier(class_weight={y[0]: 0.0})), ({"unknown": "error"}, AROWClassifier())):
+        make = lambda: make_stream_pipeline(TableVectorizer(bits=0, slots=16, **table), copy.copy(learner))  # noqa: E731, B023
+        whole, pipeline = make().partial_fit(X, y), make()
+        batches = [(X[at : at + size], y[at : at + size]) for at in range(0, 300, size)]
+        result = progressive_validation(pipeline, batches if size > 1 else list(zip(X, y, strict=True)), predictions=True)
+        assert result.predictions.tolist() == progressive_validation(make(), (X, y), predictions=True).predictions.tolist()
+        assert pipeline[0].statistics_ == whole[0].statistics_
+        np.testing.assert_array_equal(pipeline[-1].coef_, whole[-1].coef_)

@@ -62,7 +62,7 @@ def learn_predicting(
             codes = learn_rows_predicting(learner, pipeline._transformed(X), y, classes, weights if len(weights) else None)
         if (known := codes >= 0).any():  # (rows of weight 0 alone make no model)
             said.predictions[known] = learner.classes_[codes[known]]
-    elif len(y) > 1 and len(steps) == 1 and isinstance(steps[0], TableVectorizer):
+    elif len(steps) == 1 and isinstance(steps[0], TableVectorizer) and (len(y) > 1 or steps[0].unknown == "error"):
         with unchanged([pipeline], learner=pipeline):
             _learn_table(pipeline, X, y, classes, weights, said)
     else:
@@ -100,7 +100,7 @@ def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np
                 said.ask(i, learner, _array(known.part(i, i + 1)))
             weight = {"sample_weight": weights[i : i + 1]} if len(weights) else {}
             learner.partial_fit(_array(rows.part(i, i + 1)), y[i : i + 1], **weight, **({} if there else named))
-            there, n_done = True, i + 1
+            there, n_done = _is_fitted(learner), i + 1  # (class weights of 0 make no model)
 
     def commits_of_rows_learnt() -> list:
         n = rows_learnt(learner, before, y, sample_weight) if is_own else n_done
