@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from interrupts import ctrl_c
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
@@ -344,3 +345,30 @@ def test_validation_gives_the_same_in_any_batches_whatever_rows_count_for(size):
         assert result.predictions.tolist() == progressive_validation(make(), (X, y), predictions=True).predictions.tolist()
         assert pipeline[0].statistics_ == whole[0].statistics_
         np.testing.assert_array_equal(pipeline[-1].coef_, whole[-1].coef_)
+
+
+@pytest.mark.parametrize("first", ["no", "yes"])
+@pytest.mark.parametrize("scores", [False, True])
+def test_rows_whose_class_has_weight_0_are_neither_predicted_nor_counted(first, scores):
+    """A validation of a pipeline counts the rows that one of its learner counts."""
+    (X, y), class_weight, weights = LATER, {first: 0.0}, np.tile([1.0, 0.0, 2.0], 100)
+    text = make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier(class_weight=class_weight))
+    numbers, make = np.column_stack(list(X.values())), lambda: AROWClassifier(class_weight=class_weight)
+    asked = {"classes": ["no", "yes"], "scores": scores}
+    counts = lambda found: (found.examples[-1], found.weight[-1], [each is None for each in found.predictions])  # noqa: E731
+    for sample_weight in ((), (weights,)):
+        found = [
+            counts(progressive_validation(model, stream, predictions=True, **asked, **(
+                {"measures": ClassificationMeasures(["no", "yes"])} if scores else {})))
+            for model, stream in (
+                (make(), (numbers, y, *sample_weight)),
+                (make_stream_pipeline(TableVectorizer(bits=0, slots=8), make()), (X, y, *sample_weight)),
+                (make_stream_pipeline(TableVectorizer(bits=4), MaxAbsScaler(), make()), (X, y, *sample_weight)),
+                (clone(text), (WORDS, y, *sample_weight)),
+                (clone(text), list(zip(WORDS, y, *sample_weight, strict=True))),
+            )
+        ]
+        live = y != first if not sample_weight else (y != first) & (weights > 0.0)
+        assert found[0][0] == live.sum()
+        assert all(other[:2] == found[0][:2] for other in found)
+        assert all(np.all(np.array(other[2])[~live]) for other in found)

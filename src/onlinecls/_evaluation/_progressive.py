@@ -18,7 +18,7 @@ from .._estimators.regressor import OnlineRegressor
 from .._input import validate
 from .._input.compat import issparse, kind_of
 from .._input.rows import Rows, lasting, n_rows_of, part_of
-from .._pipeline import StreamPipeline, learn_predicting, scores_of
+from .._pipeline import StreamPipeline, learn_predicting, live_rows, scores_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -360,6 +360,7 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
             else:
                 wrong, predicted = live, np.full(len(y), None, object)
         elif is_pipeline:
+            live = live_rows(learner[-1], y, weights if len(weights) else None)
             predicted, scored = learn_predicting(learner, X, y, classes, weights, probe.scores)
             curve.seconds += time.perf_counter() - begun
             wrong = np.array([each is None or each != label for each, label in zip(predicted, truth, strict=True)], bool)

@@ -2,5 +2,6 @@
 
 from ._pipeline import StreamPipeline, make_stream_pipeline
 from ._progressive import learn_predicting, scores_of  # noqa: F401 (for the evaluation)
+from ._steps import live_rows  # noqa: F401 (for the evaluation)
 
 __all__ = ["StreamPipeline", "make_stream_pipeline"]

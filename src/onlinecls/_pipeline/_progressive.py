@@ -14,7 +14,7 @@ from .._estimators.merging import unchanged
 from .._input.rows import Rows, part_of
 from .._input.validate import read_rows
 from ..tables import TableVectorizer, planned, planned_progressively
-from ._steps import n_rounds, needs_no_learning, rows_learnt
+from ._steps import live_rows, n_rounds, needs_no_learning, rows_learnt
 
 if TYPE_CHECKING:
     from typing import Any
@@ -25,15 +25,17 @@ if TYPE_CHECKING:
 class Said:
     """Hold what a learner says of each row of a batch before it learns the row.
 
-    predictions : None for a row of weight 0, or before there was a model. scored : (scores, probabilities) or (scores,) of all
-    rows, if they are wanted, NaN where there is no prediction; empty if there is none.
+    live : rows of weight > 0. predictions : None for other rows, or before there was a model. scored : (scores, probabilities) or
+    (scores,) of all rows, if they are wanted, NaN where there is no prediction; empty if there is none.
     """
 
-    def __init__(self, n_rows: int, scores: bool) -> None:
-        self.predictions, self.scores = np.full(n_rows, None, object), scores
+    def __init__(self, live: np.ndarray, scores: bool) -> None:
+        self.live, self.predictions, self.scores = live, np.full(len(live), None, object), scores
         self.scored: tuple[np.ndarray, ...] = ()
 
     def ask(self, i: int, model: Any, row: Any) -> None:
+        if not self.live[i]:
+            return
         self.predictions[i] = model.predict(row)[0]
         if self.scores:
             found = scores_of(model, row, 1)
@@ -55,7 +57,8 @@ def learn_predicting(
 
     weights : of the rows, empty if all are 1. scores : also return `Said.scored`.
     """
-    said, (*steps, learner) = Said(len(y), scores), pipeline._parts()
+    *steps, learner = pipeline._parts()
+    said = Said(live_rows(learner, y, weights if len(weights) else None), scores)
     if len(y) > 1 and all(map(needs_no_learning, steps)) and isinstance(learner, OnlineClassifier) and not scores:
         with unchanged([pipeline], learner=pipeline):
             pipeline._begin_change()
