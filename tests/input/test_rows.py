@@ -71,6 +71,20 @@ def test_parsed_rows_are_not_copied_unless_the_dtype_changes():
 
 
 @every_kind
+def test_a_part_of_rows_is_converted_alone(make):
+    """Other rows' numbers are no error of this part, and an error names the part's own row and column."""
+    wide = read_rows("test", make(), np.dtype(np.float64))
+    row, column = np.argwhere(TABLE)[40]
+    values = as_table(wide.part(row, row + 1)).ravel()
+    wide.data[wide.indptr[row] + (column if wide.is_dense else np.count_nonzero(values[:column]))] = 1e300
+    part = read_rows("test", wide.part(row + 1, 30), np.dtype(np.float32))
+    assert_array_equal(as_table(part), TABLE[row + 1 :])
+    assert part.data.size == part.nnz
+    with pytest.raises(ValueError, match=rf"^test: X must fit float32, got 1e\+300 at row 1, column {column}\."):
+        read_rows("test", wide.part(row - 1, 30), np.dtype(np.float32))
+
+
+@every_kind
 def test_a_learner_learns_parts_of_rows_as_the_whole(make):
     rows, y = make(), np.arange(30) % 2
     whole, cut = AROWClassifier(), AROWClassifier()

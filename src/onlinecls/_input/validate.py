@@ -171,7 +171,12 @@ def _read_parsed(who: str, rows: Rows, dtype) -> Rows:
     """Return `Rows` of this package's parsers, converted if they have another dtype."""
     if dtype is None or dtype == rows.data.dtype:
         return rows
-    data = _finite(who, _cast(who, rows.data, dtype, rows.indices, rows.indptr), rows.indices, rows.indptr, rows.data)
+    start, stop = rows.indptr.item(0), rows.indptr.item(-1)
+    if start or stop < len(rows.data):  # (a part of others, which are not converted)
+        own = rows.indices if rows.is_dense else rows.indices[start:stop]
+        rows = Rows(rows.data[start:stop], own, rows.indptr - start, rows.n_rows, rows.n_features)
+    indices = None if rows.is_dense else rows.indices
+    data = _finite(who, _cast(who, rows.data, dtype, indices, rows.indptr), indices, rows.indptr, rows.data)
     return Rows(data, rows.indices, rows.indptr, rows.n_rows, rows.n_features)
 
 
