@@ -253,6 +253,7 @@ class Theorem:
         """Return what `extend` returns; raise if the learner skipped steps, or if rounding or overflow spoils the numbers."""
         full = getattr(self.learner, "covariance", "") == "full"
         check_steps(who, self.learner, r.norms().max(initial=0.0) ** 2 if full else 0.0)
+        check_digits(who, self.learner, r.X.data if issparse(r.X) else r.X)
         paid, allowed = self.extend(r)
         check_sums(who, paid, allowed - self.extra)
         return paid, allowed
@@ -781,6 +782,17 @@ def check_steps(who: str, learner: Any, square: float = 0.0) -> None:
                 f"{who}: X must be rows with x'Σ_0x/r up to {most:.2g} for a full covariance of {dtype}, got {found:.2g}: "
                 "rounding then changes what the theorem sums. Divide X by the length of a row, or take covariance='diagonal'."
             )
+
+
+def check_digits(who: str, learner: Any, values: np.ndarray) -> None:
+    """Raise if the learner reads numbers as 0, or with fewer digits, because its dtype has none as small."""
+    dtype, sizes = state_of(learner).dtype, np.abs(values)
+    lost = sizes[(sizes > 0.0) & (sizes < np.finfo(dtype).tiny)]
+    if lost.size:
+        raise ValueError(
+            f"{who}: X must fit {dtype}, got a number of {lost[0]:.3g}, of which it has no or few digits. Multiply X by a "
+            "constant, or follow a learner with dtype=numpy.float64."
+        )
 
 
 def check_sums(who: str, paid: Any, allowed: Any) -> None:

@@ -36,7 +36,21 @@ from ._estimators.base import OnlineLearner, state_of
 from ._input import validate
 from ._input.compat import is_classifier, is_regressor, issparse
 from ._registry import ALGORITHMS, estimator_class
-from ._theorems import CHUNK, PLAIN, THEOREMS, WHO, Course, check_steps, check_sums, end_of, require, summed, theorem_of, walk
+from ._theorems import (
+    CHUNK,
+    PLAIN,
+    THEOREMS,
+    WHO,
+    Course,
+    check_digits,
+    check_steps,
+    check_sums,
+    end_of,
+    require,
+    summed,
+    theorem_of,
+    walk,
+)
 from .reference.potential import entropy_of_shares
 
 if TYPE_CHECKING:
@@ -390,6 +404,7 @@ def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike)
         margins, best = (s[code] - np.delete(s, code) for s in (learner.decision_function(x[None])[0], u @ x))
         learner.partial_fit(x[None], codes[t : t + 1])
         check_steps(who, learner, x @ x)
+        check_digits(who, learner, x)
         check_sums(who, margins, best)
         yield learner, x, margins, best, learner.n_updates_ > updates
 

@@ -4,6 +4,7 @@ An adversary hears the score and gives the other label; where a theorem speaks o
 many rows instead, whose labels the competitor gives. A wrong rule steps away from where the rows pull.
 """
 
+import copy
 import doctest
 import re
 from dataclasses import replace
@@ -753,6 +754,12 @@ def test_skipped_steps_are_refused(learner, size):
             refused()
 
 
+def test_numbers_without_digits_of_several_classes_are_refused():
+    learner = DualAscentClassifier(1.0, norm_bound=1.0, dtype=np.float32, fit_intercept=False)
+    with pytest.raises(ValueError, match=r"^onlinecls\.bounds\.dual_ascent_multiclass: X must fit float32, got .* 1e-60"):
+        bounds.dual_ascent_multiclass(learner, [[1e-60, 1.0], [0.0, 1.0]], [0, 1], np.zeros((3, 2)))
+
+
 def test_skipped_steps_of_several_classes_are_refused():
     perceptron = SecondOrderPerceptron(1.0, multi_class="crammer_singer", **ONE, **NO)
     for bound, learner in ((bounds.dual_ascent_multiclass, DualAscentClassifier(1e-90, update="DA1", norm_bound=1.0, **NO)),
@@ -810,6 +817,24 @@ def test_numbers_of_any_size_make_a_bound_or_an_error_but_no_nan(name, learner):
                     assert re.match(SPOILT, str(error)) or "theorem" in str(error), error
                     continue
                 assert paid <= allowed + 1e-9 * (1.0 + abs(allowed)), (size, u)
+
+
+@each(ANY, LOSSLESS, TARGETS)
+def test_numbers_that_float32_reads_as_0_are_refused(name, learner):
+    """Else u would know more of the rows than the learner."""
+    pool, targets, best = for_rows(learner)
+    learner, y = copy.deepcopy(learner).set_params(dtype=np.float32), targets[:12]
+    for size, refused in ((1e-200, True), (1e-100, True), (1e-44, True), (1e-20, False), (1e-3, False)):
+        X = pool[:12] * size
+        for bound in (lambda u: getattr(bounds, name)(bounds.follow(learner, X, y), u),  # noqa: B023
+                      lambda u: [side[-1] for side in both_sides(bounds.follow(learner, X, y, u=u))]):  # noqa: B023
+            try:
+                paid, allowed = bound(best / size if size > 1e-150 else best)
+            except ValueError as error:
+                assert re.match(SPOILT, str(error)) or (refused and "X must fit float32" in str(error)), error
+            else:
+                assert not refused
+                assert paid <= allowed + 1e-4 * (1.0 + abs(allowed)), size
 
 
 def test_a_p_norm_of_short_rows_is_not_zero():
