@@ -28,6 +28,9 @@ def widen(old: NDArray[np.uint8], new: NDArray[np.uint8], used: int, fresh: NDAr
 def log_sigmoids(scores: NDArray[np.float64], pairs: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log(1 / (1 + e^-z)), z = a score + b, for each class: the numbers (a, b) of its vector of weights are in `pairs`."""
 
+def exponentials(logs: NDArray[np.float64]) -> None:
+    """Compute e^x of each number in place."""
+
 def normalise(logs: NDArray[np.float64]) -> None:
     """Shift the logarithms in place, so that the numbers of each row sum to 1."""
 

@@ -117,6 +117,15 @@ def normalise(double[:, ::1] logs):
                 logs[i, c] = logs[i, c] - largest - total
 
 
+def exponentials(double[:, ::1] logs):
+    """Compute e^x of each number in place."""
+    cdef Py_ssize_t i, c
+    with nogil:
+        for i in range(logs.shape[0]):
+            for c in range(logs.shape[1]):
+                logs[i, c] = exp(logs[i, c])
+
+
 cdef class Call:
     """The preconditions of the fast path for small calls of `partial_fit`."""
 

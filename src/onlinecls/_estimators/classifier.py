@@ -12,7 +12,7 @@ from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if
 from .._models.calibration import finite, log_probabilities
-from .base import NO_PREDICTIONS, QUIET, Batch, WithVariances, WithWeights, exclusive, read_weights_of_fit
+from .base import NO_PREDICTIONS, Batch, WithVariances, WithWeights, exclusive, read_weights_of_fit
 from .parameters import ClassifierParameters
 from .units import first_row
 
@@ -382,9 +382,9 @@ class WithProbabilities(OnlineClassifier):
         probabilities : ndarray of float64, shape (n_samples, n_classes)
             In the order of ``classes_``; each row's sum is 1.
         """
-        logs = self.predict_log_proba(X)
-        with QUIET():
-            return np.exp(logs, logs)
+        found = self._log_proba(X)
+        model.exponentials(found)
+        return found
 
     @available_if(lambda self: self._require_probabilities("predict_log_proba"))
     def predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
@@ -398,10 +398,7 @@ class WithProbabilities(OnlineClassifier):
         -------
         logarithms : ndarray of float64, shape (n_samples, n_classes)
         """
-        scores, state = self._decide(X)
-        if len(state.classes) < 2:
-            return np.zeros((len(scores), 1))
-        return self._log_probabilities(state, scores)
+        return self._log_proba(X)
 
     def _check_call(self, X: Matrix, whole: bool) -> None:
         super()._check_call(X, whole)
@@ -422,6 +419,12 @@ class WithProbabilities(OnlineClassifier):
 
     def _gives_probabilities(self) -> bool:
         return bool(self.probability)
+
+    def _log_proba(self, X: Matrix) -> NDArray[np.float64]:
+        scores, state = self._decide(X)
+        if len(state.classes) < 2:
+            return np.zeros((len(scores), 1))
+        return self._log_probabilities(state, scores)
 
     def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
         pairs = self._sigmoids(state)
