@@ -84,12 +84,8 @@ nightly: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly tests/*/test_properties.py tests/*/test_hostile.py \
 		tests/*/test_streams.py tests/*/test_text.py tests/*/test_bounds.py tests/*/test_multiplicative.py
 	$(BIN)/python -m pip install --quiet ray && $(BIN)/python -m pytest -q tests/streams/test_parallel.py -k ray
-<<<<<<< HEAD
-	OPENBLAS_NUM_THREADS=1 ONLINECLS_ROUNDS=20 $(BIN)/python -m pytest tests/*/test_serving.py tests/*/test_one_model.py
-=======
 	$(BIN)/python -m pip install --quiet skops mlflow-skinny && $(BIN)/python -m pytest -q tests/files/test_other_formats.py
-	OPENBLAS_NUM_THREADS=1 ONLINECLS_ROUNDS=20 $(BIN)/python -m pytest tests/*/test_serving.py
->>>>>>> dd63083 (Let skops and MLflow write fitted models: no caches in a copy, states as a class and its parts)
+	OPENBLAS_NUM_THREADS=1 ONLINECLS_ROUNDS=20 $(BIN)/python -m pytest tests/*/test_serving.py tests/*/test_one_model.py
 	$(MAKE) types
 	$(MAKE) portable
 	$(MAKE) docs && $(BIN)/python -m pytest -q tests/project/test_site.py tests/project/test_gallery.py
