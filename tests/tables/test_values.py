@@ -36,11 +36,12 @@ ODD = [
     b"red", np.str_("red"), np.str_("new"), np.str_("12e45678"), Text("red"), City.ROME, np.array("red"), Decimal("NaN"),
     dt.date(2024, 5, 2), dt.datetime(2024, 5, 1, 3, 4, 5, 6), dt.datetime(2024, 5, 1, tzinfo=dt.timezone(dt.timedelta(hours=2))),
     dt.time(10, 30), dt.timedelta(1), np.datetime64("2024-05-01T10:30", "ns"), np.datetime64("2024-05-01"),
-    np.timedelta64(5, "ns"), [1.0, None, -2.5], [], (0, 1), np.arange(3),
+    np.timedelta64(5, "ns"), np.timedelta64(1, "Y"), b"r\xff s", [1.0, None, -2.5], [], (0, 1), np.arange(3),
 ]
 REFUSED = [
     "\ud800", "a\udfff", Decimal("sNaN"), [Decimal("sNaN")], ["p", "q"], ["1", "2"], [[1.0]], float("inf"), 1e151, 10**400, {1},
-    1j, [1j], {"a": 1}, [float("inf")],
+    1j, [1j], {"a": 1}, [float("inf")], np.datetime64(2**56, "m"), np.datetime64(10**15, "h"), np.timedelta64(10**18, "D"),
+    np.timedelta64(2**62, "s"),
 ]
 NAMES = ["a", "b", "a=b", "c", "text", "b=?", "c.days", np.str_("a"), City.ROME, 7]
 cells = st.sampled_from([*TEXTS, *TEXTS, *ODD, *REFUSED[:4]])
@@ -195,6 +196,52 @@ def test_dates_and_decimals_of_arrow_are_those_of_dicts():
     })
     rows = [{"day": day, "amount": amount, "more": amount} for day, amount in zip(days, amounts, strict=True)]
     same(TableVectorizer(bits=0).fit(table).transform(table), TableVectorizer(bits=0).fit(rows).transform(rows))
+
+
+KEYS = {  # values of a column of categories, and its names
+    "dates": (np.array(["2024-05-01T10:30", "2024-05-02"], "M8[s]"), ["c=2024-05-01T10:30:00", "c=2024-05-02T00:00:00"]),
+    "durations": (np.array([3600, 7200], "m8[s]"), ["c=1:00:00", "c=2:00:00"]),
+    "decimals": (np.array([Decimal("1.50"), Decimal("2.00")]), ["c=1.5", "c=2"]),
+    "numbers": (np.array([1.5, 2.0]), ["c=1.5", "c=2"]),
+}
+
+
+@pytest.mark.parametrize("kind", KEYS)
+def test_names_of_categories_are_the_same_from_any_table(kind):
+    pandas, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    values, expected = KEYS[kind]
+    units = ["s", "ms", "us", "ns"] if values.dtype.kind in "mM" else [None]
+    for column in (values if unit is None else values.astype(f"{values.dtype.kind}8[{unit}]") for unit in units):
+        series = pandas.Series(column)
+        for X in (
+            {"c": column}, {"c": series}, pandas.DataFrame({"c": series}), pa.table({"c": pa.array(series)}),
+            [{"c": value} for value in column], [{"c": value} for value in series.tolist()],
+        ):
+            vectorizer = TableVectorizer(bits=0, slots=2, categories=["c"]).fit(X)
+            assert vectorizer.get_feature_names_out().tolist() == expected, (type(X), column.dtype)
+            if kind == "dates":
+                with pytest.raises(ValueError, match="column 'c' must hold numbers, as numbers= says"):
+                    TableVectorizer(numbers=["c"]).fit(X)
+
+
+@pytest.mark.parametrize("values", [
+    np.array([0, 2**56], "M8[m]"), np.array([0, 2**40], "M8[D]"), np.array([0, 2**62], "m8[s]"),
+], ids=str)  # fmt: skip
+def test_dates_beyond_64_bits_are_refused_in_any_table(values):
+    """Numpy and Arrow let them overflow, into other dates."""
+    pa, tables = pytest.importorskip("pyarrow"), [{"c": values}]
+    if values.dtype != "M8[m]":
+        tables.append(pa.table({"c": pa.array(values.astype("M8[s]" if values.dtype.kind == "M" else values.dtype))}))
+    for X in tables:
+        with pytest.raises(ValueError, match=r"^TableVectorizer: dates and durations must fit 64 bits .* column 'c' of row 1\. "):
+            TableVectorizer().fit(X)
+
+
+def test_bytes_of_a_text_are_read_as_those_of_a_name():
+    vectorizer, texts = TableVectorizer(bits=6), [b"plain bytes", b"not \xff UTF-8"]
+    rows, decoded = [{"text": text} for text in texts], [{"text": text.decode("utf-8", "replace")} for text in texts]
+    same(vectorizer.fit(rows).transform(rows), vectorizer.transform(decoded))
+    same(vectorizer.transform(rows[1:]), vectorizer.transform(rows)[1:])
 
 
 def test_a_fit_needs_rows_of_weight():

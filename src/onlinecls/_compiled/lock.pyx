@@ -168,9 +168,9 @@ cdef class Copying:
             lock.forget_parent()
             if lock.learner == me or lock.is_waiting(me):
                 raise RuntimeError(
-                    f"{lock.who}: save, copy, pickle and merge, and a pipeline's predictions, must be called when no other call of "
-                    "the same thread uses the model, got a call from a signal handler or callback within fit, partial_fit or a "
-                    "copy, which would wait for itself. Set a flag there, and copy or predict when the call has returned."
+                    f"{lock.who}: save, copy, pickle and merge, and a pipeline's predictions, must be called when no other call "
+                    "of the same thread uses the model, got a call from a signal handler or callback within fit, partial_fit or "
+                    "a copy, which would wait for itself. Set a flag there, and copy or predict when the call has returned."
                 )
             if lock.holder == me:
                 lock.depth += 1

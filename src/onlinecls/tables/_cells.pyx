@@ -156,13 +156,22 @@ def is_valid(text):
     return True
 
 
+def in_microseconds(values):
+    """Return dates or durations of numpy in microseconds, and where these fit 64 bits. (Numpy itself lets them overflow.)"""
+    found = values.astype(f"{values.dtype.kind}8[us]")
+    if np.datetime_data(values.dtype)[0] in ("ns", "ps", "fs", "as"):
+        return found, np.ones(np.shape(values), bool)
+    return found, (found.astype(values.dtype) == values) | np.isnat(values)
+
+
 cdef object plain_of(value):
     """Return Python's own value for one of numpy, pandas or the decimal module."""
-    if isinstance(value, np.datetime64):                        # (whose items may be integers)
-        item = value.astype("datetime64[D]" if value.dtype in DAYS else "datetime64[us]").item()
-        return item if item is None or isinstance(item, date) else value
-    if isinstance(value, np.timedelta64):
-        value = value.astype("timedelta64[us]").item()
+    if isinstance(value, np.datetime64 | np.timedelta64):       # (whose items may be integers)
+        found, fits = in_microseconds(value)
+        item = (value.astype("datetime64[D]") if value.dtype in DAYS else found).item()
+        if not fits or not (item is None or isinstance(item, date | timedelta)):
+            return value
+        value = item
     if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
         value = value.item()
     if isinstance(value, Decimal):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,7 +14,7 @@ import numpy as np
 from .._input import validate
 from .._input.compat import issparse
 from .._input.escaping import escaped
-from ._cells import ABSENT, DAYS, LARGEST, MISSING_TEXTS, is_valid, may_be_name, number_of, read_values
+from ._cells import ABSENT, DAYS, LARGEST, MISSING_TEXTS, in_microseconds, is_valid, may_be_name, number_of, read_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -186,24 +187,35 @@ def _of_array(who: str, name: Any, values: np.ndarray) -> Column:
     if values.ndim == 1 and kind in "biuf":
         return Column("number", values.astype(np.float64), values.tolist)
     if values.ndim == 1 and kind == "M":
-        return _of_dates(values, values.tolist)
+        return _of_dates(who, name, values, lambda: _items(values))
     if values.ndim == 1 and kind == "m":
-        return Column("number", _seconds(values), values.tolist)
+        return Column("number", _seconds(who, name, values), lambda: _items(values))
     if (values.ndim == 1 and kind not in "OUT") or values.ndim > 2:
         raise TypeError(f"{who}: a column must hold numbers, texts, dates or lists of numbers, got {name!r} of {values.dtype}.")
     return untyped(list(values) if values.ndim == 2 else values.tolist())
 
 
-def _seconds(values: np.ndarray) -> np.ndarray:
+def _seconds(who: str, name: Any, values: np.ndarray) -> np.ndarray:
     """Return dates or durations of numpy as seconds, NaN if missing."""
-    unit = "datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"
-    found = values.astype(unit).astype(np.int64) / 1e6
+    micros, fit = in_microseconds(values)
+    if not fit.all():
+        row = int(fit.argmin())
+        raise ValueError(
+            f"{who}: dates and durations must fit 64 bits in microseconds, got {values[row]} in column {name!r} of row {row}. "
+            "Leave the row out, or give a missing value."
+        )
+    found = micros.astype(np.int64) / 1e6
     found[np.isnat(values)] = np.nan
     return found
 
 
-def _of_dates(values: np.ndarray, make: Callable[[], list]) -> Column:
-    return Column("day" if values.dtype in DAYS else "date", _seconds(values), make)
+def _items(values: Any) -> Any:
+    """Return dates or durations of numpy as Python's own. (Numpy itself makes integers of nanoseconds.)"""
+    return (values if values.dtype in DAYS else in_microseconds(values)[0]).tolist()
+
+
+def _of_dates(who: str, name: Any, values: np.ndarray, make: Callable[[], list]) -> Column:
+    return Column("day" if values.dtype in DAYS else "date", _seconds(who, name, values), make)
 
 
 def _of_pandas(who: str, name: Any, column: Any) -> Column:
@@ -217,7 +229,7 @@ def _of_pandas(who: str, name: Any, column: Any) -> Column:
         return Column("category", column.cat.codes.to_numpy().astype(np.int32) + np.int32(1), make, names)
     if type(dtype).__name__ == "DatetimeTZDtype":
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
-        return _of_dates(column.to_numpy(), make)
+        return _of_dates(who, name, column.to_numpy(), make)
     if kind in "biuf" and not isinstance(dtype, np.dtype):  # (pandas' own types, with a mask of what is missing)
         return Column("number", column.to_numpy(np.float64, na_value=np.nan), make)
     if isinstance(dtype, np.dtype) and kind in "biufMm":
@@ -262,11 +274,10 @@ def _of_arrow_column(who: str, name: Any, column: Any) -> Column:
         values = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
         return Column("number", np.array(values, np.float64), make)
     if types.is_duration(kind):
-        return Column("number", _seconds(np.asarray(column.to_numpy(zero_copy_only=False))), make)
+        return Column("number", _seconds(who, name, np.asarray(column.to_numpy(zero_copy_only=False))), make)
     if types.is_timestamp(kind) or types.is_date(kind):
         column = column.cast(pyarrow.date32(), safe=False) if types.is_date64(kind) else column
-        utc = column.cast(pyarrow.timestamp("us"), safe=False)
-        values = _seconds(np.asarray(utc.to_numpy(zero_copy_only=False), "datetime64[us]"))
+        values = _seconds(who, name, np.asarray(column.to_numpy(zero_copy_only=False)))
         return Column("day" if types.is_date(kind) else "date", values, make)
     if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
         return Column("texts", column.cast(pyarrow.large_string()) if "view" in str(kind) else column, make)
@@ -344,7 +355,13 @@ def as_text(value: Any) -> Any:
     """Return a value as the name of a category; None if it is missing."""
     if isinstance(value, str) or value is ABSENT:
         return value
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        value = _items(value)
+    elif type(value).__name__ in ("Timestamp", "Timedelta"):  # (pandas' own write nanoseconds, and durations in another way)
+        value = value.to_pydatetime(warn=False) if hasattr(value, "to_pydatetime") else value.to_pytimedelta()
     value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, Decimal) and value.is_finite():
+        value = int(value) if value == value.to_integral_value() else value.normalize()
     if value is None or validate.is_missing(value):
         return None
     if isinstance(value, bytes):

@@ -588,7 +588,8 @@ class TableVectorizer(Estimator):
         texts = texts if live.all() else [text if at else "" for text, at in zip(texts, live.tolist(), strict=True)]
         kept = self.__dict__.get("_kept_words")
         names = None if kept is None else kept.setdefault(name, FeatureNames(kept.most))
-        found = HashingVectorizer(n_features=options.n_hashed, feature_names=names).transform(texts)
+        hashing = HashingVectorizer(n_features=options.n_hashed, feature_names=names, decode_error="replace")
+        found = hashing.transform(texts)
         indices = (found.indices ^ _namespace_of(name, options.n_hashed)) + options.slots
         found = type(found)((found.data, indices.astype(np.int32), found.indptr), shape=(len(texts), options.width))
         found.sort_indices()
