@@ -140,7 +140,7 @@ def test_displays_draw_either_class(name, pos_label):
                 each, X, LABELS, pos_label=pos_label), area) for each in (ours, peer))
             assert drawn == expected > 0.6, (display, method)
     drawn, expected = (DetCurveDisplay.from_estimator(each, X, LABELS, pos_label=pos_label) for each in (ours, peer))
-    np.testing.assert_array_equal(drawn.fpr, expected.fpr)
+    np.testing.assert_array_equal(drawn.fnr, expected.fnr)
     if hasattr(ours, "predict_proba"):
         drawn, expected = (CalibrationDisplay.from_estimator(each, X, LABELS, pos_label=pos_label) for each in (ours, peer))
         np.testing.assert_array_equal(drawn.prob_true, expected.prob_true)
