@@ -233,7 +233,7 @@ def test_dates_beyond_64_bits_are_refused_in_any_table(values):
     if values.dtype != "M8[m]":
         tables.append(pa.table({"c": pa.array(values.astype("M8[s]" if values.dtype.kind == "M" else values.dtype))}))
     for X in tables:
-        with pytest.raises(ValueError, match=r"^TableVectorizer: dates and durations must fit 64 bits .* column 'c' of row 1\. "):
+        with pytest.raises(ValueError, match=r"^TableVectorizer: dates and durations must fit 64 bits .* 'c' of row 1\. "):
             TableVectorizer().fit(X)
 
 

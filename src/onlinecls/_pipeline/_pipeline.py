@@ -264,8 +264,8 @@ class StreamPipeline(Estimator):
         Raises
         ------
         ValueError
-            If steps differ otherwise, the learners do not merge, or scores cannot stay what they were: where numbers that change
-            their units are in crosses, or lack in some rows without being missing. Nothing is changed then.
+            If steps differ otherwise, the learners do not merge, or scores cannot stay what they were: where numbers that
+            change their units are in crosses, or lack in some rows without being missing. Nothing is changed then.
         """
         who = type(self).__name__
         with unchanged((self, *others), learner=self):

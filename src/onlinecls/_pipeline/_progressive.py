@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 class Said:
     """Hold what a learner says of each row of a batch before it learns the row.
 
-    live : rows of weight > 0. predictions : None for other rows, or before there was a model. scored : (scores, probabilities) or
-    (scores,) of all rows, if they are wanted, NaN where there is no prediction; empty if there is none.
+    live : rows of weight > 0. predictions : None for other rows, or before there was a model. scored : (scores, probabilities)
+    or (scores,) of all rows, if they are wanted, NaN where there is no prediction; empty if there is none.
     """
 
     def __init__(self, live: np.ndarray, scores: bool) -> None:
