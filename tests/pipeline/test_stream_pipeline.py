@@ -367,6 +367,7 @@ def test_wrong_steps():
         ([("a", TableVectorizer()), ("a", AROWClassifier())], ValueError, "steps must have different names"),
         ([("a", object()), ("b", AROWClassifier())], TypeError, "a step must have transform, and learn_transform or partial_fit"),
         ([("a", TableVectorizer()), ("b", StandardScaler())], TypeError, "the last step must have partial_fit and predict"),
+        ([("a", same := StandardScaler()), ("b", same), ("c", AROWClassifier())], ValueError, "steps must be different objects"),
     ):
         with pytest.raises(error, match=words):
             StreamPipeline(steps).partial_fit([{"a": 1}], [1])

@@ -147,6 +147,8 @@ class StreamPipeline(Estimator):
                     f"{who}: a step must have transform, and learn_transform or partial_fit, got {validate.brief(step)}. Fit it "
                     "beforehand and transform rows yourself, or give one that learns a stream."
                 )
+            if sum(each is step for each in steps) > 1:
+                raise ValueError(f"{who}: steps must be different objects, got {validate.brief(step)} twice. Give a copy of it.")
         if not (hasattr(learner, "partial_fit") and hasattr(learner, "predict")) or isinstance(learner, type):
             raise TypeError(f"{who}: the last step must have partial_fit and predict, got {validate.brief(learner)}.")
         self._checked = self.steps, tuple(self.steps), (*steps, learner)
