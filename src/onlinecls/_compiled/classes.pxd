@@ -3,9 +3,9 @@
 The layout of the classes' numbers is described in sparse.pxd. Each class has its own sum, in double and from left to right: its
 bits do not depend on how many classes are computed at once.
 """
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 
-from .._rules cimport ADDITIVE, DUAL, FORGETTING, GAUSSIAN, POTENTIAL, Params
+from .._rules cimport ADDITIVE, DUAL, FORGETTING, POTENTIAL, Params
 from .sparse cimport (
     CACHE_LINE, Layout, Row, Steps, column, dense_t, double2, double2_add, double2_at, double2_first, double2_mul, double2_of,
     double2_second, floating, forgetful_variance, index_t, lookahead_weight, place_of, prefetch, weight_of,

@@ -2,7 +2,6 @@
 from libc.stdint cimport int32_t, int64_t
 
 from .._rules cimport Params
-from .few_rows cimport FewRows
 from .rounds cimport Batch, PassContext, Task
 from .sparse cimport Layout
 

@@ -15,8 +15,7 @@ from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 from .._rules cimport (
-    ADDITIVE, DUAL, EXP, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Params, Stats,
-    Step,
+    DUAL, EXP, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Params, Stats, Step,
 )
 from .sparse cimport CACHE_LINE, Layout, Row, column, dense_t, floating, index_t, prefetch
 
