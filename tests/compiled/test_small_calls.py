@@ -86,7 +86,7 @@ CHANGED = [  # (rows that come in another way, or that are refused)
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
-def test_sparse_rows(dtype, index):
+def test_sparse_rows_are_read_in_c_as_in_python(dtype, index):
     make = learnt([0, 1, 2], dtype)
     for changed in GOOD:
         assert assert_same_both_ways(make, csr(dtype, index, **changed), [1, 2])
@@ -96,7 +96,7 @@ def test_sparse_rows(dtype, index):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_dense_rows(dtype):
+def test_dense_rows_are_read_in_c_as_in_python(dtype):
     make, X = learnt([0, 1, 2], dtype), np.array([[1.0, 0.0, -2.0, 3.0], [0.0, 0.5, 1.0, 0.0]], dtype)
     assert assert_same_both_ways(make, X, [1, 2])
     for number in (np.nan, np.inf, -np.inf):
@@ -111,7 +111,7 @@ def test_dense_rows(dtype):
 
 
 @pytest.mark.parametrize("names", [[0, 1, 2], [-1, 5, 2**40], [0.0, 1.0, 2.0], ["a", "b", "ab"], [True, False, True]], ids=str)
-def test_labels(names):
+def test_labels_are_read_in_c_as_in_python(names):
     make, X = learnt(names), csr()
     rows = [names[1], names[0]]
     for y in (rows, np.array(rows), np.array(rows, object), tuple(rows)):
@@ -125,7 +125,7 @@ def test_labels(names):
             assert_same_both_ways(make, X, np.array(y), reads=False)
 
 
-def test_numbers():
+def test_targets_of_regressors_are_read_in_c_as_in_python():
     make, X = learnt(None, cls=AROWRegressor), csr()
     for y in ([1.0, 2.0], np.array([1.0, 2.0]), np.array([1.0, 2.0], np.float32)):
         assert assert_same_both_ways(make, X, y)
@@ -134,7 +134,7 @@ def test_numbers():
 
 
 @pytest.mark.parametrize("names", [[0, 1, 2], None], ids=str)
-def test_weights(names):
+def test_sample_weights_are_read_in_c_as_in_python(names):
     make, y = learnt(names, cls=AROWRegressor if names is None else AROWClassifier), np.array([1, 2] if names else [1.0, 2.0])
     for given in ([0.5, 2.0], [0.0, 1.0], [0.0, 0.0]):
         assert assert_same_both_ways(make, csr(), y, sample_weight=np.array(given)) == (max(given) > 0.0)
@@ -142,7 +142,7 @@ def test_weights(names):
         assert not assert_same_both_ways(make, csr(), y, sample_weight=np.array(bad))
 
 
-def test_what_has_changed_since_the_last_call():
+def test_a_model_changed_since_its_last_call_learns_in_c_as_in_python():
     for change in (
         lambda model: model.set_params(r=3.0),
         lambda model: model.set_params(class_weight={0: 3.0}),
@@ -217,7 +217,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize("named", NAMED, ids=repr)
-def test_classes_in_every_call(named):
+def test_classes_named_in_every_call_are_read_in_c_as_in_python(named):
     """The classes of the call before cost no long way; others meet the same checks as there."""
     labels = sorted(set(np.asarray(named).tolist()))
 
@@ -242,7 +242,7 @@ class Changing(int):
         return vars(self).get("equal", True) and int(self) == other
 
 
-def test_classes_that_change():
+def test_named_classes_that_their_owner_changes_are_checked_anew():
     """The classes that were named are a copy: what the caller's list or array becomes is looked at."""
     zero, label = np.array(0), Changing(0)
     for named, change in (
@@ -279,7 +279,7 @@ def test_arrays_that_may_not_be_written(part):
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("task", ["classifier", "regressor"])
-def test_data_frames(dtype, task):
+def test_data_frames_are_read_in_c_as_in_python(dtype, task):
     pandas = pytest.importorskip("pandas")
 
     class Frame(pandas.DataFrame):

@@ -638,7 +638,7 @@ class Contrary(HedgeClassifier):
         return self.t_ - super().expected_loss_
 
 
-def test_hedge(monkeypatch):
+def test_the_bound_of_hedge_holds_against_an_adversary(monkeypatch):
     rng = np.random.default_rng(4)
     X, y = advice(400, 15, 0)
     for labels, experts in ((2 * y - 1, X), (2 * y - 1, rng.integers(0, 2, (400, 3)).astype(float))):
@@ -1010,7 +1010,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("message", ERRORS, ids=lambda message: message[11:80])
-def test_errors(message):
+def test_bounds_refuse_courses_and_arguments_outside_their_theorems(message):
     with pytest.raises(ValueError, match="^" + re.escape(message)):
         ERRORS[message]()
 

@@ -34,7 +34,7 @@ def test_errors_are_those_of_each_learner_alone_whatever_the_batches():
     assert found[0].better_by == found[1].better_by and found[0].errors == found[1].errors
 
 
-def test_intervals_of_a_look_at_the_end_are_those_of_two_learners_alone_at_the_level_of_a_pair():
+def test_compare_gives_the_intervals_of_comparing_each_pair_alone():
     X, y, _ = stream()
     found = compare(learners(), (X, y), every=1, level=0.3)
     predicted = {name: progressive_validation(each, (X, y), predictions=True).predictions for name, each in learners().items()}

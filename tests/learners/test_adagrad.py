@@ -93,7 +93,7 @@ def test_more_features_are_refused_before_the_first_write():
     AdaGradClassifier(matrix="full").partial_fit(X[:, :500], [0, 1], classes=[0, 1])
 
 
-def test_l1_is_refused():
+def test_l1_with_a_full_matrix_is_refused():
     message = r"^AdaGradClassifier: l1 must be a number in \[0, 0\], got l1=0.1. With matrix='full' l1 > 0 has no closed form"
     with pytest.raises(ValueError, match=message):
         learner("dual_averaging", l1=0.1).partial_fit([[1.0]], [1], classes=[0, 1])

@@ -148,7 +148,7 @@ def test_nothing_is_learnt_from_a_refused_batch():
         np.testing.assert_array_equal(a, b)
 
 
-def test_steps_of_scikit_learn():
+def test_steps_of_scikit_learn_learn_each_batch_before_they_transform_it():
     """StandardScaler learns each batch before it transforms it; a vectorizer that learns nothing is a step."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(5.0, 3.0, (60, 4)), rng.integers(0, 2, 60)
@@ -172,7 +172,7 @@ def test_fit_learns_statistics_of_all_rows_first():
     np.testing.assert_array_equal(pipeline[-1].coef_, AROWClassifier(random_state=0).fit(rows, y).coef_)
 
 
-def test_scikit_learn_tools(tmp_path):
+def test_pipelines_are_cloned_searched_and_set_by_step(tmp_path):
     """clone, parameters by step, searches, kinds."""
     pandas = pytest.importorskip("pandas")
     X, y = problem()
@@ -361,7 +361,7 @@ def test_pipelines_that_do_not_merge_are_left_alone():
         few.merge(texts)
 
 
-def test_wrong_steps():
+def test_pipelines_refuse_steps_without_names_or_methods():
     for steps, error, words in (
         ([AROWClassifier()], TypeError, "steps must be a list of .name, step. pairs"),
         ([("a", TableVectorizer()), ("a", AROWClassifier())], ValueError, "steps must have different names"),

@@ -32,7 +32,7 @@ def checks_of_estimators():
 
 @pytest.mark.filterwarnings("ignore:.*are biased towards the last rows")
 @pytest.mark.parametrize("check, estimator, learners", checks_of_estimators())
-def test_contract(check, estimator, learners):
+def test_every_learner_keeps_each_contract(check, estimator, learners):
     within(learner=learners)(check)()
 
 
