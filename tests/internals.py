@@ -73,10 +73,8 @@ def stored(learner):
     """Return all that learning may change, {name: array or value}; arrays of a kernel learner without spare room."""
     if isinstance(learner, OnlineToBatch):
         run = learner._run
-        drawn = run.generator.get_state()
         kept = [(each.row, each.hits, each.trials) for each in run.snapshots]
-        parts = {"kept": kept, "n_rows": run.n_rows, "spacing": run.spacing,
-                 "next": run.next, "drawn": drawn[1], "drawn_at": drawn[2]}
+        parts = {"kept": kept, "n_rows": run.n_rows, "spacing": run.spacing}
         for i, snapshot in enumerate([run.learner, *learner.snapshots_]):
             parts.update({f"{name} of {i}": part for name, part in stored(snapshot).items()})
         return parts

@@ -543,7 +543,7 @@ OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     _kernel("pa_one_class", "pa1", {}, margin=0.0,
             estimator="KernelOnlineOneClass", params={**KERNEL, "epsilon": NOT_NEGATIVE}, tasks=("one_class",)),
     Algorithm("online_to_batch", "", "", "OnlineToBatch",
-              {"method": Options(("average", "vote", "validation", "random")),
+              {"method": Options(("average", "vote", "validation")),
                "n_snapshots": Integer(2, hint="Each is a copy of the model."),
                "validation_fraction": Real(0.0, 0.5, high_allowed=True,
                                            hint="Every round(1 / validation_fraction)-th row is held out.")},

@@ -40,7 +40,7 @@ RBF, BALL = onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineO
 BUDGETED, SPARSE = onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
 LINEAR = onlinecls.KernelOnlineClassifier(kernel="linear", budget=9)
 PRECOMPUTED = onlinecls.KernelOnlineClassifier(kernel="precomputed")
-VOTE, RANDOM = (onlinecls.OnlineToBatch(AROW, method, n_snapshots=4, random_state=0) for method in ("vote", "random"))
+VOTE = onlinecls.OnlineToBatch(AROW, "vote", n_snapshots=4, random_state=0)
 COMMITTEE, OF_NUMBERS = onlinecls.CommitteeClassifier(), onlinecls.CommitteeRegressor()
 HEDGING = onlinecls.CommitteeClassifier([onlinecls.AROWClassifier(), onlinecls.Perceptron()], combine="hedge")
 ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
@@ -136,7 +136,6 @@ FORGED = {
     "more certainty than the kept rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),
     "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62, "i8")),
     "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1, "i4")),
-    "a random generator's position past its numbers": (RANDOM, THREE, setting("run", "drawn_at", 625)),
     "an OnlineToBatch around itself": (VOTE, THREE, setting("told", "wrapped", "OnlineToBatch")),
 }
 #: What X is for those that take no ordinary rows.

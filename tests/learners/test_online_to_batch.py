@@ -17,7 +17,7 @@ from onlinecls import (
     SecondOrderPerceptron,
 )
 
-METHODS = ("average", "vote", "validation", "random")
+METHODS = ("average", "vote", "validation")
 every_method = pytest.mark.parametrize("method", METHODS)
 
 
@@ -119,26 +119,12 @@ def test_validation_chooses_the_snapshot_of_the_best_bound():
     assert before_any.chosen_ is before_any.estimator_, "no row has judged a snapshot yet"
 
 
-def test_random_is_a_hypothesis_of_the_path_each_as_likely():
-    X, y = problem(12, n_classes=2)
-    path = hypotheses(Perceptron(), X, y, [-1, 1])
-    path = [Perceptron().partial_fit(X[:0], y[:0], [-1, 1]), *path]
-    picks = np.zeros(12)
-    for seed in range(600):
-        learner = OnlineToBatch(Perceptron(), "random", random_state=seed).partial_fit(X, y, classes=[-1, 1])
-        (n,) = learner.snapshot_rows_
-        picks[n] += 1  # (the last hypothesis has predicted nothing)
-        if seed < 20:
-            assert (learner.decision_function(X) == path[n].decision_function(X)).all()
-    assert ((picks - 50.0) ** 2 / 50.0).sum() < 31.3, "chi-squared with 11 degrees of freedom, p = 0.001"
-
-
 @pytest.mark.parametrize("regressor", [
     onlinecls.AROWRegressor(r=1.0, intercept_scaling=1.0), onlinecls.PassiveAggressiveRegressor(0.3, intercept_scaling=1.0),
     onlinecls.DualAscentRegressor(3.0, regularizer="entropic", signed=False, fit_intercept=False),
 ])
 def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
-    """The mean of w_1 .. w_T (the simplex begins as the mean of its experts), the mean of snapshots, the best, a random one."""
+    """The mean of w_1 .. w_T (the simplex begins as the mean of its experts), the mean of snapshots, the best."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 4))
     y = X @ [1.0, -0.5, 0.2, 0.0] + 0.1 * rng.standard_normal(90)
@@ -152,7 +138,6 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
     }
     np.testing.assert_allclose(found["average"].predict(X), said[:90].mean(axis=0), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(found["vote"].predict(X), said[snapshot_rows(90, 8)].mean(axis=0), rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(found["random"].predict(X), said[found["random"].snapshot_rows_[0]], rtol=1e-7, atol=1e-9)
     judged = found["validation"]
     errors = [
         np.mean(np.abs(s.predict(X[rows]) - y[rows])) if len(rows) else np.inf
@@ -197,8 +182,8 @@ def test_held_out_rows_are_never_learnt():
 def test_partial_fit_refuses_another_method_than_the_model_s():
     X, y = problem()
     learner = OnlineToBatch(AROWClassifier(), "vote").partial_fit(X, y)
-    with pytest.raises(ValueError, match="partial_fit must go on with the method it began with, 'vote', got method='random'"):
-        learner.set_params(method="random").partial_fit(X, y)
+    with pytest.raises(ValueError, match="partial_fit must go on with the method it began with, 'vote', got method='average'"):
+        learner.set_params(method="average").partial_fit(X, y)
     with pytest.raises(AttributeError, match="no hypothesis is chosen"):
         learner.chosen_  # noqa: B018
 

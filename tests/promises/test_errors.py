@@ -546,8 +546,8 @@ REFUSED = [
      "estimator=PassiveAggressiveOneClass()."),
     (BATCH(onlinecls.AROWClassifier), "estimator must be a classifier or regressor with partial_fit, got estimator="
      f"{onlinecls.AROWClassifier!r}."),
-    (BATCH(KERNEL()), "method must be 'vote', 'validation' or 'random' for a KernelOnlineClassifier, which has no parameter "
-     "average, got method='average'."),
+    (BATCH(KERNEL()), "method must be 'vote' or 'validation' for a KernelOnlineClassifier, which has no parameter average, "
+     "got method='average'."),
     (LEADER(average=True), "average must be False, got average=True: " + BEST),
     *((cls(average=True), "average must be False, got average=True: " + SCALE)
       for cls in (onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier,

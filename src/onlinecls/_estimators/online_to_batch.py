@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-    from .._input.types import Generator, Matrix, RandomState
+    from .._input.types import Matrix, RandomState
 
 DELTA = 0.05  # the probability with which the choice by validation may violate its bound
 
@@ -40,30 +40,22 @@ class _Snapshot(NamedTuple):
 
 
 class _Run:
-    """A learner, its hypotheses kept so far, and the row numbers at which the next ones are kept.
+    """A learner, and its hypotheses kept so far.
 
-    n_rows : rows of weight > 0 so far. spacing : of the snapshots. next : number of the row whose hypothesis is the next random
-    pick. largest : for a regressor, the largest absolute error on held-out rows. generator : of the picks. snapshots : oldest
-    first; a list that is replaced, never changed, as other threads read it.
+    n_rows : rows of weight > 0 so far. spacing : of the snapshots. largest : for a regressor, the largest absolute error on
+    held-out rows. snapshots : oldest first; a list that is replaced, never changed, as other threads read it.
     """
 
-    def __init__(self, learner: Any, seed: int) -> None:
-        self.learner, self.n_rows, self.spacing, self.next, self.largest = learner, 0, 1, 1, 0.0
+    def __init__(self, learner: Any) -> None:
+        self.learner, self.n_rows, self.spacing, self.largest = learner, 0, 1, 0.0
         self.snapshots: list[_Snapshot] = []
-        self.generator = np.random.RandomState(seed)
 
     def event(self, method: str) -> float:
-        """Return the number of the next row after which the model is kept; with "random", one that predicts another row."""
-        if method == "average":
-            return math.inf
-        return self.next - 1 if method == "random" else (self.n_rows // self.spacing + 1) * self.spacing
+        """Return the number of the next row after which the model is kept."""
+        return math.inf if method == "average" else (self.n_rows // self.spacing + 1) * self.spacing
 
-    def keep(self, method: str, n_snapshots: int) -> None:
-        snapshot = _Snapshot(deepcopy(self.learner), self.n_rows)
-        if method == "random":
-            # The row that replaces the pick of n is beyond m with chance n/m, as if each row n were picked with chance 1/n.
-            self.next = int(min((self.n_rows + 1) / (1.0 - self.generator.random_sample()), 2.0**62)) + 1
-        kept = [snapshot] if method == "random" else [*self.snapshots, snapshot]
+    def keep(self, n_snapshots: int) -> None:
+        kept = [*self.snapshots, _Snapshot(deepcopy(self.learner), self.n_rows)]
         if len(kept) > n_snapshots:
             self.spacing *= 2
             kept = [each for each in kept if each.row % self.spacing == 0]
@@ -102,52 +94,41 @@ class _Run:
 
     def described(self) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe the run by a header for JSON and arrays, with those of model i named "i.name"."""
-        drawn: Any = self.generator.get_state(legacy=True)
-        models = [self.learner, *(each.model for each in self.snapshots)]
-        described = [model._described({}) if model.__sklearn_is_fitted__() else (None, {}) for model in models]
+        described = [model._described({}) for model in (self.learner, *(each.model for each in self.snapshots))]
         return {
-            "n_rows": int(self.n_rows), "spacing": self.spacing, "next": self.next, "largest": self.largest,
-            "kept": [[int(each.row), each.hits, each.trials] for each in self.snapshots], "drawn_at": int(drawn[2]),
+            "n_rows": int(self.n_rows), "spacing": self.spacing, "largest": self.largest,
+            "kept": [[int(each.row), each.hits, each.trials] for each in self.snapshots],
             "models": [header for header, _ in described],
-        }, {"drawn": drawn[1].view(np.int32), **numbered(arrays for _, arrays in described)}
+        }, numbered(arrays for _, arrays in described)
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
         """Rebuild a run from its header and arrays; raise InvalidError if a part is not valid."""
-        keys, drawn_at, of_models = arrays.pop("drawn"), header["drawn_at"], header["models"]
-        require(keys.dtype == np.int32 and keys.shape == (624,), "a generator's 624 numbers", keys.shape)
-        require(type(drawn_at) is int and 0 <= drawn_at <= 624, "a place among a generator's numbers", drawn_at)
-        parts = [of_number(k, arrays) for k in range(len(of_models))]
+        models = [saving.rebuilt(model, of_number(k, arrays)) for k, model in enumerate(header["models"])]
         require(not arrays, "arrays of models", list(arrays))
-        require(len(of_models) > 0 and of_models[0] is not None, "a learner that has begun", len(of_models))
-        run = cls(saving.rebuilt(of_models[0], parts[0]), 0)
-        for model, its_arrays, (row, hits, trials) in zip(of_models[1:], parts[1:], header["kept"], strict=True):
-            require(model is not None or not its_arrays, "no arrays of a hypothesis from before the first row", list(its_arrays))
-            fresh = type(run.learner)(**run.learner.get_params())
-            run.snapshots.append(_Snapshot(fresh if model is None else saving.rebuilt(model, its_arrays), row, hits, trials))
-        run.generator.set_state(("MT19937", keys.view(np.uint32), drawn_at, 0, 0.0))
-        run.n_rows, run.spacing, run.next, run.largest = (header[name] for name in ("n_rows", "spacing", "next", "largest"))
+        require(len(models) > 0, "a learner", models)
+        run = cls(models[0])
+        kept = zip(models[1:], header["kept"], strict=True)
+        run.snapshots = [_Snapshot(model, row, hits, trials) for model, (row, hits, trials) in kept]
+        run.n_rows, run.spacing, run.largest = (header[name] for name in ("n_rows", "spacing", "largest"))
         run._check(method)
         return run
 
     def _check(self, method: str) -> None:
         """Raise InvalidError if learning cannot produce these numbers and models."""
         rows, learner = [each.row for each in self.snapshots], self.learner
-        whole = [self.n_rows, self.spacing, self.next, *rows, *(each.trials for each in self.snapshots)]
+        whole = [self.n_rows, self.spacing, *rows, *(each.trials for each in self.snapshots)]
         fit = all(type(n) is int and 0 <= n <= 2**63 for n in whole) and self.n_rows <= 2**53
         require(fit and self.spacing.bit_count() == 1, "numbers of rows, and a power of two between snapshots", whole)
         errors = [self.largest, *(each.hits for each in self.snapshots)]
         require(all(type(n) in (int, float) and 0.0 <= n < math.inf for n in errors), "errors that are finite and >= 0", errors)
-        fit = len(rows) <= {"average": 0, "random": 1}.get(method, len(rows)) and rows == sorted(set(rows))
+        fit = (method != "average" or not rows) and rows == sorted(set(rows))
         require(fit and max(rows, default=0) <= self.n_rows, f"snapshots of {method!r}", rows)
-        require(method != "random" or self.next > self.n_rows, "a pick that is still to come", self.next)
         require(method != "average" or bool(learner.get_params().get("average")), "an average that is learnt", learner)
         known = set(getattr(learner, "classes_", np.empty(0)).tolist())
         for model in (each.model for each in self.snapshots):
-            fit = type(model) is type(learner)
-            if fit and model.__sklearn_is_fitted__():
-                fit = model.n_features_in_ == learner.n_features_in_
-                fit = fit and known.issuperset(getattr(model, "classes_", np.empty(0)).tolist())
+            fit = type(model) is type(learner) and model.n_features_in_ == learner.n_features_in_
+            fit = fit and known.issuperset(getattr(model, "classes_", np.empty(0)).tolist())
             require(fit, "snapshots of the learner's class, features and classes", model)
 
 
@@ -177,15 +158,14 @@ def averaging_predictors(learner: Any) -> Any:
 
 
 class OnlineToBatch(Estimator):
-    """Turn an online learner into one fixed predictor: the average, a vote, the best, or a random one of its hypotheses.
+    """Turn an online learner into one fixed predictor: the average, a vote, or the best of its hypotheses.
 
     An online learner's last w depends on the last rows. Row n (of weight > 0) is predicted by the hypothesis w_n, which has
     learnt the rows before it; the guarantees of the tutorial's part V are for
 
         average:     the mean of all w_n that have predicted, w_1 (nothing learnt yet) to w_T;
         vote:        the majority vote of snapshots (regressors: their mean prediction);
-        validation:  the snapshot with the least error on held-out rows (regressors: mean absolute error);
-        random:      one of w_1 .. w_T, with equal probabilities.
+        validation:  the snapshot with the least error on held-out rows (regressors: mean absolute error).
 
     Snapshots are taken at the multiples of a row number s, the smallest power of two with at most `n_snapshots` of them: when
     there is one too many, every second is removed and s doubles. Memory is that of so many copies of the model.
@@ -195,7 +175,7 @@ class OnlineToBatch(Estimator):
     estimator : classifier or regressor with `partial_fit`
         Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`. (An estimator of another library
         predicts with its own average, which usually is over w_2 .. w_{T+1}, like `average` itself here.)
-    method : {"average", "vote", "validation", "random"}, default="average"
+    method : {"average", "vote", "validation"}, default="average"
     n_snapshots : int, default=10
         vote, validation: most snapshots held, >= 2.
     validation_fraction : float, default=0.1
@@ -207,8 +187,7 @@ class OnlineToBatch(Estimator):
     shuffle : bool, default=True
         Whether `fit` shuffles the rows before each pass.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the shuffling and of the random pick, whose generator is part of the model: a saved model that learns on picks as
-        if it had not been interrupted.
+        Seed of the shuffling.
 
     Attributes
     ----------
@@ -255,7 +234,7 @@ class OnlineToBatch(Estimator):
     _closed: np.ndarray | None
 
     estimator: Any
-    method: Literal["average", "vote", "validation", "random"]
+    method: Literal["average", "vote", "validation"]
     n_snapshots: int
     validation_fraction: float
     max_iter: int
@@ -263,7 +242,7 @@ class OnlineToBatch(Estimator):
     random_state: RandomState
 
     def __init__(
-        self, estimator: Any, method: Literal["average", "vote", "validation", "random"] = "average", *,
+        self, estimator: Any, method: Literal["average", "vote", "validation"] = "average", *,
         n_snapshots: int = 10, validation_fraction: float = 0.1, max_iter: int = 1, shuffle: bool = True,
         random_state: RandomState = None,
     ) -> None:
@@ -299,15 +278,15 @@ class OnlineToBatch(Estimator):
             raise ValueError(f"{who}: estimator must be a classifier or regressor with partial_fit, got estimator={learner!r}.")
         if self.method == "average" and "average" not in learner.get_params():
             raise ValueError(
-                f"{who}: method must be 'vote', 'validation' or 'random' for a {type(learner).__name__}, which has no parameter "
-                "average, got method='average'."
+                f"{who}: method must be 'vote' or 'validation' for a {type(learner).__name__}, which has no parameter average, "
+                "got method='average'."
             )
 
-    def _new_run(self, generator: Generator) -> _Run:
+    def _new_run(self) -> _Run:
         learner = type(self.estimator)(**deepcopy(self.estimator.get_params(deep=False)))
         if self.method == "average" and not learner.get_params()["average"]:
             learner.set_params(average=True)
-        return _Run(learner, int.from_bytes(generator.bytes(4), "little"))
+        return _Run(learner)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -352,7 +331,6 @@ class OnlineToBatch(Estimator):
         """
         who, first = type(self).__name__, "_run" not in self.__dict__
         self._check_parameters()
-        generator: Any = random_state(who, self.random_state) if first else None
         if not first and self.method != self._method:
             raise ValueError(
                 f"{who}: partial_fit must go on with the method it began with, {self._method!r}, got method={self.method!r}. "
@@ -370,7 +348,7 @@ class OnlineToBatch(Estimator):
                 validate.encode_known(who, y, closed)
         elif not first and hasattr(self._run.learner, "classes_"):
             y = validate.comparable(who, y, self._run.learner.classes_)
-        run = self._new_run(generator) if first else self._run
+        run = self._new_run() if first else self._run
         named = {} if self._is_regressor else {"classes": classes}
         run.learner.partial_fit(matrix[:0], y[:0], **named)  # checks its parameters and classes, before the first row
         if first:
@@ -395,7 +373,8 @@ class OnlineToBatch(Estimator):
             raise ValueError(f"{who}: Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required.")
         weights = read_weights_of_fit(who, sample_weight, len(y))
         classes = None if self._is_regressor else classes_of_fit(who, y)
-        run, held_out = self._new_run(generator), _held_out(0, weights, len(y), self._every())
+        generator.bytes(4)  # (for the order of rows that each seed has always given)
+        run, held_out = self._new_run(), _held_out(0, weights, len(y), self._every())
         run.learner.partial_fit(matrix[:0], y[:0], **({} if classes is None else {"classes": classes}))
         for _ in range(self.max_iter):
             order = generator.permutation(len(y)) if self.shuffle else slice(None)
@@ -414,8 +393,6 @@ class OnlineToBatch(Estimator):
             matrix, y, weights, held_out = matrix[live], y[live], weights[live], held_out[live]
         start, n_rows = 0, len(y)
         while start < n_rows:
-            if self.method == "random" and run.n_rows == run.event(self.method):
-                run.keep(self.method, self.n_snapshots)
             event = run.event(self.method)
             stop = int(min(event - run.n_rows + start, n_rows))
             learnt_from = start + np.flatnonzero(~held_out[start:stop])
@@ -434,8 +411,8 @@ class OnlineToBatch(Estimator):
                     run.validate(matrix[judges], y[judges], self._is_regressor)
                 run.n_rows += stop - start
             start = stop
-            if run.n_rows == event and self.method != "random":
-                run.keep(self.method, self.n_snapshots)
+            if run.n_rows == event:
+                run.keep(self.n_snapshots)
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
@@ -519,8 +496,6 @@ class OnlineToBatch(Estimator):
             return votes if len(classes) > 2 else votes[:, -1] - votes[:, 0], classes
         known, scores = _classes_and_scores(voters[0], rows)
         classes = run.learner.classes_
-        if scores is None:  # the first hypothesis, before any label was known
-            return np.zeros((rows.shape[0], len(classes)) if len(classes) > 2 else rows.shape[0]), classes
         if len(known) == len(classes):
             return scores, classes
         if scores.ndim == 1:
@@ -593,11 +568,11 @@ class OnlineToBatch(Estimator):
 
 
 def _classes_and_scores(model: Any, X: Matrix) -> tuple[Any, Any]:
-    """Return the classes of a model and its scores of rows, (None, None) before it has a class."""
-    if isinstance(model, OnlineLearner) and model.__sklearn_is_fitted__():
+    """Return the classes of a model and its scores of rows."""
+    if isinstance(model, OnlineLearner):
         scores, state = model._decide(X)
         return state.classes, scores.ravel() if scores.shape[1] == 1 else scores
-    return (model.classes_, model.decision_function(X)) if hasattr(model, "classes_") else (None, None)
+    return model.classes_, model.decision_function(X)
 
 
 def _held_out(n_before: int, weights: np.ndarray, n_rows: int, every: int) -> np.ndarray:
