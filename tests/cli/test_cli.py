@@ -121,14 +121,12 @@ def test_resume_gives_the_model_of_one_uninterrupted_run(tmp_path, run, name):
     assert whole.read_bytes() == both.read_bytes() != half.read_bytes()
 
 
-def test_resume_keeps_names_and_counts_its_own_examples(tmp_path, run):
+def test_resume_counts_its_own_examples(tmp_path, run):
     a, b = write_tsv(tmp_path / "a.tsv", texts(100)), write_tsv(tmp_path / "b.tsv", texts(150, 1))
-    assert run("train", a, b, "--bits", 8, "--names", 12, "--save", tmp_path / "whole")[0] == 0
-    assert run("train", a, "--bits", 8, "--names", 12, "--save", tmp_path / "half")[0] == 0
+    assert run("train", a, "--bits", 8, "--save", tmp_path / "half")[0] == 0
     _, out, err = run("train", b, "--resume", tmp_path / "half", "--save", tmp_path / "both", "--json")
     assert "going on after 100 examples" in err and json.loads(out)["examples"] == 150
-    words = [json.loads(run("inspect", tmp_path / name, "--json")[1])["top"] for name in ("whole", "both")]
-    assert words[0] == words[1] and words[0]["spam"] and learner_in(tmp_path / "both").t_ == 250
+    assert learner_in(tmp_path / "both").t_ == 250
 
 
 def test_the_reported_error_is_that_of_the_first_pass(tsv, tmp_path, run):
@@ -241,9 +239,9 @@ def test_predict_prints_a_column_of_scores_for_each_class(tmp_path, run):
 
 def test_inspect_shows_words_with_their_confidence(tsv, tmp_path, run):
     model = tmp_path / "model"
-    run("train", tsv, "--bits", 16, "--names", 1000, "--save", model)
+    run("train", tsv, "--bits", 16, "--save", model)
     learner = learner_in(model)
-    found = json.loads(run("inspect", model, "--json", "--top", 4)[1])
+    found = json.loads(run("inspect", model, tsv, "--json", "--top", 4)[1])
     assert found["classes"] == {label: sum(each == label for each, _ in texts(300)) for label in WORDS}
     assert (found["examples"], found["mistakes"], found["algorithm"]) == (300, learner.n_mistakes_, "arow")
     for label, sign in (("spam", 1), ("ham", -1)):
@@ -253,24 +251,25 @@ def test_inspect_shows_words_with_their_confidence(tsv, tmp_path, run):
             X = HashingVectorizer(n_features=2**16, norm=None).transform([word["name"]])
             assert word["weight"] == pytest.approx(sign * (X @ learner.coef_.T)[0, 0], rel=1e-6)
             assert word["std"] == pytest.approx(learner.covariance_[0, word["column"]] ** 0.5)
-    page = run("inspect", model, "--top", 4)[1]
+    page = run("inspect", model, tsv, "--top", 4)[1]
     first = found["top"]["spam"][0]
     assert f"  {first['weight']:>+9.4f} ± {first['std']:<8.4f}  {first['name']}\n" in page and "classes    ham " in page
 
 
-def test_inspect_takes_the_words_from_data(tsv, tmp_path, run):
-    named, bare = tmp_path / "named", tmp_path / "bare"
-    run("train", tsv, "--bits", 16, "--names", 1000, "--save", named)
-    run("train", tsv, "--bits", 16, "--save", bare)
-    top = [json.loads(run("inspect", *a, "--json")[1])["top"] for a in ((named,), (bare, tsv), (bare,))]
-    assert top[0] == top[1] and top[2]["spam"][0]["name"].startswith("column ")
+def test_inspect_without_data_shows_columns_by_number(tsv, tmp_path, run):
+    model = tmp_path / "model"
+    run("train", tsv, "--bits", 16, "--save", model)
+    named, bare = (json.loads(run("inspect", *a, "--json")[1])["top"] for a in ((model, tsv), (model,)))
+    assert bare["spam"][0]["name"].startswith("column ")
     # (Without names the sign of a hash is not known: a column is shown where its weight is above 0.)
-    assert max(features[0]["weight"] for features in top[2].values()) >= top[0]["spam"][0]["weight"]
+    assert max(features[0]["weight"] for features in bare.values()) >= named["spam"][0]["weight"]
+    asks = "\nThe model keeps no words: give the data in which they occur, onlinecls inspect MODEL DATA.\n"
+    assert run("inspect", model)[1].endswith(asks) and asks not in run("inspect", model, tsv)[1]
 
 
 def test_inspect_flags_columns_that_words_share(tsv, tmp_path, run):
-    run("train", tsv, "--bits", 2, "--names", 4, "--save", tmp_path / "model")
-    assert "  (shared)\n" in run("inspect", tmp_path / "model")[1]
+    run("train", tsv, "--bits", 2, "--save", tmp_path / "model")
+    assert "  (shared)\n" in run("inspect", tmp_path / "model", tsv)[1]
 
 
 def test_inspect_shows_a_model_that_was_saved_in_python(tmp_path, run):
@@ -384,10 +383,6 @@ def test_errors_about_files_name_the_file(tmp_path, run, trained, tsv):
         f"onlinecls predict: {vw}: the model has learnt from tsv, whose columns are not those of vw. Give it tsv."
     )
     assert complaint("train", vw, "--resume", trained).endswith("whose columns are not those of vw. Give it tsv.")
-    svm = written(tmp_path, "svmlight", texts(5))
-    assert complaint("train", svm, "--names", 5) == (
-        "onlinecls train: --names must have words or names that are hashed, got svmlight. Leave it out."
-    )
 
 
 def test_a_model_without_metadata_of_hashing_refuses_texts(tmp_path, run, tsv):
@@ -415,10 +410,6 @@ def test_a_model_with_strange_metadata_is_refused(tmp_path, run, trained, tsv):
         learner.save(model, {"input": {**good, **change}})
         code, _, err = run("predict", model, tsv)
         assert code == 1 and f"{model!r} must say in its metadata how its rows were read, got what train does not write" in err
-    for names in ({}, {"max_names": 5, "sketch": "???"}, {"max_names": 2, "sketch": "A" * 4096}, []):
-        learner.save(model, {"input": good, "names": names})
-        code, _, err = run("inspect", model)
-        assert code == 1 and "must say in its metadata how its rows were read" in err
     learner.save(model, {"input": {**good, "vectorizer": {**good["vectorizer"], "n_features": 2**9}}})
     assert "has 512 features, but AROWClassifier is expecting 1024" in run("predict", model, tsv)[2]
 

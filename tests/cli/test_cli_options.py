@@ -165,7 +165,7 @@ def test_analyzer_and_token_pattern_apply_to_every_format_of_texts(tmp_path, run
 
 @pytest.mark.parametrize("format", ["vw", "jsonl"])
 def test_names_of_vw_and_json_lines_are_shown(tmp_path, run, format):
-    data, named, bare = tmp_path / f"a.{format}", tmp_path / "named", tmp_path / "bare"
+    data, model = tmp_path / f"a.{format}", tmp_path / "model"
     rows = [("spam", {"title^cheap": 1, "title^pills": 1}), ("ham", {"title^lunch": 1, "body^noon": 1})] * 20
     if format == "vw":
         data.write_text("".join(
@@ -173,11 +173,10 @@ def test_names_of_vw_and_json_lines_are_shown(tmp_path, run, format):
         ))
     else:
         data.write_text("".join(json.dumps({"label": label, "features": features}) + "\n" for label, features in rows))
-    assert run("train", data, "--bits", 16, "--names", 100, "--save", named, "--quiet")[0] == 0
-    assert run("train", data, "--bits", 16, "--save", bare, "--quiet")[0] == 0
-    top = [json.loads(run("inspect", *arguments, "--json")[1])["top"] for arguments in ((named,), (bare, data))]
-    assert top[0] == top[1] and {each["name"] for each in top[0]["spam"]} == {"title^cheap", "title^pills"}
-    told = json.loads(run("explain", bare, data, "--json")[1].splitlines()[0])
+    assert run("train", data, "--bits", 16, "--save", model, "--quiet")[0] == 0
+    top = json.loads(run("inspect", model, data, "--json")[1])["top"]
+    assert {each["name"] for each in top["spam"]} == {"title^cheap", "title^pills"}
+    told = json.loads(run("explain", model, data, "--json")[1].splitlines()[0])
     assert {each["name"] for each in told["features"]} - {"(intercept)"} == {"title^cheap", "title^pills"}
 
 

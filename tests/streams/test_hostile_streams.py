@@ -338,7 +338,7 @@ def test_forged_feature_names_are_refused():
 def test_a_name_for_a_column_of_a_file_without_a_header_is_refused(tmp_path, run):
     data, model = tmp_path / "a.tsv", str(tmp_path / "model")
     data.write_text("ham\tlunch at noon\nspam\twin a prize\n")
-    assert run("train", data, "--bits", 8, "--names", 9, "--save", model, "--quiet")[0] == 0
+    assert run("train", data, "--bits", 8, "--save", model, "--quiet")[0] == 0
     learner, metadata = load(model, return_metadata=True)
     learner.save(model, {"input": {**metadata["input"], "header": False, "label": "x"}})
     code, _, err = run("predict", model, data)
@@ -351,11 +351,11 @@ def test_control_characters_of_files_never_reach_the_terminal(tmp_path, run):
     data, model = tmp_path / "a.tsv", str(tmp_path / "model")
     strange = "sp\x1b]0;x\x07am\x9b\u202e\u2028"
     data.write_text(f"ham\tlunch at noon\n{strange}\twin a \x1b[2J prize\n" * 2, newline="\n")
-    assert run("train", data, "--bits", 12, "--analyzer", "char", "--names", 99, "--save", model, "--quiet")[0] == 0
+    assert run("train", data, "--bits", 12, "--analyzer", "char", "--save", model, "--quiet")[0] == 0
     shown = r"sp\x1b]0;x\x07am\x9b\u202e\u2028"
     assert run("predict", model, data)[1] == f"ham\n{shown}\n" * 2
     assert run("predict", model, data, "--scores")[1].splitlines()[0] == f"prediction\t{shown}"
-    page = run("inspect", model, "--top", 99)[1]
+    page = run("inspect", model, data, "--top", 99)[1]
     assert shown in page and r"\x1b" in page.replace(shown, "") and not set(page) & set("\x1b\x07\x9b\u202e\u2028")
     learner, metadata = load(model, return_metadata=True)
     learner.save(model, {"input": {**metadata["input"], "features": {"\x1b[2J\nvw": "number"}}})

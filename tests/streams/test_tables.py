@@ -360,7 +360,6 @@ def test_tables_refuse_options_without_effect(tmp_path, run):
     for path, option, needed, came in (
         (numbers, ("--bits", 9, "--numbers", "raw"), "something to hash, or columns by number", "a table"),
         (numbers, ("--ngrams", 1, 2), "texts, whose words are hashed", "a table"),
-        (numbers, ("--names", 9), "words or names that are hashed", "a table"),
         (numbers, ("--threads", 2), "lines that several threads can parse", "a table"),
         (texts, ("--label", "x"), "columns", "tsv"), (texts, ("--missing", "error"), "a table", "tsv"),
         (texts, ("--categories", "x"), "a table", "tsv"), (texts, ("--delimiter", ";"), "CSV", "tsv"),

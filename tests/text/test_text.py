@@ -623,6 +623,9 @@ def test_feature_names_refuse_invalid_arguments():
     for run, message in (
         (lambda: FeatureNames(1), "FeatureNames: max_names must be an integer >= 2, got max_names=1."),
         (lambda: names.top_features(model, 0), "FeatureNames: k must be an integer >= 1, got k=0."),
+        (lambda: FeatureNames().top_features(model),
+         "FeatureNames: there must be names, which are found by hashing texts, got none. Transform the texts whose words the "
+         "model has learnt."),
         (lambda: names.explain(model, X),
          "FeatureNames: x must be one row of the model, of shape (1, 1048576), got (6, 1048576)."),
         (lambda: names.explain(model, X[0], "eggs"),

@@ -15,7 +15,7 @@ from .._input.escaping import escaped
 from .._pipeline import make_stream_pipeline
 from ..streams import options_of, read
 from ..tables import keep_words
-from ..text import FeatureNames, HashingVectorizer, is_fast, packed_names, parameters_of, unpacked_names
+from ..text import FeatureNames, HashingVectorizer, is_fast, parameters_of
 
 HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
 _TABLES = ("csv", "jsonl", "parquet", "arrow")
@@ -31,7 +31,7 @@ _NEEDS = {
     **dict.fromkeys(("delimiter", "no_header"), "CSV"),
     **dict.fromkeys(("ngrams", "analyzer", "token_pattern"), "texts, whose words are hashed"),
     **dict.fromkeys(("categories", "ignore", "missing", "numbers"), "a table"),
-    "names": "words or names that are hashed", "bits": "something to hash, or columns by number",
+    "bits": "something to hash, or columns by number",
     "threads": "lines that several threads can parse",
 }
 
@@ -51,8 +51,6 @@ class Input:
     @classmethod
     def from_options(cls, options) -> Input:
         """Make an Input from the options of the command line."""
-        n_names = getattr(options, "names", None)
-        names = None if n_names is None else FeatureNames(n_names)
         given = {"analyzer": options.analyzer, "token_pattern": options.token_pattern}
         if options.ngrams is not None:
             if options.ngrams[0] > options.ngrams[1]:
@@ -62,12 +60,12 @@ class Input:
             options.parser.error("argument --token-pattern: must be left out with --analyzer char or char_wb")
         dtype, width = options.dtype or "float32", 1 << (20 if options.bits is None else options.bits)
         given = {name: value for name, value in given.items() if value is not None}
-        vectorizer = HashingVectorizer(n_features=min(width, 2**31 - 1), dtype=dtype, feature_names=names, **given)
+        vectorizer = HashingVectorizer(n_features=min(width, 2**31 - 1), dtype=dtype, **given)
         if width >= 2**31:  # svmlight and VW have so many columns
-            vectorizer = _NoHashing(width, names)
+            vectorizer = _NoHashing(width)
         reading = {"n_features": width, "dtype": dtype, "vectorizer": vectorizer}
         reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
-        found = cls(reading, names=names).with_options(options)
+        found = cls(reading).with_options(options)
         if options.numbers != "raw":
             reading["tables"] = _Whole(dtype, options.categories or (), options.ignore or ())
             found.new_step = partial(_new_vectorizer, options.bits, dtype, options.categories or (), options.ignore or ())
@@ -89,15 +87,12 @@ class Input:
             return cls(reading, is_known=False).with_options(options)
         try:
             reading = options_of(metadata, trusted=options.trust)
-            names = unpacked_names(metadata["names"]) if metadata.get("names") is not None else None
         except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
             raise ValueError(
                 f"{options.model!r} must say in its metadata how its rows were read, got what train does not write ({error})."
             ) from None
-        if names is not None and "vectorizer" in reading:
-            reading["vectorizer"].set_params(feature_names=names)
-        reading.setdefault("vectorizer", _NoHashing(reading["n_features"], names))
-        return cls(reading, metadata["input"], names)._with_step(step).with_options(options)
+        reading.setdefault("vectorizer", _NoHashing(reading["n_features"]))
+        return cls(reading, metadata["input"])._with_step(step).with_options(options)
 
     def _with_step(self, step) -> Input:
         if is_of_tables(step):
@@ -159,12 +154,7 @@ class Input:
         return learner if step is None else make_stream_pipeline(step, learner)
 
     def metadata(self) -> dict:
-        if not self.is_known:
-            return {}
-        found = {"input": self.stream_metadata}
-        if self.names is not None:
-            found["names"] = packed_names(self.names)
-        return found
+        return {"input": self.stream_metadata} if self.is_known else {}
 
     def options_of_read(self, options, labels, learns: bool = False) -> dict:
         """Return the keyword arguments of `streams.read`."""
@@ -262,7 +252,7 @@ def _refuse_idle(stream, options, are_whole: bool) -> None:
     serves = {
         "columns": format in _TABLES, "CSV": format == "csv",
         "texts, whose words are hashed": format not in HASHED and not is_table,
-        "a table": is_table, "words or names that are hashed": hashes and format != "svmlight" and not (is_table and are_whole),
+        "a table": is_table,
         "something to hash, or columns by number": hashes,
         "lines that several threads can parse": format in (*HASHED, "tsv"),
     }
@@ -280,8 +270,10 @@ def _threads() -> int:
 class _NoHashing:
     """Replaces the vectorizer of a model whose file does not say how texts were hashed: it raises an error at the first text."""
 
-    def __init__(self, n_features: int, feature_names=None):
-        self.n_features, self.feature_names = n_features, feature_names
+    feature_names = None
+
+    def __init__(self, n_features: int):
+        self.n_features = n_features
 
     def set_params(self, feature_names):
         self.feature_names = feature_names

@@ -49,7 +49,7 @@ def inspect(options) -> None:
         **counters_of(learner, counts), **more, "features": learner.n_features_in_, "input": inputs.stream_metadata,
         "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
     }
-    print(json.dumps(about) if options.json else _page(about, summary(learner, counts), inputs.step))
+    print(json.dumps(about) if options.json else _page(about, summary(learner, counts), inputs.step, bool(options.data)))
 
 
 def read_names(options, inputs) -> None:
@@ -94,7 +94,7 @@ def as_two_classes(learner) -> SimpleNamespace:
     return found
 
 
-def _page(about: dict, errors: str, step) -> str:
+def _page(about: dict, errors: str, step, has_data: bool) -> str:
     is_known = step is not None or about["input"] is not None
     rows = escaped(_rows(about["input"] or {}, step)) if is_known else "(the file does not say how they were read)"
     lines = [
@@ -114,6 +114,9 @@ def _page(about: dict, errors: str, step) -> str:
             spread = "" if f["std"] is None else f" ± {shown_weight(f['std']):<8}"
             name = escaped(f["name"]) + "  (shared)" * f["shared"]
             lines.append(f"  {shown_weight(f['weight'], '+'):>9}{spread}  {name}")
+    hashes = is_known and (step is not None or (about["input"] or {}).get("format") != "svmlight")
+    if hashes and not has_data and any(f["name"] == f"column {f['column']}" for each in about["top"].values() for f in each):
+        lines += ["", "The model keeps no words: give the data in which they occur, onlinecls inspect MODEL DATA."]
     return "\n".join(lines)
 
 

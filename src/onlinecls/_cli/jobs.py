@@ -7,8 +7,8 @@ import os
 from .inputs import Input
 from .run import Run, labels_of
 
-# Options that need a single stream: they count its rows, or collect names of columns.
-_SINGLE_STREAM = ("resume", "from_row", "save_every", "names", "threads", "every", "predictions", "alarm")
+# Options that need a single stream: they count its rows.
+_SINGLE_STREAM = ("resume", "from_row", "save_every", "threads", "every", "predictions", "alarm")
 
 
 def check(options) -> None:

@@ -18,7 +18,7 @@ def merge(options) -> None:
     _require_alike(options.models, [each.get("input") for each in metadata])
     model = merged_of(models)
     learner = model.steps[-1][1] if hasattr(model, "steps") else model
-    kept = {name: value for name, value in metadata[0].items() if name not in ("names", "interrupted")}  # (of one part only)
+    kept = {name: value for name, value in metadata[0].items() if name != "interrupted"}  # (of one part only)
     model.save(options.save, kept)
     counts, size = counts_of(learner), os.path.getsize(options.save)
     if options.json:

@@ -102,13 +102,13 @@ examples:
   onlinecls export spam.model mail.tsv --weights spam.csv
 
 A row of the weights has class, feature, column, weight and, for second-order learners, std, its standard deviation. Features are
-words if DATA is given or the model was trained with --names N. Of two classes there are the weights towards the second.
+words if the DATA that they occur in are given. Of two classes there are the weights towards the second.
 
 """
 _INSPECT = """\
 examples:
-  onlinecls inspect spam.model                   shows words if the model was trained with --names N
-  onlinecls inspect spam.model spam.tsv          shows words of the given data
+  onlinecls inspect spam.model                   shows columns by number
+  onlinecls inspect spam.model spam.tsv          shows columns by the words of the given data
   onlinecls inspect spam.model --json --top 50
 
 A word with weight w ± s adds about w to the score of the class; s is its standard deviation under a second-order learner, small
@@ -335,7 +335,6 @@ def _add_train(parser) -> None:
     _output_options(parser)
     parser.add_argument("--save", metavar="MODEL", help="file of the model; an old one is replaced when the new one is complete")
     parser.add_argument("--save-every", type=_every, metavar="N|TIME", help="save a checkpoint every N rows (1e6) or every 10m")
-    parser.add_argument("--names", type=_at_least(2), metavar="N", help="keep the names of up to N columns (none: slower)")
     parser.add_argument("--test", metavar="FILE", nargs="+", action="extend", help="count errors on these files after learning")
     parser.add_argument(
         "--predictions", metavar="FILE", help="write the prediction of each row just before it is learnt (first pass)"

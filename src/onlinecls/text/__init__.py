@@ -15,9 +15,7 @@ from ._names import (
     Feature,
     FeatureNames,
     contributions,  # noqa: F401 (this and the next are for the command line)
-    packed_names,  # noqa: F401
     top_columns,  # noqa: F401
-    unpacked_names,  # noqa: F401
     weights_towards,  # noqa: F401
 )
 from ._parameters import is_fast, parameters_of, vectorizer_of  # noqa: F401 (for the streams)

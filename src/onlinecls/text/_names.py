@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode, b64encode
 from numbers import Integral
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -134,7 +133,12 @@ class FeatureNames:
             raise ValueError(f"FeatureNames: k must be an integer >= 1, got k={k!r}.")
         with self._lock:
             columns = self._sketch.columns()
-            if len(columns) and columns[-1] >= model.coef_.shape[1]:
+            if not len(columns):
+                raise ValueError(
+                    "FeatureNames: there must be names, which are found by hashing texts, got none. Transform the texts whose "
+                    "words the model has learnt."
+                )
+            if columns[-1] >= model.coef_.shape[1]:
                 raise ValueError(
                     f"FeatureNames: the model must have the columns that have names, up to {columns[-1]}, got "
                     f"{model.coef_.shape[1]} columns. Use the names of the vectorizer that made the model's rows."
@@ -194,21 +198,6 @@ def contributions(weights_and_std: tuple, intercept: float, columns: list, value
     if intercept:
         found.append(Contribution("(intercept)", float(intercept), float(intercept), 1.0, None, -1, False))
     return sorted(found, key=lambda each: (-abs(each.contribution), each.column))
-
-
-def packed_names(names: FeatureNames) -> dict:
-    """Return names in a form that JSON can hold."""
-    state = names.__getstate__()
-    return {**state, "sketch": b64encode(state["sketch"]).decode()}
-
-
-def unpacked_names(packed: dict) -> FeatureNames:
-    """Return names from what `packed_names` made of them; anything else raises ValueError, TypeError or KeyError."""
-    names = FeatureNames(packed["max_names"])
-    names.__setstate__({**packed, "sketch": b64decode(packed["sketch"], validate=True)})
-    if len(names) > names.max_names:
-        raise ValueError(f"more than {names.max_names} names")
-    return names
 
 
 def top_columns(model: Any, k: int, look_up: Callable, columns: np.ndarray | None = None) -> dict[object, list[Feature]]:
