@@ -148,6 +148,7 @@ _HABITS = {
     **dict.fromkeys(("--ngram", "-wordNgrams"), ("--ngrams MIN MAX", "A model keeps its n-grams.")),
     **dict.fromkeys(("--loss_function", "-loss"), ("--algorithm NAME", "")),
     **dict.fromkeys(("--oaa", "--ect", "--csoaa"), ("", "Classes are found as they come, or named by --classes.")),
+    **dict.fromkeys(("--names", "--invert_hash"), ("", "onlinecls inspect MODEL DATA names columns by the words of DATA.")),
     "--l1": ("--algorithm adagrad_da --param l1=VALUE", ""), "--l2": ("--algorithm ogd --param alpha=VALUE", ""),
     "-p": ("--predictions FILE", "Predictions go to standard output."), "-P": ("--every N", ""), "-epoch": ("--passes N", ""),
     "-thread": ("--threads N", ""),
