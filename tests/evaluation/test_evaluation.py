@@ -241,6 +241,10 @@ def test_regressors_of_scikit_learn_are_validated_by_batches():
     assert sums == pytest.approx((np.abs(errors).sum(), np.square(errors).sum()))
     with pytest.raises(ValueError, match="y_clean and classes must be None for a regressor"):
         progressive_validation(linear_model.SGDRegressor(), (X, y), classes=[0, 1])
+    neural_network = pytest.importorskip("sklearn.neural_network")
+    fitted = neural_network.MLPRegressor(random_state=0).partial_fit(X, y)  # (which has coefs_, and no coef_)
+    first = fitted.predict(X[:1])[0]
+    assert progressive_validation(fitted, (X, y), predictions=True).predictions[0] == first
 
 
 # --- the picture ---------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ from interrupts import ctrl_c
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.naive_bayes import BernoulliNB
+from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 
 from onlinecls import (
     AROWClassifier,
@@ -372,3 +373,27 @@ def test_rows_whose_class_has_weight_0_are_neither_predicted_nor_counted(first, 
         assert found[0][0] == live.sum()
         assert all(other[:2] == found[0][:2] for other in found)
         assert all(np.all(np.array(other[2])[~live]) for other in found)
+
+
+@pytest.mark.parametrize("learner", [AROWClassifier(), AROWClassifier(class_weight={"yes": 0.0}), BernoulliNB()])
+@pytest.mark.parametrize(
+    "step", [TableVectorizer(bits=0, slots=16), HashingVectorizer(n_features=64), Normalizer(), StandardScaler()]
+)
+def test_validation_predicts_all_rows_behind_the_first_whatever_makes_and_learns_them(step, learner):
+    """Named classes, rows and classes of weight 0 make no prediction, and another library's learner may have no coef_."""
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y, weights = np.resize(["no", "yes", "yes", "no", "no"], 40), np.resize([0.0, 1.0, 1.0], 40)
+    rows = {
+        HashingVectorizer: [f"w{a:.0f} v{b:.0f}" for a, b in X], TableVectorizer: [{"a": a, "b": b} for a, b in X.tolist()]
+    }.get(type(step), X)
+    found = []
+    for ends in ([], [1], [2], [1, 2, 3, 4], [5, 20]):
+        cuts = list(zip([0, *ends], [*ends, 40], strict=True))
+        batches = [(rows[start:stop], y[start:stop], weights[start:stop]) for start, stop in cuts]
+        result = progressive_validation(
+            make_stream_pipeline(clone(step), clone(learner)), batches, classes=["no", "yes"], predictions=True
+        )
+        found.append((result.mistakes[-1], result.predictions.tolist()))
+    assert all(each == found[0] for each in found)
+    live = (weights > 0.0) & ((y == "no") | (getattr(learner, "class_weight", None) is None))
+    assert [row for row, said in enumerate(found[0][1]) if said is not None] == np.flatnonzero(live)[1:].tolist()

@@ -16,7 +16,7 @@ from .._estimators.base import state_of
 from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
 from .._estimators.regressor import OnlineRegressor
 from .._input import validate
-from .._input.compat import issparse, kind_of
+from .._input.compat import is_fitted, issparse, kind_of
 from .._input.rows import Rows, lasting, n_rows_of, part_of
 from .._pipeline import StreamPipeline, learn_predicting, live_rows, scores_of
 
@@ -392,7 +392,7 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
 def _regression(learner: Any, stream: Any, every: int, probe: Probe) -> ProgressiveErrors:
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
-    fitted, curve = hasattr(learner, "coef_"), probe.curve
+    fitted, curve = is_fitted(learner), probe.curve
     asked, by_row = probe.every_row or probe.alarm is not None, counts or is_pipeline
     places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
     before = state_of(learner).counters[places] if counts and learner.__sklearn_is_fitted__() else np.zeros(4)
@@ -493,7 +493,8 @@ def progressive_validation(
     the batches, at little more than the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a
     label that is not in `classes` is a mistake, as it could not be predicted.
 
-    Pipelines of this library (`StreamPipeline`) predict each row by the statistics of their steps and the model before it.
+    Pipelines of this library (`StreamPipeline`) predict each row but the first by the statistics of their steps and the model
+    before it.
 
     Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
     that early rows are not all predicted by an empty model; ``result.by_row`` is then False. If such a learner has not been

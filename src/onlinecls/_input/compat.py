@@ -102,6 +102,13 @@ def is_regressor(estimator) -> bool:
     return kind_of(estimator) == "regressor"
 
 
+def is_fitted(estimator) -> bool:
+    """Return True if any library's estimator has learnt, as scikit-learn's check_is_fitted tells it."""
+    if hasattr(estimator, "__sklearn_is_fitted__"):
+        return bool(estimator.__sklearn_is_fitted__())
+    return any(name.endswith("_") and not name.startswith("_") for name in getattr(estimator, "__dict__", ()))
+
+
 def text_transformer_tags():
     """Return scikit-learn's tags of a transformer of texts that needs no fitting."""
     return _transformer_tags(requires_fit=False, two_d_array=False)

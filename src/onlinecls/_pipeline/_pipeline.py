@@ -15,7 +15,7 @@ from .._estimators.committee import named_members
 from .._estimators.merging import merge as merge_learners
 from .._estimators.merging import moved, unchanged
 from .._input import validate
-from .._input.compat import available_if, issparse, kind_of
+from .._input.compat import available_if, is_fitted, issparse, kind_of
 from .._input.rows import lasting, part_of
 from .._saving import numbered, of_number, require
 from ..tables import TableVectorizer, merged_with_moves
@@ -90,10 +90,7 @@ class StreamPipeline(Estimator):
         return twin
 
     def __sklearn_is_fitted__(self) -> bool:
-        learner = self._learner
-        if hasattr(learner, "__sklearn_is_fitted__"):
-            return bool(learner.__sklearn_is_fitted__())
-        return any(name.endswith("_") and not name.startswith("_") for name in vars(learner))
+        return is_fitted(self._learner)
 
     def __sklearn_tags__(self) -> Tags:
         from copy import deepcopy

@@ -8,9 +8,10 @@ import numpy as np
 
 from .._compiled.lock import learn_together
 from .._estimators.base import Estimator
-from .._estimators.classifier import OnlineClassifier
+from .._estimators.classifier import NO_ROUND, OnlineClassifier
 from .._estimators.classifier import predict_and_learn as learn_rows_predicting
 from .._estimators.merging import unchanged
+from .._input.compat import is_fitted
 from .._input.rows import Rows, part_of
 from .._input.validate import read_rows
 from ..tables import TableVectorizer, planned, planned_progressively
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class Said:
     """Hold what a learner says of each row of a batch before it learns the row.
 
-    live : rows of weight > 0. predictions : None for other rows, or before there was a model. scored : (scores, probabilities)
+    live : rows of weight > 0. predictions : None for other rows, and before a row was learnt. scored : (scores, probabilities)
     or (scores,) of all rows, if they are wanted, NaN where there is no prediction; empty if there is none.
     """
 
@@ -53,7 +54,7 @@ def scores_of(learner: Any, X: Any, n_rows: int) -> tuple[np.ndarray, ...]:
 def learn_predicting(
     pipeline: StreamPipeline, X: Any, y: np.ndarray, classes: Any, weights: np.ndarray, scores: bool = False
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Run `partial_fit`; return the prediction of each row from just before it, None where there was no model, as objects.
+    """Run `partial_fit`; return the prediction of each row from just before it, None before a row was learnt, as objects.
 
     weights : of the rows, empty if all are 1. scores : also return `Said.scored`.
     """
@@ -62,7 +63,10 @@ def learn_predicting(
     if len(y) > 1 and all(map(needs_no_learning, steps)) and isinstance(learner, OnlineClassifier) and not scores:
         with unchanged([pipeline], learner=pipeline):
             pipeline._begin_change()
+            begins = not _has_learnt(learner)
             codes = learn_rows_predicting(learner, pipeline._transformed(X), y, classes, weights if len(weights) else None)
+        if begins:
+            codes[said.live.argmax()] = NO_ROUND
         if (known := codes >= 0).any():  # (rows of weight 0 alone make no model)
             said.predictions[known] = learner.classes_[codes[known]]
     elif len(steps) == 1 and isinstance(steps[0], TableVectorizer) and (len(y) > 1 or steps[0].unknown == "error"):
@@ -72,11 +76,11 @@ def learn_predicting(
         for i in range(len(y)):
             if len(weights) and not weights[i]:
                 continue
-            row, is_fitted = part_of(X, i, i + 1), pipeline.__sklearn_is_fitted__()
-            if is_fitted:
+            row = part_of(X, i, i + 1)
+            if _has_learnt(learner):
                 said.ask(i, pipeline, row)
             weight = weights[i : i + 1] if len(weights) else None
-            pipeline.partial_fit(row, y[i : i + 1], None if is_fitted else classes, weight)
+            pipeline.partial_fit(row, y[i : i + 1], None if is_fitted(learner) else classes, weight)
     return said.predictions, said.scored
 
 
@@ -86,8 +90,8 @@ def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np
     sample_weight = weights if len(weights) else None
     known, rows, commit = planned_progressively(step, X, sample_weight)
     known, rows = (read_rows(type(learner).__name__, each, None) for each in (known, rows))
-    is_fitted, before, is_own = _is_fitted(learner), n_rounds(learner), isinstance(learner, Estimator)
-    named = {} if classes is None or is_fitted else {"classes": classes}
+    before, is_own = n_rounds(learner), isinstance(learner, Estimator)
+    named = {} if classes is None or is_fitted(learner) else {"classes": classes}
     if is_own:  # a row of weight 0 is checked, and changes nothing
         learner.partial_fit(_array(rows), y, sample_weight=np.zeros(len(y)), **named)
 
@@ -95,7 +99,7 @@ def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np
 
     def learn() -> None:
         nonlocal n_done
-        there = is_fitted
+        there = _has_learnt(learner)
         for i in range(len(y)):
             if len(weights) and not weights[i]:
                 continue
@@ -103,7 +107,7 @@ def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np
                 said.ask(i, learner, _array(known.part(i, i + 1)))
             weight = {"sample_weight": weights[i : i + 1]} if len(weights) else {}
             learner.partial_fit(_array(rows.part(i, i + 1)), y[i : i + 1], **weight, **({} if there else named))
-            there, n_done = _is_fitted(learner), i + 1  # (class weights of 0 make no model)
+            there, n_done = _has_learnt(learner), i + 1  # (class weights of 0 make no model)
 
     def commits_of_rows_learnt() -> list:
         n = rows_learnt(learner, before, y, sample_weight) if is_own else n_done
@@ -117,7 +121,6 @@ def _array(rows: Rows) -> Any:
     return rows.array() if rows.is_dense else rows.matrix()
 
 
-def _is_fitted(learner: Any) -> bool:
-    if hasattr(learner, "__sklearn_is_fitted__"):
-        return bool(learner.__sklearn_is_fitted__())
-    return hasattr(learner, "coef_")
+def _has_learnt(learner: Any) -> bool:
+    """Return True if a learner has learnt a row. (Classes that are named make one of this library fitted before that.)"""
+    return n_rounds(learner) > 0 if isinstance(learner, Estimator) else is_fitted(learner)
