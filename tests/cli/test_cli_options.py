@@ -264,6 +264,26 @@ def test_evaluate_counts_unknown_labels_as_mistakes(tsv, tmp_path, run):
     assert run("evaluate", model, numbers)[0] == 1
 
 
+@pytest.mark.parametrize("options", [(), ("--numbers", "raw"), ("--text", "t")])
+@pytest.mark.parametrize("format", ["csv", "jsonl"])
+def test_evaluate_does_not_read_the_weights_of_training(format, options, tmp_path, run):
+    """Rows count alike in its measures: what is measured may have no such column, or anything in it."""
+    rows, paths = [{"label": "ab"[k % 2], "t": f"{k % 2}", "w": 1 + k % 3} for k in range(40)], []
+    for change in (lambda row: row, lambda row: {"label": row["label"], "t": row["t"]}, lambda row: {**row, "w": "-"}):
+        found = [change(row) for row in rows]
+        lines = [",".join(found[0]), *(",".join(map(str, row.values())) for row in found)]
+        paths.append(tmp_path / f"{len(paths)}.{format}")
+        paths[-1].write_text("\n".join(lines if format == "csv" else map(json.dumps, found)) + "\n")
+    model, said = tmp_path / "m.model", set()
+    for path in paths:
+        code, out, err = run("train", paths[0], "--weights", "w", *options, "--save", model, "--quiet", "--test", path, "--json")
+        assert (code, err) == (0, "") and json.loads(out)["test_examples"] == 40
+        code, out, err = run("evaluate", model, path, "--json")
+        assert (code, err) == (0, "")
+        said.add(out)
+    assert len(said) == 1
+
+
 def test_evaluate_takes_memory_for_the_pairs_of_labels_that_occur(tsv, tmp_path, run, monkeypatch):
     model, many = tmp_path / "model", [(f"l{k}", f"w{k}") for k in range(5_000)]
     run("train", tsv, "--bits", 10, "--save", model, "--quiet")

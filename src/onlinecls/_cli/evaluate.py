@@ -17,7 +17,7 @@ _FEW_CLASSES = 12  # the confusion matrix of more has only the pairs that occur
 def evaluate(options) -> None:
     learner, _, inputs = load_model(options.model, options)
     progress = Progress(options.quiet)
-    with inputs.open(options.data, options, labels_of(learner, options)) as stream:
+    with opened(inputs, options.data, options, learner) as stream:
         progress.open(stream, "evaluate")
         try:
             measures = measure(learner, stream, progress)
@@ -28,6 +28,12 @@ def evaluate(options) -> None:
     if not measures.examples:
         raise ValueError(f"{options.data[0]}: must have an example, got none. There is nothing to evaluate.")
     print(json.dumps({"model": options.model, **measures.as_dict()}) if options.json else measures.page())
+
+
+def opened(inputs, data, options, learner):
+    """Open labelled rows to measure a learner on. They count alike: a column of weights is not read, and need not be there."""
+    inputs.reading["weight"] = None
+    return inputs.open(data, options, labels_of(learner, options))
 
 
 def measure(learner, stream, progress: Progress | None = None):

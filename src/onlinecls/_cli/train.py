@@ -10,7 +10,7 @@ from .._estimators.base import learning
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
 from .capacity import require_memory
-from .evaluate import measure
+from .evaluate import measure, opened
 from .inputs import Input, load_model, require_place
 from .jobs import check as check_jobs
 from .jobs import learn_in_processes
@@ -218,7 +218,7 @@ class _Training:
 
     def tested(self) -> dict:
         """Return the errors on the files of `--test`."""
-        with self.inputs.open(self.options.test, self.options, labels_of(self.learner, self.options)) as stream:
+        with opened(self.inputs, self.options.test, self.options, self.learner) as stream:
             measures = measure(self.learner, stream)
         self.progress.say(f"test: {measures.summary()}")
         return {f"test_{name}": value for name, value in measures.errors().items()}
