@@ -69,6 +69,17 @@ def test_true_one_and_the_text_1_are_not_one_label():
     assert labels_of(io.BytesIO(mixed), labels="str") == ["1", "1"]
 
 
+@pytest.mark.parametrize("nothing", [float("nan"), np.float32("nan"), float("inf"), None])
+@pytest.mark.parametrize("labels", ["auto", "str", "number"])
+def test_what_is_no_number_is_no_name_either(labels, nothing):
+    """A frame's missing label is NaN, and json.dumps writes it so."""
+    line = json.dumps({"label": None if nothing is None else float(nothing), "text": "b"})
+    for source in (io.BytesIO(b'{"label": 1, "text": "a"}\n%b\n' % line.encode()), [("a", 1), ("b", nothing)]):
+        with pytest.raises(MalformedLineError, match=r"expected a (label|finite number)") as refused:
+            labels_of(source, labels=labels)
+        assert refused.value.line == 2
+
+
 def test_classes_of_foreign_byte_order_are_those_of_the_native_one():
     X = np.eye(2)
     texts = np.array(["\u0100", "\U00010000"])

@@ -70,6 +70,8 @@ class LabelReader:
             except WrongRecordError as error:
                 text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
                 raise WrongRecordError(f"{error}{aside(text) if isinstance(text, str) else ''}", "label") from None
+        if isinstance(value, (float, np.floating)) and not math.isfinite(value):
+            raise WrongRecordError(f"expected a label that is a text or a finite number, got {shown(value)}")
         try:
             text = decoded(value) if isinstance(value, bytes) else str(value)
         except WrongRecordError:
