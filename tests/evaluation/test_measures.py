@@ -241,6 +241,14 @@ def test_alarms_are_those_of_the_definition_whatever_the_batches():
         assert alarm.alarms == wanted and any(raised), size
 
 
+def test_losses_of_any_size_raise_alarms_under_any_error_state():
+    for size in (5e-324, 1e-310, 1e200, 1.7e308):
+        with np.errstate(all="raise"):
+            alarm = DriftAlarm()
+            alarm.update(np.repeat([0.0, size], 100))
+        assert alarm.examples == 200 and bool(alarm.alarms) == (size > 1.0)
+
+
 @pytest.mark.parametrize(
     ("make", "words"),
     [
@@ -249,6 +257,7 @@ def test_alarms_are_those_of_the_definition_whatever_the_batches():
         (lambda: ClassificationMeasures(fading=0.5, window=3), "window"),
         (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a"], [[1.0, 2.0, 3.0]]), "scores"),
         (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a", "b"]), "y_pred"),
+        (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a"], None, [[2.0, -1.0]]), "probabilities"),
         (lambda: RegressionMeasures().update([1.0], [np.nan]), "y_pred"),
         (lambda: ErrorComparison(0.0), "level"),
         (lambda: ErrorComparison().update([True], [True, False]), "first_wrong"),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 _SMALLEST = 1e-15  # probability in the log loss; smaller ones are raised to it
+_ROUNDING = 1e-6  # by which a probability may pass 1
 _LARGEST = 1e140  # error in a sum of squares: the sum stays finite
 _PLACES = 32  # bits of a label's place, in a pair's key
 _NOT_PREDICTED = (1 << _PLACES) - 1  # in place of the predicted label's
@@ -202,6 +203,8 @@ class ClassificationMeasures(_Measures):
                     )
                 if np.isnan(given).any():
                     raise ValueError(f"{who}: {name} must be numbers, got NaN. Leave {name} out where there are none.")
+                if name == "probabilities" and (np.abs(given - 0.5) > 0.5 + _ROUNDING).any():
+                    raise ValueError(f"{who}: probabilities must be in [0, 1], got others. Give scores as scores.")
         for name, column in zip(("y_pred", "scores", "probabilities"), columns[1:], strict=True):
             if column is not None and len(column) != n:
                 raise ValueError(f"{who}: {name} must have a row for each of the {n} labels, got {len(column)}.")

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+_LARGEST = 1e140  # loss: the sums stay finite
+
 
 class DriftAlarm:
     """Watch the error of a learner along a stream, and raise an alarm where it rises (Page-Hinkley).
@@ -95,11 +97,12 @@ class DriftAlarm:
         x = np.asarray(losses, float).ravel()
         if not np.isfinite(x).all():
             raise ValueError("DriftAlarm: losses must be finite, got NaN or infinity among them.")
-        before = len(self.alarms)
+        before, x = len(self.alarms), np.clip(x, -_LARGEST, _LARGEST)
         while len(x):
             n = self._n + np.arange(1, len(x) + 1)
             totals = np.cumsum([self._total, *x])[1:]  # (in the order of the rows, so that batches do not matter)
-            m = np.cumsum([self._m, *(x - totals / n - self.tolerance)])[1:]
+            with np.errstate(under="ignore"):
+                m = np.cumsum([self._m, *(x - totals / n - self.tolerance)])[1:]
             lowest = np.minimum(np.minimum.accumulate(m), self._lowest)
             raised = np.flatnonzero((m - lowest > self.threshold) & (n >= self.least))
             if not len(raised):
