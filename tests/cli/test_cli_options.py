@@ -264,6 +264,17 @@ def test_evaluate_counts_unknown_labels_as_mistakes(tsv, tmp_path, run):
     assert run("evaluate", model, numbers)[0] == 1
 
 
+@pytest.mark.parametrize("spelled", [("1.0", "0.0"), ("true", "false"), ('"yes"', '"no"')])
+def test_evaluate_refuses_a_file_none_of_whose_labels_is_the_model_s(spelled, tmp_path, run):
+    model, data, other = tmp_path / "m", tmp_path / "a.csv", tmp_path / "b.jsonl"
+    data.write_text("label,x\n" + "1,2.5\n0,-1.5\n" * 20)
+    other.write_text("".join(f'{{"label": {spelled[k % 2]}, "x": {2.5 - 4 * (k % 2)}}}\n' for k in range(8)))
+    assert run("train", data, "--labels", "str", "--save", model, "--quiet")[0] == 0
+    assert "0.00 %" in run("evaluate", model, data)[1]
+    code, out, err = run("evaluate", model, other)
+    assert (code, out) == (1, "") and "a label must be one of the model's (0, 1), got none of them, but " in err
+
+
 @pytest.mark.parametrize("options", [(), ("--numbers", "raw"), ("--text", "t")])
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
 def test_evaluate_does_not_read_the_weights_of_training(format, options, tmp_path, run):
@@ -287,14 +298,15 @@ def test_evaluate_does_not_read_the_weights_of_training(format, options, tmp_pat
 def test_evaluate_takes_memory_for_the_pairs_of_labels_that_occur(tsv, tmp_path, run, monkeypatch):
     model, many = tmp_path / "model", [(f"l{k}", f"w{k}") for k in range(5_000)]
     run("train", tsv, "--bits", 10, "--save", model, "--quiet")
-    new = write_tsv(tmp_path / "new.tsv", many)
+    new = write_tsv(tmp_path / "new.tsv", [*many, next(each for each in texts(20, 4) if each[0] == "ham")])
     tracemalloc.start()
     try:
         page = run("evaluate", model, new)[1]
         assert tracemalloc.get_traced_memory()[1] < 60e6  # (a matrix of all labels: 200 MB)
     finally:
         tracemalloc.stop()
-    assert "error     100.00 % (5,000 mistakes)" in page and len(page.splitlines()) > 10_000
+    assert "error     99.98 % (5,000 mistakes)" in page and len(page.splitlines()) > 10_000
+    new = write_tsv(tmp_path / "new.tsv", many)
     run("train", new, "--bits", 4, "--save", model, "--quiet")
     confusion = json.loads(run("evaluate", model, new, "--json")[1])["confusion"]
     assert len(confusion) == 5_000 and {sum(row.values()) for row in confusion.values()} == {1} and len(confusion["l7"]) == 1

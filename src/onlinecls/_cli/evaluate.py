@@ -27,6 +27,12 @@ def evaluate(options) -> None:
             progress.say(skipped_lines(stream.n_skipped, stream.skipped))
     if not measures.examples:
         raise ValueError(f"{options.data[0]}: must have an example, got none. There is nothing to evaluate.")
+    if not is_regressor(learner) and not any(map(measures.found.support, learner.classes_.tolist())):
+        theirs, mine = (", ".join(map(shown_label, labels[:5])) for labels in (measures.strange, learner.classes_.tolist()))
+        raise ValueError(
+            f"{options.data[0]}: a label must be one of the model's ({mine}), got none of them, but {theirs}. Spell them alike: "
+            "1, 1.0 and true are different texts."
+        )
     print(json.dumps({"model": options.model, **measures.as_dict()}) if options.json else measures.page())
 
 
@@ -86,6 +92,11 @@ class _Classes:
         probabilities = self.learner.predict_proba(X) if hasattr(self.learner, "predict_proba") else None
         self.found.update(y, self.learner.predict(X), self.learner.decision_function(X), probabilities)
 
+    @property
+    def strange(self) -> list:
+        """The labels that the model does not know, sorted."""
+        return sorted(set(self.found.labels).difference(self.learner.classes_.tolist()))
+
     def errors(self) -> dict:
         return {"examples": self.examples, "mistakes": int(self.found.mistakes), "error": self.found.error}
 
@@ -95,7 +106,7 @@ class _Classes:
 
     def as_dict(self) -> dict:
         found, known = self.found, self.learner.classes_.tolist()
-        labels = [*known, *sorted(set(found.labels).difference(known))]
+        labels = [*known, *self.strange]
         classes = {
             shown_label(label): {
                 "examples": int(found.support(label)), "predicted": int(found.predicted(label)),
