@@ -110,7 +110,7 @@ cdef inline void apply_step_some(int geometry, floating[::1] state, PassContext*
                                  const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """Apply the steps of some vectors, feature by feature, and update their average (see `averaged`).
 
-    A weight and its correction change together: who reads meanwhile finds a step of which a part has been taken, no other model.
+    A concurrent reader sees a partly applied step, never a weight without its correction: both change together.
     """
     cdef Py_ssize_t k, i, j, a, b, room = context.layout.room, gap = 0 if geometry == ADDITIVE else room, width = room + gap
     cdef double before = 0.0, rounds = averaged(context)

@@ -156,7 +156,7 @@ cdef class Lock:
 
 
 cdef class Copying:
-    """The context of `Lock.copying`, which a thread may nest."""
+    """Keep other threads from changing the model: the context of `Lock.copying`, which a thread may nest."""
 
     def __init__(self, Lock lock):
         self.lock = lock

@@ -20,7 +20,7 @@ SHARED: dict[str, int] = ascent.SHARED
 class AscentState(State, ascent.AscentModel):
     """Dual ascent with the squared norm as its regularizer.
 
-    values : θ, and other arrays as in ascent.pyx. shared : float64, the numbers of the model and of each of its groups.
+    values : θ, and other arrays as in dual_ascent.pyx. shared : float64, the numbers of the model and of each of its groups.
     """
 
     geometry = "additive"

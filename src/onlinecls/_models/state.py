@@ -78,7 +78,7 @@ class Counted:
     PARTS: tuple[str, ...] = ()  # the parts of a model but LEARNT_WITH
     LEARNT_WITH = ("params", "classes", "is_open", "units", "youth")
     COUNTERS = model.COUNTERS
-    IS_LOCAL = False  # whether a row changes nothing but its own columns and the constant one, and all begin alike
+    IS_LOCAL = False  # True if a row changes only its own columns and the constant one, and all columns start equal
     params: Any
     classes: np.ndarray | None = None
     is_open = False
@@ -352,7 +352,7 @@ class State(OfFile, model.Model):
         return new
 
     def spread(self, before: Self, columns: np.ndarray) -> Self:
-        """Return this model, of some columns of X and one that no row has, as a model of all, in the arrays of `before`.
+        """Scatter a model of few columns, and one that no row has, into the arrays of `before`, which has all columns.
 
         before : one of the same classes, which has learnt from no other columns.
         """
@@ -438,7 +438,7 @@ class State(OfFile, model.Model):
         return joined
 
     def _widened(self, old: np.ndarray, fresh: tuple[float, ...], room: int) -> np.ndarray:
-        """Return numbers of all vectors, so many for each feature, with room for more vectors."""
+        """Copy numbers of all vectors, len(fresh) for each feature, into an array with room for more vectors."""
         n, size, used = len(fresh) * (self.n_features + 1), old.itemsize, self.n_columns * old.itemsize
         new, begin = np.zeros(n * room, old.dtype), np.repeat(np.array(fresh, old.dtype)[:, None], room, axis=1)
         runs, wide, step = old.view(np.uint8).reshape(n, -1), new.view(np.uint8).reshape(n, room * size), len(fresh) * _BLOCK

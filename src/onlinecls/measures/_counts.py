@@ -129,7 +129,7 @@ class ClassificationMeasures(_Measures):
     fading : float in [0, 1), default=0.0
         A row counts ``(1 - fading)**k`` after k more rows. 0: all rows alike.
     window : int or None, default=None
-        Count the last so many rows only; they are kept, and counted when a measure is read. None: all rows.
+        Count only the last `window` rows, which are kept, and counted when a measure is read. None: all rows.
 
     Attributes
     ----------

@@ -176,7 +176,7 @@ class Texts:
         self.n_chars += len(text)
 
     def extend(self, texts: list, start: int, stop: int) -> int:
-        """Append texts that need no check, as many of these as the batch still takes; return where the rest begins."""
+        """Append trusted texts until the batch is full; return the first one left."""
         sizes = list(map(len, texts[start:stop]))
         n = n_until(sizes, _BATCH_CHARS - self.n_chars)
         self.texts += texts[start : start + n]

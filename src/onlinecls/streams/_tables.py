@@ -225,7 +225,7 @@ class TableRows:
         return -(-BATCH_NUMBERS // max(self.n_numbers, 1)) - n_rows
 
     def extend(self, numbers: np.ndarray, start: int, stop: int) -> int:
-        """Append rows of valid numbers, as many of these as the batch still takes; return where the rest begins."""
+        """Append rows of valid numbers until the batch is full; return the first one left."""
         stop = min(stop, start + self._room)
         self.tables += [self._table(), numbers[start:stop].astype(self.dtype)]
         self.rows = []
@@ -318,7 +318,7 @@ class WholeRows:
         self.n_values += len(row)
 
     def extend(self, rows, start: int, stop: int) -> int:
-        """Append rows that need no check, as many of these as the batch still takes; return where the rest begins."""
+        """Append trusted rows until the batch is full; return the first one left."""
         if isinstance(rows, TextTable):
             sizes = [rows.shape[1]] * (stop - start)
         else:

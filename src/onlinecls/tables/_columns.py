@@ -86,7 +86,7 @@ def untyped(values: list) -> Column:
 def read_table(who: str, X: Any, live: Callable[[int], np.ndarray]) -> tuple[int, dict[str, Column], np.ndarray]:
     """Return the number of rows, the columns by their names, and where rows have a weight > 0.
 
-    live : tells the last of a number of rows.
+    live : function of the number of rows that returns which of them have a weight > 0.
     """
     if isinstance(X, Mapping):
         n, columns = _of_mapping(who, X)

@@ -64,12 +64,12 @@ class TableVectorizer(Estimator):
     standardised, and the sine and cosine of the part of its day, week and year (of 365.2425 days); dates with a time zone are
     read in UTC. A list of numbers becomes as many numbers.
 
-    The kind of a value depends on how rows are grouped in no way: a column with a type (of numbers, dates, categories) has that
-    type's kind; in any other column each value has its own, so that ``"12"``, ``"$12"``, ``"12%"`` and ``"1,234.5"`` are numbers,
+    The kind of a value does not depend on the batches: a column with a type (of numbers, dates, categories) has that type's
+    kind; in any other column each value has its own, so that ``"12"``, ``"$12"``, ``"12%"`` and ``"1,234.5"`` are numbers,
     ``"2024-05-01"`` and ``"2024-05-01T10:30"`` are dates, and ``""``, ``"?"``, ``"-"``, ``"NA"``, ``"NaN"``, ``"nan"`` and
     ``"null"`` are missing. Digits, an e and digits (``"12e45678"``) are a name in a column that has had names and no numbers in
-    the rows before; a text whose number is beyond 1e150 is a name, too. Any split of a stream into calls gives the same rows, to
-    the last bit.
+    the rows before; a text whose number is beyond 1e150 is a name, too. Any split of a stream into calls gives the same rows,
+    to the last bit.
 
     Features get the first `slots` columns in the order in which they appear. Later ones, and the words of texts, are hashed into
     the 2^bits columns behind, so that the width never changes.
@@ -125,8 +125,8 @@ class TableVectorizer(Estimator):
 
     Notes
     -----
-    A row of weight 0 is learnt in no way, and `learn_transform` returns zeros for it. Statistics have the row in them where it is
-    learnt (`learn_transform`), and do not where it is predicted (`transform`).
+    A row of weight 0 is ignored, and `learn_transform` returns zeros for it. `learn_transform` standardises a row by statistics
+    that include it, `transform` by those before it.
 
     References
     ----------
