@@ -106,7 +106,7 @@ lint: $(VENV)/.lint
 types: $(VENV)/.package
 	$(BIN)/python -m pip install --quiet pyright
 	$(BIN)/pyright --pythonpath $(BIN)/python tests/promises/test_typical_code.py
-	$(BIN)/pyright --pythonpath $(BIN)/python --verifytypes onlinecls --ignoreexternal
+	cd / && $(CURDIR)/$(BIN)/pyright --pythonpath $(CURDIR)/$(BIN)/python --verifytypes onlinecls --ignoreexternal
 
 # The site, in docs/_build/html, with its gallery; nothing is read from the network. Serve it: python -m http.server -d docs/_build/html
 docs: $(VENV)/.package $(VENV)/.docs

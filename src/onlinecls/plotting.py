@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from ._estimators.committee import CommitteeClassifier, CommitteeRegressor
     from ._input.types import XY, XYWeight
@@ -334,6 +334,9 @@ class CommitteeDisplay(_Display):
     >>> display = CommitteeDisplay.from_estimator(CommitteeClassifier(), load_sms_spam())  # doctest: +SKIP
     """
 
+    names: list[str]
+    examples: NDArray[Any]
+    weights: NDArray[Any]
     lines_: dict[str, Line2D]
 
     def __init__(self, *, names: list[str], examples: ArrayLike, weights: ArrayLike) -> None:

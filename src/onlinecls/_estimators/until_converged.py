@@ -36,6 +36,7 @@ class UntilConverged(OnlineLearner):
     """Base of the PA learners: `fit` with `loss_tol` cycles until no squared loss exceeds it."""
 
     loss_tol: float | None
+    n_iter_: int
 
     def _check_parameters(self, values: dict) -> None:
         super()._check_parameters(values)

@@ -38,7 +38,7 @@ class Rows:
     def __init__(self, data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, n_rows: int, n_features: int):
         self.data, self.indices, self.indptr, self.n_rows, self.n_features = data, indices, indptr, n_rows, n_features
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> tuple[Any, ...]:
         return Rows, (self.data, self.indices, self.indptr, self.n_rows, self.n_features)
 
     def __repr__(self) -> str:
