@@ -38,7 +38,7 @@ def labels_of(learner, options) -> str:
         return "number"
     if learner.__sklearn_is_fitted__() and learner.classes_.dtype.kind not in "US":
         return "number"
-    if learner.__sklearn_is_fitted__():  # (behind names, a file of another task must not bring classes of its own)
+    if learner.__sklearn_is_fitted__():  # (a file of another task must not bring classes of its own beside names)
         return "auto" if are_names(learner.classes_.tolist()) else "str"
     return "str" if any(_number_of(label) is None for label in options.classes or ()) else options.labels or "auto"
 
