@@ -8,7 +8,7 @@ from onlinecls import OnlineToBatch, _core, _registry, _saving, load
 from onlinecls._cli import capacity, main, parameters, stopping
 from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model, p_norm
-from onlinecls._estimators import base
+from onlinecls._estimators import epochs
 from onlinecls._estimators import follow_the_leader as leader
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._estimators import threads as threads
@@ -18,8 +18,7 @@ from onlinecls._models import calibration
 from onlinecls._models import dual_ascent as ascent_state
 from onlinecls._models import follow_the_leader as leader_state
 from onlinecls._models.kernels import Kernel, Unstacked
-from onlinecls._models.state import State
-from onlinecls._models.states import STATES
+from onlinecls._models.state import STATES, State
 from onlinecls._pipeline import _steps as steps
 
 ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
@@ -98,7 +97,7 @@ def arrays(learner):
 
 def again(learner):
     """Inside, rows count as learnt before: probabilities learn nothing from them."""
-    return nullcontext() if isinstance(learner, OnlineToBatch) else base.learning(learner, again=True)
+    return nullcontext() if isinstance(learner, OnlineToBatch) else epochs.learning(learner, again=True)
 
 
 def predict_on_the_way(learner, X, y, sample_weight=None):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from . import streams as streams
     from . import tables as tables
     from . import text as text
+    from ._estimators.adagrad import AdaGradClassifier as AdaGradClassifier
     from ._estimators.baselines import HedgeClassifier as HedgeClassifier
     from ._estimators.baselines import OGDClassifier as OGDClassifier
     from ._estimators.baselines import OGDRegressor as OGDRegressor
@@ -32,11 +33,9 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._estimators.committee import CommitteeRegressor as CommitteeRegressor
     from ._estimators.dual_ascent import DualAscentClassifier as DualAscentClassifier
     from ._estimators.dual_ascent import DualAscentRegressor as DualAscentRegressor
-    from ._estimators.first_order import AdaGradClassifier as AdaGradClassifier
     from ._estimators.first_order import PassiveAggressiveClassifier as PassiveAggressiveClassifier
     from ._estimators.first_order import PassiveAggressiveRegressor as PassiveAggressiveRegressor
     from ._estimators.first_order import Perceptron as Perceptron
-    from ._estimators.first_order import PNormPerceptron as PNormPerceptron
     from ._estimators.follow_the_leader import FoReLClassifier as FoReLClassifier
     from ._estimators.kernel import KernelOnlineClassifier as KernelOnlineClassifier
     from ._estimators.kernel import KernelOnlineOneClass as KernelOnlineOneClass
@@ -47,6 +46,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._estimators.multiplicative import MultiplicativePassiveAggressiveRegressor as MultiplicativePassiveAggressiveRegressor
     from ._estimators.one_class import PassiveAggressiveOneClass as PassiveAggressiveOneClass
     from ._estimators.online_to_batch import OnlineToBatch as OnlineToBatch
+    from ._estimators.p_norm import PNormPerceptron as PNormPerceptron
     from ._estimators.saving import load as load
     from ._estimators.second_order import AROWClassifier as AROWClassifier
     from ._estimators.second_order import AROWRegressor as AROWRegressor

@@ -85,6 +85,20 @@ class Options(NamedTuple):
         return ("one of " if len(self.values) > 1 else "") + ", ".join(repr(v) for v in self.values)
 
 
+class OfType(NamedTuple):
+    """The values that pass a test, like `callable`, with the words for them."""
+
+    test: Callable[[Any], bool]
+    words: str
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        return self.test(value)
+
+    def __str__(self) -> str:
+        return self.words
+
+
 class Either(NamedTuple):
     """A value in one range or another."""
 
@@ -95,7 +109,8 @@ class Either(NamedTuple):
         return any(value in r for r in self.ranges)
 
     def __str__(self) -> str:
-        return " or ".join(str(r) for r in self.ranges)
+        texts = [str(each) for each in self.ranges]
+        return (", or " if any(", " in text for text in texts[:-1]) else " or ").join(texts)
 
 
 class Units(NamedTuple):
@@ -143,6 +158,48 @@ class Default(NamedTuple):
         return self.number * scale * (units.epochs if self.epochs else 1.0)
 
 
+class Conflict(NamedTuple):
+    """Parameters that exclude each other.
+
+    names : the parameter that must change, and those to show with it. must : what it must be, with {fields} for parameters.
+    occurs : whether an estimator's parameters are in conflict. why : the end of the error.
+    """
+
+    names: tuple[str, ...]
+    must: str
+    occurs: Callable[[Mapping[str, Any]], bool]
+    why: str
+
+    def error(self, who: str, values: Mapping[str, Any]) -> ValueError:
+        got = " and ".join(f"{name}={values[name]!r}" for name in self.names)
+        return ValueError(f"{who}: {self.names[0]} must be {self.must.format_map(values)}, got {got}: {self.why}")
+
+
+NO_SUM = Conflict(("average",), "False", lambda v: bool(v["average"]), (
+    "the scale of all weights changes with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has "
+    "other ways to one model."
+))
+NO_THRESHOLD = Conflict(("average", "l1"), "False with l1 > 0", lambda v: bool(v["average"] and v["l1"] > 0.0), (
+    "the weights then change on every row, so that their average has no O(nnz) form."
+))
+NO_GROWTH = Conflict(
+    ("average",), "False with regularizer='entropic' and sigma='auto'", lambda v: bool(v["average"] and v["sigma"] in AUTO),
+    "with a growing sigma, the weights are not one common number times the stored ones. Use a number for sigma, or "
+    "regularizer='euclidean'.",
+)
+NO_AVERAGE = Conflict(("average",), "False", lambda v: bool(v["average"]), (
+    "each w is optimal for all rows so far, and every weight may change in any round. Use DualAscentClassifier for an average."
+))
+_ONLY_LAST = "only the last weights have no larger loss, on all rows. Leave one of the two out."
+CYCLES = tuple(
+    Conflict((name,), "False with loss_tol", lambda v, name=name: bool(v["loss_tol"] is not None and v.get(name)), _ONLY_LAST)
+    for name in ("average", "early_stopping")
+)
+NO_KEYWORDS = Conflict(
+    ("kernel_params",), "None for kernel={kernel!r}", lambda v: bool(v["kernel_params"] and not callable(v["kernel"])),
+    "they are the keyword arguments of a callable kernel. Use gamma, degree and coef0.",
+)
+
 NONE = Options((None,))
 AUTO = Options(("auto",))
 POSITIVE = Real(0.0)
@@ -174,6 +231,9 @@ EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the varianc
 R = Either((AUTO, POSITIVE), hint="r is the noise variance of one row: 0.01 to 10 times the squared length of a row.")
 FORGETTING = Real(0.0, 0.1, True, True, hint="Each row lets the variances grow by 1/(1 - forgetting).")
 ONE_R = Either((NONE, POSITIVE), hint=R.hint)
+NO_PENALTY = Options(
+    (None,), "Online learners of this library take no penalty; for L1 see AdaGradClassifier(update='dual_averaging', l1=...)."
+)
 STEP = Either((AUTO, POSITIVE), hint="It is the size of a step.")
 VARIANCE = Either((AUTO, POSITIVE), hint="It is the variance of each weight before the first row.")
 AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
@@ -253,7 +313,7 @@ class Algorithm(NamedTuple):
     depend on parameters. paper : its source. tasks : the loops that the estimator runs it in, ("binary", "multiclass"),
     ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or ("leader",) where all rows are kept.
     merge : how models of parts of a stream are merged, a key of MERGES; or else why they cannot be. theorems : the functions of
-    `bounds` that apply to it; `follow` uses the first.
+    `bounds` that apply to it; `follow` uses the first. conflicts : parameters that exclude each other.
     """
 
     name: str
@@ -272,6 +332,7 @@ class Algorithm(NamedTuple):
     tasks: tuple = ("binary", "multiclass")
     merge: str = "mean"
     theorems: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
 
     def __reduce__(self) -> tuple:
         return _named, (self.name,)
@@ -281,6 +342,10 @@ class Algorithm(NamedTuple):
         found = {name: default.value(units) for name, default in self.units.items() if values[name] in default}
         if values.get("intercept_scaling") in AUTO:
             found["intercept_scaling"] = units.constant
+        if not units.scale and self.awaits_scale(values):  # without an intercept, rows of zeros move nothing
+            found["intercept_scaling"] = 0.0
+            if values.get("initial_variance") in AUTO:
+                found["initial_variance"] = 0.0
         return {**values, **found}
 
     def awaiting(self, values: Mapping[str, object]) -> list[str]:
@@ -289,7 +354,7 @@ class Algorithm(NamedTuple):
 
     def awaits_scale(self, values: Mapping[str, object]) -> bool:
         """Return True if a number of the model depends on the units of X."""
-        constant = values.get("fit_intercept") and values["intercept_scaling"] in AUTO
+        constant = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
         return bool(constant or self.awaiting(values))
 
     def kernel_params(self, values: Mapping[str, object]) -> dict:
@@ -312,26 +377,29 @@ class Algorithm(NamedTuple):
 
 
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
-    Algorithm("perceptron", "perceptron", "additive", "Perceptron", {"eta0": STEP}, selects={"aggressive": False}, margin=0.0,
+    Algorithm("perceptron", "perceptron", "additive", "Perceptron", {"eta0": STEP, "penalty": NO_PENALTY},
+              selects={"aggressive": False}, margin=0.0,
               units={"eta0": Default(1.0, 0)}, trials=({"eta0": 0.75},), theorems=("perceptron", "fixed_rate", "lemma_1"),
               title="Perceptron", paper="ICML 2008 tutorial, III; NAROW, section 2"),
-    Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", {"eta0": STEP},
+    Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", {"eta0": STEP, "penalty": NO_PENALTY},
               selects={"aggressive": True}, units={"eta0": Default(1.0, -2)}, trials=({"eta0": 0.375},),
               theorems=("fixed_rate", "lemma_1"), title="Aggressive Perceptron", paper="ICML 2008 tutorial, DA1"),
     Algorithm("p_norm", "perceptron", "p_norm", "PNormPerceptron", {"p": POWER, "radius": RADIUS}, selects={"aggressive": False},
               margin=0.0, trials=({"p": 3.3}, {"p": 18.0}, {"p": 2}), theorems=("p_norm", "fixed_rate", "lemma_1"),
-              title="p-norm Perceptron", paper="NAROW, section 4.1"),
+              conflicts=(NO_SUM,), title="p-norm Perceptron", paper="NAROW, section 4.1"),
     Algorithm("aggressive_p_norm", "aggressive_p_norm", "p_norm", "PNormPerceptron", {"p": POWER, "radius": RADIUS},
               selects={"aggressive": True}, trials=({"p": 6.0, "radius": 1.7}, {"p": 2.5, "radius": 0.9}),
-              theorems=("p_norm", "lemma_1"), title="Aggressive p-norm Perceptron", paper="NAROW, section 4.1 (aggressive)"),
+              theorems=("p_norm", "lemma_1"), conflicts=(NO_SUM,),
+              title="Aggressive p-norm Perceptron", paper="NAROW, section 4.1 (aggressive)"),
     Algorithm("pa1", "pa1", "additive", "PassiveAggressiveClassifier", {"C": AGGRESSIVENESS, "margin": ROW_MARGIN},
               selects={"loss": "hinge"},
               trials=({"C": 0.02}, {"C": math.inf}, {"C": 0.3, "margin": 2.5}, {"C": 0.3, "margin": 0.4}),
-              theorems=("passive_aggressive", "margin_corollary", "distance"), title="PA-I (PA with C=inf)",
+              theorems=("passive_aggressive", "margin_corollary", "distance"), conflicts=CYCLES, title="PA-I (PA with C=inf)",
               paper="PA, section 3; ICML 2008 tutorial, III"),
     Algorithm("pa2", "pa2", "additive", "PassiveAggressiveClassifier", {"C": AGGRESSIVENESS, "margin": ROW_MARGIN},
               selects={"loss": "squared_hinge"}, trials=({"C": 0.05}, {"C": math.inf}, {"C": 0.3, "margin": 2.5}),
-              theorems=("passive_aggressive", "margin_corollary", "distance"), title="PA-II", paper="PA, section 5"),
+              theorems=("passive_aggressive", "margin_corollary", "distance"), conflicts=CYCLES,
+              title="PA-II", paper="PA, section 5"),
     Algorithm("sop", "sop", "potential", "SecondOrderPerceptron", {"r": EVIDENCE, "initial_variance": VARIANCE},
               selects={"aggressive": False}, margin=0.0, units=PRIOR, trigger="lookahead_mistake",
               trials=({"r": 2.0, "initial_variance": 1.0}, {"r": 0.8, "initial_variance": 0.5}),
@@ -377,22 +445,22 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NOT_NEGATIVE},
               selects={"update": "dual_averaging", "matrix": "diagonal"}, units=ADAGRAD,
               trials=({"eta0": 0.4, "delta": 0.3, "l1": 0.004}, {"eta0": 0.4, "delta": 0.3, "l1": 0.0}), merge="sum",
-              title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
-    Algorithm("full_adagrad_md", "adagrad", "additive", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NO_L1},
+              conflicts=(NO_THRESHOLD,), title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
+    Algorithm("full_adagrad_md", "adagrad", "full_mirror", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NO_L1},
               selects={"update": "mirror_descent", "matrix": "full"}, units=ADAGRAD, trials=({"eta0": 0.4, "delta": 0.3},),
               merge="mean, squares add", title="AdaGrad with the full matrix (mirror descent)", paper="NAROW's baseline [9]"),
-    Algorithm("full_adagrad_da", "adagrad", "additive", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NO_L1},
+    Algorithm("full_adagrad_da", "adagrad", "full_dual", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NO_L1},
               selects={"update": "dual_averaging", "matrix": "full"}, units=ADAGRAD, trials=({"eta0": 0.4, "delta": 0.3},),
               merge="sum", title="AdaGrad with the full matrix (dual averaging)", paper="NAROW's baseline [9]"),
     Algorithm("multiplicative_pa", "multiplicative", "sinh", "MultiplicativePassiveAggressiveClassifier",
               {"margin": MARGIN, "signed": Boolean(), "norm_bound": NORM_BOUND}, units={"norm_bound": Default(8.0, -1)},
               trigger="own_margin", trials=({"margin": 0.4, "norm_bound": 2.5}, {"margin": 1.5, "norm_bound": 1.0}),
-              theorems=("multiplicative",), title="Multiplicative PA", paper="PA, section 6"),
+              theorems=("multiplicative",), conflicts=(NO_SUM,), title="Multiplicative PA", paper="PA, section 6"),
     Algorithm("multiplicative_pa_regression", "multiplicative", "sinh", "MultiplicativePassiveAggressiveRegressor",
               {"epsilon": EPSILON, "signed": Boolean(), "norm_bound": NORM_BOUND}, margin=0.0, tasks=("regression",),
               units={"norm_bound": Default(1.0, -1)}, trigger="own_margin",
               trials=({"epsilon": 0.3, "norm_bound": 6.0}, {"epsilon": 0.0, "norm_bound": 0.8}), theorems=("multiplicative",),
-              title="Multiplicative PA regression", paper="PA, section 6"),
+              conflicts=(NO_SUM,), title="Multiplicative PA regression", paper="PA, section 6"),
     Algorithm("multiplicative_pa_one_class", "multiplicative_centre", "sinh", "MultiplicativePassiveAggressiveOneClass",
               {"epsilon": BALL, "signed": Boolean(), "norm_bound": NORM_BOUND}, margin=0.0, tasks=("one_class",),
               units={"epsilon": Default(1.0, 1), "norm_bound": Default(1.0, 1)}, trigger="own_margin",
@@ -402,15 +470,15 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
               selects={"loss": "epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               trials=({"C": 0.2, "epsilon": 0.3}, {"C": math.inf, "epsilon": 0.0}), theorems=("passive_aggressive", "distance"),
-              title="PA-I regression (PA with C=inf)", paper="PA, sections 2 and 3; ICML 2008 tutorial, III"),
+              conflicts=CYCLES, title="PA-I regression (PA with C=inf)", paper="PA, sections 2 and 3; ICML 2008 tutorial, III"),
     Algorithm("pa_one_class", "pa1", "centre", "PassiveAggressiveOneClass", {"epsilon": BALL}, margin=0.0, kernel={"C": math.inf},
               tasks=("one_class",), units={"epsilon": Default(1.0, 1)},
               trials=({"epsilon": 1.5}, {"epsilon": 0.4}, {"epsilon": 0.0}), theorems=("one_class",),
-              title="PA one-class (uniclass)", paper="PA, sections 2 and 3 (uniclass)"),
+              conflicts=CYCLES, title="PA one-class (uniclass)", paper="PA, sections 2 and 3 (uniclass)"),
     Algorithm("pa2_regression", "pa2", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
               selects={"loss": "squared_epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               trials=({"C": 0.3, "epsilon": 0.2}, {"C": math.inf, "epsilon": 0.5}), theorems=("passive_aggressive", "distance"),
-              title="PA-II regression", paper="PA, sections 2 and 5"),
+              conflicts=CYCLES, title="PA-II regression", paper="PA, sections 2 and 5"),
     Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor",
               {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING}, margin=0.0, tasks=("regression",),
               units={"r": Default(0.1, 2, epochs=True)},
@@ -430,17 +498,20 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("entropic_da1", "DA1", "entropic", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA1", "loss": "hinge", "regularizer": "entropic"}, units=ENTROPIC,
               trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
-              theorems=("dual_ascent",), title="Dual ascent, DA1, entropic", paper="ICML 2008 tutorial, II to IV"),
+              theorems=("dual_ascent",), conflicts=(NO_GROWTH,),
+              title="Dual ascent, DA1, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("entropic_da2", "DA2", "entropic", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA2", "loss": "hinge", "regularizer": "entropic"}, units=ENTROPIC,
               trials=({"sigma": 0.7, "norm_bound": 3.0}, {"sigma": "auto", "norm_bound": 3.0, "margin": 0.8},
                       {"sigma": 0.7, "norm_bound": 3.0, "signed": False}),
-              theorems=("dual_ascent",), title="Dual ascent, DA2, entropic", paper="ICML 2008 tutorial, II to IV"),
+              theorems=("dual_ascent",), conflicts=(NO_GROWTH,),
+              title="Dual ascent, DA2, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("entropic_da3", "DA3", "entropic", "DualAscentClassifier", DUAL_ASCENT,
               selects={"update": "DA3", "loss": "hinge", "regularizer": "entropic"}, units=ENTROPIC,
               trials=({"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8},
                       {"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8, "signed": False}),
-              theorems=("dual_ascent",), title="Dual ascent, DA3, entropic", paper="ICML 2008 tutorial, II to IV"),
+              theorems=("dual_ascent",), conflicts=(NO_GROWTH,),
+              title="Dual ascent, DA3, entropic", paper="ICML 2008 tutorial, II to IV"),
     Algorithm("logistic", "DA3", "additive", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
               selects={"loss": "log_loss", "regularizer": "euclidean"}, units=LOGISTIC,
               trials=({"sigma": 0.7, "update": "DA1"}, {"sigma": 0.3, "update": "DA3"}), theorems=("dual_ascent",),
@@ -448,7 +519,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("entropic_logistic", "DA3", "entropic", "DualAscentClassifier", {**DUAL_ASCENT, "update": UPDATE},
               selects={"loss": "log_loss", "regularizer": "entropic"}, units=ENTROPIC,
               trials=({"sigma": 0.7, "norm_bound": 3.0, "update": "DA2"}, {"sigma": 0.7, "norm_bound": 3.0, "signed": False}),
-              theorems=("dual_ascent",), title="Online logistic regression, entropic",
+              theorems=("dual_ascent",), conflicts=(NO_GROWTH,), title="Online logistic regression, entropic",
               paper="ICML 2008 tutorial, II and III (log loss)"),
     Algorithm("da_regression", "DA3", "additive", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
               selects={"loss": "absolute", "regularizer": "euclidean"}, tasks=("regression",), units=EUCLIDEAN,
@@ -463,21 +534,24 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               selects={"loss": "absolute", "regularizer": "entropic"}, tasks=("regression",), units=COMMITTEE,
               trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
               theorems=("dual_ascent",),
+              conflicts=(NO_GROWTH,),
               title="Dual ascent regression, entropic, absolute loss (committee of experts: signed=False)",
               paper="ICML 2008 tutorial, I (Example II) to III"),
     Algorithm("entropic_da_squared", "DA3", "entropic", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
               selects={"loss": "squared", "regularizer": "entropic"}, tasks=("regression",), units=COMMITTEE,
               trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
               theorems=("dual_ascent",),
-              title="Dual ascent regression, entropic, squared loss (committee of experts: signed=False)",
+              conflicts=(NO_GROWTH,), title="Dual ascent regression, entropic, squared loss (committee of experts: signed=False)",
               paper="ICML 2008 tutorial, I (Example II) to III"),
     Algorithm("forel", "forel", "additive", "FoReLClassifier", {"sigma": Either((NONE, POSITIVE)), "gap_tol": POSITIVE},
               selects={"loss": "hinge"}, tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
               trials=({"sigma": 2.0, "gap_tol": 1e-06},), merge=ALL_ROWS, theorems=("dual_ascent",),
+              conflicts=(NO_AVERAGE,),
               title="Follow the regularized leader (FoReL)", paper="ICML 2008 tutorial, III (aggressive schemes II)"),
     Algorithm("forel_log", "forel", "additive", "FoReLClassifier", {"sigma": Either((NONE, POSITIVE)), "gap_tol": POSITIVE},
               selects={"loss": "log_loss"}, tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
               trials=({"sigma": 2.0, "gap_tol": 1e-06},), merge=ALL_ROWS, theorems=("dual_ascent",),
+              conflicts=(NO_AVERAGE,),
               title="Follow the regularized leader, log loss", paper="ICML 2008 tutorial, III (aggressive schemes II)"),
     Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "strongly_convex"}, units=OGD,
               trials=({"alpha": 0.1},), theorems=("gradient_descent",), title="Online gradient descent, strongly convex",
@@ -500,7 +574,11 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
 
 # Parameters of the kernel learners: all are checked, whichever algorithm is chosen.
 CONSTANT = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
+NAMED_KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+FUNCTION = OfType(callable, "a callable of two matrices")
 KERNEL = {
+    "kernel": Either((Options(NAMED_KERNELS), FUNCTION)),
+    "kernel_params": Either((NONE, OfType(lambda value: isinstance(value, dict), "a dict"))),
     "gamma": Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products."),
     "degree": Integer(1, 2**31 - 1),
     "coef0": Real(),
@@ -514,7 +592,7 @@ KEPT_ROWS = "its model consists of rows, and a merge would keep those of all sha
 def _kernel(name: str, rule: str, selects: Mapping[str, object], **more: Any) -> Algorithm:
     """Make the row of a rule above in the feature space of a kernel, for classes unless `more` has another estimator."""
     fields = {"estimator": "KernelOnlineClassifier", "params": KERNEL_CLASSIFIER, "title": f"Kernel {name}", "merge": KEPT_ROWS,
-              "paper": "AROW, Lemma 1", "geometry": "kernel", **more}
+              "paper": "AROW, Lemma 1", "geometry": "kernel", "conflicts": (NO_KEYWORDS,), **more}
     return Algorithm("kernel_" + name, rule, selects=selects, **fields)
 
 
@@ -541,7 +619,8 @@ OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
             kernel={"epsilon": 0.0},
             estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
     _kernel("pa_one_class", "pa1", {}, margin=0.0,
-            estimator="KernelOnlineOneClass", params={**KERNEL, "epsilon": NOT_NEGATIVE}, tasks=("one_class",)),
+            estimator="KernelOnlineOneClass", tasks=("one_class",),
+            params={**KERNEL, "kernel": Either((Options(NAMED_KERNELS[:-1]), FUNCTION)), "epsilon": NOT_NEGATIVE}),
     Algorithm("online_to_batch", "", "", "OnlineToBatch",
               {"method": Options(("average", "vote", "validation")),
                "n_snapshots": Integer(2, hint="Each is a copy of the model."),
@@ -562,11 +641,10 @@ ESTIMATORS = frozenset(row.estimator for row in (*ALGORITHMS.values(), *OTHERS.v
 COMPOSED = {"StreamPipeline": "_pipeline"}
 
 #: The files with the estimators, in the order in which they are searched.
-FILES = (
-    "_estimators.second_order", "_estimators.first_order", "_estimators.one_class", "_estimators.multiplicative",
-    "_estimators.dual_ascent", "_estimators.baselines", "_estimators.follow_the_leader", "_estimators.online_to_batch",
-    "_estimators.kernel", "_estimators.committee",
-)
+FILES = tuple(f"_estimators.{name}" for name in (
+    "second_order", "first_order", "p_norm", "adagrad", "one_class", "multiplicative", "dual_ascent", "baselines",
+    "follow_the_leader", "online_to_batch", "kernel", "committee",
+))
 
 
 def estimator_class(name: str) -> type:
@@ -618,4 +696,7 @@ def select(cls: type, values: Mapping[str, object]) -> Algorithm:
     for name, allowed in {**COMMON, **chosen.params}.items():
         if name in values and values[name] not in allowed:
             raise parameter_error(who, name, allowed, values[name])
+    for conflict in chosen.conflicts:
+        if conflict.occurs(values):
+            raise conflict.error(who, values)
     return chosen

@@ -26,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-FORMAT = 1
+FORMAT = 2
 _BEGINNING = b'{"__metadata__":{"format":"onlinecls '
 _UNSIGNED = "0" * 64  # in place of the checksum while it is computed
 _ALIGNMENT = 64

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._compiled import model
-from ._estimators.base import state_of
+from ._estimators.learner import state_of
 from ._input.compat import is_classifier, is_regressor, issparse
 from ._registry import ALGORITHMS, POSITIVE, estimator_class, parameter_error, select
 from .reference.potential import entropy_of_shares

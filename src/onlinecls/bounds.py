@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, overload
 
 import numpy as np
 
-from ._estimators.base import OnlineLearner, state_of
+from ._estimators.learner import OnlineLearner, state_of
 from ._input import validate
 from ._input.compat import is_classifier, is_regressor, issparse
 from ._registry import ALGORITHMS, estimator_class
@@ -452,7 +452,7 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
     if names.isdisjoint(("CommitteeClassifier", "CommitteeRegressor")) or learner.combine != "hedge":
         raise ValueError(f"onlinecls.bounds: committee must have a committee with combine='hedge', got {learner!r}.")
     require(who, learner, {"class_weight": None})
-    if not state_of(learner).params["hedges"]:
+    if not state_of(learner).params.hedges:
         raise ValueError(f"{who}: learner must have learnt with combine='hedge', got one that has with 'arow'. Call fit.")
     *losses, paid = learner.member_losses_
     check_steps(who, learner)

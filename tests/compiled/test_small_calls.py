@@ -200,7 +200,7 @@ def taken(model, X, y, classes=None):
 
 def scored(model, X):
     """Return True if rows are scored without the long way."""
-    return state_of(model).try_decision(model.__dict__, X) is not None
+    return state_of(model).try_decision(X, model.__dict__.get("feature_names_in_")) is not None
 
 
 NAMED = [

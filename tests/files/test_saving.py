@@ -242,7 +242,7 @@ def test_safetensors_reads_the_arrays(saved):
     with safetensors.safe_open(saved, "numpy") as file:
         for name in ("values", "sigma", "correction", "counts", "counters"):
             assert file.get_tensor(name).tolist() == getattr(state_of(learner), name).tolist()
-        assert file.metadata()["format"] == "onlinecls 1"
+        assert file.metadata()["format"] == "onlinecls 2"
 
 
 def test_a_mapped_model_stays_in_the_file_until_it_learns(saved):
@@ -443,9 +443,9 @@ def test_errors_of_load_say_what_came_and_what_to_do(saved):
         ValueError, match=f"must be a file of SHA-256 [0-9a-f]{{64}}, as its header says, got [0-9a-f]{{64}}. {DAMAGED}"
     ):
         load(saved)
-    saved.write_bytes(raw.replace(b'"onlinecls 1"', b'"onlinecls 2"'))
+    saved.write_bytes(raw.replace(b'"onlinecls 2"', b'"onlinecls 3"'))
     refused(
-        saved, f"onlinecls.load: {name} must be of format 1, the one that onlinecls {onlinecls.__version__} reads, got format 2. "
+        saved, f"onlinecls.load: {name} must be of format 2, the one that onlinecls {onlinecls.__version__} reads, got format 3. "
         "Load it with a newer version of onlinecls (pip install --upgrade onlinecls).",
     )
     with pytest.raises(FileNotFoundError):
@@ -523,12 +523,12 @@ def test_a_file_signed_again_without_a_change_loads(saved):
 @pytest.mark.parametrize(
     "begins",
     [
-        b'{"__metadata__":{"format":"onlinecls ', b'{"__metadata__":{"format":"onlinecls 1"}}',
+        b'{"__metadata__":{"format":"onlinecls ', b'{"__metadata__":{"format":"onlinecls 2"}}',
         b'{"__metadata__":{"format":"onlinecls x"}}',
-        b'{"__metadata__":{"format":"onlinecls 1","x":' + b"[" * 100_000,
+        b'{"__metadata__":{"format":"onlinecls 2","x":' + b"[" * 100_000,
         b'{"__metadata__":{"format":"onlinecls ' + b"9" * 5000 + b'"}}',
-        b'{"__metadata__":{"format":"onlinecls 1","sha256":""}}', b'{"__metadata__":{"format":"onlinecls 1","sha256":1}}',
-        b'{"__metadata__":{"format":"onlinecls \xff"}}', b'{"__metadata__":{"format":"onlinecls 1"},"__metadata__":7}',
+        b'{"__metadata__":{"format":"onlinecls 2","sha256":""}}', b'{"__metadata__":{"format":"onlinecls 1","sha256":1}}',
+        b'{"__metadata__":{"format":"onlinecls \xff"}}', b'{"__metadata__":{"format":"onlinecls 2"},"__metadata__":7}',
     ],
     ids=lambda begins: str(begins[:60]),
 )

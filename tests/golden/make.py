@@ -56,7 +56,7 @@ def predictions(learner, rows):
 
 
 if __name__ == "__main__":
-    folder = HERE / "format_1"
+    folder = HERE / "format_2"
     folder.mkdir()
     expected = {}
     for name, learner, rows in models():

@@ -9,6 +9,7 @@ from reference import MODELS, ONE_CLASS, REGRESSION
 import onlinecls
 from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model
+from onlinecls._models.params import MATRICES
 from onlinecls._registry import ALGORITHMS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -22,7 +23,7 @@ def test_a_registry_row_names_an_existing_rule_twin_and_parameters(algorithm):
     if algorithm.rule in IN_ASCENT:
         assert algorithm.geometry in ("additive", "entropic", "experts")
     else:
-        assert algorithm.rule in model.RULES and set(algorithm.geometries) <= set(model.GEOMETRIES)
+        assert algorithm.rule in model.RULES and set(algorithm.geometries) <= {*model.GEOMETRIES, *MATRICES[1:]}
     own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("experts",): {"hedge"}, ("leader",): {"forel", "forel_log"}}
     twins = own.get(algorithm.tasks, MODELS)  # (Hedge's is in test_dual_ascent.py, FoReL's in test_follow_the_leader.py)
     assert algorithm.name in twins, "every algorithm has its slow twin"
@@ -33,7 +34,7 @@ def test_a_registry_row_names_an_existing_rule_twin_and_parameters(algorithm):
 def test_every_compiled_rule_is_offered():
     assert {a.rule for a in ALGORITHMS.values()} == {*model.RULES, *IN_ASCENT}
     offered = {geometry for a in ALGORITHMS.values() for geometry in a.geometries if a.rule in model.RULES}
-    assert offered == set(model.GEOMETRIES)
+    assert offered == {*model.GEOMETRIES, *MATRICES[1:]}
 
 
 @every_algorithm

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._estimators.base import model_bytes
+from .._estimators.learner import model_bytes
 from .._input.validate import available_memory
 
 _MANY_CLASSES = 50  # `require_classes` checks batches with more new labels than this

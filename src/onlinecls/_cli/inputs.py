@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from .._estimators.base import state_of
+from .._estimators.learner import state_of
 from .._estimators.saving import load
 from .._input.compat import is_classifier, is_regressor
 from .._input.escaping import escaped

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .._estimators.base import state_of
+from .._estimators.learner import state_of
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
 from ..tables import units_of, word_of

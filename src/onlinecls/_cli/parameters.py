@@ -56,7 +56,7 @@ def allowed_parameters(name: str) -> list[str]:
 
 def make_learner(parser, option: str, name: str, settings: list[str], dtype: str):
     """Make the estimator of an algorithm from NAME=VALUE texts; wrong ones are usage errors."""
-    from .._estimators.base import check_parameters
+    from .._estimators.learner import check_parameters
 
     algorithm = NAMED[name]
     cls = getattr(onlinecls, algorithm.estimator)

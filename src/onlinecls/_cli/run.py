@@ -10,7 +10,7 @@ import numpy as np
 
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
-from .._estimators.base import state_of
+from .._estimators.learner import state_of
 from .._input.compat import is_regressor
 from .._input.rows import Rows, part_of
 from ..streams import MalformedLineError, are_names

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 
-from .._estimators.base import learning
+from .._estimators.epochs import learning
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
 from .capacity import require_memory

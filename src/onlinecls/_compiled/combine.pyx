@@ -348,11 +348,13 @@ cdef class CommitteeModel(Model):
 
     cdef int bind(self) except -1:
         if self.bound is not self.params:
+            params = self.params
+            given = dict(zip(params._fields, params))   # (without a call of Python, in which a signal might be raised)
             with critical_section(self):        # several threads may read at once
-                self.p.open_classes, self.p.balanced = self.params["open_classes"], self.params["balanced"]
-                self.p.average_from, self.p.limit = -1, self.params["limit"]
-                self.p.r, self.p.forgetting = self.params["r"], self.params["forgetting"]
-                self.bound = self.params
+                self.p.open_classes, self.p.balanced = given["open_classes"], given["balanced"]
+                self.p.average_from, self.p.limit = -1, given["limit"]
+                self.p.r, self.p.forgetting = given["r"], given["forgetting"]
+                self.bound = params
         return 0
 
     cdef Combiner combiner(self, double[::1] room):

@@ -641,11 +641,14 @@ cdef class AscentModel(Model):
 
     cdef int bind(self) except -1:
         if self.bound is not self.params:
+            params = self.params
+            given = dict(zip(params._fields, params))   # (without a call of Python, in which a signal might be raised)
             with critical_section(self):        # several threads may read at once
-                self.q = self.params
-                self.p.open_classes, self.p.balanced = self.params["open_classes"], self.params["balanced"]
-                self.p.average_from = self.params["average_from"]
-                self.bound = self.params
+                self.q = given
+                self.p.open_classes, self.p.balanced, self.p.average_from = (
+                    given["open_classes"], given["balanced"], given["average_from"]
+                )
+                self.bound = params
         return 0
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:

@@ -59,7 +59,7 @@ cdef class Leader:
     cdef Py_ssize_t[::1] active     # rows with a part in the gap
 
     def __init__(self, params, state):
-        self.p = params
+        self.p = dict(zip(params._fields, params))
         self.indices, self.indptr, self.labels, self.weights = state.indices, state.indptr, state.labels, state.weights
         self.alpha, self.theta, self.shared = state.alpha, state.theta, state.shared
         self.k = self.theta.shape[1]
@@ -343,7 +343,7 @@ def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t 
     open_records(&context, state.record, state.records_from)
     context.columns, context.correction, context.budget, context.average_from = leader.k, NULL, QUANTUM, -1
     context.next = first
-    context.open_classes, context.balanced = params["open_classes"], params["balanced"]
+    context.open_classes, context.balanced = params.open_classes, params.balanced
     try:
         with nogil:
             learn_rows(leader, data, &b, &context)

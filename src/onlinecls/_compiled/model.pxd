@@ -2,6 +2,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from .._rules cimport Params
+from .lock cimport Lock
 from .rounds cimport Batch, PassContext, Task
 from .sparse cimport Layout
 
@@ -9,7 +10,9 @@ from .sparse cimport Layout
 cdef class Call:
     """The preconditions of the fast path for small calls of `partial_fit`."""
     cdef tuple others               # the model's arrays beyond those that every model has
-    cdef tuple names, values        # the estimator's parameters, which must still be these objects
+    cdef tuple names, values        # the estimator's attributes that must still be these objects
+    cdef Lock lock
+    cdef object feature_names       # of the estimator, or None
     cdef object parameters, dtype
     cdef object classes             # an array: texts as their code points, `width` each
     cdef list labels                # the classes as Python's objects
@@ -22,7 +25,7 @@ cdef class Call:
 
 cdef class Model:
     cdef public object values, correction, counts, counters     # arrays
-    cdef public object params                           # the parameters of its last pass, a dict
+    cdef public object params                           # the parameters of its last pass, a named tuple
     cdef public object places                           # see `lay_out`
     cdef public Py_ssize_t room
     cdef public object sigma                            # full covariances, or an empty array
@@ -30,9 +33,9 @@ cdef class Model:
     cdef public bint are_seen                           # the rows of the next pass are seen again: no calibration
     cdef public object record                           # array of records, see RECORD; None: none are kept
     cdef public double records_from                     # rounds before its first record
-    cdef object bound                                   # the dict that p was made from
+    cdef object bound                                   # the one that p was made from
     cdef Params p
-    cdef public object columns                          # see Model
+    cdef public object columns, sparse_coef             # see Model
     cdef Call call                                      # None: no fast path
 
     cdef int bind(self) except -1
@@ -40,7 +43,7 @@ cdef class Model:
     cdef int open_platt(self, PassContext* context) except -1
     cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
                    double* correction) except -1
-    cdef table(self, dict estimator, X)
+    cdef table(self, feature_names, X)
     cdef bint learn_few(self, X, y, sample_weight) except -1
     cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1
     cdef int read(self, Task task, rows, const int64_t* indptr, Py_ssize_t n, double* found, Py_ssize_t n_found) except -1

@@ -1,12 +1,12 @@
 """The base of all models, as Python code can use it."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._input.rows import Rows
+from .lock import Lock
 
 RULES: dict[str, int]
 TRIGGERS: dict[str, int]
@@ -48,24 +48,26 @@ class Model:
     correction: NDArray[np.float64]
     counts: NDArray[np.float64]
     counters: NDArray[np.float64]
-    params: dict[str, Any]
+    params: Any
     columns: tuple[NDArray[np.object_], Any] | None
+    sparse_coef: Any
 
     def learn(
         self, task: int, rows: Rows, targets: np.ndarray, weights: NDArray[np.float64], class_weights: NDArray[np.float64],
         order: NDArray[np.int64], predictions: NDArray[np.int32],
     ) -> None:
         """Learn one pass over rows."""
+    def disable_fast_path(self) -> None:
+        """Let all calls take the general path."""
     def enable_fast_path(
-        self, estimator: dict[str, Any], names: Sequence[str] | None, task: int, classes: np.ndarray | None = None,
-        named: object = None,
+        self, same: dict[str, Any], lock: Lock, task: int, feature_names: object, classes: np.ndarray | None, named: object,
     ) -> None:
-        """Enable the fast path while the estimator's parameters of these names stay these objects; None disables it."""
+        """Enable the fast path while these attributes of the estimator stay the same objects."""
     def try_partial_fit(
-        self, estimator: dict[str, Any], X: object, y: object, sample_weight: object, classes: object = None,
+        self, attributes: dict[str, Any], X: object, y: object, sample_weight: object, classes: object = None,
     ) -> bool:
         """Learn a small call and return True; return False, with nothing written, for a call that needs the general path."""
-    def try_decision(self, estimator: dict[str, Any], X: object) -> NDArray[np.float64] | None:
+    def try_decision(self, X: object, feature_names: object = None) -> NDArray[np.float64] | None:
         """Return the scores of a small call, (rows, vectors), or None for a call that needs the general path."""
     def decision(self, rows: Rows, scores: NDArray[np.float64]) -> None:
         """Fill in the scores of rows."""

@@ -179,14 +179,16 @@ cdef class Model:
     places : int64, the place of each class's vector among the `room` that a feature has in `values` and `correction`; None: they
     lie in the order of the classes, and there is no room for more.
     columns : the estimator's feature_names_in_ and the columns of a data frame found to equal them; or None.
+    sparse_coef : the weights as a CSR matrix, from `sparsify` to the next row; or None.
     """
 
     cdef int bind(self) except -1:
         """Convert the parameters to the C struct that the loops read, if they have changed."""
         if self.bound is not self.params:
-            with critical_section(self):        # several threads may read at once
-                params = self.params            # (and the learning one may replace them)
-                self.p = params
+            params = self.params
+            given = dict(zip(params._fields, params))   # (without a call of Python, in which a signal might be raised)
+            with critical_section(self):        # several threads may read at once (and the learning one may replace them)
+                self.p = given
                 self.bound = params
 
     def learn(self, Task task, rows, targets, const double[::1] weights, const double[::1] class_weights,
@@ -260,18 +262,20 @@ cdef class Model:
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
-    def enable_fast_path(self, dict estimator, names, Task task, classes=None, named=None):
-        """Enable the fast path while the estimator's parameters of these names stay these objects; None disables it.
+    def disable_fast_path(self):
+        """Let all calls take the general path."""
+        self.call = None
 
-        classes : the estimator's classes. named : a `classes` argument that has just been found to equal them; or None.
+    def enable_fast_path(self, dict same, Lock lock, Task task, feature_names, classes, named):
+        """Enable the fast path while these attributes of the estimator, its parameters among them, stay the same objects.
+
+        lock : around the model. feature_names : of the estimator, or None. classes : the labels. named : a `classes` argument that
+        has just been found to equal them; or None.
         """
         cdef Call call = Call()
-        if names is None:
-            self.call = None
-            return
         call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
             [part is one for one in (self.values, self.counts, self.counters, self.correction)])])
-        call.names, call.values = tuple(names), tuple([estimator[name] for name in names])
+        call.names, call.values, call.lock, call.feature_names = tuple(same), tuple(same.values()), lock, feature_names
         call.classes, call.labels, call.width = classes, None if classes is None else classes.tolist(), 0
         if classes is not None and classes.dtype.kind == "U":
             call.classes, call.width = np.ascontiguousarray(classes).view(np.uint32), classes.dtype.itemsize // 4
@@ -281,39 +285,38 @@ cdef class Model:
         elif type(named) in (list, tuple) and all([type(label) in PLAIN for label in named]):
             call.named = named[:]
         call.task, call.parameters = task, self.params
-        call.n_features, call.dtype = estimator["n_features_in_"], self.values.dtype
+        call.n_features, call.dtype = self.n_features, self.values.dtype
         self.call = call
 
-    def try_partial_fit(self, dict estimator, X, y, sample_weight, classes=None):
-        """Learn a small call and return True; return False, with nothing written, for a call that needs the general path."""
+    def try_partial_fit(self, dict attributes, X, y, sample_weight, classes=None):
+        """Learn a small call and return True; return False, with nothing written, for a call that needs the general path.
+
+        attributes : the estimator's, those among them that must have stayed the same.
+        """
         cdef Call call = self.call
-        cdef Lock lock
         cdef Py_ssize_t i
         if call is None or self.params is not call.parameters:
             return False
         for i in range(len(call.names)):
-            if estimator.get(call.names[i]) is not call.values[i]:
+            if attributes.get(call.names[i]) is not call.values[i]:
                 return False
         if classes is not None and not is_the_same(classes, call.named):
-            return False
-        lock = estimator.get("_lock")
-        if lock is None or "_sparse_coef" in estimator:
             return False
         for i in range(len(call.others)):
             if not call.others[i].flags.writeable:
                 return False
-        if not lock.try_learn():
+        if not call.lock.try_learn():
             return False
         try:
             self.bind()                 # (a copy may have learnt no row yet)
-            return self.learn_few(X if "feature_names_in_" not in estimator else self.table(estimator, X), y, sample_weight)
+            return self.learn_few(X if call.feature_names is None else self.table(call.feature_names, X), y, sample_weight)
         finally:
-            lock.end_learning()
+            call.lock.end_learning()
 
-    cdef table(self, dict estimator, X):
+    cdef table(self, feature_names, X):
         """Return a data frame with the known columns as an array; None for anything else."""
         known = self.columns
-        if known is None or known[0] is not estimator["feature_names_in_"]:
+        if known is None or known[0] is not feature_names:
             return None
         return table_of(X, known[1], self.values.dtype)
 
@@ -355,6 +358,7 @@ cdef class Model:
         self.enter(&b, &context, start_of_counts, n_classes, start_of_counters, start_of_correction)
         b.n = b.n_rows = n
         b.indptr, b.weights, b.targets, b.labels = indptr, weights, targets, labels if targets == NULL else NULL
+        self.sparse_coef = None
         try:
             self.run(call.task, rows, &b, &context)
         finally:
@@ -378,13 +382,15 @@ cdef class Model:
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
-    def try_decision(self, dict estimator, X):
-        """Return the scores of a small call, (rows, vectors), or None for a call that needs the general path."""
+    def try_decision(self, X, feature_names=None):
+        """Return the scores of a small call, (rows, vectors), or None for a call that needs the general path.
+
+        feature_names : of the estimator, or None.
+        """
         cdef int64_t[FEW + 1] indptr
         cdef FewRows rows
         cdef Py_ssize_t size, k = self.n_columns
-        rows = read_few(X if "feature_names_in_" not in estimator else self.table(estimator, X), self.values.dtype,
-                        self.n_features, indptr)
+        rows = read_few(X if feature_names is None else self.table(feature_names, X), self.values.dtype, self.n_features, indptr)
         if rows is None:
             return None
         scores = np.empty(rows.n * k)

@@ -387,9 +387,10 @@ cdef class PNormModel(Model):
 
     cdef int bind(self) except -1:
         if self.bound is not self.params:
+            params = self.params
+            given = dict(zip(params._fields, params))   # (without a call of Python, in which a signal might be raised)
             with critical_section(self):        # several threads may read at once
-                params = self.params
-                self.p = params
+                self.p = given
                 self.p.power = self.power
                 self.p.root, self.p.squarings = root_of(self.power)
                 self.bound = params

@@ -151,14 +151,12 @@ cdef class SupportSet(Model):
 
     cdef int bind(self) except -1:
         """Convert the task's parameters; its rules read no others."""
-        cdef dict given = self.params
+        given = self.params
         cdef Params p
         memset(&p, 0, sizeof(Params))
-        p.rule, p.margin, p.epsilon = given["rule"], given["margin"], given.get("epsilon", 0.0)
-        p.eta0, p.C, p.r = given.get("eta0", 1.0), given.get("C", 1.0), given.get("r", 1.0)
-        p.r2 = p.r
-        p.open_classes, p.balanced = given.get("open_classes", 0), given.get("balanced", 0)
-        p.trigger = given["trigger"]
+        p.rule, p.trigger, p.margin, p.epsilon = given.rule, given.trigger, given.margin, given.epsilon
+        p.eta0, p.C, p.r, p.r2 = given.eta0, given.C, given.r, given.r
+        p.open_classes, p.balanced = given.open_classes, given.balanced
         self.p, self.potential = p, p.trigger != LOSS
         return 0
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._compiled import dual_ascent as ascent
 from .._estimators.classifier import LinearClassifier, OnlineClassifier
 from .._input.compat import random_state as generator_of
 from .._models.dual_ascent import SHARED as _SHARED
@@ -21,16 +20,13 @@ if TYPE_CHECKING:
 
     from .._input.rows import Rows
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
+    from .._models.dual_ascent import AscentParams
 
 
 class _Descent(AscentLearner):
     """Base of gradient descent in both tasks."""
 
     _schedules = ("strongly_convex", "sqrt")
-
-    def _own_params(self, values: dict) -> dict:
-        rate, loss = values["learning_rate"], {"loss": ascent.LOSSES[values["loss"]]} if "loss" in values else {}
-        return {**loss, "schedule": ascent.SCHEDULES[rate], "sigma": float(values["eta0" if rate == "sqrt" else "alpha"])}
 
 
 @estimator
@@ -186,11 +182,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     class_weight: ClassWeight = None
     signed: bool = False
 
-    def _own_params(self, values: dict) -> dict:
-        auto = isinstance(values["eta0"], str)
-        schedule = ascent.SCHEDULES["auto" if auto else "fixed"]
-        signed = int(bool(values["signed"]))
-        return {"experts": 1, "is_signed": signed, "schedule": schedule, "sigma": 1.0 if auto else float(values["eta0"])}
+    _has_fast_path = False  # (advice is checked)
 
     def _read_rows(self, X: Matrix, first: bool) -> Rows:
         rows = super()._read_rows(X, first)
@@ -204,7 +196,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
             )
         return rows
 
-    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
+    def _check_size(self, params: AscentParams, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         if n_classes > 2:
             raise ValueError(
                 f"{type(self).__name__}: Only binary classification is supported: y must have 2 classes, got {n_classes} classes."
@@ -253,8 +245,8 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     @property
     def coef_(self) -> NDArray[np.floating]:
         """The experts' weights of the next round."""
-        weights = self._fitted_state().expert_weights()[None]
-        return self.__dict__.get("_sparse_coef", weights)
+        state = self._fitted_state()
+        return state.expert_weights()[None] if state.sparse_coef is None else state.sparse_coef
 
     @property
     def intercept_(self) -> NDArray[np.floating]:

@@ -12,15 +12,19 @@ from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if
 from .._models.calibration import finite, log_probabilities
-from .base import NO_PREDICTIONS, Batch, WithVariances, WithWeights, exclusive, read_weights_of_fit
+from .choice import choose
+from .estimator import exclusive
+from .learner import NO_PREDICTIONS, Batch, read_weights_of_fit
 from .parameters import ClassifierParameters
 from .units import first_row
+from .weights import WithVariances, WithWeights
+from .youth import learn_young, set_scale
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, Generator, Matrix, Params
+    from .._input.types import ClassWeight, Generator, Matrix
     from .._registry import Units
     from .units import Youth
 
@@ -83,7 +87,7 @@ class OnlineClassifier(WithWeights):
         Predictions are numbers of classes among classes_, NO_ROUND or NO_CLASS.
         """
         who = type(self).__name__
-        params, rows, first = self._read_call(X)
+        rows, first = self._read_call(X)
         y = self._read_targets(y, rows.n_rows)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         named = self._read_classes(classes, first)
@@ -97,31 +101,31 @@ class OnlineClassifier(WithWeights):
             if unknown is None:
                 class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
-                    state = self._start(params, rows.n_features, len(known), rows.data.dtype)
-                    self._begin(X, rows, params, state, classes=known, is_open=is_open)
-                self._learn(params, Batch(rows, codes, weights, class_weights, predictions=predictions))
+                    state = self._start(self._kernel_params(), rows.n_features, len(known), rows.data.dtype)
+                    self._begin(X, rows, state, classes=known, is_open=is_open)
+                self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions))
                 self._end_call(classes)
                 return predictions
-        self._learn_with_newcomers(X, params, rows, y, weights, known, first, predictions)
+        self._learn_with_newcomers(X, rows, y, weights, known, first, predictions)
         self._end_call()
         return predictions
 
     def _kept_targets(self, targets: np.ndarray) -> np.ndarray:
         return self.classes_[targets]
 
-    def _learn_again(self, youth: Youth, units: Units, before: Any) -> None:
+    def _learn_again(self, young: Youth, units: Units, before: Any) -> None:
         """Start a model with these units and the old model's classes, and learn these rows."""
-        classes, rows, y, params = before.classes, youth.rows, youth.targets, self._kernel_params(units)
+        classes, rows, y = before.classes, young.rows, young.targets
         if before.is_open:
             if before.IS_LOCAL:  # (few columns: as classes join, the others would be copied again and again)
                 columns, rows = rows.narrow()
-            self._learn_with_newcomers(rows, params, rows, y, youth.weights, y[:0], True, NO_PREDICTIONS, units)
+            self._learn_with_newcomers(rows, rows, y, young.weights, y[:0], True, NO_PREDICTIONS, units)
             state = self._with_classes(classes)._state
             self._state = state.spread(before, columns) if before.IS_LOCAL else state
             return
         class_weights = validate.read_class_weight(type(self).__name__, self.class_weight, classes, closed=True)
-        self._begin(rows, rows, params, self._start_again(params, rows, len(classes), before), units, classes)
-        self._learn(params, Batch(rows, np.searchsorted(classes, y).astype(np.int32), youth.weights, class_weights))
+        self._begin(rows, rows, self._start_again(units, rows, len(classes), before), units, classes)
+        self._learn(Batch(rows, np.searchsorted(classes, y).astype(np.int32), young.weights, class_weights))
 
     def _read_classes(self, classes: ArrayLike | None, first: bool) -> np.ndarray | None:
         """Return the classes argument as a sorted array; None if it was not given."""
@@ -142,11 +146,11 @@ class OnlineClassifier(WithWeights):
         return classes
 
     def _learn_with_newcomers(
-        self, X: Matrix, params: Params, rows: Rows, y: np.ndarray, weights: np.ndarray, known: np.ndarray, first: bool,
+        self, X: Matrix, rows: Rows, y: np.ndarray, weights: np.ndarray, known: np.ndarray, first: bool,
         predictions: np.ndarray, units: Units | None = None,
     ) -> None:
         """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
-        who = type(self).__name__
+        who, params = type(self).__name__, choose(self, self._units if units is None else units).params
         everyone = validate.union(known, y)
         class_weights = validate.read_class_weight(who, self.class_weight, everyone)
         weights = weights if len(weights) else np.ones(rows.n_rows)
@@ -170,23 +174,23 @@ class OnlineClassifier(WithWeights):
             stages.append((0, second, known if len(known) else labels[:1]))
         if third > second:
             stages.append((second, third, validate.union(known, labels[: 2 - len(known)])))
-        if self._join_singly(params):
+        if params.joins_singly:
             for i in range(2, len(everyone)):
                 if joins[i + 1] > joins[i]:
                     stages.append((joins[i], joins[i + 1], validate.union(known, labels[: max(i + 1 - len(known), 0)])))
         elif rows.n_rows > third:
             stages.append((third, rows.n_rows, everyone))
 
-        self._check_memory(params, rows.n_features, len(everyone), rows.data.dtype)
+        self._check_size(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
             state = self._start(params, rows.n_features, len(stages[0][2]), rows.data.dtype)
-            self._begin(X, rows, params, state, units, stages[0][2], is_open=True)
+            self._begin(X, rows, state, units, stages[0][2], is_open=True)
         elif stages and len(stages[0][2]) == len(known) < len(everyone):
             # A copy learns the rows before a newcomer: if there is no memory for the newcomer's weights, the old model remains.
             self._state = self._state.copy()
         for start, stop, classes in stages:
             if len(classes) == 1:
-                params = self._learn_only_class(params, rows.part(start, stop), weights[start:stop], not len(known))
+                self._learn_only_class(rows.part(start, stop), weights[start:stop], not len(known))
                 if len(predictions):
                     predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
                     if not len(known):
@@ -198,7 +202,7 @@ class OnlineClassifier(WithWeights):
             learner, t = self._with_classes(classes), self.t_
             try:
                 batch = Batch(rows.part(start, stop), codes, weights[start:stop], these, predictions=predicted)
-                params = learner._learn(params, batch)
+                learner._learn(batch)
             finally:  # an interrupt may come before a newcomer's first row
                 came = learner._state.counts > 0.0
                 if learner.t_ > t:
@@ -207,30 +211,24 @@ class OnlineClassifier(WithWeights):
                         rest.classes = classes[came]
                         learner._state = rest
                     self.__dict__.update(learner.__dict__)
-                    self.__dict__.pop("_sparse_coef", None)
             predicted[predicted >= 0] = np.searchsorted(everyone, classes)[predicted[predicted >= 0]]
 
-    def _learn_only_class(self, params: Params, rows: Rows, weights: np.ndarray, is_new: bool) -> Params:
-        """Count rows of a single class, which do determine the units; return the parameters to go on with."""
+    def _learn_only_class(self, rows: Rows, weights: np.ndarray, is_new: bool) -> None:
+        """Count rows of a single class, which do determine the units."""
         live, n_new = np.flatnonzero(weights > 0.0), int(is_new)
         if self._state.youth is None and not self._units.scale and (at := first_row(rows, weights)) >= 0:
-            params = self._set_scale(params, rows, at)
+            set_scale(self, rows, at)
 
-        def count(params: Params, start: int, stop: int) -> None:
-            self._count_only_class(params, stop - start, n_new if start == 0 else 0)
+        def count(start: int, stop: int) -> None:
+            self._count_only_class(stop - start, n_new if start == 0 else 0)
 
         labels = np.repeat(self.classes_, rows.n_rows)
-        params, n = self._learn_young(params, Batch(rows, labels, weights), live, labels[live], count)
-        self._count_only_class(params, len(live) - n, 0 if n else n_new)
-        return params
+        n = learn_young(self, Batch(rows, labels, weights), live, labels[live], count)
+        self._count_only_class(len(live) - n, 0 if n else n_new)
 
-    def _count_only_class(self, params: Params, n_rows: int, n_new: int) -> None:
+    def _count_only_class(self, n_rows: int, n_new: int) -> None:
         self._state = self._state.writable()
         self._state.count_rows(n_rows, n_new)
-
-    def _join_singly(self, params: dict) -> bool:
-        """Return True if a class that has not joined yet would change updates, even where it is not the argmax."""
-        return False
 
     def _with_classes(self, classes: np.ndarray) -> Self:
         """Return a learner like this one whose model has these classes; the learner itself if it has them.
@@ -241,24 +239,16 @@ class OnlineClassifier(WithWeights):
         known = self.classes_
         if len(classes) == len(known):
             return self
-        learner, grown = self._sharing(), self._joined(np.searchsorted(classes, known), len(classes))
+        learner = self._sharing()
+        grown = self._state.joined(np.searchsorted(classes, known), len(classes), self._choice.params)
         grown.classes = classes
         learner._state = grown
         return learner
 
-    def _joined(self, places: np.ndarray, n_classes: int) -> Any:
-        """Return the model with its classes at `places` among n_classes, in arrays with room for vectors of classes that join."""
-        found = self._state.joined(places, n_classes)
-        return self._grown(places, n_classes) if found is None else found
-
-    def _grown(self, places: np.ndarray, n_classes: int) -> Any:
-        """Return the same in arrays of its own."""
-        return self._state.grow_classes(places, n_classes)
-
     def _read_targets(self, y: ArrayLike, n_rows: int) -> np.ndarray:
         return validate.read_labels(type(self).__name__, y, n_rows)
 
-    def _can_go_on(self, params: dict) -> bool:
+    def _can_go_on(self, params: Any) -> bool:
         return super()._can_go_on(params) and len(self.classes_) > 1
 
     def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import KW_ONLY, dataclass
-from operator import is_
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 
 from .._input import validate
-from .._models.committee import CommitteeState
+from .._models.committee import CommitteeParams, CommitteeState
 from .._models.state import read_only
+from .._models.states import STATES
 from .._registry import ALGORITHMS, ESTIMATORS, NARROW, Units, estimator_class, select
 from .._saving import numbered, of_number, require
 from . import saving
-from .base import _MUCH, OnlineLearner, WithWeights
+from .choice import choose
 from .classifier import WithProbabilities
+from .learner import OnlineLearner
 from .parameters import estimator
 from .regressor import OnlineRegressor
+from .weights import WithWeights
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import NDArray
 
-    from .._input.rows import Rows
-    from .._input.types import ClassWeight, FloatType, Matrix, Params, RandomState
+    from .._input.types import ClassWeight, FloatType, RandomState
+    from .._registry import Algorithm
 
     Members = Literal["auto"] | list[Any]
 
@@ -119,36 +120,23 @@ class _Committee(WithWeights):
         self.members = [(each[0], named[each[0]]) if isinstance(each, tuple) else named[name]
                         for each, (name, _) in zip(self.members, self._named(), strict=True)]
 
-    def _parameters(self) -> dict:
-        return self.get_params(deep=False)
-
-    def _kernel_params(self, units: Units | None = None) -> dict:
-        """Check all parameters, the members' included, and return the committee's with those of its members."""
-        found, remembered = self._parameter_values()(self.__dict__), self.__dict__.get("_compiled")
-        units = self._units if units is None else units
-        width = self._width
-        if remembered is not None and units == remembered[1] and all(map(is_, remembered[0], found)):
-            if remembered[2]["width"] == width:
-                return remembered[2]
-        who, values = type(self).__name__, self._parameters()
-        select(type(self), values)
-        validate.read_dtype(who, self.dtype)
-        team, own = self._team(units, width <= NARROW), []
+    def _params_of(self, algorithm: Algorithm, values: dict, units: Units) -> CommitteeParams:
+        """Return the committee's parameters with those of its members, after checking these."""
+        width, own = self._width, []
+        team = self._team(units, width <= NARROW)
         for name, member in team:
             member._know_width(width)
             try:
-                own.append(member._kernel_params(units))
+                own.append(choose(member, units).params)
             except ValueError as error:
-                raise ValueError(f"{who}: member {name!r} must have parameters in their ranges: {error}") from None
-        params: dict[str, Any] = {
-            "team": tuple(member for _, member in team), "names": tuple(name for name, _ in team), "members": tuple(own),
-            "kinds": tuple(member._state_class(each) for (_, member), each in zip(team, own, strict=True)),
-            "hedges": self.combine == "hedge", "r": float(self.r), "forgetting": float(self.forgetting), "width": width,
-            "probability": int(values.get("probability", False)), "multi_class": getattr(team[0][1], "multi_class", None),
-            "open_classes": 0, "balanced": 0, "average_from": -1, "bias": 1.0, "variance": 0.0, "limit": np.inf,
-        }
-        self._compiled = found, units, params
-        return params
+                problem = f"member {name!r} must have parameters in their ranges: {error}"
+                raise ValueError(f"{type(self).__name__}: {problem}") from None
+        return CommitteeParams(
+            team=tuple(member for _, member in team), names=tuple(name for name, _ in team), members=tuple(own),
+            kinds=tuple(STATES[each.model] for each in own), hedges=self.combine == "hedge", r=float(self.r),
+            forgetting=float(self.forgetting), probability=int(values.get("probability", False)),
+            multi_class=getattr(team[0][1], "multi_class", None), is_regression=self._estimator_type == "regressor",
+        )
 
     def _team(self, units: Units, is_narrow: bool) -> list[tuple[str, Any]]:
         """Return new members by name, after checking the list and each member of it."""
@@ -210,99 +198,16 @@ class _Committee(WithWeights):
                 f"{validate.brief(learner)}, {problem}. Leave it out, or give another learner."
             )
 
-    def _with_constant(self, params: dict) -> dict:
-        return params
-
-    def _pairs(self, params: dict) -> Iterator[tuple[Any, dict]]:
-        return zip(params["team"], params["members"], strict=True)
-
-    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
-        goes_on = "_state" in self.__dict__ and params["kinds"] == self._params["kinds"]
-        team = self._mounted(params["team"]) if goes_on else params["team"]
-        for member, own in zip(team, params["members"], strict=True):
-            member._check_range(member._with_constant(own), dtype)
-
-    def _is_another_kind(self, params: dict) -> bool:
-        dtype, mine = validate.read_dtype(type(self).__name__, self.dtype), self._params
-        if any(params[name] != mine[name] for name in ("kinds", "hedges", "probability", "multi_class", "names")):
-            return True
-        there = zip(params["team"], params["members"], self._mounted(params["team"]), strict=True)
-        return dtype not in (None, self._state.dtype) or any(member._is_another_kind(own) for _, own, member in there)
-
-    def _model_bytes(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
-        return sum(member._model_bytes(own, n_features, n_classes, dtype) for member, own in self._pairs(params))
-
-    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        needed = self._model_bytes(params, n_features, n_classes, dtype)
-        if needed > _MUCH and needed > (available := validate.available_memory()):
-            raise ValueError(
-                f"{type(self).__name__}: the members' models must fit in memory, got {len(params['team'])} of {n_classes} "
-                f"classes x {n_features:,} features, {needed / 1e9:.1f} GB, where {available / 1e9:.1f} GB are free. "
-                "Give fewer members, or fewer features."
-            )
-
-    def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> CommitteeState:
-        self._check_memory(params, n_features, n_classes, dtype)
-        members = []
-        for member, own in self._pairs(params):
-            state = member._start(own, n_features, n_classes, dtype)
-            state.params = own
-            members.append(state)
-        return CommitteeState(n_classes, params, members, self._estimator_type == "regressor")
-
-    # --- learning ------------------------------------------------------------------------------------------------------------
-
-    def _fit(self, *arguments: Any, **named: Any) -> Self:
-        self.__dict__.pop("_compiled", None)  # (the learners in the list may have other parameters now)
-        return super()._fit(*arguments, **named)
-
-    def _read_call(self, X: Matrix) -> tuple[Params, Rows, bool]:
-        params, rows, first = super()._read_call(X)
-        if first:  # the width of the rows chooses the automatic members
-            self._width = rows.n_features
-            params = self._kernel_params()
-            self._check_range(params, rows.data.dtype)
-        return params, rows, first
-
-    def _for_fit(self, rows: Rows, weights: np.ndarray) -> tuple[Params, Units]:
-        self._width = rows.n_features
-        return super()._for_fit(rows, weights)
-
     def _awaits_scale(self) -> bool:
         return self.members == "auto" or any(member._awaits_scale() for _, member in self._named())
 
-    def _set_units(self, params: dict, units: Units) -> dict:
-        before, found = self._kernel_params(), self._kernel_params(units)
-        self._state = self._state.writable()
-        self._state.set_scales(found, before)
-        self._state.units, self._state.params_of = units, (None,)
-        return found
-
-    def _params_for(self, params: dict, state: CommitteeState, is_open: bool, balanced: bool) -> dict:
-        own = tuple(
-            member._params_for(each, its_state, is_open, balanced)
-            for (member, each), its_state in zip(self._pairs(params), state.members, strict=True)
-        )
-        limit = float(np.finfo(state.dtype).max) / 4
-        return {**params, "members": own, "open_classes": int(is_open), "balanced": int(balanced), "limit": limit}
-
-    def _join_singly(self, params: dict) -> bool:
-        return any(member._join_singly(own) for member, own in self._pairs(params))
-
-    def _joined(self, places: np.ndarray, n_classes: int) -> CommitteeState:
-        members = [member._joined(places, n_classes) for member in self._mounted(self._params["team"])]
-        return self._state.with_classes(members, places, n_classes)
-
-    def _grown(self, places: np.ndarray, n_classes: int) -> CommitteeState:
-        members = [member._grown(places, n_classes) for member in self._mounted(self._params["team"])]
-        return self._state.with_classes(members, places, n_classes)
-
-    def _mounted(self, team: tuple) -> list[Any]:
-        """Return learners like these with the members' present models, which share the arrays."""
-        mine, state, found = self.__dict__, self._state, []
-        for member, own, part in zip(team, state.params["members"], state.members, strict=True):
+    def _mounted(self, state: CommitteeState) -> list[Any]:
+        """Return learners with the members' present models, which share the arrays."""
+        mine, found = self.__dict__, list[Any]()
+        part: Any
+        for member, own, part in zip(state.params.team, state.params.members, state.members, strict=True):
             learner = member._sharing()
-            learner._state = part.sharing(**{**state.learnt_with(), "params": own, "youth": None})
+            learner._state = part.sharing(**{**state.learnt_with(), "params": own, "youth": None, "sparse_coef": None})
             learner.__dict__.update({name: mine[name] for name in _COMMON if name in mine})
             found.append(learner)
         return found
@@ -312,7 +217,7 @@ class _Committee(WithWeights):
     @property
     def members_(self) -> list[Any]:
         """The members, each as if it had learnt alone, to read. (One that learns on does so on its own copy.)"""
-        found = self._mounted(self._fitted_state().params["team"])
+        found = self._mounted(self._fitted_state())
         for learner in found:
             parts = learner._state.parts().items()
             views = {name: read_only(part.view()) for name, part in parts if isinstance(part, np.ndarray)}
@@ -322,7 +227,7 @@ class _Committee(WithWeights):
     @property
     def member_names_(self) -> list[str]:
         """The members' names, in the order of `members_`."""
-        return list(self._fitted_state().params["names"])
+        return list(self._fitted_state().params.names)
 
     @property
     def member_weights_(self) -> NDArray[np.float64]:
@@ -333,7 +238,7 @@ class _Committee(WithWeights):
     def member_losses_(self) -> list[float]:
         """With combine="hedge": the sum of each member's losses, and of their weighted means, (n_members + 1)."""
         state = self._fitted_state()
-        if not state.params["hedges"]:
+        if not state.params.hedges:
             raise AttributeError(
                 f"{type(self).__name__}: member_losses_ must be of a model learnt with combine='hedge', got one learnt with "
                 "combine='arow'. Call fit with combine='hedge'."
@@ -354,8 +259,8 @@ class _Committee(WithWeights):
             ]
         headers, arrays = zip(*(member._described({}) for member in self.members_), strict=True)
         return saving.head_of(
-            self, own, metadata, members=given, models=list(headers), names=list(self._params["names"]), width=self._width,
-            young=state.youth is not None, sparse="_sparse_coef" in self.__dict__,
+            self, own, metadata, members=given, models=list(headers), names=list(self._params.names), width=self._width,
+            young=state.youth is not None, sparse=state.sparse_coef is not None,
         ), {**state.own_parts(), **numbered(arrays), **saving.youth_arrays(state)}
 
     @classmethod
@@ -382,16 +287,16 @@ class _Committee(WithWeights):
             same = (*_COMMON, "classes_", "_units", "multi_class")
             alike = all(str(getattr(member, name, None)) == str(getattr(first, name, None)) for name in same)
             require(alike, "members of one stream", repr(member))
-        compiled = learner._kernel_params(first._units)
+        compiled = choose(learner, first._units).params
         fit = type(names) is list and len(names) == len(team) and all(isinstance(name, str) for name in names)
         require(fit and width == first.n_features_in_, "names of the members, and their width", names)
-        learnt = {
-            **compiled, "team": tuple(type(member)(**member.get_params()) for member in team), "names": tuple(names),
-            "members": tuple(member._params for member in team), "kinds": tuple(type(member._state) for member in team),
-            "open_classes": first._params["open_classes"], "balanced": first._params["balanced"],
-            "limit": float(np.finfo(first._state.dtype).max) / 4,
-        }
-        state = CommitteeState.of_members([m._state for m in team], arrays, learnt, cls._estimator_type == "regressor")
+        learnt = compiled._replace(
+            team=tuple(type(member)(**member.get_params()) for member in team), names=tuple(names),
+            members=tuple(member._params for member in team), kinds=tuple(type(member._state) for member in team),
+            open_classes=first._params.open_classes, balanced=first._params.balanced,
+            limit=float(np.finfo(first._state.dtype).max) / 4,
+        )
+        state = CommitteeState.of_members([m._state for m in team], arrays, learnt)
         state.classes, state.is_open, state.units = first._state.classes, first._state.is_open, first._units
         learner.__dict__.update({name: first.__dict__[name] for name in _COMMON if name in first.__dict__})
         learner._state = state
@@ -474,7 +379,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
 
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
-        return "binary" if state.n_columns == 1 else self._compiled[2]["multi_class"], state.is_open, balanced
+        return "binary" if state.n_columns == 1 else self._choice.params.multi_class, state.is_open, balanced
 
     @property
     def member_mistakes_(self) -> NDArray[np.int64]:

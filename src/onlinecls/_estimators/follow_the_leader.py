@@ -7,21 +7,20 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from .._compiled import dual_ascent as ascent
-from .._compiled import forel, model
+from .._compiled import forel
 from .._estimators import threads
-from .._estimators.base import Batch
 from .._estimators.classifier import OnlineClassifier
+from .._estimators.learner import Batch
 from .._estimators.saving import FLAG
-from .._models.follow_the_leader import GAP, ForelState
+from .._models.follow_the_leader import GAP, ForelState, LeaderParams
 from .._registry import NOT_NEGATIVE, POSITIVE
 from .parameters import estimator
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import NDArray
 
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Generator, Params
-    from .._registry import Algorithm
+    from .._input.types import ClassWeight, FloatOrAuto, FloatType, Generator
 
 _LEARN = {4: forel.learn["float"], 8: forel.learn["double"]}
 _DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
@@ -94,9 +93,10 @@ class FoReLClassifier(OnlineClassifier):
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
         random_state, early_stopping, shuffle = None, False, False  # (not parameters)
-    _kept = ("loss", "joint", "sigma", "bias")
+    _record = LeaderParams
+    _has_fast_path = False
     _fields = {
-        "geometry": model.GEOMETRIES, "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
+        "loss": {name: ascent.LOSSES[name] for name in ("hinge", "log_loss")}, "joint": FLAG,
         "open_classes": FLAG, "balanced": FLAG, "sigma": POSITIVE, "tolerance": POSITIVE, "bias": NOT_NEGATIVE,
         "limit": NOT_NEGATIVE,
     }
@@ -113,48 +113,17 @@ class FoReLClassifier(OnlineClassifier):
     ) -> None:
         self._assign(locals())
 
-    def _check_parameters(self, values: dict) -> None:
-        if values["average"]:
-            raise ValueError(
-                f"{type(self).__name__}: average must be False, got average={values['average']!r}: each w is optimal for all "
-                "rows so far, and every weight may change in any round. Use DualAscentClassifier for an average."
-            )
-
-    def _params_from(self, algorithm: Algorithm, values: dict) -> dict:
-        return {
-            "loss": ascent.LOSSES[values["loss"]], "joint": int(values["multi_class"] == "crammer_singer"),
-            "sigma": float(values["sigma"]), "tolerance": float(values["gap_tol"]),
-            "open_classes": 0, "balanced": 0, "limit": 0.0,
-            "bias": float(values["intercept_scaling"]) if values["fit_intercept"] else 0.0,
-            "geometry": model.GEOMETRIES["additive"], "variance": 1.0, "eta0": 1.0, "delta": 1.0, "l1": 0.0, "norm_bound": 1.0,
-        }
-
-    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """Check nothing: the model grows with the rows, and its size is not known beforehand."""
-
-    def _join_singly(self, params: dict) -> bool:
-        """Return True for a softmax, whose sums over more classes round differently."""
-        return bool(params["joint"] and params["loss"] == ascent.LOSSES["log_loss"])
-
-    @staticmethod
-    def _state_class(params: dict) -> type[ForelState]:
-        return ForelState
-
     @classmethod
     def _fields_of(cls, header: dict, compiled: dict) -> dict:
-        geometry = {name: number for name, number in model.GEOMETRIES.items() if number == compiled["geometry"]}
-        return {**cls._fields, "geometry": geometry}
+        return dict(cls._fields)
 
-    def _pass(self, params: Params, batch: Batch) -> None:
+    def _pass(self, batch: Batch) -> None:
         state = self._state = self._state.writable()
-        self.__dict__.pop("_sparse_coef", None)
+        state.sparse_coef = None
         rows, targets, predictions = batch.rows, batch.targets, batch.predictions
         _, is_open, balanced = self._task(state, batch.class_weights)
-        state.params_of = (params,)
-        state.params = {
-            **params, "open_classes": int(is_open), "balanced": int(balanced),
-            "limit": min(float(np.finfo(state.dtype).max) / 4, 1e100) * min(params["sigma"], 1.0),
-        }
+        state.asked = self._choice.params, is_open, balanced
+        state.params = self._choice.params.of_pass(state, is_open, balanced)
         weights = batch._replace(weights=batch.weights if len(batch.weights) else np.ones(rows.n_rows)).row_weights()
         live = weights > 0.0
         old, before = len(state.labels), state.count("t")
@@ -167,14 +136,14 @@ class FoReLClassifier(OnlineClassifier):
             if len(predictions):
                 predictions[live] = predicted[old:]
 
-    def _epochs(self, params: Params, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
-        self._learn(params, batch)
+    def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
+        self._learn(batch)
         if self.verbose:
             print(f"-- t={self.t_} {self._progress()} updates={self.n_updates_} gap={self.gap_:.3g}")
 
     def _scores(self, rows: Rows, state: ForelState) -> np.ndarray:
         scores = np.empty((rows.n_rows, state.n_columns))
-        params = state.scores_params()
+        params = state.params._asdict()
         decision = _DECISION[state.dtype.itemsize]
 
         def read(part: Rows, found: np.ndarray) -> None:

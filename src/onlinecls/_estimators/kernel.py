@@ -9,23 +9,24 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._compiled.model import RULES, TASKS, TRIGGERS
-from .._estimators.base import Batch, OnlineLearner, quiet
+from .._compiled.model import TASKS
 from .._estimators.classifier import OnlineClassifier
+from .._estimators.estimator import quiet
+from .._estimators.learner import Batch, OnlineLearner
 from .._estimators.one_class import OnlineOneClass
 from .._estimators.regressor import OnlineRegressor
-from .._models.kernels import NO_NUMBERS, Kind, SupportState, matrix_of, scale_gamma
-from .._registry import CONSTANT, Either, Options, select
+from .._models.kernels import NO_NUMBERS, KernelParams, Kind, SupportState, matrix_of, scale_gamma
+from .._registry import CONSTANT, Either, Options
 from .._saving import packed, require, unpacked
 from .parameters import EpochParameters
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import NDArray
     from sklearn.utils import Tags
 
     from .._compiled import support
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, Generator, KernelFunction, Matrix, Params
+    from .._input.types import ClassWeight, Generator, KernelFunction, Matrix
     from .._registry import Units
 
 KERNELS: tuple[str, ...] = ("linear", "rbf", "poly", "sigmoid", "precomputed")
@@ -45,50 +46,9 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average = early_stopping = False  # (not parameters, where a class does not name them)
         dtype = np.float64  # (not a parameter: coefficients and kernel values are float64)
-    _kernel_names = KERNELS
-    _kept = ("kind",)
+    _record = KernelParams
+    _has_fast_path = False
     _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
-
-    def _kernel_params(self, units: Units | None = None) -> dict:
-        values = self._parameters()
-        algorithm = select(type(self), values)
-        values = {**{name: getattr(self, name) for name in algorithm.params}, **values}
-        who, second_order = type(self).__name__, algorithm.geometry == "gaussian_kernel"
-        if not callable(self.kernel) and self.kernel not in Options(self._kernel_names):
-            raise ValueError(
-                f"{who}: kernel must be {Options(self._kernel_names)}, or a callable of two matrices, got kernel={self.kernel!r}."
-            )
-        if not (self.kernel_params is None or isinstance(self.kernel_params, dict)):
-            raise ValueError(f"{who}: kernel_params must be None or a dict, got kernel_params={self.kernel_params!r}.")
-        if self.kernel_params and not callable(self.kernel):
-            raise ValueError(
-                f"{who}: kernel_params must be None for kernel={self.kernel!r}, got kernel_params={self.kernel_params!r}: they "
-                "are the keyword arguments of a callable kernel. Use gamma, degree and coef0."
-            )
-        kind = Kind(
-            self.kernel, self.gamma, self.degree, self.coef0, self.kernel_params, self._bias(), second_order,
-            self._projects(second_order),
-        )
-        return {
-            "rule": RULES[algorithm.rule], "trigger": TRIGGERS[algorithm.trigger], "margin": algorithm.margin,
-            "kind": kind, "budget": None if self.budget is None else int(self.budget), **algorithm.kernel_params(values),
-        }
-
-    def _bias(self) -> float:
-        return float(self.intercept_scaling) if self.fit_intercept else 0.0
-
-    def _projects(self, second_order: bool) -> bool:
-        return second_order and self.budget is not None
-
-    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
-        """Check nothing: every parameter fits a double."""
-
-    def _check_memory(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """Check nothing: the support set grows with the rows, and its size is not known beforehand."""
-
-    def _start(self, params: dict, n_features: int, n_classes: int, dtype: DTypeLike) -> SupportState:
-        kind = params["kind"]
-        return SupportState(kind.kernel_of(n_features, None), n_features, n_classes, kind.second_order, kind.projects)
 
     def _check_call(self, X: Any, whole: bool) -> None:
         """Check that a precomputed kernel is square, and that partial_fit has no gamma="scale"."""
@@ -124,7 +84,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
             self._restore(before)
             raise
 
-    def _epochs(self, params: Params, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
+    def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
         """Run the epochs of `fit` with numbered rows, so that a row learnt again changes its own coefficient."""
         state = self._state = self._state.writable()
         if state.kernel.uses_gamma and state.kernel.gamma is None:
@@ -132,7 +92,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         if self.kernel != "precomputed":
             state.forget_origins(batch.rows.n_rows)
         try:
-            super()._epochs(params, batch, held_out, generator)
+            super()._epochs(batch, held_out, generator)
         finally:
             if self.kernel != "precomputed":
                 state.forget_origins(0)
@@ -141,11 +101,12 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         if "_state" in self.__dict__ and self.kernel != "precomputed":
             self._state.forget_origins(0)
 
-    def _pass(self, params: dict, batch: Batch) -> None:
+    def _pass(self, batch: Batch) -> None:
         state = self._state = self._state.writable()
-        state.params, state.params_of = params, (params,)
         rows, targets, weights, class_weights, order, predictions = batch
         task, is_open, balanced = self._task(state, class_weights)
+        state.asked = self._choice.params, is_open, balanced
+        state.params = self._choice.params.of_pass(state, is_open, balanced)
 
         def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
             predicted = predictions[taken] if len(predictions) else predictions
@@ -156,7 +117,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
             if len(predicted):
                 predictions[taken] = predicted
 
-        state.learn(type(self).__name__, rows, order, {**params, "open_classes": is_open, "balanced": balanced}, step)
+        state.learn(type(self).__name__, rows, order, state.params, step)
 
     def _scores(self, rows: Rows, state: SupportState) -> np.ndarray:
         return state.scores(type(self).__name__, rows)
@@ -164,7 +125,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        for kernel in (self._params["kind"].kernel, self.kernel):
+        for kernel in (self._params.kind.kernel, self.kernel):
             if callable(kernel):
                 raise ValueError(
                     f"{type(self).__name__}: save must have a kernel given by name, got kernel={kernel!r}, whose code a file "
@@ -173,12 +134,12 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         return super()._described(metadata)
 
     def _packed_learnt(self) -> dict:
-        return {name: packed(value) for name, value in self._params["kind"]._asdict().items()}
+        return {name: packed(value) for name, value in self._params.kind._asdict().items()}
 
     @classmethod
-    def _read_learnt(cls, header: dict, compiled: dict) -> dict:
+    def _read_learnt(cls, header: dict, params: KernelParams) -> KernelParams:
         """Return the parameters with which the model would be learnt now, but of the model's kind."""
-        names = list(compiled["kind"]._asdict())
+        names = list(params.kind._asdict())
         require(header.keys() == set(names), f"learnt_with of {names}", sorted(header))
         kind = Kind(**{name: unpacked(value) for name, value in header.items()})
         require(isinstance(kind.kernel, str), "a kernel given by name", kind.kernel)
@@ -187,13 +148,9 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         require(type(kind.bias) is float and kind.bias in allowed, "the constant feature's value", kind.bias)
         flags = kind.second_order, kind.projects
         require(all(type(flag) is bool for flag in flags), "second_order and projects true or false", flags)
-        return {**compiled, "kind": kind}
+        return params._replace(kind=kind)
 
-    @staticmethod
-    def _state_class(params: dict) -> type[SupportState]:
-        return SupportState
-
-    def _take_model(self, state: SupportState, learnt: dict, units: Units) -> None:
+    def _take_model(self, state: SupportState, learnt: KernelParams, units: Units) -> None:
         state.units, self._state = units, state
 
     # --- fitted attributes ---------------------------------------------------------------------------------------------------
@@ -488,15 +445,7 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
     [1, -1]
     """
 
-    _kernel_names = tuple(name for name in KERNELS if name != "precomputed")
-
     epsilon: float = 0.5
-
-    def _bias(self) -> float:
-        return 0.0  # a constant feature cancels in φ(x) - w
-
-    def _projects(self, second_order: bool) -> bool:
-        return self.budget is not None
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
         """Compute -||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""

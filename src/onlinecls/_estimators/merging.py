@@ -17,9 +17,10 @@ from .._input import validate
 from .._input.compat import not_fitted
 from .._models.state import Shard
 from .._registry import MERGES, algorithms_of, select
+from .youth import relearnt
 
 if TYPE_CHECKING:
-    from .base import Estimator
+    from .estimator import Estimator
 
     Model = TypeVar("Model", bound=Estimator)
 
@@ -120,8 +121,8 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     named = next((model for model in fitted if "feature_names_in_" in model.__dict__), None)
     if named is not None:
         found["feature_names_in_"] = named.feature_names_in_
-    learner.__dict__.pop("_sparse_coef", None)
     learner.__dict__.update(found)
+    learner._state.sparse_coef = None
     learner._know_width(learner.n_features_in_)
     return learner
 
@@ -134,7 +135,7 @@ def moved(learner: Any, move: Any) -> Any:
 
     move : columns, places, factors, pulls and missing, as `onlinecls.tables` has them.
     """
-    who, state, constant = type(learner).__name__, learner._state, learner._params["bias"]
+    who, state, constant = type(learner).__name__, learner._state, learner._params.bias
     for wrong, why in (
         (state.geometry not in _MOVING, f"whose weights can be given in other units, got a {who}"),
         (len(state.correction) > 0, "without averages, got average=True"),
@@ -235,7 +236,7 @@ def _merged(who: str, models: list[Any]) -> Any:
         for model in models:
             others = validate.comparable(who, model.classes_, classes, "classes of the other model")
             classes = validate.union(classes, others)
-        base._check_memory(base._params, base.n_features_in_, len(classes), base._state.dtype)
+        base._check_size(base._params, base.n_features_in_, len(classes), base._state.dtype)
     shards = [_shard(model, base, classes) for model in models]
     state = next(shard.state for shard, model in zip(shards, models, strict=True) if model is base).copy()
     state.params, state.classes, state.is_open = base._params, classes, all(model._state.is_open for model in models)
@@ -258,12 +259,13 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
     """Return a model with all classes, in the units of `base`, in which a young one learns its rows again."""
     if model._state.youth is not None and model._units != base._units and base._units.scale:
         older = model._sharing()
-        older._state, model = model._relearnt(model._state.youth, base._units), older
+        older._state, model = relearnt(model, model._state.youth, base._units), older
     state, params, waits = model._state, model._params, _waits(model) and not _waits(base)
     if classes is not None and len(classes) != len(model.classes_):
-        state = model._grown(np.searchsorted(classes, model.classes_.astype(classes.dtype)), len(classes))
+        places = np.searchsorted(classes, model.classes_.astype(classes.dtype))
+        state = state.grow_classes(places, len(classes), params)
     if waits:
         state, params = state.copy(), base._params
         state.set_scale(params)
-    constant = params["bias"] / base._params["bias"] if base._params["bias"] else 1.0
-    return Shard(state.compact(), params, constant, params.get("r2", 1.0) / (base._params.get("r2") or 1.0))
+    constant = params.bias / base._params.bias if base._params.bias else 1.0
+    return Shard(state.compact(), params, constant, getattr(params, "r2", 1.0) / (getattr(base._params, "r2", 1.0) or 1.0))

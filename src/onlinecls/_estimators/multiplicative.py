@@ -7,19 +7,17 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from .base import OnlineLearner
 from .classifier import LinearClassifier
+from .learner import OnlineLearner
 from .one_class import OnlineOneClass
 from .parameters import EpochParameters, LinearParameters, estimator
 from .regressor import OnlineRegressor
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
     from sklearn.utils import Tags
 
     from .._input.rows import Rows
     from .._input.types import FloatOrAuto, FloatType, Matrix
-    from .._models.state import State
 
 
 class _Multiplicative(OnlineLearner):
@@ -31,19 +29,12 @@ class _Multiplicative(OnlineLearner):
     signed: bool
 
     _kind = "fit_intercept, of signed or of dtype"
+    _has_fast_path = False  # (the signs of X are checked)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = not self.signed
         return tags
-
-    def _check_range(self, params: dict, dtype: DTypeLike) -> None:
-        super()._check_range(params, dtype)
-        info, value = np.finfo(dtype), params["norm_bound"]  # it is divided by sums of exponentials
-        least, largest = max(float(info.tiny) / float(info.eps), 1e-250), min(float(info.max) / 4, 1e250)
-        if not least <= value <= largest:
-            bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
-            raise ValueError(f"{type(self).__name__}: norm_bound must fit {dtype}, {bound}, got norm_bound={value!r}.")
 
     def _read_rows(self, X: Matrix, first: bool) -> Rows:
         rows = super()._read_rows(X, first)
@@ -56,9 +47,6 @@ class _Multiplicative(OnlineLearner):
                 "(Negative values in data). Use signed=True for features of both signs."
             )
         return rows
-
-    def _is_another_kind(self, params: dict) -> bool:
-        return super()._is_another_kind(params) or (params["bias"] > 0.0) != (self._params["bias"] > 0.0)
 
 
 @estimator
@@ -112,10 +100,6 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
     signed: bool = True
     norm_bound: FloatOrAuto = "auto"
     multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer"
-
-    def _grown(self, places: np.ndarray, n_classes: int) -> State:
-        """Give the two classes -theta and theta, as learners of each class would have."""
-        return self._state.grow_classes(places, n_classes, 1.0)
 
 
 @estimator

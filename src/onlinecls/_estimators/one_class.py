@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._compiled import centre
-from .base import NO_WEIGHTS, OnlineLearner, quiet
+from .estimator import quiet
+from .learner import NO_WEIGHTS, OnlineLearner
 from .parameters import EpochParameters, estimator
 from .until_converged import OneClassUntilConverged
 
@@ -25,6 +26,7 @@ class OnlineOneClass(OnlineLearner):
     epsilon: FloatOrAuto
 
     _estimator_type = "outlier_detector"
+    _has_fast_path = False
     if not TYPE_CHECKING:  # (the base has them as parameters)
         fit_intercept = average = early_stopping = False
 
@@ -41,9 +43,6 @@ class OnlineOneClass(OnlineLearner):
 
     def _read_targets(self, y: object, n_rows: int) -> np.ndarray:
         return NO_WEIGHTS
-
-    def _enable_fast_path(self, named: ArrayLike | None = None) -> None:
-        """Do nothing: a centre has no fast path for small calls."""
 
     def fit_predict(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> NDArray[np.int64]:
         """Run `fit`, then `predict` the same rows: ndarray of int64, shape (n_samples,)."""
@@ -65,7 +64,7 @@ class OnlineOneClass(OnlineLearner):
         found = np.empty((rows.n_rows, 2))
         state.decision(rows, found)
         squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
-        rounding, epsilon = centre.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params["epsilon"]
+        rounding, epsilon = centre.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params.epsilon
         return np.where(np.abs(squares - epsilon * epsilon) <= rounding, epsilon, np.sqrt(squares))
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
@@ -109,7 +108,7 @@ class OnlineOneClass(OnlineLearner):
     @property
     def offset_(self) -> float:
         """-epsilon: where `score_samples` turns from outlier to inlier."""
-        return -self._fitted_state().params["epsilon"]
+        return -self._fitted_state().params.epsilon
 
     @property
     def n_mistakes_(self) -> int:

@@ -13,8 +13,9 @@ from .._input.compat import kind_of, not_fitted, random_state
 from .._registry import ESTIMATORS, algorithms_of, estimator_class, select
 from .._saving import numbered, of_number, require
 from . import saving
-from .base import Estimator, OnlineLearner, exclusive, read_weights_of_fit
 from .classifier import accuracy, classes_of_fit
+from .estimator import Estimator, exclusive
+from .learner import OnlineLearner, read_weights_of_fit
 from .regressor import r_squared
 
 if TYPE_CHECKING:
@@ -142,18 +143,17 @@ def averaging_predictors(learner: Any) -> Any:
     state = found._state
     rounds, everything = state.average_rounds(state.params), slice(None)
     last = state.sharing(correction=np.empty(0))
-    less = last.weights_of(learner._read_params(last), everything).T.astype(np.float64)  # taken from the average, over rounds
+    less = last.weights_of(last.params, everything).T.astype(np.float64)  # taken from the average, over rounds
     if int(learner.average) == 1:
         first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
         first.params = state.params
-        less -= first.weights_of(learner._read_params(first), everything).T
+        less -= first.weights_of(first.params, everything).T
     elif rounds > 1.0:
-        less -= state.weights_of(learner._read_params(state), everything).T
+        less -= state.weights_of(state.params, everything).T
         less *= rounds / (rounds - 1.0)
     else:
         less[:] = 0.0
-    found.__dict__.pop("_sparse_coef", None)
-    found._state = state.sharing(correction=state.correction + less.reshape(-1))
+    found._state = state.sharing(correction=state.correction + less.reshape(-1), sparse_coef=None)
     return found
 
 

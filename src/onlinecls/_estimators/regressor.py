@@ -10,7 +10,8 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import warn_undefined_score
-from .base import WithVariances, WithWeights, read_weights_of_fit
+from .learner import read_weights_of_fit
+from .weights import WithVariances, WithWeights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

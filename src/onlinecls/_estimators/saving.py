@@ -20,8 +20,11 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state
+from .._models.params import MATRICES
+from .._models.states import STATES
 from .._registry import COMPOSED, ESTIMATORS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
+from .choice import check_range, choose
 from .sparse_arrays import to_dense, to_sparse
 from .units import FARTHEST, YOUTH, Youth
 
@@ -37,6 +40,7 @@ LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-
 
 # Ranges of fields of the compiled parameters.
 FLAG = Integer(0, 1)
+MATRIX = {name or "diagonal": number for number, name in enumerate(MATRICES)}
 AVERAGE_FROM = Integer(-1, 2**31 - 1)
 
 
@@ -57,7 +61,8 @@ class Describing:
     #: the next version. Fields that are not here have their range in the registry, or are >= 0.
     _fields: Mapping = {
         "rule": model.RULES, "trigger": model.TRIGGERS, "geometry": model.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
-        "average_from": AVERAGE_FROM, "probability": FLAG, "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
+        "average_from": AVERAGE_FROM, "probability": FLAG, "joint": FLAG, "matrix": MATRIX,
+        "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
     }
     def _described(self: Any, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe a fitted estimator by a header for JSON and arrays."""
@@ -67,12 +72,12 @@ class Describing:
         return head_of(
             self, self.get_params(), metadata, learnt_with=self._packed_learnt(), classes=code, n_iter=self.n_iter_,
             state={name: part for name, part in found.items() if name not in arrays}, units=list(self._units),
-            open=state.is_open, young=state.youth is not None, sparse="_sparse_coef" in self.__dict__,
+            open=state.is_open, young=state.youth is not None, sparse=state.sparse_coef is not None,
         ), {**arrays, **classes, **youth_arrays(state)}
 
     def _packed_learnt(self: Any) -> dict:
         """Return the parameters of the model's last pass, for the header."""
-        learnt = {name: packed(value) for name, value in self._params.items()}
+        learnt = {name: packed(value) for name, value in self._params._asdict().items()}
         for name, field in self._fields.items():
             if isinstance(field, Mapping):
                 learnt[name] = next(key for key, number in field.items() if number == learnt[name])
@@ -84,7 +89,7 @@ class Describing:
         who, parameters = cls.__name__, read_parameters(cls, header["parameters"])
         learner = cls(**parameters)
         units = _read_units(header["units"])
-        compiled = learner._kernel_params(units)
+        compiled = choose(learner, units).params
 
         is_classifier = cls._estimator_type == "classifier"
         require((header["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", header["classes"])
@@ -92,7 +97,7 @@ class Describing:
         learnt = cls._read_learnt(header["learnt_with"], compiled)
         young = youth_in(header, arrays)
         n_classes = 1 if classes is None else len(classes)
-        state = cls._state_class(learnt).of_file(header["state"], arrays, n_classes, learnt)
+        state = STATES[learnt.model].of_file(header["state"], arrays, n_classes, learnt)
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         if classes is not None:
             require(header["open"] or len(classes) > 1, "two classes or more, as none may join", classes)
@@ -115,15 +120,16 @@ class Describing:
             require(self._awaits_scale(), "no young model where nothing depends on the units of X", repr(self))
             self._state.youth = Youth.of_arrays(arrays, self._state)
 
-    def _take_model(self: Any, state: Any, learnt: dict, units: Units) -> None:
+    def _take_model(self: Any, state: Any, learnt: Any, units: Units) -> None:
         """Become fitted with a file's model, learnt with these parameters."""
-        require(not units.scale or learnt["variance"] > 0.0, "no units before the first variances", list(units))
+        require(not units.scale or learnt.variance > 0.0, "no units before the first variances", list(units))
         state.units, self._state = units, state
-        self._check_range(learnt, state.dtype)
+        check_range(self, learnt, state.dtype)
 
     @classmethod
-    def _read_learnt(cls: Any, header: dict, compiled: dict) -> dict:
-        """Read the parameters that a model was learnt with. compiled : those that the constructor's would give now."""
+    def _read_learnt(cls: Any, header: dict, params: Any) -> Any:
+        """Read the parameters that a model was learnt with. params : those that the constructor's would give now."""
+        compiled = params._asdict()
         require(header.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(header))
         fields, learnt = cls._fields_of(header, compiled), {}
         for name, value in header.items():
@@ -134,12 +140,13 @@ class Describing:
                 value, valid = field[value], True
             require(valid, f"learnt_with[{name!r}] in its range", value)
             learnt[name] = value
-        return learnt
+        return params._replace(**learnt)
 
     @classmethod
     def _fields_of(cls: Any, header: dict, compiled: dict) -> dict:
         """Return the allowed values of the fields of a model of this class; a field left out must be as compiled."""
-        kind, margin = (header["rule"], header["geometry"]), header["margin"]
+        geometry = header["geometry"] if header["matrix"] == "diagonal" else header["matrix"]
+        kind, margin = (header["rule"], geometry), header["margin"]
         several = not {"covariance", "signed"}.isdisjoint(cls._parameter_names())
         choices = [(a, geometry) for a in algorithms_of(cls) for geometry in (a.geometries if several else a.geometries[:1])]
         found = (a for a, g in choices if kind == (a.rule, g) and (margin == a.margin or "margin" in {*a.params, *a.kernel}))
@@ -147,7 +154,8 @@ class Describing:
         if algorithm is None:
             raise InvalidError(f"a rule and geometry of this estimator, got {(*kind, margin)!r}")
         numbers = {name: algorithm.params.get(name, or_as(value, NOT_NEGATIVE)) for name, value in compiled.items()}
-        return {**numbers, **cls._fields, "trigger": {algorithm.trigger: model.TRIGGERS[algorithm.trigger]}}
+        chosen = {"trigger": {algorithm.trigger: compiled["trigger"]}, "matrix": {header["matrix"]: compiled["matrix"]}}
+        return {**numbers, **cls._fields, **chosen}
 
 
 def head_of(learner: Any, parameters: dict, metadata: dict, **more: Any) -> dict:

@@ -16,18 +16,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, repeat
 from math import inf, isfinite, nan, sqrt
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from .._compiled import model
 from .._input.compat import warn_not_converged
 from .._models.state import NO_ORDER
-from .base import Batch, OnlineLearner, learning
+from .epochs import learning
+from .learner import Batch, OnlineLearner
 
 if TYPE_CHECKING:
     from .._input.rows import Rows
-    from .._input.types import FloatOrAuto, Generator, Params
+    from .._input.types import FloatOrAuto, Generator
+    from .._models.params import Params
+    from .._registry import Algorithm, Units
 
 FINER = 10.0  # regression, one class: the competitor's loss is at most 1/FINER of the tolerance
 
@@ -37,17 +40,7 @@ class UntilConverged(OnlineLearner):
 
     loss_tol: float | None
     n_iter_: int
-
-    def _check_parameters(self, values: dict) -> None:
-        super()._check_parameters(values)
-        if values["loss_tol"] is None:
-            return
-        for name in ("average", "early_stopping"):
-            if values.get(name):
-                raise ValueError(
-                    f"{type(self).__name__}: {name} must be False with loss_tol, got {name}={values[name]!r}: only the last "
-                    "weights have no larger loss, on all rows. Leave one of the two out."
-                )
+    _slack = 0.0  # the largest loss without a step
 
     @property
     def n_updates_bound_(self) -> float:
@@ -55,21 +48,22 @@ class UntilConverged(OnlineLearner):
         self._fitted_state()
         return self.__dict__.get("_updates_bound", nan)
 
-    def _epochs(self, params: Params, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
+    def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
         self._updates_bound = nan
         if self.loss_tol is None:
-            super()._epochs(params, batch, held_out, generator)
+            super()._epochs(batch, held_out, generator)
             return
         slack, orders = sqrt(self.loss_tol), self._orders(batch.rows.n_rows, generator)
         order = next(orders)
         first = self._first_weights(batch._replace(order=order))
-        self.n_iter_ = self._cycle({**params, "slack": slack}, batch, chain([order], orders), self.verbose)
+        self.n_iter_ = self._cycle(slack, batch, chain([order], orders), self.verbose)
         largest = self._largest_loss(batch)
         if largest > slack:
             self._updates_bound = inf
             warn_not_converged(type(self).__name__, self.max_iter, largest * largest, self.loss_tol)
             return
-        u, delta = self._competitor(params, batch, largest)
+        u, delta = self._competitor(batch, largest)
+        params = self._kernel_params()
         weight = batch.row_weights()
         least = float(weight[weight > 0.0].min()) if len(weight) else 1.0
         self._updates_bound = _bound(params, self._size(batch, params, least), least, u - first, slack, delta)
@@ -78,14 +72,26 @@ class UntilConverged(OnlineLearner):
         while True:
             yield generator.permutation(n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
 
-    def _cycle(self, params: Params, batch: Batch, orders: Iterator[np.ndarray], verbose: int) -> int:
-        """Run cycles until one makes no update, at most max_iter; return how many were run."""
+    def _params_of(self, algorithm: Algorithm, values: dict, units: Units) -> Any:
+        return super()._params_of(algorithm, values, units)._replace(slack=self._slack)
+
+    def _cycle(self, slack: float, batch: Batch, orders: Iterator[np.ndarray], verbose: int) -> int:
+        """Run cycles until no loss is larger than the slack, at most max_iter; return how many were run."""
+        self._slack = slack
+        self.__dict__.pop("_choice", None)
+        self._kernel_params()
+        try:
+            return self._run_cycles(batch, orders, verbose)
+        finally:
+            del self._slack, self._choice
+
+    def _run_cycles(self, batch: Batch, orders: Iterator[np.ndarray], verbose: int) -> int:
         for cycle, order in zip(range(1, self.max_iter + 1), orders, strict=False):
             if cycle > 1:
                 self._own_lock().give_way()
             before = self.n_updates_
             with learning(self, again=cycle > 1):
-                params = self._learn(params, batch._replace(order=order))
+                self._learn(batch._replace(order=order))
             if verbose:
                 print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")
             if self.n_updates_ == before:
@@ -94,18 +100,17 @@ class UntilConverged(OnlineLearner):
 
     def _weights(self) -> np.ndarray:
         """Return the weights, (columns, features and the constant one)."""
-        return self._state.weights_of(self._read_params(self._state), slice(None)).astype(np.float64)
+        return self._state.weights_of(self._state.params, slice(None)).astype(np.float64)
 
     def _first_weights(self, batch: Batch) -> np.ndarray:
         """Return w_1, the weights before the first row."""
         return self._weights()
 
-    def _competitor(self, params: Params, batch: Batch, largest: float) -> tuple[np.ndarray, float]:
+    def _competitor(self, batch: Batch, largest: float) -> tuple[np.ndarray, float]:
         """Return weights with nearly no loss, found by learning on with a smaller tolerance, and their largest loss."""
         finer = self._sharing()
-        finer._state = self._state.grow_classes(np.arange(len(self._state.counts)), len(self._state.counts))
-        params = {**params, "slack": sqrt(cast("float", self.loss_tol)) / FINER}
-        finer._cycle(params, batch, repeat(NO_ORDER), 0)
+        finer._state = self._state.copy()
+        finer._cycle(sqrt(cast("float", self.loss_tol)) / FINER, batch, repeat(NO_ORDER), 0)
         return finer._weights(), finer._largest_loss(batch)
 
     def _size(self, batch: Batch, params: Params, least: float) -> float:
@@ -114,7 +119,7 @@ class UntilConverged(OnlineLearner):
         with np.errstate(over="ignore"):
             squares = np.add.reduceat(np.append(rows.data.astype(np.float64) ** 2, 0.0), rows.indptr[:-1])
         squares[np.diff(rows.indptr) == 0] = 0.0
-        return float(squares[batch.live()].max(initial=0.0)) + params["bias"] ** 2
+        return float(squares[batch.live()].max(initial=0.0)) + params.bias ** 2
 
     def _largest_loss(self, batch: Batch) -> float:
         raise NotImplementedError
@@ -143,7 +148,7 @@ class ClassifierUntilConverged(UntilConverged):
             margins = np.where(positive, scores, -scores).min(axis=1)
         return float(np.maximum(self.margin - margins[batch.live()], 0.0).max(initial=0.0))
 
-    def _competitor(self, params: Params, batch: Batch, largest: float) -> tuple[np.ndarray, float]:
+    def _competitor(self, batch: Batch, largest: float) -> tuple[np.ndarray, float]:
         """Return the weights scaled so that their least margin, margin - largest, becomes margin: they have no loss."""
         margin = self.margin
         return (self._weights() * (margin / (margin - largest)), 0.0) if largest < margin else (self._weights(), inf)
@@ -183,13 +188,13 @@ class OneClassUntilConverged(UntilConverged):
         return 1.0 / min(1.0, least)
 
     def _largest_loss(self, batch: Batch) -> float:
-        return float(np.maximum(self._distances_of(batch.rows)[batch.live()] - self._params["epsilon"], 0.0).max(initial=0.0))
+        return float(np.maximum(self._distances_of(batch.rows)[batch.live()] - self._params.epsilon, 0.0).max(initial=0.0))
 
 
-def _bound(params: dict, B: float, least: float, way: np.ndarray, r: float, delta: float) -> float:
+def _bound(params: Params, B: float, least: float, way: np.ndarray, r: float, delta: float) -> float:
     """Compute the bound on updates (equations in the module's docstring). least : smallest row weight; way : u - w_1."""
-    gamma, cap = 0.0, params["C"] * least
-    if params["rule"] == model.RULES["pa2"]:
+    gamma, cap = 0.0, params.C * least
+    if params.rule == model.RULES["pa2"]:
         gamma, cap = 0.5 / cap, inf
     with np.errstate(over="ignore"):
         moved = float(np.sum(way**2))

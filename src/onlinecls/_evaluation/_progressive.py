@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from .._compiled.model import COUNTERS
-from .._estimators.base import state_of
 from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
+from .._estimators.learner import state_of
 from .._estimators.regressor import OnlineRegressor
 from .._input import validate
 from .._input.compat import is_fitted, issparse, kind_of

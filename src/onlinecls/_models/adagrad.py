@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from .._input.rows import Rows
     from .state import Shard
 
-NO_STEP = {"rule": model.RULES["pa1"], "C": 0.0}  # a rule of the compiled loop whose steps are all 0
+MOST_FEATURES = 500  # with the full matrix: more would take longer than 50 ms a row
+NO_STEP: dict[str, Any] = {"rule": model.RULES["pa1"], "C": 0.0}  # a rule of the compiled loop whose steps are all 0
 
 
 def scaled(G: np.ndarray, delta: float, a: np.ndarray) -> np.ndarray:
@@ -49,6 +50,7 @@ class FullMirrorState(AdditiveState):
     The compiled loop counts each row, with a rule that takes no step; the step itself, O(d³), is taken here.
     """
 
+    geometry = "full_mirror"
     PARTS = (*AdditiveState.PARTS, "products")
     IS_LOCAL = HAS_ROOM = False
     VECTORS: Mapping[str, tuple[int, float | None]] = {"products": (2, 1.0)}  # sums over rows
@@ -67,7 +69,7 @@ class FullMirrorState(AdditiveState):
         """Learn rows one at a time. An interrupted row is undone."""
         given = self.params
         try:
-            self.params = {**given, **NO_STEP}
+            self.params = given._replace(**NO_STEP)
             for at in order.tolist() if len(order) else range(rows.n_rows):
                 one = slice(at, at + 1)
                 undo = [(array, array.copy()) for array in (self.counts, self.counters, self.calibration)]
@@ -91,12 +93,12 @@ class FullMirrorState(AdditiveState):
         """Return a row with its constant feature."""
         x, entries = np.zeros(self.n_features + 1), slice(rows.indptr[at], rows.indptr[at + 1])
         x[slice(self.n_features) if rows.is_dense else rows.indices[entries]] = rows.data[entries]
-        x[-1] = self.params["bias"]
+        x[-1] = self.params.bias
         return x
 
     def _step(self, task: int, x: np.ndarray, label: int, c: float, undo: list) -> None:
         """Take the steps of a row that has been counted. undo : a list to which the old values of what changes are added."""
-        if self.params["balanced"]:
+        if self.params.balanced:
             c = max(c * (self.count("t") / (self.count("seen") * float(self.counts[label]))), 5e-324)
         with np.errstate(over="ignore", invalid="ignore"):
             scores, square, updated, skipped = x @ self.primary, x @ x, False, False
@@ -116,7 +118,7 @@ class FullMirrorState(AdditiveState):
 
     def _examples(self, task: int, scores: np.ndarray, label: int) -> Iterator[tuple[list[tuple[int, float]], float]]:
         """Yield for each example the vectors that it moves, with the signs of x in them, and its margin."""
-        joined = self.counts > 0.0 if self.params["open_classes"] else np.ones(len(self.counts), bool)
+        joined = self.counts > 0.0 if self.params.open_classes else np.ones(len(self.counts), bool)
         if task == model.TASKS["binary"]:
             yield [(0, 2.0 * label - 1.0)], (2.0 * label - 1.0) * scores[0]
         elif task == model.TASKS["ovr"]:
@@ -134,12 +136,12 @@ class FullMirrorState(AdditiveState):
         G = self.products[column] + np.outer(g, g)
         if not np.isfinite(G).all():
             return np.full(len(g), np.nan), G
-        step = scaled(G, self.params["delta"], g)  # (at most 1 long, but for rounding and underflow, as G includes gg')
-        return self.primary[:, column] - self.params["eta0"] * (step / max(1.0, np.linalg.norm(step))), G
+        step = scaled(G, self.params.delta, g)  # (at most 1 long, but for rounding and underflow, as G includes gg')
+        return self.primary[:, column] - self.params.eta0 * (step / max(1.0, np.linalg.norm(step))), G
 
     def _fits(self, w: np.ndarray, *sums: np.ndarray) -> bool:
-        limit = self.params["limit"]
-        largest = np.abs(w).max() * max(self.params["bias"], 1.0)
+        limit = self.params.limit
+        largest = np.abs(w).max() * max(self.params.bias, 1.0)
         return bool(largest <= limit and all(np.abs(part).max() <= limit for part in sums))
 
     def _put(self, column: int, w: np.ndarray, sums: list[np.ndarray], undo: list) -> None:
@@ -152,7 +154,7 @@ class FullMirrorState(AdditiveState):
         undo.append((own, own.copy()))
         own[...] = w
         if len(self.correction):
-            rounds = max(self.counters[self.COUNTERS["t"]] - 1.0 - self.params["average_from"], 0.0)
+            rounds = max(self.counters[self.COUNTERS["t"]] - 1.0 - self.params.average_from, 0.0)
             correction = self.correction.reshape(-1, self.n_columns)[:, column]
             undo.append((correction, correction.copy()))
             correction += rounds * (own.astype(np.float64) - undo[-2][1])
@@ -192,6 +194,7 @@ class FullMirrorState(AdditiveState):
 class FullDualState(FullMirrorState):
     """values : w = η (δI + G^{1/2})^{-1} z. gradients : float64, (columns, n_features + 1), z = -Σ g."""
 
+    geometry = "full_dual"
     PARTS = (*FullMirrorState.PARTS, "gradients")
     VECTORS = {"products": (2, 1.0), "gradients": (1, None)}
     gradients: np.ndarray
@@ -203,7 +206,7 @@ class FullDualState(FullMirrorState):
     def _weights(self, G: np.ndarray, z: np.ndarray) -> np.ndarray:
         if not (np.isfinite(G).all() and np.isfinite(z).all()):
             return np.full(len(z), np.nan)
-        return self.params["eta0"] * scaled(G, self.params["delta"], z)
+        return self.params.eta0 * scaled(G, self.params.delta, z)
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         super()._merge_values(shards, shares)

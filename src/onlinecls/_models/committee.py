@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -10,6 +10,57 @@ from .._compiled import combine, model
 from .._saving import require, require_layout
 from . import calibration
 from .state import State, n_vectors, read_only
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import DTypeLike
+
+
+class CommitteeParams(NamedTuple):
+    """What a pass of a committee needs: its own numbers, and the parameters of each member's pass.
+
+    team : new learners like the members. names : of these. members : their parameters. kinds : the classes of their models.
+    """
+
+    team: tuple[Any, ...]
+    names: tuple[str, ...]
+    members: tuple[Any, ...]
+    kinds: tuple[type[State], ...]
+    hedges: bool
+    r: float
+    forgetting: float
+    probability: int
+    multi_class: str | None
+    is_regression: bool
+    open_classes: int = 0
+    balanced: int = 0
+    limit: float = np.inf
+
+    model, average_from, bias, variance = "committee", -1, 1.0, 0.0
+
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """What the members' models cannot change."""
+        each = zip(self.kinds, self.members, strict=True)
+        return tuple(tuple(getattr(own, name) for name in kind.KEPT) for kind, own in each)
+
+    @property
+    def joins_singly(self) -> bool:
+        """True if a class that has not joined yet would change updates of a member."""
+        return any(own.joins_singly for own in self.members)
+
+    def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
+        """Yield (parameter, its value, the least and the largest one that fit the dtype) of all members."""
+        for own in self.members:
+            yield from own.limits(dtype)
+
+    def of_pass(self, state: CommitteeState, is_open: bool, balanced: bool) -> Self:
+        """Add the numbers that depend on the members' models and the labels."""
+        each = zip(self.members, state.members, strict=True)
+        members = tuple(own.of_pass(its_state, is_open, balanced) for own, its_state in each)
+        limit = float(np.finfo(state.dtype).max) / 4
+        return self._replace(members=members, open_classes=int(is_open), balanced=int(balanced), limit=limit)
 
 
 class CommitteeState(State, combine.CommitteeModel):
@@ -23,18 +74,35 @@ class CommitteeState(State, combine.CommitteeModel):
         "sigma",
     )
     geometry = "committee"
+    KEPT = ("hedges", "probability", "multi_class", "names", "kinds", "kept")
 
-    def __init__(self, n_classes: int, params: dict, members: list[State], regression: bool):
+    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
+        members = []
+        for kind, own in zip(params.kinds, params.members, strict=True):
+            members.append(kind(n_features, n_classes, dtype, own))
+            members[-1].params = own
+        self._begin(members, n_classes, params)
+
+    def _begin(self, members: list[Any], n_classes: int, params: CommitteeParams) -> None:
+        """Start a combiner of these members."""
         k = len(members)
         self.params, self._hyperplane = params, None
         self._seat(members)
         self.n_features, self.n_columns = members[0].n_features, n_vectors(n_classes)
         self.shares, self.gauge = np.full(k, 1.0 / k), np.array([1.0, 0.0])
-        self.losses = np.zeros(k + 1 if params["hedges"] else 0)
-        self.sigma = np.zeros((0, 1, 1)) if params["hedges"] else np.eye(k)[None].copy()
-        self.kept = np.zeros((combine.KEPT, k + 2) if regression else (0, 1))
-        self.calibration = calibration.fresh(self.n_columns if params["probability"] else 0)
+        self.losses = np.zeros(k + 1 if params.hedges else 0)
+        self.sigma = np.zeros((0, 1, 1)) if params.hedges else np.eye(k)[None].copy()
+        self.kept = np.zeros((combine.KEPT, k + 2) if params.is_regression else (0, 1))
+        self.calibration = calibration.fresh(self.n_columns if params.probability else 0)
         self.correction, self.counts, self.counters = np.empty(0), np.zeros(n_classes), np.zeros(model.N_COUNTERS)
+
+    @classmethod
+    def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+        each = zip(params.kinds, params.members, strict=True)
+        return sum(kind.n_bytes(own, n_features, n_classes, dtype) for kind, own in each)
+
+    def stays_in_range(self, params: CommitteeParams) -> bool:
+        return all(member.stays_in_range(own) for member, own in zip(self.members, params.members, strict=True))
 
     def _seat(self, members: Any) -> None:
         self.members = tuple(members)
@@ -52,7 +120,7 @@ class CommitteeState(State, combine.CommitteeModel):
         params: dict[str, Any] = parts["params"]
         super().__setstate__({name: part for name, part in parts.items() if "." not in name})
         members = []
-        for at, (kind, own) in enumerate(zip(params["kinds"], params["members"], strict=True)):
+        for at, (kind, own) in enumerate(zip(params.kinds, params.members, strict=True)):
             prefix = f"{at}."
             its_parts = {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
             members.append(kind.of({**its_parts, "params": own}))
@@ -60,16 +128,14 @@ class CommitteeState(State, combine.CommitteeModel):
         self._seat(members)
 
     def prepare(self, foresight: int, depth: int) -> None:
-        for member, params in zip(self.members, self.params["members"], strict=True):
+        for member, params in zip(self.members, self.params.members, strict=True):
             member.params = params
             member.prepare(foresight, depth)
 
-    def set_scales(self, params: dict, before: dict) -> None:
-        """Set these parameters in the members whose parameters depended on the first row."""
+    def set_scale(self, params: CommitteeParams) -> None:
         self.params = params
-        for member, own, old in zip(self.members, params["members"], before["members"], strict=True):
-            if own != old:
-                member.set_scale(own)
+        for member, own in zip(self.members, params.members, strict=True):
+            member.set_scale(own)
         self._seat(self.members)
 
     @property
@@ -103,7 +169,15 @@ class CommitteeState(State, combine.CommitteeModel):
         new._seat(members)
         return new
 
-    def with_classes(self, members: list[State], places: np.ndarray, n_classes: int) -> CommitteeState:
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
+        each = zip(self.members, params.members, strict=True)
+        return self._with_members([member.grow_classes(places, n_classes, own) for member, own in each], places, n_classes)
+
+    def joined(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
+        each = zip(self.members, params.members, strict=True)
+        return self._with_members([member.joined(places, n_classes, own) for member, own in each], places, n_classes)
+
+    def _with_members(self, members: list[State], places: np.ndarray, n_classes: int) -> CommitteeState:
         """Return this model with its classes at `places` among n_classes, as in these members."""
         grown = self._with(members, self.counts_at(places, n_classes))
         self._calibrate_in(grown, places)
@@ -124,19 +198,16 @@ class CommitteeState(State, combine.CommitteeModel):
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
-    def reading_params(self, params: dict) -> dict:
-        return {**params, "bias": 1.0}
-
-    def weights_of(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: CommitteeParams, features: slice) -> np.ndarray:
         """Return the combined weights Σ a_k w_k, computed at first use and kept until the next row. The constant feature is 1."""
         whole, rounds = features == slice(0, self.n_features), float(self.counters[self.COUNTERS["t"]])
         if whole and self._hyperplane is not None and self._hyperplane[0] == rounds:
             return self._hyperplane[1]
         total: Any = 0.0
-        for share, member, own in zip(self.shares, self.members, params["members"], strict=True):
-            found = member.weights_of(member.reading_params(own), features).astype(np.float64)
+        for share, member, own in zip(self.shares, self.members, params.members, strict=True):
+            found = member.weights_of(own, features).astype(np.float64)
             if features.stop is None:
-                found[:, -1] *= own["bias"]
+                found[:, -1] *= own.bias
             total = total + share * found
         total = read_only(np.clip(total, -self._largest, self._largest).astype(self.dtype))
         if whole:
@@ -150,10 +221,11 @@ class CommitteeState(State, combine.CommitteeModel):
         return {name: part for name, part in super().parts().items() if isinstance(part, np.ndarray) and name != "correction"}
 
     @classmethod
-    def of_members(cls, members: list[State], own: dict[str, np.ndarray], params: dict, regression: bool) -> CommitteeState:
+    def of_members(cls, members: list[State], own: dict[str, np.ndarray], params: CommitteeParams) -> CommitteeState:
         """Return the model of these members and of a file's arrays; raise InvalidError if learning cannot produce one of them."""
         first = members[0]
-        state = cls(len(first.counts), params, members, regression)
+        state = cls.__new__(cls)
+        state._begin(members, len(first.counts), params)
         for member in members:
             alike = (member.n_features, member.dtype, member.counts.tolist(), member.count("t"))
             expected = (first.n_features, first.dtype, first.counts.tolist(), first.count("t"))

@@ -3,18 +3,92 @@
 from __future__ import annotations
 
 from math import log, sqrt
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from .._compiled import dual_ascent as ascent
 from .._compiled import simplex
+from .params import common
 from .state import Shard, State, read_only
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from numpy.typing import ArrayLike, DTypeLike
 
 SHARED: dict[str, int] = ascent.SHARED
+
+
+class AscentParams(NamedTuple):
+    """The fields of the C struct of the same name (dual_params.pxd), and what else a pass needs, in units of X."""
+
+    experts: int
+    entropic: int
+    is_signed: int
+    loss: int
+    update: int
+    schedule: int
+    joint: int
+    margin: float
+    sigma: float
+    bound: float
+    bias: float
+    average_from: int
+    probability: int
+    limit: float = 0.0
+    open_classes: int = 0
+    balanced: int = 0
+
+    variance = 1.0  # (dual ascent has none)
+
+    @classmethod
+    def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
+        """Return the parameters of dual ascent, gradient descent or Hedge, from numbers within their ranges."""
+        rate = values.get("learning_rate")  # (of gradient descent: σ is alpha, or eta0 where steps fall with √t)
+        sigma = values["sigma"] if "sigma" in values else values["alpha" if rate == "strongly_convex" else "eta0"]
+        auto = isinstance(sigma, str)
+        return cls(
+            experts=int("experts" in algorithm.tasks), entropic=int(values.get("regularizer") == "entropic"),
+            is_signed=int(bool(values.get("signed", True))), loss=ascent.LOSSES[values.get("loss", "hinge")],
+            update=ascent.UPDATES_OF[values.get("update", "DA1")],
+            schedule=ascent.SCHEDULES[rate or ("auto" if auto else "fixed")],
+            margin=float(values.get("margin", algorithm.margin)),
+            sigma=1.0 if auto else float(sigma), bound=float(values.get("norm_bound", 1.0)), **common(values),
+        )
+
+    @property
+    def model(self) -> str:
+        return "dual_ascent" if not self.entropic else "entropic" if self.is_signed else "simplex"
+
+    @property
+    def simplex(self) -> tuple[float, bool] | None:
+        """What the powers of entropic weights depend on."""
+        return (self.sigma, self.bias > 0.0) if self.entropic else None
+
+    @property
+    def joins_singly(self) -> bool:
+        """True if a new class's weights of 0 count in the joint simplex, or its score of 0 in a softmax."""
+        averaged = self.entropic and self.average_from >= 0  # (κ of a class that has not joined differs)
+        return bool(averaged or (self.joint and (self.entropic or self.loss == ascent.LOSSES["log_loss"])))
+
+    def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
+        """Yield (parameter, its value, the least and the largest one that fit the dtype).
+
+        Weights are θ/σ or, entropic, at most W: their scales, and the σ computed from W by sigma="auto", must be finite.
+        """
+        largest = float(np.finfo(dtype).max) / 4
+        divides = self.schedule != ascent.SCHEDULES["sqrt"] and not self.experts
+        yield "intercept_scaling", self.bias, 0.0, largest**0.5  # (its square is in the norms)
+        yield "norm_bound", self.bound, 1e-100 if divides else 0.0, min(largest, 1e100)
+        strength = "alpha" if self.schedule == ascent.SCHEDULES["strongly_convex"] else "sigma"
+        yield strength, self.sigma, 1e-100 if divides else 0.0, np.inf
+
+    def of_pass(self, state: AscentState, is_open: bool, balanced: bool) -> Self:
+        """Add the numbers that depend on the model and its labels."""
+        largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
+        limit = largest / max(self.bias, 1.0)  # (so that the intercept is finite, too)
+        return self._replace(open_classes=int(is_open), balanced=int(balanced), limit=limit)
 
 
 class AscentState(State, ascent.AscentModel):
@@ -23,14 +97,15 @@ class AscentState(State, ascent.AscentModel):
     values : θ, and other arrays as in dual_ascent.pyx. shared : float64, the numbers of the model and of each of its groups.
     """
 
-    geometry = "additive"
+    geometry = "dual_ascent"
+    KEPT = ("entropic", "is_signed", "schedule", "joint", "average_from", "probability", "bound", "simplex")
     ENTROPIC = 0
     PARTS = (*State.PARTS, "bias", "shared", "joint")
     SCALARS = (*State.SCALARS, "bias", "joint")
 
-    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: dict):
+    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: AscentParams):
         super().__init__(n_features, n_classes, dtype, params)
-        self.joint, self.bias = bool(params["joint"]), params["bias"]
+        self.joint, self.bias = bool(params.joint), params.bias
         self._place_shared(np.zeros(SHARED["shared"]))
 
     @classmethod
@@ -43,8 +118,8 @@ class AscentState(State, ascent.AscentModel):
         return 1 if header["joint"] else header["n_columns"]
 
     @classmethod
-    def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
-        return {**super()._following(n_features, n_classes, params), "joint": bool(params["joint"])}
+    def _following(cls, n_features: int, n_classes: int, params: AscentParams) -> dict:
+        return {**super()._following(n_features, n_classes, params), "joint": bool(params.joint)}
 
     def _problem_of_values(self, counters: dict) -> str:
         if type(self.bias) is not float or not 0.0 <= self.bias <= np.finfo(self.dtype).max:
@@ -65,15 +140,15 @@ class AscentState(State, ascent.AscentModel):
 
     def _passes_all(self, largest: float, rounds: float) -> bool:
         """Return True if the largest θ exceeds what learning allows (`prepare` in dual_ascent.pyx) at the present or next σ."""
-        if self.ENTROPIC or self.params["experts"] or self.params["schedule"] == ascent.SCHEDULES["sqrt"]:
+        if self.ENTROPIC or self.params.experts or self.params.schedule == ascent.SCHEDULES["sqrt"]:
             return False
         lipschitz, sigma = (float(self.shared[SHARED[name]]) for name in ("lipschitz", "sigma"))
         return largest > 2e100 * min(sigma, self._sigma(rounds, lipschitz), 1.0)
 
-    def set_scale(self, params: dict) -> None:
+    def set_scale(self, params: AscentParams) -> None:
         super().set_scale(params)
         ages = self.groups[:, SHARED["ages"]].copy()
-        self.bias = params["bias"]
+        self.bias = params.bias
         self._place_shared(self.shared[: SHARED["shared"]])
         self.groups[:, SHARED["ages"]] = ages
 
@@ -173,7 +248,7 @@ class AscentState(State, ascent.AscentModel):
         """Take the mean of the weights, whatever σ they were divided by; add up Hedge's losses."""
         shared = np.sum([shard.state.shared[: SHARED["shared"]] for shard in shards], axis=0)
         factors = [1.0] * len(shards)
-        if not self.params["experts"]:
+        if not self.params.experts:
             lengths = [self._longest(shard) for shard in shards]
             shared[SHARED["lipschitz"]] = max(lengths)
             shared[SHARED["sigma"]] = self._sigma(float(self.counters[self.COUNTERS["t"]]), max(lengths))
@@ -190,9 +265,9 @@ class AscentState(State, ascent.AscentModel):
 
     def _sigma(self, rounds: float, longest: float) -> float:
         """Return σ after these rounds, none with a longer step."""
-        if self.params["schedule"] != ascent.SCHEDULES["auto"]:
-            return self.params["sigma"]
-        return sqrt(2.0 * rounds) * longest / self.params["bound"]
+        if self.params.schedule != ascent.SCHEDULES["auto"]:
+            return self.params.sigma
+        return sqrt(2.0 * rounds) * longest / self.params.bound
 
     def _longest(self, shard: Shard) -> float:
         """Return the largest dual norm of a shard's steps."""
@@ -200,12 +275,12 @@ class AscentState(State, ascent.AscentModel):
 
     def _factor(self, shard: Shard, shared: np.ndarray) -> float:
         """Return the factor by which a shard's θ gives the same weights in the result: w = κ θ."""
-        schedule, rounds = self.params["schedule"], float(self.counters[self.COUNTERS["t"]])
+        schedule, rounds = self.params.schedule, float(self.counters[self.COUNTERS["t"]])
         if schedule == ascent.SCHEDULES["sqrt"]:
             return 1.0
         sigma, own = float(shared[SHARED["sigma"]]), float(shard.state.shared[SHARED["sigma"]])
         if schedule == ascent.SCHEDULES["strongly_convex"]:
-            sigma, own = sigma * rounds, shard.params["sigma"] * shard.rounds
+            sigma, own = sigma * rounds, shard.params.sigma * shard.rounds
         return sigma / own if own > 0.0 else 0.0
 
     def _worth(self, shard: Shard, shared: np.ndarray) -> float:
@@ -223,10 +298,7 @@ class AscentState(State, ascent.AscentModel):
         self.groups[:, SHARED["ages"]] = 0.0
         self.correction = (-self.average_rounds(self.params) * average).reshape(-1)
 
-    def reading_params(self, params: dict) -> dict:
-        return {**params, "entropic": self.ENTROPIC}
-
-    def weights_of(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: AscentParams, features: slice) -> np.ndarray:
         rounds = self.average_rounds(params)
         first = self._summed()[features] / rounds if rounds else self.view[features, 0] * self.scales(self.n_columns)
         # (θ/σ may exceed the dtype, unlike the scores, which are in double.)
@@ -256,19 +328,19 @@ class EntropicState(AscentState):
         return found
 
     def _sigma(self, rounds: float, longest: float) -> float:
-        if self.params["schedule"] != ascent.SCHEDULES["auto"]:
-            return self.params["sigma"]
+        if self.params.schedule != ascent.SCHEDULES["auto"]:
+            return self.params.sigma
         size = (2.0 if self.IS_SIGNED else 1.0) * self._n_live * self.n_columns / self.n_groups
         return longest * sqrt(rounds / log(max(size, 2.0)))
 
     def _longest(self, shard: Shard) -> float:
-        return super()._longest(shard) * self.params["bound"] / shard.params["bound"]
+        return super()._longest(shard) * self.params.bound / shard.params.bound
 
     def _factor(self, shard: Shard, shared: np.ndarray) -> float:
         """Return a shard's factor: a fixed σ divides sums of rows, which do not change; a growing σ leaves u as it is."""
-        if self.params["schedule"] == ascent.SCHEDULES["auto"]:
+        if self.params.schedule == ascent.SCHEDULES["auto"]:
             return 1.0
-        return (self.params["bound"] / shard.params["bound"]) * (shard.params["sigma"] / self.params["sigma"])
+        return (self.params.bound / shard.params.bound) * (shard.params.sigma / self.params.sigma)
 
     def _worth(self, shard: Shard, shared: np.ndarray) -> float:
         own = float(shard.state.shared[SHARED["sigma"]])

@@ -2,14 +2,59 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
 import numpy as np
 
 from .._compiled import forel, model
 from .._compiled.dual_ascent import LOSSES
 from .._input.validate import rows_in_order
+from .params import common
 from .state import OfFile, n_vectors, read_only
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import DTypeLike
+
 GAP, PENDING = forel.SHARED["gap"], forel.SHARED["pending"]
+
+
+class LeaderParams(NamedTuple):
+    """The fields of the C struct ForelParams (forel.pyx), and what else a pass needs, in units of X."""
+
+    loss: int
+    joint: int
+    sigma: float
+    tolerance: float
+    bias: float
+    limit: float = 0.0
+    open_classes: int = 0
+    balanced: int = 0
+
+    model, average_from, probability, variance = "leader", -1, 0, 1.0
+
+    @classmethod
+    def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
+        """Return the parameters of FoReL, from numbers within their ranges."""
+        return cls(
+            LOSSES[values["loss"]], int(values["multi_class"] == "crammer_singer"), float(values["sigma"]),
+            float(values["gap_tol"]), common(values)["bias"],
+        )
+
+    @property
+    def joins_singly(self) -> bool:
+        """True for a softmax, whose sums over more classes round differently."""
+        return bool(self.joint and self.loss == LOSSES["log_loss"])
+
+    def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
+        """Yield (parameter, its value, the least and the largest one that fit the dtype)."""
+        yield "intercept_scaling", self.bias, 0.0, (float(np.finfo(dtype).max) / 4) ** 0.5  # (its square is in the norms)
+
+    def of_pass(self, state: ForelState, is_open: bool, balanced: bool) -> Self:
+        """Add the numbers that depend on the model and its labels."""
+        limit = min(float(np.finfo(state.dtype).max) / 4, 1e100) * min(self.sigma, 1.0)
+        return self._replace(open_classes=int(is_open), balanced=int(balanced), limit=limit)
 
 
 class ForelState(OfFile):
@@ -23,11 +68,11 @@ class ForelState(OfFile):
     ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "counters", "shared")
     PARTS = (*ARRAYS, "joint", "n_features")
 
-    MAIN = "data"
-    record, records_from = None, 0.0  # as in Model
+    MAIN, KEPT, geometry = "data", ("loss", "joint", "sigma", "bias"), "leader"
+    record, records_from, sparse_coef = None, 0.0, None  # as in Model
 
-    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
-        self.n_features, self.joint, self.params = n_features, bool(params["joint"]), params
+    def __init__(self, n_features: int, n_classes: int, dtype, params: LeaderParams):
+        self.n_features, self.joint, self.params = n_features, bool(params.joint), params
         k = n_vectors(n_classes)
         self.data, self.indices, self.indptr = np.empty(0, dtype), np.empty(0, np.int64), np.zeros(1, np.int64)
         self.labels, self.weights, self.alpha = np.empty(0, np.int32), np.empty(0), np.empty((0, k))
@@ -39,11 +84,11 @@ class ForelState(OfFile):
         return False
 
     @classmethod
-    def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
-        return {"joint": bool(params["joint"])}
+    def _following(cls, n_features: int, n_classes: int, params: LeaderParams) -> dict:
+        return {"joint": bool(params.joint)}
 
     @classmethod
-    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: LeaderParams) -> dict:
         n_features, n_rows, k = header["n_features"], len(arrays["labels"]), n_vectors(n_classes)
         n_entries, dtype = len(arrays["data"]), arrays["data"].dtype
         double, whole = np.dtype(np.float64), np.dtype(np.int64)
@@ -61,7 +106,7 @@ class ForelState(OfFile):
             return "labels without a class"
         if (np.bincount(self.labels, minlength=len(self.counts)) > self.counts).any():
             return "more rows than were counted"
-        pending, (lengths, theta), live = self.shared[PENDING], self._follows(self.params["bias"]), self.weights > 0.0
+        pending, (lengths, theta), live = self.shared[PENDING], self._follows(self.params.bias), self.weights > 0.0
         if not 0.0 <= pending < 2.0**53 or pending != np.floor(pending):
             return "an invalid number of sweeps"
         taken = self.alpha.sum(axis=1) if self.joint else self.alpha.max(axis=1, initial=0.0)
@@ -101,7 +146,7 @@ class ForelState(OfFile):
     def n_columns(self) -> int:
         return self.theta.shape[1]
 
-    def grow_classes(self, places: np.ndarray, n_classes: int) -> ForelState:
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> ForelState:
         """Return this model with its classes at `places` among n_classes. A single vector's θ and α are halved for its two."""
         grown = self.copy()
         grown.counts = self.counts_at(places, n_classes)
@@ -128,7 +173,7 @@ class ForelState(OfFile):
             rest.alpha = rest.alpha.sum(axis=1, keepdims=True) * (2.0 if self.joint else 1.0)  # (one vector moves as far as two)
         return rest
 
-    def set_scale(self, params: dict) -> None:
+    def set_scale(self, params: LeaderParams) -> None:
         """Give earlier rows, all zeros, the weight 0."""
         self.params, self.weights, self.alpha = params, np.zeros(len(self.labels)), np.zeros(self.alpha.shape)
 
@@ -148,20 +193,14 @@ class ForelState(OfFile):
     def value(self) -> float:
         """Compute D(α)."""
         found = self.alpha.sum()
-        if self.params["loss"] == LOSSES["log_loss"]:
+        if self.params.loss == LOSSES["log_loss"]:
             live = self.weights > 0.0
             shares = self.alpha[live] / self.weights[live, None]
             rest = 1.0 - (shares.sum(axis=1, keepdims=True) if self.joint and self.n_columns > 1 else shares)
             shares = np.concatenate([shares, rest], axis=1)
             shares = np.where(shares > 0.0, shares, 1.0)
             found = self.weights[live] @ -(shares * np.log(shares)).sum(axis=1)
-        return float(found - np.square(self.theta).sum() / (2.0 * self.params["sigma"]))
+        return float(found - np.square(self.theta).sum() / (2.0 * self.params.sigma))
 
-    def scores_params(self) -> dict:
-        return {**self.params, "loss": 0, "open_classes": 0, "balanced": 0, "tolerance": 0.0, "limit": 0.0}
-
-    def reading_params(self, params: dict) -> dict:
-        return params
-
-    def weights_of(self, params: dict, features: slice) -> np.ndarray:
-        return read_only((self.theta[features] / params["sigma"]).astype(self.dtype).T)
+    def weights_of(self, params: LeaderParams, features: slice) -> np.ndarray:
+        return read_only((self.theta[features] / params.sigma).astype(self.dtype).T)

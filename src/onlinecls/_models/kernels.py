@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -12,7 +12,13 @@ from .._input import validate
 from .._input.compat import issparse
 from .._input.rows import NO_INDICES, Rows
 from .._saving import require, require_layout
+from .params import common
 from .state import OfFile, n_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import DTypeLike
 
 BLOCK = 256  # rows whose kernel values are computed in one call
 READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
@@ -64,7 +70,7 @@ class Kind(NamedTuple):
     gamma: Any
     degree: int
     coef0: float
-    kernel_params: dict | None
+    kernel_params: KernelParams | None
     bias: float
     second_order: bool
     projects: bool
@@ -74,6 +80,46 @@ class Kind(NamedTuple):
         gammas: dict[Any, Any] = {"auto": 1.0 / n_features, "scale": scale}
         gamma = gammas.get(self.gamma, self.gamma)
         return Kernel(self.kernel, gamma, self.degree, self.coef0, self.kernel_params, self.bias)
+
+
+class KernelParams(NamedTuple):
+    """What a pass of a kernel learner needs; its rules read no other fields of `Params`."""
+
+    rule: int
+    trigger: int
+    margin: float
+    kind: Kind
+    budget: int | None
+    epsilon: float = 0.0
+    eta0: float = 1.0
+    C: float = 1.0
+    r: float = 1.0
+    open_classes: int = 0
+    balanced: int = 0
+
+    model, average_from, probability, joins_singly = "kernel", -1, 0, False
+
+    @classmethod
+    def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
+        """Return the parameters of a kernel learner's algorithm, from numbers within their ranges."""
+        second_order = algorithm.geometry == "gaussian_kernel"
+        kind = Kind(
+            *(values[name] for name in ("kernel", "gamma", "degree", "coef0", "kernel_params")), common(values)["bias"],
+            second_order, (second_order or "one_class" in algorithm.tasks) and values["budget"] is not None,
+        )
+        budget = None if values["budget"] is None else int(values["budget"])
+        fields = {name: number for name, number in algorithm.kernel_params(values).items() if name in cls._fields}
+        return cls(
+            model.RULES[algorithm.rule], model.TRIGGERS[algorithm.trigger], algorithm.margin, kind, budget,
+        )._replace(**fields)
+
+    def limits(self, dtype: DTypeLike) -> tuple[()]:
+        """Return no limits: every parameter fits a double."""
+        return ()
+
+    def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
+        """Add the numbers that depend on the labels."""
+        return self._replace(open_classes=int(is_open), balanced=int(balanced))
 
 
 class Kernel:
@@ -200,13 +246,15 @@ class SupportState(OfFile):
 
     PARTS = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "scale", "slot_of", "support")
 
-    def __init__(self, kernel: Kernel, n_features: int, n_classes: int, second_order: bool, projects: bool):
-        columns = n_vectors(n_classes)
-        self.kernel, self.n_features = kernel, n_features
-        self.params = None  # of its last pass
+    geometry, KEPT = "kernel", ("kind",)
+    sparse_coef = None  # as in Model
+
+    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: KernelParams):
+        columns, kind = n_vectors(n_classes), params.kind
+        self.kernel, self.n_features, self.params = kind.kernel_of(n_features, None), n_features, params
         self.support = Support(0, None, np.zeros((columns, 1)), np.zeros(model.N_COUNTERS), 0, 0.0)
-        self.P = np.zeros((columns, int(second_order)))
-        self.Q = np.zeros(int(projects))
+        self.P = np.zeros((columns, int(kind.second_order)))
+        self.Q = np.zeros(int(kind.projects))
         self.scale = np.ones(columns)
         self.norms, self.origin, self.slot_of = np.zeros(1), np.full(1, -1, np.int64), NO_NUMBERS
         self.counts = np.zeros(n_classes)
@@ -242,7 +290,7 @@ class SupportState(OfFile):
         twin.support = self.support._replace(alpha=self.alpha.copy(), counters=self.counters.copy())
         return twin
 
-    def grow_classes(self, places: np.ndarray, n_classes: int) -> SupportState:
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> SupportState:
         """Return this model with its classes at `places` among n_classes; new classes start from zero.
 
         A single vector w becomes the two -w/2 and +w/2, with half the covariance each.
@@ -290,7 +338,7 @@ class SupportState(OfFile):
         Q = wider(self.Q, packed) if len(self.Q) else self.Q
         return wider(self.alpha, capacity), P, Q, wider(self.norms, capacity), wider(self.origin, capacity, -1)
 
-    def learn(self, who: str, rows, order: np.ndarray, params: dict, step) -> None:
+    def learn(self, who: str, rows, order: np.ndarray, params: KernelParams, step) -> None:
         """Learn one pass over rows in the given order (row numbers; empty: storage order).
 
         step(model, block, taken) runs a compiled pass over a block of kernel values; `taken` are the numbers of its rows.
@@ -302,7 +350,7 @@ class SupportState(OfFile):
             self.slot_of = np.full(self.n_features, -1, np.int64)
             self.slot_of[self.origin[: self.size]] = np.arange(self.size)
         order = order if len(order) else np.arange(rows.n_rows)
-        budget = params["budget"]
+        budget = params.budget
         most = np.iinfo(np.int64).max if budget is None else budget
         for start in range(0, len(order), BLOCK):
             taken = order[start : start + BLOCK]
@@ -385,9 +433,9 @@ class SupportState(OfFile):
         return {**found, "vectors_as": "csr", **{f"vectors_{name}": part for name, part in parts.items()}}
 
     @classmethod
-    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict) -> SupportState:
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: KernelParams) -> SupportState:
         """Return the model of these parts, of a `Kind`; raise InvalidError if learning cannot produce one of them."""
-        kind: Kind = params["kind"]
+        kind: Kind = params.kind
         scalars = ["dropped", "gamma", "n_features", "norm", "size", "vectors_as"]
         require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
         dropped, gamma, n_features, norm, size, as_ = (header[name] for name in scalars)
@@ -414,11 +462,12 @@ class SupportState(OfFile):
         right = (as_ in ("none", "numbers")) if kernel.name == "precomputed" else as_ != "numbers"
         require(right and (as_ != "none" or size == 0), f"vectors of {kernel.name!r}", as_)
 
-        state = cls(kernel, n_features, n_classes, kind.second_order, kind.projects)
+        state = cls(n_features, n_classes, np.float64, params)
+        state.kernel = kernel
         if size:  # (an empty set has room for one)
             state.P, state.Q, state.norms = arrays["P"], arrays["Q"], arrays["norms"]
             state.origin = np.full(size, -1, np.int64)
-        state.scale, state.counts, state.params = arrays["scale"], arrays["counts"], params
+        state.scale, state.counts = arrays["scale"], arrays["counts"]
         alpha = arrays["alpha"] if size else state.alpha
         state.support = Support(size, None, alpha, arrays["counters"], dropped, norm)
         state._take_vectors(as_, arrays)

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from copyreg import __newobj__
-from typing import Any, NamedTuple, Self
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -16,6 +17,9 @@ from .._compiled import model
 from .._input.validate import FLOATS, all_finite, available_memory
 from .._saving import require, require_layout
 from . import calibration
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
 
 NO_ORDER = np.empty(0, np.int64)
 UNDERFLOW = 1e-150  # squares of smaller numbers, and sums of these, are not exact to a rounding
@@ -50,6 +54,10 @@ def with_places(view: np.ndarray, places: np.ndarray, n_columns: int, fresh: Any
     return found
 
 
+#: The class of models of each name that a record of parameters may give (`Params.model`).
+STATES: dict[str, type[Any]] = {}
+
+
 class Shard(NamedTuple):
     """A model to merge with others of the same classes, and the factors to the units of the result.
 
@@ -57,7 +65,7 @@ class Shard(NamedTuple):
     """
 
     state: Any
-    params: dict
+    params: Any
     constant: float = 1.0
     noise: float = 1.0
 
@@ -75,8 +83,14 @@ class Counted:
     that a reader in another thread sees those of the same model.
     """
 
+    def __init_subclass__(cls) -> None:
+        if "geometry" in cls.__dict__:
+            STATES[cls.geometry] = cls
+
     PARTS: tuple[str, ...] = ()  # the parts of a model but LEARNT_WITH
-    LEARNT_WITH = ("params", "classes", "is_open", "units", "youth")
+    LEARNT_WITH = ("params", "classes", "is_open", "units", "youth", "sparse_coef")
+    KEPT: tuple[str, ...] = ("model", "average_from", "probability")  # parameters that a model cannot change
+    geometry = ""  # its name in STATES
     COUNTERS = model.COUNTERS
     IS_LOCAL = False  # True if a row changes only its own columns and the constant one, and all columns start equal
     params: Any
@@ -84,7 +98,7 @@ class Counted:
     is_open = False
     units: Any = None
     youth: Any = None
-    params_of: tuple = (None,)  # what the parameters of the last pass were computed from
+    asked: tuple = ()  # what the parameters of the last pass were computed from
     counts: np.ndarray
     counters: np.ndarray
 
@@ -99,9 +113,13 @@ class Counted:
         """Return this model without room for vectors of classes that may join."""
         return self
 
-    def joined(self, places: np.ndarray, n_classes: int) -> Self | None:
-        """Return this model with its classes at `places` among n_classes, in arrays with room for more; None: it has no room."""
-        return None
+    def joined(self, places: np.ndarray, n_classes: int, params: Any) -> Any:
+        """Return this model with its classes at `places` among n_classes, where it can in arrays with room for more."""
+        return self.grow_classes(places, n_classes, params)
+
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Any:
+        """Return this model with its classes at `places` among n_classes, in arrays of its own."""
+        raise NotImplementedError
 
     def arrays(self) -> list[np.ndarray]:
         return [part for part in self.parts().values() if isinstance(part, np.ndarray)]
@@ -157,7 +175,7 @@ class Counted:
         self.counters[self.COUNTERS["mistakes"]] += n_new
         self.counts[0] += n_rows
 
-    def begin_again(self, n_classes: int, params: dict, columns: np.ndarray) -> Self | None:
+    def begin_again(self, n_classes: int, params: Any, columns: np.ndarray) -> Self | None:
         """Return the initial model with these parameters, in the arrays of this one; None if it needs new arrays.
 
         columns : of the rows learnt so far. Where rows change no other columns, only these are written.
@@ -169,7 +187,16 @@ class Counted:
         for name in ("t", "mistakes", "loss", "squared", "absolute"):
             self.counters[self.COUNTERS[name]] = before.counters[self.COUNTERS[name]]
 
-    def stays_in_range(self, params: dict) -> bool:
+    def can_learn_with(self, params: Any) -> bool:
+        """Return True if this model may go on with these parameters."""
+        return type(params) is type(self.params) and all(getattr(params, n) == getattr(self.params, n) for n in self.KEPT)
+
+    @classmethod
+    def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+        """Return the size of the arrays of a new model; 0 if that grows with the rows."""
+        return 0
+
+    def stays_in_range(self, params: Any) -> bool:
         """Return True if weights that are read with other parameters still fit the dtype."""
         return True
 
@@ -184,7 +211,7 @@ class OfFile(Counted):
     MAIN = "values"  # the array whose dtype is the model's
 
     @classmethod
-    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: dict):
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any):
         """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
         scalars = sorted(set(cls.PARTS) - arrays.keys())
         require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
@@ -199,12 +226,12 @@ class OfFile(Counted):
         return state
 
     @classmethod
-    def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
+    def _following(cls, n_features: int, n_classes: int, params: Any) -> dict:
         """Return, by name, the parts other than arrays that these parameters determine."""
         raise NotImplementedError
 
     @classmethod
-    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
+    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: Any) -> dict:
         """Return {name: (shape, dtype)} of the arrays that belong to these numbers."""
         raise NotImplementedError
 
@@ -254,20 +281,19 @@ class State(OfFile, model.Model):
     AVERAGES = True  # True if the average of the weights over rounds has an O(nnz) form
     HAS_ROOM = False  # True if vectors of classes that join take places beside the others
     occupied: list[int] | None = None  # how many places are taken, by all models that share the arrays
-    geometry = ""
     n_features: int
     n_columns: int
     variance: float
     growth: np.ndarray
     caps: np.ndarray
 
-    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
-        self.n_features, self.n_columns, self.variance = n_features, n_vectors(n_classes), params["variance"]
+    def __init__(self, n_features: int, n_classes: int, dtype, params: Any):
+        self.n_features, self.n_columns, self.variance = n_features, n_vectors(n_classes), params.variance
         self.values, self.sigma = self._fresh(self.n_columns, dtype).reshape(-1), np.zeros((0, 1, 1), dtype)
         for name in self.VECTORS:
             setattr(self, name, self._fresh_part(name, self.n_columns))
-        self.correction = np.zeros((n_features + 1) * self.n_columns if params["average_from"] >= 0 else 0)
-        self.calibration = calibration.fresh(self.n_columns if params["probability"] else 0)
+        self.correction = np.zeros((n_features + 1) * self.n_columns if params.average_from >= 0 else 0)
+        self.calibration = calibration.fresh(self.n_columns if params.probability else 0)
         self.counts, self.counters = np.zeros(n_classes), np.zeros(model.N_COUNTERS)
 
     def _fresh(self, n_columns: int, dtype) -> np.ndarray:
@@ -342,7 +368,7 @@ class State(OfFile, model.Model):
     def prepare(self, foresight: int, depth: int) -> None:
         """Set, before a pass, how a full covariance processes many rows at once (see full.pxd)."""
 
-    def begin_again(self, n_classes: int, params: dict, columns: np.ndarray) -> Self | None:
+    def begin_again(self, n_classes: int, params: Any, columns: np.ndarray) -> Self | None:
         if not self.IS_LOCAL or n_vectors(n_classes) != self.n_columns or self.places is not None:
             return None
         new = type(self)(0, n_classes, self.dtype, params)
@@ -377,9 +403,9 @@ class State(OfFile, model.Model):
         super().keep_history(before)
         self.calibration = before.calibration
 
-    def set_scale(self, params: dict) -> None:
+    def set_scale(self, params: Any) -> None:
         """Set the parameters that depend on the first row, before a row has changed the model."""
-        self.params, self.variance = params, params["variance"]
+        self.params, self.variance = params, params.variance
 
     # --- growing -------------------------------------------------------------------------------------------------------------
 
@@ -392,14 +418,14 @@ class State(OfFile, model.Model):
         new.n_columns = n_vectors(len(counts))
         return new
 
-    def grow_classes(self, places: np.ndarray, n_classes: int, share: float = 0.5) -> State:
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> State:
         """Return this model with its classes at `places` among n_classes; new classes start from zero.
 
         A single vector w becomes the two -w/2 and +w/2, with half the variance each, so that score differences and their
-        variances do not change. `share` is the factor of θ where the weights are another function of it.
+        variances do not change. params : those with which it will learn.
         """
         if self.places is not None:
-            return self.compact().grow_classes(places, n_classes, share)
+            return self.compact().grow_classes(places, n_classes, params)
         grown = self._like(self.counts_at(places, n_classes))
         self._calibrate_in(grown, places)
         if grown.n_columns == self.n_columns:
@@ -407,16 +433,20 @@ class State(OfFile, model.Model):
         elif self.n_columns > 1:
             self._scatter_classes(grown, places)
         else:
-            self._split_binary(grown, places, share)
+            self._split_binary(grown, places, self.share_of_half(params))
         return grown
 
-    def joined(self, places: np.ndarray, n_classes: int) -> Self | None:
+    def share_of_half(self, params: Any) -> float:
+        """Return the factor of θ with which the weights of one vector become half of themselves."""
+        return 0.5
+
+    def joined(self, places: np.ndarray, n_classes: int, params: Any) -> Any:
         # The vectors of new classes take the next places of the same arrays, which hold the numbers of new vectors. A thread that
         # still reads the old model sees the steps of the new one in its own weights, and in its counters, which both share. When
         # all places are taken, the arrays are copied into others with up to twice the room.
         k, k_before, room = n_classes, self.n_columns, self.room or self.n_columns
         if not self.HAS_ROOM or k == 2:
-            return None
+            return self.grow_classes(places, n_classes, params)
         joined = self._like(self.counts_at(places, k))
         self._calibrate_in(joined, places)
         joined.places, joined.occupied = np.arange(k), [k]
@@ -573,7 +603,7 @@ class State(OfFile, model.Model):
     def mean_weights(self, shard: Shard) -> np.ndarray:
         """Return the weights with which a shard predicts, (features + 1, columns), in double and in the units of the result."""
         rounds = self.average_rounds(shard.params)
-        found = self._last_weights(self.reading_params(shard.params), slice(None)).astype(np.float64)
+        found = self._last_weights(shard.params, slice(None)).astype(np.float64)
         if rounds:
             found -= self.corrections / rounds
         found[-1] *= shard.constant
@@ -581,38 +611,38 @@ class State(OfFile, model.Model):
 
     def _keep_average(self, average: np.ndarray) -> None:
         """Set the sums of an average over all rounds so far."""
-        last = self._last_weights(self.reading_params(self.params), slice(None))
+        last = self._last_weights(self.params, slice(None))
         self.correction = (self.average_rounds(self.params) * (last - average)).reshape(-1)
 
     def is_in_range(self) -> bool:
         """Return True if the merged numbers are those of a model that learning could have made."""
-        largest = self._largest / max(self.params["bias"], 1.0)
+        largest = self._largest / max(self.params.bias, 1.0)
         parts = (self.values, self.sigma, self.correction, self.counters)
         return all(np.isfinite(part).all() for part in parts) and self.counters[self.COUNTERS["max_abs_weight"]] <= largest
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
-    def reading_params(self, params: dict) -> dict:
-        """Return the Params of the last pass in the form that reads the weights."""
-        geometry = model.GEOMETRIES[self.geometry]
-        return {**params, "l1_sum": params["l1"] * self.count("t"), "geometry": geometry}
-
-    def weights_of(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: Any, features: slice) -> np.ndarray:
         """Return the weights that predict, (columns, features): a read-only view if they are stored as such."""
         found, rounds = self._last_weights(params, features), self.average_rounds(params)
         if rounds:
             found = (found - self.corrections[features] / rounds).astype(self.dtype)
         return read_only(found.T)
 
-    def _last_weights(self, params: dict, features: slice) -> np.ndarray:
+    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
         """Return the weights after the last row, (features, columns)."""
         return self.slot(0, features)
 
-    def average_rounds(self, params: dict) -> float:
+    def average_rounds(self, params: Any) -> float:
         """Return the number of rounds in the average; 0 if there is none."""
-        return max(float(self.count("t") - params["average_from"]), 0.0) if len(self.correction) else 0.0
+        return max(float(self.count("t") - params.average_from), 0.0) if len(self.correction) else 0.0
 
     # --- files ---------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+        layout = cls.layout(n_features, n_classes, dtype, average=params.average_from >= 0)
+        return sum(prod(shape) * dtype.itemsize for shape, dtype in layout.values())
 
     @classmethod
     def layout(cls, n_features: int, n_classes: int, dtype, average: bool, n_groups: int = 1) -> dict:
@@ -640,16 +670,16 @@ class State(OfFile, model.Model):
         return 1
 
     @classmethod
-    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: dict) -> dict:
-        average, n_groups = params["average_from"] >= 0, cls.n_groups_in(header, arrays)
+    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: Any) -> dict:
+        average, n_groups = params.average_from >= 0, cls.n_groups_in(header, arrays)
         layout = cls.layout(header["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
-        if params["probability"]:
+        if params.probability:
             layout["calibration"] = (n_vectors(n_classes), calibration.SIZE), np.dtype(np.float64)
         return layout
 
     @classmethod
-    def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
-        return {"geometry": cls.geometry, "n_columns": n_vectors(n_classes), "variance": params["variance"]}
+    def _following(cls, n_features: int, n_classes: int, params: Any) -> dict:
+        return {"geometry": cls.geometry, "n_columns": n_vectors(n_classes), "variance": params.variance}
 
     def _problem_of_numbers(self) -> str:
         return super()._problem_of_numbers() or calibration.problem(self.calibration)

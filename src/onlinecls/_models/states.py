@@ -9,6 +9,8 @@ import numpy as np
 
 from .. import _core
 from .._compiled import blas, centre, model, multiplicative, p_norm, simplex
+from .params import Params
+from .state import STATES as STATES
 from .state import UNDERFLOW, Shard, State, read_only
 
 
@@ -28,11 +30,11 @@ class WithPrior(State, _core.QuadraticModel):
     PARTS = (*State.PARTS, "halved")
     SCALARS = (*State.SCALARS, "halved")
 
-    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+    def __init__(self, n_features: int, n_classes: int, dtype, params: Params):
         super().__init__(n_features, n_classes, dtype, params)
         self.halved: list[int] = []
 
-    def set_scale(self, params: dict) -> None:
+    def set_scale(self, params: Params) -> None:
         super().set_scale(params)
         self.halved = []
 
@@ -40,9 +42,9 @@ class WithPrior(State, _core.QuadraticModel):
         super()._scatter_classes(grown, places)
         grown.halved = [int(places[column]) for column in self.halved]
 
-    def joined(self, places: np.ndarray, n_classes: int) -> Self | None:
-        joined = super().joined(places, n_classes)
-        if joined is not None and self.n_columns > 1:
+    def joined(self, places: np.ndarray, n_classes: int, params: Params) -> Self:
+        joined = super().joined(places, n_classes, params)
+        if joined.n_columns > 1 and self.n_columns > 1:
             joined.halved = [int(places[column]) for column in self.halved]
         return joined
 
@@ -86,14 +88,14 @@ class GaussianState(WithPrior):
     def _fresh_slots(self) -> tuple[float, ...]:
         return 0.0, self.variance  # (0 while it is unknown, before the first row)
 
-    def set_scale(self, params: dict) -> None:
+    def set_scale(self, params: Params) -> None:
         super().set_scale(params)
         self._slots[:, 1] = self.variance
 
     def _half(self, features: np.ndarray, sign: int, share: float) -> np.ndarray:
         half, info, growth = super()._half(features, sign, share), np.finfo(self.dtype), self.dtype.type(self._growth)
         if self.variance:  # (a step, even along a stored zero, would lift those below the floor)
-            least, variances = max(info.tiny / info.eps, self.params.get("floor", 0.0)), half[:, 1] * growth
+            least, variances = max(info.tiny / info.eps, self.params.floor), half[:, 1] * growth
             half[:, 1] = np.maximum(np.minimum(variances, self.dtype.type(self.variance)) / 2, least) / growth
         return half
 
@@ -118,7 +120,7 @@ class GaussianState(WithPrior):
             precision += own - self._precision(1.0 / np.broadcast_to(shard.state.priors, own.shape), shard, end)
             found[:, 0] += self._pull(own, slab[:, 0], shard, end)
         variance = 1.0 / (1.0 / self.priors + precision)
-        found[:, 1] = np.clip(variance, max(info.tiny / info.eps, self.params.get("floor", 0.0)), self.priors)
+        found[:, 1] = np.clip(variance, max(info.tiny / info.eps, self.params.floor), self.priors)
         found[:, 0] *= self._turn(variance)
         return found
 
@@ -185,7 +187,7 @@ class PotentialState(GaussianState):
     def _turn(variance: np.ndarray) -> float:
         return 1.0
 
-    def _last_weights(self, params: dict, features: slice) -> np.ndarray:
+    def _last_weights(self, params: Params, features: slice) -> np.ndarray:
         return self.slot(0, features) * self.slot(1, features)
 
 
@@ -206,13 +208,10 @@ class FullState(WithPrior):
         part[(slice(None), places, places) if name == "sigma" else slice(None)] = self.variance if name == "sigma" else 1.0
         return part
 
-    def set_scale(self, params: dict) -> None:
+    def set_scale(self, params: Params) -> None:
         super().set_scale(params)
         places = np.arange(self.n_features + 1)
         self.sigma[:, places, places] = self.variance  # (in place: there may be no memory for two of them)
-
-    def reading_params(self, params: dict) -> dict:
-        return {**super().reading_params(params), "geometry": model.GEOMETRIES["additive"]}  # (w itself is stored)
 
     def deviation(self, rows, deviations: np.ndarray) -> None:
         blas.load()
@@ -315,16 +314,16 @@ class DualAveragingState(MirrorState):
         found[:, :1] = self._sums([slab[:, :1] for slab in slabs], [1.0 / shard.constant for shard in shards], end)
         return found
 
-    def _last_weights(self, params: dict, features: slice) -> np.ndarray:
+    def _last_weights(self, params: Params, features: slice) -> np.ndarray:
         z, root = self.slot(0, features).astype(np.float64), np.sqrt(self.slot(1, features), dtype=np.float64)
-        soft = np.sign(z) * np.maximum(np.abs(z) - params["l1"] * self.count("t"), 0)
-        return (params["eta0"] * soft / (params["delta"] + root)).astype(self.dtype)
+        soft = np.sign(z) * np.maximum(np.abs(z) - params.l1 * self.count("t"), 0)
+        return (params.eta0 * soft / (params.delta + root)).astype(self.dtype)
 
-    def stays_in_range(self, params: dict) -> bool:
-        if params["geometry"] != model.GEOMETRIES[self.geometry]:  # (the next fit starts another kind of model)
+    def stays_in_range(self, params: Params) -> bool:
+        if params.geometry != model.GEOMETRIES[self.geometry]:  # (the next fit starts another kind of model)
             return True
-        most = params["eta0"] * float(self.counters[self.COUNTERS["max_abs_weight"]])
-        return isfinite(most) and most <= self._largest * params["delta"]
+        most = params.eta0 * float(self.counters[self.COUNTERS["max_abs_weight"]])
+        return isfinite(most) and most <= self._largest * params.delta
 
 
 class WithGroups(State):
@@ -337,7 +336,7 @@ class WithGroups(State):
     AVERAGES = False  # (the scale of all weights changes with every step)
     FIELDS: tuple[str, ...] = ()  # the numbers of a group
 
-    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+    def __init__(self, n_features: int, n_classes: int, dtype, params: Params):
         super().__init__(n_features, n_classes, dtype, params)
         self.groups = self._unknown(1)
 
@@ -391,21 +390,26 @@ class PNormState(WithGroups, p_norm.PNormModel):
     """values : θ and its roots. groups : see p_norm.pyx. power : p."""
 
     geometry = "p_norm"
+    KEPT = (*WithGroups.KEPT, "power")
     PARTS = (*WithGroups.PARTS, "power")
     SCALARS = (*WithGroups.SCALARS, "power")
     FIELDS = p_norm.FIELDS
     SLOTS = 2
 
-    def __init__(self, n_features: int, n_classes: int, dtype, params: dict):
+    def __init__(self, n_features: int, n_classes: int, dtype, params: Params):
         super().__init__(n_features, n_classes, dtype, params)
         self.power = self.power_of(params, n_features)
 
     @staticmethod
-    def power_of(params: dict, n_features: int) -> float:
-        return params["power"] or max(2.0, 2.0 * log(max(n_features, 1)))
+    def power_of(params: Params, n_features: int) -> float:
+        return params.power or max(2.0, 2.0 * log(max(n_features, 1)))
+
+    def share_of_half(self, params: Params) -> float:
+        """Scale θ so that w becomes -w/2 and w/2: the joint norm of two halves is 2^(1/p) times that of one."""
+        return 0.5 * 2.0 ** ((self.power - 2.0) / self.power) if params.joint else 0.5
 
     @classmethod
-    def _following(cls, n_features: int, n_classes: int, params: dict) -> dict:
+    def _following(cls, n_features: int, n_classes: int, params: Params) -> dict:
         return {**super()._following(n_features, n_classes, params), "power": cls.power_of(params, n_features)}
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
@@ -421,7 +425,7 @@ class PNormState(WithGroups, p_norm.PNormModel):
         half[tiny, 1] = np.copysign(np.abs(half[tiny, 0], dtype=np.float64) ** root, half[tiny, 0])
         return half
 
-    def weights_of(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: Params, features: slice) -> np.ndarray:
         groups, roots = self.known(), self.view[features, 1]
         inverse, gain = groups[:, self.FIELDS.index("inverse")], groups[:, self.FIELDS.index("weight_scale")]
         powers = np.abs(roots, dtype=np.float64) * inverse
@@ -476,7 +480,7 @@ class CentreState(WithGroups, centre.CentreModel):
         self.groups[0, self.FIELDS.index("high")] = high = fsum(squares)
         self.groups[0, self.FIELDS.index("noise")] = np.finfo(np.float64).eps * high
 
-    def weights_of(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: Params, features: slice) -> np.ndarray:
         scale = self.groups[0, self.FIELDS.index("scale")]
         weights = (scale * self.view[features, 0]).astype(self.dtype).T
         return read_only(weights)
@@ -494,14 +498,19 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
     """values : powers sinh(θ) e^-K and θ. groups : see simplex.pxd."""
 
     geometry = "sinh"
+    KEPT = (*WithGroups.KEPT, "has_intercept")
     FIELDS = tuple(simplex.GROUP)
     BELOW_0 = ("low",)  # numbers of a group that may be below 0
     IS_SIGNED = True
     SLOTS = 2
 
-    def set_scale(self, params: dict) -> None:
+    def set_scale(self, params: Params) -> None:
         super().set_scale(params)
         self.groups = self._unknown(len(self.groups))  # (the constant feature makes another simplex)
+
+    def share_of_half(self, params: Params) -> float:
+        """Give the two classes -θ and θ, as learners of each class would have."""
+        return 1.0
 
     @property
     def primary(self) -> np.ndarray:
@@ -510,7 +519,7 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
     @property
     def _n_live(self) -> int:
         """Number of features in the sum: the constant one only with an intercept."""
-        return self.n_features + (self.params["bias"] > 0.0)
+        return self.n_features + (self.params.bias > 0.0)
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
         found = super()._merged(slabs, shards, shares, end)
@@ -522,10 +531,10 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
         half[:, 1] = sign * share * self.view[features, 1, 0] + 0.0
         return half
 
-    def weights_of(self, params: dict, features: slice) -> np.ndarray:
+    def weights_of(self, params: Params, features: slice) -> np.ndarray:
         values, groups = self.known()
         powers = values.reshape(self.n_features + 1, 2, self.n_columns)[features, 0]
-        gain = params["norm_bound"] / (groups[:, simplex.GROUP["high"]] + groups[:, simplex.GROUP["low"]])
+        gain = params.norm_bound / (groups[:, simplex.GROUP["high"]] + groups[:, simplex.GROUP["low"]])
         weights = np.ascontiguousarray((gain * powers).astype(self.dtype).T)
         return read_only(weights)
 
@@ -558,9 +567,3 @@ class SimplexState(SignedSimplexState):
         if self._is_joint and self.groups[0, simplex.GROUP["high"]] > 0.0:
             new = np.delete(np.arange(grown.n_columns), places)
             grown.view[: self._n_live, 0, new] = self.fresh_power()
-
-
-#: The class of each geometry.
-STATES: dict[str, type[State]] = {
-    kind.geometry: kind for kind in [*vars().values()] if isinstance(kind, type) and issubclass(kind, State) and kind.geometry
-}

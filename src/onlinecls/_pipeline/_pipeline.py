@@ -10,8 +10,8 @@ import numpy as np
 
 from .._compiled.lock import learn_together
 from .._estimators import saving
-from .._estimators.base import Estimator
 from .._estimators.committee import named_members
+from .._estimators.estimator import Estimator
 from .._estimators.merging import merge as merge_learners
 from .._estimators.merging import moved, unchanged
 from .._input import validate

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._compiled.lock import learn_together
-from .._estimators.base import Estimator
 from .._estimators.classifier import NO_ROUND, OnlineClassifier
 from .._estimators.classifier import predict_and_learn as learn_rows_predicting
+from .._estimators.estimator import Estimator
 from .._estimators.merging import unchanged
 from .._input.compat import is_fitted
 from .._input.rows import Rows, part_of

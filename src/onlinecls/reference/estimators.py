@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from .._estimators.base import Estimator, exclusive
+from .._estimators.estimator import Estimator, exclusive
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .learners import GEOMETRIES, Model

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._estimators.base import Estimator, read_weights_of_fit
+from .._estimators.estimator import Estimator
+from .._estimators.learner import read_weights_of_fit
 from .._estimators.merging import unchanged
 from .._input import validate
 from .._input.compat import not_fitted, sparse_rows, table_transformer_tags

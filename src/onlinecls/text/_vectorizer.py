@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._estimators.base import Estimator
+from .._estimators.estimator import Estimator
 from .._hashing.hasher import MAX_FEATURES, WHITE_SPACES, DamagedError, RowHasher
 from .._hashing.options import HashingOptions
 from .._input.arrow import damaged, string_chunks

@@ -1,0 +1,97 @@
+"""The epochs of `fit`, and weights to start them from."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._compiled import model
+from .._input import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
+    from .._input.types import Generator
+    from .learner import Batch, OnlineLearner
+
+
+@contextmanager
+def learning(learner: OnlineLearner, again: bool) -> Iterator[None]:
+    """Mark the rows learnt inside the context as learnt before (`again`) or new: probabilities learn from new rows only."""
+
+    def mark(seen: bool) -> None:
+        learner._are_seen, state = seen, learner.__dict__.get("_state")
+        if isinstance(state, model.Model):  # (small calls read the model alone)
+            state.are_seen = seen
+
+    mark(again)
+    try:
+        yield
+    finally:
+        mark(False)
+        del learner._are_seen
+
+
+def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
+    """Learn the rows of the batch's order, or all of them, in epochs."""
+    rows, weights, train = batch.rows, batch.weights, batch.order
+    best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
+    validation = rows.take(held_out) if len(held_out) else None
+    for epoch in range(1, learner.max_iter + 1):
+        order = train
+        if learner.shuffle:
+            order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
+        if epoch > 1:  # (between two epochs the model is whole and may be copied)
+            learner._own_lock().give_way()
+        loss_before = learner._state.counters[model.COUNTERS["loss"]]
+        with learning(learner, again=epoch > 1):
+            learner._learn(batch._replace(order=order))
+        learner.n_iter_ = epoch
+        loss = (learner._state.counters[model.COUNTERS["loss"]] - loss_before) / n_train
+        if validation is not None:
+            weighted = len(weights) and weights[held_out].any()
+            loss = -learner._validate(validation, batch.targets[held_out], weights[held_out] if weighted else None)
+        if learner.verbose:
+            shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
+            print(f"-- Epoch {epoch}: t={learner.t_} {learner._progress()} updates={learner.n_updates_} {shown}")
+        if learner.tol is not None:
+            idle = idle + 1 if loss > best - learner.tol else 0
+            best = min(best, loss)
+            if idle >= learner.n_iter_no_change:
+                break
+
+
+def with_weights(
+    learner: Any, params: Any, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None,
+) -> Any:
+    """Return a state that starts from given weights."""
+    who = type(learner).__name__
+    state = state.copy()
+    first = state.view[:, 0]
+    before = first.copy()
+    shapes = {"coef_init": (state.n_columns, state.n_features), "intercept_init": (state.n_columns,)}
+    for name, given in (("coef_init", coef_init), ("intercept_init", intercept_init)):
+        if given is None:
+            continue
+        values, shape = validate.read_numbers(f"{who}: {name}", given), shapes[name]
+        if values.shape != shape and not (state.n_columns == 1 and values.shape == shape[1:]):
+            wanted = shape[1:] if learner._flat and name == "coef_init" else shape
+            raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
+        values = values.reshape(shape)
+        if name == "intercept_init":
+            values = values / (params.bias or 1.0)
+        if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > np.finfo(state.dtype).max / 4:
+            raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
+        if name == "coef_init":
+            first[:-1] = values.T
+        elif learner.fit_intercept:
+            first[-1] = values
+    state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(first).max()
+    if len(state.correction):  # the average's sums count this as a step
+        rounds = max(state.count("t") - int(learner.average) + 1, 0)
+        state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)
+    return state

@@ -1,0 +1,314 @@
+"""The base of all estimators: scikit-learn's parameter protocol, copies, and the lock around a model."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import copy, deepcopy
+from functools import cache, partial, wraps
+from operator import itemgetter
+from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
+
+import numpy as np
+
+from .._compiled import model
+from .._compiled.lock import Lock
+from .._input import validate
+from .._input.compat import data_frame_columns, estimator_tags
+from .._models.state import Counted
+from . import merging, saving
+from .routing import Routing
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
+
+    from .._input.types import Matrix
+
+    E = TypeVar("E", bound="Estimator")
+    T = TypeVar("T")
+    P = ParamSpec("P")
+
+_ROUNDS = model.COUNTERS["t"]
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+_SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
+#: The context of what learns or reads a model: numbers that underflow are the zeros that they should be, whatever the caller asks
+#: of numpy.
+QUIET = partial(np.errstate, under="ignore")
+
+
+def quiet(function: Callable[P, T]) -> Callable[P, T]:
+    """Decorate a function to run in that context. (numpy 1's own decorator keeps one context for all threads.)"""
+
+    @wraps(function)
+    def run(*arguments: P.args, **named: P.kwargs) -> T:
+        with QUIET():
+            return function(*arguments, **named)
+
+    return run
+
+
+def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, P], T]:
+    """Decorate a method that learns: one thread at a time runs it, and an error leaves the estimator unchanged.
+
+    Rows that the model has learnt by then stay learnt. (Ctrl-C is not such an error: what was learnt before it stays.)
+    """
+
+    @wraps(learn)
+    def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
+        with self._own_lock(), QUIET(), self._undone_on_error():
+            return learn(self, *arguments, **named)
+
+    return in_one_thread
+
+
+def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
+    """Read the weights of rows, not all of them 0."""
+    weights = validate.read_weights(who, sample_weight, n_rows)
+    if len(weights) and not weights.any():
+        raise ValueError(
+            f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
+        )
+    return weights
+
+
+class Estimator(Routing):
+    """scikit-learn's parameter protocol: what `clone`, pipelines and searches need, without importing it."""
+
+    n_features_in_: int
+    feature_names_in_: NDArray[np.object_]
+    _lock: Lock
+    _poor_score = False  # True if scikit-learn's checks must not expect a good score on their small sets
+    _in_place = frozenset({"_state", "_run", "_model"})  # attributes whose objects learning changes
+
+    def __sklearn_tags__(self: Any) -> Tags:
+        return estimator_tags(self._estimator_type, self._poor_score)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return not self._in_place.isdisjoint(self.__dict__)
+
+    @classmethod
+    @cache
+    def _parameter_names(cls) -> list[str]:
+        return list(cls._signature())
+
+    @classmethod
+    def _signature(cls) -> dict[str, inspect.Parameter]:
+        """Return the constructor's parameters, and those of the base class if it takes them as ``**keywords``."""
+        found: dict[str, inspect.Parameter] = {}
+        for each in (base for base in cls.__mro__ if "__init__" in base.__dict__):
+            own = [part for name, part in inspect.signature(each.__dict__["__init__"]).parameters.items() if name != "self"]
+            kinds = {part.kind for part in own}
+            if inspect.Parameter.VAR_POSITIONAL in kinds:
+                star = next(part.name for part in own if part.kind in _VARIABLE)
+                raise TypeError(
+                    f"{cls.__name__}: __init__ must name its parameters, got *{star}. "
+                    "Name them, or take those of the base class as **keywords and pass them on."
+                )
+            found = {**{part.name: part for part in own if part.kind not in _VARIABLE and part.name not in found}, **found}
+            if inspect.Parameter.VAR_KEYWORD not in kinds:
+                break
+        return found
+
+    @classmethod
+    @cache
+    def _parameter_values(cls) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+        """Return a function that reads all constructor parameters, as a tuple, off an instance's dictionary."""
+        names = cls._parameter_names()
+        return itemgetter(*names) if len(names) > 1 else lambda values: tuple(values[name] for name in names)
+
+    def _assign(self, values: dict) -> None:
+        """Set a constructor's parameters (its locals) as given: nothing is checked or changed before `fit`."""
+        for name, value in values.items():
+            if name not in ("self", "__class__"):
+                setattr(self, name, value)
+
+    def _nested(self) -> dict[str, Any]:
+        """Return the estimators among the parameters, by the prefixes of their parameters' names."""
+        return {}
+
+    def _set_nested(self, named: dict[str, Any]) -> None:
+        """Replace the estimators of these names, by others or by the same ones with other parameters."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's parameters by name; deep: with those of nested estimators, as name__parameter."""
+        params = {name: getattr(self, name) for name in self._parameter_names()}
+        for name, inner in self._nested().items() if deep else ():
+            params[name] = inner
+            if hasattr(inner, "get_params") and not isinstance(inner, type):
+                params.update({f"{name}__{key}": value for key, value in inner.get_params().items()})
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by the names of `get_params`; the next call that learns checks them. Returns the estimator."""
+        valid, before = self._parameter_names(), self.__dict__.copy()
+        for name in [name for name in params if name in valid]:
+            setattr(self, name, params.pop(name))
+        named = self._nested()
+        for key in params:
+            if key not in named and (key.partition("__")[0] not in named or "__" not in key):
+                self.__dict__.update(before)
+                raise ValueError(f"Invalid parameter {key!r} for estimator {self}. Valid parameters are: {sorted(valid)!r}.")
+        if params:
+            named.update({name: params.pop(name) for name in [*named] if name in params})
+            self._set_nested(named)
+        for key, value in params.items():
+            name, _, parameter = key.partition("__")
+            named[name].set_params(**{parameter: value})
+        return self
+
+    # --- threads -------------------------------------------------------------------------------------------------------------
+
+    def _own_lock(self) -> Lock:
+        """Return the lock around the model, which learning calls and copies take; reading takes none."""
+        return self.__dict__.get("_lock") or self.__dict__.setdefault("_lock", Lock(type(self).__name__))
+
+    def _sharing(self) -> Self:
+        """Return an estimator with the same attributes, which shares the model and its lock."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def __copy__(self) -> Self:
+        with self._own_lock().copying():
+            return self._sharing()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        with self._own_lock().copying():
+            twin = memo[id(self)] = self._sharing()
+            twin.__dict__.pop("_choice", None)
+            twin.__dict__.update(deepcopy(twin.__dict__, memo))
+            twin._leave_fit()
+            return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._snapshot().__dict__
+
+    def _snapshot(self) -> Self:
+        """Return an estimator with the same parameters and its own model, copied between two learning calls."""
+        with self._own_lock().copying():
+            twin = self._sharing()
+            del twin._lock
+            twin.__dict__.pop("_choice", None)  # (the next call computes it)
+            for name in self._in_place & twin.__dict__.keys():
+                own = twin.__dict__[name]
+                twin.__dict__[name] = own.copy() if isinstance(own, Counted) else deepcopy(own)
+            twin._leave_fit()
+            return twin
+
+    def _leave_fit(self) -> None:
+        """Prepare a model copied between two epochs of `fit` for `partial_fit`."""
+
+    @contextmanager
+    def _undone_on_error(self) -> Iterator[None]:
+        """Restore all attributes on an error, unless their model has learnt rows."""
+        before, n_rows = self.__dict__.copy(), self._rows_learnt(self.__dict__)
+        try:
+            yield
+        except Exception:
+            if self._rows_learnt(before) == n_rows:
+                self._restore(before)
+            raise
+
+    def _restore(self, before: dict) -> None:
+        """Restore all attributes; readers in other threads find each of them at any time."""
+        self.__dict__.update(before)
+        for name in self.__dict__.keys() - before.keys():
+            del self.__dict__[name]
+
+    @staticmethod
+    def _rows_learnt(attributes: dict) -> float | None:
+        """Return the number of rows that the model among these attributes has learnt; None without a model."""
+        state = attributes.get("_state")
+        return None if state is None else state.counters.item(_ROUNDS)
+
+    def _take_features(self, X: Matrix, n_features: int) -> None:
+        """Set the model's number of features, and their names if X has any."""
+        names, self.n_features_in_ = validate.feature_names(type(self).__name__, X), n_features
+        self.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            self.feature_names_in_ = names
+
+    def _check_features(self, X: Matrix, n_features: int) -> None:
+        who = type(self).__name__
+        if n_features != self.n_features_in_:
+            problem = f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input."
+            raise validate.ParameterError(f"{problem} {_SAME_COLUMNS}", "X", _SAME_COLUMNS)
+        if isinstance(X, validate.Rows):
+            return  # (their maker has checked the columns' names, if any)
+        seen = self.__dict__.get("feature_names_in_")
+        names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
+        validate.same_names(who, seen, names)
+        if seen is not None and names is not None and isinstance(state := self.__dict__.get("_state"), model.Model):
+            columns = data_frame_columns(X)
+            state.columns = None if columns is None else (seen, columns)
+
+    def save(
+        self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None, *, dense: bool = False,
+    ) -> None:
+        """Write the fitted model to a file, whole or not at all; `onlinecls.load` returns it, bit for bit, ready to learn on.
+
+        The file is written under another name, synced to the disk and renamed: a crash at any moment leaves the old model or the
+        new one. (A kill also leaves a ``.onlinecls-*.tmp``, which a later save removes.)
+
+        Parameters
+        ----------
+        path : str, bytes, os.PathLike or binary file object
+            A file there is replaced, keeping its permissions; a link is followed. A name that ends in .gz or .zst is compressed.
+            To a file object the bytes are written in order.
+        metadata : dict, default=None
+            Anything to keep with the model: texts as keys, and values that JSON returns unchanged.
+        dense : bool, default=False
+            Also write features that were never seen: for ``load(mmap=True)``.
+
+        Raises
+        ------
+        ValueError
+            If the estimator is not fitted, is of a class that extends one of this library, or has a parameter that a file without
+            pickle cannot hold (a RandomState, a callable kernel, an estimator of another library). Nothing is written then.
+        OSError
+            If the file cannot be written. The old file is then unchanged.
+        """
+        saving.save(self, path, metadata, dense)
+
+    def _n_saved(self) -> int:
+        """Return the number of features that a file stores."""
+        return self.n_features_in_
+
+    def merge(self, *others: Any) -> Self:
+        """Merge other models of this kind, learnt from other rows, into this one. Returns the estimator.
+
+        Second-order learners multiply their posteriors, so that least squares with ``covariance="full"`` gives the same model as
+        one pass over all rows; first-order learners take the mean of their weights, weighted by rounds (see `onlinecls.merge`).
+        The classes are those of all models; counters add up.
+
+        Parameters
+        ----------
+        *others : estimators of the same class
+            With the same parameters (but those of the epochs of `fit`), features and dtype. They are not changed. One that has
+            learnt nothing changes nothing. Learning calls of other threads are waited for.
+
+        Raises
+        ------
+        ValueError
+            If the models cannot be merged. This one is then unchanged.
+        """
+        with merging.unchanged((self, *others), learner=self), self._undone_on_error():
+            return merging.merge_into(self, others)
+
+    def __repr__(self) -> str:
+        defaults = self._signature()
+        values = self.get_params(deep=False).items()
+        changed = (f"{name}={value!r}" for name, value in values if repr(value) != repr(defaults[name].default))
+        return f"{type(self).__name__}({', '.join(changed)})"
+
+
+def without_model(learner: E) -> E:
+    """Return an unfitted estimator with the same parameters and attributes but its model's."""
+    twin = copy(learner)
+    for name in twin._in_place | {"_lock"}:
+        twin.__dict__.pop(name, None)
+    return twin

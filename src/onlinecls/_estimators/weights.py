@@ -1,0 +1,144 @@
+"""Learners of vectors of weights, and of their variances: what is read of them, and their exports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+
+from . import exporting, threads
+from .estimator import exclusive, quiet
+from .learner import OnlineLearner
+from .sparse_arrays import most_frequent
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .._input.types import Matrix
+
+
+class WithWeights(OnlineLearner):
+    """A learner of vectors of weights, one for each score."""
+
+    @property
+    @quiet
+    def coef_(self) -> NDArray[np.floating]:
+        """Weights, one row a class (regressors: 1-D): a read-only view of the model where possible. Copy it to keep it."""
+        state = self._fitted_state()
+        if state.sparse_coef is not None:
+            return state.sparse_coef
+        coef = state.weights_of(state.params, slice(0, state.n_features))
+        return coef[0] if self._flat else coef
+
+    @property
+    @quiet
+    def intercept_(self) -> NDArray[np.floating]:
+        """Weight of the constant feature times its value, (1,) or (n_classes,)."""
+        state = self._fitted_state()
+        found = state.weights_of(state.params, slice(state.n_features, None))[:, 0].astype(np.float64) * state.params.bias
+        largest = float(np.finfo(state.dtype).max)
+        return np.clip(found, -largest, largest).astype(state.dtype)
+
+    def sparsify(self) -> Self:
+        """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
+        from scipy.sparse import csr_matrix
+
+        coef = csr_matrix(self.coef_)
+        self._state.sparse_coef = coef
+        return self
+
+    @exclusive
+    def prune(self, threshold: float) -> Self:
+        """Forget the features whose weights are all at most threshold in magnitude. Returns the estimator.
+
+        They are then as if never seen, and take no space in a file; the others, the intercept and all counters do not change.
+        Learners whose features share numbers (full covariance, averages, p-norms, mirrored weights) cannot be pruned.
+        """
+        state = self._fitted_state()
+        who = type(self).__name__
+        if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or not 0.0 <= threshold < np.inf:
+            raise ValueError(f"{who}: threshold must be a finite number >= 0, got threshold={threshold!r}.")
+        parts = {name: part for name, part in state.parts().items() if isinstance(part, np.ndarray) and part.size}
+        n_slots = state.n_features + 1
+        if not parts.keys() <= {"values", "counts", "counters"} or parts["values"].size % n_slots:
+            raise ValueError(
+                f"{who}: prune must have a learner whose features have numbers of their own, got one that keeps "
+                f"{', '.join(sorted(parts.keys() - {'values', 'counts', 'counters'}))}. Use sparsify for a sparse coef_."
+            )
+        coef = np.atleast_2d(self.densify().coef_)
+        small = (np.abs(coef) <= threshold).all(axis=0)
+        fresh = type(state)(1, len(state.counts), state.dtype, self._params).values.reshape(2, -1)[0]
+        self._state = state = state.compact().writable()
+        records = state.values.reshape(n_slots, -1)[:-1]
+        unmet = records[(coef == 0.0).all(axis=0)]  # (when classes joined, these changed as well)
+        records[small] = most_frequent(unmet) if len(unmet) else fresh
+        return self
+
+    def to_sklearn(self) -> Any:
+        """Return this linear model as scikit-learn's `SGDClassifier` or `SGDRegressor`, fitted, with the same predictions.
+
+        Weights and intercept are copied; the state of learning (variances, averages, counters) is not, nor, with a warning, the
+        calibration of `predict_proba`.
+        """
+        self._fitted_state()
+        return exporting.to_sklearn(self._snapshot())
+
+    def to_onnx(self, *, sparse: bool = False) -> Any:
+        """Return this linear model as an ``onnx.ModelProto`` of float32, for programs without Python.
+
+        Its outputs are ``label``, ``scores`` (a column a class) and, if the model has `predict_proba`, ``probabilities``; for a
+        regressor ``prediction``.
+
+        Parameters
+        ----------
+        sparse : bool, default=False
+            False: the input is ``X``, (n_rows, n_features). True: the inputs are the arrays of a CSR matrix, ``data`` (float32),
+            ``indices`` and ``indptr`` (int64), and the graph has only the columns with non-zero weights. For texts
+            and other rows of many columns.
+
+        Returns
+        -------
+        model : onnx.ModelProto
+
+        Raises
+        ------
+        ImportError
+            If the package onnx is not installed (extra ``onnx``).
+        ValueError
+            If the graph would have more than 100 MB, or labels are neither numbers nor texts.
+        """
+        self._fitted_state()
+        return exporting.to_onnx(self._snapshot(), sparse)
+
+    def densify(self) -> Self:
+        """Make ``coef_`` an array again. Returns the estimator."""
+        self._fitted_state().sparse_coef = None
+        return self
+
+
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class WithVariances(OnlineLearner):
+    """A learner that keeps a variance for each weight."""
+
+    covariance: Literal["diagonal", "full", "auto"] = "diagonal"
+
+    @property
+    @quiet
+    def covariance_(self) -> NDArray[np.floating]:
+        """Σ of the weights. Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of
+        shape (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
+        state = self._fitted_state()
+        return state.covariance(self._flat)
+
+    @quiet
+    def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each."""
+        self._fitted_state()
+        rows = self._read_rows(X, False)
+        state = self._state_for(rows)
+        deviations = np.empty((rows.n_rows, state.n_columns))
+        # (A full Σ is multiplied by 64 dense rows at once with BLAS, which has its own threads.)
+        n_jobs = None if len(state.sigma) else self.n_jobs
+        threads.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
+        return self._scores(rows, state), deviations

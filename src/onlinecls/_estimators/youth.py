@@ -1,0 +1,114 @@
+"""How a young model learns: its first rows determine the units of X, and are learnt again when a new one changes these.
+
+The units, and the rows as a young model keeps them, are in units.py.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .choice import choose
+from .units import N_ROWS, dominant_column, first_row, first_rows, median, non_zeros, units_of_each
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .._input.rows import Rows
+    from .._registry import Units
+    from .learner import Batch
+    from .units import Youth
+
+
+def learn_first_rows(learner: Any, batch: Batch) -> Batch:
+    """Learn while the model is young, and until a row has determined its units; return the remaining rows."""
+    if learner._state.youth is not None and not len(batch.order):
+        numbers = first_rows(batch.rows, batch.row_weights())
+
+        def learn(start: int, stop: int) -> None:
+            learner._pass(batch.part(int(numbers[start]), int(numbers[stop - 1]) + 1))
+
+        targets = learner._kept_targets(batch.targets[numbers]) if len(batch.targets) else batch.targets
+        n = learn_young(learner, batch, numbers, targets, learn)
+        batch = batch.part(int(numbers[n - 1]) + 1 if n else 0)
+    if learner._units.scale or len(batch.order) or (at := first_row(batch.rows, batch.row_weights())) < 0:
+        return batch
+    if at > 0:
+        learner._pass(batch.part(0, at))
+    set_scale(learner, batch.rows, at)
+    return batch.part(at)
+
+
+def learn_young(
+    learner: Any, batch: Batch, numbers: np.ndarray, targets: np.ndarray, learn: Callable[[int, int], None],
+) -> int:
+    """Learn the rows of these numbers, of weight > 0, while the model is young; return how many were learnt.
+
+    Rows are learnt together up to one that changes the units.
+
+    targets : of these rows. learn : called with the start and end of a range of the numbers.
+    """
+    relearn(learner)
+    if learner._state.youth is None:
+        return 0
+    begin = n = learner._state.youth.rows.n_rows
+    numbers, targets, weights = numbers[: N_ROWS - n], targets[: N_ROWS - n], batch.weights
+    weights = weights[numbers] if len(weights) else np.ones(len(numbers))
+    youth = learner._state.youth.with_rows(batch.rows, numbers, targets, weights)
+    while n < youth.rows.n_rows:
+        before, epochs = learner.t_, learner._units.epochs
+        stop, have_waited = youth.end_of_units(n, learner._units), False
+        if not learner._units.scale:  # no row has changed the model yet: the constant feature of rows of zeros was unknown
+            units = youth.units(epochs, n + 1)
+            have_waited = n > 0 and units != learner._units
+            set_units(learner, units)
+        is_due = have_waited or youth.units(epochs, stop) != learner._units
+        try:
+            learn(n - begin, stop - begin)
+            learner._fitted_state()  # (a call of Python: a pending interrupt is raised here, not below)
+        finally:  # (an interrupt may come before the last row)
+            if learner.t_ > before:
+                learner._state.youth = youth.first(n + learner.t_ - before, is_due)
+                relearn(learner)
+        n = stop
+    return n - begin
+
+
+def relearn(learner: Any) -> None:
+    """If the units of the first rows have changed, learn the model again from these rows, starting with the new units."""
+    youth = learner._state.youth
+    if youth is not None and youth.is_due:
+        units = youth.units(learner._units.epochs)
+        if units != learner._units and choose(learner, learner._units).params == choose(learner, units).params:
+            learner._state.units = units
+        else:
+            learner._state = relearnt(learner, youth, units)
+        youth = learner._state.youth = youth._replace(is_due=False)
+    if youth is not None and youth.is_over:
+        learner._state.youth = None
+        learner._dominant = dominant_column(youth.rows)
+
+
+def relearnt(learner: Any, youth: Youth, units: Units) -> Any:
+    """Return a new model with these units that has learnt the rows, with the counts of the first time."""
+    twin = learner._sharing()
+    for name in ("_state", "_lock"):
+        twin.__dict__.pop(name, None)
+    twin._learn_again(youth, units, learner._state)
+    twin._state.keep_history(learner._state)
+    return twin._state
+
+
+def set_scale(learner: Any, rows: Rows, at: int) -> None:
+    """Set the units of X by row `at`, before a row has changed the model."""
+    set_units(learner, median(units_of_each(non_zeros(rows, np.array([at]))), learner._units.epochs))
+
+
+def set_units(learner: Any, units: Units) -> None:
+    """Set the units of X, before a row has changed the model."""
+    before, found = choose(learner, learner._units).params, choose(learner, units).params
+    if found != before:
+        learner._state = learner._state.writable()
+        learner._state.set_scale(found)
+    learner._state.units = units

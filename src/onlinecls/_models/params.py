@@ -1,0 +1,114 @@
+"""The parameters of a pass: an immutable record for each family of learners, from which the loops fill their C struct."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from .._compiled import model
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import DTypeLike
+
+GEOMETRY_NAMES = {number: name for name, number in model.GEOMETRIES.items()}
+MATRICES = ("", "full_mirror", "full_dual")  # AdaGrad's models with a full matrix, by the number in `Params.matrix`
+
+
+def common(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields that all linear learners compute alike from their constructor's parameters."""
+    average = values.get("average")
+    return {
+        "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
+        "average_from": int(average) - 1 if average else -1, "probability": int(bool(values.get("probability"))),
+        "joint": int(values.get("multi_class") == "crammer_singer"),
+    }
+
+
+class Params(NamedTuple):
+    """The fields of the C struct of the same name, which explains them (_rules.pxd), in units of X.
+
+    The values here are those of a learner that does not use a field.
+    """
+
+    rule: int
+    trigger: int
+    geometry: int
+    margin: float
+    bias: float = 0.0
+    average_from: int = -1
+    slack: float = 0.0
+    epsilon: float = 0.0
+    C: float = 1.0
+    r: float = 1.0
+    r2: float = 1.0
+    b: float = 1.0
+    phi: float = 1.0
+    radius: float = 1.0
+    eta0: float = 1.0
+    norm_bound: float = 1.0
+    variance: float = 1.0
+    delta: float = 1.0
+    l1: float = 0.0
+    l1_sum: float = 0.0
+    forgetting: float = 0.0
+    growth: float = 1.0
+    stored_cap: float = 0.0
+    floor: float = 0.0
+    power: float = 2.0
+    root: float = 1.0
+    squarings: int = 0
+    open_classes: int = 0
+    balanced: int = 0
+    spacing: float = 0.0
+    limit: float = 0.0
+    tiny: float = 0.0
+    # The struct has no such fields:
+    probability: int = 0  # 1: Platt's numbers are learnt
+    joint: int = 0  # 1: of three classes or more, one learner of the true class against the best wrong one
+    matrix: int = 0  # AdaGrad: see MATRICES
+
+    @classmethod
+    def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
+        """Return the parameters of an algorithm (a row of the registry), from numbers within their ranges."""
+        geometry = algorithm.geometry_of(values)
+        matrix = MATRICES.index(geometry) if geometry in MATRICES else 0
+        return cls(
+            model.RULES[algorithm.rule], model.TRIGGERS[algorithm.trigger],
+            model.GEOMETRIES["additive" if matrix else geometry], algorithm.margin, **common(values), matrix=matrix,
+        )._replace(**algorithm.kernel_params(values))
+
+    @property
+    def model(self) -> str:
+        """The name of the class of models that these parameters choose, a key of STATES."""
+        return MATRICES[self.matrix] or GEOMETRY_NAMES[self.geometry]
+
+    @property
+    def joins_singly(self) -> bool:
+        """True if a class that has not joined yet would change updates, even where it is not the argmax."""
+        return False
+
+    @property
+    def has_intercept(self) -> bool:
+        return self.bias > 0.0
+
+    def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
+        """Yield (parameter, its value, the least and the largest one that fit the dtype)."""
+        info = np.finfo(dtype)
+        largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
+        yield "intercept_scaling", self.bias, 0.0, largest**0.5  # (its square is in the norms)
+        yield "initial_variance", self.variance, least if self.variance else 0.0, largest
+        yield "norm_bound", self.norm_bound, max(least, 1e-250), min(largest, 1e250)  # (it is divided by sums of exponentials)
+
+    def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
+        """Add the numbers that depend on the model and its labels."""
+        info = np.finfo(state.dtype)
+        return self._replace(
+            open_classes=int(is_open), balanced=int(balanced), variance=state.variance, spacing=float(info.eps),
+            # In units of the initial variance, while that fits, so that X times a power of two meets the floor at the same row.
+            floor=max(float(info.tiny) / float(info.eps), state.variance * float(info.tiny) ** 0.5), tiny=float(info.tiny),
+            # The average's sums hold weights times rounds.
+            limit=min(float(info.max) / 4, np.inf if self.average_from < 0 else 1e290),
+        )
