@@ -1,4 +1,9 @@
-"""Pictures of learning, with matplotlib (``pip install "onlinecls[plot]"``) and scikit-learn's Display conventions."""
+"""Pictures of learning, with matplotlib (``pip install "onlinecls[plot]"``) and scikit-learn's Display conventions.
+
+A class method makes a display and draws it; `plot` draws it again, with other options. All take `ax`, the axes to draw on (None:
+a new figure), and options of matplotlib's `Axes.plot` for every line. A display has the axes of its last drawing, `ax_`, their
+figure, `figure_`, and the lines by name, `lines_`.
+"""
 
 from __future__ import annotations
 
@@ -24,17 +29,15 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundDisplay", "CommitteeDisplay", "ProgressiveDisplay"]
 
-_STYLES = ("-", "--", ":", "-.")
-
 
 class _Display:
-    """Base of the displays: the axes of a drawing, and their ends."""
+    """Base of the displays: the axes of a drawing, its lines, and their ends."""
 
     ax_: Axes
     figure_: Figure | SubFigure
 
-    def _begin(self, ax: Axes | None, width: float = 8) -> tuple[Axes, Any]:
-        """Return the axes to draw on, new ones for None, and the colours of lines."""
+    def _begin(self, ax: Axes | None, width: float = 8) -> Axes:
+        """Return the axes to draw on, new ones for None."""
         try:
             import matplotlib.pyplot as plt
         except ImportError:
@@ -42,7 +45,14 @@ class _Display:
                 f'{type(self).__name__}: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"'
             ) from None
         self.lines_: dict[str, Any] = {}
-        return ax or plt.subplots(figsize=(width, 5), layout="constrained")[1], plt.get_cmap("tab10").colors
+        self._colours = plt.get_cmap("tab10").colors
+        return ax or plt.subplots(figsize=(width, 5), layout="constrained")[1]
+
+    def _line(self, ax: Axes, i: int, x: Any, y: Any, **style: Any) -> Line2D:
+        """Draw line number i, in a colour and style of its own."""
+        colour, dashes = self._colours[i % 10], ("-", "--", ":", "-.")[i // 10 % 4]
+        (line,) = ax.plot(x, y, **{"color": colour, "linestyle": dashes, "linewidth": 1.6, **style})
+        return line
 
     def _end(self, ax: Axes, xlabel: str, ylabel: str, log_x: bool = False, log_y: bool = False, **legend: Any) -> Self:
         ax.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
@@ -53,25 +63,12 @@ class _Display:
 
 
 class ProgressiveDisplay(_Display):
-    """Learning curves: the progressive error of learners over the rows that they have seen.
-
-    Dotted lines mark alarms.
-
-    Make one with `from_results` or `from_estimators`; `plot` draws it again with other options.
+    """Learning curves: the progressive error of learners over the rows that they have seen. Dotted lines mark alarms.
 
     Parameters
     ----------
     results : dict of str to ProgressiveResult
-        Curves by their names in the legend.
-
-    Attributes
-    ----------
-    results : dict
-    ax_ : matplotlib Axes
-        Axes of the last drawing.
-    figure_ : matplotlib Figure
-    lines_ : dict of str to matplotlib Line2D
-        By name, best first: the order of the legend.
+        Curves by their names in the legend. `lines_` has the best first, as the legend.
 
     Examples
     --------
@@ -89,21 +86,8 @@ class ProgressiveDisplay(_Display):
         self.results = results
 
     @classmethod
-    def from_results(
-        cls, results: Mapping[str, ProgressiveResult], *, ax: Axes | None = None, measure: str | None = None,
-        weighted: bool = False, log_x: bool = False, log_y: bool = False, **kwargs: Any,
-    ) -> Self:
-        """Draw results of `progressive_validation`.
-
-        Parameters
-        ----------
-        results : dict of str to ProgressiveResult
-        ax, measure, weighted, log_x, log_y, **kwargs :
-            As in `plot`.
-
-        Returns
-        -------
-        display : ProgressiveDisplay
+    def from_results(cls, results: Mapping[str, ProgressiveResult], *, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw results of `progressive_validation`. options : as of `plot`.
 
         Raises
         ------
@@ -113,13 +97,12 @@ class ProgressiveDisplay(_Display):
             If matplotlib is not installed.
         """
         _check("ProgressiveDisplay: results", results, "error", "progressive_validation")
-        return cls(results=dict(results)).plot(ax, measure=measure, weighted=weighted, log_x=log_x, log_y=log_y, **kwargs)
+        return cls(results=dict(results)).plot(ax, **options)
 
     @classmethod
     def from_estimators(
         cls, estimators: Mapping[str, Any], stream: XY | XYWeight | list[XY | XYWeight], y_clean: ArrayLike | None = None, *,
-        classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, weighted: bool = False,
-        log_x: bool = False, log_y: bool = False, **kwargs: Any,
+        classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, **options: Any,
     ) -> Self:
         """Stream rows through copies of learners, and draw the curves.
 
@@ -127,17 +110,11 @@ class ProgressiveDisplay(_Display):
         ----------
         estimators : dict of str to estimator
         stream : tuple (X, y) or (X, y, sample_weight), or list of such tuples
-            As in `progressive_validation`; read once for each learner.
-        y_clean, classes :
-            As in `progressive_validation`.
+            As in `progressive_validation`, as are y_clean and classes; read once for each learner.
         every : int, default=None
             Rows between two points of a curve; None: 200 points.
-        ax, weighted, log_x, log_y, **kwargs :
-            As in `plot`.
-
-        Returns
-        -------
-        display : ProgressiveDisplay
+        **options :
+            As of `plot`.
         """
         if not isinstance(stream, (tuple, list)):
             raise ValueError(
@@ -149,7 +126,7 @@ class ProgressiveDisplay(_Display):
             name: progressive_validation(copy.deepcopy(estimator), stream, y_clean, classes=classes, every=every)
             for name, estimator in estimators.items()
         }
-        return cls.from_results(results, ax=ax, weighted=weighted, log_x=log_x, log_y=log_y, **kwargs)
+        return cls.from_results(results, ax=ax, **options)
 
     def plot(
         self, ax: Axes | None = None, *, measure: str | None = None, weighted: bool = False, log_x: bool = False,
@@ -159,20 +136,12 @@ class ProgressiveDisplay(_Display):
 
         Parameters
         ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
         measure : str, default=None
             Measure to draw instead of the error, by its name in the results' `measures` ("macro_f1", "auc", "log_loss").
         weighted : bool, default=False
             Draw the error in sample weights instead of rows.
         log_x, log_y : bool, default=False
             Logarithmic axes.
-        **kwargs :
-            Options of matplotlib's `Axes.plot` for every line.
-
-        Returns
-        -------
-        self : ProgressiveDisplay
         """
         for name, result in self.results.items() if measure is not None else ():
             if measure not in result.measures:
@@ -180,7 +149,7 @@ class ProgressiveDisplay(_Display):
                     f"ProgressiveDisplay: measure must be one of {sorted(result.measures)} for {name!r}, got {measure!r}. "
                     "Give measures=ClassificationMeasures(...) to progressive_validation."
                 )
-        ax, colours = self._begin(ax, 11 if len(self.results) > 6 else 8)
+        ax = self._begin(ax, 11 if len(self.results) > 6 else 8)
 
         def curve(result: ProgressiveResult) -> np.ndarray:
             if measure is not None:
@@ -192,13 +161,10 @@ class ProgressiveDisplay(_Display):
         unit = " %" if measure is None else ""
         for i, (name, result) in enumerate(ranked):
             error = curve(result)
-            style = {
-                "color": colours[i % 10], "linestyle": _STYLES[i // 10 % 4], "linewidth": 1.6,
-                "label": f"{name}  {error[-1]:.3g}{unit}" + ("" if result.by_row else " (by batch)"), **kwargs,
-            }
-            (self.lines_[name],) = ax.plot(result.examples, error, **style)
+            label = f"{name}  {error[-1]:.3g}{unit}" + ("" if result.by_row else " (by batch)")
+            self.lines_[name] = self._line(ax, i, result.examples, error, **{"label": label, **kwargs})
             for row in result.alarms:
-                ax.axvline(row, color=style["color"], linestyle=":", linewidth=1.0)
+                ax.axvline(row, color=self.lines_[name].get_color(), linestyle=":", linewidth=1.0)
         ylabel = f"{'weighted ' if weighted else ''}mistakes so far, % of examples" if measure is None else measure
         outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}
         self._end(ax, "examples seen", ylabel, log_x, log_y, **outside)
@@ -214,22 +180,11 @@ class ProgressiveDisplay(_Display):
 class BoundDisplay(_Display):
     """Losses of learners along a stream, and their theorems' bounds, as dashed lines of the same colour.
 
-    Make one with `from_certificates`; `plot` draws it again with other options.
-
     Parameters
     ----------
     certificates : dict of str to Certificate or Course
         Results of `bounds.follow` by their names in the legend. For several competitors the least bound is drawn; the title
-        names the classifiers for which that is the one of u = 0.
-
-    Attributes
-    ----------
-    certificates : dict
-    ax_ : matplotlib Axes
-        Axes of the last drawing.
-    figure_ : matplotlib Figure
-    lines_ : dict of str to (matplotlib Line2D, matplotlib Line2D)
-        Lines of the losses and of the bounds, by name.
+        names the classifiers for which that is the one of u = 0. `lines_` has a pair for each, of the losses and of the bound.
 
     Examples
     --------
@@ -245,20 +200,8 @@ class BoundDisplay(_Display):
         self.certificates = certificates
 
     @classmethod
-    def from_certificates(
-        cls, certificates: Mapping[str, Any], *, ax: Axes | None = None, log_x: bool = False, log_y: bool = False, **kwargs: Any,
-    ) -> Self:
-        """Draw results of `bounds.follow`.
-
-        Parameters
-        ----------
-        certificates : dict of str to Certificate or Course
-        ax, log_x, log_y, **kwargs :
-            As in `plot`.
-
-        Returns
-        -------
-        display : BoundDisplay
+    def from_certificates(cls, certificates: Mapping[str, Any], *, ax: Axes | None = None, **options: Any) -> Self:
+        """Draw results of `bounds.follow`. options : as of `plot`.
 
         Raises
         ------
@@ -268,35 +211,20 @@ class BoundDisplay(_Display):
             If matplotlib is not installed.
         """
         _check("BoundDisplay: certificates", certificates, "allowed", "bounds.follow")
-        return cls(certificates=dict(certificates)).plot(ax, log_x=log_x, log_y=log_y, **kwargs)
+        return cls(certificates=dict(certificates)).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, *, log_x: bool = False, log_y: bool = False, **kwargs: Any) -> Self:
-        """Draw both curves of each learner.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        log_x, log_y : bool, default=False
-            Logarithmic axes.
-        **kwargs :
-            Options of matplotlib's `Axes.plot` for every line.
-
-        Returns
-        -------
-        self : BoundDisplay
-        """
-        ax, colours = self._begin(ax)
+        """Draw both curves of each learner. log_x, log_y : True for logarithmic axes."""
+        ax = self._begin(ax)
         nothing = []
         for i, (name, found) in enumerate(self.certificates.items()):
             allowed = np.atleast_2d(found.allowed)
             if is_classifier(found.learner) and len(found.paid) and not np.atleast_2d(found.u)[allowed[:, -1].argmin()].any():
                 nothing.append(name)
-            allowed = allowed.min(axis=0)
-            rounds, style = np.arange(1, len(found.paid) + 1), {"color": colours[i % 10], "linewidth": 1.6, **kwargs}
-            (paid,) = ax.plot(rounds, found.paid, **{"label": f"{name}: paid", **style})
-            (limit,) = ax.plot(rounds, allowed, **{"label": f"{name}: allowed", "linestyle": "--", **style})
-            self.lines_[name] = paid, limit
+            rounds = np.arange(1, len(found.paid) + 1)
+            paid = self._line(ax, i % 10, rounds, found.paid, **{"label": f"{name}: paid", **kwargs})
+            dashed = {"label": f"{name}: allowed", "linestyle": "--", **kwargs}
+            self.lines_[name] = paid, self._line(ax, i, rounds, allowed.min(axis=0), **dashed)
         if nothing:
             ax.set_title(f"the best u is 0, so that the bound says nothing: {', '.join(nothing)}", fontsize="small")
         return self._end(ax, "rounds", "mistakes or losses so far", log_x, log_y)
@@ -304,8 +232,6 @@ class BoundDisplay(_Display):
 
 class CommitteeDisplay(_Display):
     """Weights of a committee's members along a stream.
-
-    Make one with `from_estimator`; `plot` draws it again with other options.
 
     Parameters
     ----------
@@ -315,16 +241,6 @@ class CommitteeDisplay(_Display):
         Rows learnt at each point.
     weights : array-like of shape (n_points, n_members)
         `member_weights_` at each point.
-
-    Attributes
-    ----------
-    names, examples, weights :
-        As given.
-    ax_ : matplotlib Axes
-        Axes of the last drawing.
-    figure_ : matplotlib Figure
-    lines_ : dict of str to matplotlib Line2D
-        By member.
 
     Examples
     --------
@@ -349,20 +265,7 @@ class CommitteeDisplay(_Display):
     ) -> Self:
         """Stream rows through a copy of a committee, and draw the weights of its members.
 
-        Parameters
-        ----------
-        estimator : CommitteeClassifier or CommitteeRegressor
-        stream : tuple (X, y) or (X, y, sample_weight), or list of such tuples
-        classes :
-            As in `progressive_validation`.
-        every : int, default=None
-            Rows between two points; None: 200 points.
-        ax, **kwargs :
-            As in `plot`.
-
-        Returns
-        -------
-        display : CommitteeDisplay
+        stream, classes : as in `progressive_validation`. every : rows between two points; None: 200 points.
 
         Raises
         ------
@@ -380,23 +283,10 @@ class CommitteeDisplay(_Display):
         return cls(names=learner.member_names_, examples=validated.examples, weights=found).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw the weights.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Axes to draw on; None: a new figure.
-        **kwargs :
-            Options of matplotlib's `Axes.plot` for every line.
-
-        Returns
-        -------
-        self : CommitteeDisplay
-        """
-        ax, colours = self._begin(ax)
+        """Draw the weights."""
+        ax = self._begin(ax)
         for i, name in enumerate(self.names):
-            style = {"color": colours[i % 10], "linestyle": _STYLES[i // 10 % 4], "linewidth": 1.6, "label": name, **kwargs}
-            (self.lines_[name],) = ax.plot(self.examples, self.weights[:, i], **style)
+            self.lines_[name] = self._line(ax, i, self.examples, self.weights[:, i], **{"label": name, **kwargs})
         ax.axhline(0.0, color="0.7", linewidth=1.0, zorder=0)
         return self._end(ax, "examples seen", "weight in the committee")
 
