@@ -154,7 +154,9 @@ def _draw(runs: list[Run], axes, path: str) -> None:
     results = {}
     for run in runs:
         examples, updates, mistakes, seconds = (np.array(column) for column in zip(*run.points, strict=True))
-        rows = examples.astype(float), mistakes.astype(float)  # (each row counts as one here, whatever its weight)
-        results[run.name] = ProgressiveResult(examples, mistakes, *rows, updates, seconds, by_row=True)
+        results[run.name] = ProgressiveResult(
+            examples=examples, mistakes=mistakes, updates=updates, seconds=seconds, by_row=True,
+            weight=examples.astype(float), weighted_mistakes=mistakes.astype(float),  # (each row counts as one here)
+        )
     ProgressiveDisplay.from_results(results, ax=axes)
     axes.figure.savefig(path)

@@ -31,8 +31,21 @@ if TYPE_CHECKING:
 _WHO = "progressive_validation"
 
 
-@dataclass(frozen=True)
-class ProgressiveResult:
+@dataclass(frozen=True, kw_only=True)
+class _Points:
+    """Base of both results: what a curve has at each of its points, the last of which is the end."""
+
+    examples: np.ndarray
+    updates: np.ndarray | None
+    seconds: np.ndarray
+    by_row: bool
+    predictions: np.ndarray | None = None
+    alarms: tuple[int, ...] = ()
+    measures: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressiveResult(_Points):
     """Learning curve from `progressive_validation`. Arrays have one number for each point; the last point is the end.
 
     Attributes
@@ -58,16 +71,9 @@ class ProgressiveResult:
         Each measure that is a number, at each point: NaN where it was None. Empty without `measures`.
     """
 
-    examples: np.ndarray
     mistakes: np.ndarray
     weight: np.ndarray
     weighted_mistakes: np.ndarray
-    updates: np.ndarray | None
-    seconds: np.ndarray
-    by_row: bool
-    predictions: np.ndarray | None = None
-    alarms: tuple[int, ...] = ()
-    measures: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def error(self) -> np.ndarray:
@@ -95,33 +101,20 @@ class ProgressiveResult:
         return float(self.error[-1])
 
 
-@dataclass(frozen=True)
-class ProgressiveErrors:
-    """Learning curve of a regressor from `progressive_validation`. Arrays have one number for each point; the last is the end.
+@dataclass(frozen=True, kw_only=True)
+class ProgressiveErrors(_Points):
+    """Learning curve of a regressor from `progressive_validation`.
 
     Attributes
     ----------
-    examples : ndarray of int64
-        Rows of weight > 0 predicted and learnt so far.
     squared, absolute : ndarray of float64
-        Sums of the squared and of the absolute errors of their predictions, unweighted.
-    updates : ndarray of int64 or None
-        Number of them that changed the model; None for a learner that does not count them.
-    seconds : ndarray of float64
-        Time spent predicting and learning so far, without the reading of the stream.
-    by_row, predictions, alarms, measures :
+        Sums of the squared and of the absolute errors of the predictions so far, unweighted.
+    examples, updates, seconds, by_row, predictions, alarms, measures :
         As in ProgressiveResult; predictions are numbers.
     """
 
-    examples: np.ndarray
     squared: np.ndarray
     absolute: np.ndarray
-    updates: np.ndarray | None
-    seconds: np.ndarray
-    by_row: bool
-    predictions: np.ndarray | None = None
-    alarms: tuple[int, ...] = ()
-    measures: dict[str, np.ndarray] = field(default_factory=dict)
 
     @property
     def mse(self) -> np.ndarray:
@@ -139,27 +132,6 @@ class ProgressiveErrors:
         return float(self.mae[-1])
 
 
-class Curve:
-    """Totals so far (the first counts the rows of weight > 0), the seconds they took, and the points of the curve."""
-
-    def __init__(self, n_totals: int) -> None:
-        self.totals, self.seconds, self.n_rows = np.zeros(n_totals), 0.0, 0
-        self.points: list[tuple] = []
-
-    def mark(self) -> bool:
-        """Add a point to the curve, and return True, if rows were counted since the last one."""
-        if self.totals[0] <= (self.points[-1][0] if self.points else 0):
-            return False
-        self.points.append((*self.totals, self.seconds))
-        return True
-
-    def columns(self) -> np.ndarray:
-        """Return the totals and the seconds at each point."""
-        if not self.points:
-            raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {self.n_rows} rows. Give it rows to learn.")
-        return np.array(self.points).T
-
-
 def batches(
     who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: bool = False,
 ) -> Iterator[tuple]:
@@ -167,20 +139,20 @@ def batches(
 
     read : reader of y. tables : True if X may be of any kind that a pipeline's steps read.
     """
+
+    def wrong(found: str) -> ValueError:
+        return ValueError(
+            f"{who}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, got {found}. "
+            f"Give arrays as {who}(..., (X, y))."
+        )
+
     if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
         stream = [stream]
     if not isinstance(stream, Iterable):
-        raise ValueError(
-            f"{who}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, got {type(stream).__name__}. "
-            f"Give arrays as {who}(..., (X, y))."
-        )
+        raise wrong(type(stream).__name__)
     for batch in stream:
         if not isinstance(batch, tuple) or len(batch) not in (2, 3):
-            raise ValueError(
-                f"{who}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, "
-                f"got {type(batch).__name__ if not isinstance(batch, tuple) else f'a tuple of {len(batch)}'} for a batch. "
-                f"Give arrays as {who}(..., (X, y))."
-            )
+            raise wrong((f"a tuple of {len(batch)}" if isinstance(batch, tuple) else type(batch).__name__) + " for a batch")
         X, y, weight = (*batch, None)[:3]
         if tables:
             if isinstance(y, (str, bytes, Number, np.generic)):  # a row and its label, as river's streams have them
@@ -198,23 +170,22 @@ class CleanLabels:
     """Labels to count mistakes against: one array for the whole stream, or one for each batch."""
 
     def __init__(self, y_clean: Any) -> None:
-        self.whole = None if isinstance(y_clean, Iterable) and not hasattr(y_clean, "__len__") else y_clean
-        self.batches, self.at = None if self.whole is not None or y_clean is None else iter(y_clean), 0
-        if self.whole is not None:
+        self.whole, self.batches, self.at = None, None, 0
+        if isinstance(y_clean, Iterable) and not hasattr(y_clean, "__len__"):
+            self.batches = iter(y_clean)
+        elif y_clean is not None:
             whole = validate.plain_labels(_WHO, "y_clean", y_clean)
             self.whole = validate.read_labels(_WHO, whole, len(whole))
 
     def of(self, y: np.ndarray) -> np.ndarray:
+        """Return the labels of the next batch, whose labels in the stream are y."""
         if self.batches is not None:
             clean = next(self.batches, None)
-            return self._fit(None if clean is None else validate.plain_labels(_WHO, "y_clean", clean), y)
-        if self.whole is None:
+            clean = None if clean is None else validate.plain_labels(_WHO, "y_clean", clean)
+        elif self.whole is not None:
+            clean, self.at = self.whole[self.at : self.at + len(y)], self.at + len(y)
+        else:
             return y
-        self.at += len(y)
-        return self._fit(self.whole[self.at - len(y) : self.at], y)
-
-    @staticmethod
-    def _fit(clean: np.ndarray | None, y: np.ndarray) -> np.ndarray:
         if clean is None or clean.shape != y.shape:
             raise ValueError(
                 f"{_WHO}: y_clean must have a label for every row of the stream, got {0 if clean is None else clean.size} labels "
@@ -229,14 +200,19 @@ class CleanLabels:
             raise ValueError(f"{_WHO}: y_clean must have a label for every row of the stream, got more. Give those of its rows.")
 
 
-class Probe:
-    """Pass rows and points of a curve to measures, an alarm, and the caller's function."""
+class Curve:
+    """A curve in the making, and what watches it: measures, an alarm, and the caller's function.
+
+    totals : sums so far, of these names, first the rows of weight > 0. seconds : the time they took. n_rows : all rows.
+    """
 
     def __init__(
-        self, curve: Curve, measures: Any, alarm: DriftAlarm | None, predictions: bool, scores: bool,
+        self, names: tuple[str, ...], measures: Any, alarm: DriftAlarm | None, predictions: bool, scores: bool,
         on_batch: Callable[[dict], object] | None,
     ) -> None:
-        self.curve, self.measures, self.alarm, self.scores, self.on_batch = curve, measures, alarm, scores, on_batch
+        self.names, self.totals, self.seconds, self.n_rows = names, np.zeros(len(names)), 0.0, 0
+        self.measures, self.alarm, self.scores, self.on_batch = measures, alarm, scores, on_batch
+        self.points: list[tuple] = []
         self.predictions: list[np.ndarray] | None = [] if predictions else None
         self.every_row = measures is not None or predictions  # True if predictions are needed, not only mistakes
         self.rows: list[tuple] = []  # arguments of `measures.update`
@@ -253,40 +229,44 @@ class Probe:
             self.rows.append(tuple(column[live] for column in (truth, predicted, *scored, weights)))
 
     def mark(self) -> None:
-        """Measure the rows since the last point, and call the caller's function."""
+        """Measure the rows since the last point; if any counts, add a point to the curve, and call the caller's function."""
         for _, alike in groupby(self.rows, key=len):  # (rows before the first model have no scores)
             truth, predicted, *scored, weights = (np.concatenate(column) for column in zip(*alike, strict=True))
             self.measures.update(truth, predicted, *scored, sample_weight=weights)
         self.rows = []
-        if not self.curve.mark():
+        if self.totals[0] <= (self.points[-1][0] if self.points else 0):
             return
+        self.points.append((*self.totals, self.seconds))
         now = {} if self.measures is None else self.measures.as_dict()
         for name, value in now.items():
             if value is None or isinstance(value, (int, float)):
                 self.measured.setdefault(name, []).append(np.nan if value is None else value)
         if self.on_batch is not None:
-            names = ("examples", *_NAMES[len(self.curve.totals)], "seconds")
-            point: dict[str, Any] = dict(zip(names, (float(value) for value in self.curve.points[-1]), strict=True))
+            point: dict[str, Any] = dict(zip((*self.names, "seconds"), map(float, self.points[-1]), strict=True))
             if self.measures is not None:
                 point["measures"] = now
             if self.alarm is not None:
                 point["alarms"] = list(self.alarm.alarms)
             self.on_batch(point)
 
-    def found(self) -> dict[str, Any]:
-        """Return the fields of a result."""
+    def fields(self, counts_updates: bool) -> dict[str, Any]:
+        """Return the fields of the result, but for `by_row`."""
         self.mark()
-        predictions = None if self.predictions is None else np.concatenate([np.zeros(0, object), *self.predictions])
-        measured = {name: np.array(values, float) for name, values in self.measured.items()}
-        alarms = () if self.alarm is None else tuple(self.alarm.alarms)
-        return {"predictions": predictions, "alarms": alarms, "measures": measured}
-
-
-_NAMES = {5: ("mistakes", "weight", "weighted_mistakes", "updates"), 4: ("squared", "absolute", "updates")}
+        if not self.points:
+            raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {self.n_rows} rows. Give it rows to learn.")
+        found: dict[str, Any] = dict(zip((*self.names, "seconds"), np.array(self.points).T, strict=True))
+        for name in ("examples", "mistakes", "updates"):
+            if name in found:
+                found[name] = found[name].astype(np.int64)
+        found["updates"] = found["updates"] if counts_updates else None
+        found["predictions"] = None if self.predictions is None else np.concatenate([np.zeros(0, object), *self.predictions])
+        found["measures"] = {name: np.array(values, float) for name, values in self.measured.items()}
+        found["alarms"] = () if self.alarm is None else tuple(self.alarm.alarms)
+        return found
 
 
 def parts(
-    stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, probe: Probe, clean: CleanLabels, is_pipeline: bool,
+    stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, curve: Curve, y_clean: Any, is_pipeline: bool,
     by_row: bool, one_by_one: bool,
 ) -> Iterator[tuple]:
     """Yield (X, y, clean labels, weights) of parts of the batches that end where a point of the curve is due.
@@ -294,7 +274,7 @@ def parts(
     Learners that predict a part before learning it (by_row=False) get at most as many rows as came before; if each row must be
     scored by the model before it (one_by_one), a part is one row.
     """
-    curve = probe.curve
+    clean = CleanLabels(y_clean)
     for X, y, weights in batches(_WHO, stream, read, is_pipeline):
         truth, start = clean.of(y), 0
         cut = not by_row or one_by_one or len(y) > every - curve.n_rows % every
@@ -312,11 +292,16 @@ def parts(
             yield part_of(X, start, stop), y[part], truth[part], weights[part]
             curve.n_rows, start = curve.n_rows + stop - start, stop
             if curve.n_rows % every == 0:
-                probe.mark()
+                curve.mark()
+    clean.end()
 
 
 def _live(weights: np.ndarray, n_rows: int) -> np.ndarray:
     return weights > 0.0 if len(weights) else np.ones(n_rows, bool)
+
+
+def _weighted(weights: np.ndarray) -> dict[str, np.ndarray]:
+    return {"sample_weight": weights} if len(weights) else {}
 
 
 def _named(learner: Any, codes: np.ndarray) -> np.ndarray:
@@ -326,11 +311,12 @@ def _named(learner: Any, codes: np.ndarray) -> np.ndarray:
     return found
 
 
-def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, probe: Probe) -> ProgressiveResult:
+def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, curve: Curve) -> ProgressiveResult:
     """Return the mistakes of a classifier. Those of this library predict inside the training loop, row by row."""
     is_pipeline, fitted = isinstance(learner, StreamPipeline), hasattr(learner, "classes_")
     is_own = isinstance(learner[-1] if is_pipeline else learner, OnlineClassifier)
     counts = is_own and not is_pipeline
+    by_row = counts or is_pipeline
     if not (is_own or fitted) and classes is None:
         if not (isinstance(stream, tuple) and len(stream) > 1 and not isinstance(stream[0], tuple)):
             raise ValueError(
@@ -338,37 +324,35 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
                 "Its first partial_fit needs them."
             )
         classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
-    if probe.scores and not fitted and classes is None:
+    if curve.scores and not fitted and classes is None:
         raise ValueError(f"{_WHO}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
-    clean, curve, by_row = CleanLabels(y_clean), probe.curve, counts or is_pipeline
-    for X, y, truth, weights in parts(
-        stream, validate.read_labels, every, probe, clean, is_pipeline, by_row, one_by_one=probe.scores and not is_pipeline
-    ):
-        fitted = learner.__sklearn_is_fitted__() if counts or is_pipeline else fitted
-        scored = scores_of(learner, X, len(y)) if probe.scores and fitted and not is_pipeline else ()
+    one_by_one = curve.scores and not is_pipeline
+    for X, y, truth, weights in parts(stream, validate.read_labels, every, curve, y_clean, is_pipeline, by_row, one_by_one):
+        fitted = learner.__sklearn_is_fitted__() if by_row else fitted
+        scored = scores_of(learner, X, len(y)) if one_by_one and fitted else ()
         begun, updates, live = time.perf_counter(), 0, _live(weights, len(y))
+        given = weights if len(weights) else None
         predicted: Any = None
         if counts:
             before = learner.n_updates_ if fitted else 0
-            codes = predict_and_learn(learner, X, y, None if fitted else classes, weights if len(weights) else None)
+            codes = predict_and_learn(learner, X, y, None if fitted else classes, given)
             curve.seconds += time.perf_counter() - begun
             live = codes != NO_ROUND
             if live.any():
                 updates = learner.n_updates_ - before
                 wrong = (codes < 0) | (learner.classes_[np.maximum(codes, 0)] != truth)
-                predicted = _named(learner, codes) if probe.every_row else None
+                predicted = _named(learner, codes) if curve.every_row else None
             else:
                 wrong, predicted = live, np.full(len(y), None, object)
         elif is_pipeline:
-            live = live_rows(learner[-1], y, weights if len(weights) else None)
-            predicted, scored = learn_predicting(learner, X, y, classes, weights, probe.scores)
+            live = live_rows(learner[-1], y, given)
+            predicted, scored = learn_predicting(learner, X, y, classes, weights, curve.scores)
             curve.seconds += time.perf_counter() - begun
             wrong = np.array([each is None or each != label for each, label in zip(predicted, truth, strict=True)], bool)
         else:
             predicted = np.asarray(learner.predict(X)).astype(object) if fitted else np.full(len(y), None, object)
             wrong = np.asarray(predicted != truth, bool)
-            named = {} if fitted else {"classes": classes}
-            learner.partial_fit(X, y, **named, **({"sample_weight": weights} if len(weights) else {}))
+            learner.partial_fit(X, y, **({} if fitted else {"classes": classes}), **_weighted(weights))
             curve.seconds, fitted = curve.seconds + time.perf_counter() - begun, True
         c: Any = weights if len(weights) else np.ones(len(y))
         wrong = wrong & live
@@ -376,29 +360,21 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
         start = int(np.isnan(scored[0][:, 0]).argmin()) if scored else 0
         if start:  # (rows before there was a model have no scores)
             before, after = slice(0, start), slice(start, None)
-            probe.add(truth[before], predicted[before], wrong[before], live[before], c[before])
+            curve.add(truth[before], predicted[before], wrong[before], live[before], c[before])
             truth, predicted, wrong, live, c = (column[after] for column in (truth, predicted, wrong, live, c))
             scored = tuple(column[after] for column in scored)
-        probe.add(truth, predicted, wrong, live, c, scored)
-    clean.end()
-    also = probe.found()
-    examples, mistakes, weight, weighted_mistakes, n_updates, seconds = curve.columns()
-    return ProgressiveResult(
-        examples.astype(np.int64), mistakes.astype(np.int64), weight, weighted_mistakes,
-        n_updates.astype(np.int64) if counts else None, seconds, by_row, **also,
-    )
+        curve.add(truth, predicted, wrong, live, c, scored)
+    return ProgressiveResult(by_row=by_row, **curve.fields(counts))
 
 
-def _regression(learner: Any, stream: Any, every: int, probe: Probe) -> ProgressiveErrors:
+def _regression(learner: Any, stream: Any, every: int, curve: Curve) -> ProgressiveErrors:
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
-    fitted, curve = is_fitted(learner), probe.curve
-    asked, by_row = probe.every_row or probe.alarm is not None, counts or is_pipeline
+    asked, by_row = curve.every_row or curve.alarm is not None, counts or is_pipeline
+    fitted, one_by_one = is_fitted(learner), counts and asked
     places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
     before = state_of(learner).counters[places] if counts and learner.__sklearn_is_fitted__() else np.zeros(4)
-    for X, y, _, weights in parts(
-        stream, validate.read_targets, every, probe, CleanLabels(None), is_pipeline, by_row, one_by_one=counts and asked
-    ):
+    for X, y, _, weights in parts(stream, validate.read_targets, every, curve, None, is_pipeline, by_row, one_by_one):
         live, predicted = _live(weights, len(y)), np.zeros(len(y))
         begun = time.perf_counter()
         if is_pipeline:
@@ -407,7 +383,7 @@ def _regression(learner: Any, stream: Any, every: int, probe: Probe) -> Progress
         else:
             if (asked or not counts) and (learner.__sklearn_is_fitted__() if counts else fitted):
                 predicted = np.asarray(learner.predict(X), float)
-            learner.partial_fit(X, y, **({"sample_weight": weights} if len(weights) else {}))
+            learner.partial_fit(X, y, **_weighted(weights))
         fitted, curve.seconds = True, curve.seconds + time.perf_counter() - begun
         errors = (y - predicted)[live]
         if not counts:
@@ -415,11 +391,8 @@ def _regression(learner: Any, stream: Any, every: int, probe: Probe) -> Progress
         elif learner.__sklearn_is_fitted__():
             curve.totals = state_of(learner).counters[places] - before
         if asked:
-            probe.add(y, predicted, np.abs(y - predicted), live, weights if len(weights) else np.ones(len(y)))
-    also = probe.found()
-    n, squared, absolute, updates, seconds = curve.columns()
-    n_updates = updates.astype(np.int64) if counts else None
-    return ProgressiveErrors(n.astype(np.int64), squared, absolute, n_updates, seconds, by_row, **also)
+            curve.add(y, predicted, np.abs(y - predicted), live, weights if len(weights) else np.ones(len(y)))
+    return ProgressiveErrors(by_row=by_row, **curve.fields(counts))
 
 
 @overload
@@ -524,14 +497,15 @@ def progressive_validation(
     if measures is None and scores:
         raise ValueError(f"{_WHO}: measures must be given where scores=True, got None. Give ClassificationMeasures(classes).")
     kind = kind_of(estimator)
-    probe = Probe(Curve(4 if kind == "regressor" else 5), measures, alarm, predictions, scores, on_batch)
+    sums = ("squared", "absolute", "updates") if kind == "regressor" else ("mistakes", "weight", "weighted_mistakes", "updates")
+    curve = Curve(("examples", *sums), measures, alarm, predictions, scores, on_batch)
     wanted = "RegressionMeasures" if kind == "regressor" else "ClassificationMeasures"
     if measures is not None and type(measures).__name__ != wanted:
         raise TypeError(f"{_WHO}: measures must be {wanted} for this estimator, got {type(measures).__name__}.")
     if kind == "regressor":
         if y_clean is not None or classes is not None:
             raise ValueError(f"{_WHO}: y_clean and classes must be None for a regressor, got others. They are about labels.")
-        return _regression(estimator, stream, every, probe)
+        return _regression(estimator, stream, every, curve)
     if kind not in (None, "classifier"):
         raise TypeError(f"{_WHO}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")
-    return _classes(estimator, stream, y_clean, classes, every, probe)
+    return _classes(estimator, stream, y_clean, classes, every, curve)
