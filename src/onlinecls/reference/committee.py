@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from .learners import Model
 
 
+@dataclass(eq=False, repr=False)
 class Combiner:
     """The weights a of K scores: AROW with a full covariance over them ("arow"), or exponential weights ("hedge").
 
@@ -26,17 +28,17 @@ class Combiner:
     paid : with "hedge", the sum over rounds of the members' losses averaged by the weights.
     """
 
-    Sigma: np.ndarray
-    a: np.ndarray
-    combine: str
-    forgetting: float
     k: int
-    paid: float
-    r: float
-    t: int
+    combine: str = "arow"
+    r: float = 1.0
+    forgetting: float = 0.01
+    a: np.ndarray = field(init=False)
+    Sigma: np.ndarray = field(init=False)
+    L: np.ndarray = field(init=False)
+    paid: float = field(init=False)
+    t: int = field(init=False)
 
-    def __init__(self, k: int, combine: str = "arow", r: float = 1.0, forgetting: float = 0.01) -> None:
-        self.k, self.combine, self.r, self.forgetting = k, combine, r, forgetting
+    def __post_init__(self) -> None:
         self.begin()
 
     def begin(self) -> None:
@@ -79,15 +81,13 @@ class Combiner:
         self.a = weights / weights.sum()
 
 
+@dataclass(eq=False, repr=False)
 class Committee:
     """Models of k classes, whose scores a combiner weights."""
 
-    combiner: Combiner
     members: list[Model]
-    n_mistakes: int
-
-    def __init__(self, members: list[Model], combiner: Combiner) -> None:
-        self.members, self.combiner, self.n_mistakes = members, combiner, 0
+    combiner: Combiner
+    n_mistakes: int = field(default=0, init=False)
 
     def consume(self, x: np.ndarray, y: int, c: float = 1.0) -> None:
         """Run one round: all members score the row, the combiner predicts and learns, then the members learn."""
@@ -108,16 +108,14 @@ class Committee:
             member.consume(x, y, c)
 
 
+@dataclass(eq=False, repr=False)
 class NumberCommittee:
     """Learners of numbers, whose predictions a combiner weights, in units of y from the first 16 rows."""
 
-    combiner: Combiner
     members: list[Any]
-    unit: float
-
-    def __init__(self, members: list[Any], combiner: Combiner) -> None:
-        self.members, self.combiner, self.unit = members, combiner, 1.0
-        self.kept: list[tuple[np.ndarray, float, float]] = []
+    combiner: Combiner
+    unit: float = field(default=1.0, init=False)
+    kept: list[tuple[np.ndarray, float, float]] = field(default_factory=list, init=False)
 
     def consume(self, x: np.ndarray, y: float, c: float = 1.0) -> None:
         z = np.array([float(member.w @ x) for member in self.members])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -25,25 +25,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
-class _Intercept:
+class _Slow(Estimator):
+    """Base of the slow estimators: reads rows as dense float64."""
+
     fit_intercept: bool = True
     intercept_scaling: float = 1.0
-
-
-@dataclass(init=False, eq=False, repr=False, kw_only=True)
-class _Passes(_Intercept):
-    max_iter: int = 1
-    shuffle: bool = True
-    random_state: RandomState = None
-
-
-class _Slow(_Intercept, Estimator):
-    """Base of the slow estimators: reads rows as dense float64 and makes passes over them."""
-
-    max_iter: int
-    shuffle: bool
-    random_state: RandomState
-    _model: Any
+    _model: Any = field(init=False)
 
     def _make(self) -> Callable[[int], Any]:
         """Return a function from the dimension d to a Learner."""
@@ -65,15 +52,15 @@ class _Slow(_Intercept, Estimator):
         return self._model
 
     def _passes(self, n_rows: int) -> list[np.ndarray]:
-        generator: Any = random_state(type(self).__name__, self.random_state)
-        return [generator.permutation(n_rows) if self.shuffle else np.arange(n_rows) for _ in range(self.max_iter)]
+        """Return the order of the rows in each pass of `fit`."""
+        return [np.arange(n_rows)]
 
     def _begin(self, rows: np.ndarray, y: ArrayLike, classes: Any, first: bool) -> tuple[np.ndarray, dict]:
         """Return the targets as numbers, and the attributes of a new or continued model."""
         raise NotImplementedError
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch in `max_iter` passes."""
+        """Learn from scratch, in `max_iter` passes where the estimator has it."""
         return self._learn(X, y, None, sample_weight, True)
 
     @exclusive
@@ -101,29 +88,15 @@ class _Slow(_Intercept, Estimator):
         return self._fitted().n_updates
 
 
-def _learner_of(rule: Any, params: Mapping[str, Any] | None, values: dict) -> Callable[[int], Any]:
-    """Return a function from d to a Learner, for the name of a rule or a rule and its geometry."""
-    given = rule
-    if isinstance(rule, str):
-        if rule not in RULES:
-            raise ValueError(f"onlinecls.reference: rule must be a function or one of {', '.join(RULES)}, got {rule!r}.")
-        found = RULES[rule]
-        rule, geometry, precision = found.step, found.geometry, found.precision
-    else:
-        geometry, precision = values["geometry"], values["precision"]
-    if not callable(rule) or geometry not in GEOMETRIES:
-        raise ValueError(
-            f"onlinecls.reference: rule must be a function Stats -> Step and geometry one of {', '.join(GEOMETRIES)}, got "
-            f"{rule!r} and geometry={geometry!r}."
-        )
-    own = {"margin": values.get("margin", 1.0), **(params or {})}
-    if geometry != "additive":
-        own.update(covariance=values["covariance"], initial_variance=values["initial_variance"])
-    if geometry == "potential":
-        if not callable(precision):
-            raise ValueError(f"onlinecls.reference: precision must be a function Stats -> float, got precision={precision!r}.")
-        own["precision"] = precision
-    return partial(GEOMETRIES[geometry], rule=_Checked(rule) if rule is given else rule, **own)
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class _Passes(_Slow):
+    max_iter: int = 1
+    shuffle: bool = True
+    random_state: RandomState = None
+
+    def _passes(self, n_rows: int) -> list[np.ndarray]:
+        generator: Any = random_state(type(self).__name__, self.random_state)
+        return [generator.permutation(n_rows) if self.shuffle else np.arange(n_rows) for _ in range(self.max_iter)]
 
 
 class _Checked:
@@ -231,7 +204,7 @@ class _SlowRegressor(_Slow):
     """Base of the slow regressors."""
 
     _estimator_type = "regressor"
-    epsilon: float
+    epsilon: float = 0.0
 
     def partial_fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows in the given order, in one pass."""
@@ -268,7 +241,29 @@ class _ByRule(_Passes):
     initial_variance: float = 1.0
 
     def _make(self) -> Callable[[int], Any]:
-        return _learner_of(self.rule, self.params, self.get_params())  # type: ignore[attr-defined]
+        rule, precision = self.rule, self.precision
+        geometry: str = self.geometry
+        if isinstance(rule, str):
+            if rule not in RULES:
+                raise ValueError(f"onlinecls.reference: rule must be a function or one of {', '.join(RULES)}, got {rule!r}.")
+            step, geometry, precision = RULES[rule]
+        elif callable(rule) and geometry in GEOMETRIES:
+            step = _Checked(rule)
+        else:
+            raise ValueError(
+                f"onlinecls.reference: rule must be a function Stats -> Step and geometry one of {', '.join(GEOMETRIES)}, got "
+                f"{rule!r} and geometry={geometry!r}."
+            )
+        own = {"margin": getattr(self, "margin", 1.0), **(self.params or {})}
+        if geometry != "additive":
+            own.update(covariance=self.covariance, initial_variance=self.initial_variance)
+        if geometry == "potential":
+            if not callable(precision):
+                raise ValueError(
+                    f"onlinecls.reference: precision must be a function Stats -> float, got precision={precision!r}."
+                )
+            own["precision"] = precision
+        return partial(GEOMETRIES[geometry], rule=step, **own)
 
 
 @dataclass(eq=False, repr=False)
@@ -355,7 +350,7 @@ class _ByPotential(_Passes):
 
     def lemma_1(self, u: ArrayLike, lam: float = 1.0) -> tuple[float, float]:
         """Return both sides of Lemma 1 over the rows so far, (paid, allowed), for a competitor u (its intercept last)."""
-        return self._fitted().learners[0].lemma_1(u, lam)  # type: ignore[attr-defined]
+        return self._fitted().learners[0].lemma_1(u, lam)
 
 
 @dataclass(eq=False, repr=False)
@@ -419,8 +414,6 @@ class PotentialRegressor(_ByPotential, _SlowRegressor):
 
 @dataclass(init=False, eq=False, repr=False)
 class _Leader(_Slow):
-    if not TYPE_CHECKING:  # (the base has them as parameters)
-        max_iter, shuffle, random_state = 1, False, None  # (not parameters)
     f: Any = None
     loss: Any = ""
     _: KW_ONLY
@@ -478,7 +471,5 @@ class LeaderRegressor(_Leader, _SlowRegressor):
     [1.2]
     """
 
-    if not TYPE_CHECKING:  # (the base has them as parameters)
-        epsilon = 0.0  # (not a parameter)
     _offered = tuple(REGRESSION_LOSSES)
     loss: Literal["absolute", "squared"] = "absolute"

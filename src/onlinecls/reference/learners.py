@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -90,13 +91,11 @@ class Additive(Learner):
     `learn` takes the margin and the margin without a loss (for targets 0) as arguments.
     """
 
-    largest: float
-    params: dict[str, Any]
     rule: Callable[..., Step]
-    w: Any
     wanted: float
-
-    largest = float(np.finfo(np.float64).max / 4)  # steps with larger scalars are skipped
+    params: dict[str, Any]
+    w: Any
+    largest: float = float(np.finfo(np.float64).max / 4)  # steps with larger scalars are skipped
 
     def __init__(self, d: int, rule: Callable[..., Step], margin: float = 1.0, **params: Any) -> None:
         super().__init__(d)
@@ -127,14 +126,12 @@ class Gaussian(Additive):
     initial value.
     """
 
-    Sigma: Any
-    floor: float
-    forgetting: float
     variance: float
+    forgetting: float
     w: Any
-
+    Sigma: Any
     state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2), "Sigma": (1 / 2, 1 / 2)}
-    floor = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
+    floor: float = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 
     def __init__(
         self, d: int, rule: Callable[..., Step], covariance: str = "diagonal", initial_variance: float = 1.0,
@@ -180,9 +177,8 @@ class Potential(Gaussian):
     The rule sees m' = z'Σ_tθ, where Σ_t already includes z.  Without a step Σ_t is discarded.
     """
 
-    Sigma: Any
-
     theta: Any
+    Sigma: Any
     state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1, 1), "Sigma": (1 / 2, 1 / 2)}  # (w = Σθ)
 
     def __init__(
@@ -213,10 +209,9 @@ class MatrixAdaGrad(Learner):
     Mirror descent: w -= eta0 (delta I + G^(1/2))^-1 g. Each class has its own matrix.
     """
 
-    delta: float
     eta0: float
+    delta: float
     w: Any
-
     state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2), "G": (1, 1)}
 
     def __init__(self, d: int, eta0: float, delta: float) -> None:
@@ -257,6 +252,7 @@ class DualMatrixAdaGrad(MatrixAdaGrad):
 GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gaussian, "potential": Potential}
 
 
+@dataclass(eq=False, repr=False)
 class Model:
     """k classes, coded 0..k-1 in the order of their labels: one vector for k <= 2, one a class from k = 3 on.
 
@@ -264,19 +260,17 @@ class Model:
     phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r need no extra code.
     """
 
+    make: Callable[[int], Any]
     d: int
     k: int
-    learners: list[Any]
-    make: Callable[[int], Any]
-    multi_class: str
-    n_mistakes: int
-    n_updates: int
-    t: int
+    multi_class: str = "crammer_singer"
+    t: int = field(default=0, init=False)
+    n_mistakes: int = field(default=0, init=False)
+    n_updates: int = field(default=0, init=False)
+    learners: list[Any] = field(init=False)
 
-    def __init__(self, make: Callable[[int], Any], d: int, k: int, multi_class: str = "crammer_singer") -> None:
-        self.make, self.d, self.k, self.multi_class = make, d, k, multi_class
-        self.learners = [make(d) for _ in range(k if k > 2 else 1)]
-        self.t = self.n_mistakes = self.n_updates = 0
+    def __post_init__(self) -> None:
+        self.learners = [self.make(self.d) for _ in range(self.k if self.k > 2 else 1)]
 
     @property
     def W(self) -> np.ndarray:

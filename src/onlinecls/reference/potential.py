@@ -81,7 +81,7 @@ class SquaredNorm:
     sigma: float
 
     def __init__(self, sigma: float = 1.0) -> None:
-        self.sigma, self.beta = sigma, sigma
+        self.sigma = self.beta = sigma
 
     def begin(self, d: int) -> SquaredNorm:
         """Return this function in d dimensions."""
@@ -113,9 +113,9 @@ class PNorm(SquaredNorm):
     (q - 1)-strongly convex, and the same algorithm with η = q - 1.)
     """
 
-    beta: float
     p: float
     q: float
+    beta: float
 
     def __init__(self, p: float) -> None:
         self.p, self.q, self.beta = p, p / (p - 1.0), 1.0
@@ -140,8 +140,9 @@ class Entropic(SquaredNorm):
     """f(w) = σ Σ p log(n p) over the shares p of w among n entries of a simplex of sum W: w = W p, or, signed, the differences of
     2d entries. w_j = W e^(Wθ_j/σ)/Z, signed W sinh(Wθ_j/σ)/Σ cosh; β = σ for the norm ||z|| = W max |z|."""
 
-    beta: float
     sigma: float
+    beta: float
+    W: float
     signed: bool
 
     def __init__(self, sigma: float = 1.0, norm_bound: float = 1.0, signed: bool = True) -> None:
@@ -176,12 +177,11 @@ class Quadratic(SquaredNorm):
     precision : of x (margin and loss are not known yet), with r or b; 1/r as in the second-order Perceptron, or NAROW's.
     """
 
-    b: float | None
-    beta: float
-    covariance: str
     r: float | None
-
-    beta = 1.0
+    b: float | None
+    covariance: str
+    Sigma: np.ndarray
+    beta: float = 1.0
 
     def __init__(self, r: float | None = None, b: float | None = None, covariance: str = "diagonal") -> None:
         if (r is None) == (b is None):
@@ -195,8 +195,6 @@ class Quadratic(SquaredNorm):
         found = Quadratic(self.r, self.b, self.covariance)
         found.Sigma = Sigma
         return found
-
-    Sigma: np.ndarray
 
     def seen(self, x: np.ndarray) -> Quadratic:
         s = Stats(0.0, 0.0, float(x @ x), float(x @ times(self.Sigma, x)))
@@ -252,20 +250,19 @@ class PotentialLearner(Learner):
     row; 0 means no update. The weight c of a row multiplies η.
     """
 
-    eta: float | Callable[[Stats, np.ndarray], float]
     f: Any
-    left: float
     loss: Loss
-    pull: np.ndarray
-    right: float
-
+    eta: float | Callable[[Stats, np.ndarray], float]
+    left: float  # Σ η z.w
+    pull: np.ndarray  # Σ η z
+    right: float  # the sum on the right side
     theta: Any
     state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1 / 2, 1 / 2)}
 
     def __init__(self, d: int, f: Any, loss: Loss, eta: float | Callable[[Stats, np.ndarray], float] = 1.0) -> None:
         super().__init__(d)
         self.f, self.loss, self.eta = f.begin(d), loss, eta
-        self.left, self.pull, self.right = 0.0, np.zeros(d), 0.0  # Σ η z.w; Σ η z; the sum on the right side
+        self.left, self.pull, self.right = 0.0, np.zeros(d), 0.0
 
     @property
     def w(self) -> np.ndarray:
@@ -317,19 +314,17 @@ class LeaderLearner(Learner):
     """
 
     f: Any
-    gap: float
-    gap_tol: float
     loss: str
-
-    state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1 / 2, 1 / 2)}
+    gap_tol: float
+    gap: float = 0.0
     theta: Any
+    state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1 / 2, 1 / 2)}
 
     def __init__(self, d: int, f: Any, loss: str, gap_tol: float = 1e-6) -> None:
         super().__init__(d)
         self.f, self.loss, self.gap_tol = f.begin(d), loss, gap_tol
         self.rows: list[tuple[np.ndarray, float, float]] = []  # z, target (of classes 0), c
         self.alpha: list[float] = []
-        self.gap = 0.0
 
     @property
     def w(self) -> np.ndarray:
