@@ -304,7 +304,7 @@ def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
 
 
 def test_workers_send_models_as_files():
-    found = list(fitting._models(partial(fitting.learnt, fitting.Task(make(), None, {})), fitting.parts_of(parts_of_arrays()), 1))
+    found = list(fitting._models(partial(parallel.learn_part, make()), fitting.parts_of(parts_of_arrays()), 1))
     assert len(found) == 5 and all(type(each.model) is bytes for each in found)
 
 

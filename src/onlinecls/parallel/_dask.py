@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from ._parts import Learnt, Part, bytes_of, learnt, loaded, merge_in_tree, merged
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
-
-    from ._parts import Task
 
 
 def _is_collection(what: Any) -> bool:
@@ -43,18 +42,17 @@ def _blocks(collection: Any) -> list[Any]:
     return list(collection.to_delayed())
 
 
-def tree(task: Task, blocks: list[Any]) -> Learnt:
+def tree(learn: Callable[[Any], Any], blocks: list[Any]) -> Learnt:
     """Learn the partitions by a tree of Dask tasks, which send each other models as bytes; return what came of them."""
     import dask
 
-    learn, pair = dask.delayed(_learn_block), dask.delayed(_pair)
-    shared = dask.delayed(task)
-    models = [learn(shared, number, block) for number, block in enumerate(blocks, 1)]
-    return loaded(merge_in_tree(models, pair).compute())
+    learn_block, shared = dask.delayed(_learn_block), dask.delayed(learn)
+    models = [learn_block(shared, number, block) for number, block in enumerate(blocks, 1)]
+    return loaded(merge_in_tree(models, dask.delayed(_pair)).compute())
 
 
-def _learn_block(task: Task, number: int, block: Any) -> Learnt:
-    return learnt(task, Part(number, "a partition", block))
+def _learn_block(learn: Callable[[Any], Any], number: int, block: Any) -> Learnt:
+    return learnt(learn, Part(number, "a partition", block))
 
 
 def _pair(first: Learnt, second: Learnt) -> Learnt:

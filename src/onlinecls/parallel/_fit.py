@@ -11,7 +11,7 @@ from .._input.compat import is_regressor
 from .._pipeline import StreamPipeline
 from ..tables import TableVectorizer
 from ._dask import is_dask, partitions, tree
-from ._parts import Failure, Learnt, Task, learnt, loaded, merge_in_tree, merged, not_merged, parts_of
+from ._parts import Failure, Learnt, learn_part, learnt, loaded, merge_in_tree, merged, not_merged, parts_of
 from ._pipelines import Transformed, options_for, statistics_of, step_and_learner
 
 if TYPE_CHECKING:
@@ -98,15 +98,15 @@ def fit(
         more = {"n_jobs": n_jobs, "classes": classes, "on_error": on_error, "progress": progress, "on_batch": on_batch}
         return _fit_pipeline(estimator, parts, reading or {}, more)
     check_merges(estimator)
-    task = Task(estimator, classes, dict(reading or {}))
+    learn = partial(learn_part, estimator, classes=classes, reading=dict(reading or {}))
     if is_dask(parts):
         if on_batch is not None:
             raise ValueError(f"{_WHO}: on_batch must be None for Dask collections, got one. Dask's dashboard shows its parts.")
-        found = tree(task, partitions(parts))
+        found = tree(learn, partitions(parts))
         _report(found.failures, on_error)
     else:
         listed = parts_of(parts)
-        models = _with_progress(_models(partial(learnt, task), listed, n_jobs), len(listed), progress)
+        models = _with_progress(_models(learn, listed, n_jobs), len(listed), progress)
         models = _watched(_reported(models, on_error), len(listed), on_batch)
         found = merge_in_tree(models, partial(_merged, on_error))
     if found.model is None:
@@ -188,7 +188,7 @@ def _with_progress(models: Iterator[Any], total: int, progress: bool) -> Iterato
     return iter(tqdm(models, total=total, unit="part"))
 
 
-def _models(learn: Callable[[Part], Learnt], parts: list[Part], n_jobs: int | None) -> Iterator[Learnt]:
+def _models(learn: Callable[[Any], Any], parts: list[Part], n_jobs: int | None) -> Iterator[Learnt]:
     """Yield what came of each part, in order. The parts of a worker that dies are learnt again."""
     try:
         import joblib
@@ -202,7 +202,7 @@ def _models(learn: Callable[[Part], Learnt], parts: list[Part], n_jobs: int | No
         except ValueError:  # of a backend that gives back lists only: of a few parts at a time
             workers, n_next = joblib.Parallel(n_jobs=n_jobs), 4 * joblib.effective_n_jobs(n_jobs)
         try:
-            for found in workers(joblib.delayed(learn)(part) for part in parts[done : done + n_next]):
+            for found in workers(joblib.delayed(learnt)(learn, part) for part in parts[done : done + n_next]):
                 done, deaths = done + 1, 0
                 yield found
         except TerminatedWorkerError as error:

@@ -37,14 +37,6 @@ class Failure(NamedTuple):
     reason: str
 
 
-class Task(NamedTuple):
-    """Hold what is the same for every part: the estimator, all classes, and options of `streams.read`."""
-
-    estimator: Any
-    classes: Any
-    reading: Mapping[str, Any]
-
-
 def parts_of(parts: Any) -> list[Part]:
     """Return the parts in their order; the files of a pattern are sorted by name."""
     if isinstance(parts, (str, os.PathLike)):
@@ -92,14 +84,9 @@ def learn_part(estimator: Any, part: Any, *, classes: Any = None, reading: Mappi
 
     Parameters
     ----------
-    estimator : estimator that merges (see `onlinecls.merge`)
-        Its parameters are used; it is not changed itself.
+    estimator, classes, reading :
+        As of `fit`.
     part : path, (X, y), (X, y, sample_weight), iterable of these or of pairs (text, label), or function that returns one
-        See `fit`.
-    classes : array-like, default=None
-        All labels that can occur. None: those that occur in the part.
-    reading : dict, default=None
-        Options of `streams.read` for files and texts.
 
     Returns
     -------
@@ -170,11 +157,11 @@ class Learnt(NamedTuple):
     failures: tuple[Failure, ...] = ()
 
 
-def learnt(task: Task, part: Part) -> Learnt:
-    """Learn one part. (Not all exceptions can be sent from one process to another.)"""
+def learnt(learn: Callable[[Any], Any], part: Part) -> Learnt:
+    """Learn one part by a function of what it is. (Not all exceptions can be sent from one process to another.)"""
     name = f"part {part.number} ({part.name})"
     try:
-        return Learnt(learn_part(task.estimator, part.what, classes=task.classes, reading=task.reading) or None, (name,))
+        return Learnt(learn(part.what) or None, (name,))
     except Exception as error:
         return Learnt(None, (), (Failure(name, f"{type(error).__name__}: {error}"),))
 

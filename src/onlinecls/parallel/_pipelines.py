@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .._estimators.merging import check_merges
 from ..tables import TableVectorizer
 from ..text import HashingVectorizer
-from ._parts import Failure, Learnt, batches, fresh
+from ._parts import batches, fresh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,15 +45,12 @@ def options_for(step: Any, reading: Mapping[str, Any]) -> dict[str, Any]:
     return {"tables": "passthrough", **reading} if isinstance(step, TableVectorizer) else {"vectorizer": step, **reading}
 
 
-def statistics_of(step: TableVectorizer, reading: Mapping[str, Any], part: Part) -> Learnt:
+def statistics_of(step: TableVectorizer, reading: Mapping[str, Any], part: Any) -> TableVectorizer:
     """Return a clone of a step that has learnt one part."""
-    name, found = f"part {part.number} ({part.name})", fresh(step)
-    try:
-        for X, _, weight in batches(part.what, reading):
-            found.partial_fit(X, sample_weight=weight)
-    except Exception as error:
-        return Learnt(None, (), (Failure(name, f"{type(error).__name__}: {error}"),))
-    return Learnt(found, (name,))
+    found = fresh(step)
+    for X, _, weight in batches(part, reading):
+        found.partial_fit(X, sample_weight=weight)
+    return found
 
 
 class Transformed:
