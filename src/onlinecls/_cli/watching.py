@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
+from .._evaluation import is_wrong
 from .._input.compat import is_regressor
 from .._input.rows import part_of
 from ..measures import DriftAlarm
@@ -54,13 +55,9 @@ class Watching:
             return
         if isinstance(learner, OnlineClassifier):
             codes = predict_and_learn(learner, X, y, classes, weight)
-            live = codes != NO_ROUND
-            if live.any():
-                found = learner.classes_[np.maximum(codes, 0)]
-                losses = (codes < 0) | (found != y)
-                predicted = [self._shown(label) if code >= 0 else NONE for label, code in zip(found.tolist(), codes, strict=True)]
-            else:
-                losses, predicted = live, [NONE] * len(y)
+            live, losses = codes != NO_ROUND, is_wrong(learner, codes, y)
+            labels = learner.classes_.tolist() if live.any() else []
+            predicted = [self._shown(labels[code]) if code >= 0 else NONE for code in codes.tolist()]
         else:
             live, found = np.ones(len(y), bool) if weight is None else weight > 0.0, np.zeros(len(y))
             for i in range(len(y)):

@@ -11,10 +11,9 @@ import numpy as np
 
 from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
 from .._input import validate
-from .._input.compat import issparse
-from .._input.rows import Rows, part_of
+from .._input.rows import part_of
 from ..measures import ErrorRace
-from ._progressive import batches
+from ._progressive import batches, check_every, is_wrong, to_be_cut
 
 if TYPE_CHECKING:
     from typing import Any
@@ -92,10 +91,8 @@ class Race:
             named = None if learner.__sklearn_is_fitted__() else classes
             codes = predict_and_learn(learner, X, y, named, weights)
             self.seconds[k] += time.perf_counter() - begun
-            live = codes != NO_ROUND
-            if live.any():
-                wrong[:, k] = live & ((codes < 0) | (learner.classes_[np.maximum(codes, 0)] != y))
-            self.examples[k] += np.count_nonzero(live)
+            wrong[:, k] = is_wrong(learner, codes, y)
+            self.examples[k] += np.count_nonzero(codes != NO_ROUND)
             self.mistakes[k] += np.count_nonzero(wrong[:, k])
         rounds = np.ones(len(y), bool) if weights is None else weights > 0.0
         self.waiting.append(wrong[rounds])
@@ -180,15 +177,10 @@ def compare(
                 f"{_WHO}: learners must be classifiers of this library, got {type(learner).__name__} for {name!r}. "
                 "progressive_validation takes others, one by one."
             )
-    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
-        raise ValueError(f"{_WHO}: every must be an integer >= 1, got every={every!r}.")
+    check_every(_WHO, every)
     race = Race(learners, level, drop, every)
     for X, y, weights in batches(_WHO, stream, validate.read_labels):
-        if issparse(X) and X.format != "csr":
-            X = validate.as_csr(_WHO, X)
-        elif issparse(X) and not isinstance(X, Rows):
-            validate.read_structure(_WHO, X)  # (it will be sliced)
-        race.learn(X, y, weights if len(weights) else None, classes)
+        race.learn(to_be_cut(_WHO, X), y, weights if len(weights) else None, classes)
     found = race.result()
     if not max(found.examples.values()):
         raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got none. Give it rows to learn.")

@@ -132,6 +132,26 @@ class ProgressiveErrors(_Points):
         return float(self.mae[-1])
 
 
+def check_every(who: str, every: Any) -> None:
+    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+        raise ValueError(f"{who}: every must be an integer >= 1, got every={every!r}.")
+
+
+def to_be_cut(who: str, X: Any, is_cut: bool = True) -> Any:
+    """Return X with rows that can be cut out; raise where a sparse X that is cut has a broken structure."""
+    if issparse(X) and X.format != "csr":
+        return validate.as_csr(who, X)
+    if issparse(X) and not isinstance(X, Rows) and is_cut:
+        validate.read_structure(who, X)
+    return X
+
+
+def is_wrong(learner: Any, codes: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Return the rounds whose predictions, of `predict_and_learn`, are not these labels."""
+    live = codes != NO_ROUND
+    return live & ((codes < 0) | (learner.classes_[np.maximum(codes, 0)] != truth)) if live.any() else live
+
+
 def batches(
     who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: bool = False,
 ) -> Iterator[tuple]:
@@ -278,10 +298,7 @@ def parts(
     for X, y, weights in batches(_WHO, stream, read, is_pipeline):
         truth, start = clean.of(y), 0
         cut = not by_row or one_by_one or len(y) > every - curve.n_rows % every
-        if issparse(X) and X.format != "csr":
-            X = validate.as_csr(_WHO, X)
-        elif issparse(X) and not isinstance(X, Rows) and cut:
-            validate.read_structure(_WHO, X)
+        X = to_be_cut(_WHO, X, cut)
         while start < len(y):
             stop = min(start + every - curve.n_rows % every, len(y))
             if not by_row:
@@ -306,8 +323,9 @@ def _weighted(weights: np.ndarray) -> dict[str, np.ndarray]:
 
 def _named(learner: Any, codes: np.ndarray) -> np.ndarray:
     """Return the labels of predicted classes as objects, None without a prediction."""
-    found = np.full(len(codes), None, object)
-    found[codes >= 0] = learner.classes_[codes[codes >= 0]]
+    found, known = np.full(len(codes), None, object), codes >= 0
+    if known.any():  # (rows of weight 0 alone make no model)
+        found[known] = learner.classes_[codes[known]]
     return found
 
 
@@ -337,13 +355,10 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
             before = learner.n_updates_ if fitted else 0
             codes = predict_and_learn(learner, X, y, None if fitted else classes, given)
             curve.seconds += time.perf_counter() - begun
-            live = codes != NO_ROUND
+            live, wrong = codes != NO_ROUND, is_wrong(learner, codes, truth)
             if live.any():
                 updates = learner.n_updates_ - before
-                wrong = (codes < 0) | (learner.classes_[np.maximum(codes, 0)] != truth)
-                predicted = _named(learner, codes) if curve.every_row else None
-            else:
-                wrong, predicted = live, np.full(len(y), None, object)
+            predicted = _named(learner, codes) if curve.every_row else None
         elif is_pipeline:
             live = live_rows(learner[-1], y, given)
             predicted, scored = learn_predicting(learner, X, y, classes, weights, curve.scores)
@@ -486,8 +501,7 @@ def progressive_validation(
     >>> result.predictions[-2:].tolist(), last.error, last.recall("spam")
     (['ham', 'spam'], 0.0, 1.0)
     """
-    if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
-        raise ValueError(f"{_WHO}: every must be an integer >= 1, got every={every!r}.")
+    check_every(_WHO, every)
     for method in ("partial_fit", "predict"):
         if not hasattr(estimator, method):
             raise TypeError(

@@ -29,6 +29,12 @@ def _half_width(variance: ArrayLike, examples: ArrayLike, level: float) -> NDArr
     return np.minimum(high / np.maximum(examples, 1), _RANGE)
 
 
+def _checked(who: str, level: float) -> float:
+    if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
+        raise ValueError(f"{who}: level must be a number in (0, 1), got level={level!r}.")
+    return level
+
+
 class ErrorComparison:
     """Compare the errors of two learners on one stream, at a level that holds whenever one looks.
 
@@ -78,9 +84,7 @@ class ErrorComparison:
     level: float
 
     def __init__(self, level: float = 0.05) -> None:
-        if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
-            raise ValueError(f"ErrorComparison: level must be a number in (0, 1), got level={level!r}.")
-        self.level, self.examples = level, 0
+        self.level, self.examples = _checked("ErrorComparison", level), 0
         self._sum = self._variance = 0.0
 
     def update(self, first_wrong: ArrayLike, second_wrong: ArrayLike) -> Self:
@@ -168,9 +172,7 @@ class ErrorRace:
     level: float
 
     def __init__(self, n: int, level: float = 0.05) -> None:
-        if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
-            raise ValueError(f"ErrorRace: level must be a number in (0, 1), got level={level!r}.")
-        self.level, self.alive = level / max(n * (n - 1) // 2, 1), np.ones(n, bool)
+        self.level, self.alive = _checked("ErrorRace", level) / max(n * (n - 1) // 2, 1), np.ones(n, bool)
         self._sums, self._variances, self._rows = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
 
     def update(self, wrong: NDArray[np.bool_]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 _LARGEST = 1e140  # loss: the sums stay finite
 
 
+@dataclass(eq=False, repr=False)
 class DriftAlarm:
     """Watch the error of a learner along a stream, and raise an alarm where it rises (Page-Hinkley).
 
@@ -57,25 +59,22 @@ class DriftAlarm:
     [105]
     """
 
-    alarms: list[int]
-    examples: int
-    least: int
-    on_alarm: Callable[[int], object] | None
-    threshold: float
-    tolerance: float
+    tolerance: float = 0.005
+    threshold: float = 50.0
+    least: int = 30
+    on_alarm: Callable[[int], object] | None = None
+    examples: int = field(default=0, init=False)
+    alarms: list[int] = field(default_factory=list, init=False)
 
-    def __init__(
-        self, tolerance: float = 0.005, threshold: float = 50.0, least: int = 30, on_alarm: Callable[[int], object] | None = None,
-    ) -> None:
-        for name, value, fits, wanted in (
-            ("tolerance", tolerance, lambda v: v >= 0.0, "a number >= 0"),
-            ("threshold", threshold, lambda v: v > 0.0, "a number > 0"),
-            ("least", least, lambda v: v >= 1 and v == int(v), "an integer >= 1"),
+    def __post_init__(self) -> None:
+        for name, fits, wanted in (
+            ("tolerance", lambda v: v >= 0.0, "a number >= 0"),
+            ("threshold", lambda v: v > 0.0, "a number > 0"),
+            ("least", lambda v: v >= 1 and v == int(v), "an integer >= 1"),
         ):
+            value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not fits(value):
                 raise ValueError(f"DriftAlarm: {name} must be {wanted}, got {name}={value!r}.")
-        self.tolerance, self.threshold, self.least, self.on_alarm = tolerance, threshold, least, on_alarm
-        self.examples, self.alarms = 0, []
         self._begin()
 
     def _begin(self) -> None:
