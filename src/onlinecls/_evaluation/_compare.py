@@ -144,10 +144,6 @@ def compare(
     every : int, default=1000
         Rows between two looks, >= 1.
 
-    Returns
-    -------
-    result : Comparison
-
     Raises
     ------
     TypeError

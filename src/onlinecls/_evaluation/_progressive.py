@@ -240,13 +240,16 @@ class Curve:
 
     def add(self, truth: np.ndarray, predicted: Any, losses: np.ndarray, live: np.ndarray, weights: np.ndarray,
             scored: tuple = ()) -> None:
-        """Add rows. predicted : None if not needed. live : those of weight > 0."""
+        """Add rows. predicted : None if not needed. live : those of weight > 0. scored : NaN before there was a model."""
         if self.alarm is not None:
             self.alarm.update(losses[live])
         if self.predictions is not None:
             self.predictions.append(predicted)
-        if self.measures is not None and live.any():
-            self.rows.append(tuple(column[live] for column in (truth, predicted, *scored, weights)))
+        if self.measures is not None:
+            known = ~np.isnan(scored[0][:, 0]) if scored else np.zeros(len(live), bool)
+            for rows, more in ((live & ~known, ()), (live & known, scored)):
+                if rows.any():
+                    self.rows.append(tuple(column[rows] for column in (truth, predicted, *more, weights)))
 
     def mark(self) -> None:
         """Measure the rows since the last point; if any counts, add a point to the curve, and call the caller's function."""
@@ -372,12 +375,6 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
         c: Any = weights if len(weights) else np.ones(len(y))
         wrong = wrong & live
         curve.totals += np.array([np.count_nonzero(live), np.count_nonzero(wrong), c[live].sum(), c[wrong].sum(), updates], float)
-        start = int(np.isnan(scored[0][:, 0]).argmin()) if scored else 0
-        if start:  # (rows before there was a model have no scores)
-            before, after = slice(0, start), slice(start, None)
-            curve.add(truth[before], predicted[before], wrong[before], live[before], c[before])
-            truth, predicted, wrong, live, c = (column[after] for column in (truth, predicted, wrong, live, c))
-            scored = tuple(column[after] for column in scored)
         curve.add(truth, predicted, wrong, live, c, scored)
     return ProgressiveResult(by_row=by_row, **curve.fields(counts))
 

@@ -94,10 +94,6 @@ class ErrorComparison:
         ----------
         first_wrong, second_wrong : array-like of bool, shape (n_rows,)
             Where each learner, having learnt the rows before, predicted wrong.
-
-        Returns
-        -------
-        self : ErrorComparison
         """
         first, second = np.asarray(first_wrong, bool), np.asarray(second_wrong, bool)
         if first.shape != second.shape or first.ndim != 1:

@@ -182,10 +182,6 @@ class ClassificationMeasures(_Measures):
             As of `predict_proba`, for the log loss.
         sample_weight : array-like of shape (n_rows,), default=None
             Rows of weight 0 do not count.
-
-        Returns
-        -------
-        self : ClassificationMeasures
         """
         who = "ClassificationMeasures"
         (new, true), (guessed, predicted) = self._read(who, "y_true", y_true), self._read(who, "y_pred", y_pred)
@@ -413,17 +409,7 @@ class RegressionMeasures(_Measures):
 
     R² = 1 - Σ c (y - s)² / Σ c (y - ȳ)², ȳ the mean of the rows that count. Errors above 1e140 count as 1e140.
 
-    Parameters
-    ----------
-    fading, window :
-        As of `ClassificationMeasures`.
-
-    Attributes
-    ----------
-    examples : int
-        Rows of weight > 0 so far.
-    weight : float
-        Sum of the weights that count.
+    Parameters `fading` and `window`, attributes `examples` and `weight`: as of `ClassificationMeasures`.
 
     Raises
     ------
@@ -449,10 +435,6 @@ class RegressionMeasures(_Measures):
         y_true, y_pred : array-like of shape (n_rows,)
         sample_weight : array-like of shape (n_rows,), default=None
             Rows of weight 0 do not count.
-
-        Returns
-        -------
-        self : RegressionMeasures
         """
         who, n = "RegressionMeasures", len(y_true)  # type: ignore[arg-type]
         y = validate.read_targets(who, y_true, n)
