@@ -37,16 +37,9 @@ def parts_of_arrays(n=5):
 def by_hand(parts, estimator=make):
     """Merge in a tree in one thread: pairs, pairs of pairs, and the odd ones at the end."""
     models = [estimator().partial_fit(*part) for part in parts]
-    waiting = []
-    for model in models:
-        size = 1
-        while waiting and waiting[-1][0] == size:
-            model, size = onlinecls.merge([waiting.pop()[1], model]), 2 * size
-        waiting.append((size, model))
-    found = waiting.pop()[1]
-    while waiting:
-        found = onlinecls.merge([waiting.pop()[1], found])
-    return found
+    while len(models) > 1:
+        models = [onlinecls.merge(models[i : i + 2]) for i in range(0, len(models), 2)]
+    return models[0]
 
 
 @pytest.fixture(scope="module")
@@ -79,14 +72,8 @@ def write_parts(folder):
 
 def test_files_and_patterns_are_parts(tmp_path):
     paths, reading = write_parts(tmp_path), {"n_features": 64}
-    models = []
-    for path in paths:
-        model = make()
-        with onlinecls.streams.read(path, n_features=64) as stream:
-            for batch in stream:
-                model.partial_fit(batch.X, batch.y)
-        models.append(model)
-    expected = fingerprint(onlinecls.merge([onlinecls.merge(models[:2]), models[2]]))
+    expected = fingerprint(by_hand(
+        [next(iter(stream))[:2] for stream in (onlinecls.streams.read(path, n_features=64) for path in paths)]))
     for parts in (str(tmp_path / "part-*.tsv"), paths, [str(paths[0]), tmp_path / "part-[12].tsv"]):
         assert fingerprint(parallel.fit(make(), parts, n_jobs=2, reading=reading)) == expected
     opened = [partial(onlinecls.streams.read, path, n_features=64) for path in paths]
