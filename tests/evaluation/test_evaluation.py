@@ -196,7 +196,7 @@ def test_invalid_arguments_of_validation_are_refused(message, arguments):
 
 
 def test_an_object_that_cannot_learn_is_refused():
-    with pytest.raises(TypeError, match="^progressive_validation: estimator must have partial_fit and predict, got object w"):
+    with pytest.raises(TypeError, match=r"_validation: estimator must have partial_fit and predict, got object without"):
         progressive_validation(object(), (X, Y))
 
 
