@@ -107,7 +107,7 @@ def fit(
     else:
         listed = parts_of(parts)
         models = _with_progress(_models(learn, listed, n_jobs), len(listed), progress)
-        models = _watched(_reported(models, on_error), len(listed), on_batch)
+        models = _reported(models, len(listed), on_error, on_batch)
         found = merge_in_tree(models, partial(_merged, on_error))
     if found.model is None:
         raise ValueError(f"{_WHO}: parts must have rows, got none ({len(found.failures)} parts failed).")
@@ -134,10 +134,13 @@ def _fit_pipeline(pipeline: Any, parts: Any, reading: Mapping[str, Any], more: d
     return type(pipeline)([(name, new) for (name, _), new in zip(pipeline.steps, (step, fitted), strict=True)])
 
 
-def _reported(models: Iterator[Learnt], on_error: str) -> Iterator[Learnt]:
-    """Yield what came of each part; report those that failed, and those that do not merge with the first one."""
-    first = None
-    for found in map(loaded, models):
+def _reported(
+    models: Iterator[Learnt], total: int, on_error: str, on_batch: Callable[[dict], object] | None,
+) -> Iterator[Learnt]:
+    """Yield what came of each part. Report those that failed or do not merge with the first; hand the sums so far to on_batch."""
+    first: Any = None
+    sums: dict[str, float] = {"examples": 0}
+    for number, found in enumerate(map(loaded, models), 1):
         if first is not None and found.model is not None:
             try:
                 check_alike([first, found.model])
@@ -145,16 +148,8 @@ def _reported(models: Iterator[Learnt], on_error: str) -> Iterator[Learnt]:
                 found = Learnt(None, (), (not_merged(found.parts, error),))
         first = found.model if first is None else first
         _report(found.failures, on_error)
-        yield found
-
-
-def _watched(models: Iterator[Learnt], total: int, on_batch: Callable[[dict], object] | None) -> Iterator[Learnt]:
-    """Yield what came of each part; hand the sums so far to who asked."""
-    sums: dict[str, float] = {"examples": 0}
-    for number, found in enumerate(models, 1):
         if on_batch is not None:
-            if found.model is not None:
-                learner = found.model.steps[-1][1] if hasattr(found.model, "steps") else found.model
+            if (learner := found.model) is not None:
                 sums["examples"] += learner.t_
                 if is_regressor(learner):
                     sums["squared"] = sums.get("squared", 0.0) + learner.progressive_mse_ * learner.t_
