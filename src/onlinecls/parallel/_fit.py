@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,24 @@ from .._estimators.merging import check_alike, check_merges
 from .._input.compat import is_regressor
 from .._pipeline import StreamPipeline
 from ..tables import TableVectorizer
+from ..text import HashingVectorizer
 from ._dask import is_dask, partitions, tree
-from ._parts import Failure, Learnt, learn_part, learnt, loaded, merge_in_tree, merged, not_merged, parts_of
-from ._pipelines import Transformed, options_for, statistics_of, step_and_learner
+from ._parts import (
+    Failure,
+    Learnt,
+    batches,
+    fresh,
+    learn_part,
+    learnt,
+    loaded,
+    merge_in_tree,
+    merged,
+    not_merged,
+    parts_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any, Literal, TypeVar
 
     from numpy.typing import ArrayLike
@@ -122,16 +135,57 @@ def _fit_pipeline(pipeline: Any, parts: Any, reading: Mapping[str, Any], more: d
             "partition."
         )
     listed = parts_of(parts)
-    step, learner = step_and_learner(pipeline, listed)
-    options = options_for(step, reading)
+    step, learner = _step_and_learner(pipeline, listed)
+    options = {"vectorizer": step, **reading}
     if isinstance(step, TableVectorizer):
-        found = list(_models(partial(statistics_of, step, options), listed, more["n_jobs"]))
+        options = {"tables": "passthrough", **reading}
+        found = list(_models(partial(_statistics_of, step, options), listed, more["n_jobs"]))
         for each in found:
             _report(each.failures, more["on_error"])
         listed = [part for part, each in zip(listed, found, strict=True) if each.model is not None]
         step.merge(*(each.model for each in found if each.model is not None))
     fitted = fit(learner, [Transformed(step, options, part) for part in listed], **more)
     return type(pipeline)([(name, new) for (name, _), new in zip(pipeline.steps, (step, fitted), strict=True)])
+
+
+def _step_and_learner(pipeline: Any, parts: list[Part]) -> tuple[Any, Any]:
+    """Return a clone of a pipeline's step, and its learner; raise a ValueError unless both merge."""
+    *steps, learner = (step for _, step in pipeline.steps)
+    if len(steps) != 1 or not isinstance(steps[0], TableVectorizer | HashingVectorizer):
+        raise ValueError(
+            f"{_WHO}: a pipeline must have one step before its learner, a TableVectorizer or a HashingVectorizer, got {steps!r}. "
+            "Transform the parts by functions of your own, and give the learner."
+        )
+    check_merges(learner)
+    step = fresh(steps[0])
+    if isinstance(step, TableVectorizer):
+        step.merge()  # (one that forgets is refused)
+        once = next((part for part in parts if isinstance(part.what, Iterator)), None)
+        if once is not None:
+            raise ValueError(
+                f"{_WHO}: parts of a pipeline must be read twice, for statistics and for the learner, got an iterator as part "
+                f"{once.number}. Give a function that makes it."
+            )
+    return step, learner
+
+
+def _statistics_of(step: TableVectorizer, reading: Mapping[str, Any], part: Any) -> TableVectorizer:
+    """Return a clone of a step that has learnt one part."""
+    found = fresh(step)
+    for X, _, weight in batches(part, reading):
+        found.partial_fit(X, sample_weight=weight)
+    return found
+
+
+class Transformed:
+    """Make the rows of a part behind a step that has learnt, in the worker that learns them."""
+
+    def __init__(self, step: Any, reading: Mapping[str, Any], part: Part) -> None:
+        self.step, self.reading, self.what, self.__name__ = step, reading, part.what, part.name
+
+    def __call__(self) -> Iterator[tuple[Any, Any, Any]]:
+        for X, y, weight in batches(self.what, self.reading):
+            yield X if hasattr(X, "indptr") else self.step.transform(X), y, weight  # (words are hashed by the reader)
 
 
 def _reported(
