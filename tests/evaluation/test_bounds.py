@@ -934,9 +934,6 @@ ERRORS = {
         lambda: bounds.follow(Perceptron(**NO).fit(X, Y), X, Y),
     "onlinecls.bounds: fit_intercept must be False, got fit_intercept=True, which the theorem does not cover. Follow a "
     "learner with fit_intercept=False: a column of ones in X is an intercept.": lambda: bounds.follow(Perceptron(), X, Y),
-    "onlinecls.bounds: average must be False, got average=True": lambda: bounds.follow(Perceptron(average=True, **NO), X, Y),
-    "onlinecls.bounds: class_weight must be None, got class_weight={1: 2}":
-        lambda: bounds.follow(OGDClassifier(0.1, class_weight={1: 2}, **NO), X, Y),
     "onlinecls.bounds: y must be -1 and +1, got [0, 1]. Give": lambda: bounds.follow(PLAIN, X, [0, 1]),
     "onlinecls.bounds: u must be 2 finite weights, got shape (3,)": lambda: bounds.follow(PLAIN, X, Y, u=[1.0, 2.0, 3.0]),
     "onlinecls.bounds: u must be finite weights, one for each column of X, or rows of them, got shape (2,). One of its numbers "
@@ -967,22 +964,14 @@ ERRORS = {
         SecondOrderPerceptron(1.0, multi_class="crammer_singer", **NO), X, [0, 1], np.zeros((3, 2))),
     "onlinecls.bounds: covariance must be 'diagonal' or 'full', got covariance='auto'. Name the one to follow.":
         lambda: bounds.follow(AROWClassifier(1.0, covariance="auto", **NO), X, Y),
-    "onlinecls.bounds: covariance must be 'full', got covariance='diagonal'":
-        lambda: bounds.follow(AROWClassifier(1.0, **NO), X, Y, u=[0.0, 1.0]),
     "onlinecls.bounds.arow: r1 must be None, got r1=2.0": lambda: bounds.arow(
         bounds.follow(AROWClassifier(1.0, r1=2.0, **FULL, **NO), X, Y), [0, 0]),
-    "onlinecls.bounds.arow: forgetting must be 0.0, got forgetting=0.1": lambda: bounds.arow(
-        bounds.follow(AROWClassifier(1.0, forgetting=0.1, **FULL, **NO), X, Y), [0, 0]),
-    f"onlinecls.bounds.arow: course must be that of one of: AROW; got that of {PLAIN!r}. Follow one of those.":
-        lambda: bounds.arow(bounds.follow(PLAIN, X, Y), [0, 0]),
-    "onlinecls.bounds.p_norm: course must be that of one of: p-norm Perceptron; Aggressive p-norm Perceptron; got that of P":
-        lambda: bounds.p_norm(bounds.follow(PassiveAggressiveOneClass(), X), [0, 0]),
+    "onlinecls.bounds.p_norm: course must be that of one of: p-norm Perceptron; Aggressive p-norm Perceptron; got that of "
+    f"{PLAIN!r}. Follow one of those.": lambda: bounds.p_norm(bounds.follow(PLAIN, X, Y), [0, 0]),
     "onlinecls.bounds.perceptron: u must be 2 finite weights, got shape (3,). Give one for each column of X.":
         lambda: bounds.perceptron(bounds.follow(PLAIN, X, Y), [0, 0, 0]),
     "onlinecls.bounds.p_norm: radius must be at least the p-norm of every row, 1, got radius=0.5.": lambda: bounds.p_norm(
         bounds.follow(PNormPerceptron(2.0, aggressive=True, radius=0.5, **NO), X, Y), [0, 0]),
-    "onlinecls.bounds.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf": lambda: bounds.passive_aggressive(
-        bounds.follow(PassiveAggressiveRegressor(**NO), X, Y), [0, 0]),
     "onlinecls.bounds.distance: C must be inf, got C=1.0": lambda: bounds.distance(
         bounds.follow(PassiveAggressiveClassifier(1.0, **NO), X, Y), [0, 0]),
     "onlinecls.bounds.lemma_1: lam must be a finite number > 0, got lam=0.0.":
