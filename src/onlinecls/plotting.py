@@ -1,9 +1,4 @@
-"""Pictures of learning, with matplotlib (``pip install "onlinecls[plot]"``) and scikit-learn's Display conventions.
-
-A class method makes a display and draws it; `plot` draws it again, with other options. All take `ax`, the axes to draw on (None:
-a new figure), and options of matplotlib's `Axes.plot` for every line. A display has the axes of its last drawing, `ax_`, their
-figure, `figure_`, and the lines by name, `lines_`.
-"""
+"""Pictures of learning, with matplotlib (``pip install "onlinecls[plot]"``) and scikit-learn's Display conventions."""
 
 from __future__ import annotations
 
@@ -68,7 +63,12 @@ class ProgressiveDisplay(_Display):
     Parameters
     ----------
     results : dict of str to ProgressiveResult
-        Curves by their names in the legend. `lines_` has the best first, as the legend.
+        Curves by their names in the legend.
+
+    Attributes
+    ----------
+    ax_, figure_, lines_ :
+        Axes of the last drawing, their figure, and the lines by name, best first: the order of the legend.
 
     Examples
     --------
@@ -87,7 +87,7 @@ class ProgressiveDisplay(_Display):
 
     @classmethod
     def from_results(cls, results: Mapping[str, ProgressiveResult], *, ax: Axes | None = None, **options: Any) -> Self:
-        """Draw results of `progressive_validation`. options : as of `plot`.
+        """Draw results of `progressive_validation`, with the options of `plot`.
 
         Raises
         ------
@@ -113,7 +113,7 @@ class ProgressiveDisplay(_Display):
             As in `progressive_validation`, as are y_clean and classes; read once for each learner.
         every : int, default=None
             Rows between two points of a curve; None: 200 points.
-        **options :
+        ax, **options :
             As of `plot`.
         """
         if not isinstance(stream, (tuple, list)):
@@ -136,12 +136,16 @@ class ProgressiveDisplay(_Display):
 
         Parameters
         ----------
+        ax : matplotlib Axes, default=None
+            Axes to draw on; None: a new figure.
         measure : str, default=None
             Measure to draw instead of the error, by its name in the results' `measures` ("macro_f1", "auc", "log_loss").
         weighted : bool, default=False
             Draw the error in sample weights instead of rows.
         log_x, log_y : bool, default=False
             Logarithmic axes.
+        **kwargs :
+            Options of matplotlib's `Axes.plot` for every line.
         """
         for name, result in self.results.items() if measure is not None else ():
             if measure not in result.measures:
@@ -184,7 +188,12 @@ class BoundDisplay(_Display):
     ----------
     certificates : dict of str to Certificate or Course
         Results of `bounds.follow` by their names in the legend. For several competitors the least bound is drawn; the title
-        names the classifiers for which that is the one of u = 0. `lines_` has a pair for each, of the losses and of the bound.
+        names the classifiers for which that is the one of u = 0.
+
+    Attributes
+    ----------
+    ax_, figure_, lines_ :
+        Axes of the last drawing, their figure, and by name a pair of lines, of the losses and of the bound.
 
     Examples
     --------
@@ -201,7 +210,7 @@ class BoundDisplay(_Display):
 
     @classmethod
     def from_certificates(cls, certificates: Mapping[str, Any], *, ax: Axes | None = None, **options: Any) -> Self:
-        """Draw results of `bounds.follow`. options : as of `plot`.
+        """Draw results of `bounds.follow`, with the options of `plot`.
 
         Raises
         ------
@@ -214,7 +223,7 @@ class BoundDisplay(_Display):
         return cls(certificates=dict(certificates)).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, *, log_x: bool = False, log_y: bool = False, **kwargs: Any) -> Self:
-        """Draw both curves of each learner. log_x, log_y : True for logarithmic axes."""
+        """Draw both curves of each learner. Options are as of `ProgressiveDisplay.plot`."""
         ax = self._begin(ax)
         nothing = []
         for i, (name, found) in enumerate(self.certificates.items()):
@@ -242,6 +251,11 @@ class CommitteeDisplay(_Display):
     weights : array-like of shape (n_points, n_members)
         `member_weights_` at each point.
 
+    Attributes
+    ----------
+    ax_, figure_, lines_ :
+        Axes of the last drawing, their figure, and the lines by member.
+
     Examples
     --------
     >>> from onlinecls import CommitteeClassifier
@@ -263,7 +277,7 @@ class CommitteeDisplay(_Display):
         cls, estimator: CommitteeClassifier | CommitteeRegressor, stream: XY | XYWeight | list[XY | XYWeight], *,
         classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, **kwargs: Any,
     ) -> Self:
-        """Stream rows through a copy of a committee, and draw the weights of its members.
+        """Stream rows through a copy of a committee, and draw the weights of its members, with the options of `plot`.
 
         stream, classes : as in `progressive_validation`. every : rows between two points; None: 200 points.
 
@@ -283,7 +297,7 @@ class CommitteeDisplay(_Display):
         return cls(names=learner.member_names_, examples=validated.examples, weights=found).plot(ax, **kwargs)
 
     def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw the weights."""
+        """Draw the weights. Options are as of `ProgressiveDisplay.plot`."""
         ax = self._begin(ax)
         for i, name in enumerate(self.names):
             self.lines_[name] = self._line(ax, i, self.examples, self.weights[:, i], **{"label": name, **kwargs})
