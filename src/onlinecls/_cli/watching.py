@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
-from .._evaluation import is_wrong
+from .._estimators.classifier import OnlineClassifier, predict_and_learn
+from .._evaluation import judged
 from .._input.compat import is_regressor
 from .._input.rows import part_of
 from ..measures import DriftAlarm
@@ -55,7 +55,7 @@ class Watching:
             return
         if isinstance(learner, OnlineClassifier):
             codes = predict_and_learn(learner, X, y, classes, weight)
-            live, losses = codes != NO_ROUND, is_wrong(learner, codes, y)
+            live, losses = judged(learner, codes, y)
             labels = learner.classes_.tolist() if live.any() else []
             predicted = [self._shown(labels[code]) if code >= 0 else NONE for code in codes.tolist()]
         else:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
+from .._estimators.classifier import OnlineClassifier, predict_and_learn
 from .._input import validate
 from .._input.rows import part_of
 from ..measures import ErrorRace
-from ._progressive import batches, check_every, is_wrong, to_be_cut
+from ._progressive import batches, check_every, judged, to_be_cut
 
 if TYPE_CHECKING:
     from typing import Any
@@ -91,8 +91,9 @@ class Race:
             named = None if learner.__sklearn_is_fitted__() else classes
             codes = predict_and_learn(learner, X, y, named, weights)
             self.seconds[k] += time.perf_counter() - begun
-            wrong[:, k] = is_wrong(learner, codes, y)
-            self.examples[k] += np.count_nonzero(codes != NO_ROUND)
+            live, found = judged(learner, codes, y)
+            wrong[:, k] = live & found
+            self.examples[k] += np.count_nonzero(live)
             self.mistakes[k] += np.count_nonzero(wrong[:, k])
         rounds = np.ones(len(y), bool) if weights is None else weights > 0.0
         self.waiting.append(wrong[rounds])

@@ -146,10 +146,10 @@ def to_be_cut(who: str, X: Any, is_cut: bool = True) -> Any:
     return X
 
 
-def is_wrong(learner: Any, codes: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """Return the rounds whose predictions, of `predict_and_learn`, are not these labels."""
+def judged(learner: Any, codes: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows `predict_and_learn` has learnt, and which of these it predicted wrong (of others, anything)."""
     live = codes != NO_ROUND
-    return live & ((codes < 0) | (learner.classes_[np.maximum(codes, 0)] != truth)) if live.any() else live
+    return live, (codes < 0) | (learner.classes_[np.maximum(codes, 0)] != truth) if live.any() else live
 
 
 def batches(
@@ -358,8 +358,8 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
             before = learner.n_updates_ if fitted else 0
             codes = predict_and_learn(learner, X, y, None if fitted else classes, given)
             curve.seconds += time.perf_counter() - begun
-            live, wrong = codes != NO_ROUND, is_wrong(learner, codes, truth)
-            if live.any():
+            live, wrong = judged(learner, codes, truth)
+            if fitted or live.any():
                 updates = learner.n_updates_ - before
             predicted = _named(learner, codes) if curve.every_row else None
         elif is_pipeline:
