@@ -41,28 +41,19 @@ def in_batches(found, columns, cuts=(1, 2, 50, 51, 200)):
     return found
 
 
-def as_measured(weights, y, predicted):
-    """Return the measures of these rows by scikit-learn's functions."""
-    labels = [*CLASSES, "d"]
-    matrix = metrics.confusion_matrix(y, predicted, labels=labels, sample_weight=weights)
-    precision, recall, f1, support = metrics.precision_recall_fscore_support(
-        y, predicted, labels=labels, sample_weight=weights, zero_division=0.0
-    )
-    error = 1.0 - metrics.accuracy_score(y, predicted, sample_weight=weights)
-    return matrix, precision, recall, f1, support, error
-
-
 def assert_agrees(found, weights, y, predicted):
-    matrix, precision, recall, f1, support, error = as_measured(weights, y, predicted)
-    order = [found.labels.index(label) for label in [*CLASSES, "d"]]
+    """Compare measures with those of scikit-learn's functions for these rows."""
+    rows = {"y_true": y, "y_pred": predicted, "sample_weight": weights}
+    labels = [*CLASSES, "d"]
+    order = [found.labels.index(label) for label in labels]
+    matrix = metrics.confusion_matrix(**rows, labels=labels)
     np.testing.assert_allclose(found.confusion[np.ix_(order, order)], matrix, rtol=1e-10, atol=1e-12)
-    assert found.error == pytest.approx(error, abs=1e-12)
-    for k, label in enumerate([*CLASSES, "d"]):
-        assert (found.precision(label) or 0.0) == pytest.approx(precision[k]), label
-        assert found.recall(label) == pytest.approx(recall[k]), label
-        assert found.f1(label) == pytest.approx(f1[k]), label
-        assert found.support(label) == pytest.approx(support[k]), label
-    assert found.macro_f1 == pytest.approx(f1.mean())
+    assert found.error == pytest.approx(1.0 - metrics.accuracy_score(**rows), abs=1e-12)
+    precision, *others = metrics.precision_recall_fscore_support(**rows, labels=labels, zero_division=0.0)
+    assert [found.precision(label) or 0.0 for label in labels] == pytest.approx(precision)  # (nothing is predicted as "d")
+    for measure, expected in zip((found.recall, found.f1, found.support), others, strict=True):
+        assert [measure(label) for label in labels] == pytest.approx(expected), measure
+    assert found.macro_f1 == pytest.approx(others[1].mean())
 
 
 def test_measures_of_all_rows_are_those_of_scikit_learn():

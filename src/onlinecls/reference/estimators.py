@@ -142,11 +142,9 @@ class _SlowClassifier(_Slow):
             raise ValueError(f"{who}: y must have at least 2 classes, got {known.tolist()}. Give them all by classes.")
         if len(known) > 2 and self._is_binary:
             raise ValueError(f"{who}: Only binary classification is supported: got {len(known)} classes.")
-        model = self._new_model(rows.shape[1], len(known)) if first else self._model
+        multi_class = getattr(self, "multi_class", "crammer_singer")
+        model = Model(self._make(), rows.shape[1], len(known), multi_class) if first else self._model
         return validate.encode_known(who, labels, known), {"_model": model, "classes_": known}
-
-    def _new_model(self, d: int, k: int) -> Model:
-        return Model(self._make(), d, k, getattr(self, "multi_class", "crammer_singer"))
 
     @property
     def coef_(self) -> NDArray[np.float64]:
