@@ -83,7 +83,7 @@ def contestants(folder):
     found = {("TSV of texts", "read and learnt"): lambda: learn(tsv)}
     for format, path, run, what, package in (
         ("CSV of numbers", csv, learn, "as they are", "pyarrow"), ("CSV of numbers", csv, learn_table, "standardised", "pyarrow"),
-        ("JSON lines of numbers", jsonl, learn, "as they are", "pyarrow"),
+        ("JSON lines of numbers", jsonl, learn, "as they are", "orjson"),
         ("JSON lines of numbers", jsonl, learn_table, "standardised", "orjson"),
         ("JSON lines of texts", texts, learn, "their words hashed", "orjson"),
     ):

@@ -9,7 +9,8 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from onlinecls.streams import MalformedLineError, _plain, read
+from onlinecls.streams import MalformedLineError, _csv, _jsonl, read
+from onlinecls.streams._records import is_utf8
 
 pytest.importorskip("pyarrow", reason="needs pyarrow, without which all blocks are read in Python")
 
@@ -35,8 +36,9 @@ JSON_LINES = [
 
 def outcome(data, format, least, monkeypatch, **options):
     """Return all that a stream gives: rows, labels, weights, lines left out, or the error."""
-    monkeypatch.setattr(_plain, "LEAST", least)
+    monkeypatch.setattr(_csv, "LEAST", least)
     found = []
+    monkeypatch.setattr(_jsonl, "is_utf8", is_utf8 if least == 0 else lambda piece: False)
     try:
         with read(io.BytesIO(data), format, dtype="float64", batch_rows=25, **options) as stream:
             for X, y, weight in stream:
@@ -72,10 +74,10 @@ def json_lines():
 def counted(monkeypatch):
     """Count the blocks that were plain."""
     found = []
-    for reader in (_plain.PlainCsv, _plain.PlainJson, _plain.PlainObjects):
-        read_block = reader.__call__
+    for reader, name in ((_csv.CsvReader, "_block"), (_jsonl.JsonReader, "_read_block")):
+        read_block = getattr(reader, name)
         monkeypatch.setattr(
-            reader, "__call__", lambda self, *rest, read_block=read_block: found.append(read_block(self, *rest)) or found[-1]
+            reader, name, lambda self, *rest, read_block=read_block: found.append(read_block(self, *rest)) or found[-1]
         )
     return found
 

@@ -109,7 +109,7 @@ def in_lines(format, values):
     ("format", "bad"), [("csv", ["big", "1e5x"]), ("jsonl", ["1e999", "Infinity", '{"b": 1}']), ("arrow", ["inf", "1e200"])]
 )
 def test_rows_that_the_vectorizer_refuses_are_malformed_lines(monkeypatch, format, bad, least):
-    monkeypatch.setattr("onlinecls.streams._plain.LEAST", least)
+    monkeypatch.setattr("onlinecls.streams._csv.LEAST", least)
     learnt = TableVectorizer(bits=2, slots=4, numbers=["a"] if format == "csv" else ()).fit([{"a": 1.0}, {"a": 2.0}])
     usual = [str(k) for k in range(50)]
     for each in bad:

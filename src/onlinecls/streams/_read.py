@@ -6,9 +6,8 @@ import os
 import re
 import threading
 from contextlib import nullcontext, suppress
-from itertools import chain
+from dataclasses import dataclass
 from numbers import Integral
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,9 +17,10 @@ from .._input.rows import n_rows_of, n_values_of
 from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _arrow, _blocks, _errors, _formats, _labels, _metadata, _records, _tables
+from ._csv import CsvReader
 from ._errors import Counts, Progress
+from ._jsonl import JsonReader, first_objects
 from ._lines import Labels
-from ._plain import PlainCsv, PlainJson, PlainObjects
 from ._sources import Files
 from ._stream import Batch, Stream
 from ._svmlight import SvmlightParser
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
     from .._input.types import FloatType
 
-if TYPE_CHECKING:
     #: A path, "-" or a binary file.
     Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
     Format: TypeAlias = Literal["auto", "svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow"]
@@ -165,22 +164,40 @@ def read(
     return _Reader(**options).stream(source, prefetch)
 
 
-class _Reader(SimpleNamespace):
-    """Check the options of `read`, which become attributes, and build readers from them."""
+@dataclass
+class _Reader:
+    """Check the options of `read`, and build readers from them."""
 
-    dtype: Any
+    format: Format
+    likely: str | None
     n_features: Any
-    text: str | None
+    batch_rows: int
+    dtype: Any
+    labels: Literal["auto", "number", "str"] | None
+    zero_based: bool | Literal["auto"]
+    vectorizer: Any
+    tables: Any
+    label: Any
+    text: Any
+    weight: Any
+    features: Any
+    categories: Sequence[str | int]
+    ignore: Sequence[str | int]
+    missing: Literal["absent", "error"]
+    delimiter: str
+    header: bool
+    on_error: Literal["raise", "skip"]
+    threads: int
+    block_bytes: int
+    max_line_bytes: int
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+    def __post_init__(self) -> None:
         for name in ("batch_rows", "threads", "block_bytes", "max_line_bytes", "n_features"):
-            self._require_whole(name, options[name])
-        try:
-            self.dtype = np.dtype(self.dtype)
-        except (TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
-            pass
-        _require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", options["dtype"])
+            self._require_whole(name, getattr(self, name))
+        given = self.dtype
+        with suppress(TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
+            self.dtype = np.dtype(given)
+        _require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", given)
         kinds = "'auto', 'number', 'str' or None"
         _require(self.labels in ("auto", "number", "str", None), "labels", kinds, self.labels)
         zero_based = self.zero_based == "auto" or isinstance(self.zero_based, bool)
@@ -214,37 +231,32 @@ class _Reader(SimpleNamespace):
         stop = threading.Event()
         if _arrow.is_table(source) and not hasattr(source, "read"):
             _require(self.format in ("auto", "arrow"), "format", "'auto' or 'arrow' for a table in memory", self.format)
-            batches = self._arrow(_arrow.InMemory(source))
-            return Stream(
-                "arrow", self.n_features, None, self._counted(batches, None), None, stop, prefetch,
-                self._columns_and_metadata("arrow"),
-            )
+            return self._stream("arrow", self._arrow(_arrow.InMemory(source)), None, stop, prefetch)
         if not _is_files(source):
             if self.format != "auto":
                 kind = type(source).__name__
                 raise TypeError(f"read: source must be paths or binary files for format={self.format!r}, got {kind}.")
-            batches = self._from_records(_records.pairs(source), _records.Texts(self._vectorizer()), "auto", False)
-            columns = self._columns_and_metadata("pairs")
-            return Stream("pairs", self.n_features, None, self._counted(batches, None), None, stop, prefetch, columns)
+            batches = self._from_records(_records.pairs(source), _records.Texts(self._vectorizer()), self._label_reader("auto"))
+            return self._stream("pairs", batches, None, stop, prefetch)
         files = Files(_listed(source), stop)
         try:
             format = _formats.detect(files.current, self.format, self.likely, self.labelled)
             if format not in ("svmlight", "vw"):
                 within = self.n_features <= MAX_FEATURES
                 _require(within, "n_features", "at most 2**31 - 1 where names or texts are hashed", self.n_features)
-            batches = getattr(self, f"_{format}")(files)
-            prefetch = prefetch and not self.parallel  # parallel parsing uses the caller's thread
-            counted = self._counted(batches, files)
-            columns = self._columns_and_metadata(format)
-            return Stream(format, self.n_features, files.total, counted, files, stop, prefetch, columns)
+            batches = _BATCHES[format](self, files)
+            return self._stream(format, batches, files, stop, prefetch and not self.parallel)  # (the caller's thread parses)
         except BaseException:
             files.close()
             raise
 
-    def _columns_and_metadata(self, format: str) -> tuple[dict[Any, Any] | None, tuple[str, ...], dict[str, Any]]:
-        layout = self.layout
+    def _stream(
+        self, format: str, batches: Iterator[Any], files: Files | None, stop: threading.Event, prefetch: bool
+    ) -> Stream:
+        size, layout = files.total if files else None, self.layout
         features = None if layout is None or layout.text is not None else layout.kinds
-        return features, () if layout is None else tuple(layout.names_of_numbers()), _metadata.metadata_of(self, format)
+        columns = features, () if layout is None else tuple(layout.names_of_numbers()), _metadata.metadata_of(self, format)
+        return Stream(format, self.n_features, size, self._counted(batches, files), files, stop, prefetch, columns)
 
     def _counted(self, batches: Iterator[Any], files: Files | None) -> Iterator[tuple[Batch | None, Progress]]:
         """Yield (Batch, Progress) for each (X, y, weight), of Nones for None, and at the end (None, Progress)."""
@@ -284,7 +296,7 @@ class _Reader(SimpleNamespace):
         compiled = compiled_hasher(vectorizer)
         if compiled is None:
             records = _records.tsv(files, self.labelled, self.max_line_bytes)
-            return self._from_records(records, _records.Texts(vectorizer), _records.LabelReader(*labels), False)
+            return self._from_records(records, _records.Texts(vectorizer), _records.LabelReader(*labels))
         make_hasher, lock = compiled
         options = self.batch_rows, _BATCH_NNZ
         return self._lines(
@@ -293,64 +305,33 @@ class _Reader(SimpleNamespace):
 
     def _fasttext(self, files: Files) -> Iterator[Any]:
         records = _records.fasttext(files, self.labelled, self.max_line_bytes)
-        return self._from_records(records, _records.Texts(self._vectorizer()), "str", False)
+        return self._from_records(records, _records.Texts(self._vectorizer()), self._label_reader("str"))
 
     def _csv(self, files: Files) -> Iterator[Any]:
-        labels = _records.LabelReader(self._kind("str"))
-        plain = PlainCsv(labels, self.dtype, self.delimiter, self.header)
-        rows, who = _records.rows_of_csv(files, self.delimiter, self.max_line_bytes, plain), files.current.name
-        ahead = []
-        for item in rows:
-            ahead.append(item)
-            if item[1] not in (_records.PAUSE, _records.FILE):
-                break
-        else:
-            raise ValueError(f"{who}: expected CSV with a header, got an empty file.")
-        first = ahead[-1][1]
-        if isinstance(first, Exception):
-            raise ValueError(f"{who}: {first}")
-        _tables.require_utf8(ahead[-1][0], first)
-        layout = self._layout(who, first if self.header else list(range(len(first))), "label" if self.header else 0)
-        rows = _tables.csv_rows(chain(ahead, rows), layout, self.header, plain)
-        rows = _tables.with_kinds(layout, rows, _tables.values_of_csv)
-        return self._from_records(_tables.csv_records(rows), self._content(layout), labels, layout.weight is not None)
+        labels = self._label_reader("str")
+        reader = CsvReader(files, self.max_line_bytes, self.delimiter, self.header, labels, self.dtype, self._layout)
+        return self._from_records(reader.records, self._content(reader.layout), labels, reader.layout.weight is not None)
 
     def _jsonl(self, files: Files) -> Iterator[Any]:
         label, text = self.label or "label", self.text or "text"
         features = self.features if isinstance(self.features, str) else "features"
-        layout = self._layout_of_objects(files, label, text, features)
-        if layout is not None:
-            labels = _records.LabelReader(self._kind("auto"))
-            plain: Any = PlainJson(labels, self.dtype)
-            plain.layout = layout
-            if layout.is_whole and layout.missing != "error":
-                plain = PlainObjects(labels, label, self.weight, None, layout.left_out)
-            records = _records.jsonl(files, lambda record: _tables.flat_object(record, layout), self.max_line_bytes, plain)
-            return self._from_records(records, self._content(layout), labels, layout.weight is not None)
+        layout, labels = self._layout_of_objects(files, label, text, features), self._label_reader("auto")
+        content = self._texts_or_features(features, text) if layout is None else self._content(layout)
+        reader = JsonReader(labels, self.dtype, label if self.labelled else None, self.weight, layout or content)
+        return self._from_records(reader.records(files, self.max_line_bytes), content, labels, self.weight is not None)
 
-        def read_object(record: dict[str, Any]) -> tuple[Any, Any, Any]:
-            return record.get(label), record, None if self.weight is None else record.get(self.weight)
-
+    def _texts_or_features(self, features: str, text: str) -> _records.TextsOrFeatures:
         names, _ = sketch_of(self.vectorizer) or (None, None)
-        content = _records.TextsOrFeatures((features, text), (
+        return _records.TextsOrFeatures(features, text, (
             lambda: _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names),
             lambda: _records.Texts(self._vectorizer()),
         ))
-        labels = _records.LabelReader(self._kind("auto"))
-        objects = PlainObjects(labels, label, self.weight, text)
-        records = _records.jsonl(
-            files, read_object, self.max_line_bytes, lambda piece: objects(piece) if content.takes_texts else None
-        )
-        return self._from_records(records, content, labels, self.weight is not None)
 
     def _layout_of_objects(self, files: Files, label: str, text: str, features: str) -> _tables.Layout | None:
         """Return the layout of JSON objects whose values are features; None if a key holds a text or an object of features."""
         if isinstance(self.features, dict):
             return self._layout(files.current.name, [], label)
-        objects = []
-        for line in files.current.peek_lines():
-            with suppress(_records.WrongRecordError):
-                objects += [_records.json_object(line)] if line.strip() else []
+        objects = first_objects(files)
         if self.text is not None or isinstance(self.features, str) or (objects and features in objects[0]):
             return None
         if not objects:  # (a pipe's first lines may come later)
@@ -361,8 +342,7 @@ class _Reader(SimpleNamespace):
             return None
         layout = self._layout(files.current.name, list(objects[0]), label)
         for record in objects:
-            for name in record.keys() & layout.kinds.keys():
-                layout.infer(name, record[name])
+            layout.infer(record.items())
         layout.close()
         return layout
 
@@ -371,7 +351,7 @@ class _Reader(SimpleNamespace):
         table = _arrow.Table(source, format)
         layout = self._layout(source.name, table.names, "label")
         table.infer_kinds(layout)
-        labels = _records.LabelReader(self._kind("auto"))
+        labels = self._label_reader("auto")
         return _arrow.batches(files, format, table, layout, self._content(layout), labels, self.batch_rows, self.counts)
 
     def _parquet(self, files: Files) -> Iterator[Any]:
@@ -382,8 +362,9 @@ class _Reader(SimpleNamespace):
 
     # --- parts of these methods -------------------------------------------------------------------------------------------------
 
-    def _kind(self, default: str) -> str | None:
-        return default if self.labels == "auto" else self.labels
+    def _label_reader(self, kind: str) -> _records.LabelReader:
+        """Return the reader of labels. kind : of labels="auto"."""
+        return _records.LabelReader(kind if self.labels == "auto" else self.labels)
 
     def _type_by_first(self, files: Files, label: re.Pattern[bytes]) -> _labels.Type:
         """Return the type of the labels of svmlight and VW."""
@@ -411,11 +392,9 @@ class _Reader(SimpleNamespace):
         return _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
 
     def _from_records(
-        self, records: Iterable[Any], content: Any, labels: str | _records.LabelReader, weighted: bool
+        self, records: Iterable[Any], content: Any, labels: _records.LabelReader, weighted: bool = False
     ) -> Iterator[Any]:
-        """Return the batches of records. labels : their reader, or the kind of labels="auto"."""
-        if isinstance(labels, str):
-            labels = _records.LabelReader(self._kind(labels))
+        """Return the batches of records. content : the collector of their rows."""
         return _records.batches(records, _records.Batcher(content, labels, weighted, self.batch_rows, self.counts))
 
     def _vectorizer(self) -> Vectorizer:
@@ -439,6 +418,13 @@ class _Reader(SimpleNamespace):
         rows = _tables.TableRows(layout, self.n_features, self.batch_rows, self.dtype, names)
         self.n_features = rows.n_features
         return rows
+
+
+#: The reader of each format, from files to batches.
+_BATCHES: dict[str, Callable[[_Reader, Files], Iterator[Any]]] = {
+    "svmlight": _Reader._svmlight, "vw": _Reader._vw, "tsv": _Reader._tsv, "fasttext": _Reader._fasttext, "csv": _Reader._csv,
+    "jsonl": _Reader._jsonl, "parquet": _Reader._parquet, "arrow": _Reader._arrow,
+}
 
 
 def _require(right: bool, name: str, needed: str, got: object) -> None:

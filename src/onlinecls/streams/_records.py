@@ -1,13 +1,12 @@
-"""Formats that are read in Python, as records of (label, text or features, weight) that are collected into batches."""
+"""Records of (label, text or features, weight), which readers in Python make of files, and their batches."""
 
 from __future__ import annotations
 
 import codecs
-import csv
-import io
-import json
 import math
 from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,10 +17,13 @@ from ._errors import HINTS, Counts, MalformedLineError
 from ._features import FeatureRows
 from ._labels import ROUNDED, aside
 
-PAUSE, FILE, NO_ROW = object(), object(), object()  # instead of a record: the pipe is silent; a file begins; an empty line
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
 _BATCH_CHARS = 1 << 22  # of texts in a batch
 _BLOCK = 1 << 20  # bytes
-BLANKS = b" \t"  # a line of nothing else is empty
+_BLANKS = b" \t"  # a line of nothing else is empty
 _LABEL = b"__label__"  # before the labels of fastText
 
 
@@ -39,6 +41,37 @@ class RefusedRowsError(ValueError):
     def __init__(self, rows: dict[int, str]):
         super().__init__()
         self.rows = rows
+
+
+@dataclass(slots=True)
+class Record:
+    """Hold a row of a file, or why there is none.
+
+    line : the number of its first line. content : a text, or features, as the collector of rows takes them. problem : the error
+    of a malformed record. is_empty : whether the line is empty, which is no row.
+    """
+
+    name: str
+    line: int
+    label: Any = None
+    content: Any = None
+    weight: Any = None
+    problem: WrongRecordError | None = None
+    is_empty: bool = False
+
+
+@dataclass(slots=True)
+class Block:
+    """Hold rows of a line each that need no check, from this line on.
+
+    labels : as `LabelReader` gives them. contents : what the collector of rows takes with `extend`. weights : or None.
+    """
+
+    name: str
+    line: int
+    labels: list
+    contents: Any
+    weights: list[float] | None
 
 
 class LabelReader:
@@ -83,6 +116,18 @@ class LabelReader:
         if self.like is not None and not self.like.fullmatch(text):
             raise WrongRecordError(f"expected {self.called}, got {shown(text)}{aside(text, self.called)}", "label")
         return text
+
+    def read_all(self, values: list) -> list:
+        """Return the labels of many values, and read each different one once; raise ValueError if one may be malformed."""
+        if self.kind is None:
+            return [None] * len(values)
+        kinds = set(map(type, values))
+        if kinds != {str} and (self.kind == "str" or not kinds <= {int, float}):  # (True equals 1, but is another label)
+            raise ValueError
+        if kinds != {str} and max(map(abs, values)) >= ROUNDED:  # (orjson rounds integers beyond 64 bits)
+            raise ValueError
+        read = {value: self(value) for value in dict.fromkeys(values)}
+        return [read[value] for value in values]
 
     def array(self, labels):
         if self.kind is None:
@@ -220,21 +265,20 @@ class Features:
 class TextsOrFeatures:
     """Collect the texts or the features of JSON objects, whichever the first of them has.
 
-    keys : where objects hold their features and their text. make : what makes the collectors of both.
+    features, text : where objects hold their features and their text. make : what makes the collectors of both.
     """
 
-    def __init__(self, keys: tuple[str, str], make: tuple):
-        self.keys, self.make, self.rows, self.is_text = keys, make, None, False
+    def __init__(self, features: str, text: str, make: tuple):
+        self.features, self.text, self.make, self.rows, self.is_text = features, text, make, None, False
 
     def add(self, record: dict) -> None:
-        features, text = self.keys
-        if text not in record and features not in record:
-            raise WrongRecordError(f"expected a key {text!r} or {features!r}, got {shown(list(record))}")
-        is_text, kinds = text in record, ("features", "a text")
+        if self.text not in record and self.features not in record:
+            raise WrongRecordError(f"expected a key {self.text!r} or {self.features!r}, got {shown(list(record))}")
+        is_text, kinds = self.text in record, ("features", "a text")
         if self.rows is not None and is_text != self.is_text:
             raise WrongRecordError(f"expected {kinds[self.is_text]} as in the first object, got {kinds[is_text]}")
         rows = self.make[is_text]() if self.rows is None else self.rows
-        rows.add(record[self.keys[is_text]])
+        rows.add(record[self.text if is_text else self.features])
         self.rows, self.is_text = rows, is_text
 
     @property
@@ -260,29 +304,31 @@ class Batcher:
 
     def __init__(self, rows, labels: LabelReader, weighted: bool, batch_rows: int, counts: Counts):
         self.rows, self.read_label, self.weighted, self.batch_rows, self.counts = rows, labels, weighted, batch_rows, counts
-        self.labels, self.weights, self.places = [], [], []  # places : (first row, where) of rows of one line each
+        self.labels, self.weights, self.places = [], [], []  # places : (first row, file, line) of rows of one line each
 
-    def add(self, where: tuple, record) -> None:
-        """Append a record: (label, content, weight), or a function that returns it or raises WrongRecordError."""
+    def add(self, record: Record) -> None:
+        """Append a record, or refuse it."""
         try:
-            label, content, weight = record() if callable(record) else record
-            label, weight = self.read_label(label), weight_of(weight) if self.weighted else None
-            self.rows.add(content)
+            if record.problem is not None:
+                raise record.problem
+            label, weight = self.read_label(record.label), weight_of(record.weight) if self.weighted else None
+            self.rows.add(record.content)
         except WrongRecordError as error:
-            self.counts.refuse(MalformedLineError(*where, None, f" {error}", error.parameter), len(self.labels))
+            malformed = MalformedLineError(record.name, record.line, None, f" {error}", error.parameter)
+            self.counts.refuse(malformed, len(self.labels))
             return
-        self.places.append((len(self.labels), where))
+        self.places.append((len(self.labels), record.name, record.line))
         self.labels.append(label)
         self.weights.append(weight)
 
-    def add_plain(self, where: tuple, found):
-        """Append rows of a plain block, the first of them at `where`; yield the batches that are full."""
-        start, n = 0, len(found.labels)
+    def add_block(self, block: Block):
+        """Append the rows of a block; yield the batches that are full."""
+        start, n = 0, len(block.labels)
         while start < n:
-            stop = self.rows.extend(found.rows, start, min(n, start + self.batch_rows - len(self.labels)))
-            self.places.append((len(self.labels), (where[0], where[1] + start)))
-            self.labels += found.labels[start:stop]
-            self.weights += [None] * (stop - start) if found.weights is None else found.weights[start:stop].tolist()
+            stop = self.rows.extend(block.contents, start, min(n, start + self.batch_rows - len(self.labels)))
+            self.places.append((len(self.labels), block.name, block.line + start))
+            self.labels += block.labels[start:stop]
+            self.weights += [None] * (stop - start) if block.weights is None else block.weights[start:stop]
             start = stop
             if self.full:
                 yield self.take()
@@ -312,28 +358,28 @@ class Batcher:
         kept = [row for row in range(len(labels) if self.counts.skipping else min(refused)) if row not in refused]
         self.labels, self.weights = [labels[row] for row in kept], [weights[row] for row in kept]
         self.rows.keep(kept)
-        starts = [start for start, _ in places]
+        starts = [start for start, _, _ in places]
         for n_before, (row, error) in enumerate(refused.items()):
-            start, (name, line) = places[bisect_right(starts, row) - 1]
+            start, name, line = places[bisect_right(starts, row) - 1]
             self.counts.refuse_row(MalformedLineError(name, line + row - start, None, f" {error}"), row - n_before)
 
 
 def batches(records, batcher: Batcher):
-    """Yield batches of (where, record) pairs, and None for a pipe that is silent behind lines without a row.
+    """Yield batches of records, and None for a pipe that is silent behind lines without a row.
 
-    When reading fails, yield the rows read so far first.
+    records : `Record`, `Block`, and None while a pipe is silent. When reading fails, yield the rows read so far first.
     """
     try:
-        for where, record in records:
-            if hasattr(record, "labels"):
-                yield from batcher.add_plain(where, record)
-            elif record is NO_ROW:
+        for record in records:
+            if isinstance(record, Block):
+                yield from batcher.add_block(record)
+            elif record is not None and record.is_empty:
                 batcher.leave_out()
-            elif record is not PAUSE:
-                batcher.add(where, record)
-            if batcher.labels and (batcher.full or record is PAUSE):
+            elif record is not None:
+                batcher.add(record)
+            if batcher.labels and (batcher.full or record is None):
                 yield batcher.take()
-            elif record is PAUSE and batcher.counts.gaps:
+            elif record is None and batcher.counts.gaps:
                 yield None
         if batcher.labels:
             yield batcher.take()
@@ -343,65 +389,73 @@ def batches(records, batcher: Batcher):
         raise
 
 
+# --- parts of readers ----------------------------------------------------------------------------------------------------------
+
+
+def pieces_of(source, max_line_bytes: int) -> Iterator[bytes | WrongRecordError | None]:
+    """Yield the bytes of whole lines; the error of a line that is too long; None while a pipe is silent."""
+    skip_bom(source)
+    for block, start, stop in blocks(source, _BLOCK, max_line_bytes):
+        if block is not None:
+            yield bytes(memoryview(block)[start:stop])
+        else:
+            yield WrongRecordError(*too_long(max_line_bytes)) if stop else None
+
+
+def record_of(name: str, line: int, read, value) -> Record:
+    """Return the record of a value. read(value) returns (label, content, weight) or raises WrongRecordError."""
+    try:
+        return Record(name, line, *read(value))
+    except WrongRecordError as error:
+        return Record(name, line, problem=error)
+
+
+def records_of_lines(files, max_line_bytes: int, read_line, read_block=None) -> Iterator[Record | Block | None]:
+    """Yield the records of files of a record a line.
+
+    read_line(bytes) : returns (label, content, weight) or raises WrongRecordError. read_block(bytes of lines) : returns the
+    labels, contents and weights of a `Block`, or None if the lines must be read one by one.
+    """
+    for source in files:
+        line = 0
+        for piece in pieces_of(source, max_line_bytes):
+            if piece is None:
+                yield None
+                continue
+            if isinstance(piece, WrongRecordError):
+                line += 1
+                yield Record(source.name, line, problem=piece)
+                continue
+            found = None if read_block is None else read_block(piece)
+            if found is not None:
+                yield Block(source.name, line + 1, *found)
+                line += len(found[0])
+                continue
+            for text in piece.split(b"\n")[:-1]:
+                text = text.removesuffix(b"\r")
+                line += 1
+                if text.strip(_BLANKS):
+                    yield record_of(source.name, line, read_line, text)
+                else:
+                    yield Record(source.name, line, is_empty=True)
+
+
+def n_lines(piece: bytes) -> int:
+    return int(np.count_nonzero(np.frombuffer(piece, np.uint8) == ord("\n")))  # (many times as fast as bytes.count)
+
+
+def is_utf8(piece: bytes) -> bool:
+    try:
+        return piece.isascii() or bool(piece.decode("utf-8"))
+    except UnicodeDecodeError:
+        return False
+
+
 # --- formats -------------------------------------------------------------------------------------------------------------------
 
 
-def pieces_of(source, max_line_bytes: int):
-    """Yield the bytes of whole lines; None for a line that is too long, `PAUSE` while a pipe is silent."""
-    skip_bom(source)
-    for block, start, stop in blocks(source, _BLOCK, max_line_bytes):
-        if block is None:
-            yield None if stop else PAUSE
-        else:
-            yield bytes(memoryview(block)[start:stop])
-
-
-def _records_of(files, max_line_bytes: int, read_line, plain=None):
-    """Yield ((name, number), record) of each line, `NO_ROW` if it is empty, `PAUSE` if a pipe is silent.
-
-    read_line : makes a record of the bytes of a line. plain : reads a block of lines at once; gives None where it cannot.
-    """
-
-    def record(line):
-        if line is None:
-            raise WrongRecordError(*too_long(max_line_bytes))
-        return read_line(line)
-
-    for source in files:
-        n = 0
-        for piece in pieces_of(source, max_line_bytes):
-            if piece is PAUSE:
-                yield (source.name, n), PAUSE
-                continue
-            found = None if plain is None or piece is None else plain(piece)
-            if found is not None:
-                yield (source.name, n + 1), found
-                n += len(found.labels)
-                continue
-            for line in (None,) if piece is None else piece.split(b"\n")[:-1]:
-                n += 1
-                line = line if line is None else line.removesuffix(b"\r")
-                is_empty = line is not None and not line.strip(BLANKS)
-                yield (source.name, n), NO_ROW if is_empty else lambda line=line: record(line)
-
-
-def jsonl(files, read_object, max_line_bytes: int, plain=None):
-    """Return the records of lines of a JSON object each. read_object : makes a record of a dict. plain : see `_records_of`."""
-    return _records_of(files, max_line_bytes, lambda line: read_object(json_object(line)), plain)
-
-
-def json_object(line: bytes) -> dict:
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise WrongRecordError(f"expected a JSON object, got {shown(line)} ({error})") from None
-    if not isinstance(record, dict):
-        raise WrongRecordError(f"expected a JSON object, got {shown(record)}")
-    return record
-
-
 def tsv(files, labelled: bool, max_line_bytes: int):
-    """Return the records of lines label<TAB>text, for a vectorizer in Python."""
+    """Yield the records of lines label<TAB>text, for a vectorizer in Python."""
 
     def record(line):
         label, tab, text = line.partition(b"\t")
@@ -409,11 +463,11 @@ def tsv(files, labelled: bool, max_line_bytes: int):
             raise WrongRecordError(f"expected a tab between label and text{HINTS['labels']}, got the end of the line", "labels")
         return label, text if tab else label, None
 
-    return _records_of(files, max_line_bytes, record)
+    return records_of_lines(files, max_line_bytes, record)
 
 
 def fasttext(files, labelled: bool, max_line_bytes: int):
-    """Return the records of lines of fastText: __label__LABEL text. Without labels to read, labels are left out of the text."""
+    """Yield the records of lines of fastText: __label__LABEL text. Without labels to read, labels are left out of the text."""
 
     def record(line):
         words = line.split(None, 1)
@@ -429,79 +483,7 @@ def fasttext(files, labelled: bool, max_line_bytes: int):
         text = (words[1] if len(words) > 1 else b"") if labels else line
         return labels[0].removeprefix(_LABEL) if labelled else None, text, None
 
-    return _records_of(files, max_line_bytes, record)
-
-
-class _CsvLines:
-    """Iterate over the lines of a file for Python's csv, which may take several for a row.
-
-    n : lines loaded so far. passed : those of them in plain blocks, which csv does not see. last : the line that csv has taken.
-    """
-
-    def __init__(self, source, max_line_bytes: int):
-        self._pieces, self._lines, self._most = pieces_of(source, max_line_bytes), iter(()), max_line_bytes
-        self.n, self.passed, self._rest, self.last = 0, 0, b"", ""
-
-    def __iter__(self):
-        return self
-
-    def __next__(self) -> str:
-        while True:
-            try:
-                self.last = next(self._lines)
-                return self.last
-            except StopIteration:
-                if self.load() is None:
-                    raise
-
-    def load(self, plain=lambda piece: None):
-        """Load the next piece of the file and return it; `PAUSE` if a pipe is silent, None at the end.
-
-        plain : what it makes of a piece is returned instead.
-        """
-        piece, self._rest = self._rest or next(self._pieces, b""), b""
-        if piece is None:
-            raise WrongRecordError(*too_long(self._most))
-        if piece is PAUSE or not piece:
-            return piece or None
-        if self.n == 0:  # (the lines behind the header may be plain)
-            piece, self._rest = piece[: piece.index(b"\n") + 1], piece[piece.index(b"\n") + 1 :]
-        found = plain(piece)
-        if found is not None:
-            self.n, self.passed = self.n + len(found.labels), self.passed + len(found.labels)
-            return found
-        lines = list(io.StringIO(piece.decode("utf-8", "surrogateescape"), newline=""))
-        self._lines, self.n = iter(lines), self.n + len(lines)
-        return piece
-
-
-def rows_of_csv(files, delimiter: str, max_line_bytes: int, plain):
-    """Yield ((name, number of the first line), fields) of each row that is not empty.
-
-    Instead of fields: a WrongRecordError, `PAUSE`, `FILE`, or what `plain` makes of a block of lines.
-    """
-    for source in files:
-        lines, more = _CsvLines(source, max_line_bytes), True
-        yield (source.name, 0), FILE
-        reader = csv.reader(lines, delimiter=delimiter, strict=True)
-        while more:
-            where = source.name, reader.line_num + lines.passed + 1
-            try:
-                if reader.line_num + lines.passed >= lines.n and not isinstance(more := lines.load(plain), bytes):
-                    row = more
-                else:
-                    row = next(reader)
-                    if len(row) == 1 and not row[0].strip(" \t") and '"' not in lines.last:  # (a line of blanks)
-                        continue
-            except StopIteration:
-                break
-            except WrongRecordError as error:
-                row = error
-            except csv.Error as error:
-                parameter = "csv.field_size_limit" if "field limit" in str(error) else ""
-                row = WrongRecordError(f"expected CSV, got something else: {error}.{HINTS.get(parameter, '')}", parameter)
-            if row:
-                yield where, row
+    return records_of_lines(files, max_line_bytes, record)
 
 
 def pairs(items):
@@ -515,4 +497,4 @@ def pairs(items):
         return label, text, None
 
     for n, item in enumerate(items, 1):
-        yield ("<pairs>", n), lambda item=item: record(item)
+        yield record_of("<pairs>", n, record, item)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,16 +11,15 @@ import numpy as np
 from .._input.rows import Rows
 from .._input.validate import ParameterError
 from ..tables import TextTable
-from ._errors import HINTS, MalformedLineError
+from ._errors import HINTS
 from ._features import FeatureRows
-from ._records import FILE, RefusedRowsError, WrongRecordError, n_until, number, shown, utf8
+from ._records import RefusedRowsError, WrongRecordError, n_until, number, shown, utf8
 
 if TYPE_CHECKING:
     from typing import Any
 
 NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; the kind of a list of numbers is its length
 MISSING = frozenset(("", "NA", "N/A", "n/a", "<NA>", "NULL", "null"))  # in CSV
-_ROWS_FOR_KINDS = 1000  # first rows, by whose values kinds are inferred
 _OF_ROW = re.compile(r" (?:of|in) row \d+")  # in a vectorizer's error
 BATCH_NUMBERS = 1 << 20  # most numbers in a batch, and in a row
 
@@ -116,14 +114,15 @@ class Layout:
         """True while the kind of a column is unknown."""
         return None in self.kinds.values()
 
-    def infer(self, name, value) -> None:
-        """Infer the kind of a column from a value, if it is unknown."""
-        if self.kinds[name] is not None or is_missing(value):
-            return
-        if isinstance(value, (list, tuple, np.ndarray)):
-            self.kinds[name] = len(value)
-            return
-        self.kinds[name] = CATEGORY if _is_name(value) else NUMBER  # (anything else is refused as a number)
+    def infer(self, items) -> None:
+        """Infer the kinds of columns that are unknown from (name, value) of a row."""
+        for name, value in items:
+            if self.kinds.get(name, IGNORED) is not None or is_missing(value):
+                continue
+            if isinstance(value, (list, tuple, np.ndarray)):
+                self.kinds[name] = len(value)
+            else:
+                self.kinds[name] = CATEGORY if _is_name(value) else NUMBER  # (anything else is refused as a number)
 
     def close(self) -> None:
         """End the inference: columns of unknown kind are numbers."""
@@ -168,25 +167,11 @@ def takes_text(who: str, text, names, reader, label) -> bool:
     return True
 
 
-def with_kinds(layout: Layout, rows, value_of):
-    """Infer the kinds of the columns from the first rows, and return an iterator of all rows.
-
-    rows : (where, row), with `PAUSE` and errors among them. value_of(row) : {name: value}; None for PAUSE and errors.
-    """
-    if not layout.is_open:
-        layout.close()
-        return rows
-    rows, ahead = iter(rows), []
-    while layout.is_open and len(ahead) < _ROWS_FOR_KINDS:
-        item = next(rows, None)
-        if item is None:
-            break
-        ahead.append(item)
-        for name, value in (value_of(item[1]) or {}).items():
-            if name in layout.kinds:
-                layout.infer(name, value)
-    layout.close()
-    return chain(ahead, rows)
+def in_range(rows: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return numbers that are finite and fit a type; raise ValueError if others are among them."""
+    if not (np.abs(rows) <= float(np.finfo(dtype).max)).all():  # (NaN is not)
+        raise ValueError
+    return rows
 
 
 def is_missing(value) -> bool:
@@ -376,84 +361,3 @@ def category(name, value, what: str) -> bytes:
     if not isinstance(value, (str, int, float, bool)):
         raise WrongRecordError(f"expected a category in {what}, got {shown(value)}")
     return utf8(f"{name}={value}")
-
-
-# --- records -------------------------------------------------------------------------------------------------------------------
-
-
-def require_utf8(where: tuple, names: list[str]) -> None:
-    """Refuse the first row of a file that is not UTF-8; without it there are no columns."""
-    for name in names:
-        try:
-            utf8(name)
-        except WrongRecordError as error:
-            problem = f" {error} in the header. Convert the file first, as by iconv -t UTF-8."
-            raise MalformedLineError(*where, None, problem) from None
-
-
-def csv_rows(rows, layout: Layout, header: bool, plain):
-    """Yield (where, (columns of the file, fields)) of rows below the headers; skip repeated headers.
-
-    plain : reader of plain blocks, which is told the columns; what it reads is handed on.
-    """
-    columns, is_new = None, True
-    for where, row in rows:
-        if row is FILE:
-            is_new = header or columns is None
-            plain.columns = None if is_new else columns
-        elif is_new and isinstance(row, WrongRecordError):
-            raise ValueError(f"{where[0]}: {row}")
-        elif not isinstance(row, list):
-            yield where, row
-        elif is_new:
-            require_utf8(where, row)
-            columns, is_new = Columns(layout, where[0], row if header else list(range(len(row)))), False
-            plain.layout, plain.columns = layout, columns
-            if not header:
-                yield where, (columns, row)
-        elif not header or row[0].removeprefix("\ufeff") != columns.names[0] or row[1:] != columns.names[1:]:
-            yield where, (columns, row)  # (a repeated header may begin with a mark, as its file did)
-
-
-def values_of_csv(row) -> dict | None:
-    """Return {name: field} of an item of `csv_rows`; None if it is not a whole row."""
-    if not isinstance(row, tuple) or len(row[1]) != len(row[0].names):
-        return None
-    return dict(zip(row[0].names, row[1], strict=True))
-
-
-def csv_records(rows):
-    """Yield the records of the rows of `csv_rows`."""
-
-    def record(row):
-        if isinstance(row, WrongRecordError):
-            raise row
-        columns, row = row
-        if len(row) != len(columns.names):
-            raise WrongRecordError(f"expected {len(columns.names)} fields, got {len(row)}")
-        if not all(map(str.isascii, row)):
-            for field in row:
-                utf8(field)
-        content = row[columns.text] if columns.text is not None else [row[k] for k in columns.features]
-        content = content if columns.keys is None else dict(zip(columns.keys, content, strict=True))
-        label = None if columns.label is None else row[columns.label]
-        return label, content, None if columns.weight is None else row[columns.weight]
-
-    for where, row in rows:
-        yield where, (lambda row=row: record(row)) if isinstance(row, (tuple, WrongRecordError)) else row
-
-
-def flat_object(record: dict, layout: Layout) -> tuple:
-    """Return the record of a JSON object without nested objects."""
-    weight = None if layout.weight is None else record.get(layout.weight)
-    if layout.is_whole:
-        content = {name: value for name, value in record.items() if name not in layout.left_out}
-        return record.get(layout.label), content, weight
-    names = layout.used
-    for name in record:
-        if name not in layout:
-            raise WrongRecordError(unexpected(name, layout))
-    for name in names:
-        if name not in record:
-            raise WrongRecordError(f"expected a key {shown(name)} (null where there is no value), got {shown(list(record))}")
-    return record.get(layout.label), [record[name] for name in names], weight
