@@ -696,6 +696,11 @@ def test_lines_longer_than_max_line_bytes_are_malformed():
     lines = b'{"label": 1, "text": "a"}\n' + b" " * 1000 + b"\n" + b'{"label": 2, "text": "a"}\n'
     with read(io.BytesIO(lines), "jsonl", max_line_bytes=100, on_error="skip") as stream:
         assert np.concatenate([batch.y for batch in stream]).tolist() == [1, 2] and stream.n_skipped == 1
+    for long in (b"z" * 1000, b'1,"\n' + b"z" * 1000 + b'"'):
+        lines = b"label,a\nx,1\n" + long + b"\nx,1,2\nx,2\n"
+        with read(io.BytesIO(lines), "csv", max_line_bytes=100, on_error="skip") as stream:
+            assert [batch.y.tolist() for batch in stream] == [["x", "x"]]
+        assert stream.skipped[-1] == f"<stream>:{4 + long.count(bytes([10]))}: expected 2 fields, got 3"
 
 
 def test_a_closed_stream_leaves_no_thread_and_no_file(tmp_path):
