@@ -316,16 +316,14 @@ class _Reader:
         label, text = self.label or "label", self.text or "text"
         features = self.features if isinstance(self.features, str) else "features"
         layout, labels = self._layout_of_objects(files, label, text, features), self._label_reader("auto")
-        content = self._texts_or_features(features, text) if layout is None else self._content(layout)
+        content = self._texts_or_features(text, features) if layout is None else self._content(layout)
         reader = JsonReader(labels, self.dtype, label if self.labelled else None, self.weight, layout or content)
         return self._from_records(reader.records(files, self.max_line_bytes), content, labels, self.weight is not None)
 
-    def _texts_or_features(self, features: str, text: str) -> _records.TextsOrFeatures:
+    def _texts_or_features(self, text: str, features: str) -> _records.TextsOrFeatures:
         names, _ = sketch_of(self.vectorizer) or (None, None)
-        return _records.TextsOrFeatures(features, text, (
-            lambda: _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names),
-            lambda: _records.Texts(self._vectorizer()),
-        ))
+        hashed = _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names)
+        return _records.TextsOrFeatures(text, features, _records.Texts(self._vectorizer()), hashed)
 
     def _layout_of_objects(self, files: Files, label: str, text: str, features: str) -> _tables.Layout | None:
         """Return the layout of JSON objects whose values are features; None if a key holds a text or an object of features."""

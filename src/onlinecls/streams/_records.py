@@ -263,32 +263,28 @@ class Features:
 
 
 class TextsOrFeatures:
-    """Collect the texts or the features of JSON objects, whichever the first of them has.
+    """Collect the texts or the features of JSON objects, whichever the first of them has. text, features : the keys of both."""
 
-    features, text : where objects hold their features and their text. make : what makes the collectors of both.
-    """
-
-    def __init__(self, features: str, text: str, make: tuple):
-        self.features, self.text, self.make, self.rows, self.is_text = features, text, make, None, False
+    def __init__(self, text: str, features: str, texts: Texts, hashed: Features):
+        self.text, self.features, self._both, self.rows = text, features, (hashed, texts), None
 
     def add(self, record: dict) -> None:
         if self.text not in record and self.features not in record:
             raise WrongRecordError(f"expected a key {self.text!r} or {self.features!r}, got {shown(list(record))}")
         is_text, kinds = self.text in record, ("features", "a text")
-        if self.rows is not None and is_text != self.is_text:
-            raise WrongRecordError(f"expected {kinds[self.is_text]} as in the first object, got {kinds[is_text]}")
-        rows = self.make[is_text]() if self.rows is None else self.rows
+        rows = self._both[is_text]
+        if self.rows not in (None, rows):
+            raise WrongRecordError(f"expected {kinds[not is_text]} as in the first object, got {kinds[is_text]}")
         rows.add(record[self.text if is_text else self.features])
-        self.rows, self.is_text = rows, is_text
+        self.rows = rows
 
     @property
     def takes_texts(self) -> bool:
-        return self.rows is None or self.is_text
+        return self.rows is not self._both[False]
 
     def extend(self, texts: list, start: int, stop: int) -> int:
         """Append texts, as `Texts.extend`."""
-        if self.rows is None:
-            self.rows, self.is_text = self.make[1](), True
+        self.rows = self._both[True]
         return self.rows.extend(texts, start, stop)
 
     @property

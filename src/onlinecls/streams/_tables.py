@@ -63,8 +63,7 @@ class Layout:
         self.who, self.missing = who, reader.missing
         known = isinstance(reader.features, dict)
         self.label = label if reader.labelled else None
-        self.skipped = (label,)
-        self.weight, self.text = reader.weight, reader.text
+        self.weight, self.text, self._beside = reader.weight, reader.text, (label, reader.weight)  # (which are no features)
         if self.text is None and takes_text(who, "text", names, reader, label):
             self.text = "text"
         self.is_whole = reader.tables is not None and self.text is None
@@ -94,15 +93,15 @@ class Layout:
         known, wanted = self._require_names(names, reader), reader.features
         ignored, categories = set(reader.ignore), set(reader.categories)
         for name in wanted if wanted is not None else names:
-            if wanted is None and name in (*self.skipped, self.weight):
+            if wanted is None and name in self._beside:
                 continue
             self.kinds[name] = IGNORED if name in ignored else CATEGORY if name in categories else None
         if wanted is not None:
-            others = known.difference(self.kinds, self.skipped, (self.weight,))
+            others = known.difference(self.kinds, self._beside)
             self.kinds.update({name: IGNORED for name in names if name in others})
 
     def __contains__(self, name) -> bool:
-        return self.is_whole or name in self.kinds or name in (self.label, self.weight, self.text, *self.skipped)
+        return self.is_whole or name in self.kinds or name == self.text or name in self._beside
 
     @property
     def used(self) -> list:
