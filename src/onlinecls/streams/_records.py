@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import math
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -18,8 +19,12 @@ from ._features import FeatureRows
 from ._labels import ROUNDED, aside
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
+
+    from .._hashing.sketch import Names
+    from .._input.rows import Rows
+    from ._sources import Files, Source
 
 _BATCH_CHARS = 1 << 22  # of texts in a batch
 _BLOCK = 1 << 20  # bytes
@@ -81,10 +86,11 @@ class LabelReader:
     that each text must match, or None. called : what such a text is called in an error.
     """
 
-    def __init__(self, kind, like=None, called=""):
-        self.kind, self.wanted, self.like, self.called = kind, None, like, called
+    def __init__(self, kind: str | None, like: re.Pattern[str] | None = None, called: str = ""):
+        self.kind, self.like, self.called = kind, like, called
+        self.wanted: str | None = None
 
-    def __call__(self, value):
+    def __call__(self, value: Any) -> Any:
         if self.kind is None:
             return None
         if value is None or (isinstance(value, (str, bytes)) and not value):
@@ -129,13 +135,13 @@ class LabelReader:
         read = {value: self(value) for value in dict.fromkeys(values)}
         return [read[value] for value in values]
 
-    def array(self, labels):
+    def array(self, labels: list) -> np.ndarray | None:
         if self.kind is None:
             return None
         return np.array(labels, dtype=np.float64 if self.kind == "number" else str)
 
 
-def number(value, what: str) -> float:
+def number(value: Any, what: str) -> float:
     if isinstance(value, bytes):
         value = decoded(value)
     try:
@@ -149,7 +155,7 @@ def number(value, what: str) -> float:
     return result
 
 
-def exact(value, read: float) -> float:
+def exact(value: Any, read: float) -> float:
     """Return the number that was read of a label unless it is a whole number that float64 rounds."""
     if isinstance(value, bytes):
         value = decoded(value)
@@ -159,13 +165,13 @@ def exact(value, read: float) -> float:
     return read
 
 
-def _kind_of(label) -> str:
+def _kind_of(label: Any) -> str:
     if isinstance(label, (str, bytes)):
         return "a text"
     return "true or false" if isinstance(label, (bool, np.bool_)) else "a number"
 
 
-def weight_of(value) -> float:
+def weight_of(value: Any) -> float:
     weight = number(value, "a weight")
     if weight < 0:
         raise WrongRecordError(f"expected a weight >= 0, got {shown(value)}")
@@ -187,7 +193,7 @@ def utf8(text: str) -> bytes:
         raise WrongRecordError(f"expected text in UTF-8, got {shown(text)}") from None
 
 
-def shown(value) -> str:
+def shown(value: Any) -> str:
     """Return a value for a message, at most 40 characters. (repr may fail, for an integer of 5000 digits say.)"""
     try:
         text = repr(value)
@@ -205,12 +211,13 @@ def n_until(sizes: list[int], sum_: int) -> int:
 class Texts:
     """Collect the texts of a batch for a vectorizer."""
 
-    def __init__(self, vectorizer):
-        self.vectorizer, self.texts, self.n_chars = vectorizer, [], 0
+    def __init__(self, vectorizer: Any):
+        self.vectorizer, self.n_chars = vectorizer, 0
+        self.texts: list[str | bytes] = []
         encoding = codecs.lookup(getattr(vectorizer, "encoding", "utf-8")).name
         self.must_be_utf8 = encoding == "utf-8" and getattr(vectorizer, "decode_error", "strict") == "strict"
 
-    def add(self, text) -> None:
+    def add(self, text: Any) -> None:
         if isinstance(text, str):
             text.isascii() or utf8(text)
         elif not isinstance(text, bytes):
@@ -232,7 +239,7 @@ class Texts:
     def full(self) -> bool:
         return self.n_chars >= _BATCH_CHARS
 
-    def take(self):
+    def take(self) -> Any:
         texts, self.texts, self.n_chars = self.texts, [], 0
         return self.vectorizer.transform(texts)
 
@@ -240,10 +247,10 @@ class Texts:
 class Features:
     """Collect rows of {name: value}, hashed as by scikit-learn's FeatureHasher: a text v of a name n is the feature "n=v"."""
 
-    def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype, names=None):
+    def __init__(self, batch_rows: int, batch_nnz: int, n_features: int, dtype: np.dtype, names: Names | None = None):
         self.rows, self.dtype = FeatureRows(batch_rows, batch_nnz, n_features, dtype, 0, names), dtype
 
-    def add(self, features) -> None:
+    def add(self, features: Any) -> None:
         if not isinstance(features, dict):
             raise WrongRecordError(f"expected an object of features, got {shown(features)}")
         names, values = [], []
@@ -258,7 +265,7 @@ class Features:
     def full(self) -> bool:
         return self.rows.full
 
-    def take(self):
+    def take(self) -> Rows:
         return self.rows.take()[0]
 
 
@@ -266,7 +273,8 @@ class TextsOrFeatures:
     """Collect the texts or the features of JSON objects, whichever the first of them has. text, features : the keys of both."""
 
     def __init__(self, text: str, features: str, texts: Texts, hashed: Features):
-        self.text, self.features, self._both, self.rows = text, features, (hashed, texts), None
+        self.text, self.features, self._both = text, features, (hashed, texts)
+        self.rows: Texts | Features | None = None
 
     def add(self, record: dict) -> None:
         if self.text not in record and self.features not in record:
@@ -284,23 +292,25 @@ class TextsOrFeatures:
 
     def extend(self, texts: list, start: int, stop: int) -> int:
         """Append texts, as `Texts.extend`."""
-        self.rows = self._both[True]
-        return self.rows.extend(texts, start, stop)
+        self.rows = found = self._both[1]
+        return found.extend(texts, start, stop)
 
     @property
     def full(self) -> bool:
         return self.rows is not None and self.rows.full
 
-    def take(self):
-        return self.rows.take()
+    def take(self) -> Any:
+        return None if self.rows is None else self.rows.take()
 
 
 class Batcher:
     """Collect records into batches."""
 
-    def __init__(self, rows, labels: LabelReader, weighted: bool, batch_rows: int, counts: Counts):
+    def __init__(self, rows: Any, labels: LabelReader, weighted: bool, batch_rows: int, counts: Counts):
         self.rows, self.read_label, self.weighted, self.batch_rows, self.counts = rows, labels, weighted, batch_rows, counts
-        self.labels, self.weights, self.places = [], [], []  # places : (first row, file, line) of rows of one line each
+        self.labels: list[Any] = []
+        self.weights: list[float | None] = []
+        self.places: list[tuple[int, str, int]] = []  # (first row, file, line) of rows of one line each
 
     def add(self, record: Record) -> None:
         """Append a record, or refuse it."""
@@ -317,7 +327,7 @@ class Batcher:
         self.labels.append(label)
         self.weights.append(weight)
 
-    def add_block(self, block: Block):
+    def add_block(self, block: Block) -> Iterator[Any]:
         """Append the rows of a block; yield the batches that are full."""
         start, n = 0, len(block.labels)
         while start < n:
@@ -338,7 +348,7 @@ class Batcher:
     def full(self) -> bool:
         return len(self.labels) >= self.batch_rows or self.rows.full
 
-    def take(self):
+    def take(self) -> Any:
         """Return a batch; None if the vectorizer has refused all of its rows."""
         labels, weights, places = self.labels, self.weights, self.places
         self.labels, self.weights, self.places = [], [], []
@@ -360,7 +370,7 @@ class Batcher:
             self.counts.refuse_row(MalformedLineError(name, line + row - start, None, f" {error}"), row - n_before)
 
 
-def batches(records, batcher: Batcher):
+def batches(records: Iterable[Record | Block | None], batcher: Batcher) -> Iterator[Any]:
     """Yield batches of records, and None for a pipe that is silent behind lines without a row.
 
     records : `Record`, `Block`, and None while a pipe is silent. When reading fails, yield the rows read so far first.
@@ -388,7 +398,7 @@ def batches(records, batcher: Batcher):
 # --- parts of readers ----------------------------------------------------------------------------------------------------------
 
 
-def pieces_of(source, max_line_bytes: int) -> Iterator[bytes | WrongRecordError | None]:
+def pieces_of(source: Source, max_line_bytes: int) -> Iterator[bytes | WrongRecordError | None]:
     """Yield the bytes of whole lines; the error of a line that is too long; None while a pipe is silent."""
     skip_bom(source)
     for block, start, stop in blocks(source, _BLOCK, max_line_bytes):
@@ -398,7 +408,7 @@ def pieces_of(source, max_line_bytes: int) -> Iterator[bytes | WrongRecordError 
             yield WrongRecordError(*too_long(max_line_bytes)) if stop else None
 
 
-def record_of(name: str, line: int, read, value) -> Record:
+def record_of(name: str, line: int, read: Callable[[Any], tuple[Any, Any, Any]], value: Any) -> Record:
     """Return the record of a value. read(value) returns (label, content, weight) or raises WrongRecordError."""
     try:
         return Record(name, line, *read(value))
@@ -406,7 +416,10 @@ def record_of(name: str, line: int, read, value) -> Record:
         return Record(name, line, problem=error)
 
 
-def records_of_lines(files, max_line_bytes: int, read_line, read_block=None) -> Iterator[Record | Block | None]:
+def records_of_lines(
+    files: Files, max_line_bytes: int, read_line: Callable[[bytes], tuple[Any, Any, Any]],
+    read_block: Callable[[bytes], tuple[list, Any, list[float] | None] | None] | None = None,
+) -> Iterator[Record | Block | None]:
     """Yield the records of files of a record a line.
 
     read_line(bytes) : returns (label, content, weight) or raises WrongRecordError. read_block(bytes of lines) : returns the
@@ -450,10 +463,10 @@ def is_utf8(piece: bytes) -> bool:
 # --- formats -------------------------------------------------------------------------------------------------------------------
 
 
-def tsv(files, labelled: bool, max_line_bytes: int):
+def tsv(files: Files, labelled: bool, max_line_bytes: int) -> Iterator[Record | Block | None]:
     """Yield the records of lines label<TAB>text, for a vectorizer in Python."""
 
-    def record(line):
+    def record(line: bytes) -> tuple[Any, Any, None]:
         label, tab, text = line.partition(b"\t")
         if labelled and not tab:
             raise WrongRecordError(f"expected a tab between label and text{HINTS['labels']}, got the end of the line", "labels")
@@ -462,10 +475,10 @@ def tsv(files, labelled: bool, max_line_bytes: int):
     return records_of_lines(files, max_line_bytes, record)
 
 
-def fasttext(files, labelled: bool, max_line_bytes: int):
+def fasttext(files: Files, labelled: bool, max_line_bytes: int) -> Iterator[Record | Block | None]:
     """Yield the records of lines of fastText: __label__LABEL text. Without labels to read, labels are left out of the text."""
 
-    def record(line):
+    def record(line: bytes) -> tuple[Any, Any, None]:
         words = line.split(None, 1)
         labels = [word for word in line.split() if word.startswith(_LABEL)] if _LABEL in line else []
         if labelled and (len(labels) > 1 or (labels and _LABEL in labels[0].removeprefix(_LABEL))):
@@ -482,12 +495,13 @@ def fasttext(files, labelled: bool, max_line_bytes: int):
     return records_of_lines(files, max_line_bytes, record)
 
 
-def pairs(items):
+def pairs(items: Iterable[Any]) -> Iterator[Record]:
     """Yield the records of an iterable of (text, label)."""
 
-    def record(item):
+    def record(item: Any) -> tuple[Any, Any, None]:
+        pair: Any = None if isinstance(item, (str, bytes)) else item
         try:
-            text, label = None if isinstance(item, (str, bytes)) else item
+            text, label = pair
         except (TypeError, ValueError):
             raise WrongRecordError(f"expected a pair (text, label), got {shown(item)}") from None
         return label, text, None

@@ -16,7 +16,10 @@ from ._features import FeatureRows
 from ._records import RefusedRowsError, WrongRecordError, n_until, number, shown, utf8
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
     from typing import Any
+
+    from .._hashing.sketch import Names
 
 NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; the kind of a list of numbers is its length
 MISSING = frozenset(("", "NA", "N/A", "n/a", "<NA>", "NULL", "null"))  # in CSV
@@ -42,13 +45,13 @@ class Columns:
         if unknown:
             raise ValueError(f"{who}: {unexpected(unknown[0], layout)}.")
 
-    def _place(self, name, what: str) -> int:
+    def _place(self, name: Any, what: str) -> int:
         if name not in self._places:
             raise ValueError(f"{self.who}: the column of the {what} must be one of {self.names}, got {name!r}.")
         return self._places[name]
 
 
-def unexpected(name, layout: Layout) -> str:
+def unexpected(name: Any, layout: Layout) -> str:
     return f"expected the columns {layout.used} besides labels and weights, got an unknown one, {shown(name)}"
 
 
@@ -59,7 +62,7 @@ class Layout:
     is_whole : whether rows are read as they stand, without kinds, but for the columns left_out.
     """
 
-    def __init__(self, who: str, names: list, reader, label):
+    def __init__(self, who: str, names: list, reader: Any, label: Any) -> None:
         self.who, self.missing = who, reader.missing
         known = isinstance(reader.features, dict)
         self.label = label if reader.labelled else None
@@ -79,7 +82,7 @@ class Layout:
         if self.text is None and not has_features:
             raise ValueError(f"{who}: must have a column of texts or of numbers besides labels and weights, got only {names}.")
 
-    def _require_names(self, names: list, reader) -> set:
+    def _require_names(self, names: list, reader: Any) -> set:
         """Return the names of the columns, those that options name among them."""
         known = set(names)
         for option in ("features", "ignore", "categories"):
@@ -88,7 +91,7 @@ class Layout:
                     raise ValueError(f"{self.who}: the column of the features must be one of {names}, got {name!r}.")
         return known
 
-    def _choose(self, names: list, reader) -> None:
+    def _choose(self, names: list, reader: Any) -> None:
         """Choose the features: the named columns, or all but labels and weights. Kinds are inferred later."""
         known, wanted = self._require_names(names, reader), reader.features
         ignored, categories = set(reader.ignore), set(reader.categories)
@@ -100,7 +103,7 @@ class Layout:
             others = known.difference(self.kinds, self._beside)
             self.kinds.update({name: IGNORED for name in names if name in others})
 
-    def __contains__(self, name) -> bool:
+    def __contains__(self, name: object) -> bool:
         return self.is_whole or name in self.kinds or name == self.text or name in self._beside
 
     @property
@@ -113,7 +116,7 @@ class Layout:
         """True while the kind of a column is unknown."""
         return None in self.kinds.values()
 
-    def infer(self, items) -> None:
+    def infer(self, items: Iterable[tuple[Any, Any]]) -> None:
         """Infer the kinds of columns that are unknown from (name, value) of a row."""
         for name, value in items:
             if self.kinds.get(name, IGNORED) is not None or is_missing(value):
@@ -150,7 +153,7 @@ class Layout:
         return CATEGORY in self.kinds.values()
 
 
-def takes_text(who: str, text, names, reader, label) -> bool:
+def takes_text(who: str, text: Any, names: list, reader: Any, label: Any) -> bool:
     """Return True if a column of texts is read though nobody has named it; raise if there is more to read beside it.
 
     Texts are read alone: whoever has other columns must say which are meant, as neither choice is right for all.
@@ -173,11 +176,11 @@ def in_range(rows: np.ndarray, dtype: np.dtype) -> np.ndarray:
     return rows
 
 
-def is_missing(value) -> bool:
+def is_missing(value: object) -> bool:
     return value is None or (isinstance(value, str) and value in MISSING)
 
 
-def _is_name(value) -> bool:
+def _is_name(value: object) -> bool:
     try:
         return isinstance(value, str) and float(value) is None
     except ValueError:
@@ -187,10 +190,11 @@ def _is_name(value) -> bool:
 class TableRows:
     """Collect rows of a table for a batch: lists of values in the order of the layout's features."""
 
-    def __init__(self, layout: Layout, n_hashed: int, batch_rows: int, dtype, names=None):
+    def __init__(self, layout: Layout, n_hashed: int, batch_rows: int, dtype: np.dtype, names: Names | None = None):
         self.kinds = [(name, layout.kinds[name], f"column {shown(name)}") for name in layout.used]
-        self.dtype, self.rows, self.must_be_there = np.dtype(dtype), [], layout.missing == "error"
-        self.tables = []  # rows that came as arrays, before those of `rows`
+        self.dtype, self.must_be_there = np.dtype(dtype), layout.missing == "error"
+        self.rows: list[list[float]] = []
+        self.tables: list[np.ndarray] = []  # rows that came as arrays, before those of `rows`
         self.n_numbers = layout.n_numbers
         self.largest = float(np.finfo(self.dtype).max)
         self.hashed, self.n_features = None, self.n_numbers + n_hashed * layout.has_categories
@@ -218,14 +222,14 @@ class TableRows:
     def _table(self) -> np.ndarray:
         return np.array(self.rows, dtype=self.dtype).reshape(len(self.rows), self.n_numbers)
 
-    def add(self, values) -> None:
+    def add(self, values: Any) -> None:
         numbers = self._plain_numbers(values) if self.n_numbers == len(self.kinds) and self.hashed is None else None
         if numbers is None:
             self._add_any(values)
         else:
             self.rows.append(numbers)
 
-    def _plain_numbers(self, values) -> list | None:
+    def _plain_numbers(self, values: Any) -> list | None:
         """Return a row as floats if all values are valid numbers, else None."""
         try:
             numbers = list(map(float, values))
@@ -234,7 +238,7 @@ class TableRows:
             return None
         return numbers if right else None
 
-    def _add_any(self, values) -> None:
+    def _add_any(self, values: Any) -> None:
         numbers, names = [], []
         for (name, kind, what), value in zip(self.kinds, values, strict=True):
             if is_missing(value):
@@ -259,20 +263,20 @@ class TableRows:
         elif not self.hashed.add(names, [1.0] * len(names), numbers):
             raise WrongRecordError(f"expected numbers in the range of {self.dtype}, got larger ones")
 
-    def _number(self, value, what: str) -> float:
+    def _number(self, value: Any, what: str) -> float:
         try:
             return number(value, what)
         except WrongRecordError as error:
             parameter = "categories" if _is_name(value) else ""
             raise WrongRecordError(f"{error}{HINTS.get(parameter, '')}", parameter) from None
 
-    def _list(self, values, length: int, what: str) -> list:
+    def _list(self, values: Any, length: int, what: str) -> list:
         if not isinstance(values, (list, tuple)) or len(values) != length:
             came = f"{len(values)}" if isinstance(values, (list, tuple)) else shown(values)
             raise WrongRecordError(f"expected a list of {length} numbers in {what}, got {came}")
         return [number(value, what) for value in values]
 
-    def take(self):
+    def take(self) -> Rows:
         if self.hashed is not None:
             return self.hashed.take()[0]
         found = np.concatenate([*self.tables, self._table()]) if self.tables else self._table()
@@ -283,9 +287,10 @@ class TableRows:
 class WholeRows:
     """Collect rows of a table as dicts for a vectorizer of tables, or for a pipeline ("passthrough")."""
 
-    def __init__(self, vectorizer, missing: str):
+    def __init__(self, vectorizer: Any, missing: str):
         self.vectorizer, self.must_be_there, self.n_values = vectorizer, missing == "error", 0
-        self.rows, self.before = [], []  # before : parts of the batch that are not lists, in front of `rows`
+        self.rows: list[dict] = []
+        self.before: list[Any] = []  # parts of the batch that are not lists, in front of `rows`
         self.refused: Any = ()  # a batch of which the vectorizer has refused rows
 
     @property
@@ -301,7 +306,7 @@ class WholeRows:
         self.rows.append(row)
         self.n_values += len(row)
 
-    def extend(self, rows, start: int, stop: int) -> int:
+    def extend(self, rows: Any, start: int, stop: int) -> int:
         """Append trusted rows until the batch is full; return the first one left."""
         if isinstance(rows, TextTable):
             sizes = [rows.shape[1]] * (stop - start)
@@ -316,7 +321,7 @@ class WholeRows:
         self.n_values += sum(sizes[:n])
         return start + n
 
-    def take(self):
+    def take(self) -> Any:
         parts = [part for part in (*self.before, self.rows) if len(part)]
         self.rows, self.before, self.n_values = [], [], 0
         table = TextTable.joined(parts)
@@ -333,7 +338,7 @@ class WholeRows:
         """Begin the batch again with those of its rows that the vectorizer has not refused."""
         self.rows, self.refused = [self.refused[row] for row in rows], ()
 
-    def faults(self, error: Exception, n: int, row_of) -> dict[int, str]:
+    def faults(self, error: Exception, n: int, row_of: Callable[[int], Any]) -> dict[int, str]:
         """Return {row: error} of the rows that the vectorizer refuses where its error for all of them names one."""
         found = {}
         for row in range(n) if _OF_ROW.search(str(error)) else ():
@@ -343,7 +348,7 @@ class WholeRows:
                 found[row] = _OF_ROW.sub("", str(fault))
         return found
 
-    def made(self, table):
+    def made(self, table: Any) -> Any:
         """Return the rows that the vectorizer makes of a table."""
         if self.vectorizer == "passthrough":
             return table
@@ -355,7 +360,7 @@ def missing_value(what: str) -> WrongRecordError:
     return WrongRecordError(f"expected a value in {what}, got none{HINTS['missing']}", "missing")
 
 
-def category(name, value, what: str) -> bytes:
+def category(name: Any, value: object, what: str) -> bytes:
     """Return the name of the feature of a category's value: name=value."""
     if not isinstance(value, (str, int, float, bool)):
         raise WrongRecordError(f"expected a category in {what}, got {shown(value)}")
