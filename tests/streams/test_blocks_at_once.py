@@ -154,6 +154,9 @@ CSV = {
     "lines": (HEADER, csv_lines(), among(csv_lines(), CSV_LINES), [*NAMED, {"labels": None}]),
     "fitted": (HEADER, csv_lines(), with_cells(csv_lines(), [1]), [FITTED]),
     "options": (HEADER, csv_lines(), (), OTHERS),
+    "a column read twice": (HEADER, csv_lines(), (), [{}, *({"label": "a", **each} for each in (
+        {"weight": "a"}, {"features": ["a"]}, {"weight": "a", "features": ["a"]}, {"text": "a"}, {"weight": "a", **WHOLE}
+    ))]),
     "no header": (b"", csv_lines(), (), [{"header": False}, {**WHOLE, "header": False, "label": 0}]),
     "semicolons": (HEADER.replace(b",", b";"), BY_SEMICOLON, (), [{"delimiter": ";"}]),
     "quotes": (HEADER, QUOTED, among(QUOTED, CSV_LINES), NAMED),

@@ -191,8 +191,9 @@ class CsvReader:
         """Return pyarrow's table of the columns that are read, each of which has its place for a name."""
         features = columns.features if columns.text is None else [columns.text]
         types = dict.fromkeys(features, pa.string() if are_texts else pa.float64())
-        types.update({} if columns.weight is None else {columns.weight: pa.float64()})
-        types.update({} if columns.label is None else {columns.label: pa.string()})
+        for place, kind in ((columns.weight, pa.float64()), (columns.label, pa.string())):
+            if place is not None and types.setdefault(place, kind) != kind:  # (a column may be read twice)
+                raise ValueError
         return pa.csv.read_csv(
             pa.py_buffer(piece),
             pa.csv.ReadOptions(
