@@ -1,6 +1,7 @@
 """Blocks that pyarrow or orjson reads at once give the batches, the errors and the skipped lines of Python's modules."""
 
 import io
+import json
 import random
 import re
 import sys
@@ -154,8 +155,9 @@ CSV = {
     "lines": (HEADER, csv_lines(), among(csv_lines(), CSV_LINES), [*NAMED, {"labels": None}]),
     "fitted": (HEADER, csv_lines(), with_cells(csv_lines(), [1]), [FITTED]),
     "options": (HEADER, csv_lines(), (), OTHERS),
-    "a column read twice": (HEADER, csv_lines(), (), [{}, *({"label": "a", **each} for each in (
-        {"weight": "a"}, {"features": ["a"]}, {"weight": "a", "features": ["a"]}, {"text": "a"}, {"weight": "a", **WHOLE}
+    "a column read twice": (HEADER, csv_lines(), (), [{}, *({**WORDS, "label": "a", **each} for each in (
+        {"weight": "a", "ignore": ["label"]}, {"features": ["a"]}, {"weight": "a", "features": ["a"]}, {"text": "a"},
+        {"weight": "a", **WHOLE},
     ))]),
     "no header": (b"", csv_lines(), (), [{"header": False}, {**WHOLE, "header": False, "label": 0}]),
     "semicolons": (HEADER.replace(b",", b";"), BY_SEMICOLON, (), [{"delimiter": ";"}]),
@@ -209,6 +211,14 @@ def test_a_batch_that_is_full_ends_within_a_block(monkeypatch, constant, most, c
     head, usual, _, _ = case
     found = agrees(usual, "csv" if head else "jsonl", monkeypatch, head, **options)
     assert len(found[0]) > 3 and found[3] == N
+
+
+def test_rows_that_are_refused_do_not_decide_the_type_of_labels(monkeypatch):
+    kinds = {"a": "number", "b": "number"}
+    for labels in ([1], [""]):
+        refused = [f'{{"label": {json.dumps(label)}, "a": 1, "b": 2, "c": 3}}'.encode() for label in labels * 40]
+        found = agrees([*refused, *json_lines()], "jsonl", monkeypatch, features=kinds)
+        assert (found[1], found[3]) == (40, N)
 
 
 def test_texts_do_not_follow_features(monkeypatch):

@@ -79,9 +79,11 @@ class JsonReader:
             records = list(map(self._loads, piece.split(b"\n")[:-1]))
             if set(map(type, records)) != {dict}:
                 return None
-            labels = self._read_label.read_all([None if self._label is None else record[self._label] for record in records])
+            labels = [None if self._label is None else record[self._label] for record in records]
             weights = None if self._weight is None else [weight_of(record[self._weight]) for record in records]
-            return labels, self._contents(records), weights
+            contents = self._contents(records)
+            # Labels come last: the first one that is read decides their type.
+            return self._read_label.read_all(labels), contents, weights
         except (ValueError, KeyError, RecursionError, struct.error):
             return None
 
