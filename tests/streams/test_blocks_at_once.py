@@ -143,6 +143,7 @@ FITTED = {"tables": TableVectorizer(bits=4, slots=8).fit([{"a": 1, "b": "x"}, {"
 OTHERS = [{"weight": "a"}, {"weight": "b"}, {"ignore": ["b"]}, {"missing": "error"}, {"labels": None}]
 OTHERS = [*OTHERS, *({**WHOLE, **each} for each in OTHERS)]
 WORDLESS = [line.rpartition(b",")[0] for line in CSV_LINES]
+LONG_NUMBERS = [line.replace(b",0.", b",00.") for line in csv_lines()]
 BY_SEMICOLON = [line.replace(b",", b";") for line in csv_lines()]
 NUMERIC = json_lines(("1", "2.5"))
 WORD, NUMBER = '{"label": "x", "text": "a"}', '{"label": 0, "w": 0, "text": "a b"}'
@@ -155,7 +156,7 @@ CSV = {
     "lines": (HEADER, csv_lines(), among(csv_lines(), CSV_LINES), [*NAMED, {"labels": None}]),
     "fitted": (HEADER, csv_lines(), with_cells(csv_lines(), [1]), [FITTED]),
     "options": (HEADER, csv_lines(), (), OTHERS),
-    "a column read twice": (HEADER, csv_lines(), (), [{}, *({**WORDS, "label": "a", **each} for each in (
+    "a column read twice": (HEADER, LONG_NUMBERS, (), [{}, *({**WORDS, "label": "a", **each} for each in (
         {"weight": "a", "ignore": ["label"]}, {"features": ["a"]}, {"weight": "a", "features": ["a"]}, {"text": "a"},
         {"weight": "a", **WHOLE},
     ))]),
