@@ -3,7 +3,6 @@
 import copy
 import itertools
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -424,25 +423,6 @@ def test_an_error_or_ctrl_c_releases_the_model_s_lock(monkeypatch):
             patch.setattr(type(learner), "_learn", lambda *_, error=error, **__: (_ for _ in ()).throw(error))
             learner.partial_fit(X.tolist(), TWO)
     learner.partial_fit(X.tolist(), TWO)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-def test_a_forked_child_process_may_learn_while_its_parent_does(monkeypatch):
-    learner = onlinecls.AROWClassifier().partial_fit(X, TWO)
-
-    def inside():
-        child = os.fork()
-        if child == 0:
-            try:
-                type(learner)._learn = ORIGINAL
-                learner.partial_fit(X.tolist(), TWO)
-                os._exit(0)
-            finally:
-                os._exit(1)
-        assert os.waitpid(child, 0)[1] == 0
-
-    ORIGINAL = type(learner)._learn
-    held(monkeypatch, learner, inside)
 
 
 def test_threads_learn_and_read_one_model_without_a_crash():
