@@ -72,7 +72,7 @@ def stored(learner):
     """Return all that learning may change, {name: array or value}; arrays of a kernel learner without spare room."""
     if isinstance(learner, OnlineToBatch):
         run = learner._run
-        kept = [(each.row, each.hits, each.trials) for each in run.snapshots]
+        kept = [(each.row, each.errors, each.trials) for each in run.snapshots]
         parts = {"kept": kept, "n_rows": run.n_rows, "spacing": run.spacing}
         for i, snapshot in enumerate([run.learner, *learner.snapshots_]):
             parts.update({f"{name} of {i}": part for name, part in stored(snapshot).items()})

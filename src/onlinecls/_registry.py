@@ -622,7 +622,7 @@ OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
             estimator="KernelOnlineOneClass", tasks=("one_class",),
             params={**KERNEL, "kernel": Either((Options(NAMED_KERNELS[:-1]), FUNCTION)), "epsilon": NOT_NEGATIVE}),
     Algorithm("online_to_batch", "", "", "OnlineToBatch",
-              {"method": Options(("average", "vote", "validation")),
+              {"method": Options(("average", "vote", "best"), "'best' chooses by held-out rows ('validation' before)."),
                "n_snapshots": Integer(2, hint="Each is a copy of the model."),
                "validation_fraction": Real(0.0, 0.5, high_allowed=True,
                                            hint="Every round(1 / validation_fraction)-th row is held out.")},

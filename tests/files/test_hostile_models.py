@@ -171,7 +171,7 @@ def test_a_ball_whose_squared_radius_overflows_holds_all_rows(learner):
 
 
 def test_a_validation_fraction_near_0_holds_out_no_row():
-    learner = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "validation", validation_fraction=1e-310).partial_fit(X, TWO)
+    learner = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "best", validation_fraction=1e-310).partial_fit(X, TWO)
     assert learner.n_rows_ == len(X)
 
 

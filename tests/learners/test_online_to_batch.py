@@ -17,7 +17,7 @@ from onlinecls import (
     SecondOrderPerceptron,
 )
 
-METHODS = ("average", "vote", "validation")
+METHODS = ("average", "vote", "best")
 every_method = pytest.mark.parametrize("method", METHODS)
 
 
@@ -98,9 +98,9 @@ def test_a_vote_is_that_of_its_snapshots(n_rows, n_classes):
     np.testing.assert_allclose(shares, expected.T if n_classes == 3 else expected[1] - expected[0], atol=1e-12)
 
 
-def test_validation_chooses_the_snapshot_of_the_best_bound():
+def test_best_chooses_the_snapshot_of_the_best_bound():
     X, y = problem()
-    learner = OnlineToBatch(Perceptron(), "validation", n_snapshots=6, validation_fraction=0.2)
+    learner = OnlineToBatch(Perceptron(), "best", n_snapshots=6, validation_fraction=0.2)
     learner.partial_fit(X, y, classes=[0, 1, 2])
     path = hypotheses(Perceptron(), X, y, [0, 1, 2], held_out=lambda n: n % 5 == 0)
     rows = snapshot_rows(160, 6)
@@ -115,7 +115,7 @@ def test_validation_chooses_the_snapshot_of_the_best_bound():
     best = int(np.argmin(bounds))
     assert learner.chosen_ is learner.snapshots_[best]
     assert (learner.predict(X) == path[rows[best] - 1].predict(X)).all()
-    before_any = OnlineToBatch(Perceptron(), "validation").partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+    before_any = OnlineToBatch(Perceptron(), "best").partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     assert before_any.chosen_ is before_any.estimator_, "no row has judged a snapshot yet"
 
 
@@ -138,7 +138,7 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
     }
     np.testing.assert_allclose(found["average"].predict(X), said[:90].mean(axis=0), rtol=1e-7, atol=1e-9)
     np.testing.assert_allclose(found["vote"].predict(X), said[snapshot_rows(90, 8)].mean(axis=0), rtol=1e-7, atol=1e-9)
-    judged = found["validation"]
+    judged = found["best"]
     errors = [
         np.mean(np.abs(s.predict(X[rows]) - y[rows])) if len(rows) else np.inf
         for s, n in zip(judged.snapshots_, judged.snapshot_rows_, strict=True)
@@ -174,7 +174,7 @@ def test_held_out_rows_are_never_learnt():
     held_out = np.arange(160) % 10 == 9
     spoiled = X.copy()
     spoiled[held_out] = 1e6 * np.random.default_rng(0).standard_normal(X[held_out].shape)
-    fits = [OnlineToBatch(Perceptron(), "validation", max_iter=4, random_state=0).fit(rows, y) for rows in (X, spoiled)]
+    fits = [OnlineToBatch(Perceptron(), "best", max_iter=4, random_state=0).fit(rows, y) for rows in (X, spoiled)]
     assert fingerprint(fits[0].estimator_) == fingerprint(fits[1].estimator_)
     assert fits[0].estimator_.t_ == 4 * 144
 
@@ -186,6 +186,12 @@ def test_partial_fit_refuses_another_method_than_the_model_s():
         learner.set_params(method="average").partial_fit(X, y)
     with pytest.raises(AttributeError, match="no hypothesis is chosen"):
         learner.chosen_  # noqa: B018
+
+
+def test_the_old_name_of_best_is_refused_by_an_error_that_names_the_new_one():
+    X, y = problem()
+    with pytest.raises(ValueError, match=r"'best', got method='validation'\. 'best' chooses by held-out rows"):
+        OnlineToBatch(AROWClassifier(), "validation").fit(X, y)
 
 
 def test_a_vote_of_kernel_learners():

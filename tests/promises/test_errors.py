@@ -546,7 +546,7 @@ REFUSED = [
      "estimator=PassiveAggressiveOneClass()."),
     (BATCH(onlinecls.AROWClassifier), "estimator must be a classifier or regressor with partial_fit, got estimator="
      f"{onlinecls.AROWClassifier!r}."),
-    (BATCH(KERNEL()), "method must be 'vote' or 'validation' for a KernelOnlineClassifier, which has no parameter average, "
+    (BATCH(KERNEL()), "method must be 'vote' or 'best' for a KernelOnlineClassifier, which has no parameter average, "
      "got method='average'."),
     (LEADER(average=True), "average must be False, got average=True: " + BEST),
     *((cls(average=True), "average must be False, got average=True: " + SCALE)

@@ -52,7 +52,7 @@ SERVED = [
     KernelOnlineClassifier("perceptron", kernel="rbf", gamma=10.0, budget=20, fit_intercept=False),
     CommitteeClassifier(**plain),
     OnlineToBatch(AROWClassifier(**plain), "vote", n_snapshots=4),
-    OnlineToBatch(AROWClassifier(**plain), "validation", n_snapshots=4),
+    OnlineToBatch(AROWClassifier(**plain), "best", n_snapshots=4),
     OnlineToBatch(AROWClassifier(**plain), "average"),
 ]
 

@@ -24,36 +24,32 @@ if TYPE_CHECKING:
 
     from .._input.types import Matrix, RandomState
 
-DELTA = 0.05  # the probability with which the choice by validation may violate its bound
+DELTA = 0.05  # the probability with which the choice of the best may violate its bound
 
 
 class _Snapshot(NamedTuple):
     """A hypothesis that is kept.
 
-    row : number of rows before it. hits : its correct predictions of held-out rows; for a regressor, the sum of its absolute
-    errors. trials : the number of these rows.
+    row : number of rows before it. errors : its mistakes in held-out rows; for a regressor, the sum of its absolute errors.
+    trials : the number of these rows.
     """
 
     model: Any
     row: int
-    hits: float = 0
+    errors: float = 0.0
     trials: int = 0
 
 
 class _Run:
     """A learner, and its hypotheses kept so far.
 
-    n_rows : rows of weight > 0 so far. spacing : of the snapshots. largest : for a regressor, the largest absolute error on
-    held-out rows. snapshots : oldest first; a list that is replaced, never changed, as other threads read it.
+    n_rows : rows of weight > 0 so far. spacing : of the snapshots. largest : error on a held-out row, 1 for a classifier.
+    snapshots : oldest first; a list that is replaced, never changed, as other threads read it.
     """
 
-    def __init__(self, learner: Any) -> None:
-        self.learner, self.n_rows, self.spacing, self.largest = learner, 0, 1, 0.0
+    def __init__(self, learner: Any, largest: float) -> None:
+        self.learner, self.n_rows, self.spacing, self.largest = learner, 0, 1, largest
         self.snapshots: list[_Snapshot] = []
-
-    def event(self, method: str) -> float:
-        """Return the number of the next row after which the model is kept."""
-        return math.inf if method == "average" else (self.n_rows // self.spacing + 1) * self.spacing
 
     def keep(self, n_snapshots: int) -> None:
         kept = [*self.snapshots, _Snapshot(deepcopy(self.learner), self.n_rows)]
@@ -67,28 +63,20 @@ class _Run:
         validated = []
         for each in self.snapshots:
             predicted = each.model.predict(X)
-            if numbers:
-                errors = np.abs(predicted - y)
-                hits = float(errors.sum())
-                self.largest = max(self.largest, float(errors.max(initial=0.0)))
-            else:
-                hits = int(np.count_nonzero(predicted == y))
-            validated.append(each._replace(hits=each.hits + hits, trials=each.trials + len(y)))
+            errors = np.abs(predicted - y) if numbers else predicted != y
+            self.largest = max(self.largest, float(errors.max()))
+            validated.append(each._replace(errors=each.errors + float(errors.sum()), trials=each.trials + len(y)))
         self.snapshots = validated
 
-    def best(self, numbers: bool) -> Any:
-        """Return the snapshot of least error + √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of equals.
-
-        For numbers it is the mean absolute error, and the root is in units of the largest.
-        """
-        snapshots = self.snapshots
-        k = len(snapshots)
+    def best(self) -> Any:
+        """Return the snapshot of least error + largest * √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of
+        equals; the learner before any is validated."""
+        k = len(self.snapshots)
 
         def bound(each: _Snapshot) -> float:
-            root, share = math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * each.trials)), each.hits / each.trials
-            return share + self.largest * root if numbers else 1.0 - share + root
+            return each.errors / each.trials + self.largest * math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * each.trials))
 
-        validated = [each for each in reversed(snapshots) if each.trials]
+        validated = [each for each in reversed(self.snapshots) if each.trials]
         return min(validated, key=bound).model if validated else self.learner
 
     # --- files ---------------------------------------------------------------------------------------------------------------
@@ -98,7 +86,7 @@ class _Run:
         described = [model._described({}) for model in (self.learner, *(each.model for each in self.snapshots))]
         return {
             "n_rows": int(self.n_rows), "spacing": self.spacing, "largest": self.largest,
-            "kept": [[int(each.row), each.hits, each.trials] for each in self.snapshots],
+            "kept": [[int(each.row), each.errors, each.trials] for each in self.snapshots],
             "models": [header for header, _ in described],
         }, numbered(arrays for _, arrays in described)
 
@@ -108,10 +96,9 @@ class _Run:
         models = [saving.rebuilt(model, of_number(k, arrays)) for k, model in enumerate(header["models"])]
         require(not arrays, "arrays of models", list(arrays))
         require(len(models) > 0, "a learner", models)
-        run = cls(models[0])
-        kept = zip(models[1:], header["kept"], strict=True)
-        run.snapshots = [_Snapshot(model, row, hits, trials) for model, (row, hits, trials) in kept]
-        run.n_rows, run.spacing, run.largest = (header[name] for name in ("n_rows", "spacing", "largest"))
+        run = cls(models[0], header["largest"])
+        run.snapshots = [_Snapshot(model, *kept) for model, kept in zip(models[1:], header["kept"], strict=True)]
+        run.n_rows, run.spacing = header["n_rows"], header["spacing"]
         run._check(method)
         return run
 
@@ -121,8 +108,8 @@ class _Run:
         whole = [self.n_rows, self.spacing, *rows, *(each.trials for each in self.snapshots)]
         fit = all(type(n) is int and 0 <= n <= 2**63 for n in whole) and self.n_rows <= 2**53
         require(fit and self.spacing.bit_count() == 1, "numbers of rows, and a power of two between snapshots", whole)
-        errors = [self.largest, *(each.hits for each in self.snapshots)]
-        require(all(type(n) in (int, float) and 0.0 <= n < math.inf for n in errors), "errors that are finite and >= 0", errors)
+        errors = [self.largest, *(each.errors for each in self.snapshots)]
+        require(all(type(n) is float and 0.0 <= n < math.inf for n in errors), "errors that are finite and >= 0", errors)
         fit = (method != "average" or not rows) and rows == sorted(set(rows))
         require(fit and max(rows, default=0) <= self.n_rows, f"snapshots of {method!r}", rows)
         require(method != "average" or bool(learner.get_params().get("average")), "an average that is learnt", learner)
@@ -165,7 +152,7 @@ class OnlineToBatch(Estimator):
 
         average:     the mean of all w_n that have predicted, w_1 (nothing learnt yet) to w_T;
         vote:        the majority vote of snapshots (regressors: their mean prediction);
-        validation:  the snapshot with the least error on held-out rows (regressors: mean absolute error).
+        best:        the snapshot with the least error on held-out rows (regressors: mean absolute error).
 
     Snapshots are taken at the multiples of a row number s, the smallest power of two with at most `n_snapshots` of them: when
     there is one too many, every second is removed and s doubles. Memory is that of so many copies of the model.
@@ -175,11 +162,11 @@ class OnlineToBatch(Estimator):
     estimator : classifier or regressor with `partial_fit`
         Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`. (An estimator of another library
         predicts with its own average, which usually is over w_2 .. w_{T+1}, like `average` itself here.)
-    method : {"average", "vote", "validation"}, default="average"
+    method : {"average", "vote", "best"}, default="average"
     n_snapshots : int, default=10
-        vote, validation: most snapshots held, >= 2.
+        vote, best: most snapshots held, >= 2.
     validation_fraction : float, default=0.1
-        validation: every round(1 / validation_fraction)-th row is held out to validate the snapshots; (0, 0.5].
+        best: every round(1 / validation_fraction)-th row is held out to validate the snapshots; (0, 0.5].
         Of k snapshots, each validated on n rows, the one with the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen: a bound that
         holds for all of them together with probability 0.95.
     max_iter : int, default=1
@@ -234,7 +221,7 @@ class OnlineToBatch(Estimator):
     _closed: np.ndarray | None
 
     estimator: Any
-    method: Literal["average", "vote", "validation"]
+    method: Literal["average", "vote", "best"]
     n_snapshots: int
     validation_fraction: float
     max_iter: int
@@ -242,7 +229,7 @@ class OnlineToBatch(Estimator):
     random_state: RandomState
 
     def __init__(
-        self, estimator: Any, method: Literal["average", "vote", "validation"] = "average", *,
+        self, estimator: Any, method: Literal["average", "vote", "best"] = "average", *,
         n_snapshots: int = 10, validation_fraction: float = 0.1, max_iter: int = 1, shuffle: bool = True,
         random_state: RandomState = None,
     ) -> None:
@@ -278,7 +265,7 @@ class OnlineToBatch(Estimator):
             raise ValueError(f"{who}: estimator must be a classifier or regressor with partial_fit, got estimator={learner!r}.")
         if self.method == "average" and "average" not in learner.get_params():
             raise ValueError(
-                f"{who}: method must be 'vote' or 'validation' for a {type(learner).__name__}, which has no parameter average, "
+                f"{who}: method must be 'vote' or 'best' for a {type(learner).__name__}, which has no parameter average, "
                 "got method='average'."
             )
 
@@ -286,7 +273,7 @@ class OnlineToBatch(Estimator):
         learner = type(self.estimator)(**deepcopy(self.estimator.get_params(deep=False)))
         if self.method == "average" and not learner.get_params()["average"]:
             learner.set_params(average=True)
-        return _Run(learner)
+        return _Run(learner, 0.0 if self._is_regressor else 1.0)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -341,14 +328,12 @@ class OnlineToBatch(Estimator):
             raise ValueError(f"{who}: classes must be None for a regressor, got classes={classes!r}.")
         if classes is not None:
             classes = validate.read_classes(who, classes)
-        closed = classes if first else self._closed
-        if closed is not None:
-            y = validate.comparable(who, y, closed)
-            if len(closed):
-                validate.encode_known(who, y, closed)
-        elif not first and hasattr(self._run.learner, "classes_"):
-            y = validate.comparable(who, y, self._run.learner.classes_)
-        run = self._new_run() if first else self._run
+        run, closed = (self._new_run(), classes) if first else (self._run, self._closed)
+        known = closed if closed is not None else getattr(run.learner, "classes_", None)
+        if known is not None:
+            y = validate.comparable(who, y, known)
+        if closed is not None and len(closed):
+            validate.encode_known(who, y, closed)
         named = {} if self._is_regressor else {"classes": classes}
         run.learner.partial_fit(matrix[:0], y[:0], **named)  # checks its parameters and classes, before the first row
         if first:
@@ -363,7 +348,7 @@ class OnlineToBatch(Estimator):
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch in `max_iter` passes over all rows, with the arguments of `partial_fit`.
 
-        With "validation" the same rows are held out in each pass.
+        With "best" the same rows are held out in each pass.
         """
         who = type(self).__name__
         self._check_parameters()
@@ -384,7 +369,7 @@ class OnlineToBatch(Estimator):
         return self
 
     def _every(self) -> int:
-        return round(min(1.0 / self.validation_fraction, 2.0**62)) if self.method == "validation" else 0
+        return round(min(1.0 / self.validation_fraction, 2.0**62)) if self.method == "best" else 0
 
     def _consume(self, run: _Run, matrix: Any, y: np.ndarray, weights: np.ndarray, held_out: np.ndarray) -> None:
         """Learn all rows, in parts that end at the row numbers at which the model is kept."""
@@ -393,7 +378,7 @@ class OnlineToBatch(Estimator):
             matrix, y, weights, held_out = matrix[live], y[live], weights[live], held_out[live]
         start, n_rows = 0, len(y)
         while start < n_rows:
-            event = run.event(self.method)
+            event = math.inf if self.method == "average" else (run.n_rows // run.spacing + 1) * run.spacing
             stop = int(min(event - run.n_rows + start, n_rows))
             learnt_from = start + np.flatnonzero(~held_out[start:stop])
             part = slice(start, stop) if len(learnt_from) == stop - start else learnt_from
@@ -463,8 +448,8 @@ class OnlineToBatch(Estimator):
         """Return the snapshots that vote, or the one hypothesis that predicts."""
         if self._method == "average" and isinstance(run.learner, OnlineLearner) and run.learner.__sklearn_is_fitted__():
             return [averaging_predictors(run.learner)]
-        if self._method == "validation":
-            return [run.best(self._is_regressor)]
+        if self._method == "best":
+            return [run.best()]
         return [each.model for each in run.snapshots] or [run.learner]
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
@@ -554,13 +539,9 @@ class OnlineToBatch(Estimator):
         closed = None if header["classes"] is None else saving.read_classes(who, header["classes"], arrays.pop("classes"))
         run = _Run.of_file(header["run"], arrays, header["method"])
         require(run.learner._estimator_type == learner._estimator_type, "a learner of the same task", type(run.learner).__name__)
-        if learner._is_regressor:
-            require(closed is None, "no classes of a regressor", header["classes"])
-        elif closed is not None:
-            same = closed.tolist() == run.learner.classes_.tolist() and not run.learner._state.is_open
-            require(same, "the classes of the learner", closed.tolist())
-        else:
-            require(run.learner._state.is_open, "classes that may join", run.learner.classes_.tolist())
+        is_closed = not learner._is_regressor and not run.learner._state.is_open
+        expected = run.learner.classes_.tolist() if is_closed else None
+        require((None if closed is None else closed.tolist()) == expected, f"the learner's classes, {expected}", closed)
         learner._run, learner._method, learner._closed, learner.n_iter_ = run, header["method"], closed, header["n_iter"]
         learner.n_features_in_ = run.learner.n_features_in_
         saving.take_names(learner, header["feature_names"], learner.n_features_in_)
