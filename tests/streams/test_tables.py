@@ -343,7 +343,7 @@ def test_words_beside_other_columns_are_named(tmp_path, run):
     assert "  text: cheap: +" in run("explain", model, data)[1]
     assert run("export", model, data, "--weights", weights)[0] == 0 and ",text: noon," in weights.read_text()
     step = load(model)[0]
-    assert step.transform([{"text": "cheap"}]).nnz == 1 and "_kept_words" not in vars(step)
+    assert step.transform([{"text": "cheap"}]).nnz == 1 and step._reader().n_words == 0
 
 
 def test_tables_refuse_options_without_effect(tmp_path, run):

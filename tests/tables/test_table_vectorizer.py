@@ -491,14 +491,14 @@ def test_float32_rows_and_empty_tables():
 def test_a_reader_between_two_rows_that_are_learnt_costs_none_of_them(monkeypatch):
     """A call to transform that began before a row was learnt leaves the statistics of that row where they are."""
     rows = [{"x": 1.0}, {"x": 2.0}, {"x": 7.0, "y": 3.0}, {"x": 4.0, "y": 9.0}]
-    vectorizer, options, waiting = TableVectorizer(bits=0).fit(rows[:2]), TableVectorizer._options, [rows[2]]
+    vectorizer, reader, waiting = TableVectorizer(bits=0).fit(rows[:2]), TableVectorizer._reader, [rows[2]]
 
     def learning_meanwhile(self, *arguments):
         if waiting:  # (another thread learns here, after the reader has seen what is learnt)
             vectorizer.learn_transform([waiting.pop()])
-        return options(self, *arguments)
+        return reader(self, *arguments)
 
-    monkeypatch.setattr(TableVectorizer, "_options", learning_meanwhile)
+    monkeypatch.setattr(TableVectorizer, "_reader", learning_meanwhile)
     before = vectorizer.transform([rows[0]])
     np.testing.assert_array_equal(before, TableVectorizer(bits=0).fit(rows[:2]).transform([rows[0]]))
     vectorizer.learn_transform(rows[3:])

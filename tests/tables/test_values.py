@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from onlinecls.tables import TableVectorizer, TextTable, described, learnt_of, planned_progressively
+from onlinecls.tables import TableVectorizer, TextTable, described, planned_progressively
 
 EACH = settings(suppress_health_check=list(HealthCheck), deadline=None)  # (how many, and which, is the profile's: conftest.py)
 
@@ -256,9 +256,9 @@ def test_the_cost_of_a_row_does_not_depend_on_the_columns_before_it():
     """After a row that is learnt nothing but a few nodes is new, and what was learnt before it stays as it is."""
     vectorizer = TableVectorizer(bits=0, slots=2**16)
     vectorizer.learn_transform([{f"k{i}": 1.0 * i for i in range(5000)}])
-    before = learnt_of(vectorizer)
+    before = vectorizer._learnt
     vectorizer.learn_transform([{"new": 2.0, "k7": 1.0}])
-    after = learnt_of(vectorizer)
+    after = vectorizer._learnt
     assert (len(before.columns), len(after.columns), before.records.n, after.records.n) == (5000, 5001, 5000, 5001)
     assert before.records.read(7).tolist() == [1.0, 7.0, 0.0, 1.0] and after.records.read(7).tolist() == [2.0, 4.0, 18.0, 1.0]
     assert before.columns.get("new") is None and after.columns.get("k4999") is before.columns.get("k4999")

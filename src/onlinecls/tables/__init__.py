@@ -15,13 +15,10 @@ from ._vectorizer import (
     TableVectorizer,
     described,  # noqa: F401
     keep_words,  # noqa: F401
-    learnt_of,  # noqa: F401
     merged_with_moves,  # noqa: F401
-    plan,  # noqa: F401
     planned,  # noqa: F401
     planned_progressively,  # noqa: F401
     rebuild,  # noqa: F401
-    rows_of,  # noqa: F401
     units_of,  # noqa: F401
     word_of,  # noqa: F401
 )

@@ -27,10 +27,12 @@ class Part:
 
     names : features. codes : which of them each row has, -1 for none. x : numbers to standardise. value : what each row has of
     its feature; None: 1, or not computed yet. before : the same, by the statistics just before the row. factors : the parts of a
-    cross, whose values are multiplied.
+    cross, whose values are multiplied. columns, signs : of the rows' features among the vectorizer's, once they are known.
     """
 
-    __slots__ = ("before", "codes", "factors", "names", "value", "x")
+    __slots__ = ("before", "codes", "columns", "factors", "names", "signs", "value", "x")
+    columns: np.ndarray
+    signs: np.ndarray | float
 
     def __init__(self, names: list, codes: np.ndarray, x: Any = None, value: Any = None, factors: tuple = ()):
         self.names, self.codes, self.x, self.value, self.before, self.factors = names, codes, x, value, value, factors
