@@ -248,17 +248,14 @@ def _level(text: str) -> float:
     return level
 
 
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!r}")
+    return int(text)
+
+
 def _from_row(text: str):
-    return text if text == "next" else _at_least(1)(text)
-
-
-def _at_least(low: int):
-    def whole(text: str) -> int:
-        if not text.isdecimal() or int(text) < low:
-            raise argparse.ArgumentTypeError(f"must be an integer >= {low}, got {text!r}")
-        return int(text)
-
-    return whole
+    return text if text == "next" else _positive(text)
 
 
 def _data_options(parser, trains: bool) -> None:
@@ -271,7 +268,7 @@ def _data_options(parser, trains: bool) -> None:
     group.add_argument("--missing", choices=("absent", "error"), help="missing values in a table: 0, or an error (absent)")
     group.add_argument("--delimiter", metavar="C", help="delimiter of CSV (,)")
     group.add_argument("--no-header", action="store_true", default=None, help="CSV without a header: columns by number, from 0")
-    group.add_argument("--threads", type=_at_least(1), metavar="N", help="threads that parse files (one a processor, up to 4)")
+    group.add_argument("--threads", type=_positive, metavar="N", help="threads that parse files (one a processor, up to 4)")
     group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="malformed lines: stop, or skip them")
     if not trains:
         _trust_option(group)
@@ -280,7 +277,7 @@ def _data_options(parser, trains: bool) -> None:
 def _hashing_options(parser) -> None:
     group = parser.add_argument_group("features")
     group.add_argument("--bits", type=_bits, metavar="N", help="2^N columns (20)")
-    group.add_argument("--ngrams", type=_at_least(1), nargs=2, metavar=("MIN", "MAX"), help="lengths of n-grams (1 1)")
+    group.add_argument("--ngrams", type=_positive, nargs=2, metavar=("MIN", "MAX"), help="lengths of n-grams (1 1)")
     group.add_argument("--analyzer", choices=("word", "char", "char_wb"), help="n-grams of words or of characters (word)")
     pattern_help = r"regular expression of a word (\b\w\w+\b; \w+ also takes single characters)"
     group.add_argument("--token-pattern", type=_pattern, metavar="REGEX", help=pattern_help)
@@ -326,11 +323,11 @@ def _add_train(parser) -> None:
         help="learn probabilities too, for predict --probabilities",
     )
     _learner_options(group)
-    group.add_argument("--passes", type=_at_least(1), default=1, metavar="N", help="passes over the files (1)")
+    group.add_argument("--passes", type=_positive, default=1, metavar="N", help="passes over the files (1)")
     group.add_argument("--resume", metavar="MODEL", help="go on with a saved model, its learner and features")
     _trust_option(group)
     group.add_argument("--from-row", type=_from_row, metavar="N|next", help="first row to learn; next: where --resume stopped")
-    group.add_argument("--jobs", type=_at_least(1), metavar="N", help="processes, one file each at a time, then merge the models")
+    group.add_argument("--jobs", type=_positive, metavar="N", help="processes, one file each at a time, then merge the models")
     _data_options(parser, trains=True)
     _hashing_options(parser)
     _output_options(parser)
@@ -349,7 +346,7 @@ def _add_predict(parser) -> None:
     parser.add_argument("--scores", action="store_true", help="add the scores, separated by tabs, and a header line")
     parser.add_argument("--std", action="store_true", help="add the standard deviations of the scores (models with variances)")
     parser.add_argument("--probabilities", action="store_true", help="add the probability of each class, if the model has any")
-    parser.add_argument("--top", type=_at_least(1), metavar="K", help="add the K best classes, with probabilities or --scores")
+    parser.add_argument("--top", type=_positive, metavar="K", help="add the K best classes, with probabilities or --scores")
     parser.add_argument("--threshold", type=_level, metavar="P", help="two classes: predict the second from probability P on")
     parser.add_argument("--id", metavar="COLUMN", help="print this column before each prediction")
     parser.add_argument("--json", action="store_true", help="one JSON object for each row instead of text")
@@ -368,7 +365,7 @@ def _add_evaluate(parser) -> None:
 def _add_inspect(parser) -> None:
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="*", metavar="DATA", help="texts whose words name the columns")
-    parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="number of features for each class (10)")
+    parser.add_argument("--top", type=_positive, default=10, metavar="K", help="number of features for each class (10)")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     _data_options(parser, trains=False)
 
@@ -376,7 +373,7 @@ def _add_inspect(parser) -> None:
 def _add_explain(parser) -> None:
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="+", metavar="DATA")
-    parser.add_argument("--top", type=_at_least(1), default=10, metavar="K", help="number of features for each row (10)")
+    parser.add_argument("--top", type=_positive, default=10, metavar="K", help="number of features for each row (10)")
     parser.add_argument("--json", action="store_true", help="one JSON object for each row instead of text")
     _data_options(parser, trains=False)
 

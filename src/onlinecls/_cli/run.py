@@ -13,6 +13,7 @@ from .._compiled.model import COUNTERS
 from .._estimators.learner import state_of
 from .._input.compat import is_regressor
 from .._input.rows import Rows, part_of
+from .._pipeline import rows_learnt
 from ..streams import MalformedLineError, are_names
 from ..tables import planned
 from .capacity import require_classes
@@ -133,17 +134,12 @@ class Part(NamedTuple):
     before: int = 0  # rows of the pass that were learnt before it
     t: int = 0  # the learner's rows of weight > 0 then
     X: object = None
-    live: object = None  # whether each row is of weight > 0; None if all are
+    y: object = ()
+    weight: object = None
 
-    def learnt(self, t: int) -> int:
-        """Return the number of its rows that are learnt when the learner has counted t rows of weight > 0."""
-        done = t - self.t
-        if self.X is None or done == 0:
-            return 0
-        if self.live is None:
-            return done
-        n_live = self.live.cumsum()
-        return len(n_live) if done == n_live[-1] else int(n_live.searchsorted(done)) + 1
+    def learnt(self, learner) -> int:
+        """Return the number of its rows that the learner has learnt by now."""
+        return 0 if self.X is None else rows_learnt(learner, self.t, self.y, self.weight)
 
 
 @dataclass
@@ -156,18 +152,22 @@ class Reading:
     reasons: tuple = ()
     part: Part = field(default_factory=Part)
 
-    def begin(self, number: int, before: int, t: int) -> None:
+    def begin(self, learner, number: int, before: int) -> None:
         """Begin a pass without its first `before` rows."""
-        self.part = Part(number, before, t)
+        self.part = Part(number, before, counts_of(learner)[0])
 
-    def place(self, t: int) -> dict:
-        """Return the pass and its rows that have been learnt, by the learner's own counter t: Ctrl-C may come anywhere."""
-        return {"pass": self.part.number + 1, "row": self.part.before + self.part.learnt(t)}
+    def place(self, learner) -> dict:
+        """Return the pass and its rows that have been learnt, by the learner's own counter: Ctrl-C may come anywhere."""
+        return {"pass": self.part.number + 1, "row": self.part.before + self.part.learnt(learner)}
 
-    def end_part(self, t: int, whole: bool = False) -> None:
+    def begin_part(self, X, y, weight) -> None:
+        self.part = self.part._replace(X=X, y=y, weight=weight)
+
+    def end_part(self, learner, whole: bool = False) -> None:
         part = self.part
-        done = part.X.shape[0] if whole else part.learnt(t)
-        self.part = Part(part.number, part.before + done, t)  # (one assignment: an interrupt comes before or after it)
+        done = part.X.shape[0] if whole else part.learnt(learner)
+        before, t = part.before + done, counts_of(learner)[0]
+        self.part = Part(part.number, before, t)  # (one assignment: an interrupt comes before or after it)
         self.features += 0 if part.X is None else part_of(part.X, 0, done).nnz
 
 
@@ -192,7 +192,13 @@ def learn(
                 def learn_batch(rows, y=y, weight=weight):
                     for start, stop, marked in progress.cuts(len(y)):
                         these = part_of(rows, start, stop), y[start:stop], _cut(weight, start, stop)
-                        _learn_part(runs, reading, *these, learn_rows)
+                        reading.begin_part(*these)
+                        if learn_rows is not None:
+                            learn_rows(*these)
+                        else:
+                            for run in runs:
+                                run.learn(*these)
+                        reading.end_part(learner, whole=True)
                         if marked:
                             progress.say(line())
 
@@ -212,7 +218,7 @@ def learn(
             raise
         finally:
             progress.close()
-            reading.end_part(counts_of(learner)[0])
+            reading.end_part(learner)
             reading.bytes, reading.skipped = before[0] + stream.bytes_read, before[1] + stream.n_skipped
             reading.reasons = stream.skipped
 
@@ -220,36 +226,13 @@ def learn(
 def _learn_behind(step, table, weight, reading: Reading, learner, learn_batch) -> None:
     """Learn the rows that a vectorizer makes of a batch; it learns those of them that the learner has learnt."""
 
-    def row() -> int:
-        return reading.place(counts_of(learner)[0])["row"]
-
     def commits_of_rows_learnt() -> list:
-        n = row() - before
+        n = reading.place(learner)["row"] - before
         return [planned(step, part_of(table, 0, n), _cut(weight, 0, n))[1]] if n else []
 
-    before, (rows, commit) = row(), planned(step, table, weight)
+    before, (rows, commit) = reading.place(learner)["row"], planned(step, table, weight)
     rows = Rows.of_table(rows) if isinstance(rows, np.ndarray) else rows
     learn_together(lambda: learn_batch(rows), [commit], commits_of_rows_learnt)
-
-
-def _learn_part(runs: list[Run], reading: Reading, X, y, weight, learn_rows) -> None:
-    learner = runs[0].learner
-    reading.part = reading.part._replace(X=X, live=_has_weight(learner, y, weight))
-    if learn_rows is not None:
-        learn_rows(X, y, weight)
-    else:
-        for run in runs:
-            run.learn(X, y, weight)
-    reading.end_part(counts_of(learner)[0], whole=True)
-
-
-def _has_weight(learner, y, weight):
-    class_weight = getattr(learner, "class_weight", None)
-    live = None if weight is None else weight > 0.0
-    if isinstance(class_weight, dict) and 0 in class_weight.values():
-        silent = np.isin(y, [label for label, value in class_weight.items() if value == 0])
-        live = ~silent if live is None else live & ~silent
-    return live
 
 
 def _cut(weight, start: int, stop: int):

@@ -101,7 +101,7 @@ class _Training:
         for number in range(self.n_passes, self.options.passes):
             is_first = number == self.left_out[0]
             self.run.begin()
-            self.reading.begin(number, self.left_out[1] if is_first else 0, counts_of(self.learner)[0])
+            self.reading.begin(self.learner, number, self.left_out[1] if is_first else 0)
             if not is_first:
                 self.progress.say(f"pass {number + 1}")
                 self.progress.restart()
@@ -157,7 +157,7 @@ class _Training:
         model.save(self.options.save, {**self.metadata, **self.inputs.metadata(), **more})
 
     def place(self) -> dict:
-        return self.reading.place(counts_of(self.learner)[0])
+        return self.reading.place(self.learner)
 
     # --- the end -----------------------------------------------------------------------------------------------------------
 

@@ -23,17 +23,19 @@ class NotFittedError(ValueError, AttributeError):
     """Raised if an estimator is used before it is fitted, unless scikit-learn's own error is loaded."""
 
 
+def _of_scikit_learn(name: str, otherwise: type) -> Any:
+    """Return scikit-learn's exception of this name if it is loaded, else another one."""
+    return getattr(sys.modules.get("sklearn.exceptions"), name, otherwise)
+
+
 def not_fitted(who: str) -> Exception:
-    module = sys.modules.get("sklearn.exceptions")
-    kind = module.NotFittedError if module else NotFittedError
+    kind = _of_scikit_learn("NotFittedError", NotFittedError)
     return kind(f"{who}: this model has not been fitted yet. Call 'fit' or 'partial_fit' first.")
 
 
 def warn_column_vector() -> None:
-    module = sys.modules.get("sklearn.exceptions")
-    kind = module.DataConversionWarning if module else UserWarning
     message = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
-    warnings.warn(message, kind, stacklevel=5)
+    warnings.warn(message, _of_scikit_learn("DataConversionWarning", UserWarning), stacklevel=5)
 
 
 def estimator_tags(kind: str, poor_score: bool):
@@ -50,20 +52,17 @@ def estimator_tags(kind: str, poor_score: bool):
 
 
 def warn_undefined_score() -> None:
-    module = sys.modules.get("sklearn.exceptions")
-    kind = module.UndefinedMetricWarning if module else UserWarning
+    kind = _of_scikit_learn("UndefinedMetricWarning", UserWarning)
     warnings.warn("R^2 score is not well-defined with less than two samples.", kind, stacklevel=4)
 
 
 def warn_not_converged(who: str, max_iter: int, largest: float, loss_tol: float) -> None:
-    module = sys.modules.get("sklearn.exceptions")
-    kind = module.ConvergenceWarning if module else UserWarning
     message = (
         f"{who}: fit must leave no squared loss above loss_tol={loss_tol:g}, but the largest is {largest:.3g}, after "
         f"max_iter={max_iter} cycles or where no step is left to take. Raise max_iter or loss_tol; if no weights have so small a "
         "loss on all rows, no number of cycles will do."
     )
-    warnings.warn(message, kind, stacklevel=5)
+    warnings.warn(message, _of_scikit_learn("ConvergenceWarning", UserWarning), stacklevel=5)
 
 
 class _Available:
