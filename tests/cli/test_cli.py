@@ -5,10 +5,8 @@ import io
 import json
 import os
 import random
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import internals
@@ -641,29 +639,6 @@ def test_a_closed_output_pipe_ends_predict_silently_with_code_141(tmp_path, trai
     told.stdout.close()
     assert told.stderr.read() == b"" and told.wait(60) == 141
     told.stderr.close()
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
-def test_ctrl_c_saves_what_was_learnt(tmp_path):
-    rows, model = texts(9000), tmp_path / "model"
-    learning = subprocess.Popen(
-        [*COMMAND, "train", "-", "--format", "tsv", "--bits", "10", "--save", model, "--json"],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )
-    learning.stdin.write("".join(f"{label}\t{text}\n" for label, text in rows))
-    learning.stdin.flush()
-    while "   4,096 " not in (line := learning.stderr.readline()):  # the first batch is learnt; the pipe stays open
-        assert line
-    time.sleep(0.1)
-    learning.send_signal(signal.SIGINT)
-    out, err = learning.communicate(timeout=60)
-    learner = learner_in(model)
-    assert learning.returncode == 130 and json.loads(out)["interrupted"] and "Traceback" not in err
-    assert f"onlinecls train: interrupted after {learner.t_:,} examples; what was learnt is saved in {model}." in err
-    assert 4096 <= learner.t_ <= 9000
-    X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in rows[: learner.t_]])
-    expected = AROWClassifier(dtype="float32").partial_fit(X, [label for label, _ in rows[: learner.t_]])
-    np.testing.assert_array_equal(learner.coef_, expected.coef_)
 
 
 # --- kernel learners and OnlineToBatch ------------------------------------------------------------------------------------------

@@ -241,27 +241,6 @@ def test_learning_waits_for_a_copy_and_all_wait_in_the_order_of_coming(learner):
     assert t is None or (waiting.found["copied"].t_, waiting.found["copied later"].t_, model.t_) == (t, t + 1, t + 1)
 
 
-def test_a_thread_that_learns_on_and_on_lets_a_copy_through_and_is_let_through():
-    model, over, learnt, copied = fresh(AROWClassifier()), threading.Event(), [], []
-
-    def repeat(what, found):
-        while not over.is_set():
-            what()
-            found.append(None)
-
-    threads = [threading.Thread(target=repeat, args=arguments) for arguments in (
-        (lambda: learn(model), learnt), (lambda: copy.deepcopy(model), copied), (lambda: copy.deepcopy(model), copied))]
-    for thread in threads:
-        thread.start()
-    try:
-        until(lambda: min(len(learnt), len(copied)) > 50)
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
-    assert model.t_ == 40 + len(learnt)
-
-
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_a_thread_that_would_wait_for_itself_is_told(learner):
     model = fresh(learner)

@@ -3,7 +3,6 @@
 import copy
 import datetime as dt
 import math
-import pickle
 import re
 import sys
 import threading
@@ -162,27 +161,6 @@ def test_rows_are_those_of_the_slow_twin(setting, wild):
     np.testing.assert_array_equal(dense(fast.transform(others)), slow.rows(others, learn=False))
 
 
-@pytest.mark.parametrize("wild", [False, True], ids=["tame", "wild"])
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_any_split_gives_the_same_rows(setting, wild):
-    """Chunks of 1, 7 and all rows, saved and loaded on the way, give the same rows and statistics to the bit."""
-    rows, others = some_rows(90, wild=wild), some_rows(20, seed=1, wild=wild)
-    whole = TableVectorizer(**{"bits": 6, **SETTINGS[setting]})
-    expected = dense(whole.learn_transform(rows))
-    for size in (1, 7, 40):
-        parts = TableVectorizer(**{"bits": 6, **SETTINGS[setting]})
-        found = []
-        for start in range(0, len(rows), size):
-            found.append(dense(parts.learn_transform(rows[start : start + size])))
-            parts = pickle.loads(pickle.dumps(parts)) if start % 3 == 0 else parts
-        np.testing.assert_array_equal(np.vstack(found), expected, err_msg=f"chunks of {size}")
-        assert parts.schema_ == whole.schema_, f"chunks of {size}"
-        assert parts.statistics_ == whole.statistics_, f"chunks of {size}"
-        assert parts.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist(), f"chunks of {size}"
-        one_by_one = np.vstack([dense(parts.transform([row])) for row in others])
-        np.testing.assert_array_equal(one_by_one, dense(whole.transform(others)), err_msg=f"chunks of {size}")
-
-
 @pytest.mark.parametrize("kind", ["pandas", "pandas arrow", "polars", "pyarrow", "columns", "arrays", "stream"])
 def test_tables_of_all_kinds_give_the_rows_of_dicts(kind):
     """A data frame, an Arrow table, a dict of columns and whatever has __arrow_c_stream__ are read as the same rows as dicts."""
@@ -305,7 +283,7 @@ def test_texts_are_hashed_in_a_namespace_each():
 
 def test_rows_of_weight_0_change_nothing():
     """They are zeros in the output, take no slots, and leave statistics, columns and first dates as they are."""
-    rows = some_rows(40, wild=True)
+    rows = [{**row, "text": f"word{k % 5} and more"} for k, row in enumerate(some_rows(40, wild=True))]
     weights = np.array([0.0, 1.0, 2.0, 0.5] * 10)
     kept = [row for row, weight in zip(rows, weights, strict=True) if weight]
     a, b = TableVectorizer(bits=4, slots=20), TableVectorizer(bits=4, slots=20)

@@ -38,8 +38,13 @@ class Part:
         self.names, self.codes, self.x, self.value, self.before, self.factors = names, codes, x, value, value, factors
 
     @classmethod
+    def of_rows(cls, feature: str, rows: np.ndarray, x: Any = None, value: Any = None) -> Part:
+        """Return the part of one feature, which these rows have."""
+        return cls([feature], np.where(rows, np.int32(0), np.int32(-1)), x, value)
+
+    @classmethod
     def of_numbers(cls, feature: str, x: np.ndarray) -> Part:
-        return cls([feature], np.where(np.isnan(x), np.int32(-1), np.int32(0)), x)
+        return cls.of_rows(feature, ~np.isnan(x), x)
 
     @classmethod
     def crossed(cls, a: Part, b: Part) -> Part:
@@ -159,7 +164,7 @@ def _texts(who: str, name: str, column: Column) -> Cells:
                 "numbers= or ignore= if it is none of texts."
             )
         texts.append(value if isinstance(value, str | bytes) else "")
-    parts = {1: Part([f"{name}=?"], np.where(missing, np.int32(0), np.int32(-1)))} if missing.any() else {}
+    parts = {1: Part.of_rows(f"{name}=?", missing)} if missing.any() else {}
     return Cells(parts, {"text": there & ~missing, "missing": missing}, None, there, texts)
 
 
@@ -248,7 +253,7 @@ def _angle(seconds: float, first: float, length: float) -> float:
 def _dates(name: str, column: Column) -> Cells:
     missing = np.isnan(column.data)
     has_time = np.full(len(missing), column.kind == "date")
-    parts = {1: Part([f"{name}=?"], np.where(missing, np.int32(0), np.int32(-1)))} if missing.any() else {}
+    parts = {1: Part.of_rows(f"{name}=?", missing)} if missing.any() else {}
     parts.update(_parts_of_dates(name, column.data, has_time & ~missing, ~missing))
     return Cells(parts, {"date": ~missing, "missing": missing}, "date", np.ones(len(missing), bool))
 
@@ -258,13 +263,13 @@ def _parts_of_dates(name: str, seconds: np.ndarray, timed: np.ndarray, days: np.
 
     timed, days : rows that have a time of day, and rows that have a day. `set_origin` counts the days from the first date.
     """
-    parts = {DAYS: Part([f"{name}.days"], np.where(days, np.int32(0), np.int32(-1)), np.where(days, seconds / _DAY, np.nan))}
+    parts = {DAYS: Part.of_rows(f"{name}.days", days, np.where(days, seconds / _DAY, np.nan))}
     for k, (period, first, length) in enumerate(_PERIODS):
         there = timed if period == "day" else days
         angles = [_angle(each, first, length) for each in np.where(there, seconds, 0.0).tolist()]
         for j, wave in enumerate((sin, cos)):  # (numpy's own may give other bits in arrays of another length)
-            codes, value = np.where(there, np.int32(0), np.int32(-1)), np.array([wave(angle) for angle in angles])
-            parts[DAYS + 1 + 2 * k + j] = Part([f"{name}.{period}_{wave.__name__}"], codes, None, value)
+            value = np.array([wave(angle) for angle in angles])
+            parts[DAYS + 1 + 2 * k + j] = Part.of_rows(f"{name}.{period}_{wave.__name__}", there, None, value)
     return parts
 
 
