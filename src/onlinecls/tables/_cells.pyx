@@ -51,50 +51,64 @@ cdef inline bint is_digit(char c) noexcept nogil:
     return 48 <= c <= 57
 
 
+cdef struct Copied:
+    const char* text        # what is read, n characters, of which i have been
+    Py_ssize_t n, i
+    char[LONGEST] plain     # what is copied of it
+    Py_ssize_t size
+
+
+cdef inline bint copy_one(Copied* c, char a, char b) noexcept nogil:
+    """Copy the next character if it is one of the two; return whether it is."""
+    if c.i == c.n or (c.text[c.i] != a and c.text[c.i] != b):
+        return False
+    c.plain[c.size], c.size, c.i = c.text[c.i], c.size + 1, c.i + 1
+    return True
+
+
+cdef inline Py_ssize_t copy_digits(Copied* c) noexcept nogil:
+    """Copy the digits that come next; return how many there are."""
+    cdef Py_ssize_t first = c.i
+    while c.i < c.n and is_digit(c.text[c.i]):
+        c.plain[c.size], c.size, c.i = c.text[c.i], c.size + 1, c.i + 1
+    return c.i - first
+
+
+cdef inline bint skip(Copied* c, char a) noexcept nogil:
+    """Skip the next character if it is this one; return whether it is."""
+    if c.i == c.n or c.text[c.i] != a:
+        return False
+    c.i += 1
+    return True
+
+
 cdef bint number_in(const char* text, Py_ssize_t n, double* value) except -1:
     """Read a number such as 12, -1.5e3, $12, 12% or 1,234.5; return False for any other text, and for numbers out of range."""
-    cdef char[LONGEST] plain
-    cdef Py_ssize_t i = 0, size = 0, n_digits = 0, since_comma = -1
+    cdef Copied c
+    cdef Py_ssize_t n_digits
     if n == 0 or n >= LONGEST:
         return False
-    if text[i] == b"+" or text[i] == b"-":
-        plain[0], size, i = text[i], 1, 1
-    if i < n and text[i] == b"$":
-        i += 1
-        if size == 0 and i < n and (text[i] == b"+" or text[i] == b"-"):
-            plain[0], size, i = text[i], 1, i + 1
-    while i < n and (is_digit(text[i]) or text[i] == b","):
-        if text[i] == b",":
-            if n_digits == 0 or (since_comma != 3 if since_comma >= 0 else n_digits > 3):
-                return False
-            since_comma = 0
-        else:
-            plain[size], size, n_digits = text[i], size + 1, n_digits + 1
-            if since_comma >= 0:
-                since_comma += 1
-        i += 1
-    if since_comma >= 0 and since_comma != 3:
-        return False
-    if i < n and text[i] == b".":
-        plain[size], size, i = text[i], size + 1, i + 1
-        while i < n and is_digit(text[i]):
-            plain[size], size, i, n_digits = text[i], size + 1, i + 1, n_digits + 1
+    c.text, c.n, c.i, c.size = text, n, 0, 0
+    copy_one(&c, b"+", b"-")
+    if skip(&c, b"$") and c.size == 0:
+        copy_one(&c, b"+", b"-")
+    n_digits = copy_digits(&c)
+    while 0 < n_digits <= 3 and skip(&c, b","):
+        if copy_digits(&c) != 3:
+            return False
+    if copy_one(&c, b".", b"."):
+        n_digits += copy_digits(&c)
     if n_digits == 0:
         return False
-    if i < n and (text[i] == b"e" or text[i] == b"E"):
-        plain[size], size, i = text[i], size + 1, i + 1
-        if i < n and (text[i] == b"+" or text[i] == b"-"):
-            plain[size], size, i = text[i], size + 1, i + 1
-        if i == n or not is_digit(text[i]):
+    if copy_one(&c, b"e", b"E"):
+        copy_one(&c, b"+", b"-")
+        if not copy_digits(&c):
             return False
-        while i < n and is_digit(text[i]):
-            plain[size], size, i = text[i], size + 1, i + 1
-    if i < n and text[i] == b"%":
-        i += 1
-    if i < n:
+    skip(&c, b"%")
+    if c.i < n:
         return False
-    plain[size] = 0
-    value[0] = PyOS_string_to_double(plain, NULL, NULL)
+    c.plain[c.size] = 0
+    value[0] = PyOS_string_to_double(c.plain, NULL, NULL)
     return fabs(value[0]) <= largest
 
 
