@@ -105,19 +105,6 @@ def test_pa_ends_exactly_epsilon_from_the_target_and_moves_no_further_than_neede
     assert learner.n_updates_ == updates > 50
 
 
-@pytest.mark.parametrize("r", [0.1, 1.0, 10.0])
-def test_arow_regression_is_weighted_ridge_regression_on_rows_of_one_non_zero(r):
-    """There the diagonal form is the full one, the textbook's: Sigma^-1 = I + X'CX/r, Sigma^-1 w = X'Cy/r."""
-    rng = np.random.default_rng(7)
-    X, y, c = np.zeros((120, 6)), rng.standard_normal(120), rng.uniform(0.2, 3.0, 120)
-    X[np.arange(120), rng.integers(0, 6, 120)] = rng.uniform(-2.0, 2.0, 120)
-    learner = AROWRegressor(r, fit_intercept=False).partial_fit(X, y, sample_weight=c)
-    precision = np.eye(6) + (X.T * c) @ X / r
-    assert_allclose(learner.covariance_, np.diag(np.linalg.inv(precision)), rtol=1e-12)
-    assert_allclose(learner.coef_, np.linalg.solve(precision, (X.T * c) @ y / r), rtol=1e-11, atol=1e-14)
-    assert learner.n_updates_ == 120
-
-
 def test_a_residual_of_zero_moves_no_weight_but_narrows_variances():
     learner = AROWRegressor(1.0, fit_intercept=False).partial_fit([[1.0, 0.0], [1.0, 0.0]], [0.0, 0.0])
     assert learner.coef_.tolist() == [0.0, 0.0] and learner.covariance_.tolist() == [1 / 3, 1.0]

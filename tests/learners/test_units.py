@@ -1,34 +1,40 @@
-"""Defaults in units of the rows: the scale that the first 16 rows determine, and what follows from it."""
+"""Defaults in units of the rows: the scale that the first 16 rows determine, what follows from it, and how a young model, which
+has not met them yet, learns them again where the scale changes. (That no split of a stream matters to it: test_properties.py.)"""
 
 import pickle
+import signal
+import threading
+import warnings
 
 import numpy as np
 import pytest
 from algorithms import CLASSIFIERS, ESTIMATORS
-from internals import ALGORITHMS
+from internals import ALGORITHMS, COUNTERS, Youth
 from looping import each_estimator, within
 from numpy.testing import assert_array_equal
 from states import but_for_history, fingerprint
 
 import onlinecls
-from onlinecls import AROWClassifier, PassiveAggressiveClassifier
+from onlinecls import AROWClassifier, AROWRegressor, CommitteeClassifier
 
 UNITS = [-20, 17]  # X times 2^these
+#: Lengths of rows that change the median again and again.
+LENGTHS = np.ldexp(1.0, [6, 2, 7, 0, 3, 9, 0, 1, 4, 4, 0, 2, 2, 8, 5, 0, 1, 3, 2, 6])
 #: Fixed numbers stay what they are: C, epsilon and an aggressive p-norm's radius are not in units of the rows.
 FIXED = {"pa1", "pa2", "pa1_regression", "pa2_regression", "aggressive_p_norm", "entropic_da_regression", "entropic_da_squared"}
 ROWS = [a for a in ALGORITHMS.values() if a.name not in FIXED and "experts" not in a.tasks]
 LABELS_ALONE = {"perceptron", "p_norm"}  # the scores grow with X
+MERGED = [AROWClassifier, AROWRegressor, CommitteeClassifier]
 
 
-def problem(seed=0, n=120, d=9):
+def problem(seed=0, n=60, d=9):
+    """Return rows of unlike lengths, the first of them zeros, and the targets of each task."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
     score = X @ rng.normal(size=d) + 0.2
+    X *= np.resize(LENGTHS, n)[:, None]
+    X[[0, 1, 6]] = 0.0
     return X, {"binary": (score > 0) * 1, "multiclass": np.digitize(score, [-1.0, 1.0]), "regression": score}
-
-
-def model_of(algorithm, **others):
-    return getattr(onlinecls, algorithm.estimator)(**algorithm.selects, **others)
 
 
 def tasks_of(algorithm):
@@ -39,13 +45,12 @@ def tasks_of(algorithm):
 @each_estimator(algorithm=ROWS)
 def test_rows_times_a_power_of_two_give_the_same_predictions_to_the_bit(algorithm, dtype):
     X, targets = problem()
-    X[:2] = 0.0
     for task in tasks_of(algorithm):
         y = targets.get(task)
         said = []
         for k in [0, *UNITS]:
-            Z, model = np.ldexp(X, k).astype(dtype), model_of(algorithm)
-            for part in (slice(0, 50), slice(50, None)):
+            Z, model = np.ldexp(X, k).astype(dtype), getattr(onlinecls, algorithm.estimator)(**algorithm.selects)
+            for part in (slice(0, 5), slice(5, 30), slice(30, None)):
                 model.partial_fit(Z[part], None if y is None else y[part])
             assert model.scale_ == 2.0**k * said[0][0] if said else model.scale_ > 0.0
             scores = model.predict(Z) if algorithm.name in LABELS_ALONE or task == "regression" else model.decision_function(Z)
@@ -54,18 +59,34 @@ def test_rows_times_a_power_of_two_give_the_same_predictions_to_the_bit(algorith
             assert_array_equal(found, said[0][1])
 
 
-@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
-def test_the_value_of_an_auto_parameter_is_an_attribute_and_gives_the_same_model(cls):
+VARIANTS = [*(cls() for cls in ESTIMATORS), AROWClassifier(average=True, probability=True, class_weight={0: 0.5, 1: 2.0}),
+            AROWClassifier(forgetting=0.01, multi_class="crammer_singer"),
+            onlinecls.AdaGradClassifier(update="dual_averaging"), onlinecls.FoReLClassifier()]
+
+
+@pytest.mark.parametrize("learner", VARIANTS, ids=repr)
+def test_the_value_of_an_auto_parameter_is_an_attribute_and_gives_the_same_model(learner):
+    """The model is that of one which knew the units before its first row, and moved the intercept on rows of zeros."""
     X, targets = problem(1)
-    y = {"classifier": targets["binary"], "regressor": targets["regression"]}.get(cls._estimator_type)
-    names = [name for name, value in cls().get_params().items() if isinstance(value, str) and value == "auto"]
+    y = {"classifier": targets["binary"], "regressor": targets["regression"]}.get(learner._estimator_type)
+    params = {**learner.get_params(), **({"random_state": 3} if "random_state" in learner.get_params() else {})}
+    names = [name for name, value in params.items() if isinstance(value, str) and value == "auto"]
     for learn in ("partial_fit", "fit"):
-        others = {"random_state": 3} if "random_state" in cls().get_params() else {}
-        found = getattr(cls(**others), learn)(8.0 * X, y)
+        found = getattr(type(learner)(**params), learn)(8.0 * X, y)
         given = {name: getattr(found, name + "_") for name in names}
         assert all(value > 0.0 for value in given.values())
-        again = getattr(cls(**given, **others), learn)(8.0 * X, y)
+        again = getattr(type(learner)(**{**params, **given}), learn)(8.0 * X, y)
         assert but_for_history(again) == but_for_history(found)
+
+
+def test_a_committee_is_what_its_rows_make_of_one_that_knew_the_units(monkeypatch):
+    X, targets = problem()
+    make = lambda: CommitteeClassifier([AROWClassifier(), onlinecls.NAROWClassifier()], probability=True)  # noqa: E731
+    once, y = make(), targets["binary"]
+    for part in (slice(0, 5), slice(5, 11), slice(11, None)):
+        once.partial_fit(X[part], y[part])
+    monkeypatch.setattr(Youth, "units", lambda *_: once._units)
+    assert but_for_history(make().partial_fit(X, y)) == but_for_history(once)
 
 
 def test_the_scale_of_one_row_is_the_power_of_two_nearest_to_its_length():
@@ -74,6 +95,20 @@ def test_the_scale_of_one_row_is_the_power_of_two_nearest_to_its_length():
         learner = AROWClassifier().partial_fit([row], [1], classes=[0, 1])
         assert (learner.scale_, learner.intercept_scaling_, learner.r_) == (scale, constant, 0.1 * scale**2), row
         assert learner.intercept_[0] == pytest.approx(constant * (learner.coef_[0] @ row) * constant / (np.dot(row, row)))
+
+
+def test_the_units_are_the_lower_median_of_the_first_sixteen_rows_of_weight():
+    X, y = np.diag(np.ldexp(1.0, np.arange(20))), np.arange(20) % 2
+    seen = [AROWClassifier().partial_fit(X[:n], y[:n], classes=[0, 1]).scale_ for n in range(1, 21)]
+    assert seen == [2.0 ** min((n - 1) // 2, 7) for n in range(1, 21)]
+    weights = np.where(np.arange(20) < 3, 0.0, 1.0)
+    assert AROWClassifier().partial_fit(X, y, classes=[0, 1], sample_weight=weights).scale_ == 2.0 ** (3 + 7)
+    assert AROWClassifier(class_weight={0: 0.0}).partial_fit(X[:2], y[:2], classes=[0, 1]).scale_ == 2.0
+    assert AROWClassifier(class_weight={0: 0.0}, shuffle=False).fit(X[:2], y[:2]).scale_ == 2.0
+    X[:6] = 0.0  # rows of zeros count, but have no length
+    assert AROWClassifier().partial_fit(X, y, classes=[0, 1]).scale_ == 2.0 ** (6 + 4)
+    for shuffle in (False, True):
+        assert AROWClassifier(shuffle=shuffle, random_state=0).fit(X, y).scale_ == 2.0 ** (6 + 4)
 
 
 @pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__name__)
@@ -89,30 +124,9 @@ def test_sixteen_rows_of_zeros_change_nothing_but_counters(cls):
     assert learner.scale_ == late.scale_ == 4.0
 
 
-def test_rows_of_weight_zero_do_not_set_the_units():
-    X, y = np.array([[1e6, 0.0], [3.0, 4.0]]), [0, 1]
-    assert AROWClassifier().partial_fit(X, y, classes=[0, 1], sample_weight=[0.0, 1.0]).scale_ == 4.0
-    assert AROWClassifier(class_weight={0: 0.0}).partial_fit(X, y, classes=[0, 1]).scale_ == 4.0
-    assert AROWClassifier(class_weight={0: 0.0}, shuffle=False).fit(np.tile(X, (2, 1)), y * 2).scale_ == 4.0
-
-
-def test_a_model_without_units_yet_learns_on_after_pickle_and_file(tmp_path):
-    X, targets = problem(2)
-    y, zeros = targets["multiclass"], np.zeros((3, X.shape[1]))
-    for cls in (AROWClassifier, PassiveAggressiveClassifier, onlinecls.SCWClassifier, onlinecls.DualAscentClassifier,
-                onlinecls.MultiplicativePassiveAggressiveClassifier):
-        whole = cls().partial_fit(np.vstack([zeros, X]), np.append([0, 1, 2], y), classes=[0, 1, 2])
-        begun = cls().partial_fit(zeros, [0, 1, 2], classes=[0, 1, 2])
-        begun.save(tmp_path / "model")
-        for copy in (pickle.loads(pickle.dumps(begun)), onlinecls.load(tmp_path / "model"),
-                     onlinecls.load(tmp_path / "model", mmap=True)):
-            assert fingerprint(copy.partial_fit(X, y)) == fingerprint(whole)
-        assert np.isnan(begun.scale_)
-
-
 def test_fit_counts_its_epochs_as_no_new_evidence():
     X, targets = problem(3)
-    y = targets["binary"]
+    X, y = X[7:], targets["binary"][7:]
     passed = AROWClassifier().partial_fit(np.vstack([0.0 * X[:2], X]), np.append([0, 1], y))
     for n_zeros in (2, 16, 20):
         Z, labels = np.vstack([np.zeros((n_zeros, X.shape[1])), X]), np.append(np.arange(n_zeros) % 2, y)
@@ -122,21 +136,15 @@ def test_fit_counts_its_epochs_as_no_new_evidence():
     often = AROWClassifier(max_iter=7, tol=None, random_state=0).fit(X, y)
     assert often.r_ == 7.0 * AROWClassifier().partial_fit(X, y).r_
     assert often.partial_fit(X, y).r_ == 7.0 * passed.r_ * (often.scale_ / passed.scale_) ** 2
-    evenly = onlinecls.AROWRegressor(max_iter=7, tol=None, shuffle=False, covariance="full").fit(X, targets["regression"])
-    single = onlinecls.AROWRegressor(covariance="full").partial_fit(X, targets["regression"])
+    evenly = onlinecls.AROWRegressor(max_iter=7, tol=None, shuffle=False, covariance="full").fit(X, y)
+    single = onlinecls.AROWRegressor(covariance="full").partial_fit(X, y)
     np.testing.assert_allclose(evenly.coef_, single.coef_, atol=1e-9)  # least squares: seven times the rows, seven times r
-
-
-def test_parameters_that_are_numbers_do_not_scale_with_the_rows():
-    X, targets = problem(4)
-    given = AROWClassifier(r=0.1, intercept_scaling=1.0).partial_fit(64.0 * X, targets["binary"])
-    assert (given.r_, given.intercept_scaling_) == (0.1, 1.0)
-    assert not np.array_equal(given.coef_, AROWClassifier().partial_fit(64.0 * X, targets["binary"]).coef_)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_rows_near_the_end_of_the_range_are_learnt(dtype):
     X, targets = problem(5)
+    X /= np.resize(LENGTHS, len(X))[:, None]
     largest = float(np.finfo(dtype).maxexp)
     for cls in CLASSIFIERS:
         for k in (0.4, -0.4, 0.95, -0.95):
@@ -144,3 +152,95 @@ def test_rows_near_the_end_of_the_range_are_learnt(dtype):
                 Z = np.ldexp(X, int(k * largest)).astype(dtype)
             learner = cls().partial_fit(Z, targets["binary"])
             assert np.isfinite(learner.coef_).all() and np.isfinite(learner.decision_function(X.astype(dtype))).all()
+
+
+# --- while a model is young ----------------------------------------------------------------------------------------------------
+
+
+def test_counts_of_mistakes_and_losses_are_those_of_the_first_time():
+    """Rows that are learnt again are not counted again; probabilities are calibrated by the scores before the rows were known."""
+    X, y = problem(0, n=16)[0], problem(0, n=16)[1]["binary"]
+    learner, wrong = AROWClassifier(probability=True), 0
+    for t in range(16):
+        wrong += (learner.predict(X[t : t + 1])[0] if t else 0) != y[t]
+        learner.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1])
+    assert (learner.n_mistakes_, learner.t_) == (wrong, 16)
+    explicit = AROWClassifier(r=learner.r_, intercept_scaling=learner.intercept_scaling_, probability=True)
+    explicit.partial_fit(X, y, classes=[0, 1])
+    assert learner.n_updates_ == explicit.n_updates_  # (of the steps that made the model)
+    assert not np.array_equal(learner._state.calibration, explicit._state.calibration)
+    assert learner._state.counters[COUNTERS["loss"]] != explicit._state.counters[COUNTERS["loss"]]
+
+
+def test_models_with_explicit_numbers_are_never_young():
+    X, y = problem()[0], problem()[1]["binary"]
+    for params in ({"r": 0.1, "intercept_scaling": 1.0}, {"r": 0.1, "fit_intercept": False}):
+        assert AROWClassifier(**params).partial_fit(X[2:4], y[2:4], classes=[0, 1])._state.youth is None
+    given = AROWClassifier(r=0.1, intercept_scaling=1.0).partial_fit(64.0 * X, y)
+    assert (given.r_, given.intercept_scaling_) == (0.1, 1.0)
+    assert not np.array_equal(given.coef_, AROWClassifier().partial_fit(64.0 * X, y).coef_)
+
+
+def test_fit_and_merging_end_youth():
+    X, y = problem()[0], problem()[1]["binary"]
+    X[:6] *= 32.0
+    assert AROWClassifier().fit(X[:6], y[:6])._state.youth is None
+    young, old = AROWClassifier().partial_fit(X[:6], y[:6]), AROWClassifier().partial_fit(X[6:], y[6:])
+    in_its_units = AROWClassifier(r=old.r_, intercept_scaling=old.intercept_scaling_).partial_fit(X[:6], y[:6])
+    assert young.scale_ != old.scale_ == onlinecls.merge([old, young]).scale_
+    assert onlinecls.merge([old, young])._state.youth is None
+    given = AROWClassifier(r=old.r_, intercept_scaling=old.intercept_scaling_).partial_fit(X[6:], y[6:])
+    assert_array_equal(onlinecls.merge([old, young]).coef_, onlinecls.merge([given, in_its_units]).coef_)
+
+
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals are for the main thread")
+def test_ctrl_c_while_rows_are_learnt_again_is_made_good_by_the_next_call(monkeypatch):
+    X, y = problem()[0], problem()[1]["binary"]
+    learner = AROWClassifier(average=True).partial_fit(X[:3], y[:3], classes=[0, 1])
+    learn_again = AROWClassifier._learn_again
+
+    def interrupted(twin, *arguments):
+        learn_again(twin, *arguments)
+        signal.raise_signal(signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AROWClassifier, "_learn_again", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            learner.partial_fit(X[3:], y[3:])
+    rows = learner.t_
+    assert 3 < rows < 16
+    again = pickle.loads(pickle.dumps(learner))
+    whole = AROWClassifier(average=True).partial_fit(X, y, classes=[0, 1])
+    for each in (learner, again):
+        assert fingerprint(each.partial_fit(X[rows:], y[rows:])) == fingerprint(whole)
+
+
+def test_small_calls_go_the_long_way_until_youth_ends():
+    X, y = problem()[0], problem()[1]["binary"]
+    learner = AROWClassifier()
+    for t in range(20):
+        learner.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1])
+        taken = learner._state.try_partial_fit(learner.__dict__, X[:0], y[:0], None, None)
+        assert (learner._state.youth is None) == (t >= 15) and (t >= 15 or not taken)
+
+
+@pytest.mark.parametrize("cls", MERGED)
+def test_rows_that_hide_a_column_or_leave_the_units_are_named_once(cls):
+    """`fine` are other rows, of which nothing is said: too few to tell, of one column, or within the range."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    y, year = (X[:, 0] > 0.0) * 1, np.column_stack([X, np.full(40, 2024.0)])
+    ranges = r"rows should have lengths between 3e-48 and 4e\+47"
+    for rows, said, fine in (
+        (year, r"columns should be of like size, got column 3 .*StandardScaler", (X, year[:15], year[:, 3:])),
+        (X * 1e-100, ranges, (X * 1e-30,)), (X * 1e200, ranges, (X * 1e30,)),
+    ):
+        for learn in (lambda made, Z: made.partial_fit(Z[:9], y[:9]).partial_fit(Z[9:], y[9 : len(Z)]),
+                      lambda made, Z: made.fit(Z, y[: len(Z)])):
+            with pytest.warns(UserWarning, match=f"{cls.__name__}: {said}"):
+                made = learn(cls(), rows)
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")
+                made.partial_fit(rows, y)
+                for others in fine:
+                    learn(cls(), others)

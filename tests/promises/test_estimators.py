@@ -400,13 +400,6 @@ def test_public_names_and_modules_load_when_asked_for():
     assert kinds == expected
 
 
-def test_dual_averaging_scores_a_row_by_the_rounds_before_it():
-    """w = eta0 soft(z, l1 t)/(delta + sqrt(G)), t the rounds consumed: 1.5 (1 - 0.3) = 1.05 is margin enough for row 2."""
-    learner = onlinecls.AdaGradClassifier(1.5, update="dual_averaging", l1=0.3, delta=1e-9, fit_intercept=False)
-    learner.partial_fit([[1.0], [1.0]], [1, 1], classes=[0, 1])
-    assert learner.n_updates_ == 1 and learner.coef_[0, 0] == pytest.approx(1.5 * 0.4)
-
-
 def test_a_subclass_may_have_a_constructor_of_its_own():
     class Mine(onlinecls.AROWClassifier):
         def __init__(self, r=0.2, *, extra=1):

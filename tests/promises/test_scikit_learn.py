@@ -120,15 +120,6 @@ def test_a_grid_search_finds_parameters_alone_and_in_a_pipeline(problem):
     assert search.fit(X, y).best_estimator_.predict(X).shape == (300,)
 
 
-@beyond_loss_tol
-@pytest.mark.parametrize("estimator", [cls() for cls in CLASSIFIERS] + VARIANTS, ids=str)
-def test_a_clone_has_the_parameters_and_not_the_model(estimator, problem):
-    X, y = problem
-    copy = clone(estimator.fit(X, y))
-    assert copy.get_params() == estimator.get_params() and not copy.__sklearn_is_fitted__()
-    assert (copy.set_params(random_state=0).fit(X, y).coef_ == clone(copy).fit(X, y).coef_).all()
-
-
 def test_ovr_is_scikit_learn_s_one_vs_rest_of_binary_learners(problem):
     X, y = problem
     learner = OneVsRestClassifier(onlinecls.AROWClassifier())
