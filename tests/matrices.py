@@ -63,6 +63,22 @@ def coo(X):
     return sparse.coo_matrix(X)
 
 
+def dia(X):
+    return sparse.dia_matrix(X)
+
+
+def bsr(X):
+    return sparse.bsr_array(X)
+
+
+def lil(X):
+    return sparse.lil_array(X)
+
+
+def dok(X):
+    return sparse.dok_matrix(X)
+
+
 def raw_csr(X, data, indices, indptr):
     """Return a CSR matrix of just these arrays: nothing is sorted, summed or dropped."""
     csr = sparse.csr_matrix(X.shape, dtype=X.dtype)
@@ -108,6 +124,17 @@ def dense_strided(X):
     return wide[:, ::2]
 
 
+def dense_unaligned(X):
+    moved = np.empty(X.nbytes + 1, np.uint8)[1:].view(X.dtype).reshape(X.shape)
+    moved[...] = X
+    return moved
+
+
+def dense_swapped(X):
+    """Return the numbers with their bytes in the other order."""
+    return X.astype(X.dtype.newbyteorder())
+
+
 def list_of_lists(X):
     """Lists of NumPy scalars, which carry the dtype; Python's own floats would make it float64."""
     return [list(row) for row in X]
@@ -116,8 +143,8 @@ def list_of_lists(X):
 MATRIX_KINDS = {
     kind.__name__: kind
     for kind in (
-        csr32, csr64, csr_array, csr_unsorted, csr_duplicates, csr_explicit_zeros, csr_read_only, csc, coo,
-        dense_c, dense_f, dense_read_only, dense_memmap, dense_strided, list_of_lists,
+        csr32, csr64, csr_array, csr_unsorted, csr_duplicates, csr_explicit_zeros, csr_read_only, csc, coo, dia, bsr, lil, dok,
+        dense_c, dense_f, dense_read_only, dense_memmap, dense_strided, dense_unaligned, dense_swapped, list_of_lists,
     )
 }
 

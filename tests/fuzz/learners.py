@@ -11,15 +11,13 @@ import warnings
 import numpy as np
 from algorithms import LEARNERS
 from internals import stored
+from matrices import MATRIX_KINDS, dense_unaligned
 from scipy import sparse
 from states import fingerprint, is_finite
 
 from fuzz.mutation import FLOATS, NUMBERS, chance, one_of
 
-KINDS = [
-    "csr", "csr64", "unsorted", "zeros", "csc", "coo", "dia", "lil", "bsr", "dok", "dense", "fortran", "strided", "unaligned",
-    "swapped", "list", "object", "memmap", "read_only",
-]
+KINDS = [name for name in MATRIX_KINDS if name != "csr_duplicates"]  # (half of the smallest number is none)
 DTYPES = ["f8", "f8", "f4", "f2", "i8", "i4", "u1", "?", ">f8", ">f4", "g", "c16"]
 SLOW = {"forel": 12, "kernel": 20}  # rows at most: what a row costs grows with their number
 REFUSED = "refused"
@@ -41,51 +39,6 @@ def numbers(draw, shape, rows):
         X = np.round(X * 3)
     if rows != "any" and chance(draw, 0.9):
         X = np.abs(X) if rows == "positive" else np.minimum(np.abs(X), 1.0)
-    return X
-
-
-def unaligned(array):
-    moved = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
-    moved[...] = array
-    return moved
-
-
-def as_kind(draw, X, kind):
-    """The rows in another kind of matrix."""
-    if kind in ("csr", "csr64", "unsorted", "zeros"):
-        csr = sparse.csr_matrix(X)
-        if kind == "zeros":
-            csr = sparse.csr_matrix(X.shape, dtype=X.dtype)
-            n, d = X.shape
-            csr.data, csr.indices = X.ravel().copy(), np.tile(np.arange(d, dtype=np.int32), n)
-            csr.indptr = (np.arange(n + 1) * d).astype(np.int32)
-        if kind == "csr64":
-            csr.indices, csr.indptr = csr.indices.astype(np.int64), csr.indptr.astype(np.int64)
-        if kind == "unsorted":
-            row = np.repeat(np.arange(X.shape[0]), np.diff(csr.indptr))
-            order = np.lexsort((-csr.indices, row))
-            csr.data, csr.indices = csr.data[order], csr.indices[order]
-        return csr
-    if kind in ("csc", "coo", "dia", "lil", "bsr", "dok"):
-        return getattr(sparse, f"{kind}_{one_of(draw, ['matrix', 'array'])}")(X)
-    if kind == "strided":
-        wide = np.full((X.shape[0], 2 * X.shape[1]), X.dtype.type(1), X.dtype)
-        wide[:, ::2] = X
-        return wide[:, ::2]
-    return {
-        "dense": lambda: X,
-        "fortran": lambda: np.asfortranarray(X),
-        "unaligned": lambda: unaligned(X),
-        "swapped": lambda: X.astype(X.dtype.newbyteorder()),
-        "list": lambda: X.tolist(),
-        "object": lambda: X.astype(object),
-        "memmap": lambda: np.array(X),
-        "read_only": lambda: _locked(X.copy()),
-    }[kind]()
-
-
-def _locked(X):
-    X.flags.writeable = False
     return X
 
 
@@ -159,7 +112,8 @@ def _forged_array(draw, array, shape):
             return array.astype(one_of(draw, ["i1", "i2", "u8", "f8", "f2", "c8", "?", ">i4", "i8"]))
     if kind == 9:
         return np.repeat(array, 2, axis=0)[::2]
-    return one_of(draw, [np.random.RandomState(0).permutation(array), unaligned(array) if array.dtype.kind in "iuf" else array])
+    moved = dense_unaligned(array) if array.dtype.kind in "iuf" else array
+    return one_of(draw, [np.random.RandomState(0).permutation(array), moved])
 
 
 # --- cases ---------------------------------------------------------------------------------------------------------------------
@@ -213,9 +167,9 @@ def make(draw):
             X = (np.clip(np.nan_to_num(X), 0, 200) if dtype.kind in "iub?" else X).astype(dtype)
             kind = one_of(draw, KINDS)
             try:
-                given = as_kind(draw, X, kind)
+                given = MATRIX_KINDS[kind](X)
             except Exception:  # scipy knows no half floats, say
-                given, kind = X, "dense"
+                given, kind = X, "dense_c"
             if chance(draw, 0.35):
                 given, known = forge(draw, given)
         weights = None
@@ -245,14 +199,13 @@ def whose(error, spec):
 
 def check(case):
     spec, options, steps = case
+    warnings.simplefilter("ignore", UserWarning)  # (a column vector as labels)
     learner, twin, came, followed = spec(**options), spec(**options), "learnt", True
     for call, kind, X, rows, y, weights, classes in steps:
         before = fingerprint(learner)
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # a column vector as labels
-                largest = np.inf if rows is None else np.abs(rows.astype(complex)).max(initial=0.0)
-                learner = act(learner, spec, call, X, y, weights, classes, largest)
+            largest = np.inf if rows is None else np.abs(rows.astype(complex)).max(initial=0.0)
+            learner = act(learner, spec, call, X, y, weights, classes, largest)
         except (ValueError, TypeError) as error:
             assert whose(error, spec), f"whose error is this: {error!r}"
             came = REFUSED

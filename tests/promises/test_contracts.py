@@ -33,7 +33,8 @@ def checks_of_estimators():
 @pytest.mark.filterwarnings("ignore:.*are biased towards the last rows")
 @pytest.mark.parametrize("check, estimator, learners", checks_of_estimators())
 def test_every_learner_keeps_each_contract(check, estimator, learners):
-    within(learner=learners)(check)()
+    with np.errstate(all="raise"):  # (numpy's error state is the caller's: no call may depend on it)
+        within(learner=learners)(check)()
 
 
 # --- 1. storage ----------------------------------------------------------------------------------------------------------------
@@ -81,18 +82,14 @@ def test_rows_are_read_where_they_are():
     assert np.shares_memory(internals.read_rows("", csr, None).indices, csr.indices)
 
 
-def test_input_is_never_written_to():
+@pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
+def test_input_is_never_written_to(kind):
     X, y = continuous_problem(60, 6, seed=19, n_classes=3)
-    weights, classes = np.random.default_rng(0).random(60), np.arange(3)
-    for kind in MATRIX_KINDS.values():
-        rows = kind(X)
-        names = {"csr": ["data", "indices", "indptr"], "csc": ["data", "indices", "indptr"], "coo": ["data", "row", "col"]}
-        arrays = [getattr(rows, name) for name in names[rows.format]] if sparse.issparse(rows) else [np.asarray(rows)]
-        given = [*arrays, y, weights, classes]
-        before = [array.copy() for array in given]
-        onlinecls.AROWClassifier().partial_fit(rows, y, classes, weights).predict(rows)
-        onlinecls.AROWClassifier(max_iter=2).fit(rows, y, sample_weight=weights)
-        assert all((a == b).all() for a, b in zip(given, before, strict=True))
+    given = kind(X), y, np.arange(3), np.random.default_rng(0).random(60)
+    before = pickle.dumps(given)
+    onlinecls.AROWClassifier().partial_fit(*given).predict(given[0])
+    onlinecls.AROWClassifier(max_iter=2).fit(given[0], y, sample_weight=given[3])
+    assert pickle.dumps(given) == before
 
 
 # --- 2. chunking ---------------------------------------------------------------------------------------------------------------

@@ -175,19 +175,6 @@ def test_other_sparse_formats_are_checked_before_scipy_converts_them():
         refused_everywhere("Perceptron: X must be a valid sparse matrix, got ", bad, begins=True)
 
 
-@pytest.mark.parametrize("kind", ["coo", "csc", "bsr", "lil", "dok", "dia"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, bool])
-def test_every_format_learns_as_csr_does_and_stays_as_it_was(kind, dtype):
-    csr, twin = sparse.csr_matrix(X.astype(dtype)), LEARNER()
-    twin.partial_fit(csr, Y)
-    for family in ("matrix", "array"):
-        other = getattr(sparse, f"{kind}_{family}")(csr)
-        parts = {name: part.copy() for name, part in vars(other).items() if isinstance(part, np.ndarray)}
-        assert fingerprint(LEARNER().partial_fit(other, Y)) == fingerprint(twin)
-        for name, part in parts.items():
-            assert vars(other)[name].dtype == part.dtype and vars(other)[name].tolist() == part.tolist()
-
-
 def test_diagonals_beyond_the_matrix_hold_nothing():
     """scipy takes such offsets; one near -2**63 made its conversion write outside its arrays."""
     dia = sparse.dia_matrix((np.ones((3, 3)), [0, 7, -7]), shape=(4, 3))

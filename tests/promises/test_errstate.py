@@ -1,67 +1,18 @@
-"""numpy's error state is the caller's: under np.errstate(all="raise") no call raises a FloatingPointError, whatever the units."""
+"""numpy's error state is the caller's: under np.errstate(all="raise") no call raises a FloatingPointError, whatever the units.
+(Learners by themselves: test_contracts.py, contracts.check_hostile_numbers_leave_a_finite_model.)"""
 
 import io
-import pickle
 from contextlib import suppress
 
 import numpy as np
 import pytest
-from algorithms import LEARNERS
-from scipy.sparse import csr_matrix
 
-from onlinecls import AROWRegressor, CommitteeClassifier, load, make_stream_pipeline, merge, progressive_validation
+from onlinecls import AROWRegressor, CommitteeClassifier, make_stream_pipeline, merge, progressive_validation
 from onlinecls.measures import ClassificationMeasures, DriftAlarm, ErrorComparison, ErrorRace, RegressionMeasures
 from onlinecls.tables import TableVectorizer
 
 SCALES = (1e-300, 1e-160, 1e-39, 1.0, 1e37, 1e149, 1e300)
-ALL, SOME = slice(None), slice(0, 2)
-#: Units, the columns that are in them, and the dtype.
-UNITS = [(1e-300, ALL, "float64"), (1e-160, SOME, "float64"), (1e-39, ALL, "float32"), (1.0, ALL, "float32"),
-         (1e37, SOME, "float32"), (1e149, SOME, "float64"), (1e300, ALL, "float64")]
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
-
-
-def every_call(make, X, y, weights):
-    """Make each call that a user may; those that are refused with a ValueError have to be refused without numpy's error too."""
-    learner, other = make(), make()
-    with suppress(ValueError):
-        learner.fit(X, y)
-    for model in (learner, other) if not learner.__sklearn_is_fitted__() else (learner, other.partial_fit(X[:9], y[:9])):
-        with suppress(ValueError):
-            model.partial_fit(X, y, sample_weight=weights)
-            model.partial_fit(X[:1], y[:1])
-    if not other.__sklearn_is_fitted__():
-        return
-    for name in ("decision_function", "predict", "predict_proba", "predict_log_proba", "score_samples"):
-        if hasattr(other, name):
-            getattr(other, name)(X)
-            getattr(other, name)(csr_matrix(X[:1]))
-    for name, arguments in (("predict", (X, True)), ("decision_function", (X, True)), ("score", (X, y))):
-        with suppress(AttributeError, TypeError, ValueError):
-            getattr(other, name)(*arguments)
-    for name in ("coef_", "intercept_", "covariance_", "center_", "offset_", "members_", "member_weights_", "dual_coef_"):
-        with suppress(AttributeError, ValueError):
-            getattr(other, name)
-    with suppress(ValueError):
-        merge([other, pickle.loads(pickle.dumps(learner))])
-    file = io.BytesIO()
-    with suppress(ValueError):
-        other.save(file)
-        load(io.BytesIO(file.getvalue())).partial_fit(X[:5], y[:5])
-    with suppress(ValueError, TypeError):
-        progressive_validation(make(), (X, y), every=20)
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_learners_of_rows_in_any_units(learner):
-    weights = np.r_[1e-300, 1e-30, np.ones(15), 2.0, 1e30, 0.0]
-    make = lambda: learner(max_iter=1) if learner.offers("max_iter") else learner()  # noqa: E731
-    for scale, columns, dtype in UNITS:
-        X, y = learner.problem(len(weights), dtype=dtype)
-        X[:, columns] *= np.dtype(dtype).type(scale)
-        X = np.clip(X, np.finfo(dtype).min, np.finfo(dtype).max)
-        with np.errstate(all="raise"):
-            every_call(make, X, y if learner.is_classifier else y * scale, weights)
 
 
 @pytest.mark.parametrize("scale", SCALES[:-1])  # (a table's numbers are within 1e150)

@@ -23,11 +23,17 @@ both_constructions = within(multi_class=["crammer_singer", "ovr"])
 every_second_order = each_estimator(case=SECOND_ORDER)
 
 
-def rows_in_turn(learner, X, y, classes):
-    """(x, label) of each row, just after it has been learnt."""
-    for i, (x, label) in enumerate(zip(X, y, strict=True)):
-        learner.partial_fit(x[None], [label], classes=classes if i == 0 else None)
-        yield x, label
+def steps(learner, X, y, classes=(-1, 1)):
+    """Yield each row that is not all zeros, (margin, weights, variances) before and after it, and whether it was an update."""
+
+    def read(x, label):
+        return margin(learner, x, label), learner.coef_.copy(), np.copy(getattr(learner, "covariance_", 0.0))
+
+    learner.partial_fit(X[:0], y[:0], classes=classes)
+    for x, label in zip(X[X.any(axis=1)], y[X.any(axis=1)], strict=True):
+        before, n_updates = read(x, label), learner.n_updates_
+        learner.partial_fit(x[None], [label])
+        yield x, label, before, read(x, label), learner.n_updates_ > n_updates
 
 
 def margin(learner, x, label):
@@ -52,19 +58,12 @@ def one_nonzero_rows(n, d, seed):
 
 def test_pa_changes_nothing_on_a_row_of_margin_one_and_no_more_than_needed_on_others():
     X, y = continuous_problem(200, 13, seed=31)
-    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False).partial_fit(
-        X[:1], y[:1], classes=[-1, 1]
-    )
-    for x, label in zip(X[1:], y[1:], strict=True):
-        before, satisfied = learner.coef_.copy(), margin(learner, x, label) >= 1.0
-        learner.partial_fit(x[None], [label])
-        moved = np.linalg.norm(learner.coef_ - before)
-        if satisfied or not x.any():
-            assert moved == 0.0
-        else:  # the distance from the half space of margin >= 1: the shortest way there
-            expected = (1.0 - label * (before @ x)[0]) / np.linalg.norm(x)
-            assert_allclose(moved, expected, rtol=1e-9)
-            assert_allclose(margin(learner, x, label), 1.0, atol=1e-12)
+    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False)
+    for x, _, (m, w, _), (m_after, w_after, _), updated in steps(learner, X, y):
+        assert updated == (m < 1.0)
+        # the distance from the half space of margin >= 1: the shortest way there
+        assert_allclose(np.linalg.norm(w_after - w), max(1.0 - m, 0.0) / np.linalg.norm(x), rtol=1e-9)
+        assert not updated or abs(m_after - 1.0) < 1e-12
 
 
 def test_crammer_singer_pa_parts_the_true_class_and_its_rival_by_one():
@@ -84,19 +83,12 @@ def test_crammer_singer_pa_parts_the_true_class_and_its_rival_by_one():
 @within(C=[0.01, 0.3])
 def test_pa1_never_steps_further_than_c_and_pa2_leaves_what_c_says(C):
     X, y = continuous_problem(200, 13, seed=34)
-    pa1 = onlinecls.PassiveAggressiveClassifier(C, fit_intercept=False).partial_fit(X[:1], y[:1], classes=[-1, 1])
-    pa2 = onlinecls.PassiveAggressiveClassifier(C, loss="squared_hinge", fit_intercept=False).partial_fit(
-        X[:1], y[:1], classes=[-1, 1]
-    )
-    for x, label in zip(X[1:], y[1:], strict=True):
-        if not x.any():
-            continue
-        old1, loss2 = pa1.coef_.copy(), max(0.0, 1.0 - margin(pa2, x, label))
-        pa1.partial_fit(x[None], [label])
-        pa2.partial_fit(x[None], [label])
-        assert np.linalg.norm(pa1.coef_ - old1) <= C * np.linalg.norm(x) * (1 + 1e-12)
-        left = loss2 * (1 - (x @ x) / (x @ x + 1 / (2 * C)))  # 1 - m after the step
-        assert loss2 == 0.0 or abs(1.0 - margin(pa2, x, label) - left) < 1e-12
+    for x, _, (_, w, _), (_, w_after, _), _ in steps(onlinecls.PassiveAggressiveClassifier(C, fit_intercept=False), X, y):
+        assert np.linalg.norm(w_after - w) <= C * np.linalg.norm(x) * (1 + 1e-12)
+    pa2 = onlinecls.PassiveAggressiveClassifier(C, loss="squared_hinge", fit_intercept=False)
+    for x, _, (m, *_), (m_after, *_), updated in steps(pa2, X, y):
+        left = max(0.0, 1.0 - m) * (1 - (x @ x) / (x @ x + 1 / (2 * C)))  # 1 - m after the step
+        assert updated == (m < 1.0) and (not updated or abs(1.0 - m_after - left) < 1e-12)
 
 
 # --- second order --------------------------------------------------------------------------------------------------------------
@@ -134,12 +126,9 @@ def test_variances_stay_positive_over_thousands_of_noisy_float32_rows(case, n_cl
 def test_scw1_never_steps_further_than_c(C):
     X, y = continuous_problem(200, 13, seed=61)
     learner, capped = onlinecls.SCWClassifier(C, eta=0.9, initial_variance=1.0, fit_intercept=False), 0
-    learner.partial_fit(X[:0], y[:0], classes=[-1, 1])
-    for x, label in zip(X, y, strict=True):
-        old, sigma = learner.coef_[0].copy(), learner.covariance_[0].copy()
-        learner.partial_fit(x[None], [label])
-        along = label * sigma * x
-        alpha = (learner.coef_[0] - old) @ along / max(along @ along, 1e-300)
+    for x, label, (_, w, sigma), (_, w_after, _), _ in steps(learner, X, y):
+        along = label * sigma[0] * x
+        alpha = (w_after - w)[0] @ along / max(along @ along, 1e-300)
         assert -1e-12 <= alpha <= C * (1 + 1e-9)
         capped += alpha > C * (1 - 1e-9)
     assert capped > 10 or C == 3.0
@@ -148,15 +137,12 @@ def test_scw1_never_steps_further_than_c(C):
 @within(b=[0.5, 3.0, 50.0])
 def test_narow_leaves_a_row_the_variance_one_over_b(b):
     X, y = one_nonzero_rows(300, 6, seed=42)
+    changes = 0
     learner = onlinecls.NAROWClassifier(b, initial_variance=1.0, fit_intercept=False)
-    before, changes = np.ones((1, 6)), 0
-    for x, label in rows_in_turn(learner, X, y, [-1, 1]):
-        if (learner.covariance_ != before).any():
-            assert_allclose((x**2 @ learner.covariance_[0]).item(), 1.0 / b, rtol=1e-12)
-            changes += 1
-        elif learner.n_updates_ and label:
-            assert (before == learner.covariance_).all()
-        before = learner.covariance_.copy()
+    for x, _, (_, _, sigma), (_, _, sigma_after), updated in steps(learner, X, y):
+        if (sigma_after != sigma).any():
+            assert_allclose((x**2 @ sigma_after[0]).item(), 1.0 / b, rtol=1e-12)
+            changes += updated
     assert changes > 0
 
 
@@ -164,13 +150,13 @@ def test_narow_leaves_a_row_the_variance_one_over_b(b):
 def test_arow_leaves_the_compromise_that_r_says(r):
     """On one-non-zero rows: m+ = m + (1 - m) v/(v + r) and x'Sigma x+ = v r/(v + r)."""
     X, y = one_nonzero_rows(200, 6, seed=44)
-    learner = onlinecls.AROWClassifier(r, fit_intercept=False).partial_fit(X[:1], y[:1], classes=[-1, 1])
-    for x, label in zip(X[1:], y[1:], strict=True):
-        m, v = margin(learner, x, label), (x**2 @ learner.covariance_[0]).item()
-        learner.partial_fit(x[None], [label])
-        if m < 1.0:
-            assert_allclose(margin(learner, x, label), m + (1 - m) * v / (v + r), rtol=1e-10, atol=1e-13)
-            assert_allclose((x**2 @ learner.covariance_[0]).item(), v * r / (v + r), rtol=1e-10)
+    learner = onlinecls.AROWClassifier(r, fit_intercept=False)
+    for x, _, (m, _, sigma), (m_after, _, sigma_after), updated in steps(learner, X, y):
+        v = (x**2 @ sigma[0]).item()
+        assert updated == (m < 1.0)
+        if updated:
+            assert_allclose(m_after, m + (1 - m) * v / (v + r), rtol=1e-10, atol=1e-13)
+            assert_allclose((x**2 @ sigma_after[0]).item(), v * r / (v + r), rtol=1e-10)
 
 
 @within(aggressive=[False, True])
@@ -178,13 +164,12 @@ def test_sop_is_the_sum_of_its_rows_in_the_metric_of_its_rows(aggressive):
     """Sigma^-1 = I + sum x x'/r over the update rows, on the diagonal, and w = Sigma times the sum of y x."""
     X, y = continuous_problem(200, 13, seed=47)
     learner = onlinecls.SecondOrderPerceptron(0.7, aggressive=aggressive, initial_variance=1.0, fit_intercept=False)
-    precision, theta, updates = np.ones(13), np.zeros(13), 0
-    for x, label in rows_in_turn(learner, X, y, [-1, 1]):
-        if learner.n_updates_ > updates:
-            precision, theta, updates = precision + x**2 / 0.7, theta + label * x, learner.n_updates_
-        assert_allclose(learner.covariance_[0], 1.0 / precision, rtol=1e-10)
-        assert_allclose(learner.coef_[0], theta / precision, rtol=1e-10, atol=1e-13)
-    assert 0 < updates < 200
+    precision, theta = np.ones(13), np.zeros(13)
+    for x, label, _, (_, w, sigma), updated in steps(learner, X, y):
+        precision, theta = precision + updated * x**2 / 0.7, theta + updated * label * x
+        assert_allclose(sigma[0], 1.0 / precision, rtol=1e-10)
+        assert_allclose(w[0], theta / precision, rtol=1e-10, atol=1e-13)
+    assert 0 < learner.n_updates_ < 192
 
 
 # --- AdaGrad -------------------------------------------------------------------------------------------------------------------
@@ -228,17 +213,12 @@ def test_cw_in_float32_follows_float64_at_every_scale(variant, scale):
 def test_pa_steps_as_it_says_or_says_that_it_did_not(scale, dtype):
     """An update that the dtype cannot hold is skipped and counted as such, never counted as an update that was none."""
     X, y = continuous_problem(60, 6, seed=57)
-    X = (X * scale).astype(dtype)
-    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False).partial_fit(
-        X[:0], y[:0], classes=[-1, 1]
-    )
-    for x, label in zip(X, y, strict=True):
-        counts = learner.n_updates_, learner.n_skipped_
-        learner.partial_fit(x[None], [label])
-        if learner.n_updates_ > counts[0]:
-            assert_allclose(margin(learner, x, label), 1.0, rtol=1e-5 if dtype == "float32" else 1e-12)
-        elif x.any() and learner.n_skipped_ == counts[1]:
-            assert margin(learner, x, label) >= 1.0
+    learner, skipped = onlinecls.PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False), 0
+    for _, _, _, (m, *_), updated in steps(learner, (X * scale).astype(dtype), y):
+        if updated:
+            assert_allclose(m, 1.0, rtol=1e-5 if dtype == "float32" else 1e-12)
+        assert updated or learner.n_skipped_ > skipped or m >= 1.0
+        skipped = learner.n_skipped_
 
 
 @within(forgetting=[0.0, 1e-3])
