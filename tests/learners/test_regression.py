@@ -1,7 +1,6 @@
 """Regressors: the kernel against the slow twin and the algorithms' definitions. (Their contracts: contracts.py.)"""
 
 import re
-import warnings
 
 import numpy as np
 import pytest
@@ -55,27 +54,13 @@ def assert_same_model(learner, twin, dtype):
 
 
 @both_dtypes
+@within(form=[{"fit_intercept": False}, {"fit_intercept": True, "intercept_scaling": 0.5}])
 @every_case
-def test_weights_and_errors_equal_the_slow_twin(case, dtype):
-    X, y = problem(150, 13, seed=0, dtype=dtype)
-    learner = case.estimator(fit_intercept=False).partial_fit(csr32(X), y)
-    assert_same_model(learner, case.regression(X, y), dtype)
-
-
-@both_dtypes
-@every_case
-def test_weights_with_an_intercept_equal_the_slow_twin(case, dtype):
-    X, y = problem(150, 13, seed=1, dtype=dtype)
-    learner = case.estimator(intercept_scaling=0.5).partial_fit(X, y)
-    assert_same_model(learner, case.regression(X, y, fit_intercept=True, intercept_scaling=0.5), dtype)
-
-
-@every_case
-def test_weighted_rows_equal_the_slow_twin(case):
-    X, y = problem(200, 13, seed=2)
-    weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=200)
-    learner = case.estimator(fit_intercept=False).partial_fit(X, y, sample_weight=weights)
-    assert_same_model(learner, case.regression(X, y, weights=weights), "float64")
+def test_weights_and_errors_equal_the_slow_twin(case, form, dtype):
+    X, y = problem(100, 13, seed=0, dtype=dtype)
+    for weights in (None, np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=100)):
+        learner = case.estimator(**form).partial_fit(csr32(X), y, sample_weight=weights)
+        assert_same_model(learner, case.regression(X, y, weights=weights, **form), dtype)
 
 
 # --- definitions --------------------------------------------------------------------------------------------------------------
@@ -109,21 +94,6 @@ def test_a_residual_of_zero_moves_no_weight_but_narrows_variances():
     learner = AROWRegressor(1.0, fit_intercept=False).partial_fit([[1.0, 0.0], [1.0, 0.0]], [0.0, 0.0])
     assert learner.coef_.tolist() == [0.0, 0.0] and learner.covariance_.tolist() == [1 / 3, 1.0]
     assert (learner.n_updates_, learner.t_, learner.progressive_mse_) == (2, 2, 0.0)
-
-
-def test_pa_equals_scikit_learn_s_without_an_intercept():
-    linear_model = pytest.importorskip("sklearn.linear_model", reason="scikit-learn is not installed")
-    if not hasattr(linear_model, "PassiveAggressiveRegressor"):
-        pytest.skip("this scikit-learn has no PassiveAggressiveRegressor any more")
-    X, y = problem(200, 9, seed=11)
-    X = X[X.any(axis=1)]
-    y = y[: len(X)]
-    for loss in ("epsilon_insensitive", "squared_epsilon_insensitive"):
-        params = {"C": 0.1, "epsilon": 0.2, "loss": loss, "fit_intercept": False, "shuffle": False, "max_iter": 1, "tol": None}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            theirs = linear_model.PassiveAggressiveRegressor(**params).fit(X, y)
-        assert_allclose(PassiveAggressiveRegressor(**params).fit(X, y).coef_, theirs.coef_, rtol=1e-9)
 
 
 # --- fit ----------------------------------------------------------------------------------------------------------------------

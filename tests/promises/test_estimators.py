@@ -292,22 +292,23 @@ def test_scikit_learn_s_parameters_and_calls_are_taken(estimator, arguments):
 
 
 @pytest.mark.filterwarnings("ignore:.*deprecated:FutureWarning")
-@pytest.mark.parametrize("sparse_rows", [False, True])
-def test_weights_are_scikit_learn_s_where_the_conventions_agree(sparse_rows):
+@pytest.mark.parametrize("kind", [np.asarray, csr32])
+def test_weights_are_scikit_learn_s_where_the_conventions_agree(kind):
     linear_model = pytest.importorskip("sklearn.linear_model")
     X, y = continuous_problem(300, 13, seed=83)
     X, y = X[X.any(axis=1)], y[X.any(axis=1)]
-    rows = csr32(X) if sparse_rows else X
-    pairs = [(onlinecls.Perceptron(fit_intercept=False), linear_model.Perceptron(fit_intercept=False, shuffle=False))]
-    if hasattr(linear_model, "PassiveAggressiveClassifier"):
-        for params in ({"C": 0.1}, {"C": 0.5, "loss": "squared_hinge"}):
-            theirs = linear_model.PassiveAggressiveClassifier(fit_intercept=False, shuffle=False, **params)
-            pairs.append((onlinecls.PassiveAggressiveClassifier(fit_intercept=False, **params), theirs))
-    for ours, theirs in pairs:
-        ours.partial_fit(rows, y, classes=[-1, 1])
-        theirs.partial_fit(rows, y, classes=[-1, 1])
-        assert_allclose(ours.coef_, theirs.coef_, rtol=1e-8, atol=1e-10)
-        assert (ours.predict(rows) == theirs.predict(rows)).all()
+    for name, params in (
+        ("Perceptron", {}), ("PassiveAggressiveClassifier", {"C": 0.1}),
+        ("PassiveAggressiveClassifier", {"C": 0.5, "loss": "squared_hinge"}),
+        ("PassiveAggressiveRegressor", {"C": 0.1, "epsilon": 0.2}),
+        ("PassiveAggressiveRegressor", {"C": 0.1, "epsilon": 0.2, "loss": "squared_epsilon_insensitive"}),
+    ):
+        if not hasattr(linear_model, name):  # (newer ones have no passive-aggressive learners)
+            continue
+        learners = [getattr(module, name)(fit_intercept=False, shuffle=False, **params) for module in (onlinecls, linear_model)]
+        targets = (y, [-1, 1]) if "Regressor" not in name else (X @ np.arange(13.0),)
+        ours, theirs = (learner.partial_fit(kind(X), *targets) for learner in learners)
+        assert_allclose(np.ravel(ours.coef_), np.ravel(theirs.coef_), rtol=1e-8, atol=1e-10)
     ours = onlinecls.Perceptron(intercept_scaling=1.0, shuffle=False).fit(X, y)
     theirs = linear_model.Perceptron(shuffle=False).fit(X, y)
     assert (ours.coef_ == theirs.coef_).all() and ours.intercept_ == theirs.intercept_
