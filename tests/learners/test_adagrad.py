@@ -85,15 +85,11 @@ def test_ctrl_c_at_500_features_leaves_whole_rows(update):
     assert all((getattr(model._state, name) == getattr(whole._state, name)).all() for name in whole._state.VECTORS)
 
 
-def test_more_features_are_refused_before_the_first_write():
-    X = np.zeros((2, 501))
-    message = r"^AdaGradClassifier: matrix='full' must have at most 500 features, got 501: every .*, about 0.03 s. Use matrix="
-    with pytest.raises(ValueError, match=message):
-        AdaGradClassifier(matrix="full").partial_fit(X, [0, 1], classes=[0, 1])
-    AdaGradClassifier(matrix="full").partial_fit(X[:, :500], [0, 1], classes=[0, 1])
-
-
-def test_l1_with_a_full_matrix_is_refused():
-    message = r"^AdaGradClassifier: l1 must be a number in \[0, 0\], got l1=0.1. With matrix='full' l1 > 0 has no closed form"
-    with pytest.raises(ValueError, match=message):
-        learner("dual_averaging", l1=0.1).partial_fit([[1.0]], [1], classes=[0, 1])
+@pytest.mark.parametrize("params, X, message", [
+    ({}, np.zeros((2, 501)), "matrix='full' must have at most 500 features, got 501: every .*, about 0.03 s. Use matrix="),
+    ({"update": "dual_averaging", "l1": 0.1}, np.eye(2), r"l1 must be a number in \[0, 0\], got l1=0.1. With matrix='full'"),
+])
+def test_more_features_and_l1_are_refused_before_the_first_write(params, X, message):
+    with pytest.raises(ValueError, match=f"^AdaGradClassifier: {message}"):
+        AdaGradClassifier(matrix="full", **params).partial_fit(X, [0, 1], classes=[0, 1])
+    assert AdaGradClassifier(matrix="full").partial_fit(X[:, :500], [0, 1], classes=[0, 1]).t_ == 2

@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-from reference import MODELS, ONE_CLASS, REGRESSION
 
 import onlinecls
 from onlinecls._compiled import dual_ascent as ascent
@@ -19,14 +18,11 @@ every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=
 
 
 @every_algorithm
-def test_a_registry_row_names_an_existing_rule_twin_and_parameters(algorithm):
+def test_a_registry_row_names_an_existing_rule_and_parameters(algorithm):
     if algorithm.rule in IN_ASCENT:
         assert algorithm.geometry in ("additive", "entropic", "experts")
     else:
         assert algorithm.rule in model.RULES and set(algorithm.geometries) <= {*model.GEOMETRIES, *MATRICES[1:]}
-    own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("experts",): {"hedge"}, ("leader",): {"forel", "forel_log"}}
-    twins = own.get(algorithm.tasks, MODELS)  # (Hedge's is in test_dual_ascent.py, FoReL's in test_follow_the_leader.py)
-    assert algorithm.name in twins, "every algorithm has its slow twin"
     parameters = getattr(onlinecls, algorithm.estimator)().get_params()
     assert {*algorithm.params, *algorithm.selects} <= set(parameters)
 

@@ -82,6 +82,11 @@ SHAPES = [
     (X[:3], "Perceptron: X and y must have the same number of rows, got inconsistent numbers of samples: 3 in X and 4 in y."),
     (np.array([["a"] * 3] * 4, object), "Perceptron: X must be numbers, got dtype object (could not convert string to float: "
      "'a'). Encode texts and categories as numbers first."),
+    (np.array([[1, 2, 3]] * 2 + [[0, -(10**400), 0], [1, 2, 3]], object), "Perceptron: X must fit float64, got a number beyond "
+     "it at row 2, column 1. Scale the data."),
+    *((np.zeros((4, 3), dtype), f"Perceptron: X must be numbers, got dtype {np.dtype(dtype)}. {hint}") for dtype, hint in (
+        ("M8[s]", "Turn dates into numbers first."), ("m8[s]", "Turn durations into numbers first."),
+        ([("a", "<f8")], "Give the fields as columns."))),
 ]
 
 
@@ -217,17 +222,6 @@ def test_errors_of_objects_become_errors_of_the_learner():
         learner.set_params(class_weight={1: "heavy"})
         for call in (learner.partial_fit, learner.fit):
             refused("Perceptron: class_weight must be ", lambda: call(X, Y), learner, begins=True)  # noqa: B023
-
-
-def test_huge_integers_dates_and_records_are_refused():
-    huge = np.array(X, object)
-    huge[2, 1] = -(10**400)
-    refused_everywhere("Perceptron: X must fit float64, got a number beyond it at row 2, column 1. Scale the data.", huge)
-    for dtype, hint in (
-        ("M8[s]", "Turn dates into numbers first."), ("m8[s]", "Turn durations into numbers first."),
-        ([("a", "<f8")], "Give the fields as columns."),
-    ):
-        refused_everywhere(f"Perceptron: X must be numbers, got dtype {np.dtype(dtype)}. {hint}", np.zeros((4, 3), dtype))
 
 
 def test_control_characters_in_labels_and_names_are_escaped_in_messages():
@@ -390,23 +384,17 @@ CLASS_WEIGHTS = {
     "text": ("auto", "class_weight must be None, 'balanced' or a dict of label: weight, got 'auto'."),
     "list": ([1.0, 2.0], "class_weight must be None, 'balanced' or a dict of label: weight, got [1.0, 2.0]."),
 }
+TOO_LONG = LEARNER(class_weight={10**5000: 1.0})  # (Python does not print integers of more than 4300 digits)
 
 
 @pytest.mark.parametrize("weights, message", CLASS_WEIGHTS.values(), ids=CLASS_WEIGHTS)
 def test_wrong_class_weights_are_refused(weights, message):
-    message = "Perceptron: " + message
-    for classes in (None, [0, 1]):
-        fresh, learner = LEARNER(class_weight=weights), LEARNER().partial_fit(X, Y).set_params(class_weight=weights)
-        refused(message, lambda: fresh.partial_fit(X, Y, classes=classes), fresh)  # noqa: B023
-        for call in (fresh.fit, learner.partial_fit, learner.fit):
-            refused(message, lambda: call(X, Y), fresh, learner)  # noqa: B023
-
-
-def test_a_class_weight_of_an_integer_too_long_to_print_is_refused():
-    """Python does not print integers of more than 4300 digits."""
-    learner = LEARNER(class_weight={10**5000: 1.0})
+    fresh, learner = LEARNER(class_weight=weights), LEARNER().partial_fit(X, Y).set_params(class_weight=weights)
+    named = lambda X, Y: fresh.partial_fit(X, Y, classes=[0, 1])  # noqa: E731
+    for call in (named, fresh.partial_fit, fresh.fit, learner.partial_fit, learner.fit):
+        refused("Perceptron: " + message, lambda: call(X, Y), fresh, learner)  # noqa: B023
     message = "Perceptron: class_weight must have classes for keys, got <int>, not among [0, 1]."
-    refused(message, lambda: learner.fit(X, Y), learner)
+    refused(message, lambda: TOO_LONG.fit(X, Y), TOO_LONG)
 
 
 # --- parameters ----------------------------------------------------------------------------------------------------------------
@@ -509,6 +497,9 @@ REFUSED = [
      f"{onlinecls.AROWClassifier!r}."),
     (BATCH(KERNEL()), "method must be 'vote' or 'best' for a KernelOnlineClassifier, which has no parameter average, "
      "got method='average'."),
+    (onlinecls.AdaGradClassifier(update="dual_averaging", l1=-1.0), "l1 must be a finite number >= 0, got l1=-1.0."),
+    (onlinecls.AdaGradClassifier(update="dual_averaging", l1=0.1, average=True), "average must be False with l1 > 0, got "
+     "average=True and l1=0.1: the weights then change on every row, so that their average has no O(nnz) form."),
     (LEADER(average=True), "average must be False, got average=True: " + BEST),
     *((cls(average=True), "average must be False, got average=True: " + SCALE)
       for cls in (onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier,
@@ -548,17 +539,6 @@ def test_every_parameter_has_its_range(estimator):
                 refused(words, lambda: learner.partial_fit(X, Y), learner)  # noqa: B023
             learner.set_params(**{name: names[name]}).partial_fit(X, Y)
             assert learner.t_ == 8, "set right again, the model goes on"
-
-
-def test_l1_of_dual_averaging_is_no_negative_number_and_goes_with_no_average():
-    learner = onlinecls.AdaGradClassifier(update="dual_averaging", l1=-1.0)
-    refused("AdaGradClassifier: l1 must be a finite number >= 0, got l1=-1.0.", lambda: learner.fit(X, Y), learner)
-    learner.set_params(l1=0.1, average=True)
-    message = (
-        "AdaGradClassifier: average must be False with l1 > 0, got average=True and l1=0.1: the weights then change on every "
-        "row, so that their average has no O(nnz) form."
-    )
-    refused(message, lambda: learner.fit(X, Y), learner)
 
 
 RESTART = (
@@ -654,15 +634,17 @@ def test_set_params_names_the_parameters_that_there_are():
 
 
 def test_early_stopping_without_rows_to_hold_out_is_refused():
-    learner, regressor = LEARNER(early_stopping=True), onlinecls.AROWRegressor(early_stopping=True)
-    refused("Perceptron: early_stopping must have two rows of some class, one to learn from and one to hold out, got 2 rows "
-            "of as many classes. Give more rows, or early_stopping=False.", lambda: learner.fit(X[:2], Y[:2]), learner)
-    refused("AROWRegressor: early_stopping must have two rows to hold out and one to learn from, got n_samples=2 with "
-            "validation_fraction=0.1. Give more rows, or early_stopping=False.", lambda: regressor.fit(X[:2], Y4[:2]), regressor)
-    learner, rows, labels = LEARNER(early_stopping=True, validation_fraction=0.99), np.tile(X[:2], (4, 1)), np.tile(Y[:2], 4)
-    refused("Perceptron: validation_fraction must leave as many rows to learn from as there are classes, 2, got "
-            "validation_fraction=0.99 of n_samples=8. Give more rows, a smaller fraction, or early_stopping=False.",
-            lambda: learner.fit(rows, labels), learner)
+    rows, labels = np.tile(X[:2], (4, 1)), np.tile(Y[:2], 4)
+    for learner, given, message in (
+        (LEARNER(early_stopping=True), (X[:2], Y[:2]), "early_stopping must have two rows of some class, one to learn from and "
+         "one to hold out, got 2 rows of as many classes. Give more rows, or early_stopping=False."),
+        (onlinecls.AROWRegressor(early_stopping=True), (X[:2], Y4[:2]), "early_stopping must have two rows to hold out and one "
+         "to learn from, got n_samples=2 with validation_fraction=0.1. Give more rows, or early_stopping=False."),
+        (LEARNER(early_stopping=True, validation_fraction=0.99), (rows, labels), "validation_fraction must leave as many rows "
+         "to learn from as there are classes, 2, got validation_fraction=0.99 of n_samples=8. Give more rows, a smaller "
+         "fraction, or early_stopping=False."),
+    ):
+        refused(f"{type(learner).__name__}: {message}", lambda: learner.fit(*given), learner)  # noqa: B023
 
 
 def test_fit_ignores_csr_entries_behind_the_last_row():
