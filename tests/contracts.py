@@ -133,18 +133,19 @@ def check_no_copy_of_rows(learner):
             model = learnt(learner, rows[:16], y[:16])
             size = rows.nbytes if rows is X else rows.data.nbytes + rows.indices.nbytes
             for call in (lambda: model.partial_fit(rows, y), lambda: model.predict(rows)):  # noqa: B023
-                assert peak_of(call) < size / 8
+                assert memory_of(call)[1] < size / 8
 
 
-def peak_of(call):
-    """Bytes allocated at the peak of a call, over those before."""
+def memory_of(call):
+    """(its result, bytes allocated at the peak of a call, bytes still held when it is over), over those before."""
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        call()
-        return tracemalloc.get_traced_memory()[1] - before
+        result = call()
+        held, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
+    return result, peak - before, held - before
 
 
 # --- 2. chunking ---------------------------------------------------------------------------------------------------------------
@@ -654,7 +655,7 @@ def check_reading_costs_nothing_a_feature(learner):
     names = ("intercept_", "t_", "n_mistakes_", "n_updates_", "classes_", "n_features_in_", "offset_", "progressive_mse_")
     for name in names:
         if hasattr(model, name):
-            assert peak_of(lambda: getattr(model, name)) < 2**15, name  # noqa: B023
+            assert memory_of(lambda: getattr(model, name))[1] < 2**15, name  # noqa: B023
 
 
 # --- which of them apply -------------------------------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 """One-class learners: the kernel against the slow twin, the ball's definition, errors. (Their contracts: contracts.py.)"""
 
-import re
 
 import numpy as np
 import pytest
@@ -108,12 +107,6 @@ def test_decisions_are_scores_less_the_offset():
     assert (learner.predict(X) == np.where(learner.decision_function(X) >= 0, 1, -1)).all()
     assert (learner.set_params(random_state=0).fit_predict(X) == learner.predict(X)).all()
     assert set(learner.predict(X)) == {-1, 1} and learner.predict(X).dtype == np.int64
-
-
-def test_verbose_prints_a_line_an_epoch_of_a_one_class_learner(capsys):
-    PassiveAggressiveOneClass(1.5, max_iter=2, tol=None, verbose=1).fit(cloud(30, 4, seed=99))
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2 and re.fullmatch(r"-- Epoch 2: t=60 mistakes=\d+ updates=\d+ mean loss=\d+\.\d{6}", lines[1])
 
 
 @every_detector

@@ -163,12 +163,9 @@ def test_fit_warns_once_if_the_last_weights_are_biased(estimator):
     estimator(probability=True, average=True).fit(X, TWO)  # (no warning, which would be an error)
     estimator().fit(X, TWO)
     estimator(probability=True).partial_fit(X, TWO).partial_fit(X, TWO)
-
-
-@pytest.mark.parametrize("estimator", [onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.SCWClassifier])
-def test_fit_does_not_warn_of_learners_of_small_steps(estimator):
-    estimator(probability=True).fit(X, TWO)
-    assert "`fit` warns" not in estimator.__doc__
+    for of_small_steps in (onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.SCWClassifier):
+        of_small_steps(probability=True).fit(X, TWO)
+        assert "`fit` warns" not in of_small_steps.__doc__
 
 
 def test_a_single_class_has_probability_1():

@@ -1,6 +1,5 @@
 """Regressors: the kernel against the slow twin and the algorithms' definitions. (Their contracts: contracts.py.)"""
 
-import re
 
 import numpy as np
 import pytest
@@ -101,10 +100,8 @@ def test_a_residual_of_zero_moves_no_weight_but_narrows_variances():
 
 def test_fit_stops_by_the_loss_or_by_the_held_out_rows(capsys):
     X, y = problem(300, 9, seed=18)
-    learner = AROWRegressor(max_iter=500, random_state=0, verbose=1).fit(X, y)
+    learner = AROWRegressor(max_iter=500, random_state=0).fit(X, y)
     assert 5 < learner.n_iter_ < 500
-    first = capsys.readouterr().out.splitlines()[0]
-    assert re.fullmatch(r"-- Epoch 1: t=300 progressive_mse=[\d.e-]+ updates=\d+ mean loss=[\d.]+", first)
     learner = AROWRegressor(max_iter=500, random_state=0, early_stopping=True, validation_fraction=0.2, verbose=1).fit(X, y)
     assert 5 < learner.n_iter_ < 500 and learner.t_ == 240 * learner.n_iter_
     last = float(capsys.readouterr().out.splitlines()[-1].split("validation score=")[1])

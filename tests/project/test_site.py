@@ -17,6 +17,7 @@ SITE = Path(__file__).resolve().parents[2] / "docs" / "_build" / "html"
 PAGES = sorted(page for page in SITE.rglob("*.html") if "_static" not in page.parts)
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
+in_a_browser = pytest.mark.skipif(BROWSER is None, reason="needs Chromium (Debian: apt-get install chromium)")
 pytestmark = pytest.mark.skipif(not PAGES, reason="needs the site: make docs")
 
 
@@ -81,7 +82,7 @@ def opened(url, profile):
     return done.stdout, [line for line in shown if any(word in line for word in ("Uncaught", "Failed to load", "rror", "efused"))]
 
 
-@pytest.mark.skipif(BROWSER is None, reason="needs Chromium (Debian: apt-get install chromium)")
+@in_a_browser
 def test_pages_load_without_an_error_in_a_browser(address, tmp_path):
     def errors(number):
         page = PAGES[number].relative_to(SITE).as_posix()
@@ -93,7 +94,7 @@ def test_pages_load_without_an_error_in_a_browser(address, tmp_path):
         assert {page: shown for page, shown in pool.map(errors, range(len(PAGES))) if shown} == {}
 
 
-@pytest.mark.skipif(BROWSER is None, reason="needs Chromium (Debian: apt-get install chromium)")
+@in_a_browser
 @pytest.mark.skipif(not (SITE / "asv").exists(), reason="the site was built outside of a repository with its history")
 def test_the_history_of_benchmarks_draws_what_is_stored(address, tmp_path):
     document, shown = opened(f"{address}/asv/index.html#stream.OneRow.track_partial_fit", tmp_path)
@@ -101,7 +102,7 @@ def test_the_history_of_benchmarks_draws_what_is_stored(address, tmp_path):
     assert "algorithm-arow; n_features-16384" in document  # in the legend of the graph
 
 
-@pytest.mark.skipif(BROWSER is None, reason="needs Chromium (Debian: apt-get install chromium)")
+@in_a_browser
 def test_search_finds_a_class_by_its_name(address, tmp_path):
     document, _ = opened(f"{address}/search.html?q=AROWClassifier", tmp_path)
     assert "generated/onlinecls.AROWClassifier.html" in document.partition('id="search-results"')[2]

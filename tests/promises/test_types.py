@@ -78,16 +78,6 @@ def test_types_of_streams_are_inferred(tmp_path: Path) -> None:
     assert_type(stream.n_rows, int)
 
 
-def test_wrong_types_are_refused_by_checkers_and_at_run_time() -> None:
-    """mypy says so where one of these is no error to it (warn_unused_ignores)."""
-    with pytest.raises(ValueError):
-        AROWClassifier(covariance="diag").fit(X, LABELS)  # type: ignore[arg-type]
-    with pytest.raises(TypeError):
-        AROWClassifier(C=1.0)  # type: ignore[call-arg]
-    with pytest.raises(ValueError):
-        read("-", on_error="ignore")  # type: ignore[arg-type]
-
-
 def test_checkers_find_the_names_that_there_are() -> None:
     """Names come lazily, so __init__ declares them a second time, for checkers."""
     tree = ast.parse(Path(onlinecls.__file__).read_text())
