@@ -293,38 +293,38 @@ class FoReL(DualTwin):
 
 
 class OGD(DualTwin):
-    def __init__(self, d, k=1, *, alpha=None, learning_rate="strongly_convex", eta0=None, joint=True):
-        self.W, self.t, self.alpha, self.eta0, self.joint = np.zeros((k, d)), 0, alpha, eta0, joint
+    """Step c/(alpha t) from weights that shrink by 1 - 1/t, or c eta0/sqrt(t)."""
 
-    def learn(self, x, label, c=1.0):
-        self.t += 1
-        step = c / (self.alpha * self.t) if self.alpha else c * self.eta0 / sqrt(self.t)
-        W = self.W * (1 - 1 / self.t) if self.alpha else self.W.copy()
-        scores = self.W @ x
-        if len(W) == 1:
-            signs = np.array([label]) * (label * scores < 1)
-        elif self.joint:
-            signs = np.zeros(len(W))
-            rival = max((r for r in range(len(W)) if r != label), key=lambda r: scores[r])
-            if scores[label] - scores[rival] < 1:
-                signs[label], signs[rival] = 1, -1
-        else:
-            y = np.where(np.arange(len(W)) == label, 1, -1)
-            signs = y * (y * scores < 1)
-        self.W = W + step * np.outer(signs, x)
-
-
-class OGDRegression(DualTwin):
-    def __init__(self, d, *, alpha=None, learning_rate="strongly_convex", eta0=None, loss="absolute"):
-        self.W, self.t, self.alpha, self.eta0, self.loss = np.zeros((1, d)), 0, alpha, eta0, loss
+    def __init__(self, d, k=1, *, alpha=None, learning_rate="strongly_convex", eta0=None, joint=True, loss="hinge"):
+        self.W, self.t, self.alpha, self.eta0, self.joint, self.loss = np.zeros((k, d)), 0, alpha, eta0, joint, loss
         self.shrinks = learning_rate == "strongly_convex"
 
     def learn(self, x, y, c=1.0):
         self.t += 1
-        e = y - self.w @ x
-        g = np.sign(e) if self.loss == "absolute" else 2 * e
         step = c / (self.alpha * self.t) if self.shrinks else c * self.eta0 / sqrt(self.t)
-        self.W = self.W * (1 - 1 / self.t if self.shrinks else 1.0) + step * g * x
+        W = self.W * (1 - 1 / self.t) if self.shrinks else self.W
+        self.W = W + step * np.outer(self.descent(self.W @ x, y), x)
+
+    def descent(self, scores, label):
+        """Minus the subgradient of the loss in each score."""
+        if len(scores) == 1:
+            return np.array([label]) * (label * scores < 1)
+        if not self.joint:
+            y = np.where(np.arange(len(scores)) == label, 1, -1)
+            return y * (y * scores < 1)
+        signs = np.zeros(len(scores))
+        rival = max((r for r in range(len(scores)) if r != label), key=lambda r: scores[r])
+        if scores[label] - scores[rival] < 1:
+            signs[label], signs[rival] = 1, -1
+        return signs
+
+
+class OGDRegression(OGD):
+    def __init__(self, d, *, loss="absolute", **others):
+        super().__init__(d, loss=loss, **others)
+
+    def descent(self, scores, y):
+        return np.sign(y - scores) if self.loss == "absolute" else 2 * (y - scores)
 
 
 class DualModel(Model):
