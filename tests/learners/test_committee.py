@@ -102,6 +102,7 @@ def test_rows_beyond_the_range_are_skipped():
     X = np.ones((1, 1), np.float32)
     model = CommitteeClassifier([PassiveAggressiveClassifier(np.inf), AROWClassifier(1.0)], fit_intercept=False)
     model.partial_fit(X, [1], classes=[0, 1]).partial_fit(X, [0])
+    assert not model.intercept_.any(), "fit_intercept is the members' too"
     far = np.float32(3e38) * X, [int(model.decision_function(X)[0] < 0.0)]
     for learner, row in ((model, far), (CommitteeRegressor().partial_fit([[1.0], [2.0]], [1.0, 2.0]), (X, [1e200]))):
         before = learner.member_weights_

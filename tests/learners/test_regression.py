@@ -113,6 +113,8 @@ def test_fit_starts_from_given_weights():
     learner = PassiveAggressiveRegressor(max_iter=1, shuffle=False, epsilon=1e6, intercept_scaling=4.0)
     learner.fit(X, y, coef_init=np.arange(5.0), intercept_init=[2.0])
     assert learner.coef_.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0] and learner.intercept_.tolist() == [2.0]
+    learner.set_params(average=True, warm_start=True).fit(X, y).fit(X, y, coef_init=np.arange(5.0))
+    assert_allclose(learner.coef_, np.arange(5.0) / 2)  # of as many rounds at 0 as at the given weights
     for bad in (np.ones(4), np.ones((2, 5))):
         with pytest.raises(ValueError, match=r"^PassiveAggressiveRegressor: coef_init must have shape \(5,\), got "):
             learner.fit(X, y, coef_init=bad)

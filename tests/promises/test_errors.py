@@ -552,6 +552,7 @@ def test_partial_fit_refuses_parameters_of_another_kind_of_model():
     kinds = [
         (onlinecls.AROWClassifier(), {"average": True}), (onlinecls.Perceptron(average=True), {"average": False}),
         (onlinecls.AdaGradClassifier(), {"update": "dual_averaging"}), (onlinecls.Perceptron(average=True), {"average": 10}),
+        (onlinecls.AROWClassifier(dtype="float64"), {"dtype": "float32"}),
         (onlinecls.AROWClassifier(), {"covariance": "full"}), (onlinecls.AdaGradClassifier(), {"matrix": "full"}),
         (onlinecls.AROWRegressor(), {"average": True}),
         (onlinecls.DualAscentRegressor(), {"regularizer": "entropic"}), (LEADER(), {"sigma": 2.0}),
