@@ -1,5 +1,3 @@
-"""The Python interface of the model of quadratic potentials."""
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,12 +7,9 @@ from ._input.rows import Rows
 FORESIGHT: dict[str, int]
 
 class QuadraticModel(Model):
-    """A model of a quadratic potential."""
-
     growth: NDArray[np.float64]
     caps: NDArray[np.float64]
     foresight: int
     depth: int
 
-    def deviation(self, rows: Rows, deviations: NDArray[np.float64]) -> None:
-        """Fill in the standard deviations of scores."""
+    def deviation(self, rows: Rows, deviations: NDArray[np.float64]) -> None: ...

@@ -1,3 +1,1 @@
-"""The Python interface of the compiled module."""
-
 def load() -> None: ...

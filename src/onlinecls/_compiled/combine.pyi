@@ -1,5 +1,3 @@
-"""The Python interface of the model of a committee."""
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -8,8 +6,6 @@ from .model import Model
 KEPT: int
 
 class CommitteeModel(Model):
-    """A committee's state, as the training loop sees it."""
-
     members: tuple[Model, ...]
     shares: NDArray[np.float64]
     losses: NDArray[np.float64]

@@ -1,5 +1,3 @@
-"""The Python interface of the compiled module."""
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,5 +1,3 @@
-"""The Python interface of the compiled module."""
-
 import re
 from collections.abc import Iterable
 

@@ -1,5 +1,3 @@
-"""The Python interface of the compiled module."""
-
 from collections.abc import Sequence
 
 from numpy.typing import DTypeLike

@@ -1,5 +1,3 @@
-"""The Python interface of the compiled module."""
-
 from numpy.typing import DTypeLike
 
 from ._lines import EntryParser, Labels

@@ -1,5 +1,3 @@
-"""The Python interface of the compiled module."""
-
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any

@@ -1,5 +1,3 @@
-"""The Python interface of the compiled module."""
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 
