@@ -49,7 +49,7 @@ BUILD = "build/debug" if DEBUG else "build/release"
 BUILD += "-portable" * PORTABLE + {"": "", "1": "-sanitize"}.get(SANITIZER, f"-sanitize-{SANITIZER}")
 
 SOURCES = Path("src/onlinecls")
-HEADERS = [str(path) for pattern in ("*.pxd", "*.h") for path in sorted(SOURCES.rglob(pattern))]
+HEADERS = [str(path) for path in sorted(SOURCES.rglob("*.h"))]  # (Cython knows what each module needs of .pxd and .pxi)
 # The largest first: the compiler works on several at a time, and the last one should be short.
 MODULES = sorted(SOURCES.rglob("*.pyx"), key=lambda path: -path.stat().st_size)
 
@@ -65,6 +65,9 @@ extensions = [
     )
     for path in MODULES
 ]
+# Cython's own code that all modules need (typed memoryviews, functions), which would take half of the time, is one module.
+SHARED = "onlinecls._cyutility"
+extensions.append(Extension(SHARED, [f"{SOURCES}/_cyutility.c"], extra_compile_args=FLAGS, extra_link_args=SANITIZE))
 
 
 def require_machine() -> None:
@@ -92,7 +95,10 @@ class Build(build_ext):
         from Cython.Build import cythonize
 
         folder = f"{BUILD}/cython"
-        translated = cythonize(self.extensions, compiler_directives=DIRECTIVES, build_dir=folder, nthreads=os.cpu_count())
+        translated = cythonize(
+            self.extensions, compiler_directives=DIRECTIVES, build_dir=folder, nthreads=os.cpu_count(),
+            shared_utility_qualified_name=SHARED,
+        )
         sources = {extension.name: extension.sources for extension in translated}
         for extension in self.extensions:
             extension.sources = sources[extension.name]
