@@ -10,18 +10,19 @@ The hooks `next_round`, `before_step`, `count_loss` and `after_step` of _compile
 averages, records, signals). Loops do not check their input: the Python layer has checked all of it before the first write. State
 and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
 """
-from libc.math cimport fabs, sqrt
+from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from ._compiled.blas cimport symm
+from ._compiled.blas cimport symm, syrk
 from ._compiled.classes cimport (
     apply_step_all, are_many, lookahead_margin, scan_classes, sort_by_class, variances, variances_of_two,
 )
 from ._compiled.full cimport (
-    ALWAYS, FALL, LIKELY, NEVER, NOISE, SPAN, Full, cannot_step, capped, caps_of, close_full, dot, expand, form, grow_full,
-    look_ahead, lookahead, open_full, product, rank_one_gain, roots_at, score_all, waiting_at, write_down,
+    ALWAYS, FALL, LIKELY, NEVER, NOISE, SPAN, Full, cannot_step, capped, caps_of, dot, expand, forget, form, grow, keep_roots,
+    look_ahead, lookahead, open_full, open_window, product, rank_one_gain, roots_at, score_all, shrink_to_diagonal, waiting_at,
+    write_growth,
 )
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record, Round,
@@ -434,6 +435,22 @@ cdef int learn_classes(Task task, const Batch* b, PassContext* context, floating
 
 # --- a full covariance, any task -----------------------------------------------------------------------------------------------
 
+cdef inline void write_down(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c) noexcept nogil:
+    """Write all steps that wait, Σ_c -= Σ_i s_i s_i'. Products made ahead with the old matrix become invalid."""
+    cdef Py_ssize_t i, j, n = f.n_waiting[c], at = waiting_at(f, c)
+    cdef floating si
+    if n == 1:
+        for i in range(f.D):
+            si = work[at, i]
+            for j in range(i + 1):
+                S[i, j] -= si * work[at, j]
+    elif n > 1:
+        syrk(S, work[at:], <int>n)
+    f.n_waiting[c] = 0
+    forget(f, c)
+    keep_roots(S, work, f, c, f.noise)
+
+
 cdef inline void apply_rank_one(Full* f, Py_ssize_t c, double tau, double k, floating[::1] state, floating[:, ::1] S,
                                 floating[:, ::1] work, const PassContext* context) noexcept nogil:
     """Apply w_c += τ u, and keep s = √k u beside Σ_c until `write_down` does Σ_c -= s s'.
@@ -488,6 +505,19 @@ cdef inline bint sherman_morrison(Full* f, const Example* z, const Stats* s, Ste
     return True
 
 
+cdef inline double variance_full(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:, ::1] work, const floating[::1] data,
+                                 const index_t[::1] indices, Row row) noexcept nogil:
+    """Compute u = Σx of vector c and return x'Σx, which is never so small that it could be noise."""
+    cdef double v = product(f, c, S, work, data, indices, row)
+    if not isfinite(v):
+        return v
+    if v < f.least:
+        write_down(S, work, f, c)
+        shrink_to_diagonal(S, work, f, c, v)
+        v = f.least
+    return larger(v, f.most * f.most / f.p.variance)       # u_j² <= Σ_jj x'Σx
+
+
 cdef inline double score_full(const Full* f, double* averages, const PassContext* context, const floating[::1] state,
                               const floating[::1] data, const index_t[::1] indices, Row row) noexcept nogil:
     """Compute the scores of all vectors, and the average's; return ||x||²."""
@@ -510,7 +540,7 @@ cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, 
     s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
     for j in range(z.n):
         context.budget -= f.D * f.D // 4
-        f.v[j] = f.growth[z.c[j]] * product(f, z.c[j], sigma[z.c[j]], work, data, indices, r.row)
+        f.v[j] = f.growth[z.c[j]] * variance_full(f, z.c[j], sigma[z.c[j]], work, data, indices, r.row)
         s.v += f.v[j]
     if not is_usable(&s, context):        # u or x'Σx overflows
         return False
@@ -527,7 +557,7 @@ cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, 
 cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1] state, floating[:, :, ::1] sigma,
                     const floating[::1] data, const index_t[::1] indices) except -1:
     """Learn rows of any task with a full covariance for each vector, kept as a lower triangle."""
-    cdef Py_ssize_t number, k = f.k
+    cdef Py_ssize_t c, number, k = f.k
     cdef double[:, ::1] numbers = np.empty((3, k))
     cdef int64_t[::1] places = np.zeros(k * (3 + f.span + f.depth + f.D), np.int64)
     cdef floating[:, ::1] work = np.empty((k * (2 * f.depth + 3) + 2, f.D), np.float32 if floating is float else np.float64)
@@ -543,10 +573,16 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
         with nogil:
             while next_round(&r, b, context):
                 f.now = r.i
-                if p.forgetting > 0.0 and p.variance > 0.0:     # (0: unknown before the first row that is not all zeros)
-                    grow_full(f, sigma, work)
+                for c in range(k if p.forgetting > 0.0 and p.variance > 0.0 else 0):    # (0: unknown before a row of non-zeros)
+                    if grow(f, c, work):
+                        write_down(sigma[c], work, f, c)
+                        write_growth(sigma[c], work, f, c)
                 if r.i >= max(f.stop, f.resume) and f.foresight != NEVER and f.depth > 1:
                     context.budget -= QUANTUM     # (signals are handled at the end of the row)
+                    open_window(f)
+                    for c in range(k):
+                        if f.n_waiting[c] + f.aim > f.depth:    # (products need rows of the workspace)
+                            write_down(sigma[c], work, f, c)
                     look_ahead(f, b, context, state, sigma, work, data, indices)
                 q = score_full(f, &numbers[2, 0], context, state, data, indices, r.row)
                 before_step(f.task, &numbers[2, 0], 0.0, q, &r, b, context)
@@ -559,7 +595,8 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
                     updated |= step_full(f, &r, &z, q, state, sigma, work, data, indices, context)
                 after_step(&r, updated, context)
     finally:
-        close_full(f, sigma, work)
+        for c in range(k):
+            write_down(sigma[c], work, f, c)
     return 0
 
 

@@ -23,11 +23,11 @@ coefficients s_i.x (D >= M = B = depth).
 A matrix is also written as soon as one of its variances has fallen to a fourth of its written value: the rounding errors of
 the written matrix would be large beside what is left (Σ would no longer be positive definite, and float32 weights grow for ever).
 """
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
 
 from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, never_steps, precision
-from .blas cimport gemv, gemv_t, symm, symv, syrk
+from .blas cimport gemv, gemv_t, symm, symv
 from .classes cimport scan_classes
 from .rounds cimport OVR, Batch, Example, PassContext, Round, Task, example, row_at
 from .sparse cimport Layout, Row, Sums, column, dense_t, floating, index_t, larger, scan_single
@@ -77,6 +77,8 @@ ctypedef struct Full:
     int64_t* capped_at      # [k, D] the row of this pass that last changed C_jj
     Py_ssize_t present      # the workspace row of the present row's numbers
     Py_ssize_t now          # the present row of the pass
+    double least            # below this, the x'Σx that was last computed is noise
+    double most             # max |u_j| of its u = Σx
     double[2] v             # x'Σx of the vectors of the present step
 
 
@@ -178,33 +180,15 @@ cdef inline void keep_roots(floating[:, ::1] S, floating[:, ::1] work, const Ful
         work[at + 1, j] = S[j, j]
 
 
-cdef inline void write_down(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c) noexcept nogil:
-    """Write all steps that wait, Σ_c -= Σ_i s_i s_i'. Products made ahead with the old matrix become invalid."""
-    cdef Py_ssize_t i, j, n = f.n_waiting[c], at = waiting_at(f, c)
-    cdef floating si
-    if n == 1:
-        for i in range(f.D):
-            si = work[at, i]
-            for j in range(i + 1):
-                S[i, j] -= si * work[at, j]
-    elif n > 1:
-        syrk(S, work[at:], <int>n)
-    f.n_waiting[c] = 0
-    forget(f, c)
-    keep_roots(S, work, f, c, f.noise)
-
-
-cdef inline void open_window(floating[:, :, ::1] sigma, floating[:, ::1] work, Full* f, Py_ssize_t i) noexcept nogil:
-    """Open a new window at row i. If most products of the last one were not used, fewer are made now."""
+cdef inline void open_window(Full* f) noexcept nogil:
+    """Open a new window at the present row. If most products of the last one were not used, fewer are made now."""
     cdef Py_ssize_t c
     if f.made:
         f.aim = max(AHEAD_AT_LEAST, f.aim // 2) if 2 * f.used < f.made else min(f.depth, 2 * f.aim)
-    f.start = f.stop = i
+    f.start = f.stop = f.now
     f.made = f.used = 0
     for c in range(f.k):
         f.n_ahead[c] = 0
-        if f.n_waiting[c] + f.aim > f.depth:
-            write_down(sigma[c], work, f, c)
 
 
 cdef inline void foresee(Full* f, Py_ssize_t c, Py_ssize_t i, Py_ssize_t at) noexcept nogil:
@@ -225,7 +209,7 @@ cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1]
         if n < AHEAD_AT_LEAST:
             forget(f, c)
             continue
-        operand = waiting_at(f, c) + f.n_waiting[c]     # (open_window left room for as many steps to wait)
+        operand = waiting_at(f, c) + f.n_waiting[c]     # (there is room for as many rows as steps could wait)
         for i in range(n):
             row.lo = indptr[f.chosen[c * f.depth + i]]
             row.hi = indptr[f.chosen[c * f.depth + i] + 1]
@@ -234,20 +218,19 @@ cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1]
         f.made += n
 
 
-cdef inline void shrink_to_diagonal(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c, double v,
-                                    double least) noexcept nogil:
-    """Move Σ towards its diagonal until x'Σx, computed as v, is `least`; update u = Σx."""
+cdef inline void shrink_to_diagonal(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c, double v) noexcept nogil:
+    """Move Σ, as written, towards its diagonal until x'Σx, computed as v, is `f.least`; update u = Σx."""
     cdef Py_ssize_t i, j, x = f.present
     cdef double diagonal = 0.0
     cdef floating part, one = 1.0
-    write_down(S, work, f, c)
     for j in range(f.D):
         diagonal += <double>work[x, j] * work[x, j] * S[j, j]
-    part = <floating>((least - v) / larger(diagonal - v, least - v))
+    part = <floating>((f.least - v) / larger(diagonal - v, f.least - v))
     for i in range(f.D):
         for j in range(i):
             S[i, j] *= one - part
         work[f.place[c], i] = (one - part) * work[f.place[c], i] + part * S[i, i] * work[x, i]
+        f.most = larger(f.most, fabs(work[f.place[c], i]))
 
 
 cdef inline bint is_stale(const Full* f, Py_ssize_t c, const floating[::1] x) noexcept nogil:
@@ -262,9 +245,10 @@ cdef inline bint is_stale(const Full* f, Py_ssize_t c, const floating[::1] x) no
 
 cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:, ::1] work, const floating[::1] data,
                            const index_t[::1] indices, Row row) noexcept nogil:
-    """Return x'Σx of vector c for the present row; leave u = Σx in the workspace. (If the learner forgets: x'CSCx and SCx.)"""
+    """Return x'Σx of vector c for the present row, as computed; leave u = Σx in the workspace. (If the learner forgets: x'CSCx
+    and SCx.)"""
     cdef Py_ssize_t j, n = f.n_waiting[c], slot = -1, present = f.present
-    cdef double a = 0.0, most = 0.0, v = 0.0, least
+    cdef double a = 0.0, most = 0.0, v = 0.0
     expand(data, indices, row, work[present], f.p.bias, caps_of(f, c))
     if f.now < f.stop and not is_stale(f, c, work[present]):
         slot = f.slots[c * f.span + f.now - f.start]
@@ -282,14 +266,8 @@ cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:
         v += <double>work[present, j] * work[f.place[c], j]
         a += fabs(work[present, j]) * <double>work[roots_at(f, c), j]
         most = larger(most, fabs(work[f.place[c], j]))
-    least = larger(f.noise * a * a, f.p.floor)
-    if not isfinite(v):
-        return v
-    if v < least:
-        shrink_to_diagonal(S, work, f, c, v, least)
-        for j in range(f.D):
-            most = larger(most, fabs(work[f.place[c], j]))
-    return larger(larger(v, least), most * most / f.p.variance)       # u_j² <= Σ_jj x'Σx
+    f.least, f.most = larger(f.noise * a * a, f.p.floor), most
+    return v
 
 
 cdef inline double rank_one_gain(double beta, double v, double spacing) noexcept nogil:
@@ -298,28 +276,34 @@ cdef inline double rank_one_gain(double beta, double v, double spacing) noexcept
     return k if k * v < 1.0 - 8.0 * spacing else (1.0 - 8.0 * spacing) / v
 
 
-cdef inline void grow_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
-    """Grow Σ before a row of a learner that forgets: Σ <- D Σ D, D_jj = 1/√(1 - λ), or less where Σ_jj would exceed σ_0."""
-    cdef Py_ssize_t c, i, j
+cdef inline bint grow(Full* f, Py_ssize_t c, const floating[:, ::1] work) noexcept nogil:
+    """Grow Σ_c before a row of a learner that forgets: Σ <- D Σ D, D_jj = 1/√(1 - λ), or less where Σ_jj would exceed σ_0.
+
+    Return True if growth must be written into the matrix, before its numbers get too small.
+    """
+    cdef Py_ssize_t j
     cdef double variance
-    cdef double* caps
-    for c in range(f.k):
-        f.growth[c] /= 1.0 - f.p.forgetting
-        caps = &f.caps[c * f.D]
-        for j in range(f.D):
-            variance = f.growth[c] * work[roots_at(f, c) + 1, j]
-            if variance * caps[j] * caps[j] > f.p.variance:
-                caps[j] = sqrt(f.p.variance / variance)
-                f.capped_at[c * f.D + j] = f.now
-        if f.growth[c] > MOST_GROWTH:       # write growth into the matrix before its numbers get too small
-            write_down(sigma[c], work, f, c)
-            for i in range(f.D):
-                for j in range(i + 1):
-                    sigma[c, i, j] *= <floating>(f.growth[c] * caps[i] * caps[j])
-            for j in range(f.D):
-                caps[j] = 1.0
-            f.growth[c] = 1.0
-            keep_roots(sigma[c], work, f, c, 0.0)
+    cdef double* caps = &f.caps[c * f.D]
+    f.growth[c] /= 1.0 - f.p.forgetting
+    for j in range(f.D):
+        variance = f.growth[c] * work[roots_at(f, c) + 1, j]
+        if variance * caps[j] * caps[j] > f.p.variance:
+            caps[j] = sqrt(f.p.variance / variance)
+            f.capped_at[c * f.D + j] = f.now
+    return f.growth[c] > MOST_GROWTH
+
+
+cdef inline void write_growth(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c) noexcept nogil:
+    """Write the growth of Σ_c, whose steps are written, into its matrix."""
+    cdef Py_ssize_t i, j
+    cdef double* caps = &f.caps[c * f.D]
+    for i in range(f.D):
+        for j in range(i + 1):
+            S[i, j] *= <floating>(f.growth[c] * caps[i] * caps[j])
+    for j in range(f.D):
+        caps[j] = 1.0
+    f.growth[c] = 1.0
+    keep_roots(S, work, f, c, 0.0)
 
 
 # --- deciding whether a row needs a product, and making those of several rows at once -------------------------------------------
@@ -363,15 +347,14 @@ cdef inline double score_all(const floating[::1] state, const floating[::1] data
 
 
 cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context, const floating[::1] state,
-                            floating[:, :, ::1] sigma, floating[:, ::1] work, const floating[::1] data,
+                            const floating[:, :, ::1] sigma, floating[:, ::1] work, const floating[::1] data,
                             const index_t[::1] indices) noexcept nogil:
-    """Open a window at the present row, and compute the products that its rows will need if the weights stay as they are."""
+    """Compute the products that the rows of a new window will need if the weights stay as they are."""
     cdef Py_ssize_t j, number, n_steps = f.k if f.task == OVR else 1, n_products = 0
     cdef double q
     cdef bint full = False
     cdef Round r
     cdef Example z
-    open_window(sigma, work, f, f.now)
     while f.stop < b.n and f.stop - f.start < f.span and not full:
         r.row = row_at(b, f.stop)
         r.at = f.stop if b.order == NULL else b.order[f.stop]
@@ -409,10 +392,3 @@ cdef inline void open_full(Full* f, int64_t* places, floating[:, :, ::1] sigma, 
         for j in range(f.D):
             work[roots_at(f, i), j] = 0.0
         keep_roots(sigma[i], work, f, i, 0.0)
-
-
-cdef inline void close_full(Full* f, floating[:, :, ::1] sigma, floating[:, ::1] work) noexcept nogil:
-    """End a pass: write all steps that wait."""
-    cdef Py_ssize_t i
-    for i in range(f.k):
-        write_down(sigma[i], work, f, i)
