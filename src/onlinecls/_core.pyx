@@ -5,12 +5,13 @@ geometry applies the step. The two updates that shrink a covariance are here:
 
     sparse, diagonal    `apply_step_feature`    μ_i += τ σ_i x_i,   σ_i <- σ_i / (1 + β x_i² σ_i)   for the non-zeros of a row
     dense, full         `sherman_morrison`      μ += τ u,   Σ <- Σ - k u u',   u = Σx,   k = β / (1 + β x'u)
+                        `write_down`            Σ <- Σ - s s',   s = √k u, of one step or of several that waited
 
 The hooks `next_round`, `before_step`, `count_loss` and `after_step` of _compiled/rounds.pxd do the rest (weights, mistakes,
 averages, records, signals). Loops do not check their input: the Python layer has checked all of it before the first write. State
 and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
 """
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport NAN, fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
@@ -36,7 +37,7 @@ from ._compiled.sparse cimport (
 )
 from ._rules cimport (
     ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL, Params,
-    Stats, Step, apply_rule, margin_suffices, precision,
+    Stats, Step, apply_rule, margin_suffices, precision, slots_of,
 )
 
 
@@ -76,15 +77,17 @@ cdef inline void apply_step_feature(int geometry, floating[::1] state, Py_ssize_
     elif geometry == MIRROR:            # w += η g / (δ + √(G + g²)),   G += g²
         state[a] += <floating>(p.eta0 * (g / (p.delta + root_of_sum(state[b], g))))
         state[b] += g * g
-    else:                               # z += g,   G += g²
+    elif geometry == DUAL:              # z += g,   G += g²
         state[a] += g
         state[b] += g * g
+    else:                               # (a geometry that is missing here learns no numbers)
+        state[a] = NAN
 
 
 cdef inline void apply_step_one(int geometry, floating[::1] state, Step step, const floating[::1] data,
                                 const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """Apply a step to the only vector of weights, several features at a time in geometries that divide."""
-    cdef Py_ssize_t k = row.lo, width = 1 if geometry == ADDITIVE else 2, several = 16 // sizeof(floating)
+    cdef Py_ssize_t k = row.lo, width = slots_of(geometry).n, several = 16 // sizeof(floating)
     cdef floating tau = <floating>step.tau, beta = <floating>step.beta, least = <floating>p.floor
     cdef floating *places[4]
     if geometry == FORGETTING:
@@ -113,7 +116,7 @@ cdef inline void apply_step_some(int geometry, floating[::1] state, PassContext*
 
     A concurrent reader sees a partly applied step, never a weight without its correction: both change together.
     """
-    cdef Py_ssize_t k, i, j, a, b, room = context.layout.room, gap = 0 if geometry == ADDITIVE else room, width = room + gap
+    cdef Py_ssize_t k, i, j, a, b, room = context.layout.room, width = slots_of(geometry).n * room, gap = width - room
     cdef double before = 0.0, rounds = averaged(context)
     cdef double* correction
     cdef floating x
@@ -130,10 +133,6 @@ cdef inline void apply_step_some(int geometry, floating[::1] state, PassContext*
             if context.correction != NULL and (k == row.hi or x != 0.0):    # (a zero that is stored leaves no rounding)
                 correction = &context.correction[room * j + steps.places[i]]
                 correction[0] = (correction[0] - rounds * before) + rounds * weight_of(geometry, state[a], state[b], p)
-
-
-cdef inline bint has_variances(const Params* p) noexcept nogil:
-    return p.geometry == GAUSSIAN or p.geometry == FORGETTING or p.geometry == POTENTIAL
 
 
 cdef inline void advance(int geometry, floating[::1] state, PassContext* context, Params* p) noexcept nogil:
@@ -247,6 +246,20 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
         caller.counters = context.counters
 
 
+cdef inline int run_task(Task task, int geometry, const Batch* b, PassContext* context, floating[::1] state,
+                         const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
+    """Run the loop of a task, for any rule of the geometry. (No rule for targets has computed weights or sums of squares.)"""
+    if task == BINARY:
+        return run_loop(BINARY, geometry, ANY_RULE, b, context, state, data, indices, p)
+    elif slots_of(geometry).weight and not slots_of(geometry).squares:
+        return run_loop(REGRESSION, geometry, ANY_RULE, b, context, state, data, indices, p)
+    return refuse(p)
+
+
+cdef int refuse(const Params* p) except -1 with gil:
+    raise RuntimeError(f"onlinecls: a geometry and a rule must have a loop, got geometry {p.geometry} and rule {p.rule}.")
+
+
 cdef int learn_vector(Task task, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
                       const index_t[::1] indices, const Params* p) except -1 nogil:
     """Run the loop of a task and geometry with one vector of weights; the commonest rules have loops for plain passes of CSR."""
@@ -259,23 +272,19 @@ cdef int learn_vector(Task task, const Batch* b, PassContext* context, floating[
             return run_loop(BINARY, GAUSSIAN, AROW, b, context, state, data, indices, p)
         elif p.rule == NAROW and p.geometry == POTENTIAL:
             return run_loop(BINARY, POTENTIAL, NAROW, b, context, state, data, indices, p)
-    if task == REGRESSION:
-        if p.geometry == ADDITIVE:
-            return run_loop(REGRESSION, ADDITIVE, ANY_RULE, b, context, state, data, indices, p)
-        elif p.geometry == FORGETTING:
-            return run_loop(REGRESSION, FORGETTING, ANY_RULE, b, context, state, data, indices, p)
-        return run_loop(REGRESSION, GAUSSIAN, ANY_RULE, b, context, state, data, indices, p)
     if p.geometry == ADDITIVE:
-        return run_loop(BINARY, ADDITIVE, ANY_RULE, b, context, state, data, indices, p)
+        return run_task(task, ADDITIVE, b, context, state, data, indices, p)
     elif p.geometry == GAUSSIAN:
-        return run_loop(BINARY, GAUSSIAN, ANY_RULE, b, context, state, data, indices, p)
+        return run_task(task, GAUSSIAN, b, context, state, data, indices, p)
     elif p.geometry == FORGETTING:
-        return run_loop(BINARY, FORGETTING, ANY_RULE, b, context, state, data, indices, p)
+        return run_task(task, FORGETTING, b, context, state, data, indices, p)
     elif p.geometry == POTENTIAL:
-        return run_loop(BINARY, POTENTIAL, ANY_RULE, b, context, state, data, indices, p)
+        return run_task(task, POTENTIAL, b, context, state, data, indices, p)
     elif p.geometry == MIRROR:
-        return run_loop(BINARY, MIRROR, ANY_RULE, b, context, state, data, indices, p)
-    return run_loop(BINARY, DUAL, ANY_RULE, b, context, state, data, indices, p)
+        return run_task(task, MIRROR, b, context, state, data, indices, p)
+    elif p.geometry == DUAL:
+        return run_task(task, DUAL, b, context, state, data, indices, p)
+    return refuse(p)
 
 
 # --- a vector of weights for each class ----------------------------------------------------------------------------------------
@@ -292,8 +301,8 @@ ctypedef struct Workspace:  # numbers of each class
     Steps steps
 
 
-cdef inline void apply_steps(floating[::1] state, PassContext* context, const Steps* steps, const floating[::1] data,
-                             const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+cdef inline int apply_steps(floating[::1] state, PassContext* context, const Steps* steps, const floating[::1] data,
+                            const index_t[::1] indices, Row row, const Params* p) except -1 nogil:
     """Apply the steps of a row: many of them to all classes side by side, few of them, and those of an average, one by one."""
     cdef bint side_by_side = context.correction == NULL and are_many(steps.n, context.layout.n)
     if p.geometry == ADDITIVE and side_by_side:
@@ -310,16 +319,20 @@ cdef inline void apply_steps(floating[::1] state, PassContext* context, const St
         apply_step_some(POTENTIAL, state, context, steps, data, indices, row, p)
     elif p.geometry == MIRROR:
         apply_step_some(MIRROR, state, context, steps, data, indices, row, p)
-    else:
+    elif p.geometry == DUAL:
         apply_step_some(DUAL, state, context, steps, data, indices, row, p)
+    else:
+        return refuse(p)
+    return 0
 
 
-cdef inline void step_classes(floating[::1] state, const Steps* steps, const floating[::1] data, const index_t[::1] indices,
-                              const Round* r, PassContext* context, const Params* p) noexcept nogil:
+cdef inline int step_classes(floating[::1] state, const Steps* steps, const floating[::1] data, const index_t[::1] indices,
+                             const Round* r, PassContext* context, const Params* p) except -1 nogil:
     """Take the steps of a row: update the vectors and their average."""
     if steps.n > 0:
         apply_steps(state, context, steps, data, indices, r.row, p)
     after_step(r, steps.n > 0, context)
+    return 0
 
 
 cdef inline double score_classes(const floating[::1] state, const PassContext* context, Workspace* work,
@@ -343,6 +356,7 @@ cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, f
     """Learn rows by the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r."""
     cdef Py_ssize_t rival, room = context.layout.room
     cdef double[2] v
+    cdef bint has_variances = slots_of(p.geometry).variance
     cdef Steps steps = work.steps
     cdef Round r
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -356,7 +370,7 @@ cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, f
         if not count_loss(&s, context, p) or margin_suffices(s.margin, p):
             continue
         steps.n, steps.places[0], steps.places[1] = 2, place_of(&context.layout, r.label), place_of(&context.layout, rival)
-        if has_variances(p):
+        if has_variances:
             variances_of_two(state, room, steps.places, data, indices, r.row, v, p)
             s.v = v[0] + v[1]
         if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
@@ -374,6 +388,7 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
     """Learn rows with an independent binary learner for each class, that class against the rest."""
     cdef Py_ssize_t j, c, at, n_open
     cdef double sign
+    cdef bint has_variances = slots_of(p.geometry).variance
     cdef int64_t* open = work.steps.places      # the classes whose margin alone does not rule out a step
     cdef Steps steps = work.steps               # those of them that take a step, written over the others
     cdef Round r
@@ -391,14 +406,14 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
             if not margin_suffices(s.margin, p):
                 open[n_open] = c
                 n_open += 1
-        if has_variances(p):
+        if has_variances:
             variances(state, &context.layout, open, n_open, data, indices, r.row, work.v, work.own_averages, p)
 
         for j in range(n_open):
             c, at = open[j], place_of(&context.layout, open[j])
             sign = 1.0 if c == r.label else -1.0
             s.margin = sign * work.scores[c]
-            if has_variances(p):
+            if has_variances:
                 s.v = work.v[j]
             if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
                 s.margin = sign * lookahead_margin(state, context.layout.room, at, data, indices, r.row, precision(&s, p), p)

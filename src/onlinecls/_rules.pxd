@@ -53,6 +53,31 @@ cpdef enum Geometry:        # what a feature's two slots hold -> the weight that
     EXP                     # r, θ -> (W / Z) r  (simplex.pxd; x alone, not x and -x)
 
 
+ctypedef struct Slots:      # what the loops of _core ask of a geometry
+    int n                   # slots of a feature and vector; 0: the geometry has loops of its own
+    bint weight             # the first one is the weight (else it is computed, see `weight_of`)
+    bint variance           # the second one is a variance, as it is or in units of s
+    bint squares            # the second one is a sum of squares
+    bint along_sigma        # a step moves the weights along Σx, not along x
+
+
+cdef inline Slots slots_of(int geometry) noexcept nogil:
+    """Return a geometry's row of this table (a constant where the geometry is one)."""
+    if geometry == ADDITIVE:
+        return Slots(1, True, False, False, False)
+    elif geometry == GAUSSIAN or geometry == FORGETTING:
+        return Slots(2, True, True, False, True)
+    elif geometry == POTENTIAL:
+        return Slots(2, False, True, False, False)
+    elif geometry == MIRROR:
+        return Slots(2, True, False, True, False)
+    elif geometry == DUAL:
+        return Slots(2, False, False, True, False)
+    elif geometry == FULL_GAUSSIAN or geometry == FULL_POTENTIAL:
+        return Slots(1, True, False, False, True)
+    return Slots(0, False, False, False, False)
+
+
 ctypedef struct Params:     # one struct, so that loops pass one pointer; its fields are grouped by what reads them
     # a rule
     int rule

@@ -5,7 +5,7 @@ bits do not depend on how many classes are computed at once.
 """
 from libc.stdint cimport int64_t
 
-from .._rules cimport ADDITIVE, DUAL, FORGETTING, POTENTIAL, Params
+from .._rules cimport ADDITIVE, DUAL, FORGETTING, POTENTIAL, Params, slots_of
 from .sparse cimport (
     CACHE_LINE, Layout, Row, Steps, column, dense_t, double2, double2_add, double2_at, double2_first, double2_mul, double2_of,
     double2_second, floating, forgetful_variance, index_t, lookahead_weight, place_of, prefetch, weight_of,
@@ -117,7 +117,7 @@ cdef inline double scan_classes(int geometry, const floating[::1] state, const f
     """Compute the scores of all vectors, in the order of their places; return ||x||²."""
     cdef Py_ssize_t k, c
     cdef double q = p.bias * p.bias
-    cdef Run run = run_of(layout, 1 if geometry == ADDITIVE else 2, sizeof(floating))
+    cdef Run run = run_of(layout, slots_of(geometry).n, sizeof(floating))
     if geometry != POTENTIAL and geometry != DUAL:      # the weight is stored as it is
         return sum_classes(state, run, data, indices, row, p.bias, scores)
     for c in range(layout.n):
@@ -227,7 +227,7 @@ cdef inline void apply_step_all(int geometry, floating[::1] state, const Layout*
                                 const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """Apply the steps of a row to all vectors side by side, with τ = β = 0 for those without one (ADDITIVE and GAUSSIAN)."""
     cdef floating* taus = <floating*>steps.workspace
-    cdef Py_ssize_t k, i, n = layout.n, width = layout.room if geometry == ADDITIVE else 2 * layout.room
+    cdef Py_ssize_t k, i, n = layout.n, width = slots_of(geometry).n * layout.room
     for i in range(2 * n):
         taus[i] = 0.0
     for i in range(steps.n):

@@ -14,9 +14,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport (
-    DUAL, EXP, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, POTENTIAL, P_NORM, SINH, Params, Stats, Step,
-)
+from .._rules cimport DUAL, EXP, MIRROR, POTENTIAL, P_NORM, SINH, Params, Slots, Stats, Step, slots_of
 from .sparse cimport CACHE_LINE, Layout, Row, column, dense_t, floating, index_t, prefetch
 
 cdef extern from *:
@@ -363,20 +361,18 @@ cdef inline bint is_usable(const Stats* s, PassContext* context) noexcept nogil:
 cdef inline bint step_fits(int geometry, const Stats* s, Step step, PassContext* context, const Params* p) noexcept nogil:
     """Return True, and update the bounds of the model, if neither the step nor the model after it leaves the dtype's range.
 
-    max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; gaussian, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G, <= τ² q.
+    max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; along Σx, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G, <= τ² q.
     The intercept is the constant feature's weight times its value. Intermediate results must fit too:
     x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
     """
     cdef double change, max_abs_weight, curvature = context.counters.curvature, size = s.v
+    cdef Slots slots = slots_of(geometry)
     if geometry == P_NORM:
         size = s.norm_p2
     elif geometry == SINH or geometry == EXP:
         size = s.width
-    if geometry == GAUSSIAN or geometry == FORGETTING or geometry == FULL_GAUSSIAN or geometry == FULL_POTENTIAL:
-        change = fabs(step.tau) * sqrt(p.variance * s.v)
-    else:
-        change = fabs(step.tau) * sqrt(s.q)
-    if geometry == MIRROR or geometry == DUAL:
+    change = fabs(step.tau) * sqrt(p.variance * s.v if slots.along_sigma else s.q)
+    if slots.squares:
         curvature += change * change
         if geometry == MIRROR:
             change = p.eta0

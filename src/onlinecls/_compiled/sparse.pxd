@@ -14,10 +14,10 @@ _rules.pxd says what a and b hold in each geometry. The last row of the state is
 intercept). A row of X is the range [lo, hi) of data and indices; dense storage has the tag dense_t as index type, and column k -
 lo. Sums are in double, from left to right: sparse equals dense.
 """
-from libc.math cimport INFINITY, fabs, sqrt
+from libc.math cimport INFINITY, NAN, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport ADDITIVE, DUAL, FORGETTING, GAUSSIAN, MIRROR, POTENTIAL, Params, Step
+from .._rules cimport DUAL, FORGETTING, GAUSSIAN, MIRROR, POTENTIAL, Params, Slots, Step, slots_of
 
 cdef extern from "_compiled/lanes.h":
     void prefetch "onlinecls_prefetch" (const void* address) noexcept nogil
@@ -285,19 +285,22 @@ cdef inline Sums scan_dual(const floating[::1] state, const floating[::1] data, 
 
 cdef inline Sums scan(int geometry, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                       const Params* p) noexcept nogil:
-    """Compute score, norm and variance of a row under one vector of weights, as far as the geometry has them."""
-    if geometry == ADDITIVE:
+    """Compute score, norm and variance of a row under one vector of weights, as far as the geometry has them.
+
+    (No row is usable in a geometry that is missing here.)
+    """
+    cdef Slots slots = slots_of(geometry)
+    if slots.n == 1:
         return scan_single(state, data, indices, row, p)
-    elif geometry == GAUSSIAN:
-        return scan_gaussian(state, data, indices, row, p)
     elif geometry == FORGETTING:
         return scan_forgetting(state, data, indices, row, p)
+    elif slots.weight:
+        return scan_gaussian(state, data, indices, row, p) if slots.variance else scan_mirror(state, data, indices, row, p)
     elif geometry == POTENTIAL:
         return scan_potential(state, data, indices, row, p)
-    elif geometry == MIRROR:
-        return scan_mirror(state, data, indices, row, p)
-    else:
+    elif geometry == DUAL:
         return scan_dual(state, data, indices, row, p)
+    return Sums(NAN, NAN, NAN)
 
 
 cdef enum:
@@ -309,7 +312,7 @@ cdef inline void scan_rows(int geometry, const floating[::1] state, const floati
     """Compute the scores of ROWS dense rows of n columns, x the first: side by side, each with a sum of its own as in `scan`."""
     cdef double[ROWS] sums
     cdef double w
-    cdef Py_ssize_t j, i, width = 1 if geometry == ADDITIVE else 2
+    cdef Py_ssize_t j, i, width = slots_of(geometry).n
     for i in range(ROWS):
         sums[i] = 0.0
     for j in range(n):
@@ -340,7 +343,7 @@ cdef inline void apply_step_lanes(int geometry, floating** places, const floatin
             growing_floats(places, x, tau, beta, least, <float>p.growth, <float>p.stored_cap)
         else:
             growing_doubles(places, x, tau, beta, least, p.growth, p.stored_cap)
-    else:
+    elif geometry == GAUSSIAN or geometry == POTENTIAL:
         if floating is float:
             variances_floats(geometry == POTENTIAL, places, x, tau, beta, least)
         else:
