@@ -31,9 +31,8 @@ from ._compiled.rounds cimport (
     next_round, row_at, step_fits, top, unlikely,
 )
 from ._compiled.sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column,
-    dense_t, floating, index_t, larger, lookahead_margin_one, place_of, root_of_sum, scan, scan_rows, smaller, storage_of,
-    weight_of, write_variances_down,
+    ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
+    place_of, root_of_sum, scan, scan_rows, smaller, weight_of, write_variances_down,
 )
 from ._rules cimport (
     ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL, Params,
@@ -624,33 +623,7 @@ cdef class QuadraticModel(Model):
     """
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
-        cdef int storage = storage_of(self.values, rows.indices)
-        if storage == FLOAT_INT32:
-            return self.visit_rows[float, int32_t](rows.data, rows.indices, b, context)
-        elif storage == FLOAT_INT64:
-            return self.visit_rows[float, int64_t](rows.data, rows.indices, b, context)
-        elif storage == FLOAT_DENSE:
-            return self.visit_rows[float, dense_t](rows.data, rows.indices, b, context)
-        elif storage == DOUBLE_INT32:
-            return self.visit_rows[double, int32_t](rows.data, rows.indices, b, context)
-        elif storage == DOUBLE_INT64:
-            return self.visit_rows[double, int64_t](rows.data, rows.indices, b, context)
-        return self.visit_rows[double, dense_t](rows.data, rows.indices, b, context)
-
-    cdef int visit_rows(self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                        PassContext* context) except -1:
-        cdef floating[::1] state
-        if context.task == DECISION:
-            return self.decide(data, indices, b, context)
-        elif context.task == DEVIATION:
-            return self.deviate(data, indices, b, context)
-        state = self.values
-        if self.p.geometry == FULL_GAUSSIAN or self.p.geometry == FULL_POTENTIAL:
-            return self.learn_with_sigma(state, data, indices, b, context)
-        elif context.columns > 1:
-            return learn_classes(context.task, b, context, state, data, indices, &self.p)
-        with nogil:
-            return learn_vector(context.task, b, context, state, data, indices, &self.p)
+        return visit_any_rows(self, rows, b, context)
 
     cdef int learn_with_sigma(self, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                               PassContext* context) except -1:
@@ -770,3 +743,24 @@ cdef class QuadraticModel(Model):
             for i in range(b.n * k):
                 found[i] = sqrt(larger(found[i], <double>0.0))
         return 0
+
+
+cdef int visit_rows(QuadraticModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                    PassContext* context) except -1:
+    cdef floating[::1] state
+    if context.task == DECISION:
+        return self.decide(data, indices, b, context)
+    elif context.task == DEVIATION:
+        return self.deviate(data, indices, b, context)
+    state = self.values
+    if self.p.geometry == FULL_GAUSSIAN or self.p.geometry == FULL_POTENTIAL:
+        return self.learn_with_sigma(state, data, indices, b, context)
+    elif slots_of(self.p.geometry).n == 0:
+        return refuse(&self.p)
+    elif context.columns > 1:
+        return learn_classes(context.task, b, context, state, data, indices, &self.p)
+    with nogil:
+        return learn_vector(context.task, b, context, state, data, indices, &self.p)
+
+
+include "_compiled/visit.pxi"

@@ -8,7 +8,6 @@ so that a step costs O(nnz). ||u||² is a compensated running sum of u_i². a on
 a is multiplied into u, O(n_features).
 """
 from libc.math cimport isfinite, sqrt
-from libc.stdint cimport int32_t, int64_t
 
 from .model cimport Model
 from .._rules cimport Params, Stats, apply_rule, smaller
@@ -16,10 +15,7 @@ from .norm cimport Normaliser, Sum, add, close_sum, is_known, open_sum
 from .rounds cimport (
     DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, next_round, row_at,
 )
-from .sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, Sums, column, dense_t, floating, index_t, larger,
-    scan_single, storage_of,
-)
+from .sparse cimport Row, Sums, column, floating, index_t, larger, scan_single
 
 #: The numbers of a centre, by their names in Python.
 FIELDS = ("high", "low", "noise", "scale")
@@ -127,28 +123,7 @@ cdef class CentreModel(Model):
     cdef public object groups
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
-        cdef int storage = storage_of(self.values, rows.indices)
-        if storage == FLOAT_INT32:
-            return self.visit_rows[float, int32_t](rows.data, rows.indices, b, context)
-        elif storage == FLOAT_INT64:
-            return self.visit_rows[float, int64_t](rows.data, rows.indices, b, context)
-        elif storage == FLOAT_DENSE:
-            return self.visit_rows[float, dense_t](rows.data, rows.indices, b, context)
-        elif storage == DOUBLE_INT32:
-            return self.visit_rows[double, int32_t](rows.data, rows.indices, b, context)
-        elif storage == DOUBLE_INT64:
-            return self.visit_rows[double, int64_t](rows.data, rows.indices, b, context)
-        return self.visit_rows[double, dense_t](rows.data, rows.indices, b, context)
-
-    cdef int visit_rows(self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                        PassContext* context) except -1:
-        cdef floating[::1] state
-        cdef double[:, ::1] groups
-        if context.task == DECISION:
-            return self.decide(data, indices, b, context)
-        state, groups = self.values, self.groups
-        with nogil:
-            return learn_centre(<Centre*>&groups[0, 0], b, context, state, data, indices, &self.p)
+        return visit_any_rows(self, rows, b, context)
 
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
         """Compute found[i] = ||x_i - w||², and the size of the numbers subtracted."""
@@ -165,3 +140,17 @@ cdef class CentreModel(Model):
                 found[0] = squared_distance(scan_single(state, data, indices, row, &self.p), <const Centre*>&groups[0, 0],
                                             &found[1])
         return 0
+
+
+cdef int visit_rows(CentreModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                    PassContext* context) except -1:
+    cdef floating[::1] state
+    cdef double[:, ::1] groups
+    if context.task == DECISION:
+        return self.decide(data, indices, b, context)
+    state, groups = self.values, self.groups
+    with nogil:
+        return learn_centre(<Centre*>&groups[0, 0], b, context, state, data, indices, &self.p)
+
+
+include "visit.pxi"

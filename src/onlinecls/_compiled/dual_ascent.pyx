@@ -19,7 +19,6 @@ say how far θ moves along the row.
 """
 from cython cimport critical_section
 from libc.math cimport exp, fabs, isfinite, log, log1p, sqrt
-from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
@@ -39,10 +38,7 @@ from .simplex cimport (
     start_group, step_group,
 )
 from .simplex import GROUP, GROUP_SIZE
-from .sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger,
-    storage_of,
-)
+from .sparse cimport Row, column, floating, index_t, larger
 
 #: The names in Python of the numbers in `shared`: three that the groups share, then those of each group.
 SHARED = {"dual_gain": 0, "lipschitz": 1, "sigma": 2, "shared": sizeof(Shared) // sizeof(double), **GROUP, "group": GROUP_SIZE}
@@ -652,26 +648,7 @@ cdef class AscentModel(Model):
         return 0
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
-        cdef int storage = storage_of(self.values, rows.indices)
-        if storage == FLOAT_INT32:
-            return self.visit_rows[float, int32_t](rows.data, rows.indices, b, context)
-        elif storage == FLOAT_INT64:
-            return self.visit_rows[float, int64_t](rows.data, rows.indices, b, context)
-        elif storage == FLOAT_DENSE:
-            return self.visit_rows[float, dense_t](rows.data, rows.indices, b, context)
-        elif storage == DOUBLE_INT32:
-            return self.visit_rows[double, int32_t](rows.data, rows.indices, b, context)
-        elif storage == DOUBLE_INT64:
-            return self.visit_rows[double, int64_t](rows.data, rows.indices, b, context)
-        return self.visit_rows[double, dense_t](rows.data, rows.indices, b, context)
-
-    cdef int visit_rows(self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                        PassContext* context) except -1:
-        cdef floating[::1] state
-        if context.task == DECISION:
-            return self.decide(data, indices, b, context)
-        state = self.values
-        return self.learn_rows(state, data, indices, b, context)
+        return visit_any_rows(self, rows, b, context)
 
     cdef int learn_rows(self, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                         PassContext* context) except -1:
@@ -782,6 +759,18 @@ cdef class AscentModel(Model):
                 select_group(&a, g)
                 start_group(state, &a.simplex)
         return 0
+
+
+cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                    PassContext* context) except -1:
+    cdef floating[::1] state
+    if context.task == DECISION:
+        return self.decide(data, indices, b, context)
+    state = self.values
+    return self.learn_rows(state, data, indices, b, context)
+
+
+include "visit.pxi"
 
 
 def powers(floating[::1] x):

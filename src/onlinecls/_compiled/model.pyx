@@ -370,8 +370,7 @@ cdef class Model:
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         """Do context.task with the rows of a batch: learn them, or compute scores (`DECISION`) or deviations (`DEVIATION`).
 
-        Each model chooses its loop by the types of the values and of the rows' indices (`storage_of`). (Fused methods are not
-        virtual in Cython.)
+        Each model chooses its loop by the types of the values and of the rows' indices (visit.pxi).
         """
         raise NotImplementedError
 

@@ -4,7 +4,6 @@ A step moves θ along x, and so multiplies weights. For classes and numbers it m
 learner's centre of a ball moves along x - w, which has all features: O(n_features) a step.
 """
 from libc.math cimport fabs, isfinite, sqrt
-from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
@@ -17,10 +16,7 @@ from .rounds cimport (
 from .simplex cimport (
     GatheredRow, Group, Simplex, Size, gather, join, n_work, normaliser, root_of, round_up, scan_sums, start_group, step_group,
 )
-from .sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger,
-    storage_of,
-)
+from .sparse cimport Row, column, floating, index_t, larger
 
 from .simplex import GROUP, GROUP_SIZE
 
@@ -231,43 +227,7 @@ cdef class SimplexModel(Model):
     cdef public object groups
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
-        cdef int storage = storage_of(self.values, rows.indices)
-        if storage == FLOAT_INT32:
-            return self.visit_rows[float, int32_t](rows.data, rows.indices, b, context)
-        elif storage == FLOAT_INT64:
-            return self.visit_rows[float, int64_t](rows.data, rows.indices, b, context)
-        elif storage == FLOAT_DENSE:
-            return self.visit_rows[float, dense_t](rows.data, rows.indices, b, context)
-        elif storage == DOUBLE_INT32:
-            return self.visit_rows[double, int32_t](rows.data, rows.indices, b, context)
-        elif storage == DOUBLE_INT64:
-            return self.visit_rows[double, int64_t](rows.data, rows.indices, b, context)
-        return self.visit_rows[double, dense_t](rows.data, rows.indices, b, context)
-
-    cdef int visit_rows(self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                        PassContext* context) except -1:
-        cdef floating[::1] state
-        cdef Py_ssize_t k = context.columns, n = k if context.task == OVR else 1, capacity
-        cdef double[::1] scores
-        cdef Py_ssize_t[::1] places
-        cdef floating[::1] numbers
-        cdef Weights w
-        if context.task == DECISION:
-            return self.decide(data, indices, b, context)
-        state, scores = self.values, np.empty(k)
-        if len(self.groups) != n:       # the task has changed
-            self.groups = np.zeros((n, GROUP_SIZE))
-        w = weights_of(self.groups, k, state.shape[0], context.counts, &self.p)
-        w.scores = &scores[0]
-        if self.p.rule == MULTIPLICATIVE_CENTRE:
-            with nogil:
-                return learn_centre(&w, b, context, state, data, indices, &self.p)
-        capacity = longest(b)
-        places = np.empty(capacity, np.intp)
-        numbers = np.empty(capacity * (1 + n_work(2)), np.float32 if floating is float else np.float64)
-        w.row.capacity, w.row.places, w.row.x = capacity, &places[0], &numbers[0]
-        with nogil:
-            return learn_products(&w, b, context, state, data, indices, &self.p)
+        return visit_any_rows(self, rows, b, context)
 
     def known(self):
         """Return (values, groups) for reading: copies if some groups are not known yet, as reading never writes."""
@@ -318,3 +278,32 @@ cdef class SimplexModel(Model):
                 else:
                     score_all(values, &w, data, indices, row, &self.p)
         return 0
+
+
+cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                    PassContext* context) except -1:
+    cdef floating[::1] state
+    cdef Py_ssize_t k = context.columns, n = k if context.task == OVR else 1, capacity
+    cdef double[::1] scores
+    cdef Py_ssize_t[::1] places
+    cdef floating[::1] numbers
+    cdef Weights w
+    if context.task == DECISION:
+        return self.decide(data, indices, b, context)
+    state, scores = self.values, np.empty(k)
+    if len(self.groups) != n:       # the task has changed
+        self.groups = np.zeros((n, GROUP_SIZE))
+    w = weights_of(self.groups, k, state.shape[0], context.counts, &self.p)
+    w.scores = &scores[0]
+    if self.p.rule == MULTIPLICATIVE_CENTRE:
+        with nogil:
+            return learn_centre(&w, b, context, state, data, indices, &self.p)
+    capacity = longest(b)
+    places = np.empty(capacity, np.intp)
+    numbers = np.empty(capacity * (1 + n_work(2)), np.float32 if floating is float else np.float64)
+    w.row.capacity, w.row.places, w.row.x = capacity, &places[0], &numbers[0]
+    with nogil:
+        return learn_products(&w, b, context, state, data, indices, &self.p)
+
+
+include "visit.pxi"

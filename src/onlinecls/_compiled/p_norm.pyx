@@ -19,7 +19,6 @@ Crammer-Singer's joint learner has one norm, of all classes' θ together. One ag
 """
 from cython cimport critical_section
 from libc.math cimport copysign, fabs, fmin, ilogb, ldexp, pow
-from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
@@ -31,10 +30,7 @@ from .rounds cimport (
     DECISION, OVR, Batch, Example, PassContext, Round, after_step, before_step, check_signals, count_loss, example, next_round,
     row_at, step_fits,
 )
-from .sparse cimport (
-    DOUBLE_INT32, DOUBLE_INT64, FLOAT_DENSE, FLOAT_INT32, FLOAT_INT64, Row, column, dense_t, floating, index_t, larger,
-    prefetch, storage_of,
-)
+from .sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 
 #: The numbers of a norm, by their names in Python.
 FIELDS = ("high", "low", "noise", "scale", "shrink", "inverse", "weight_scale")
@@ -400,33 +396,7 @@ cdef class PNormModel(Model):
         return Norms(<Norm*>&norms[0, 0], norms.shape[0], k, scores)
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
-        cdef int storage = storage_of(self.values, rows.indices)
-        if storage == FLOAT_INT32:
-            return self.visit_rows[float, int32_t](rows.data, rows.indices, b, context)
-        elif storage == FLOAT_INT64:
-            return self.visit_rows[float, int64_t](rows.data, rows.indices, b, context)
-        elif storage == FLOAT_DENSE:
-            return self.visit_rows[float, dense_t](rows.data, rows.indices, b, context)
-        elif storage == DOUBLE_INT32:
-            return self.visit_rows[double, int32_t](rows.data, rows.indices, b, context)
-        elif storage == DOUBLE_INT64:
-            return self.visit_rows[double, int64_t](rows.data, rows.indices, b, context)
-        return self.visit_rows[double, dense_t](rows.data, rows.indices, b, context)
-
-    cdef int visit_rows(self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                        PassContext* context) except -1:
-        cdef floating[::1] state
-        cdef Py_ssize_t n = context.columns if context.task == OVR else 1
-        cdef double[::1] scores
-        cdef Norms norms
-        if context.task == DECISION:
-            return self.decide(data, indices, b, context)
-        state, scores = self.values, np.empty(context.columns)
-        if len(self.groups) != n:        # the task has changed
-            self.groups = np.zeros((n, len(FIELDS)))
-        norms = self.view_of(self.groups, &scores[0], context.columns)
-        with nogil:
-            return learn_p_norm(&norms, b, context, state, data, indices, &self.p)
+        return visit_any_rows(self, rows, b, context)
 
     cdef object known_of(self, const floating[::1] state, Py_ssize_t k):
         cdef Norms norms
@@ -459,6 +429,25 @@ cdef class PNormModel(Model):
                 norms.scores = &context.found[i * k]
                 score_all(state, &norms, data, indices, row, &self.p)
         return 0
+
+
+cdef int visit_rows(PNormModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                    PassContext* context) except -1:
+    cdef floating[::1] state
+    cdef Py_ssize_t n = context.columns if context.task == OVR else 1
+    cdef double[::1] scores
+    cdef Norms norms
+    if context.task == DECISION:
+        return self.decide(data, indices, b, context)
+    state, scores = self.values, np.empty(context.columns)
+    if len(self.groups) != n:        # the task has changed
+        self.groups = np.zeros((n, len(FIELDS)))
+    norms = self.view_of(self.groups, &scores[0], context.columns)
+    with nogil:
+        return learn_p_norm(&norms, b, context, state, data, indices, &self.p)
+
+
+include "visit.pxi"
 
 
 def roots_of_all(floating[::1] x, double a):

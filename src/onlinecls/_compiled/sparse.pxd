@@ -62,21 +62,6 @@ ctypedef fused floating:
     double
 
 
-cdef enum:                  # types of a model's values and of a row's indices, by which a loop is chosen
-    FLOAT_INT32
-    FLOAT_INT64
-    FLOAT_DENSE
-    DOUBLE_INT32
-    DOUBLE_INT64
-    DOUBLE_DENSE
-
-
-cdef inline int storage_of(values, indices) except -1:
-    """Return the number of a combination of types, for values and indices that have been checked."""
-    cdef Py_ssize_t size = indices.itemsize
-    return (FLOAT_INT32 if values.itemsize == 4 else DOUBLE_INT32) + (0 if size == 4 else 1 if size == 8 else 2)
-
-
 ctypedef struct Row:
     Py_ssize_t lo
     Py_ssize_t hi
