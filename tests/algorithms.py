@@ -49,6 +49,11 @@ class Case:
     def can_average(self):
         return not self.params.get("l1") and averages(self.algorithm.geometry) and self.algorithm.geometry != "entropic"
 
+    @property
+    def can_be_full(self):
+        """Return whether Σ may be a full matrix."""
+        return any(geometry.startswith("full") for geometry in self.algorithm.geometries)
+
     def estimator(self, multi_class="crammer_singer", **others):
         """Return a new estimator that runs this algorithm, by default with the twin's multi_class."""
         cls = getattr(onlinecls, self.algorithm.estimator)
@@ -108,7 +113,7 @@ MORE = {
     "entropic_da_regression": [{"sigma": 12.0, "norm_bound": 3.0, "update": "DA1"}, {"sigma": "auto", "norm_bound": 3.0}],
     "entropic_da_squared": [{"sigma": 12.0, "norm_bound": 3.0, "update": "DA2"}, {"sigma": "auto", "norm_bound": 3.0}],
     **{name: [{**params, "covariance": "full"} for params in (CASES[name][0], *(p for p in CASES[name] if "forgetting" in p))]
-       for name, a in ALGORITHMS.items() if len(a.geometries) > 1 and a.geometries[1].startswith("full")},
+       for name in ALGORITHMS if Case(name, {}).can_be_full},
 }
 #: With probabilities, one of each loop over rows: (name, its first trial's parameters and these).
 GIVING_PROBABILITIES = [

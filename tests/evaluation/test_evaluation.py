@@ -73,7 +73,7 @@ def test_the_curve_equals_that_of_a_slow_loop(case, classes):
 
 INEXACT = {  # (sums are taken in another order where rows come one by one)
     **{f"{case}, full, average={average}": partial(case.estimator, average=average, covariance="full")
-       for case in ONE_EACH if "covariance" in case.estimator().get_params() for average in (False, 5)},
+       for case in ONE_EACH if case.can_be_full for average in (False, 5)},
     **{f"kernel {algorithm}": (lambda multi_class, algorithm=algorithm: onlinecls.KernelOnlineClassifier(
         algorithm, multi_class=multi_class, budget=40)) for algorithm in ("arow", "pa", "perceptron", "sop")},
 }

@@ -51,7 +51,7 @@ def refused(path, message):
 
 # --- nothing changes -----------------------------------------------------------------------------------------------------------
 
-FULL = [case for case in ONE_EACH + REGRESSION if "covariance" in case.estimator().get_params()]
+FULL = [case for case in ONE_EACH + REGRESSION if case.can_be_full]
 
 
 def test_a_file_of_a_full_covariance_keeps_a_single_label_and_another_covariance_set_since(tmp_path):
