@@ -203,7 +203,7 @@ def variants():
         if case.can_average and "average" in names and not case.is_leader:
             yield case, {"average": True}
         for name, value in (("covariance", "full"), ("signed", False), ("multi_class", "ovr")):
-            if name in names:
+            if name in names and (name != "covariance" or case.can_be_full):
                 yield case, {name: value}
 
 
