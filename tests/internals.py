@@ -17,6 +17,7 @@ from onlinecls._input import validate
 from onlinecls._models import calibration
 from onlinecls._models import dual_ascent as ascent_state
 from onlinecls._models import follow_the_leader as leader_state
+from onlinecls._models.arrays import laid_out
 from onlinecls._models.kernels import Kernel, Unstacked
 from onlinecls._models.state import STATES, State
 from onlinecls._pipeline import _steps as steps
@@ -25,7 +26,7 @@ ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED,
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, NAMED, command_line = parameters.CLASSIFIERS, parameters.REGRESSORS, parameters.NAMED, capacity
-__all__ = ["Kernel", "Unstacked", "calibration", "leader", "main", "steps", "stopping"]
+__all__ = ["Kernel", "Unstacked", "calibration", "laid_out", "leader", "main", "steps", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
 COUNTERS, FORESIGHT = model.COUNTERS, _core.FORESIGHT

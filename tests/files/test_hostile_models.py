@@ -1,8 +1,12 @@
 """Hostile models and calls: forged files, every scale of X, numbers too small to divide by, threads, and no memory."""
 
 import copy
+import functools
+import io
 import itertools
 import json
+import operator
+import re
 import subprocess
 import sys
 import threading
@@ -10,8 +14,11 @@ import threading
 import numpy as np
 import pytest
 from algorithms import EVERY
+from algorithms import LEARNERS as OF_ALL_TASKS
+from contracts import kinds_of_models
 from forging import forged, poking, setting
-from internals import PENDING, calibration, saving
+from fuzz.models import parts_of, signed
+from internals import PENDING, calibration, files, saving
 from scipy.sparse import csr_matrix
 from states import bits, fingerprint, is_finite
 
@@ -46,17 +53,12 @@ ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64
 FULL, SIGNED = onlinecls.AROWClassifier(covariance="full"), onlinecls.MultiplicativePassiveAggressiveClassifier(0.7)
 
 
-def placing(name, **part):
-    """Change what the header says of an array: its dtype, shape or place."""
-    return lambda told, header, arrays: header[name].update(part)
-
-
 def without_rivals(*parts):
     """Leave a single class with rows, and say so in the counters."""
     poking("counts", slice(1, 3), 0.0)(*parts), poking("counters", 4, 1.0)(*parts)
 
 
-# One file for each kind of check; tests/fuzz/models.py makes thousands of others.
+#: What no list of declarations says, one file for each kind of check; tests/fuzz/models.py makes thousands of others.
 FORGED = {
     "an estimator outside the library": (AROW, THREE, setting("told", "estimator", "os.system")),
     "a parameter out of range": (AROW, THREE, setting("parameters", "r", -1.0)),
@@ -66,55 +68,41 @@ FORGED = {
     "a wrapped learner's seed that is none": (VOTE, THREE, setting("wrapped_parameters", "random_state", -1)),
     "an integer parameter past any double": (AROW, THREE, setting("parameters", "average", 10**400)),
     "an average without its sums": (AROW, THREE, setting("learnt_with", "average_from", 0)),
-    "a feature more than there are weights": (AROW, THREE, setting("state", "n_features", 6)),
-    "a number of features past 64 bits": (AROW, THREE, setting("state", "n_features", 2**70)),
     "labels wider than memory": (AROW, THREE, setting("told", "classes", "<U999999999999")),
-    "a weight that is NaN": (AROW, THREE, poking("values", 3, np.nan)),
     "more mistakes than rounds": (AROW, THREE, poking("counters", 1, 1e6)),
     "another rule": (AROW, THREE, setting("learnt_with", "rule", "pa1")),
-    "an unknown geometry": (AROW, THREE, setting("learnt_with", "geometry", "round")),
-    "an infinite bias": (AROW, THREE, setting("learnt_with", "bias", {"float": "inf"})),
-    "an unknown field": (AROW, THREE, setting("learnt_with", "more", 1.0)),
+    "a variance of 0": (AROW, THREE, poking("values", 4, 0.0)),
+    "a kept row of negative weight": (FOREL, THREE, poking("weights", 0, -1.0)),
+    "a dual variable below 0": (FOREL, THREE, poking("alpha", 0, -1e-3)),
+    "shares without end": (COMMITTEE, THREE, poking("shares", 0, 1e200)),
+    "losses below 0": (HEDGING, THREE, poking("losses", 0, -1.0)),
+    "a cap above 1": (FULL, THREE, poking("caps", 0, 2.0)),
+    "a growth below 1": (FULL, THREE, poking("growth", 0, 0.5)),
+    "a sum of squares below 0": (onlinecls.AdaGradClassifier(), TWO, poking("values", 1, -1.0)),
     "labels out of order": (AROW, THREE, poking("classes", 0, 7, "i8")),
     "a weight beyond its reach": (AROW, THREE, poking("values", 1, 1e6)),
-    "a variance of 0": (AROW, THREE, poking("values", 4, 0.0)),
-    "an array of a dtype that it cannot have": (AROW, THREE, placing("values", dtype="I64")),
-    "an array outside the file": (AROW, THREE, placing("classes", data_offsets=[10**9, 10**9 + 24])),
-    "an array left out": (AROW, THREE, lambda told, header, arrays: (header.pop("classes"), arrays.pop("classes"))),
-    "a shape whose size overflows": (AROW, THREE, placing("correction", shape=[0, 2**62, 2**62])),
-    "arrays that overlap": (AROW, THREE, placing("counts", data_offsets=[0, 24])),
     "a covariance beyond twice the first variance": (FULL, THREE, poking("sigma", 6, -2.1)),
-    "a covariance past memory": (FULL, THREE, setting("state", "n_features", 2**40)),
-    "the other construction": (ENTROPIC, THREE, setting("state", "joint", False)),
     "another normaliser": (ENTROPIC, THREE, poking("shared", 5, 1e3)),
     "the other regularizer": (ENTROPIC, THREE, setting("learnt_with", "entropic", 0)),
     "a power that is not the weight's": (ENTROPIC, THREE, poking("values", 2, 0.25)),
     "a classifier's name": (onlinecls.AROWRegressor(), X.sum(axis=1), setting("told", "estimator", "AROWClassifier")),
-    "a negative sum of squared errors": (onlinecls.AROWRegressor(), X.sum(axis=1), poking("counters", 8, -1.0)),
     "products that gradients cannot have": (onlinecls.AdaGradClassifier(matrix="full"), TWO, poking("products", 1, 1e3)),
     "a power that is not the multiplicative weight's": (SIGNED, TWO, poking("values", 2, 0.25)),
     "a multiplicative normaliser below 0": (SIGNED, TWO, poking("groups", 2, -1.0)),
     "a kept row of no class": (FOREL, THREE, poking("labels", 0, 3, "i4")),
     "kept rows that were not counted": (FOREL, THREE, poking("labels", slice(None), 1, "i4")),
     "columns out of order": (FOREL, THREE, poking("indices", slice(0, 2), [1, 0], "i8")),
-    "a kept row of negative weight": (FOREL, THREE, poking("weights", 0, -1.0)),
-    "a dual variable below 0": (FOREL, THREE, poking("alpha", 0, -1e-3)),
     "a sweep that no integer counts": (FOREL, THREE, poking("shared", PENDING, 1e300)),
     "half a sweep": (FOREL, THREE, poking("shared", PENDING, 0.5)),
     "a row beyond its reach": (FOREL, THREE, poking("data", 0, 1e9)),
     "an intercept that is not that of the dual variables": (FOREL, THREE, poking("theta", -1, 7.0)),
-    "half a round": (FOREL, THREE, poking("counters", 0, 39.5)),
     "a committee of other rows": (COMMITTEE, THREE, poking("counters", 0, 7.0)),
-    "shares without end": (COMMITTEE, THREE, poking("shares", 0, 1e200)),
     "variances that are too large": (COMMITTEE, THREE, poking("sigma", 0, 9.0)),
-    "losses below 0": (HEDGING, THREE, poking("losses", 0, -1.0)),
     "a unit of targets that is no power of two": (OF_NUMBERS, TWO, poking("gauge", 0, 3.0)),
     "members that have learnt other rows": (COMMITTEE, THREE, poking("1.counters", 0, 7.0)),
     "a committee as its member": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="CommitteeClassifier")),
     "members that no list holds": (HEDGING, THREE, setting("told", "members", [[None, "Committee", {}]])),
     "a step beyond the range": (onlinecls.DualAscentClassifier("auto"), TWO, poking("shared", 1, 1e300)),
-    "support vectors past memory": (RBF, THREE, setting("state", "n_features", 2**61)),
-    "a NaN in a support vector": (RBF, THREE, poking("vectors", 3, np.nan)),
     "a scale that is neither 1 nor 1/2": (RBF, THREE, poking("scale", 0, 3.0)),
     "a coefficient beyond its reach": (RBF, THREE, poking("alpha", 0, 1e9)),
     "a negative variance": (RBF, THREE, poking("P", 0, -1e-9)),
@@ -153,6 +141,85 @@ def test_a_forged_model_is_refused_at_load_mapped_or_not(learner, y, change, tmp
     for mmap in (False, True):
         with pytest.raises(ValueError, match=REFUSAL):
             load(path, mmap=mmap)
+
+
+OF_KIND = ("matrix", "update", "kernel", "method", "probability")
+#: One learner of each class for each kind of model.
+KINDS = list({
+    (one.estimator, one.geometry, one.n_classes, *map(one.params.get, OF_KIND)): one
+    for one in OF_ALL_TASKS if str(one) in kinds_of_models()
+}.values())
+ODD = ("no such", ["no such"], -1, 2**70, {"float": "nan"}, None)
+ANY = ("coef0", "gamma")  # parameters of kernels, which may be any numbers
+
+
+def forged_numbers(told):
+    """Yield (path, other) for each number and text of a model, and of the parameters of its last pass."""
+    for path, value in numbers_of(told):
+        odd = [*ODD, not value] if value in (True, False) and path[-2] == "state" else ODD
+        odd = [*odd, value + 1, 2**40, 2**61] if path[-1] == "n_features" else odd
+        yield from ((path, other) for other in odd if other != value and path[-1] not in ANY)
+
+
+def numbers_of(told, path=()):
+    """Yield (path, value) of each entry of each "state" and "learnt_with"."""
+    for name, part in told.items() if isinstance(told, dict) else enumerate(told) if isinstance(told, list) else ():
+        if name in ("state", "learnt_with"):
+            yield from (((*path, name, key), value) for key, value in part.items())
+        else:
+            yield from numbers_of(part, (*path, name))
+
+
+def forged_arrays(state, header, arrays):
+    """Yield headers and arrays, of which one is not as its class declares it."""
+    for name, data in arrays.items():
+        part = header[name]
+        dtype, size, declared = files._TENSORS[part["dtype"]], len(data), getattr(state, "ARRAYS", {}).get(name)
+        others = [
+            {"dtype": "I64" if part["dtype"] != "I64" else "F64"}, {"shape": [*part["shape"], 1]}, {"shape": [0, 2**62, 2**62]},
+            {"data_offsets": [10**9, 10**9 + size]}, {"data_offsets": [8, 8 + size]},
+        ]
+        yield from ((f"{name} {other}", {**header, name: part | other}, arrays) for other in others if part | other != part)
+        yield f"{name} left out", {k: v for k, v in header.items() if k != name}, {k: v for k, v in arrays.items() if k != name}
+        numbers = [np.nan, np.inf] if dtype.kind == "f" and size else []
+        if numbers and declared and not declared.is_flat:
+            least, most = state.bound(declared.least), state.bound(declared.most)
+            numbers += [number for number in (least - abs(least) - 1.0, 2.0 * most + 1.0) if np.isfinite(number)]
+        numbers += [-1.0, 0.5] if name.endswith("counts") else []
+        for number in numbers:
+            spoilt = np.frombuffer(data, dtype).copy()
+            spoilt[-1] = number
+            yield f"{name} {number}", header, {**arrays, name: spoilt.tobytes()}
+
+
+@pytest.mark.parametrize("learner", KINDS, ids=str)
+def test_a_file_with_a_part_that_is_not_as_declared_is_refused(learner):
+    X, y = learner.problem(25)
+    fitted, file = learner().partial_fit(X, *(() if y is None else (y,))), io.BytesIO()
+    fitted.save(file)
+    header, told, arrays = parts_of(file.getvalue())
+    load(io.BytesIO(signed(header, told, arrays)))
+    files_of = {f"{path} {odd}": (header, with_entry(told, path, odd), arrays) for path, odd in forged_numbers(told)}
+    state = getattr(fitted, "_state", None)
+    files_of.update({what: (other, told, changed) for what, other, changed in forged_arrays(state, header, arrays)})
+    taken = [what for what, parts in files_of.items() if not is_refused(signed(*copy.deepcopy(parts)))]
+    assert not taken
+
+
+def with_entry(told, path, value):
+    told = copy.deepcopy(told)
+    holder = functools.reduce(operator.getitem, path[:-1], told)
+    holder[path[-1]] = value
+    return told
+
+
+def is_refused(data):
+    try:
+        load(io.BytesIO(data))
+    except ValueError as error:
+        assert re.match(REFUSAL, str(error)), error
+        return True
+    return False
 
 
 @pytest.mark.parametrize("learner", [onlinecls.FoReLClassifier(), BUDGETED], ids=repr)

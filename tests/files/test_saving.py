@@ -271,8 +271,8 @@ def test_the_layout_of_a_state_class_names_its_arrays(case):
                 state, parts = state_of(learner), internals.stored(learner)
                 arrays = {n: (a.shape, a.dtype) for n, a in parts.items() if isinstance(a, np.ndarray)}
                 n_groups = state.n_groups_in(state.parts(), arrays)
-                layout = type(state).layout(5, len(state.counts), state.dtype, average, n_groups)
-                assert layout == arrays
+                sizes = state.sizes(5, len(state.counts), average, n_groups=n_groups)
+                assert internals.laid_out(state.ARRAYS, sizes, state.dtype) == arrays
 
 
 # --- paths ---------------------------------------------------------------------------------------------------------------------

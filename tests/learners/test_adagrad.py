@@ -82,7 +82,7 @@ def test_ctrl_c_at_500_features_leaves_whole_rows(update):
     assert 0 < rows < 400
     whole = learner(update, fit_intercept=False).partial_fit(X[:rows], y[:rows], classes=[-1, 1])
     assert (model.coef_ == whole.coef_).all() and model.n_updates_ == whole.n_updates_
-    assert all((getattr(model._state, name) == getattr(whole._state, name)).all() for name in whole._state.VECTORS)
+    assert all((getattr(model._state, name) == getattr(whole._state, name)).all() for name in whole._state.SUMS)
 
 
 @pytest.mark.parametrize("params, X, message", [

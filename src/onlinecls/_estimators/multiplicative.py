@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from .._models import multiplicative as multiplicative  # (its models)
 from .classifier import LinearClassifier
 from .learner import OnlineLearner
 from .one_class import OnlineOneClass

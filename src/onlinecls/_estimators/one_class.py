@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from .._compiled import centre
+from .._models import one_class as one_class  # (its models)
 from .estimator import quiet
 from .learner import NO_WEIGHTS, OnlineLearner
 from .parameters import EpochParameters, estimator

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY
 
+from .._models import p_norm as p_norm  # (its models)
 from .classifier import LinearClassifier
 from .parameters import estimator
 

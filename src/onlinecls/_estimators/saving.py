@@ -234,7 +234,7 @@ def packed_classes(who: str, classes: np.ndarray | None) -> tuple[str | None, di
 def read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
     """Read classes from their dtype and bytes; they must be sorted."""
     require(isinstance(code, str) and LABELS.fullmatch(code) is not None, "a dtype of labels", code)
-    require(raw.dtype == np.uint8, "labels as bytes", raw.dtype)
+    require(raw.dtype == np.uint8 and raw.ndim == 1, "labels as bytes", (raw.dtype, raw.shape))
     classes = np.frombuffer(raw.tobytes(), np.dtype(code))
     if classes.dtype.kind == "U":  # numpy trusts its code points, and its booleans
         require(classes.view(f"{code[0]}u4").max(initial=0) <= 0x10FFFF, "labels that are texts", "other code points")

@@ -1,1 +1,1 @@
-"""Online learning by dual ascent (the ICML 2008 tutorial), and what the tutorial compares it with."""
+"""What learning changes: how a model's arrays start, grow, are read, checked, merged and saved."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._compiled import model
+from .arrays import Array, as_theta
 from .state import NO_ORDER, UNDERFLOW
 from .states import AdditiveState
 
@@ -51,9 +52,9 @@ class FullMirrorState(AdditiveState):
     """
 
     geometry = "full_mirror"
-    PARTS = (*AdditiveState.PARTS, "products")
+    ARRAYS = {**AdditiveState.ARRAYS, "products": Array(("vectors", "features", "features"), least="lowest", most="largest")}
+    SUMS: tuple[str, ...] = ("products",)  # arrays that are sums over rows
     IS_LOCAL = HAS_ROOM = False
-    VECTORS: Mapping[str, tuple[int, float | None]] = {"products": (2, 1.0)}  # sums over rows
     products: np.ndarray
 
     def try_partial_fit(self, *call: Any) -> bool:
@@ -146,7 +147,7 @@ class FullMirrorState(AdditiveState):
 
     def _put(self, column: int, w: np.ndarray, sums: list[np.ndarray], undo: list) -> None:
         """Store a vector and its sums in the model, and add the step to the average."""
-        for name, new in zip(self.VECTORS, sums, strict=True):
+        for name, new in zip(self.SUMS, sums, strict=True):
             part = getattr(self, name)[column]
             undo.append((part, part.copy()))
             part[...] = new
@@ -167,7 +168,7 @@ class FullMirrorState(AdditiveState):
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         """Take the mean of the weights; sums over rows add up, with constant features in the units of the result."""
         super()._merge_values(shards, shares)
-        for name in self.VECTORS:
+        for name in self.SUMS:
             setattr(self, name, sum(shard.state.in_units(name, shard.constant) for shard in shards))
 
     def in_units(self, name: str, constant: float) -> np.ndarray:
@@ -180,13 +181,10 @@ class FullMirrorState(AdditiveState):
         super()._merge_bounds()
         self.counters[self.COUNTERS["curvature"]] = float(np.abs(self.products).max())
 
-    def is_in_range(self) -> bool:
-        return super().is_in_range() and all(np.abs(getattr(self, name)).max() <= self._largest for name in self.VECTORS)
-
-    def _problem_of_second_slots(self) -> str:
+    def _problem_of_derived(self) -> str:
         G = self.products
         roots = np.sqrt(np.diagonal(G, axis1=1, axis2=2)) + UNDERFLOW
-        fit = (G == G.transpose(0, 2, 1)).all() and not np.isnan(roots).any() and np.abs(G).max() <= self._largest
+        fit = (G == G.transpose(0, 2, 1)).all() and not np.isnan(roots).any()
         within = fit and (np.abs(G) <= (1.0 + 1e-9) * roots[:, :, None] * roots[:, None, :]).all()
         return "" if within else "products that gradients cannot have"
 
@@ -195,8 +193,9 @@ class FullDualState(FullMirrorState):
     """values : w = η (δI + G^{1/2})^{-1} z. gradients : float64, (columns, n_features + 1), z = -Σ g."""
 
     geometry = "full_dual"
-    PARTS = (*FullMirrorState.PARTS, "gradients")
-    VECTORS = {"products": (2, 1.0), "gradients": (1, None)}
+    GRADIENTS = Array(("vectors", "features"), half=as_theta, least="lowest", most="largest")
+    ARRAYS = {**FullMirrorState.ARRAYS, "gradients": GRADIENTS}
+    SUMS = ("products", "gradients")
     gradients: np.ndarray
 
     def _moved(self, column: int, g: np.ndarray) -> tuple[np.ndarray, ...]:

@@ -15,26 +15,22 @@ SIZE = 7
 NO_SCORE = 2.0**-20  # smaller ones carry little information
 
 
+#: A row before any row of X: a = 1, b = 0.
+FRESH = (1.0, 0.0, 0.0, 0.0, 0.0, NO_SCORE**2, 0.0)
+
+
 def fresh(n: int) -> np.ndarray:
-    """Return n rows of numbers before any row of X: a = 1, b = 0."""
-    pairs = np.zeros((n, SIZE))
-    pairs[:, A], pairs[:, RIDGE] = 1.0, NO_SCORE**2
-    return pairs
+    """Return n rows of numbers before any row of X."""
+    return np.tile(FRESH, (n, 1))
 
 
-def moved(pairs: np.ndarray, places: np.ndarray, n: int) -> np.ndarray:
-    """Return n pairs: those of `pairs` at `places`, the others fresh.
+def half(side: int, share: float) -> list[float]:
+    """Return the factors of the numbers of a single vector for the class on a side (-1, 1) of it.
 
-    A single pair becomes two: a score of s for the second class is now s/2, and -s/2 for the first, so that (2a, b) and (2a, -b)
-    give the same probabilities; sums of scores are halved, sums of squares quartered. (The ridges do not change.)
+    A score of s for the second class is now s/2, and -s/2 for the first, so that (2a, b) and (2a, -b) give the same
+    probabilities; sums of scores are halved, sums of squares quartered. (The ridges do not change.)
     """
-    grown = fresh(n)
-    if len(pairs) != 1:
-        grown[places] = pairs
-    elif len(places) == 2:
-        for place, sign in zip(places, (-1.0, 1.0), strict=True):
-            grown[place] = pairs[0] * [2.0, sign, 0.25, 0.5 * sign, 1.0, 1.0, 1.0] + 0.0  # (no -0)
-    return grown
+    return [2.0, side, 0.25, 0.5 * side, 1.0, 1.0, 1.0]
 
 
 def merged(several: list[np.ndarray], shares: list[float]) -> np.ndarray:

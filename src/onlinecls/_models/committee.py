@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from .._compiled import combine, model
+from .._compiled import combine
 from .._saving import require, require_layout
-from . import calibration
-from .state import State, n_vectors, read_only
+from .arrays import FLOAT64, Array, Move, laid_out, n_vectors, read_only
+from .state import Counted, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,10 +69,14 @@ class CommitteeState(State, combine.CommitteeModel):
     parts : the committee's own, and those of member i as "i.name".
     """
 
-    PARTS = (
-        "calibration", "correction", "counters", "counts", "gauge", "kept", "losses", "n_columns", "n_features", "shares",
-        "sigma",
-    )
+    ARRAYS = {
+        **Counted.ARRAYS,
+        "calibration": State.ARRAYS["calibration"], "correction": Array((0,)), "gauge": Array((2,), fresh=(1.0, 0.0)),
+        "kept": Array(("rows", "numbers")), "losses": Array(("losses",), least=0.0),
+        "shares": Array(("members",), least=-1e150, most=1e150), "sigma": Array(("matrices", "scores", "scores")),
+    }
+    SCALARS = ("n_columns", "n_features")
+    SLOTS = ()
     geometry = "committee"
     KEPT = ("hedges", "probability", "multi_class", "names", "kinds", "kept")
 
@@ -89,12 +93,15 @@ class CommitteeState(State, combine.CommitteeModel):
         self.params, self._hyperplane = params, None
         self._seat(members)
         self.n_features, self.n_columns = members[0].n_features, n_vectors(n_classes)
-        self.shares, self.gauge = np.full(k, 1.0 / k), np.array([1.0, 0.0])
-        self.losses = np.zeros(k + 1 if params.hedges else 0)
-        self.sigma = np.zeros((0, 1, 1)) if params.hedges else np.eye(k)[None].copy()
-        self.kept = np.zeros((combine.KEPT, k + 2) if params.is_regression else (0, 1))
-        self.calibration = calibration.fresh(self.n_columns if params.probability else 0)
-        self.correction, self.counts, self.counters = np.empty(0), np.zeros(n_classes), np.zeros(model.N_COUNTERS)
+        learns = not params.hedges
+        sizes = {
+            "classes": n_classes, "calibrated": self.n_columns if params.probability else 0, "members": k,
+            "losses": 0 if learns else k + 1, "matrices": int(learns), "scores": k if learns else 1,
+            "rows": combine.KEPT if params.is_regression else 0, "numbers": k + 2 if params.is_regression else 1,
+        }
+        for name, (shape, dtype) in laid_out(self.ARRAYS, sizes, FLOAT64).items():
+            setattr(self, name, self._fresh(name, shape, dtype))
+        self.shares[:], self.sigma[:] = 1.0 / k, np.eye(sizes["scores"])
 
     @classmethod
     def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
@@ -158,14 +165,8 @@ class CommitteeState(State, combine.CommitteeModel):
 
     def _with(self, members: list[State], counts: np.ndarray) -> CommitteeState:
         """Return a committee of these members, which have other classes, with the same shares."""
-        parts = {name: part for name, part in super().parts().items() if name not in ("counts", "calibration")}
-        new = type(self).__new__(type(self))
-        for name, part in parts.items():
-            setattr(new, name, part.copy() if isinstance(part, np.ndarray) else part)
-        for name, value in self.learnt_with().items():
-            setattr(new, name, value)
-        new.counts, new._hyperplane = counts, None
-        new.n_columns = n_vectors(len(counts))
+        arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
+        new = self.sharing(**{**arrays, "counts": counts, "n_columns": n_vectors(len(counts))})
         new._seat(members)
         return new
 
@@ -180,20 +181,19 @@ class CommitteeState(State, combine.CommitteeModel):
     def _with_members(self, members: list[State], places: np.ndarray, n_classes: int) -> CommitteeState:
         """Return this model with its classes at `places` among n_classes, as in these members."""
         grown = self._with(members, self.counts_at(places, n_classes))
-        self._calibrate_in(grown, places)
+        if grown.n_columns > self.n_columns:
+            self._move(grown, Move.of_classes(places, self.n_columns, n_classes), 0.5)
         return grown
 
     def compact(self) -> CommitteeState:
         members = [member.compact() for member in self.members]
         if all(new is old for new, old in zip(members, self.members, strict=True)):
             return self
-        compact = self._with(members, self.counts)
-        compact.calibration = self.calibration
-        return compact
+        return self._with(members, self.counts)
 
     def keep_classes(self, keep: np.ndarray) -> CommitteeState:
         rest = self._with([member.keep_classes(keep) for member in self.members], self.counts[keep])
-        rest.n_columns, rest.calibration = int(keep.sum()), self._calibration_of(keep)
+        self._move(rest, Move.of_kept(keep), 0.5)
         return rest
 
     # --- reading -------------------------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ class CommitteeState(State, combine.CommitteeModel):
             if features.stop is None:
                 found[:, -1] *= own.bias
             total = total + share * found
-        total = read_only(np.clip(total, -self._largest, self._largest).astype(self.dtype))
+        total = read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
         if whole:
             self._hyperplane = rounds, total
         return total
@@ -218,36 +218,32 @@ class CommitteeState(State, combine.CommitteeModel):
 
     def own_parts(self) -> dict:
         """Return the committee's own parts for a file, without its members."""
-        return {name: part for name, part in super().parts().items() if isinstance(part, np.ndarray) and name != "correction"}
+        return {name: getattr(self, name) for name in self.ARRAYS if name != "correction"}
 
     @classmethod
     def of_members(cls, members: list[State], own: dict[str, np.ndarray], params: CommitteeParams) -> CommitteeState:
         """Return the model of these members and of a file's arrays; raise InvalidError if learning cannot produce one of them."""
         first = members[0]
-        state = cls.__new__(cls)
-        state._begin(members, len(first.counts), params)
         for member in members:
             alike = (member.n_features, member.dtype, member.counts.tolist(), member.count("t"))
             expected = (first.n_features, first.dtype, first.counts.tolist(), first.count("t"))
             require(alike == expected, "members that have learnt the same rows", alike)
+        state = cls.__new__(cls)
+        state._begin(members, len(first.counts), params)
         require_layout(own, {name: (part.shape, part.dtype) for name, part in state.own_parts().items()})
         for name, part in own.items():
             setattr(state, name, part)
-        problem = state.problem()
-        require(not problem, "numbers that learning can produce", problem)
-        return state
+        return state.checked()
 
     def _problem_of_values(self, counters: dict) -> str:
         k, first = len(self.members), self.members[0]
         if counters["t"] != first.count("t") or self.counts.tolist() != first.counts.tolist():
             return "other rows than the members'"
         if len(self.losses):
-            fits = self.losses.min() >= 0.0 and self.shares.min() >= 0.0 and abs(self.shares.sum() - 1.0) < 1e-9
+            fits = self.shares.min() >= 0.0 and abs(self.shares.sum() - 1.0) < 1e-9
             fits &= self.losses.max() <= self.heaviest * counters["t"] * (1.0 + 1e-9)
             return "" if fits else "losses that no rows produce"
         sigma = self.sigma[0]
-        if np.abs(self.shares).max() > 1e150:
-            return "shares out of range"
         if (sigma != sigma.T).any() or np.diagonal(sigma).min() < 0.0 or np.trace(sigma) > k * (1.0 + 1e-9):
             return "a matrix that is no covariance of scores"
         gauge = self.gauge.tolist()

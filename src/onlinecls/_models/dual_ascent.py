@@ -9,8 +9,9 @@ import numpy as np
 
 from .._compiled import dual_ascent as ascent
 from .._compiled import simplex
+from .arrays import Array, Move, Slot, absent, read_only, scattered
 from .params import common
-from .state import Shard, State, read_only
+from .state import Shard, State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -100,7 +101,7 @@ class AscentState(State, ascent.AscentModel):
     geometry = "dual_ascent"
     KEPT = ("entropic", "is_signed", "schedule", "joint", "average_from", "probability", "bound", "simplex")
     ENTROPIC = 0
-    PARTS = (*State.PARTS, "bias", "shared", "joint")
+    ARRAYS = {**State.ARRAYS, "shared": Array(("shared",))}
     SCALARS = (*State.SCALARS, "bias", "joint")
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: AscentParams):
@@ -109,9 +110,11 @@ class AscentState(State, ascent.AscentModel):
         self._place_shared(np.zeros(SHARED["shared"]))
 
     @classmethod
-    def layout(cls, n_features: int, n_classes: int, dtype: DTypeLike, average: bool, n_groups: int = 1) -> dict:
-        layout = super().layout(n_features, n_classes, dtype, average)
-        return {**layout, "shared": ((SHARED["shared"] + n_groups * SHARED["group"],), np.dtype(np.float64))}
+    def sizes(
+        cls, n_features: int, n_classes: int, average: bool, probability: bool = False, n_groups: int = 1
+    ) -> dict[str, int]:
+        found = super().sizes(n_features, n_classes, average, probability, n_groups)
+        return {**found, "shared": SHARED["shared"] + n_groups * SHARED["group"]}
 
     @staticmethod
     def n_groups_in(header: dict, arrays: dict) -> int:
@@ -136,7 +139,7 @@ class AscentState(State, ascent.AscentModel):
             return "an average out of range"
         if shared[SHARED["lipschitz"]] > ascent.LARGEST_STEP:
             return "a step longer than the largest possible"
-        return self._problem_of_second_slots()
+        return self._problem_of_derived()
 
     def _passes_all(self, largest: float, rounds: float) -> bool:
         """Return True if the largest θ exceeds what learning allows (`prepare` in dual_ascent.pyx) at the present or next σ."""
@@ -182,46 +185,29 @@ class AscentState(State, ascent.AscentModel):
         """Return the sum of weights that the last θ would have in all rounds."""
         return self.of_columns(self.groups[:, SHARED["ages"]]) * self.view[:, 0]
 
-    def _copy_to(self, grown: AscentState) -> None:
-        super()._copy_to(grown)
-        grown.shared = self.shared.copy()
+    def _split_binary(self, new: AscentState, move: Move, share: float) -> None:
+        super()._split_binary(new, move, share)
+        if len(self.correction):  # (the ages start again)
+            correction, summed = np.zeros((self.n_features + 1, new.n_columns)), self._summed()[:, 0]
+            for side, place in move.sides():
+                correction[:, place] = -side * share * summed + 0.0
+            new.correction = correction.reshape(-1)
+        new._place_shared(self.shared[: SHARED["shared"]])
 
-    def _scatter_classes(self, grown: AscentState, places: np.ndarray) -> None:
-        self._moved(grown, np.arange(self.n_columns), places)
-
-    def _split_binary(self, grown: AscentState, places: np.ndarray, share: float) -> None:
-        spread = np.zeros((1, grown.n_columns))
-        spread[0, places] = (-share, share)[: len(places)]
-        self._spread(grown, spread)
-
-    def keep_classes(self, keep: np.ndarray) -> AscentState:
-        rest = self._like(self.counts[keep])
-        rest.calibration = self._calibration_of(keep)
-        if rest.n_columns > 1:
-            self._moved(rest, np.flatnonzero(keep), np.arange(rest.n_columns))
-            return rest
-        spread = np.zeros((self.n_columns, 1))  # (two of three classes share one vector)
-        spread[keep, 0] = (-1.0, 1.0)
-        self._spread(rest, spread)
-        return rest
-
-    def _moved(self, new: AscentState, old: np.ndarray, places: np.ndarray) -> None:
-        """Copy columns to places of another model, to the bit; the others are as if they had been there from the start."""
+    def _scatter(self, new: AscentState, move: Move) -> None:
+        """Copy vectors to places of another model, to the bit; the others are as if they had been there from the start."""
         shared = self.shared[: SHARED["shared"]]
-        values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
-        new.values, new.correction = values.reshape(-1), self.correction
         if self.joint:
-            values[:, :, places] = self.view[:, :, old]
+            new.values = scattered(self.view, move, 0.0).reshape(-1)
             new._place_shared(shared)
         else:
+            new.values = np.zeros((self.n_features + 1) * len(self.SLOTS) * new.n_columns, self.dtype)
             new._place_shared(shared)
-            values[:, :, places] = self.view[:, :, old]
-            new.groups[places] = self.groups[old]
+            new.view[:, :, move.new] = self.view[:, :, move.old]
+            new.groups[move.new] = self.groups[move.old]
         self._keep_groups_in(new)
         if len(self.correction):
-            correction = np.zeros((self.n_features + 1, new.n_columns))
-            correction[:, places] = self._correction_in(new)[:, old]
-            new.correction = correction.reshape(-1)
+            new.correction = scattered(self._correction_in(new)[:, None], move, 0.0).reshape(-1)
 
     def _keep_groups_in(self, new: AscentState) -> None:
         """Copy the groups' numbers to a model with more columns of 0."""
@@ -233,14 +219,6 @@ class AscentState(State, ascent.AscentModel):
     def _correction_in(self, new: AscentState) -> np.ndarray:
         """Return the average's sums for a model with more columns of 0."""
         return self.correction.reshape(-1, self.n_columns)
-
-    def _spread(self, new: AscentState, spread: np.ndarray) -> None:
-        """Write linear combinations of θ, and of the average's sums, to the columns of another model."""
-        values = np.zeros((self.n_features + 1, self.SLOTS, new.n_columns), self.dtype)
-        values[:, -1] = self.view[:, -1] @ spread.astype(self.dtype)
-        new.values = values.reshape(-1)
-        new.correction = (-self._summed() @ spread).reshape(-1) if len(self.correction) else self.correction
-        new._place_shared(self.shared[: SHARED["shared"]])
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
@@ -302,7 +280,7 @@ class AscentState(State, ascent.AscentModel):
         rounds = self.average_rounds(params)
         first = self._summed()[features] / rounds if rounds else self.view[features, 0] * self.scales(self.n_columns)
         # (θ/σ may exceed the dtype, unlike the scores, which are in double.)
-        return read_only(np.clip(first, -self._largest, self._largest).astype(self.dtype).T)
+        return read_only(np.clip(first, -self.largest, self.largest).astype(self.dtype).T)
 
 
 class EntropicState(AscentState):
@@ -311,7 +289,7 @@ class EntropicState(AscentState):
     geometry = "entropic"
     ENTROPIC = 1
     IS_SIGNED = True
-    SLOTS = 2
+    SLOTS = (Slot(absent, merge=None), Slot(units=-1))  # (the mean is of u = Wθ/σ, from which the powers follow)
 
     @property
     def _n_live(self) -> int:
@@ -320,12 +298,6 @@ class EntropicState(AscentState):
 
     def _open_groups(self) -> None:
         self.start_simplexes(self.n_columns, self._n_live, self.joint, self.IS_SIGNED)
-
-    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
-        """Take the mean of u = Wθ/σ, from which the powers follow."""
-        found = self._mean(slabs, shares, [1.0 / shard.constant for shard in shards], end)
-        found[:, 0] = 0.0
-        return found
 
     def _sigma(self, rounds: float, longest: float) -> float:
         if self.params.schedule != ascent.SCHEDULES["auto"]:
@@ -352,7 +324,7 @@ class EntropicState(AscentState):
     def _correction_in(self, new: AscentState) -> np.ndarray:
         return -self._summed() if self.joint else super()._correction_in(new)
 
-    def _problem_of_second_slots(self) -> str:
+    def _problem_of_derived(self) -> str:
         powers, u = self.view[: self._n_live].transpose(1, 0, 2)
         return simplex.problem(powers, u, self.groups, self.IS_SIGNED)
 

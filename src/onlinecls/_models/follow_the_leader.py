@@ -9,14 +9,16 @@ import numpy as np
 from .._compiled import forel, model
 from .._compiled.dual_ascent import LOSSES
 from .._input.validate import rows_in_order
+from .arrays import Array, Move, as_theta, halved, n_vectors, read_only
 from .params import common
-from .state import OfFile, n_vectors, read_only
+from .state import Counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import DTypeLike
 
+INT64 = np.dtype(np.int64)
 GAP, PENDING = forel.SHARED["gap"], forel.SHARED["pending"]
 
 
@@ -57,7 +59,7 @@ class LeaderParams(NamedTuple):
         return self._replace(open_classes=int(is_open), balanced=int(balanced), limit=limit)
 
 
-class ForelState(OfFile):
+class ForelState(Counted):
     """The rows so far, their dual variables, and θ.
 
     data, indices, indptr : the rows as CSR without zeros; labels : codes of their classes; weights : of the rows (0: left out).
@@ -65,9 +67,14 @@ class ForelState(OfFile):
     in State. shared : see forel.SHARED.
     """
 
-    ARRAYS = ("data", "indices", "indptr", "labels", "weights", "alpha", "theta", "counts", "counters", "shared")
-    PARTS = (*ARRAYS, "joint", "n_features")
-
+    ARRAYS = {
+        **Counted.ARRAYS,
+        "data": Array(("entries",), None), "indices": Array(("entries",), INT64), "indptr": Array(("ends",), INT64),
+        "labels": Array(("rows",), np.dtype(np.int32)), "weights": Array(("rows",), least=0.0),
+        "alpha": Array(("rows", "vectors"), least=0.0, half=halved), "theta": Array(("features", "vectors"), half=as_theta),
+        "shared": Array((forel.SHARED["size"],)),
+    }
+    SCALARS = (*Counted.SCALARS, "joint")
     MAIN, KEPT, geometry = "data", ("loss", "joint", "sigma", "bias"), "leader"
     record, records_from, sparse_coef = None, 0.0, None  # as in Model
 
@@ -88,16 +95,10 @@ class ForelState(OfFile):
         return {"joint": bool(params.joint)}
 
     @classmethod
-    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: LeaderParams) -> dict:
-        n_features, n_rows, k = header["n_features"], len(arrays["labels"]), n_vectors(n_classes)
-        n_entries, dtype = len(arrays["data"]), arrays["data"].dtype
-        double, whole = np.dtype(np.float64), np.dtype(np.int64)
-        return {
-            "data": ((n_entries,), dtype), "indices": ((n_entries,), whole), "indptr": ((n_rows + 1,), whole),
-            "labels": ((n_rows,), np.dtype(np.int32)), "weights": ((n_rows,), double), "alpha": ((n_rows, k), double),
-            "theta": ((n_features + 1, k), double), "counts": ((n_classes,), double), "counters": ((model.N_COUNTERS,), double),
-            "shared": ((forel.SHARED["size"],), double),
-        }
+    def _sizes_in(cls, header: dict, arrays: dict, n_classes: int, params: Any) -> dict[str, int]:
+        n_rows = len(arrays["labels"])
+        return {"features": header["n_features"] + 1, "vectors": n_vectors(n_classes), "classes": n_classes, "rows": n_rows,
+                "ends": n_rows + 1, "entries": len(arrays["data"])}
 
     def _problem_of_values(self, counters: dict) -> str:
         if not rows_in_order(self.indices, self.indptr, self.n_features):
@@ -111,7 +112,7 @@ class ForelState(OfFile):
             return "an invalid number of sweeps"
         taken = self.alpha.sum(axis=1) if self.joint else self.alpha.max(axis=1, initial=0.0)
         beyond = (taken > self.weights * (1.0 + 1e-9)).any()
-        if min(self.alpha.min(initial=0.0), self.weights.min(initial=0.0)) < 0.0 or self.alpha[~live].any() or beyond:
+        if self.alpha[~live].any() or beyond:
             return "dual variables out of range"
         if not float(self.weights[live] @ lengths[live]) <= counters["max_abs_weight"] * (1.0 + 1e-9):
             return "rows larger than were counted"
@@ -151,26 +152,18 @@ class ForelState(OfFile):
         grown = self.copy()
         grown.counts = self.counts_at(places, n_classes)
         grown.labels = np.asarray(places, np.int32)[self.labels] if len(self.labels) else self.labels.copy()
-        if n_classes <= 2:
-            return grown
-        grown.theta, grown.alpha = np.zeros((self.n_features + 1, n_classes)), np.zeros((len(self.labels), n_classes))
-        if self.n_columns > 1:
-            grown.theta[:, places], grown.alpha[:, places] = self.theta, self.alpha
-        elif len(places) == 2:
-            grown.theta[:, places] = self.theta * [-0.5, 0.5]
-            if self.joint:  # α_r of the wrong class
-                grown.alpha[np.arange(len(self.labels)), np.asarray(places)[1 - self.labels]] = self.alpha[:, 0] / 2
-            else:
-                grown.alpha[:, places] = self.alpha / 2
+        if n_vectors(n_classes) > self.n_columns:
+            move = Move.of_classes(places, self.n_columns, n_classes)
+            grown.__dict__.update(self._vectors_moved(move, 0.5))
+            if self.joint and move.splits and len(places) == 2:  # α_r is of the wrong class
+                grown.alpha[:] = 0.0
+                grown.alpha[np.arange(len(self.labels)), move.new[1 - self.labels]] = self.alpha[:, 0] / 2
         return grown
 
     def keep_classes(self, keep: np.ndarray) -> ForelState:
         rest = self.copy()
         rest.counts, rest.labels = self.counts[keep], (np.cumsum(keep) - 1).astype(np.int32)[self.labels]
-        rest.theta, rest.alpha = np.ascontiguousarray(self.theta[:, keep]), np.ascontiguousarray(self.alpha[:, keep])
-        if rest.theta.shape[1] == 2:
-            rest.theta = np.ascontiguousarray(rest.theta[:, 1:] - rest.theta[:, :1])
-            rest.alpha = rest.alpha.sum(axis=1, keepdims=True) * (2.0 if self.joint else 1.0)  # (one vector moves as far as two)
+        rest.__dict__.update(self._vectors_moved(Move.of_kept(keep), 0.5))
         return rest
 
     def set_scale(self, params: LeaderParams) -> None:

@@ -1,15 +1,16 @@
 """The base of all models: arrays and counters, which grow when classes join, are read, merged, saved and checked.
 
-The geometries' own parts are in states.py; the layout of the values in memory is in sparse.pxd and full.pxd.
+The geometries' own parts are in states.py and in a file of each family; the layout of the values in memory is in sparse.pxd and
+full.pxd.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from copyreg import __newobj__
+from functools import lru_cache
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -17,41 +18,15 @@ from .._compiled import model
 from .._input.validate import FLOATS, all_finite, available_memory
 from .._saving import require, require_layout
 from . import calibration
+from .arrays import Array, Move, Slot, laid_out, moved, n_vectors, read_only, scattered, widened, within
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 NO_ORDER = np.empty(0, np.int64)
 UNDERFLOW = 1e-150  # squares of smaller numbers, and sums of these, are not exact to a rounding
-_BLOCK = 1 << 13  # features copied at a time when classes join
+_OF_VECTORS = frozenset(("vectors", "calibrated"))  # names of axes with an entry for each vector
 _MUCH = 1 << 28  # bytes of a model for which it matters how much memory is free
-
-
-def n_vectors(n_classes: int) -> int:
-    """Return the number of vectors of weights for this number of classes: two classes share one."""
-    return n_classes if n_classes > 2 else 1
-
-
-def read_only(array: np.ndarray) -> np.ndarray:
-    array.flags.writeable = False
-    return array
-
-
-def with_places(view: np.ndarray, places: np.ndarray, n_columns: int, fresh: Any) -> np.ndarray:
-    """Return an array of n_columns: those of a view, (features, slots, columns), at rising places, and `fresh` in the others.
-
-    Columns that stay neighbours are copied together, a block of features at a time, which stays in the cache for the next
-    columns: numpy's ``found[:, :, places] = view`` takes twenty times as long.
-    """
-    found = np.empty((*view.shape[:2], n_columns), view.dtype)
-    runs = np.split(np.arange(len(places)), np.flatnonzero(np.diff(places) > 1) + 1)
-    for start in range(0, len(view), _BLOCK):
-        old, new = view[start : start + _BLOCK], found[start : start + _BLOCK]
-        for run in runs:
-            new[:, :, places[run[0]] : places[run[-1]] + 1] = old[:, :, run[0] : run[-1] + 1]
-        for column in np.delete(np.arange(n_columns), places):
-            new[:, :, column] = fresh
-    return found
 
 
 #: The class of models of each name that a record of parameters may give (`Params.model`).
@@ -75,22 +50,29 @@ class Shard(NamedTuple):
 
 
 class Counted:
-    """A model's counters and copies, common to all models.
+    """A model's counters, copies and files, common to all models.
 
     counts : float64 (n_classes,), rows seen of each class. counters : float64, counters at the places that COUNTERS names.
     params : the parameters of its last pass. classes : the labels, sorted; None without labels. is_open : True if more may
     join. units : the units of X. youth : the first rows, as long as they may change the units. They are part of the model so
     that a reader in another thread sees those of the same model.
+
+    No part of a file is trusted. A class declares its arrays (`ARRAYS`), and defines their sizes (`_sizes_in`), the numbers that
+    follow from the parameters (`_following`), and what else must hold (`_problem_of_values`).
     """
 
     def __init_subclass__(cls) -> None:
         if "geometry" in cls.__dict__:
             STATES[cls.geometry] = cls
 
-    PARTS: tuple[str, ...] = ()  # the parts of a model but LEARNT_WITH
-    LEARNT_WITH = ("params", "classes", "is_open", "units", "youth", "sparse_coef")
-    KEPT: tuple[str, ...] = ("model", "average_from", "probability")  # parameters that a model cannot change
     geometry = ""  # its name in STATES
+    KEPT: tuple[str, ...] = ("model", "average_from", "probability")  # parameters that a model cannot change
+    ARRAYS: ClassVar[Mapping[str, Array]] = {
+        "counts": Array(("classes",)), "counters": Array((model.N_COUNTERS,)),
+    }
+    SCALARS: tuple[str, ...] = ("n_features",)  # the other parts but LEARNT_WITH
+    MAIN = "values"  # the array whose dtype is the model's
+    LEARNT_WITH = ("params", "classes", "is_open", "units", "youth", "sparse_coef")
     COUNTERS = model.COUNTERS
     IS_LOCAL = False  # True if a row changes only its own columns and the constant one, and all columns start equal
     params: Any
@@ -103,7 +85,7 @@ class Counted:
     counters: np.ndarray
 
     def parts(self) -> dict:
-        return {name: getattr(self, name) for name in self.PARTS}
+        return {name: getattr(self, name) for name in (*self.SCALARS, *self.ARRAYS)}
 
     def in_file(self) -> dict:
         """Return the parts for a file: arrays, and values that JSON can hold."""
@@ -200,30 +182,40 @@ class Counted:
         """Return True if weights that are read with other parameters still fit the dtype."""
         return True
 
+    def _fresh(self, name: str, shape: tuple, dtype: Any) -> np.ndarray:
+        """Return an array of new vectors."""
+        found, fresh = np.zeros(shape, dtype), self.ARRAYS[name].fresh
+        if fresh != 0.0:
+            found[...] = fresh
+        return found
 
-class OfFile(Counted):
-    """A model that can be read from a file, no part of which is trusted.
+    def _vectors_moved(self, move: Move, share: float) -> dict[str, np.ndarray]:
+        """Return the arrays that have an axis of vectors, with these moved among new ones."""
+        found = {}
+        for name, array in self.ARRAYS.items():
+            if array.is_flat or _OF_VECTORS.isdisjoint(array.axes):
+                continue
+            old, axis = getattr(self, name), next(at for at, of in enumerate(array.axes) if of in _OF_VECTORS)
+            if old.shape[axis]:
+                shape = (*old.shape[:axis], move.n, *old.shape[axis + 1 :])
+                found[name] = fresh = self._fresh(name, shape, old.dtype)
+                if not (name == "calibration" and move.splits and len(move.new) == 1):  # (a single class has none yet)
+                    moved(np.moveaxis(old, axis, 0), np.moveaxis(fresh, axis, 0), array.half, move, share)
+        return found
 
-    A geometry's class defines the numbers that follow from the parameters (`_following`), the shapes of its arrays
-    (`_layout_in`), and what else must hold (`_problem_of_values`).
-    """
-
-    MAIN = "values"  # the array whose dtype is the model's
+    # --- files ---------------------------------------------------------------------------------------------------------------
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any):
         """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
-        scalars = sorted(set(cls.PARTS) - arrays.keys())
-        require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
+        require(sorted(header) == sorted(cls.SCALARS), f"a state of {sorted(cls.SCALARS)}", sorted(header))
         require(type(header["n_features"]) is int and header["n_features"] > 0, "n_features > 0", header["n_features"])
         for name, value in cls._following(header["n_features"], n_classes, params).items():
             require(type(header[name]) is type(value) and header[name] == value, f"{name}={value!r}", header[name])
-        require(arrays[cls.MAIN].dtype in FLOATS, f"{cls.MAIN} of float32 or float64", arrays[cls.MAIN].dtype)
-        require_layout(arrays, cls._layout_in(header, arrays, n_classes, params))
-        state = cls.of({**header, **arrays, "params": params})
-        problem = state.problem()
-        require(not problem, "numbers that learning can produce", problem)
-        return state
+        dtype = arrays[cls.MAIN].dtype
+        require(dtype in FLOATS, f"{cls.MAIN} of float32 or float64", dtype)
+        require_layout(arrays, laid_out(cls.ARRAYS, cls._sizes_in(header, arrays, n_classes, params), dtype))
+        return cls.of({**header, **arrays, "params": params}).checked()
 
     @classmethod
     def _following(cls, n_features: int, n_classes: int, params: Any) -> dict:
@@ -231,21 +223,34 @@ class OfFile(Counted):
         raise NotImplementedError
 
     @classmethod
-    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: Any) -> dict:
-        """Return {name: (shape, dtype)} of the arrays that belong to these numbers."""
+    def _sizes_in(cls, header: dict, arrays: dict, n_classes: int, params: Any) -> dict[str, int]:
+        """Return the lengths of the axes that the arrays' declarations name, for a model in a file."""
         raise NotImplementedError
+
+    def checked(self):
+        """Return this model; raise InvalidError if learning cannot produce its numbers."""
+        problem = self.problem()
+        require(not problem, "numbers that learning can produce", problem)
+        return self
 
     def problem(self) -> str:
         """Describe the first fault of the numbers in the arrays; "" if there is none."""
         counters = {name: float(self.counters[at]) for name, at in self.COUNTERS.items()}
         with np.errstate(over="ignore", invalid="ignore"):
-            return self._problem_of_numbers() or self._problem_of_counters(counters) or self._problem_of_values(counters)
+            return self._problem_of_ranges() or self._problem_of_counters(counters) or self._problem_of_values(counters)
 
-    def _problem_of_numbers(self) -> str:
-        for name, part in self.parts().items():
-            if isinstance(part, np.ndarray) and part.dtype.kind == "f" and not all_finite(part):
+    def _problem_of_ranges(self) -> str:
+        for name, array in self.ARRAYS.items():
+            part = getattr(self, name)
+            if part.dtype.kind == "f" and not all_finite(part):
                 return f"{name} with NaN or infinity"
+            if not within(part, self.bound(array.least), self.bound(array.most)):
+                return f"{name} out of range"
         return ""
+
+    def bound(self, number: float | str) -> float:
+        """Return a number of a declaration, which may be the name of an attribute."""
+        return getattr(self, number) if isinstance(number, str) else number
 
     def _problem_of_counters(self, counters: dict) -> str:
         counts = self.counts
@@ -262,7 +267,7 @@ class OfFile(Counted):
         raise NotImplementedError
 
 
-class State(OfFile, model.Model):
+class State(Counted, model.Model):
     """Vectors of weights, and a geometry's other numbers of each weight.
 
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
@@ -271,47 +276,61 @@ class State(OfFile, model.Model):
     calibration : float64, (columns, 7), or (0, 7): Platt's numbers of each column, see calibration.py.
     """
 
-    PARTS: tuple[str, ...] = (
-        "calibration", "counts", "correction", "geometry", "n_columns", "n_features", "sigma", "counters", "values", "variance",
-    )
-    SCALARS: tuple[str, ...] = ("n_features", "variance")  # unchanged when classes join or leave
-    #: Arrays with a part for each vector of weights, by name: (axes of features, factor when a vector is halved; None: ± as θ).
-    VECTORS: Mapping[str, tuple[int, float | None]] = {}
-    SLOTS = 1  # numbers of a weight
+    ARRAYS = {
+        **Counted.ARRAYS,
+        "values": Array(("features", "slots", "vectors"), None, is_flat=True),
+        "sigma": Array((0, 1, 1), None),
+        "correction": Array(("averages", "features", "vectors"), is_flat=True),
+        "calibration": Array(("calibrated", calibration.SIZE), fresh=calibration.FRESH, half=calibration.half),
+    }
+    SCALARS = (*Counted.SCALARS, "geometry", "n_columns", "variance")
+    SLOTS: tuple[Slot, ...] = (Slot(),)  # the numbers of a weight
+    PRIMARY = 0  # the slot that steps move along x
+    FIELDS: tuple[str, ...] = ()  # the numbers of a group of vectors (`WithGroups`)
     AVERAGES = True  # True if the average of the weights over rounds has an O(nnz) form
     HAS_ROOM = False  # True if vectors of classes that join take places beside the others
     occupied: list[int] | None = None  # how many places are taken, by all models that share the arrays
     n_features: int
     n_columns: int
     variance: float
-    growth: np.ndarray
-    caps: np.ndarray
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: Any):
         self.n_features, self.n_columns, self.variance = n_features, n_vectors(n_classes), params.variance
-        self.values, self.sigma = self._fresh(self.n_columns, dtype).reshape(-1), np.zeros((0, 1, 1), dtype)
-        for name in self.VECTORS:
-            setattr(self, name, self._fresh_part(name, self.n_columns))
-        self.correction = np.zeros((n_features + 1) * self.n_columns if params.average_from >= 0 else 0)
-        self.calibration = calibration.fresh(self.n_columns if params.probability else 0)
-        self.counts, self.counters = np.zeros(n_classes), np.zeros(model.N_COUNTERS)
+        layout = self.layout(n_features, n_classes, dtype, params.average_from >= 0, bool(params.probability))
+        for name, (shape, of) in layout.items():
+            setattr(self, name, self._fresh(name, shape, of))
+        self._begin_slots()
 
-    def _fresh(self, n_columns: int, dtype) -> np.ndarray:
-        """Return the values of new vectors."""
-        values = np.zeros((self.n_features + 1, self.SLOTS, n_columns), dtype)
-        for slot, number in enumerate(self._fresh_slots()):
-            if number:
-                values[:, slot] = number
-        return values
+    @classmethod
+    def sizes(
+        cls, n_features: int, n_classes: int, average: bool, probability: bool = False, n_groups: int = 1
+    ) -> dict[str, int]:
+        """Return the lengths of the axes that the arrays' declarations name.
 
-    def _fresh_slots(self) -> tuple[float, ...]:
-        """Return the slots of a weight that starts from nothing."""
-        return (0.0,) * self.SLOTS
+        n_groups : groups of vectors that share numbers (`WithGroups`).
+        """
+        k = n_vectors(n_classes)
+        return {
+            "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": k, "classes": n_classes,
+            "groups": n_groups, "fields": len(cls.FIELDS), "averages": int(average), "calibrated": k if probability else 0,
+        }
 
-    def _fresh_part(self, name: str, n_columns: int) -> np.ndarray:
-        """Return an array of VECTORS for new vectors."""
-        axes = self.VECTORS[name][0] * (self.n_features + 1,)
-        return np.zeros((n_columns, *axes), self.dtype if name == "sigma" else np.float64)
+    @classmethod
+    @lru_cache(128)  # (of a young model, which begins again and again)
+    def layout(cls, n_features: int, n_classes: int, dtype, average: bool, probability: bool = False) -> dict:
+        """Return {name: (shape, dtype)} of the arrays of a model of these arguments, without making one."""
+        return laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, average, probability), dtype)
+
+    def _fresh_slots(self, n: int) -> np.ndarray:
+        """Return the numbers of a feature never seen, for n vectors that start from nothing, (slots, n)."""
+        numbers = [self.bound(slot.fresh) for slot in self.SLOTS]
+        return np.repeat(np.array(numbers, self.dtype)[:, None], n, axis=1)
+
+    def _begin_slots(self) -> None:
+        """Write the slots that begin with another number than 0."""
+        for at, slot in enumerate(self.SLOTS):
+            if slot.fresh != 0.0:
+                self._slots[:, at] = self.bound(slot.fresh)
 
     @property
     def awaits_scale(self) -> bool:
@@ -321,6 +340,15 @@ class State(OfFile, model.Model):
     @property
     def dtype(self):
         return self.values.dtype
+
+    @property
+    def largest(self) -> float:
+        """Largest magnitude that a number of a model may have."""
+        return float(np.finfo(self.dtype).max) / 4
+
+    @property
+    def lowest(self) -> float:
+        return -self.largest
 
     @property
     def view(self) -> np.ndarray:
@@ -349,6 +377,11 @@ class State(OfFile, model.Model):
         """The correction as (n_features + 1, columns), or (0, columns)."""
         return self._by_class(self.correction.reshape(-1, self.room or self.n_columns))
 
+    @property
+    def primary(self) -> np.ndarray:
+        """The slot that steps move along x, (n_features + 1, columns)."""
+        return self.slot(self.PRIMARY)
+
     def compact(self) -> Self:
         if self.places is None:
             return self
@@ -360,13 +393,15 @@ class State(OfFile, model.Model):
         where = {"places": self.places, "room": self.room, "occupied": self.occupied}
         return super().sharing(**{**where, **others})
 
-    @property
-    def primary(self) -> np.ndarray:
-        """The slot that steps move along x, (n_features + 1, columns)."""
-        return self.slot(0)
-
     def prepare(self, foresight: int, depth: int) -> None:
         """Set, before a pass, how a full covariance processes many rows at once (see full.pxd)."""
+
+    # --- the first rows, which may be learnt again in other units ------------------------------------------------------------
+
+    def set_scale(self, params: Any) -> None:
+        """Set the parameters that depend on the first row, before a row has changed the model."""
+        self.params, self.variance = params, params.variance
+        self._begin_slots()
 
     def begin_again(self, n_classes: int, params: Any, columns: np.ndarray) -> Self | None:
         if not self.IS_LOCAL or n_vectors(n_classes) != self.n_columns or self.places is not None:
@@ -385,14 +420,14 @@ class State(OfFile, model.Model):
         mine, before = self.compact(), before.writable()
         slots, here = before._slots, np.arange(self.n_columns) if before.places is None else before.places
         begin, left = mine.view[-2], np.setdiff1d(np.arange(min(len(columns) + 1, before.n_features)), columns)
-        fresh = np.repeat(np.array(self._fresh_slots(), self.dtype)[:, None], slots.shape[2], axis=1)
+        fresh = self._fresh_slots(slots.shape[2])
         if len(left) and slots[left[0]][:, here].tobytes() != begin.tobytes():
             unmet = fresh.copy()
             unmet[:, here] = begin
             slots[:-1] = unmet
         changed = np.append(columns, before.n_features)
         slots[changed] = fresh  # (the places of classes that have not joined, too)
-        slots[np.ix_(changed, np.arange(self.SLOTS), here)] = np.delete(mine.view, -2, axis=0)
+        slots[np.ix_(changed, np.arange(len(self.SLOTS)), here)] = np.delete(mine.view, -2, axis=0)
         correction = np.zeros_like(before.correction)
         if len(correction):
             correction.reshape(before.n_features + 1, -1)[np.ix_(changed, here)] = np.delete(mine.corrections, -2, axis=0)
@@ -403,151 +438,116 @@ class State(OfFile, model.Model):
         super().keep_history(before)
         self.calibration = before.calibration
 
-    def set_scale(self, params: Any) -> None:
-        """Set the parameters that depend on the first row, before a row has changed the model."""
-        self.params, self.variance = params, params.variance
+    # --- classes that join or leave ------------------------------------------------------------------------------------------
 
-    # --- growing -------------------------------------------------------------------------------------------------------------
-
-    def _like(self, counts: np.ndarray) -> Self:
-        """Return a model of this kind with these classes, still without arrays."""
-        new = type(self).__new__(type(self))
-        for name in (*self.SCALARS, *self.LEARNT_WITH):
-            setattr(new, name, copy(getattr(self, name)) if name in self.SCALARS else getattr(self, name))
-        new.counts, new.counters, new.sigma = counts, self.counters.copy(), self.sigma
+    def _with_vectors(self, counts: np.ndarray, move: Move, share: float = 0.5) -> Self:
+        """Return a model of this kind with other classes, whose values and average's sums are still those of this one."""
+        new = self.sharing(
+            counts=counts, counters=self.counters.copy(), places=None, room=0, occupied=None, sparse_coef=None,
+        )
         new.n_columns = n_vectors(len(counts))
+        self._move(new, move, share)
         return new
 
-    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> State:
+    def _move(self, new: Self, move: Move, share: float) -> None:
+        """Set the arrays that have an axis of vectors in a model with others."""
+        for name, part in self._vectors_moved(move, share).items():
+            setattr(new, name, part)
+
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
         """Return this model with its classes at `places` among n_classes; new classes start from zero.
 
         A single vector w becomes the two -w/2 and +w/2, with half the variance each, so that score differences and their
         variances do not change. params : those with which it will learn.
         """
-        if self.places is not None:
-            return self.compact().grow_classes(places, n_classes, params)
-        grown = self._like(self.counts_at(places, n_classes))
-        self._calibrate_in(grown, places)
-        if grown.n_columns == self.n_columns:
-            self._copy_to(grown)
-        elif self.n_columns > 1:
-            self._scatter_classes(grown, places)
+        if n_vectors(n_classes) == self.n_columns:
+            return self._copied(self.counts_at(places, n_classes))
+        move = Move.of_classes(places, self.n_columns, n_classes)
+        share = self.share_of_half(params)
+        grown = self._with_vectors(self.counts_at(places, n_classes), move, share)
+        if move.splits:
+            self._split_binary(grown, move, share)
         else:
-            self._split_binary(grown, places, self.share_of_half(params))
+            self._scatter(grown, move)
         return grown
 
     def share_of_half(self, params: Any) -> float:
         """Return the factor of θ with which the weights of one vector become half of themselves."""
         return 0.5
 
-    def joined(self, places: np.ndarray, n_classes: int, params: Any) -> Any:
+    def _copied(self, counts: np.ndarray) -> Self:
+        """Return a copy with other counts. A full Σ is large, and does not change before the first row: it is shared."""
+        sigma = self.sigma
+        others = {name: part.copy() for name, part in self.parts().items() if isinstance(part, np.ndarray) and part is not sigma}
+        copied = self.sharing(**{**others, "counts": counts, "sigma": sigma if sigma.flags.writeable else sigma.copy()},
+                              sparse_coef=None)
+        return copied.compact()
+
+    def keep_classes(self, keep: np.ndarray) -> Self:
+        """Return this model with three or more of its classes only; the others have had no row."""
+        move = Move.of_kept(keep)
+        rest = self._with_vectors(self.counts[keep], move)
+        self._scatter(rest, move)
+        return rest
+
+    def joined(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
         # The vectors of new classes take the next places of the same arrays, which hold the numbers of new vectors. A thread that
         # still reads the old model sees the steps of the new one in its own weights, and in its counters, which both share. When
         # all places are taken, the arrays are copied into others with up to twice the room.
         k, k_before, room = n_classes, self.n_columns, self.room or self.n_columns
         if not self.HAS_ROOM or k == 2:
             return self.grow_classes(places, n_classes, params)
-        joined = self._like(self.counts_at(places, k))
-        self._calibrate_in(joined, places)
+        move = Move.of_classes(places, k_before, k)
+        joined = self._with_vectors(self.counts_at(places, k), move)
         joined.places, joined.occupied = np.arange(k), [k]
         joined.room = 1 << (k - 1).bit_length()
-        if self.values.nbytes // room * joined.room > max(_MUCH, available_memory()):
+        needed = self.values.nbytes // room * joined.room
+        if needed > _MUCH and needed > available_memory():
             joined.room = k
-        if k_before == 1:
-            self._split_binary(joined, places, 0.5)
+        if move.splits:
+            self._split_binary(joined, move, 0.5)
             return joined
         joined.places[places] = np.arange(k_before) if self.places is None else self.places
         joined.places[np.delete(np.arange(k), places)] = np.arange(k_before, k)
         if k <= room and self.occupied == [k_before]:
             self.occupied[:] = [k]
-            joined.room, joined.values, joined.correction, joined.occupied = room, self.values, self.correction, self.occupied
-            joined.counters = self.counters
+            joined.room, joined.occupied, joined.counters = room, self.occupied, self.counters
             return joined
-        joined.values = self._widened(self.values, self._fresh_slots(), joined.room)
-        joined.correction = self._widened(self.correction, (0.0,), joined.room) if len(self.correction) else self.correction
+        joined.values = widened(self._slots, self._fresh_slots(joined.room), k_before)
+        if len(self.correction):
+            joined.correction = widened(self.correction.reshape(-1, 1, room), np.zeros((1, joined.room)), k_before)
         return joined
 
-    def _widened(self, old: np.ndarray, fresh: tuple[float, ...], room: int) -> np.ndarray:
-        """Copy numbers of all vectors, len(fresh) for each feature, into an array with room for more vectors."""
-        n, size, used = len(fresh) * (self.n_features + 1), old.itemsize, self.n_columns * old.itemsize
-        new, begin = np.zeros(n * room, old.dtype), np.repeat(np.array(fresh, old.dtype)[:, None], room, axis=1)
-        runs, wide, step = old.view(np.uint8).reshape(n, -1), new.view(np.uint8).reshape(n, room * size), len(fresh) * _BLOCK
-        for start in range(0, n, step):  # (Ctrl-C may come in between)
-            part = slice(start, start + step)
-            model.widen(runs[part].reshape(-1), wide[part].reshape(-1), used, begin.view(np.uint8))
-        return new
-
-    def _calibrate_in(self, grown: State, places: np.ndarray) -> None:
-        """Set Platt's numbers of a model with this one's classes at places."""
-        if grown.n_columns == self.n_columns or len(self.calibration) == 0:
-            grown.calibration = self.calibration.copy()
-        else:
-            grown.calibration = calibration.moved(self.calibration, places, grown.n_columns)
-
-    def _copy_to(self, grown: State) -> None:
-        """Copy the arrays to a model with as many vectors."""
-        grown.values, grown.correction = self.values.copy(), self.correction.copy()
-        for name in self.VECTORS:
-            part = getattr(self, name)
-            # A full Σ is large, and does not change before the first row: it is shared.
-            setattr(grown, name, part if name == "sigma" and part.flags.writeable else part.copy())
-
-    def _scatter_classes(self, grown: State, places: np.ndarray) -> None:
-        """Copy this model's vectors to places of a model with more of them."""
-        fresh = self._fresh(1, self.dtype)[0, :, 0]  # of each feature
-        grown.values, grown.correction = with_places(self.view, places, grown.n_columns, fresh).reshape(-1), self.correction
+    def _scatter(self, new: Self, move: Move) -> None:
+        """Copy the values and the average's sums of vectors to places of a model with others."""
+        new.values = scattered(self.view, move, self._fresh_slots(1)[:, 0]).reshape(-1)
         if len(self.correction):
-            corrections = self.correction.reshape(-1, 1, self.n_columns)
-            grown.correction = with_places(corrections, places, grown.n_columns, 0.0).reshape(-1)
-        for name in self.VECTORS:
-            part = self._fresh_part(name, grown.n_columns)
-            part[places] = getattr(self, name)
-            setattr(grown, name, part)
+            new.correction = scattered(self.corrections[:, None], move, 0.0).reshape(-1)
 
-    def _split_binary(self, grown: State, places: np.ndarray, share: float) -> None:
-        """Split this model's single vector into those of its two classes."""
-        n, room, single = self.n_features + 1, grown.room or grown.n_columns, self.view[:, :, 0]
-        begin = np.repeat(np.array(self._fresh_slots(), self.dtype)[:, None], room, axis=1)
+    def _split_binary(self, new: Self, move: Move, share: float) -> None:
+        """Split the values and the average's sums of this model's single vector into those of its two classes."""
+        n, room, single = self.n_features + 1, new.room or new.n_columns, self.view[:, :, 0]
+        begin = self._fresh_slots(room)
         others = np.flatnonzero((single != single[n // 2]).any(axis=1))  # (most features are probably alike)
-        halves = [self._half(np.append(others, n // 2), sign, share) for sign in (-1, 1)]
-        begin[:, places] = np.transpose([half[-1] for half in halves[: len(places)]])
-        values, correction = np.zeros((n, *begin.shape), self.dtype), np.zeros((n, room)) if len(self.correction) else None
+        features = np.append(others, n // 2)
+        halves = [self._half(features, side, share) for side, _ in move.sides()]
+        begin[:, move.new] = np.transpose([half[-1] for half in halves])
+        values = np.zeros((n, *begin.shape), self.dtype)
         if begin.any():  # (untouched memory takes neither time nor room)
             values[:] = begin
-        for sign, half, place in zip((-1, 1), halves, places, strict=False):
+        correction = np.zeros((n, room) if len(self.correction) else (0, room))
+        for (side, place), half in zip(move.sides(), halves, strict=True):
             values[others, :, place] = half[:-1]
-            if correction is not None:
-                correction[:, place] = sign * 0.5 * self.correction + 0.0
-        grown.values = values.reshape(-1)
-        grown.correction = np.empty(0) if correction is None else correction.reshape(-1)
-        for name, (_, factor) in self.VECTORS.items():
-            part = self._fresh_part(name, grown.n_columns)
-            for sign, place in zip((-1, 1), places, strict=False):
-                np.multiply(getattr(self, name)[0], sign * share if factor is None else factor, out=part[place, ...])
-            setattr(grown, name, part if name == "sigma" else part + 0.0)  # (no -0)
+            if len(correction):
+                correction[:, place] = side * 0.5 * self.correction + 0.0
+        new.values, new.correction = values.reshape(-1), correction.reshape(-1)
 
-    def _half(self, features: np.ndarray, sign: int, share: float) -> np.ndarray:
+    def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
         """Return the stored numbers, (features, slots), of the class on one side of the single vector."""
         half = self.view[features, :, 0]
-        half[:, 0] = sign * share * half[:, 0] + 0.0  # no -0
+        for at, slot in enumerate(self.SLOTS):
+            half[:, at] = slot.half(side, share) * half[:, at] + 0.0  # (no -0)
         return half
-
-    def keep_classes(self, keep: np.ndarray) -> State:
-        """Return this model of three or more classes with these classes only; the others have had no row."""
-        rest = self._like(self.counts[keep])
-        rest.n_columns = int(keep.sum())
-        rest.calibration = self._calibration_of(keep)
-        for name in self.VECTORS:
-            setattr(rest, name, getattr(self, name)[keep])
-        rest.values = np.ascontiguousarray(self.view[:, :, keep]).reshape(-1)
-        rest.correction = self.corrections[:, keep].reshape(-1)
-        return rest
-
-    def _calibration_of(self, keep: np.ndarray) -> np.ndarray:
-        """Return Platt's numbers of these columns only; fresh ones if two columns become one."""
-        if len(self.calibration) == 0 or keep.sum() > 2:
-            return self.calibration[keep] if len(self.calibration) else self.calibration
-        return calibration.fresh(1)
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
@@ -582,18 +582,17 @@ class State(OfFile, model.Model):
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
         """Merge the stored numbers of some features, (features, slots, columns), of all shards. end : the number of these
         features if the constant one is the last, else 0."""
-        return self._mean(slabs, shares, [shard.constant for shard in shards], end)
-
-    @staticmethod
-    def _mean(slabs: list[np.ndarray], shares: list[float], constants: list[float], end: int) -> np.ndarray:
-        """Return the weighted sum, with the constant feature's numbers multiplied by `constants`."""
-        total = np.zeros_like(slabs[0])
-        for slab, share, constant in zip(slabs, shares, constants, strict=True):
-            if end:
-                slab = slab.copy()
-                slab[end - 1] *= constant
-            total += share * slab
-        return total
+        found = np.zeros_like(slabs[0])
+        for at, slot in enumerate(self.SLOTS):
+            if slot.merge is None:
+                continue
+            for slab, share, shard in zip(slabs, shares, shards, strict=True):
+                numbers = slab[:, at]
+                if end:
+                    numbers = numbers.copy()
+                    numbers[end - 1] *= shard.constant**slot.units
+                found[:, at] += numbers if slot.merge == "sum" else share * numbers
+        return found
 
     def _merge_bounds(self) -> None:
         """Compute the counters that bound the numbers of the model."""
@@ -615,10 +614,8 @@ class State(OfFile, model.Model):
         self.correction = (self.average_rounds(self.params) * (last - average)).reshape(-1)
 
     def is_in_range(self) -> bool:
-        """Return True if the merged numbers are those of a model that learning could have made."""
-        largest = self._largest / max(self.params.bias, 1.0)
-        parts = (self.values, self.sigma, self.correction, self.counters)
-        return all(np.isfinite(part).all() for part in parts) and self.counters[self.COUNTERS["max_abs_weight"]] <= largest
+        """Return True if a row of the merged weights has an intercept within the dtype's range."""
+        return bool(self.counters[self.COUNTERS["max_abs_weight"]] <= self.largest / max(self.params.bias, 1.0))
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
@@ -641,28 +638,8 @@ class State(OfFile, model.Model):
 
     @classmethod
     def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
-        layout = cls.layout(n_features, n_classes, dtype, average=params.average_from >= 0)
+        layout = cls.layout(n_features, n_classes, np.dtype(dtype), params.average_from >= 0, bool(params.probability))
         return sum(prod(shape) * dtype.itemsize for shape, dtype in layout.values())
-
-    @classmethod
-    def layout(cls, n_features: int, n_classes: int, dtype, average: bool, n_groups: int = 1) -> dict:
-        """Return {name: (shape, dtype)} of the arrays of a model of these arguments, without making one.
-
-        n_groups : groups of vectors that share numbers (`WithGroups`).
-        """
-        k, size, double = n_vectors(n_classes), n_features + 1, np.dtype(np.float64)
-        return {
-            "values": ((k * size * cls.SLOTS,), np.dtype(dtype)),
-            "sigma": ((0, 1, 1), np.dtype(dtype)),
-            "correction": ((k * size if average else 0,), double),
-            "calibration": ((0, calibration.SIZE), double),
-            "counts": ((n_classes,), double),
-            "counters": ((model.N_COUNTERS,), double),
-            **{
-                name: ((k, *axes * (size,)), np.dtype(dtype) if name == "sigma" else double)
-                for name, (axes, _) in cls.VECTORS.items()
-            },
-        }
 
     @staticmethod
     def n_groups_in(header: dict, arrays: dict) -> int:
@@ -670,34 +647,30 @@ class State(OfFile, model.Model):
         return 1
 
     @classmethod
-    def _layout_in(cls, header: dict, arrays: dict, n_classes: int, params: Any) -> dict:
+    def _sizes_in(cls, header: dict, arrays: dict, n_classes: int, params: Any) -> dict[str, int]:
         average, n_groups = params.average_from >= 0, cls.n_groups_in(header, arrays)
-        layout = cls.layout(header["n_features"], n_classes, arrays["values"].dtype, average, n_groups)
-        if params.probability:
-            layout["calibration"] = (n_vectors(n_classes), calibration.SIZE), np.dtype(np.float64)
-        return layout
+        return cls.sizes(header["n_features"], n_classes, average, bool(params.probability), n_groups)
 
     @classmethod
     def _following(cls, n_features: int, n_classes: int, params: Any) -> dict:
         return {"geometry": cls.geometry, "n_columns": n_vectors(n_classes), "variance": params.variance}
 
-    def _problem_of_numbers(self) -> str:
-        return super()._problem_of_numbers() or calibration.problem(self.calibration)
+    def _problem_of_ranges(self) -> str:
+        problem = super()._problem_of_ranges() or calibration.problem(self.calibration)
+        for at, slot in enumerate(self.SLOTS):
+            if not problem and not within(self.slot(at), self.bound(slot.least), self.bound(slot.most)):
+                problem = f"slot {at} of the weights out of range"
+        return problem
 
     def _problem_of_values(self, counters: dict) -> str:
         first = self.primary
         # Rounding at most doubles a step that is not below one rounding: what has moved by `max_abs_weight` is within a few times
         # that. (Where squares are subnormal, the lengths of rows are less exact.)
         reach = max(4.0 * counters["max_abs_weight"], UNDERFLOW)
-        if max(float(first.max()), -float(first.min())) > min(reach, self._largest):
+        if max(float(first.max()), -float(first.min())) > min(reach, self.largest):
             return "weights larger than the steps allow"
-        return self._problem_of_second_slots()
+        return self._problem_of_derived()
 
-    def _problem_of_second_slots(self) -> str:
-        """Describe a fault of the second slots; "" if there is none."""
+    def _problem_of_derived(self) -> str:
+        """Describe a fault of numbers that follow from others; "" if there is none."""
         return ""
-
-    @property
-    def _largest(self) -> float:
-        """Largest magnitude that a number of a model may have."""
-        return float(np.finfo(self.dtype).max) / 4

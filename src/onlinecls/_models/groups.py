@@ -1,0 +1,46 @@
+"""Models whose weights share numbers: those of one vector, or of all."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .arrays import Array, Move, moved, unchanged
+from .state import Shard, State
+
+
+class WithGroups(State):
+    """A model whose weights share numbers: those of one vector, or of all (Crammer-Singer's joint learner). Each such group has a
+    row of the array `groups`: zeros until it is computed when the next row is learnt.
+    """
+
+    AVERAGES = False  # (the scale of all weights changes with every step)
+    ARRAYS = {**State.ARRAYS, "groups": Array(("groups", "fields"))}
+    groups: np.ndarray
+
+    def _unknown(self, n: int) -> np.ndarray:
+        return np.zeros((n, len(self.FIELDS)))
+
+    def named(self, group: np.ndarray) -> dict[str, float]:
+        """Return the numbers of a group by name."""
+        return dict(zip(self.FIELDS, group.tolist(), strict=True))
+
+    @property
+    def _is_joint(self) -> bool:
+        return len(self.groups) < self.n_columns
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        """Merge θ, sums of rows; what follows from it is computed when the next row is learnt."""
+        super()._merge_values(shards, shares)
+        self.groups = self._unknown(max(len(shard.state.groups) for shard in shards))
+
+    @staticmethod
+    def n_groups_in(header: dict, arrays: dict) -> int:
+        """Return the number of groups: one for each vector in one against the rest."""
+        return header["n_columns"] if len(arrays["groups"]) == header["n_columns"] else 1
+
+    def _move(self, new: State, move: Move, share: float) -> None:
+        super()._move(new, move, share)
+        if move.splits:
+            new.groups = self._unknown(1)
+        else:
+            new.groups = self.groups.copy() if self._is_joint else moved(self.groups, self._unknown(move.n), unchanged, move, 1.0)

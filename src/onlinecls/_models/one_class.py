@@ -1,0 +1,46 @@
+"""The model of the passive-aggressive one-class learner: a centre, and its norm."""
+
+from __future__ import annotations
+
+from math import fsum
+
+import numpy as np
+
+from .._compiled import centre
+from .arrays import read_only
+from .groups import WithGroups
+from .params import Params
+from .state import UNDERFLOW, Shard
+
+
+class CentreState(WithGroups, centre.CentreModel):
+    """values : u of the centre a u. groups : see centre.pyx."""
+
+    geometry = "centre"
+    FIELDS = centre.FIELDS
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        scale = self.FIELDS.index("scale")
+        begun = [(shard.state, share) for shard, share in zip(shards, shares, strict=True) if shard.state.groups[0, scale]]
+        total = sum(share for _, share in begun)
+        centres = [share / total * state.groups[0, scale] * state.view[:, 0].astype(np.float64) for state, share in begun]
+        self.groups = self._unknown(1)
+        if centres:
+            self.values = np.sum(centres, axis=0).astype(self.dtype).reshape(-1)
+            self.groups[0, scale] = 1.0
+        squares = self.values.astype(np.float64) ** 2
+        self.groups[0, self.FIELDS.index("high")] = high = fsum(squares)
+        self.groups[0, self.FIELDS.index("noise")] = np.finfo(np.float64).eps * high
+
+    def weights_of(self, params: Params, features: slice) -> np.ndarray:
+        scale = self.groups[0, self.FIELDS.index("scale")]
+        weights = (scale * self.view[features, 0]).astype(self.dtype).T
+        return read_only(weights)
+
+    def _problem_of_derived(self) -> str:
+        found = self.named(self.groups[0])
+        if min(found["high"], found["noise"], found["scale"]) < 0.0:
+            return "norms below 0"
+        squares = np.sum(self.view[:, 0].astype(np.float64) ** 2)
+        fits = found["scale"] <= 1.0 and np.isclose(found["high"], squares, 1e-9, UNDERFLOW**2)
+        return "" if fits else "a norm that differs from that of u"
