@@ -6,21 +6,22 @@ import numpy as np
 
 from onlinecls import OnlineToBatch, _core, _registry, _saving, load
 from onlinecls._cli import capacity, main, parameters, stopping
-from onlinecls._compiled import dual_ascent as ascent
-from onlinecls._compiled import model, p_norm
+from onlinecls._compiled import model
 from onlinecls._estimators import epochs
-from onlinecls._estimators import follow_the_leader as leader
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._estimators import threads as threads
 from onlinecls._estimators.units import Youth as Youth
 from onlinecls._input import validate
 from onlinecls._models import calibration
-from onlinecls._models import dual_ascent as ascent_state
-from onlinecls._models import follow_the_leader as leader_state
 from onlinecls._models.arrays import laid_out
-from onlinecls._models.kernels import Kernel, Unstacked
 from onlinecls._models.state import STATES, State
 from onlinecls._pipeline import _steps as steps
+from onlinecls._wings.dual_ascent import dual_ascent as ascent
+from onlinecls._wings.dual_ascent import states as ascent_state
+from onlinecls._wings.follow_the_leader import estimators as leader
+from onlinecls._wings.follow_the_leader import states as leader_state
+from onlinecls._wings.kernels.states import Kernel, Unstacked
+from onlinecls._wings.p_norm import p_norm
 
 ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
 
@@ -41,11 +42,11 @@ files, saving, validation = _saving, saved_estimators, validate
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [
-    "", "._estimators.baselines", "._estimators.dual_ascent", "._estimators.follow_the_leader", "._estimators.first_order",
-    "._estimators.merging",
-    "._estimators.multiplicative", "._estimators.one_class", "._estimators.online_to_batch", "._estimators.second_order",
-    ".measures._comparison", ".measures._counts", ".measures._drift",
-    "._evaluation._compare", "._evaluation._progressive", "._estimators.committee", "._estimators.kernel", "._estimators.saving",
+    "", "._wings.baselines.estimators", "._wings.dual_ascent.estimators", "._wings.follow_the_leader.estimators",
+    "._estimators.first_order", "._estimators.merging", "._wings.multiplicative.estimators", "._estimators.one_class",
+    "._wings.online_to_batch.estimators", "._estimators.second_order", ".measures._comparison", ".measures._counts",
+    ".measures._drift", "._evaluation._compare", "._evaluation._progressive", "._wings.committee.estimators",
+    "._wings.kernels.estimators", "._estimators.saving",
 ]
 
 

@@ -26,27 +26,11 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from . import tables as tables
     from . import text as text
     from ._estimators.adagrad import AdaGradClassifier as AdaGradClassifier
-    from ._estimators.baselines import HedgeClassifier as HedgeClassifier
-    from ._estimators.baselines import OGDClassifier as OGDClassifier
-    from ._estimators.baselines import OGDRegressor as OGDRegressor
-    from ._estimators.committee import CommitteeClassifier as CommitteeClassifier
-    from ._estimators.committee import CommitteeRegressor as CommitteeRegressor
-    from ._estimators.dual_ascent import DualAscentClassifier as DualAscentClassifier
-    from ._estimators.dual_ascent import DualAscentRegressor as DualAscentRegressor
     from ._estimators.first_order import PassiveAggressiveClassifier as PassiveAggressiveClassifier
     from ._estimators.first_order import PassiveAggressiveRegressor as PassiveAggressiveRegressor
     from ._estimators.first_order import Perceptron as Perceptron
-    from ._estimators.follow_the_leader import FoReLClassifier as FoReLClassifier
-    from ._estimators.kernel import KernelOnlineClassifier as KernelOnlineClassifier
-    from ._estimators.kernel import KernelOnlineOneClass as KernelOnlineOneClass
-    from ._estimators.kernel import KernelOnlineRegressor as KernelOnlineRegressor
     from ._estimators.merging import merge as merge
-    from ._estimators.multiplicative import MultiplicativePassiveAggressiveClassifier as MultiplicativePassiveAggressiveClassifier
-    from ._estimators.multiplicative import MultiplicativePassiveAggressiveOneClass as MultiplicativePassiveAggressiveOneClass
-    from ._estimators.multiplicative import MultiplicativePassiveAggressiveRegressor as MultiplicativePassiveAggressiveRegressor
     from ._estimators.one_class import PassiveAggressiveOneClass as PassiveAggressiveOneClass
-    from ._estimators.online_to_batch import OnlineToBatch as OnlineToBatch
-    from ._estimators.p_norm import PNormPerceptron as PNormPerceptron
     from ._estimators.saving import load as load
     from ._estimators.second_order import AROWClassifier as AROWClassifier
     from ._estimators.second_order import AROWRegressor as AROWRegressor
@@ -58,6 +42,28 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._evaluation import progressive_validation as progressive_validation
     from ._pipeline import StreamPipeline as StreamPipeline
     from ._pipeline import make_stream_pipeline as make_stream_pipeline
+    from ._wings.baselines.estimators import HedgeClassifier as HedgeClassifier
+    from ._wings.baselines.estimators import OGDClassifier as OGDClassifier
+    from ._wings.baselines.estimators import OGDRegressor as OGDRegressor
+    from ._wings.committee.estimators import CommitteeClassifier as CommitteeClassifier
+    from ._wings.committee.estimators import CommitteeRegressor as CommitteeRegressor
+    from ._wings.dual_ascent.estimators import DualAscentClassifier as DualAscentClassifier
+    from ._wings.dual_ascent.estimators import DualAscentRegressor as DualAscentRegressor
+    from ._wings.follow_the_leader.estimators import FoReLClassifier as FoReLClassifier
+    from ._wings.kernels.estimators import KernelOnlineClassifier as KernelOnlineClassifier
+    from ._wings.kernels.estimators import KernelOnlineOneClass as KernelOnlineOneClass
+    from ._wings.kernels.estimators import KernelOnlineRegressor as KernelOnlineRegressor
+    from ._wings.multiplicative.estimators import (
+        MultiplicativePassiveAggressiveClassifier as MultiplicativePassiveAggressiveClassifier,
+    )
+    from ._wings.multiplicative.estimators import (
+        MultiplicativePassiveAggressiveOneClass as MultiplicativePassiveAggressiveOneClass,
+    )
+    from ._wings.multiplicative.estimators import (
+        MultiplicativePassiveAggressiveRegressor as MultiplicativePassiveAggressiveRegressor,
+    )
+    from ._wings.online_to_batch.estimators import OnlineToBatch as OnlineToBatch
+    from ._wings.p_norm.estimators import PNormPerceptron as PNormPerceptron
 
 __version__ = "0.1.0"
 

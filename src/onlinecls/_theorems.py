@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._algorithm import POSITIVE, parameter_error
 from ._compiled import model
 from ._estimators.learner import state_of
 from ._input.compat import is_classifier, is_regressor, issparse
-from ._registry import ALGORITHMS, POSITIVE, estimator_class, parameter_error, select
+from ._registry import ALGORITHMS, estimator_class, select
 from .reference.potential import entropy_of_shares
 
 if TYPE_CHECKING:

@@ -56,11 +56,11 @@ from .reference.potential import entropy_of_shares
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from ._estimators.committee import CommitteeClassifier, CommitteeRegressor
-    from ._estimators.dual_ascent import DualAscentClassifier
     from ._estimators.saving import Learner
     from ._estimators.second_order import NAROWClassifier, SecondOrderPerceptron
     from ._input.types import Matrix
+    from ._wings.committee.estimators import CommitteeClassifier, CommitteeRegressor
+    from ._wings.dual_ascent.estimators import DualAscentClassifier
 
     class BoundOfCourse(Protocol):
         def __call__(self, course: Course, u: ArrayLike) -> Bound: ...

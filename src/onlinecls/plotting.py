@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike, NDArray
 
-    from ._estimators.committee import CommitteeClassifier, CommitteeRegressor
     from ._input.types import XY, XYWeight
+    from ._wings.committee.estimators import CommitteeClassifier, CommitteeRegressor
 
 __all__ = ["BoundDisplay", "CommitteeDisplay", "ProgressiveDisplay"]
 

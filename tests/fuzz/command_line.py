@@ -10,7 +10,6 @@ from internals import main
 
 from fuzz.models import parts_of, signed
 from fuzz.mutation import chance, mutated_json, one_of
-from onlinecls.streams import read  # noqa: F401  (what the commands import is imported before the clock runs)
 
 FOLDER = tempfile.TemporaryDirectory()
 DATA = {

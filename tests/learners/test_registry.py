@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import onlinecls
-from onlinecls._compiled import dual_ascent as ascent
 from onlinecls._compiled import model
 from onlinecls._models.params import MATRICES
 from onlinecls._registry import ALGORITHMS
+from onlinecls._wings.dual_ascent import dual_ascent as ascent
 
 ROOT = Path(__file__).resolve().parents[2]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "algorithms.md"

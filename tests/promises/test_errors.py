@@ -9,7 +9,8 @@ from scipy import sparse
 from states import fingerprint, is_finite
 
 import onlinecls
-from onlinecls._registry import COMMON, Options, algorithms_of
+from onlinecls._algorithm import COMMON, Options
+from onlinecls._registry import algorithms_of
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .._algorithm import AUTO, NARROW
 from .._input import validate
 from .._models.state import n_vectors
 from .._models.states import STATES
-from .._registry import AUTO, NARROW, select
+from .._registry import select
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from .._registry import Algorithm, Units
+    from .._algorithm import Algorithm, Units
     from .learner import OnlineLearner
 
 MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory

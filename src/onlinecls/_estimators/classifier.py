@@ -23,9 +23,9 @@ from .youth import learn_young, set_scale
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from .._algorithm import Units
     from .._input.rows import Rows
     from .._input.types import ClassWeight, Generator, Matrix
-    from .._registry import Units
     from .units import Youth
 
 NO_ROUND, NO_CLASS = -2, -1  # instead of a prediction: for a row of weight 0; for a row before there was a class to predict

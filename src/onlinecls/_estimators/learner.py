@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from .. import _core
+from .._algorithm import AUTO, NARROW, Units
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._models.params import Params
 from .._models.state import NO_ORDER
 from .._models.states import STATES
-from .._registry import AUTO, NARROW, Units
 from . import epochs, saving, threads, youth
 from .choice import Choice, check_memory, check_range, choose
 from .estimator import QUIET, Estimator, exclusive
@@ -28,9 +28,9 @@ from .units import FARTHEST, N_ROWS, Youth, dominant_column, first_row, first_ro
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
+    from .._algorithm import Algorithm
     from .._input.rows import Rows
     from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, RandomState
-    from .._registry import Algorithm
 
 UNKNOWN = Units()
 NO_PREDICTIONS = np.empty(0, np.int32)

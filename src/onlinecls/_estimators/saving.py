@@ -17,12 +17,13 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
+from .._algorithm import NOT_NEGATIVE, Either, Integer, Options, Units
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._models.params import MATRICES
 from .._models.states import STATES
-from .._registry import COMPOSED, ESTIMATORS, NOT_NEGATIVE, Either, Integer, Options, Units, algorithms_of, estimator_class
+from .._registry import COMPOSED, ESTIMATORS, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
 from .choice import check_range, choose
 from .sparse_arrays import to_dense, to_sparse

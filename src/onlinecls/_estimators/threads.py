@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._registry import COMMON, parameter_error
+from .._algorithm import COMMON, parameter_error
 
 if TYPE_CHECKING:
     from .._input.rows import Rows

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._algorithm import Units
 from .._input.rows import Rows
 from .._input.validate import rows_in_order
-from .._registry import Units
 from .._saving import require, require_layout
 
 #: Number of rows of weight > 0 that determine the units. Rows of zeros count, but have no length.

@@ -27,10 +27,10 @@ from .epochs import learning
 from .learner import Batch, OnlineLearner
 
 if TYPE_CHECKING:
+    from .._algorithm import Algorithm, Units
     from .._input.rows import Rows
     from .._input.types import FloatOrAuto, Generator
     from .._models.params import Params
-    from .._registry import Algorithm, Units
 
 FINER = 10.0  # regression, one class: the competitor's loss is at most 1/FINER of the tolerance
 

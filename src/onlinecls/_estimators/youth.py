@@ -15,8 +15,8 @@ from .units import N_ROWS, dominant_column, first_row, first_rows, median, non_z
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from .._algorithm import Units
     from .._input.rows import Rows
-    from .._registry import Units
     from .learner import Batch
     from .units import Youth
 

@@ -51,7 +51,7 @@ class FullMirrorState(AdditiveState):
     The compiled loop counts each row, with a rule that takes no step; the step itself, O(d³), is taken here.
     """
 
-    geometry = "full_mirror"
+    geometry = "matrix_mirror"
     ARRAYS = {**AdditiveState.ARRAYS, "products": Array(("vectors", "features", "features"), least="lowest", most="largest")}
     SUMS: tuple[str, ...] = ("products",)  # arrays that are sums over rows
     IS_LOCAL = HAS_ROOM = False
@@ -192,7 +192,7 @@ class FullMirrorState(AdditiveState):
 class FullDualState(FullMirrorState):
     """values : w = η (δI + G^{1/2})^{-1} z. gradients : float64, (columns, n_features + 1), z = -Σ g."""
 
-    geometry = "full_dual"
+    geometry = "matrix_dual"
     GRADIENTS = Array(("vectors", "features"), half=as_theta, least="lowest", most="largest")
     ARRAYS = {**FullMirrorState.ARRAYS, "gradients": GRADIENTS}
     SUMS = ("products", "gradients")

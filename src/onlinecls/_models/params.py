@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 GEOMETRY_NAMES = {number: name for name, number in model.GEOMETRIES.items()}
-MATRICES = ("", "full_mirror", "full_dual")  # AdaGrad's models with a full matrix, by the number in `Params.matrix`
+MATRICES = ("", "matrix_mirror", "matrix_dual")  # AdaGrad's models with a full matrix, by the number in `Params.matrix`
 
 
 def common(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ import numpy as np
 
 from .._compiled.lock import learn_together
 from .._estimators import saving
-from .._estimators.committee import named_members
 from .._estimators.estimator import Estimator
 from .._estimators.merging import merge as merge_learners
 from .._estimators.merging import moved, unchanged
@@ -18,6 +17,7 @@ from .._input import validate
 from .._input.compat import available_if, is_fitted, issparse, kind_of
 from .._input.rows import lasting, part_of
 from .._saving import numbered, of_number, require
+from .._wings.committee.estimators import named_members
 from ..tables import TableVectorizer, merged_with_moves
 from ._steps import become, can_learn, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted
 

@@ -1,0 +1,324 @@
+"""What a row of the table of algorithms says: ranges of parameters, defaults in units of X, conflicts, names of compiled code.
+
+The table itself is _registry.py, and the rows of a wing stand in its folder (`_wings`).
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+
+class Real(NamedTuple):
+    """A range of real numbers; its text is what an error requires."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    low_allowed: bool = False
+    high_allowed: bool = False
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+            return False
+        try:
+            value = float(value)
+        except OverflowError:
+            return False
+        above = value >= self.low if self.low_allowed else value > self.low
+        below = value <= self.high if self.high_allowed else value < self.high
+        return above and below
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            kind = "a number" if self.high_allowed else "a finite number"
+            if self.low == -math.inf:
+                return kind
+            return f"{kind} {'>=' if self.low_allowed else '>'} {self.low:g}"
+        ends = "[" if self.low_allowed else "(", "]" if self.high_allowed else ")"
+        return f"a number in {ends[0]}{self.low:g}, {self.high:g}{ends[1]}"
+
+
+class Integer(NamedTuple):
+    """The integers from low to high."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        if self.high < math.inf:
+            return f"an integer in [{self.low}, {self.high}]"
+        return "an integer" if self.low == -math.inf else f"an integer >= {self.low}"
+
+
+class Boolean(NamedTuple):
+    """True or False, numpy's included."""
+
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
+
+    def __str__(self) -> str:
+        return "True or False"
+
+
+class Options(NamedTuple):
+    """A few allowed values."""
+
+    values: tuple
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        return any(value is v or (isinstance(value, type(v)) and value == v) for v in self.values)
+
+    def __str__(self) -> str:
+        return ("one of " if len(self.values) > 1 else "") + ", ".join(repr(v) for v in self.values)
+
+
+class OfType(NamedTuple):
+    """The values that pass a test, like `callable`, with the words for them."""
+
+    test: Callable[[Any], bool]
+    words: str
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        return self.test(value)
+
+    def __str__(self) -> str:
+        return self.words
+
+
+class Either(NamedTuple):
+    """A value in one range or another."""
+
+    ranges: tuple
+    hint: str = ""
+
+    def __contains__(self, value) -> bool:
+        return any(value in r for r in self.ranges)
+
+    def __str__(self) -> str:
+        texts = [str(each) for each in self.ranges]
+        return (", or " if any(", " in text for text in texts[:-1]) else " or ").join(texts)
+
+
+class Units(NamedTuple):
+    """Scale of X, estimated from its first 16 rows of weight > 0, without rows of zeros; 0 before the first.
+
+    scale : the power of two nearest to their median length ||x||. constant : the power of two nearest to the median over rows of
+    the non-zeros' root mean square.
+    epochs : passes over the rows, `max_iter` of the `fit` that began the model.
+    """
+
+    scale: float = 0.0
+    constant: float = 0.0
+    epochs: float = 1.0
+
+
+class Default(NamedTuple):
+    """A default in units of the rows: `number` times ||x|| to the `power`.
+
+    Multiplying by powers of two is exact, so that X times a power of two gives equal predictions. epochs : True for a strength of
+    evidence, which must not grow with the number of times that `fit` repeats the same rows. name : the parameter's value that
+    stands for the default (None where "auto" has another meaning). used : False for a parameter that the algorithm of the row
+    does not use, though its class has it.
+    """
+
+    number: float
+    power: int
+    epochs: bool = False
+    name: str | None = "auto"
+    used: bool = True
+
+    def __contains__(self, value: object) -> bool:
+        return value is self.name or (isinstance(value, str) and value == self.name)
+
+    def __str__(self) -> str:
+        """Write the default as a formula, with s for ||x||."""
+        size = "s" if abs(self.power) == 1 else f"s^{abs(self.power)}"
+        if self.power > 0:
+            text = size if self.number == 1.0 else f"{self.number:g} {size}"
+        else:
+            text = f"{self.number:g}" + (f" / {size}" if self.power else "")
+        return text + (", in `fit` times max_iter" if self.epochs else "")
+
+    def value(self, units: Units) -> float:
+        scale = (units.scale or 1.0) ** self.power
+        return self.number * scale * (units.epochs if self.epochs else 1.0)
+
+
+class Conflict(NamedTuple):
+    """Parameters that exclude each other.
+
+    names : the parameter that must change, and those to show with it. must : what it must be, with {fields} for parameters.
+    occurs : whether an estimator's parameters are in conflict. why : the end of the error.
+    """
+
+    names: tuple[str, ...]
+    must: str
+    occurs: Callable[[Mapping[str, Any]], bool]
+    why: str
+
+    def error(self, who: str, values: Mapping[str, Any]) -> ValueError:
+        got = " and ".join(f"{name}={values[name]!r}" for name in self.names)
+        return ValueError(f"{who}: {self.names[0]} must be {self.must.format_map(values)}, got {got}: {self.why}")
+
+
+NO_SUM = Conflict(("average",), "False", lambda v: bool(v["average"]), (
+    "the scale of all weights changes with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has "
+    "other ways to one model."
+))
+NONE = Options((None,))
+AUTO = Options(("auto",))
+POSITIVE = Real(0.0)
+NOT_NEGATIVE = Real(0.0, low_allowed=True)
+#: Parameters of every estimator that has them.
+COMMON = {
+    "fit_intercept": Boolean(),
+    "intercept_scaling": Either((AUTO, POSITIVE), hint="It is the value of the constant feature, in units of the features."),
+    "max_iter": Integer(1),
+    "tol": Either((NONE, Real())),
+    "shuffle": Boolean(),
+    "warm_start": Boolean(),
+    "average": Either((Boolean(), Integer(1, 2**31 - 1))),  # (a C int)
+    "early_stopping": Boolean(),
+    "validation_fraction": Real(0.0, 1.0),
+    "n_iter_no_change": Integer(1),
+    "verbose": Either((Boolean(), Integer(0))),
+    "probability": Boolean(),
+    "covariance": Options(("diagonal", "full", "auto"), hint="'full' keeps n_features² numbers for each vector of weights."),
+    "multi_class": Options(("crammer_singer", "ovr")),
+    "n_jobs": Either((NONE, Integer())),
+    "penalty": Options(
+        (None,), "Online learners of this library take no penalty; for L1 see AdaGradClassifier(update='dual_averaging', l1=...)."
+    ),
+    "loss_tol": Either((NONE, Real(0.0)), hint="fit then cycles until no squared loss is larger."),
+}
+NARROW = 300  # most features with which covariance="auto", and a committee that chooses its members, take full covariances
+EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
+STEP = Either((AUTO, POSITIVE), hint="It is the size of a step.")
+AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
+EPSILON = Real(0.0, low_allowed=True, hint="Residuals up to epsilon, in units of y, have no loss.")
+BALL = Either((AUTO, NOT_NEGATIVE), hint="It is the radius of the ball, in units of the features.")
+ROW_MARGIN = Real(0.0, hint="Rows of at least this margin y w.x have no loss.")
+NORM_BOUND = Either((AUTO, POSITIVE), hint="The weights' absolute values add up to at most norm_bound.")
+#: Parameters that are Params fields of the same name.
+PLAIN = ("C", "forgetting", "r", "b", "epsilon", "eta0", "delta", "l1", "radius", "margin", "norm_bound")
+
+def _quantile(eta: float) -> float:
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(eta)
+
+
+#: Params fields that are parameters of another name, or computed from one; AROW's r is that of the mean and of the covariance.
+FIELDS: Mapping[str, tuple[str, Callable]] = {
+    "initial_variance": ("variance", lambda v: v["initial_variance"]), "eta": ("phi", lambda v: _quantile(v["eta"])),
+    "p": ("power", lambda v: v["p"] or 0.0),
+    "r1": ("r", lambda v: v["r"] if v["r1"] is None else v["r1"]), "r2": ("r2", lambda v: v["r"] if v["r2"] is None else v["r2"]),
+}
+#: How models of parts of a stream are merged, by the keys that rows of the table have.
+MERGES = {
+    "mean": "the mean of the weights (p-norm, entropic, multiplicative: of θ), weighted by rounds",
+    "mean, squares add": "the mean of the weights, weighted by rounds; the sums of squared gradients add up",
+    "posterior": "the product of the posteriors, divided by all priors but one: Σ^-1 - Σ_0^-1 and Σ^-1 w add up",
+    "sum": "sums over rows add up: θ, z and the losses of experts, Σ^-1 - Σ_0^-1, squared gradients",
+}
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+#: All rows, by name, which pickles refer to. (_registry.py fills it.)
+TABLE: dict[str, Algorithm] = {}
+
+
+def _named(name: str) -> Algorithm:
+    """Return the row of this name."""
+    return TABLE[name]
+
+
+class Algorithm(NamedTuple):
+    """A row of the table: an algorithm.
+
+    name : also that of the slow twin in ``tests/reference.py``. rule, geometry : names of the compiled code, in ``_rules.pxd``
+    or, for dual ascent and its baselines, ``_compiled/dual_ascent.pyx``. estimator : its class. selects : constructor arguments
+    that choose it there. params : ranges of its own hyper-parameters. units : the defaults in units of the rows. trials :
+    settings away from the defaults (which tuning may change), with which tests and digests run it. margin : rows of at least this
+    margin have no loss. trigger : when it may take a step, a name of Trigger in _rules.pxd. kernel : Params fields that do not
+    depend on parameters. paper : its source. tasks : the loops that the estimator runs it in, ("binary", "multiclass"),
+    ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or ("leader",) where all rows are kept.
+    merge : how models of parts of a stream are merged, a key of MERGES; or else why they cannot be. theorems : the functions of
+    `bounds` that apply to it; `follow` uses the first. conflicts : parameters that exclude each other.
+    """
+
+    name: str
+    rule: str
+    geometry: str
+    estimator: str
+    params: Mapping[str, object]
+    paper: str
+    title: str
+    selects: Mapping[str, object] = _NOTHING
+    units: Mapping[str, Default] = _NOTHING
+    trials: tuple = ()
+    margin: float = 1.0
+    trigger: str = "loss"
+    kernel: Mapping[str, float] = _NOTHING
+    tasks: tuple = ("binary", "multiclass")
+    merge: str = "mean"
+    theorems: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+
+    def __reduce__(self) -> tuple:
+        return _named, (self.name,)
+
+    def in_units(self, values: Mapping[str, object], units: Units) -> dict:
+        """Return an estimator's parameters, with numbers for defaults in units of the rows."""
+        found = {name: default.value(units) for name, default in self.units.items() if values[name] in default}
+        if values.get("intercept_scaling") in AUTO:
+            found["intercept_scaling"] = units.constant
+        if not units.scale and self.awaits_scale(values):  # without an intercept, rows of zeros move nothing
+            found["intercept_scaling"] = 0.0
+            if values.get("initial_variance") in AUTO:
+                found["initial_variance"] = 0.0
+        return {**values, **found}
+
+    def awaiting(self, values: Mapping[str, object]) -> list[str]:
+        """Return the names of the parameters that these values leave to the units of X."""
+        return [name for name, default in self.units.items() if default.used and default.power and values[name] in default]
+
+    def awaits_scale(self, values: Mapping[str, object]) -> bool:
+        """Return True if a number of the model depends on the units of X."""
+        constant = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
+        return bool(constant or self.awaiting(values))
+
+    def kernel_params(self, values: Mapping[str, object]) -> dict:
+        """Return this algorithm's part of the kernels' Params, from an estimator's parameters."""
+        found = {name: float(values[name]) for name in PLAIN if name in self.params}
+        found.update({field: float(make(values)) for name, (field, make) in FIELDS.items() if name in self.params})
+        return {**found, **self.kernel}
+
+    @property
+    def geometries(self) -> tuple[str, ...]:
+        """The compiled geometries among which the parameters choose."""
+        more = {"gaussian": ("full_gaussian", "forgetting"), "potential": ("full_potential",), "sinh": ("exp",)}
+        return self.geometry, *more.get(self.geometry, ())
+
+    def geometry_of(self, values: Mapping[str, object]) -> str:
+        """Return the geometry that an estimator's parameters choose."""
+        if values.get("covariance") == "full" or not values.get("signed", True):
+            return self.geometries[1]
+        return self.geometries[2 if values.get("forgetting") else 0]
+
+
+def parameter_error(who: str, name: str, allowed, value) -> ValueError:
+    """Return the error of a parameter out of its range: who, what was required, what came, what to do."""
+    return ValueError(f"{who}: {name} must be {allowed}, got {name}={value!r}." + (f" {allowed.hint}" if allowed.hint else ""))
+

@@ -1,0 +1,1 @@
+"""Gradient descent and Hedge, by the loops of dual ascent."""

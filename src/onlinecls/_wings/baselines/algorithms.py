@@ -1,0 +1,31 @@
+"""The rows of the table of algorithms for the baselines: gradient descent, and Hedge."""
+
+from __future__ import annotations
+
+from ..._algorithm import AUTO, POSITIVE, STEP, Algorithm, Boolean, Default, Either, Options
+
+DESCENT = {"alpha": Either((AUTO, POSITIVE), hint="The steps are 1/(alpha t)."), "eta0": STEP}
+NUMBER_LOSS = Options(("absolute", "squared"))
+OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2, used=False)}
+OGD_REGRESSION = {"alpha": Default(1e-2, 2), "eta0": Default(1.0, -2, used=False)}
+OGD_SQRT = {"alpha": Default(1e-4, 2, used=False), "eta0": Default(1.0, -2)}
+OGD_REGRESSION_SQRT = {**OGD_SQRT, "alpha": Default(1e-2, 2, used=False)}
+
+ALGORITHMS = (
+    Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "strongly_convex"}, units=OGD,
+              trials=({"alpha": 0.1},), theorems=("gradient_descent",), title="Online gradient descent, strongly convex",
+              paper="ICML 2008 tutorial, V"),
+    Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "sqrt"}, units=OGD_SQRT,
+              trials=({"eta0": 0.3},), title="Online gradient descent, plain", paper="ICML 2008 tutorial, V (its baseline)"),
+    Algorithm("ogd_regression", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
+              selects={"learning_rate": "strongly_convex"}, tasks=("regression",), units=OGD_REGRESSION,
+              trials=({"alpha": 0.1}, {"alpha": 5.0, "loss": "squared"}), theorems=("gradient_descent",),
+              title="Online gradient descent regression, strongly convex", paper="ICML 2008 tutorial, V"),
+    Algorithm("ogd_regression_sqrt", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
+              selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD_REGRESSION_SQRT,
+              trials=({"eta0": 0.3}, {"eta0": 0.02, "loss": "squared"}), title="Online gradient descent regression, plain",
+              paper="ICML 2008 tutorial, V (its baseline)"),
+    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", {"eta0": STEP, "signed": Boolean()}, tasks=("experts",),
+              trials=({"eta0": 0.3}, {"eta0": "auto"}), merge="sum", title="Hedge (experts)",
+              paper="ICML 2008 tutorial, I, III and V"),
+)

@@ -1,0 +1,260 @@
+"""Baselines: online gradient descent, and Hedge over experts."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..._estimators.classifier import LinearClassifier, OnlineClassifier
+from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
+from ..._estimators.regressor import OnlineRegressor
+from ..._input.compat import random_state as generator_of
+from ..dual_ascent.estimators import AscentLearner
+from ..dual_ascent.states import SHARED as _SHARED
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike, NDArray
+    from sklearn.utils import Tags
+
+    from ..._input.rows import Rows
+    from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
+    from ..dual_ascent.states import AscentParams
+
+
+class _Descent(AscentLearner):
+    """Base of gradient descent in both tasks."""
+
+    _schedules = ("strongly_convex", "sqrt")
+
+
+@estimator
+class OGDClassifier(_Descent, LinearClassifier):
+    """Online gradient descent on the hinge loss, with the step rules of strongly convex and of plain losses.
+
+    With the margin m = y w.x and the row's weight c, in round t,
+
+        learning_rate="strongly_convex":   w <- (1 - 1/t) w + [m < 1] c y x / (alpha t)
+        learning_rate="sqrt":              w <- w + [m < 1] eta0 c y x / sqrt(t)
+
+    The first is gradient descent on alpha/2 ||w||^2 + c [1 - m]+ with step 1/(alpha t), whose regret grows as log t (Pegasos with
+    one row a step); the sum z of c y x is kept, and w is z / (alpha t). For each class against the rest or, with
+    ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one, and m the difference of their scores.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Strength of the regularisation, > 0; of "strongly_convex" alone.
+    learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
+    eta0 : float or "auto", default="auto"
+        Step size in the first round, > 0; of "sqrt" alone.
+    {shared}
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
+       regret for strongly convex losses).
+
+    Examples
+    --------
+    >>> from onlinecls import OGDClassifier
+    >>> learner = OGDClassifier(alpha=0.5, fit_intercept=False).partial_fit([[1.0, 0.0], [0.0, 1.0]], [1, 0], classes=[0, 1])
+    >>> learner.coef_.tolist()  # (y_1 x_1 + y_2 x_2) / (alpha t)
+    [[1.0, -1.0]]
+    """
+
+    alpha: FloatOrAuto = "auto"
+    _: KW_ONLY
+    learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
+    eta0: FloatOrAuto = "auto"
+
+
+@estimator
+class OGDRegressor(LinearParameters, _Descent, OnlineRegressor):
+    """Online gradient descent on errors, with the step rules of strongly convex and of plain losses.
+
+    With the error e = y - w.x, the row's weight c, and g = sgn(e) (``loss="absolute"``) or 2 e (``"squared"``), in round t,
+
+        learning_rate="strongly_convex":   w <- (1 - 1/t) w + c g x / (alpha t)
+        learning_rate="sqrt":              w <- w + eta0 c g x / sqrt(t)
+
+    The first is gradient descent on alpha/2 ||w||^2 + c loss(e) with step 1/(alpha t), whose regret grows as log t.
+
+    Parameters
+    ----------
+    alpha : float or "auto", default="auto"
+        Strength of the regularisation, > 0; of "strongly_convex" alone. On the squared loss steps are 2 c ||x||^2 / (alpha t)
+        times the error: they overshoot until t is that large.
+    learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
+    eta0 : float or "auto", default="auto"
+        Step size in the first round, > 0; of "sqrt" alone.
+    loss : {"absolute", "squared"}, default="absolute"
+    {shared}
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
+       regret for strongly convex losses).
+
+    Examples
+    --------
+    >>> from onlinecls import OGDRegressor
+    >>> learner = OGDRegressor(alpha=0.5, fit_intercept=False).partial_fit([[1.0, 0.0], [0.0, 1.0]], [1.0, -3.0])
+    >>> learner.coef_.tolist()  # (x_1 - x_2) / (alpha t)
+    [1.0, -1.0]
+    """
+
+    alpha: FloatOrAuto = "auto"
+    _: KW_ONLY
+    learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
+    eta0: FloatOrAuto = "auto"
+    loss: Literal["absolute", "squared"] = "absolute"
+
+
+@estimator
+class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
+    """Hedge (exponential weights): predicts about as well as the best of the experts whose advice is the features.
+
+    Feature j is expert j's advice in [0, 1], its chance of ``classes_[1]`` (y = +1). With the loss (y + 1)/2 - y x_j of an
+    expert, c the row's weight, and w_j proportional to exp(-eta * sum of its losses times c),
+
+        P(+1) = w.x,     expected loss (y + 1)/2 - y w.x.
+
+    `predict` returns ``classes_[1]`` when w.x > 1/2; `predict_randomised` draws it with chance w.x, as in the bound: with
+    eta0="auto" the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts.
+    A row costs O(n_features), as every weight changes.
+
+    With ``signed=True`` advice is in [-1, 1]: its sign is the advised class, and 0 (as of features missing in a sparse row) is no
+    advice. x means the chance (1 + x)/2, so that the loss is (1 - y x_j)/2 and P(+1) = (1 + w.x)/2.
+
+    Parameters
+    ----------
+    eta0 : float or "auto", default="auto"
+        eta, > 0. "auto": sqrt(8 ln(d) / t) in round t.
+    signed : bool, default=False
+        Whether advice is in [-1, 1].
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    coef_ : ndarray of shape (1, n_features)
+        The experts' weights w of the next round, >= 0, of sum 1.
+    intercept_ : ndarray of shape (1,)
+        -1/2: the decision is w.x - 1/2 > 0. (signed=True: 0, and w.x > 0.)
+    expected_loss_ : float
+        The sum over the rounds, each counted once, of the randomised prediction's chance of being wrong.
+    n_features_in_, n_iter_, t_, n_mistakes_, n_updates_, n_skipped_ : int
+        As in the other classifiers; n_mistakes_ counts those of the deterministic prediction.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written: as in the other classifiers, advice out of range, a third class.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I, III and V.
+
+    Examples
+    --------
+    >>> from onlinecls import HedgeClassifier
+    >>> learner = HedgeClassifier().partial_fit([[1.0, 0.0], [0.9, 0.6], [0.1, 0.8]], ["spam", "spam", "ham"])
+    >>> learner.predict([[1.0, 0.0]]).tolist(), learner.coef_.round(2).tolist()
+    (['spam'], [[0.7, 0.3]])
+    """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_class, tags.input_tags.positive_only = False, not self.signed
+        return tags
+
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        average, early_stopping = False, False
+
+    eta0: FloatOrAuto = "auto"
+    _: KW_ONLY
+    max_iter: int = 1
+    shuffle: bool = False
+    dtype: FloatType | None = None
+    class_weight: ClassWeight = None
+    signed: bool = False
+
+    _has_fast_path = False  # (advice is checked)
+
+    def _read_rows(self, X: Matrix, first: bool) -> Rows:
+        rows = super()._read_rows(X, first)
+        least, most = rows.data.min(initial=0.0), rows.data.max(initial=1.0)  # (no array of the size of X)
+        lowest = -1.0 if self.signed else 0.0
+        if least < lowest or most > 1.0:
+            meant = "Each feature is an expert's chance of the second class; signed=True takes advice in [-1, 1]."
+            raise ValueError(
+                f"{type(self).__name__}: X must be advice in [{lowest:g}, 1], got {least if least < lowest else most:g}. "
+                + ("Divide it by the largest size that it can have." if self.signed else meant)
+            )
+        return rows
+
+    def _check_size(self, params: AscentParams, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
+        if n_classes > 2:
+            raise ValueError(
+                f"{type(self).__name__}: Only binary classification is supported: y must have 2 classes, got {n_classes} classes."
+            )
+
+    def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the chances 1 - w.x and w.x of the two classes (signed=True: (1 - w.x)/2 and (1 + w.x)/2).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        chances : ndarray of float64, shape (n_samples, n_classes)
+        """
+        return self._chances(X)[0]
+
+    def predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the logarithms of `predict_proba`, finite where a chance is 0; same arguments."""
+        return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+
+    def _chances(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Return the chance of each class for each row, and the classes. (Before the second label there is one class.)"""
+        scores, state = self._decide(X)
+        second = np.clip(scores * (0.5 if self.signed else 1.0) + 0.5, 0.0, 1.0)  # (outside only by rounding)
+        found = np.hstack([1.0 - second, second]) if len(state.classes) > 1 else np.ones_like(second)
+        return found, state.classes
+
+    def predict_randomised(self, X: Matrix, random_state: RandomState = None) -> NDArray[Any]:
+        """Draw the class of each row: ``classes_[1]`` with chance w.x.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        random_state : int, RandomState, Generator or None, default=None
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,), dtype of ``classes_``
+        """
+        chances, classes = self._chances(X)
+        drawn = generator_of(type(self).__name__, random_state).uniform(size=len(chances))
+        return classes[(drawn < chances[:, -1]).astype(np.intp) if len(classes) > 1 else np.zeros(len(chances), np.intp)]
+
+    @property
+    def coef_(self) -> NDArray[np.floating]:
+        """The experts' weights of the next round."""
+        state = self._fitted_state()
+        return state.expert_weights()[None] if state.sparse_coef is None else state.sparse_coef
+
+    @property
+    def intercept_(self) -> NDArray[np.floating]:
+        """-1/2, or 0 with signed=True."""
+        self._fitted_state()
+        return np.array([0.0 if self.signed else -0.5])
+
+    @property
+    def expected_loss_(self) -> float:
+        """Sum over the rounds of the randomised prediction's chance of being wrong."""
+        return float(self._fitted_state().shared[_SHARED["dual_gain"]])

@@ -1,0 +1,1 @@
+"""Committees of linear learners."""

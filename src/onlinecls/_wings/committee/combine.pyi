@@ -1,0 +1,13 @@
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._compiled.model import Model
+
+KEPT: int
+
+class CommitteeModel(Model):
+    members: tuple[Model, ...]
+    shares: NDArray[np.float64]
+    losses: NDArray[np.float64]
+    kept: NDArray[np.float64]
+    gauge: NDArray[np.float64]

@@ -1,0 +1,252 @@
+"""The model of a committee: its members' models, and the combiner of their scores (see _compiled/combine.pyx)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from ..._models.arrays import FLOAT64, Array, Move, laid_out, n_vectors, read_only
+from ..._models.state import Counted, State
+from ..._saving import require, require_layout
+from . import combine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import DTypeLike
+
+
+class CommitteeParams(NamedTuple):
+    """What a pass of a committee needs: its own numbers, and the parameters of each member's pass.
+
+    team : new learners like the members. names : of these. members : their parameters. kinds : the classes of their models.
+    """
+
+    team: tuple[Any, ...]
+    names: tuple[str, ...]
+    members: tuple[Any, ...]
+    kinds: tuple[type[State], ...]
+    hedges: bool
+    r: float
+    forgetting: float
+    probability: int
+    multi_class: str | None
+    is_regression: bool
+    open_classes: int = 0
+    balanced: int = 0
+    limit: float = np.inf
+
+    model, average_from, bias, variance = "committee", -1, 1.0, 0.0
+
+    @property
+    def kept(self) -> tuple[Any, ...]:
+        """What the members' models cannot change."""
+        each = zip(self.kinds, self.members, strict=True)
+        return tuple(tuple(getattr(own, name) for name in kind.KEPT) for kind, own in each)
+
+    @property
+    def joins_singly(self) -> bool:
+        """True if a class that has not joined yet would change updates of a member."""
+        return any(own.joins_singly for own in self.members)
+
+    def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
+        """Yield (parameter, its value, the least and the largest one that fit the dtype) of all members."""
+        for own in self.members:
+            yield from own.limits(dtype)
+
+    def of_pass(self, state: CommitteeState, is_open: bool, balanced: bool) -> Self:
+        """Add the numbers that depend on the members' models and the labels."""
+        each = zip(self.members, state.members, strict=True)
+        members = tuple(own.of_pass(its_state, is_open, balanced) for own, its_state in each)
+        limit = float(np.finfo(state.dtype).max) / 4
+        return self._replace(members=members, open_classes=int(is_open), balanced=int(balanced), limit=limit)
+
+
+class CommitteeState(State, combine.CommitteeModel):
+    """values : the first member's; all have the same dtype. Each member has its own counters, as if it were alone.
+
+    parts : the committee's own, and those of member i as "i.name".
+    """
+
+    ARRAYS = {
+        **Counted.ARRAYS,
+        "calibration": State.ARRAYS["calibration"], "correction": Array((0,)), "gauge": Array((2,), fresh=(1.0, 0.0)),
+        "kept": Array(("rows", "numbers")), "losses": Array(("losses",), least=0.0),
+        "shares": Array(("members",), least=-1e150, most=1e150), "sigma": Array(("matrices", "scores", "scores")),
+    }
+    SCALARS = ("n_columns", "n_features")
+    SLOTS = ()
+    geometry = "committee"
+    KEPT = ("hedges", "probability", "multi_class", "names", "kinds", "kept")
+
+    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
+        members = []
+        for kind, own in zip(params.kinds, params.members, strict=True):
+            members.append(kind(n_features, n_classes, dtype, own))
+            members[-1].params = own
+        self._begin(members, n_classes, params)
+
+    def _begin(self, members: list[Any], n_classes: int, params: CommitteeParams) -> None:
+        """Start a combiner of these members."""
+        k = len(members)
+        self.params, self._hyperplane = params, None
+        self._seat(members)
+        self.n_features, self.n_columns = members[0].n_features, n_vectors(n_classes)
+        learns = not params.hedges
+        sizes = {
+            "classes": n_classes, "calibrated": self.n_columns if params.probability else 0, "members": k,
+            "losses": 0 if learns else k + 1, "matrices": int(learns), "scores": k if learns else 1,
+            "rows": combine.KEPT if params.is_regression else 0, "numbers": k + 2 if params.is_regression else 1,
+        }
+        for name, (shape, dtype) in laid_out(self.ARRAYS, sizes, FLOAT64).items():
+            setattr(self, name, self._fresh(name, shape, dtype))
+        self.shares[:], self.sigma[:] = 1.0 / k, np.eye(sizes["scores"])
+
+    @classmethod
+    def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+        each = zip(params.kinds, params.members, strict=True)
+        return sum(kind.n_bytes(own, n_features, n_classes, dtype) for kind, own in each)
+
+    def stays_in_range(self, params: CommitteeParams) -> bool:
+        return all(member.stays_in_range(own) for member, own in zip(self.members, params.members, strict=True))
+
+    def _seat(self, members: Any) -> None:
+        self.members = tuple(members)
+        self.values = self.members[0].values
+
+    # --- parts ---------------------------------------------------------------------------------------------------------------
+
+    def parts(self) -> dict:
+        found = super().parts()
+        for at, member in enumerate(self.members):
+            found.update({f"{at}.{name}": part for name, part in member.parts().items()})
+        return found
+
+    def __setstate__(self, parts: dict) -> None:
+        params: dict[str, Any] = parts["params"]
+        super().__setstate__({name: part for name, part in parts.items() if "." not in name})
+        members = []
+        for at, (kind, own) in enumerate(zip(params.kinds, params.members, strict=True)):
+            prefix = f"{at}."
+            its_parts = {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
+            members.append(kind.of({**its_parts, "params": own}))
+        self._hyperplane = None
+        self._seat(members)
+
+    def prepare(self, foresight: int, depth: int) -> None:
+        for member, params in zip(self.members, self.params.members, strict=True):
+            member.params = params
+            member.prepare(foresight, depth)
+
+    def set_scale(self, params: CommitteeParams) -> None:
+        self.params = params
+        for member, own in zip(self.members, params.members, strict=True):
+            member.set_scale(own)
+        self._seat(self.members)
+
+    @property
+    def heaviest(self) -> float:
+        """The largest weight of a row that the combiner has learnt."""
+        return float(self.counters[self.COUNTERS["max_abs_weight"]])
+
+    def keep_history(self, before: Any) -> None:
+        super().keep_history(before)
+        self.counters[self.COUNTERS["max_abs_weight"]] = max(self.heaviest, before.heaviest)
+        for member, its_before in zip(self.members, before.members, strict=True):
+            member.keep_history(its_before)
+
+    def count_rows(self, n_rows: int, n_new: int) -> None:
+        for each in self.members:
+            each.count_rows(n_rows, n_new)
+        super().count_rows(n_rows, n_new)
+
+    # --- classes -------------------------------------------------------------------------------------------------------------
+
+    def _with(self, members: list[State], counts: np.ndarray) -> CommitteeState:
+        """Return a committee of these members, which have other classes, with the same shares."""
+        arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
+        new = self.sharing(**{**arrays, "counts": counts, "n_columns": n_vectors(len(counts))})
+        new._seat(members)
+        return new
+
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
+        each = zip(self.members, params.members, strict=True)
+        return self._with_members([member.grow_classes(places, n_classes, own) for member, own in each], places, n_classes)
+
+    def joined(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
+        each = zip(self.members, params.members, strict=True)
+        return self._with_members([member.joined(places, n_classes, own) for member, own in each], places, n_classes)
+
+    def _with_members(self, members: list[State], places: np.ndarray, n_classes: int) -> CommitteeState:
+        """Return this model with its classes at `places` among n_classes, as in these members."""
+        grown = self._with(members, self.counts_at(places, n_classes))
+        if grown.n_columns > self.n_columns:
+            self._move(grown, Move.of_classes(places, self.n_columns, n_classes), 0.5)
+        return grown
+
+    def compact(self) -> CommitteeState:
+        members = [member.compact() for member in self.members]
+        if all(new is old for new, old in zip(members, self.members, strict=True)):
+            return self
+        return self._with(members, self.counts)
+
+    def keep_classes(self, keep: np.ndarray) -> CommitteeState:
+        rest = self._with([member.keep_classes(keep) for member in self.members], self.counts[keep])
+        self._move(rest, Move.of_kept(keep), 0.5)
+        return rest
+
+    # --- reading -------------------------------------------------------------------------------------------------------------
+
+    def weights_of(self, params: CommitteeParams, features: slice) -> np.ndarray:
+        """Return the combined weights Σ a_k w_k, computed at first use and kept until the next row. The constant feature is 1."""
+        whole, rounds = features == slice(0, self.n_features), float(self.counters[self.COUNTERS["t"]])
+        if whole and self._hyperplane is not None and self._hyperplane[0] == rounds:
+            return self._hyperplane[1]
+        total: Any = 0.0
+        for share, member, own in zip(self.shares, self.members, params.members, strict=True):
+            found = member.weights_of(own, features).astype(np.float64)
+            if features.stop is None:
+                found[:, -1] *= own.bias
+            total = total + share * found
+        total = read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
+        if whole:
+            self._hyperplane = rounds, total
+        return total
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def own_parts(self) -> dict:
+        """Return the committee's own parts for a file, without its members."""
+        return {name: getattr(self, name) for name in self.ARRAYS if name != "correction"}
+
+    @classmethod
+    def of_members(cls, members: list[State], own: dict[str, np.ndarray], params: CommitteeParams) -> CommitteeState:
+        """Return the model of these members and of a file's arrays; raise InvalidError if learning cannot produce one of them."""
+        first = members[0]
+        for member in members:
+            alike = (member.n_features, member.dtype, member.counts.tolist(), member.count("t"))
+            expected = (first.n_features, first.dtype, first.counts.tolist(), first.count("t"))
+            require(alike == expected, "members that have learnt the same rows", alike)
+        state = cls.__new__(cls)
+        state._begin(members, len(first.counts), params)
+        require_layout(own, {name: (part.shape, part.dtype) for name, part in state.own_parts().items()})
+        for name, part in own.items():
+            setattr(state, name, part)
+        return state.checked()
+
+    def _problem_of_values(self, counters: dict) -> str:
+        k, first = len(self.members), self.members[0]
+        if counters["t"] != first.count("t") or self.counts.tolist() != first.counts.tolist():
+            return "other rows than the members'"
+        if len(self.losses):
+            fits = self.shares.min() >= 0.0 and abs(self.shares.sum() - 1.0) < 1e-9
+            fits &= self.losses.max() <= self.heaviest * counters["t"] * (1.0 + 1e-9)
+            return "" if fits else "losses that no rows produce"
+        sigma = self.sigma[0]
+        if (sigma != sigma.T).any() or np.diagonal(sigma).min() < 0.0 or np.trace(sigma) > k * (1.0 + 1e-9):
+            return "a matrix that is no covariance of scores"
+        gauge = self.gauge.tolist()
+        if not (np.frexp(gauge[0])[0] == 0.5 and gauge[1] in range(combine.KEPT + 1)):
+            return "a unit that targets cannot have"
+        return ""

@@ -1,0 +1,1 @@
+"""Dual ascent, Euclidean and entropic."""

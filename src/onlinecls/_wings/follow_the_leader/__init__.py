@@ -1,0 +1,1 @@
+"""Follow the regularized leader."""

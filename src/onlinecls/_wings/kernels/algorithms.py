@@ -1,0 +1,71 @@
+"""The rows of the table of algorithms for the kernel learners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..._algorithm import (
+    AGGRESSIVENESS,
+    EPSILON,
+    EVIDENCE,
+    NONE,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Algorithm,
+    Conflict,
+    Either,
+    Integer,
+    OfType,
+    Options,
+    Real,
+)
+
+NO_KEYWORDS = Conflict(
+    ("kernel_params",), "None for kernel={kernel!r}", lambda v: bool(v["kernel_params"] and not callable(v["kernel"])),
+    "they are the keyword arguments of a callable kernel. Use gamma, degree and coef0.",
+)
+# Parameters of the kernel learners: all are checked, whichever algorithm is chosen.
+CONSTANT = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
+NAMED_KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+FUNCTION = OfType(callable, "a callable of two matrices")
+KERNEL = {
+    "kernel": Either((Options(NAMED_KERNELS), FUNCTION)),
+    "kernel_params": Either((NONE, OfType(lambda value: isinstance(value, dict), "a dict"))),
+    "gamma": Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products."),
+    "degree": Integer(1, 2**31 - 1),
+    "coef0": Real(),
+    "budget": Either((NONE, Integer(1, 2**31 - 1)), hint="It bounds the number of support vectors, and with it time and memory."),
+}
+KERNEL_CLASSIFIER = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "r": EVIDENCE, "eta0": POSITIVE}
+KERNEL_REGRESSOR = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "epsilon": EPSILON, "r": EVIDENCE}
+KEPT_ROWS = "its model consists of rows, and a merge would keep those of all shards"
+
+def _kernel(name: str, rule: str, selects: Mapping[str, object], **more: Any) -> Algorithm:
+    """Make the row of a rule above in the feature space of a kernel, for classes unless `more` has another estimator."""
+    fields = {"estimator": "KernelOnlineClassifier", "params": KERNEL_CLASSIFIER, "title": f"Kernel {name}", "merge": KEPT_ROWS,
+              "paper": "AROW, Lemma 1", "geometry": "kernel", "conflicts": (NO_KEYWORDS,), **more}
+    return Algorithm("kernel_" + name, rule, selects=selects, **fields)
+
+
+OTHERS = (
+    _kernel("arow", "arow", {"algorithm": "arow"}, geometry="gaussian_kernel"),
+    _kernel("pa1", "pa1", {"algorithm": "pa", "loss": "hinge"}),
+    _kernel("pa2", "pa2", {"algorithm": "pa", "loss": "squared_hinge"}),
+    _kernel("perceptron", "perceptron", {"algorithm": "perceptron", "aggressive": False}, margin=0.0),
+    _kernel("aggressive_perceptron", "aggressive_perceptron", {"algorithm": "perceptron", "aggressive": True}),
+    _kernel("sop", "sop", {"algorithm": "sop", "aggressive": False}, geometry="gaussian_kernel", margin=0.0,
+            trigger="lookahead_mistake"),
+    _kernel("aggressive_sop", "aggressive_sop", {"algorithm": "sop", "aggressive": True}, geometry="gaussian_kernel",
+            trigger="lookahead_loss"),
+    _kernel("pa1_regression", "pa1", {"algorithm": "pa", "loss": "epsilon_insensitive"}, margin=0.0,
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+    _kernel("pa2_regression", "pa2", {"algorithm": "pa", "loss": "squared_epsilon_insensitive"}, margin=0.0,
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+    _kernel("arow_regression", "least_squares", {"algorithm": "arow"}, geometry="gaussian_kernel", margin=0.0,
+            kernel={"epsilon": 0.0},
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+    _kernel("pa_one_class", "pa1", {}, margin=0.0,
+            estimator="KernelOnlineOneClass", tasks=("one_class",),
+            params={**KERNEL, "kernel": Either((Options(NAMED_KERNELS[:-1]), FUNCTION)), "epsilon": NOT_NEGATIVE}),
+)

@@ -1,0 +1,483 @@
+"""The kernel learners: Perceptron, passive-aggressive, second-order Perceptron and AROW in dual form, for three tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..._algorithm import Either, Options
+from ..._compiled.model import TASKS
+from ..._estimators.classifier import OnlineClassifier
+from ..._estimators.estimator import quiet
+from ..._estimators.learner import Batch, OnlineLearner
+from ..._estimators.one_class import OnlineOneClass
+from ..._estimators.parameters import EpochParameters
+from ..._estimators.regressor import OnlineRegressor
+from ..._saving import packed, require, unpacked
+from .algorithms import CONSTANT
+from .states import NO_NUMBERS, KernelParams, Kind, SupportState, matrix_of, scale_gamma
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from sklearn.utils import Tags
+
+    from ..._algorithm import Units
+    from ..._input.rows import Rows
+    from ..._input.types import ClassWeight, Generator, KernelFunction, Matrix
+    from . import support
+
+KERNELS: tuple[str, ...] = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+
+
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class _KernelLearner(EpochParameters, OnlineLearner):
+    """Base of the kernel learners of all tasks: parameters, the kernel, passes over rows, and the support set's attributes."""
+
+    kernel: KernelFunction = "rbf"
+    gamma: float | Literal["auto", "scale"] = "auto"
+    degree: int = 3
+    coef0: float = 0.0
+    kernel_params: dict[str, Any] | None = None
+    budget: int | None = None
+
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        average = early_stopping = False  # (not parameters, where a class does not name them)
+        dtype = np.float64  # (not a parameter: coefficients and kernel values are float64)
+    _record = KernelParams
+    _has_fast_path = False
+    _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
+
+    def _check_call(self, X: Any, whole: bool) -> None:
+        """Check that a precomputed kernel is square, and that partial_fit has no gamma="scale"."""
+        if not whole and self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid") and "_state" not in self.__dict__:
+            raise ValueError(
+                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which needs the "
+                "variance of a whole set. Call fit first, or give gamma."
+            )
+        if self.kernel != "precomputed":
+            return
+        who, shape = type(self).__name__, np.shape(X)
+        if hasattr(X, "format"):
+            raise ValueError(f"{who}: X must be a dense array for kernel='precomputed', got a sparse matrix. Use X.toarray().")
+        if len(shape) == 2 and shape[0] != shape[1]:
+            raise ValueError(
+                f"{who}: Precomputed matrix must be a square matrix to learn from (k of each row with each), got shape {shape}. "
+                "For streams give the kernel itself, as a callable."
+            )
+
+    @contextmanager
+    def _undone_on_error(self) -> Iterator[None]:
+        """Undo a whole call if a callable kernel raises, or returns NaN, half-way through."""
+        if not callable(self.kernel):
+            with super()._undone_on_error():
+                yield
+            return
+        before = self.__dict__.copy()
+        if "_state" in before:
+            self._state = before["_state"].copy()
+        try:
+            yield
+        except BaseException:
+            self._restore(before)
+            raise
+
+    def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
+        """Run the epochs of `fit` with numbered rows, so that a row learnt again changes its own coefficient."""
+        state = self._state = self._state.writable()
+        if state.kernel.uses_gamma and state.kernel.gamma is None:
+            state.kernel.gamma = scale_gamma(batch.rows)
+        if self.kernel != "precomputed":
+            state.forget_origins(batch.rows.n_rows)
+        try:
+            super()._epochs(batch, held_out, generator)
+        finally:
+            if self.kernel != "precomputed":
+                state.forget_origins(0)
+
+    def _leave_fit(self) -> None:
+        if "_state" in self.__dict__ and self.kernel != "precomputed":
+            self._state.forget_origins(0)
+
+    def _pass(self, batch: Batch) -> None:
+        state = self._state = self._state.writable()
+        rows, targets, weights, class_weights, order, predictions = batch
+        task, is_open, balanced = self._task(state, class_weights)
+        state.asked = self._choice.params, is_open, balanced
+        state.params = self._choice.params.of_pass(state, is_open, balanced)
+
+        def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
+            predicted = predictions[taken] if len(predictions) else predictions
+            model.learn(
+                TASKS[task], block, targets[taken] if len(targets) else targets,
+                weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS, predicted,
+            )
+            if len(predicted):
+                predictions[taken] = predicted
+
+        state.learn(type(self).__name__, rows, order, state.params, step)
+
+    def _scores(self, rows: Rows, state: SupportState) -> np.ndarray:
+        return state.scores(type(self).__name__, rows)
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
+        for kernel in (self._params.kind.kernel, self.kernel):
+            if callable(kernel):
+                raise ValueError(
+                    f"{type(self).__name__}: save must have a kernel given by name, got kernel={kernel!r}, whose code a file "
+                    "without pickle cannot hold. Use pickle."
+                )
+        return super()._described(metadata)
+
+    def _packed_learnt(self) -> dict:
+        return {name: packed(value) for name, value in self._params.kind._asdict().items()}
+
+    @classmethod
+    def _read_learnt(cls, header: dict, params: KernelParams) -> KernelParams:
+        """Return the parameters with which the model would be learnt now, but of the model's kind."""
+        names = list(params.kind._asdict())
+        require(header.keys() == set(names), f"learnt_with of {names}", sorted(header))
+        kind = Kind(**{name: unpacked(value) for name, value in header.items()})
+        require(isinstance(kind.kernel, str), "a kernel given by name", kind.kernel)
+        cls(**dict(zip(names[:5], kind, strict=False)))._kernel_params()  # raises if one is out of range
+        allowed = (0.0,) if cls._estimator_type == "outlier_detector" else Either((Options((0.0,)), CONSTANT))
+        require(type(kind.bias) is float and kind.bias in allowed, "the constant feature's value", kind.bias)
+        flags = kind.second_order, kind.projects
+        require(all(type(flag) is bool for flag in flags), "second_order and projects true or false", flags)
+        return params._replace(kind=kind)
+
+    def _take_model(self, state: SupportState, learnt: KernelParams, units: Units) -> None:
+        state.units, self._state = units, state
+
+    # --- fitted attributes ---------------------------------------------------------------------------------------------------
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    @property
+    def support_vectors_(self) -> Any:
+        """Rows of the support set, (n_support_, n_features), an array or CSR as the first X was; a copy."""
+        state = self._fitted_state()
+        if state.kernel.name == "precomputed":
+            raise AttributeError(f"{type(self).__name__}: a precomputed kernel has no support_vectors_. Use support_.")
+        vectors = state.vectors
+        return np.empty((0, state.n_features)) if vectors is None else vectors.copy()
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """Numbers of the support vectors among the rows of a precomputed kernel, (n_support_,)."""
+        state = self._fitted_state()
+        if state.kernel.name != "precomputed":
+            raise AttributeError(f"{type(self).__name__}: only a precomputed kernel has support_. Use support_vectors_.")
+        return state.origin[: state.size].copy()
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """Coefficients a of w = Σ a_i φ(x_i), (1 or n_classes, n_support_): a copy."""
+        state = self._fitted_state()
+        size, _, alpha, *_ = state.support
+        return alpha[:, :size].copy()
+
+    @property
+    def n_support_(self) -> int:
+        """Number of support vectors."""
+        return self._fitted_state().size
+
+    @property
+    def n_dropped_(self) -> int:
+        """Support vectors removed for the budget."""
+        return self._fitted_state().support.dropped
+
+    @property
+    def gamma_(self) -> float:
+        """The kernel's gamma, a number."""
+        return self._fitted_state().kernel.gamma
+
+
+class _WithWeights(_KernelLearner):
+    """Base of the kernel learners whose w is a vector of weights, not a centre."""
+
+    @property
+    @quiet
+    def coef_(self) -> NDArray[np.floating]:
+        """Weights Σ a_i x_i, (1 or n_classes, n_features), with a linear kernel; with others they have no finite form."""
+        state = self._fitted_state()
+        if state.kernel.name != "linear":
+            raise AttributeError(f"{type(self).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
+        size, vectors, alpha, *_ = state.support
+        return np.asarray(alpha[:, :size] @ matrix_of(vectors)) if size else np.zeros((len(alpha), state.n_features))
+
+    @property
+    def intercept_(self) -> NDArray[np.floating]:
+        """Weight of the constant feature times its value, (1 or n_classes,)."""
+        state = self._fitted_state()
+        size, _, alpha, *_ = state.support
+        return state.kernel.bias**2 * alpha[:, :size].sum(axis=1)
+
+    @property
+    def sparsify(self) -> Any:
+        raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: w is a combination of support_vectors_.")
+
+    densify = sparsify
+
+
+@dataclass(eq=False, repr=False)
+class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
+    """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
+
+    The updates are those of the linear learners, with w and a full Σ on the s rows learnt from (AROW, Lemma 1):
+
+        w = Σ a_i φ(x_i),     Σ = I - Σ P_ij φ(x_i) φ(x_j)',     φ(x).φ(z) = k(x, z) + intercept_scaling².
+
+    With ``kernel="linear"`` they are the linear learners, first order (perceptron, pa: O(s) a row) or with full covariance (sop,
+    arow: O(s²) a row learnt from, s²/2 numbers a column).
+
+    Parameters
+    ----------
+    algorithm : {"arow", "pa", "perceptron", "sop"}, default="arow"
+        See `AROWClassifier`, `PassiveAggressiveClassifier`, `Perceptron` and `SecondOrderPerceptron`.
+    kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        x.z, exp(-gamma ||x - z||²), (gamma x.z + coef0)^degree, tanh(gamma x.z + coef0), as in scikit-learn's SVC; or a
+        callable of two matrices that returns the matrix of their kernel values. "precomputed": X is that matrix, square to learn
+        from (each call to `partial_fit` is one pass over the same rows), rows against the learnt ones to predict.
+    gamma : float > 0, "auto" or "scale", default="auto"
+        "auto": 1 / n_features. "scale": 1 / (n_features Var(X)) over the rows of `fit`.
+    degree : int, default=3
+        For "poly", >= 1.
+    coef0 : float, default=0.0
+        For "poly" and "sigmoid".
+    kernel_params : dict, default=None
+        Keyword arguments of a callable kernel.
+    C : float, default=1.0
+        pa: the largest step, > 0; inf for the plain form.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        pa: PA-I or PA-II.
+    r : float, default=0.1
+        arow, sop: noise variance of a row, > 0.
+    eta0 : float, default=1.0
+        perceptron: step, > 0.
+    aggressive : bool, default=False
+        perceptron, sop: update on margins below 1 instead of only on those <= 0.
+    budget : int or None, default=None
+        Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector whose removal changes w least is
+        removed, the oldest of equals: perceptron, pa: the one of smallest ||a_i|| √k(x_i, x_i); sop, arow: the one of smallest
+        ||a_i|| / √Q_ii, with Q the inverse of the support set's Gram matrix, which is replaced in w and Σ by its projection on
+        the others (so that 0 <= Σ <= I holds), and a row within 1e-3 ||φ(x)|| of the span of the support set is replaced by its
+        projection, without adding a vector.
+    fit_intercept : bool, default=True
+        Learn an intercept, the weight of a constant feature, which adds intercept_scaling² to the kernel.
+    intercept_scaling : float, default=1.0
+        Value of the constant feature, > 0.
+    max_iter, tol, shuffle, random_state, warm_start, early_stopping, validation_fraction, n_iter_no_change, verbose
+        As in the linear learners. A row learnt from in several epochs of one `fit` is one support vector.
+    class_weight : dict, "balanced" or None, default=None
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        For three classes or more; one support set, and coefficients (and a covariance) for each class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+    support_vectors_ : ndarray or CSR array of shape (n_support_, n_features)
+    dual_coef_ : ndarray of shape (1 or n_classes, n_support_)
+    intercept_ : ndarray of shape (1 or n_classes,)
+    coef_ : ndarray of shape (1 or n_classes, n_features)
+        Only with a linear kernel.
+    gamma_ : float
+    n_support_, n_dropped_ : int
+        Support vectors, and those removed for the budget.
+    t_, n_mistakes_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
+        As in the linear learners. Skipped: rows whose kernel values or step are beyond 1e150, or whose k(x, x) < 0.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written: as in the linear learners; a precomputed matrix that is not
+        square; a callable kernel that returns another shape, NaN or infinity.
+
+    Notes
+    -----
+    Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values (1e-15 of
+    them), and bit for bit where these do not depend on the split: with a callable that computes each value separately.
+    A callable kernel's calls learn all rows or none; the model is copied for this.
+
+    References
+    ----------
+    .. [1] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, Lemma 1.
+    .. [2] L. Csató, M. Opper. Sparse On-Line Gaussian Processes. Neural Computation 14, 2002 (the projection under a budget).
+
+    Examples
+    --------
+    >>> from onlinecls import KernelOnlineClassifier
+    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], [0, 1, 1, 0]
+    >>> learner = KernelOnlineClassifier(kernel="rbf", gamma=2.0).partial_fit(X, y, classes=[0, 1])
+    >>> learner.predict(X).tolist(), learner.n_support_
+    ([0, 1, 1, 0], 4)
+    """
+
+    algorithm: Literal["arow", "pa", "perceptron", "sop"] = "arow"
+    _: KW_ONLY
+    C: float = 1.0
+    loss: Literal["hinge", "squared_hinge"] = "hinge"
+    r: float = 0.1
+    eta0: float = 1.0
+    aggressive: bool = False
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    class_weight: ClassWeight = None
+    multi_class: Literal["ovr", "crammer_singer"] = "ovr"
+
+
+@dataclass(eq=False, repr=False)
+class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
+    """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
+
+    With s = w.φ(x), w = Σ a_i φ(x_i) on the rows learnt from, φ(x).φ(z) = k(x, z) + intercept_scaling²:
+
+        pa:    l = [|y - s| - ε]+,   w += τ sgn(y - s) φ(x),   τ = min(C, l/||φ(x)||²),  or  l/(||φ(x)||² + 1/(2C)) (squared)
+        arow:  w += (y - s)/(v + r) Σφ(x),   Σ^-1 += φ(x)φ(x)'/r,   v = φ(x)'Σφ(x)
+
+    A row's weight c turns C into C c and r into r/c.
+
+    Parameters
+    ----------
+    algorithm : {"pa", "arow"}, default="pa"
+    kernel, gamma, degree, coef0, kernel_params, budget, fit_intercept, intercept_scaling
+        As in `KernelOnlineClassifier`.
+    C : float, default=1.0
+        pa: the largest step, > 0; inf for the plain form.
+    epsilon : float, default=0.1
+        pa: residuals up to this have no loss, >= 0, in units of y.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    r : float, default=0.1
+        arow: noise variance of a target, > 0, relative to the prior's.
+    max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
+        Epochs of `fit`, as in the linear learners.
+
+    Attributes
+    ----------
+    support_vectors_, dual_coef_, coef_, gamma_, n_support_, n_dropped_
+        As in `KernelOnlineClassifier`, one column.
+    intercept_ : ndarray of shape (1,)
+    t_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written, as in `KernelOnlineClassifier`; targets that are not finite.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2-5.
+    .. [2] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, section 7 and Lemma 1.
+
+    Examples
+    --------
+    >>> from onlinecls import KernelOnlineRegressor
+    >>> learner = KernelOnlineRegressor(kernel="rbf", gamma=1.0, epsilon=0.0, C=10.0, fit_intercept=False)
+    >>> learner.partial_fit([[0.0], [5.0]], [1.0, -2.0]).predict([[0.0], [5.0]]).round(6).tolist()
+    [1.0, -2.0]
+    """
+
+    algorithm: Literal["pa", "arow"] = "pa"
+    _: KW_ONLY
+    C: float = 1.0
+    epsilon: float = 0.1
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
+    r: float = 0.1
+    fit_intercept: bool = True
+    intercept_scaling: float = 1.0
+
+
+@dataclass(eq=False, repr=False)
+class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
+    """Passive-aggressive one-class learner (the paper's uniclass): a centre w in feature space within ε of the rows.
+
+    The first row is w (no update). Then, with n = ||φ(x) - w|| and l = [n - ε]+: w += (l/n)(φ(x) - w). The centre is a convex
+    combination Σ a_i φ(x_i) of rows; it has no finite form, so that there is no ``center_``. A row's weight c turns l/n into
+    min(1, c) l/n.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.5
+        Radius within which a row has no loss, >= 0, in units of feature space: with "rbf" no two rows are further apart than √2,
+        so that a ball of radius 1 contains nearly everything.
+    kernel, gamma, degree, coef0, kernel_params
+        As in `KernelOnlineClassifier`, without "precomputed", which lacks ||φ(x)|| of new rows.
+    budget : int or None, default=None
+        Most support vectors, >= 1. Beyond it the vector with the smallest |a_i| / √Q_ii, Q the inverse of the support set's Gram
+        matrix, is replaced by its projection on the others, and a row within 1e-3 ||φ(x)|| of their span is replaced by
+        its projection.
+    max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
+        Epochs of `fit`, as in the linear learners.
+
+    Attributes
+    ----------
+    offset_ : float
+        -epsilon: ``decision_function`` is ``score_samples - offset_``.
+    support_vectors_, dual_coef_, gamma_, n_support_, n_dropped_
+        As in `KernelOnlineClassifier`, one column.
+    t_, n_mistakes_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
+        Mistakes: rounds after the first whose row was outside the ball.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written, as in `KernelOnlineClassifier`.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2, 3.
+
+    Examples
+    --------
+    >>> from onlinecls import KernelOnlineOneClass
+    >>> learner = KernelOnlineOneClass(epsilon=0.5, gamma=1.0).partial_fit([[0.0], [0.1], [-0.1]])
+    >>> learner.predict([[0.05], [3.0]]).tolist()
+    [1, -1]
+    """
+
+    epsilon: float = 0.5
+
+    def score_samples(self, X: Matrix) -> NDArray[np.float64]:
+        """Compute -||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""
+        return -np.sqrt(self._squares(X)[0])
+
+    @quiet
+    def _squares(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Return ||φ(x) - w||², and a bound on its rounding errors."""
+        self._fitted_state()
+        rows, who = self._read_rows(X, False), type(self).__name__
+        state = self._state_for(rows)
+        scores, norm = state.scores_and_norm(who, rows)
+        size = state.self_products(who, rows) + norm
+        return np.maximum(size - 2.0 * scores[:, 0], 0.0), 64.0 * np.finfo(np.float64).eps * size
+
+    @property
+    def offset_(self) -> float:
+        """-epsilon: where score_samples turns from outlier to inlier."""
+        self._fitted_state()
+        return -float(self.epsilon)
+
+    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
+        """Compute ``score_samples(X) - offset_``, ε - ||φ(x) - w||: below 0 for outliers.
+
+        Within rounding of the ball's surface, where an update leaves its row, it is exactly 0.
+        """
+        square, rounding = self._squares(X)
+        distance = self.offset_ + np.sqrt(square)
+        return np.where(np.abs(square - self.offset_ * self.offset_) <= rounding, 0.0, -distance)
+
+    @property
+    @quiet
+    def center_(self) -> NDArray[np.floating]:
+        raise AttributeError(f"{type(self).__name__} has no center_: it is a combination of support_vectors_. Use dual_coef_.")

@@ -1,0 +1,1 @@
+"""The multiplicative passive-aggressive learners."""

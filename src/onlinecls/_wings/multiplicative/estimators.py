@@ -1,0 +1,203 @@
+"""Learners with multiplicative steps: the multiplicative form of the passive-aggressive algorithms, for all three tasks."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from ..._estimators.classifier import LinearClassifier
+from ..._estimators.learner import OnlineLearner
+from ..._estimators.one_class import OnlineOneClass
+from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
+from ..._estimators.regressor import OnlineRegressor
+from . import states as states  # (its models)
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
+    from ..._input.rows import Rows
+    from ..._input.types import FloatOrAuto, FloatType, Matrix
+
+
+class _Multiplicative(OnlineLearner):
+    """Base of the multiplicative learners of the three tasks.
+
+    The sum is over all features; the constant one is among them if an intercept is learnt.
+    """
+
+    signed: bool
+
+    _kind = "fit_intercept, of signed or of dtype"
+    _has_fast_path = False  # (the signs of X are checked)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = not self.signed
+        return tags
+
+    def _read_rows(self, X: Matrix, first: bool) -> Rows:
+        rows = super()._read_rows(X, first)
+        if not self.signed and rows.data.min(initial=0.0) < 0.0:
+            at = int((rows.data < 0.0).argmax())
+            row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+            column = rows.indices[at] if len(rows.indices) else at - rows.indptr[row]
+            raise ValueError(
+                f"{type(self).__name__}: X must be >= 0 with signed=False, got {rows.data[at]:g} at row {row}, column {column} "
+                "(Negative values in data). Use signed=True for features of both signs."
+            )
+        return rows
+
+
+@estimator
+class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifier):
+    """Multiplicative passive-aggressive: steps that multiply the weights, for many features, few of them relevant.
+
+    With W = norm_bound, the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, theta += tau y x and
+
+        signed=True  (EG+-):  w_j = W sinh(theta_j) / sum cosh(theta),   tau = min(1, c) l / (W max|x|^2)
+        signed=False:         w_j = W exp(theta_j) / sum exp(theta),     tau = min(1, c) 4 l / (W max|x|^2)
+
+    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one,
+    one sum over all classes, and tau = min(1, c) l / (W max|x|^2) in both forms. With W = 1 the second form is the paper's:
+    w_j <- w_j exp(tau y x_j) / Z from equal weights. The first is the second on the features W x and -W x.
+
+    Parameters
+    ----------
+    margin : float, default={margin}
+        The wanted margin, > 0. Only ``margin / norm_bound`` matters to the predictions. It must be below W max|x|, or no row can
+        reach it and every row is an update.
+    signed : bool, default=True
+        Weights of both signs. False: weights >= 0, for features >= 0 (checked); of two classes the second is then always
+        predicted, as no score is below 0.
+    norm_bound : float or "auto", default="auto"
+        W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
+    {shared}
+
+    Notes
+    -----
+    A row costs O(nnz): the sum is kept up to date with a bound on its error, and summed anew, O(n_features), where the bound
+    requires it or the largest exponential has grown by e^64. ``coef_`` is computed when it is read, O(n_features). ``average`` is
+    refused: the scale of all weights falls exponentially, so that a sum over rounds cancels all digits of the later ones.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and
+       Theorem 4.
+
+    Examples
+    --------
+    >>> from onlinecls import MultiplicativePassiveAggressiveClassifier
+    >>> learner = MultiplicativePassiveAggressiveClassifier(margin=0.5, fit_intercept=False)
+    >>> learner.partial_fit([[2.0, 0.0]], [1], classes=[0, 1]).coef_.round(3).tolist()
+    [[0.125, 0.0]]
+    """
+
+    _kind = "fit_intercept, of signed, of probability or of dtype"
+
+    margin: float = 0.2
+    _: KW_ONLY
+    signed: bool = True
+    norm_bound: FloatOrAuto = "auto"
+    multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer"
+
+
+@estimator
+class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters, OnlineRegressor):
+    """Multiplicative passive-aggressive regression: steps that multiply the weights, for many features, few of them relevant.
+
+    With W = norm_bound, the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c,
+    theta += tau sgn(y - s) x and
+
+        signed=True  (EG+-):  w_j = W sinh(theta_j) / sum cosh(theta),   tau = min(1, c) l / (W max|x|^2)
+        signed=False:         w_j = W exp(theta_j) / sum exp(theta),     tau = min(1, c) 4 l / (W max|x|^2)
+
+    With W = 1 the second form is the paper's: w_j <- w_j exp(tau v_j) / Z from equal weights. The first is the second on the
+    features W x and -W x.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.1
+        Residuals up to epsilon, >= 0, in units of y, have no loss and change nothing.
+    signed : bool, default=True
+        Weights of both signs. False: weights >= 0, for features >= 0 (checked) and targets that rise with them.
+    norm_bound : float or "auto", default="auto"
+        W, > 0, in units of y over units of x: the sum of the weights' absolute values is at most this (signed=False: equal to
+        it). Predictions lie in [-W max|x|, W max|x|]: scale the targets, or set it to the size of the weights you expect.
+    {shared}
+
+    Notes
+    -----
+    Costs, and the reason why ``average`` is refused, are as in `MultiplicativePassiveAggressiveClassifier`.
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and
+       Theorem 4.
+
+    Examples
+    --------
+    >>> from onlinecls import MultiplicativePassiveAggressiveRegressor
+    >>> learner = MultiplicativePassiveAggressiveRegressor(epsilon=0.0, signed=False, fit_intercept=False)
+    >>> learner.partial_fit([[1.0, 0.0]] * 9, [0.8] * 9).coef_.round(2).tolist()
+    [0.8, 0.2]
+    """
+
+    _poor_score = True  # (on small sets of one column that matters it depends on the unit of X within its factor of two)
+
+    epsilon: float = 0.1
+    _: KW_ONLY
+    signed: bool = True
+    norm_bound: FloatOrAuto = "auto"
+
+
+@estimator
+class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, OnlineOneClass):
+    """Multiplicative passive-aggressive one-class learner (uniclass): a ball of radius epsilon whose centre is nearly sparse.
+
+    With W = norm_bound, n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c, theta += tau (x - w) / n,
+
+        tau = min(1, c) l / (8 W max|v|^2),   v = (x - w) / n,
+
+        signed=True  (EG+-):  w_j = W sinh(theta_j) / sum cosh(theta),
+        signed=False:         w_j = W exp(theta_j) / sum exp(theta).
+
+    With W = 1 the second form is the paper's: w_j <- w_j exp(tau v_j) / Z. The first is the same on the features W x and -W x.
+    The centre begins at 0 (signed=False: at W / n_features in each component), and a step does not end at the ball's surface.
+
+    Parameters
+    ----------
+    epsilon : float or "auto", default="auto"
+        Radius of the ball, >= 0, in units of the features.
+    signed : bool, default=True
+        A centre of any signs, whose absolute values sum to at most W. False: components >= 0 that sum to W, for features >= 0
+        (checked).
+    norm_bound : float or "auto", default="auto"
+        W, > 0, in units of the features.
+    {shared}
+
+    Notes
+    -----
+    A row outside the ball costs O(n_features), as the whole centre changes; a row inside costs O(nnz). Distances are
+    differences of squares: ||x - w|| is exact to about 1e-8 (||x|| + ||w||).
+
+    References
+    ----------
+    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and
+       Theorem 4, which holds as (15/16) sum l^2 + (epsilon - epsilon*) sum l <= 8 W^2 D_RE.
+
+    Examples
+    --------
+    >>> from onlinecls import MultiplicativePassiveAggressiveOneClass
+    >>> learner = MultiplicativePassiveAggressiveOneClass(epsilon=0.3)
+    >>> learner.partial_fit([[0.5, 0.0]] * 50).center_.round(2).tolist(), learner.predict([[0.3, 0.0], [-0.3, 0.0]]).tolist()
+    ([0.19, 0.0], [1, -1])
+    """
+
+    epsilon: FloatOrAuto = "auto"
+    _: KW_ONLY
+    signed: bool = True
+    norm_bound: FloatOrAuto = "auto"
+    dtype: FloatType | None = None
+

@@ -1,0 +1,309 @@
+"""Learning on the simplex (simplex.pxd): the multiplicative passive-aggressive algorithms (PA 6), an exponentiated gradient.
+
+A step moves θ along x, and so multiplies weights. For classes and numbers it moves the row's features alone. The one-class
+learner's centre of a ball moves along x - w, which has all features: O(n_features) a step.
+"""
+from libc.math cimport fabs, isfinite, sqrt
+
+import numpy as np
+
+from ..._compiled.model cimport Model
+from ..._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, margin_suffices
+from ..._compiled.rounds cimport (
+    DECISION, OVR, Batch, Example, PassContext, Round, add_loss, after_step, before_step, check_signals, count_loss, example,
+    next_round, row_at, step_fits,
+)
+from ..shared.simplex cimport (
+    GatheredRow, Group, Simplex, Size, gather, join, n_work, normaliser, root_of, round_up, scan_sums, start_group, step_group,
+)
+from ..._compiled.sparse cimport Row, column, floating, index_t, larger
+
+from ..shared.simplex import GROUP, GROUP_SIZE
+
+
+ctypedef struct Weights:    # of a model
+    Group* groups           # one, or one for each vector
+    Py_ssize_t n_groups
+    double* scores          # of each vector
+    Simplex simplex         # of one group at a time: see `select_group`
+    GatheredRow row
+
+
+cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_values, const double* counts,
+                        const Params* p) noexcept:
+    """Point to a model's groups. counts : of classes, 0 before one joins the sum; NULL: all have. (Readers write nothing.)"""
+    cdef Weights w
+    w.groups, w.n_groups, w.scores = <Group*>&groups[0, 0], groups.shape[0], NULL
+    w.simplex.is_signed, w.simplex.k = p.geometry == SINH, k
+    w.simplex.n = n_values // (2 * k) - (p.bias == 0.0)
+    w.simplex.counts = counts if p.open_classes and w.n_groups < k else NULL
+    w.simplex.correction, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
+    w.row.n = w.row.capacity = 0
+    select_group(&w, 0)
+    return w
+
+
+cdef inline void select_group(Weights* w, Py_ssize_t c) noexcept nogil:
+    """Make the simplex that of vector c's group."""
+    w.simplex.first, w.simplex.last, w.simplex.group = 0, w.simplex.k, w.groups
+    if w.n_groups > 1:
+        w.simplex.first, w.simplex.last, w.simplex.group = c, c + 1, &w.groups[c]
+
+
+cdef inline double weight_scale(const Weights* w, Py_ssize_t c, const Params* p) noexcept nogil:
+    """Return W/Z of vector c, by which its powers are multiplied."""
+    return p.norm_bound / normaliser(&w.groups[c if w.n_groups > 1 else 0])
+
+
+cdef Py_ssize_t start_unknown(floating[::1] state, Weights* w) noexcept nogil:
+    """Sum the groups that are not known yet; return the work done."""
+    cdef Py_ssize_t c, work = 0
+    for c in range(w.n_groups):
+        if w.groups[c].high == 0.0:
+            select_group(w, c)
+            start_group(state, &w.simplex)
+            work += state.shape[0]
+    return work
+
+
+cdef inline Size score_all(const floating[::1] state, Weights* w, const floating[::1] data, const index_t[::1] indices, Row row,
+                           const Params* p) noexcept nogil:
+    """Compute the scores of all vectors, into w.scores; return the size of the row."""
+    cdef Py_ssize_t c, k = w.simplex.k
+    cdef Size size = scan_sums(state, 2 * k, k, data, indices, row, p.bias, w.scores)
+    cdef double scale = weight_scale(w, 0, p)
+    for c in range(k):
+        if w.n_groups > 1:
+            scale = weight_scale(w, c, p)
+        w.scores[c] *= scale
+    return size
+
+
+cdef inline bint apply_step(floating[::1] state, Weights* w, const Example* z, double tau,
+                            PassContext* context) noexcept nogil:
+    """Apply the step tau along the joint example of the row that has been gathered."""
+    cdef Py_ssize_t[2] vectors
+    cdef double[2] d
+    cdef double shift
+    vectors[0], vectors[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * tau, z.sign[1] * tau
+    select_group(w, z.c[0])
+    shift = w.simplex.group.shift
+    if not step_group(state, &w.simplex, &w.row, vectors, d, z.n):
+        context.counters.skipped += 1.0
+        return False
+    if w.simplex.group.shift != shift:              # all powers were computed anew
+        context.budget -= state.shape[0]
+    return True
+
+
+cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
+                        const index_t[::1] indices, const Params* p) except -1 nogil:
+    """Learn rows of classes or numbers by steps that multiply weights."""
+    cdef Py_ssize_t number, k = w.simplex.k, n_steps = w.simplex.k if context.task == OVR else 1
+    cdef bint updated, gathered
+    cdef Round r
+    cdef Stats s
+    cdef Step found
+    cdef Example z
+    cdef Size size
+    while next_round(&r, b, context):
+        if r.newcomer and w.n_groups < k and w.groups.high > 0.0:
+            join(state, &w.simplex)
+        context.budget -= start_unknown(state, w)
+        size = score_all(state, w, data, indices, r.row, p)
+        before_step(context.task, w.scores, 0.0, size.q, &r, b, context)
+        updated = gathered = False
+        s.norm_p2 = s.width = 0.0
+        for number in range(n_steps):
+            z = example(context.task, number, &r, b, w.scores, context, p.epsilon)
+            s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * size.q, 0.0
+            if z.n == 0 or not count_loss(&s, context, p) or margin_suffices(s.margin, p):
+                continue
+            # The range of the simplex's features: W x or W [x, -x], and in a joint example both signs of x.
+            s.width = (2.0 if p.geometry == SINH or z.n == 2 else 1.0) * p.norm_bound * size.largest
+            found = apply_rule(&s, p)
+            if found.tau != 0.0 and step_fits(p.geometry, &s, found, context, p):
+                if not gathered:
+                    gather(&w.row, k, data, indices, r.row, p.bias, state.shape[0] - 2 * k)
+                    gathered = True
+                updated |= apply_step(state, w, &z, found.tau, context)
+        after_step(&r, updated, context)
+    return 0
+
+
+# --- the centre of a ball ------------------------------------------------------------------------------------------------------
+
+cdef void start_centre(floating[::1] state, Weights* w) noexcept nogil:
+    """Compute powers, their sum and the sum of their squares from θ."""
+    cdef Py_ssize_t j
+    cdef double squares = 0.0
+    start_group(state, &w.simplex)
+    for j in range(w.simplex.n):
+        squares += <double>state[2 * j] * state[2 * j]
+    w.groups.squares = squares
+
+
+cdef inline double squared_distance(const floating[::1] state, const Weights* w, const floating[::1] data,
+                                    const index_t[::1] indices, Row row, double* size, const Params* p) noexcept nogil:
+    """Return ||x - w||², a difference of numbers as large as `size`."""
+    cdef double product = 0.0, scale = weight_scale(w, 0, p)
+    cdef Size x = scan_sums(state, 2, 1, data, indices, row, 0.0, &product)
+    size[0] = x.q + scale * scale * w.groups.squares
+    return larger(size[0] - 2.0 * scale * product, <double>0.0)
+
+
+cdef inline double difference(const floating[::1] state, Py_ssize_t j, double scale, const floating[::1] data,
+                              const index_t[::1] indices, Row row, Py_ssize_t* at) noexcept nogil:
+    """Return x_j - w_j, called with rising j; at : the row's next non-zero."""
+    cdef double found = -scale * state[2 * j]
+    if at[0] < row.hi and column(indices, at[0], row.lo) == j:
+        found += data[at[0]]
+        at[0] += 1
+    return found
+
+
+cdef double step_ball(Weights* w, const Round* r, Stats* s, PassContext* context, floating[::1] state,
+                      const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
+    """Move the centre towards a row outside the ball; return the step, 0 if there is none."""
+    cdef Py_ssize_t j, at = r.row.lo, n = w.simplex.n
+    cdef double way, square = 0.0, farthest = 0.0, tau, scale = weight_scale(w, 0, p)
+    for j in range(n):      # (again without the difference of squares, which cancels where x is near the centre)
+        way = difference(state, j, scale, data, indices, r.row, &at)
+        square += way * way
+        farthest = larger(farthest, fabs(way))
+    s.margin, s.width = p.epsilon - sqrt(square), p.norm_bound * farthest
+    tau = apply_rule(s, p).tau               # times x - w
+    if tau == 0.0:
+        return 0.0
+    if not (p.tiny <= tau <= p.limit and context.counters.max_abs_weight + tau * farthest <= p.limit):
+        context.counters.skipped += 1.0
+        return 0.0
+    context.counters.max_abs_weight += tau * farthest
+    at = r.row.lo
+    for j in range(n):
+        state[2 * j + 1] += <floating>(tau * difference(state, j, scale, data, indices, r.row, &at))
+        if state[2 * j + 1] == 0.0:         # (the power of a signed θ of 0 is not computed)
+            state[2 * j] = 0.0
+    start_centre(state, w)
+    return tau
+
+
+cdef int learn_centre(Weights* w, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
+                      const index_t[::1] indices, const Params* p) except -1 nogil:
+    """Learn the centre of a ball of radius epsilon around the rows."""
+    cdef double size = 0.0
+    cdef Round r
+    cdef Stats s
+    while next_round(&r, b, context):
+        if w.groups.high == 0.0:
+            start_centre(state, w)
+        s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, &size, p))
+        s.weight, s.q, s.v = r.weight, 1.0, 0.0
+        if not (isfinite(size) and isfinite(s.margin)):
+            context.counters.skipped += 1.0
+            continue
+        if s.margin >= 0.0:
+            continue
+        context.counters.mistakes += 1.0
+        add_loss(s.weight * (p.margin - s.margin), context)
+        context.budget -= 4 * w.simplex.n
+        after_step(&r, step_ball(w, &r, &s, context, state, data, indices, p) != 0.0, context)
+    return 0
+
+
+# --- a model -------------------------------------------------------------------------------------------------------------------
+
+cdef inline Py_ssize_t longest(const Batch* b) noexcept nogil:
+    """Return the room for any row's non-zeros and the constant feature, rounded up to whole registers."""
+    cdef Py_ssize_t i, most = 0
+    for i in range(b.n_rows):
+        most = max(most, b.indptr[i + 1] - b.indptr[i])
+    return round_up(most + 1)
+
+
+cdef class SimplexModel(Model):
+    """groups : float64, (1 or vectors, GROUP_SIZE), a `Group` each; high = 0: not known yet."""
+
+    cdef public object groups
+
+    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+        return visit_any_rows(self, rows, b, context)
+
+    def known(self):
+        """Return (values, groups) for reading: copies if some groups are not known yet, as reading never writes."""
+        self.bind()
+        if (self.groups[:, GROUP["high"]] > 0.0).all():
+            return self.values, self.groups
+        values, groups = self.values.copy(), self.groups.copy()
+        if values.itemsize == 4:
+            self.start_in[float](values, groups)
+        else:
+            self.start_in[double](values, groups)
+        return values, groups
+
+    cdef int start_in(self, floating[::1] values, const double[:, ::1] groups) except -1:
+        cdef const double[::1] counts = self.counts
+        cdef Weights w = weights_of(groups, counts.shape[0] if counts.shape[0] > 2 else 1, values.shape[0], &counts[0], &self.p)
+        if self.p.rule == MULTIPLICATIVE_CENTRE:
+            start_centre(values, &w)
+        else:
+            start_unknown(values, &w)
+        return 0
+
+    def fresh_power(self):
+        """Return the power that is stored for θ = 0 in a model of one group, in the model's precision."""
+        cdef const double[:, ::1] groups = self.groups
+        cdef double shift = (<const Group*>&groups[0, 0]).shift
+        if self.values.itemsize == 4:
+            return <double>root_of(<float>shift)
+        return root_of(shift)
+
+    cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
+        """Compute found[i, c] = w_c.x_i; for a ball, found[i] = ||x_i - w||² and the size of the numbers subtracted."""
+        cdef Py_ssize_t i, k = context.n_found
+        cdef Py_ssize_t n_classes = len(self.counts), n_vectors = n_classes if n_classes > 2 else 1
+        cdef const floating[::1] values
+        cdef const double[:, ::1] groups
+        cdef Weights w
+        cdef Row row
+        values, groups = self.known()
+        w = weights_of(groups, n_vectors, values.shape[0], NULL, &self.p)
+        with nogil:
+            for i in range(b.n):
+                row = row_at(b, i)
+                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * n_vectors)
+                w.scores = &context.found[i * k]
+                if self.p.rule == MULTIPLICATIVE_CENTRE:
+                    w.scores[0] = squared_distance(values, &w, data, indices, row, &w.scores[1], &self.p)
+                else:
+                    score_all(values, &w, data, indices, row, &self.p)
+        return 0
+
+
+cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                    PassContext* context) except -1:
+    cdef floating[::1] state
+    cdef Py_ssize_t k = context.columns, n = k if context.task == OVR else 1, capacity
+    cdef double[::1] scores
+    cdef Py_ssize_t[::1] places
+    cdef floating[::1] numbers
+    cdef Weights w
+    if context.task == DECISION:
+        return self.decide(data, indices, b, context)
+    state, scores = self.values, np.empty(k)
+    if len(self.groups) != n:       # the task has changed
+        self.groups = np.zeros((n, GROUP_SIZE))
+    w = weights_of(self.groups, k, state.shape[0], context.counts, &self.p)
+    w.scores = &scores[0]
+    if self.p.rule == MULTIPLICATIVE_CENTRE:
+        with nogil:
+            return learn_centre(&w, b, context, state, data, indices, &self.p)
+    capacity = longest(b)
+    places = np.empty(capacity, np.intp)
+    numbers = np.empty(capacity * (1 + n_work(2)), np.float32 if floating is float else np.float64)
+    w.row.capacity, w.row.places, w.row.x = capacity, &places[0], &numbers[0]
+    with nogil:
+        return learn_products(&w, b, context, state, data, indices, &self.p)
+
+
+include "../../_compiled/visit.pxi"

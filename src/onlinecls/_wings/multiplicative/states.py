@@ -1,0 +1,74 @@
+"""The models of the multiplicative learners: weights on a simplex, and its normalisers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..._models.arrays import Move, Slot, absent, read_only
+from ..._models.groups import WithGroups
+from ..._models.params import Params
+from ..._models.state import State
+from ..shared import simplex
+from . import multiplicative
+
+
+class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
+    """values : powers sinh(θ) e^-K and θ. groups : see simplex.pxd."""
+
+    geometry = "sinh"
+    KEPT = (*WithGroups.KEPT, "has_intercept")
+    FIELDS = tuple(simplex.GROUP)
+    BELOW_0 = ("low",)  # numbers of a group that may be below 0
+    IS_SIGNED = True
+    SLOTS = (Slot(absent, merge=None), Slot(units=-1))  # (powers come with the group's numbers)
+    PRIMARY = 1
+
+    def set_scale(self, params: Params) -> None:
+        super().set_scale(params)
+        self.groups = self._unknown(len(self.groups))  # (the constant feature makes another simplex)
+
+    def share_of_half(self, params: Params) -> float:
+        """Give the two classes -θ and θ, as learners of each class would have."""
+        return 1.0
+
+    @property
+    def _n_live(self) -> int:
+        """Number of features in the sum: the constant one only with an intercept."""
+        return self.n_features + (self.params.bias > 0.0)
+
+    def weights_of(self, params: Params, features: slice) -> np.ndarray:
+        values, groups = self.known()
+        powers = values.reshape(self.n_features + 1, 2, self.n_columns)[features, 0]
+        gain = params.norm_bound / (groups[:, simplex.GROUP["high"]] + groups[:, simplex.GROUP["low"]])
+        weights = np.ascontiguousarray((gain * powers).astype(self.dtype).T)
+        return read_only(weights)
+
+    def _problem_of_derived(self) -> str:
+        for at, group in enumerate(map(self.named, self.groups)):
+            if min(number for name, number in group.items() if name not in self.BELOW_0) < 0.0:
+                return "normalisers below 0"
+            if group["high"] == 0.0:
+                continue
+            own = slice(None) if len(self.groups) == 1 else slice(at, at + 1)
+            powers, theta = self.view[: self._n_live, 0, own], self.view[: self._n_live, 1, own]
+            largest = float((np.abs(theta) if self.IS_SIGNED else theta).max())
+            if group["ages"] != 0.0 or not (group["high"] <= group["peak"] and largest <= group["top"] <= self.largest):
+                return "normalisers that are not those of the weights"
+            problem = simplex.problem(powers, theta, self.groups[at : at + 1], self.IS_SIGNED)
+            if problem:
+                return problem
+        return ""
+
+
+class SimplexState(SignedSimplexState):
+    """values : powers e^(θ - K) and θ, of weights above 0."""
+
+    geometry = "exp"
+    BELOW_0 = ("low", "shift", "top")
+    IS_SIGNED = False
+
+    def _scatter(self, new: State, move: Move) -> None:
+        super()._scatter(new, move)
+        if self._is_joint and self.groups[0, simplex.GROUP["high"]] > 0.0:
+            others = np.delete(np.arange(new.n_columns), move.new)
+            new.view[: self._n_live, 0, others] = self.fresh_power()

@@ -1,0 +1,1 @@
+"""One predictor from the hypotheses of an online learner."""

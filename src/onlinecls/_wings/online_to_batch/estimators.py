@@ -1,0 +1,562 @@
+"""Online-to-batch: one fixed hypothesis from those that an online learner goes through (ICML 2008 tutorial, V)."""
+
+from __future__ import annotations
+
+import math
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+
+import numpy as np
+
+from ..._estimators import saving
+from ..._estimators.classifier import accuracy, classes_of_fit
+from ..._estimators.estimator import Estimator, exclusive
+from ..._estimators.learner import OnlineLearner, read_weights_of_fit
+from ..._estimators.regressor import r_squared
+from ..._input import validate
+from ..._input.compat import kind_of, not_fitted, random_state
+from ..._registry import ESTIMATORS, algorithms_of, estimator_class, select
+from ..._saving import numbered, of_number, require
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
+
+    from ..._input.types import Matrix, RandomState
+
+DELTA = 0.05  # the probability with which the choice of the best may violate its bound
+
+
+class _Snapshot(NamedTuple):
+    """A hypothesis that is kept.
+
+    row : number of rows before it. errors : its mistakes in held-out rows; for a regressor, the sum of its absolute errors.
+    trials : the number of these rows.
+    """
+
+    model: Any
+    row: int
+    errors: float = 0.0
+    trials: int = 0
+
+
+class _Run:
+    """A learner, and its hypotheses kept so far.
+
+    n_rows : rows of weight > 0 so far. spacing : of the snapshots. largest : error on a held-out row, 1 for a classifier.
+    snapshots : oldest first; a list that is replaced, never changed, as other threads read it.
+    """
+
+    def __init__(self, learner: Any, largest: float) -> None:
+        self.learner, self.n_rows, self.spacing, self.largest = learner, 0, 1, largest
+        self.snapshots: list[_Snapshot] = []
+
+    def keep(self, n_snapshots: int) -> None:
+        kept = [*self.snapshots, _Snapshot(deepcopy(self.learner), self.n_rows)]
+        if len(kept) > n_snapshots:
+            self.spacing *= 2
+            kept = [each for each in kept if each.row % self.spacing == 0]
+        self.snapshots = kept
+
+    def validate(self, X: Any, y: np.ndarray, numbers: bool) -> None:
+        """Validate all snapshots on rows that none has learnt from."""
+        validated = []
+        for each in self.snapshots:
+            predicted = each.model.predict(X)
+            errors = np.abs(predicted - y) if numbers else predicted != y
+            self.largest = max(self.largest, float(errors.max()))
+            validated.append(each._replace(errors=each.errors + float(errors.sum()), trials=each.trials + len(y)))
+        self.snapshots = validated
+
+    def best(self) -> Any:
+        """Return the snapshot of least error + largest * √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of
+        equals; the learner before any is validated."""
+        k = len(self.snapshots)
+
+        def bound(each: _Snapshot) -> float:
+            return each.errors / each.trials + self.largest * math.sqrt(math.log(k * (k + 1) / DELTA) / (2.0 * each.trials))
+
+        validated = [each for each in reversed(self.snapshots) if each.trials]
+        return min(validated, key=bound).model if validated else self.learner
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def described(self) -> tuple[dict, dict[str, np.ndarray]]:
+        """Describe the run by a header for JSON and arrays, with those of model i named "i.name"."""
+        described = [model._described({}) for model in (self.learner, *(each.model for each in self.snapshots))]
+        return {
+            "n_rows": int(self.n_rows), "spacing": self.spacing, "largest": self.largest,
+            "kept": [[int(each.row), each.errors, each.trials] for each in self.snapshots],
+            "models": [header for header, _ in described],
+        }, numbered(arrays for _, arrays in described)
+
+    @classmethod
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
+        """Rebuild a run from its header and arrays; raise InvalidError if a part is not valid."""
+        models = [saving.rebuilt(model, of_number(k, arrays)) for k, model in enumerate(header["models"])]
+        require(not arrays, "arrays of models", list(arrays))
+        require(len(models) > 0, "a learner", models)
+        run = cls(models[0], header["largest"])
+        run.snapshots = [_Snapshot(model, *kept) for model, kept in zip(models[1:], header["kept"], strict=True)]
+        run.n_rows, run.spacing = header["n_rows"], header["spacing"]
+        run._check(method)
+        return run
+
+    def _check(self, method: str) -> None:
+        """Raise InvalidError if learning cannot produce these numbers and models."""
+        rows, learner = [each.row for each in self.snapshots], self.learner
+        whole = [self.n_rows, self.spacing, *rows, *(each.trials for each in self.snapshots)]
+        fit = all(type(n) is int and 0 <= n <= 2**63 for n in whole) and self.n_rows <= 2**53
+        require(fit and self.spacing.bit_count() == 1, "numbers of rows, and a power of two between snapshots", whole)
+        errors = [self.largest, *(each.errors for each in self.snapshots)]
+        require(all(type(n) is float and 0.0 <= n < math.inf for n in errors), "errors that are finite and >= 0", errors)
+        fit = (method != "average" or not rows) and rows == sorted(set(rows))
+        require(fit and max(rows, default=0) <= self.n_rows, f"snapshots of {method!r}", rows)
+        require(method != "average" or bool(learner.get_params().get("average")), "an average that is learnt", learner)
+        known = set(getattr(learner, "classes_", np.empty(0)).tolist())
+        for model in (each.model for each in self.snapshots):
+            fit = type(model) is type(learner) and model.n_features_in_ == learner.n_features_in_
+            fit = fit and known.issuperset(getattr(model, "classes_", np.empty(0)).tolist())
+            require(fit, "snapshots of the learner's class, features and classes", model)
+
+
+def averaging_predictors(learner: Any) -> Any:
+    """Return a copy of a learner with average=True whose average is over the weights that predicted rows, w_1 .. w_T, instead of
+    w_2 .. w_{T+1}. It is made between two calls that learn, so that its numbers belong together.
+
+    With average=n > 1 it is over w_{n+1} .. w_T.
+    """
+    found = learner._snapshot()
+    state = found._state
+    rounds, everything = state.average_rounds(state.params), slice(None)
+    last = state.sharing(correction=np.empty(0))
+    less = last.weights_of(last.params, everything).T.astype(np.float64)  # taken from the average, over rounds
+    if int(learner.average) == 1:
+        first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
+        first.params = state.params
+        less -= first.weights_of(first.params, everything).T
+    elif rounds > 1.0:
+        less -= state.weights_of(state.params, everything).T
+        less *= rounds / (rounds - 1.0)
+    else:
+        less[:] = 0.0
+    found._state = state.sharing(correction=state.correction + less.reshape(-1), sparse_coef=None)
+    return found
+
+
+class OnlineToBatch(Estimator):
+    """Turn an online learner into one fixed predictor: the average, a vote, or the best of its hypotheses.
+
+    An online learner's last w depends on the last rows. Row n (of weight > 0) is predicted by the hypothesis w_n, which has
+    learnt the rows before it; the guarantees of the tutorial's part V are for
+
+        average:     the mean of all w_n that have predicted, w_1 (nothing learnt yet) to w_T;
+        vote:        the majority vote of snapshots (regressors: their mean prediction);
+        best:        the snapshot with the least error on held-out rows (regressors: mean absolute error).
+
+    Snapshots are taken at the multiples of a row number s, the smallest power of two with at most `n_snapshots` of them: when
+    there is one too many, every second is removed and s doubles. Memory is that of so many copies of the model.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor with `partial_fit`
+        Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`. (An estimator of another library
+        predicts with its own average, which usually is over w_2 .. w_{T+1}, like `average` itself here.)
+    method : {"average", "vote", "best"}, default="average"
+    n_snapshots : int, default=10
+        vote, best: most snapshots held, >= 2.
+    validation_fraction : float, default=0.1
+        best: every round(1 / validation_fraction)-th row is held out to validate the snapshots; (0, 0.5].
+        Of k snapshots, each validated on n rows, the one with the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen: a bound that
+        holds for all of them together with probability 0.95.
+    max_iter : int, default=1
+        Passes of `fit`, >= 1; the guarantees are for one.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows before each pass.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the shuffling.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The learner, with the last hypothesis.
+    chosen_ : classifier
+        The hypothesis that predicts (not with "vote", where all of ``snapshots_`` do).
+    snapshots_ : list of classifiers
+    snapshot_rows_ : ndarray of shape (n_snapshots_held,)
+        Numbers of rows after which they were taken.
+    n_rows_ : int
+        Rows of weight > 0, including those held out.
+    n_iter_ : int
+        Passes of `fit`.
+    classes_, n_features_in_
+        (A regressor has no `classes_`.)
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written: a parameter out of range, an estimator unsuitable for the
+        method, and input that the estimator itself would refuse.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Online Learning tutorial, ICML 2008, part V.
+    .. [2] N. Cesa-Bianchi, A. Conconi, C. Gentile. On the Generalization Ability of On-Line Learning Algorithms. IEEE
+       Transactions on Information Theory 50, 2004 (the choice by later rows, with its penalty).
+
+    Examples
+    --------
+    >>> from onlinecls import OnlineToBatch, Perceptron
+    >>> learner = OnlineToBatch(Perceptron(), method="vote")
+    >>> learner = learner.partial_fit([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0]], [1, 0, 1], classes=[0, 1])
+    >>> learner.predict([[0.0, 3.0]]).tolist(), learner.snapshot_rows_.tolist()
+    ([1], [1, 2, 3])
+    """
+
+    n_features_in_: int
+
+    n_iter_: int
+    _run: _Run
+    _method: str
+    _closed: np.ndarray | None
+
+    estimator: Any
+    method: Literal["average", "vote", "best"]
+    n_snapshots: int
+    validation_fraction: float
+    max_iter: int
+    shuffle: bool
+    random_state: RandomState
+
+    def __init__(
+        self, estimator: Any, method: Literal["average", "vote", "best"] = "average", *,
+        n_snapshots: int = 10, validation_fraction: float = 0.1, max_iter: int = 1, shuffle: bool = True,
+        random_state: RandomState = None,
+    ) -> None:
+        self._assign(locals())
+
+    # --- parameters ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def _estimator_type(self) -> str:
+        return "regressor" if self._is_regressor else "classifier"
+
+    @property
+    def _is_regressor(self) -> bool:
+        return not isinstance(self.estimator, type) and kind_of(self.estimator) == "regressor"
+
+    def _nested(self) -> dict[str, Any]:
+        return {"estimator": self.estimator}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if hasattr(self.estimator, "__sklearn_tags__"):
+            theirs = self.estimator.__sklearn_tags__()
+            tags.input_tags, tags.classifier_tags = theirs.input_tags, theirs.classifier_tags
+            tags.regressor_tags = theirs.regressor_tags
+        return tags
+
+    def _check_parameters(self) -> None:
+        who, learner = type(self).__name__, self.estimator
+        select(type(self), self.get_params(deep=False))
+        methods = ("partial_fit", "predict", "get_params")
+        is_learner = not isinstance(learner, type) and all(hasattr(learner, name) for name in methods)
+        if not is_learner or kind_of(learner) not in (None, "classifier", "regressor"):
+            raise ValueError(f"{who}: estimator must be a classifier or regressor with partial_fit, got estimator={learner!r}.")
+        if self.method == "average" and "average" not in learner.get_params():
+            raise ValueError(
+                f"{who}: method must be 'vote' or 'best' for a {type(learner).__name__}, which has no parameter average, "
+                "got method='average'."
+            )
+
+    def _new_run(self) -> _Run:
+        learner = type(self.estimator)(**deepcopy(self.estimator.get_params(deep=False)))
+        if self.method == "average" and not learner.get_params()["average"]:
+            learner.set_params(average=True)
+        return _Run(learner, 0.0 if self._is_regressor else 1.0)
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _read(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, first: bool) -> tuple[Any, np.ndarray, np.ndarray]:
+        who = type(self).__name__
+        learner = self.estimator if first else self._run.learner
+        dtype = validate.read_dtype(who, getattr(learner, "dtype", None))
+        if not first:
+            dtype = getattr(getattr(learner, "_state", None), "dtype", dtype)
+        rows = validate.read_rows(who, X, dtype)
+        if first:
+            validate.require_samples(who, rows, 0)
+        else:
+            self._check_features(X, rows.n_features)
+        y = (validate.read_targets if self._is_regressor else validate.read_labels)(who, y, rows.n_rows)
+        weights = validate.read_weights(who, sample_weight, rows.n_rows)
+        return rows.array(), y, weights
+
+    @staticmethod
+    def _rows_learnt(attributes: dict) -> float | None:
+        run = attributes.get("_run")
+        return None if run is None else run.n_rows
+
+    @exclusive
+    def partial_fit(
+        self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from rows in the given order, in one pass, from the present model; any split of a stream gives the same model.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), default=None
+            As in the estimator's `partial_fit`; not for a regressor.
+        sample_weight : array-like of shape (n_samples,), default=None
+            A row of weight 0 changes nothing, not even a row number.
+
+        Returns
+        -------
+        self : object
+        """
+        who, first = type(self).__name__, "_run" not in self.__dict__
+        self._check_parameters()
+        if not first and self.method != self._method:
+            raise ValueError(
+                f"{who}: partial_fit must go on with the method it began with, {self._method!r}, got method={self.method!r}. "
+                "Call fit, or start with clone(estimator)."
+            )
+        matrix, y, weights = self._read(X, y, sample_weight, first)
+        if self._is_regressor and classes is not None:
+            raise ValueError(f"{who}: classes must be None for a regressor, got classes={classes!r}.")
+        if classes is not None:
+            classes = validate.read_classes(who, classes)
+        run, closed = (self._new_run(), classes) if first else (self._run, self._closed)
+        known = closed if closed is not None else getattr(run.learner, "classes_", None)
+        if known is not None:
+            y = validate.comparable(who, y, known)
+        if closed is not None and len(closed):
+            validate.encode_known(who, y, closed)
+        named = {} if self._is_regressor else {"classes": classes}
+        run.learner.partial_fit(matrix[:0], y[:0], **named)  # checks its parameters and classes, before the first row
+        if first:
+            self._run, self._method, self._closed, self.n_iter_ = run, self.method, closed, 1
+            self._take_features(X, matrix.shape[1])
+        self._consume(run, matrix, y, weights, _held_out(run.n_rows, weights, len(y), self._every()))
+        if first and run.n_rows == 0 and classes is None:
+            del self._run  # only rows of weight 0: no model begins
+        return self
+
+    @exclusive
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch in `max_iter` passes over all rows, with the arguments of `partial_fit`.
+
+        With "best" the same rows are held out in each pass.
+        """
+        who = type(self).__name__
+        self._check_parameters()
+        generator = random_state(who, self.random_state)
+        matrix, y, weights = self._read(X, y, sample_weight, True)
+        if matrix.shape[0] == 0:
+            raise ValueError(f"{who}: Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required.")
+        weights = read_weights_of_fit(who, sample_weight, len(y))
+        classes = None if self._is_regressor else classes_of_fit(who, y)
+        generator.bytes(4)  # (for the order of rows that each seed has always given)
+        run, held_out = self._new_run(), _held_out(0, weights, len(y), self._every())
+        run.learner.partial_fit(matrix[:0], y[:0], **({} if classes is None else {"classes": classes}))
+        for _ in range(self.max_iter):
+            order = generator.permutation(len(y)) if self.shuffle else slice(None)
+            self._consume(run, matrix[order], y[order], weights[order] if len(weights) else weights, held_out[order])
+        self._run, self._method, self._closed, self.n_iter_ = run, self.method, classes, self.max_iter
+        self._take_features(X, matrix.shape[1])
+        return self
+
+    def _every(self) -> int:
+        return round(min(1.0 / self.validation_fraction, 2.0**62)) if self.method == "best" else 0
+
+    def _consume(self, run: _Run, matrix: Any, y: np.ndarray, weights: np.ndarray, held_out: np.ndarray) -> None:
+        """Learn all rows, in parts that end at the row numbers at which the model is kept."""
+        if len(weights) and not weights.all():
+            live = np.flatnonzero(weights)
+            matrix, y, weights, held_out = matrix[live], y[live], weights[live], held_out[live]
+        start, n_rows = 0, len(y)
+        while start < n_rows:
+            event = math.inf if self.method == "average" else (run.n_rows // run.spacing + 1) * run.spacing
+            stop = int(min(event - run.n_rows + start, n_rows))
+            learnt_from = start + np.flatnonzero(~held_out[start:stop])
+            part = slice(start, stop) if len(learnt_from) == stop - start else learnt_from
+            before = getattr(run.learner, "t_", 0)
+            try:
+                if len(learnt_from):
+                    run.learner.partial_fit(matrix[part], y[part], sample_weight=weights[part] if len(weights) else None)
+            except BaseException:  # an interrupt leaves a whole number of rows
+                n_learnt = getattr(run.learner, "t_", 0) - before
+                stop = int(learnt_from[n_learnt - 1]) + 1 if n_learnt else start
+                raise
+            finally:
+                judges = start + np.flatnonzero(held_out[start:stop])
+                if len(judges):
+                    run.validate(matrix[judges], y[judges], self._is_regressor)
+                run.n_rows += stop - start
+            start = stop
+            if run.n_rows == event:
+                run.keep(self.n_snapshots)
+
+    # --- predicting ----------------------------------------------------------------------------------------------------------
+
+    def _fitted(self) -> _Run:
+        if "_run" not in self.__dict__:
+            raise not_fitted(type(self).__name__)
+        return self._run
+
+    def _rows(self, X: Matrix) -> Any:
+        rows = validate.read_rows(type(self).__name__, X, None)
+        self._check_features(X, rows.n_features)
+        return rows.array()
+
+    @property
+    def estimator_(self) -> Any:
+        """The learner, with the last hypothesis."""
+        return self._fitted().learner
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """The labels seen or given so far, sorted."""
+        return self.estimator_.classes_
+
+    @property
+    def n_rows_(self) -> int:
+        """Rows of weight > 0 so far, including those held out."""
+        return self._fitted().n_rows
+
+    @property
+    def snapshots_(self) -> list[Any]:
+        """The snapshots, oldest first: a list of classifiers."""
+        return [each.model for each in self._fitted().snapshots]
+
+    @property
+    def snapshot_rows_(self) -> NDArray[np.int64]:
+        """Numbers of rows after which the snapshots were taken."""
+        return np.array([each.row for each in self._fitted().snapshots], np.int64)
+
+    @property
+    def chosen_(self) -> Any:
+        """The hypothesis that predicts."""
+        run = self._fitted()
+        if self._method == "vote":
+            raise AttributeError(f"{type(self).__name__}: with method='vote' no hypothesis is chosen: all of snapshots_ vote.")
+        return self._voters(run)[0]
+
+    def _voters(self, run: _Run) -> list[Any]:
+        """Return the snapshots that vote, or the one hypothesis that predicts."""
+        if self._method == "average" and isinstance(run.learner, OnlineLearner) and run.learner.__sklearn_is_fitted__():
+            return [averaging_predictors(run.learner)]
+        if self._method == "best":
+            return [run.best()]
+        return [each.model for each in run.snapshots] or [run.learner]
+
+    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
+        """Return the chosen hypothesis's scores; with "vote" shares of the votes (two classes: for less against ``classes_[1]``).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
+            A class that had not yet appeared when the hypothesis was taken has the score -inf.
+        """
+        if self._is_regressor:
+            raise AttributeError(f"{type(self).__name__}: a regressor has no decision_function. Use predict.")
+        return self._scores(X)[0]
+
+    def _scores(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of rows, and their classes."""
+        run, rows = self._fitted(), self._rows(X)
+        voters = self._voters(run)
+        if self._method == "vote":
+            predicted = [voter.predict(rows) for voter in voters]
+            classes = run.learner.classes_  # (read last, so that it has the classes of all voters)
+            votes = np.zeros((rows.shape[0], len(classes)))
+            for labels in predicted:
+                votes[np.arange(len(votes)), np.searchsorted(classes, labels)] += 1.0 / len(voters)
+            return votes if len(classes) > 2 else votes[:, -1] - votes[:, 0], classes
+        known, scores = _classes_and_scores(voters[0], rows)
+        classes = run.learner.classes_
+        if len(known) == len(classes):
+            return scores, classes
+        if scores.ndim == 1:
+            scores = np.column_stack([-scores / 2, scores / 2])[:, -len(known) :]
+        aligned = np.full((rows.shape[0], len(classes)), -np.inf)
+        aligned[:, np.searchsorted(classes, known)] = scores
+        return aligned if len(classes) > 2 else aligned[:, 1] - aligned[:, 0], classes
+
+    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Compute the mean accuracy on rows of known labels, in [0, 1]; for a regressor, R². Arguments as in `partial_fit`."""
+        if self._is_regressor:
+            return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
+        return accuracy(self, X, y, sample_weight)
+
+    def predict(self, X: Matrix) -> NDArray[Any]:
+        """Predict the class of each row: that of the highest score, the first of equals; of two, ``classes_[1]`` if it is > 0.
+        A regressor predicts a number."""
+        if self._is_regressor:
+            run, X = self._fitted(), self._rows(X)
+            return np.mean([voter.predict(X) for voter in self._voters(run)], axis=0)
+        scores, classes = self._scores(X)
+        return classes[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
+        who, run = type(self).__name__, self._fitted()
+        for learner in (self.estimator, run.learner):
+            if isinstance(learner, OnlineToBatch) or not saving.is_saved(learner):
+                raise ValueError(
+                    f"{who}: save must have a linear or kernel learner of onlinecls as estimator, got {learner!r}, which has no "
+                    "form without pickle. Use pickle."
+                )
+        header, arrays = run.described()
+        code, closed = saving.packed_classes(who, self._closed)
+        own = {name: value for name, value in self.get_params(deep=False).items() if name != "estimator"}
+        wrapped = type(self.estimator).__name__
+        return saving.head_of(
+            self, own, metadata, method=self._method, run=header, classes=code, n_iter=self.n_iter_, wrapped=wrapped,
+            wrapped_parameters=saving.packed_parameters(wrapped, self.estimator.get_params()),
+        ), {**arrays, **closed}
+
+    @classmethod
+    def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
+        who, wrapped = cls.__name__, header["wrapped"]
+        require(isinstance(wrapped, str) and wrapped in ESTIMATORS - {who}, "an estimator that can be wrapped", wrapped)
+        kind: Any = estimator_class(wrapped)
+        inner = kind(**saving.read_parameters(kind, header["wrapped_parameters"]))
+        inner._kernel_params()  # raises if one is out of range
+        learner = cls(**saving.read_parameters(cls, {"estimator": None, **header["parameters"]}))
+        learner.estimator = inner
+        learner._check_parameters()
+
+        methods: Any = algorithms_of(cls)[0].params["method"]
+        require(header["method"] in methods, str(methods), header["method"])
+        closed = None if header["classes"] is None else saving.read_classes(who, header["classes"], arrays.pop("classes"))
+        run = _Run.of_file(header["run"], arrays, header["method"])
+        require(run.learner._estimator_type == learner._estimator_type, "a learner of the same task", type(run.learner).__name__)
+        is_closed = not learner._is_regressor and not run.learner._state.is_open
+        expected = run.learner.classes_.tolist() if is_closed else None
+        require((None if closed is None else closed.tolist()) == expected, f"the learner's classes, {expected}", closed)
+        learner._run, learner._method, learner._closed, learner.n_iter_ = run, header["method"], closed, header["n_iter"]
+        learner.n_features_in_ = run.learner.n_features_in_
+        saving.take_names(learner, header["feature_names"], learner.n_features_in_)
+        return learner
+
+
+def _classes_and_scores(model: Any, X: Matrix) -> tuple[Any, Any]:
+    """Return the classes of a model and its scores of rows."""
+    if isinstance(model, OnlineLearner):
+        scores, state = model._decide(X)
+        return state.classes, scores.ravel() if scores.shape[1] == 1 else scores
+    return model.classes_, model.decision_function(X)
+
+
+def _held_out(n_before: int, weights: np.ndarray, n_rows: int, every: int) -> np.ndarray:
+    """Mark the rows whose number (among those of weight > 0) is a multiple of `every`; 0 marks none."""
+    live = weights > 0.0 if len(weights) else np.ones(n_rows, bool)
+    return live & ((n_before + np.cumsum(live)) % every == 0) if every else np.zeros(n_rows, bool)

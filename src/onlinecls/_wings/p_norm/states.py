@@ -1,0 +1,87 @@
+"""The model of the p-norm learners: θ, and the norms that vectors share."""
+
+from __future__ import annotations
+
+from math import log
+
+import numpy as np
+
+from ..._models.arrays import Slot, read_only
+from ..._models.groups import WithGroups
+from ..._models.params import Params
+from ..._models.state import Shard
+from . import p_norm
+
+
+class PNormState(WithGroups, p_norm.PNormModel):
+    """values : θ and its roots. groups : see p_norm.pyx. power : p."""
+
+    geometry = "p_norm"
+    KEPT = (*WithGroups.KEPT, "power")
+    SCALARS = (*WithGroups.SCALARS, "power")
+    FIELDS = p_norm.FIELDS
+    SLOTS = (Slot(units=-1), Slot(merge=None))
+
+    def __init__(self, n_features: int, n_classes: int, dtype, params: Params):
+        super().__init__(n_features, n_classes, dtype, params)
+        self.power = self.power_of(params, n_features)
+
+    @staticmethod
+    def power_of(params: Params, n_features: int) -> float:
+        return params.power or max(2.0, 2.0 * log(max(n_features, 1)))
+
+    def share_of_half(self, params: Params) -> float:
+        """Scale θ so that w becomes -w/2 and w/2: the joint norm of two halves is 2^(1/p) times that of one."""
+        return 0.5 * 2.0 ** ((self.power - 2.0) / self.power) if params.joint else 0.5
+
+    @classmethod
+    def _following(cls, n_features: int, n_classes: int, params: Params) -> dict:
+        return {**super()._following(n_features, n_classes, params), "power": cls.power_of(params, n_features)}
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+        found = super()._merged(slabs, shards, shares, end)
+        theta = found[:, 0].astype(self.dtype).astype(np.float64)
+        found[:, 1] = np.sign(theta) * np.abs(theta) ** p_norm.root_of(self.power)[0]
+        return found
+
+    def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
+        half, root = super()._half(features, side, share), p_norm.root_of(self.power)[0]
+        half[:, 1] = side * share**root * self.view[features, 1, 0] + 0.0
+        tiny = np.abs(half[:, 0]) < np.finfo(self.dtype).tiny  # (θ has lost bits)
+        half[tiny, 1] = np.copysign(np.abs(half[tiny, 0], dtype=np.float64) ** root, half[tiny, 0])
+        return half
+
+    def weights_of(self, params: Params, features: slice) -> np.ndarray:
+        groups, roots = self.known(), self.view[features, 1]
+        inverse, gain = groups[:, self.FIELDS.index("inverse")], groups[:, self.FIELDS.index("weight_scale")]
+        powers = np.abs(roots, dtype=np.float64) * inverse
+        for _ in range(p_norm.root_of(self.power)[1]):
+            powers *= powers
+        weights = np.ascontiguousarray((gain * np.copysign(powers, roots)).astype(self.dtype).T)
+        return read_only(weights)
+
+    def _problem_of_derived(self) -> str:
+        if (np.delete(self.groups, self.FIELDS.index("low"), axis=1) < 0.0).any():
+            return "norms below 0"
+        first, root = self.view[:, 0].astype(np.float64), p_norm.root_of(self.power)[0]
+        if not np.allclose(self.view[:, 1], np.sign(first) * np.abs(first) ** root, 64 * np.finfo(self.dtype).eps, 0.0):
+            return "roots that are not those of the weights"
+        for at, norm in enumerate(map(self.named, self.groups)):
+            if norm["scale"] == 0.0:
+                continue
+            theta = np.abs(first if len(self.groups) == 1 else first[:, at])
+            size = float(theta.max())
+            size *= float(np.sum((theta / (size or 1.0)) ** self.power) ** (1.0 / self.power))
+            if 0.0 < size < 1e-290:  # (powers underflow: the norm says little)
+                continue
+            total, scaled = norm["high"], size * norm["scale"]  # (the constant feature's term is not in high)
+            for constant in np.ravel(first[-1] if len(self.groups) == 1 else first[-1, at]):
+                total += abs(float(constant) * norm["scale"]) ** self.power
+            if not np.allclose([total ** (1.0 / self.power), norm["shrink"]], [scaled, norm["scale"] ** root], 1e-3, 1e-12):
+                return "a norm of other weights"
+            inverse, gain = (size**-root if size else 0.0), size / (self.power - 1.0)
+            if self.power == 2.0:
+                inverse = gain = 1.0
+            if not np.allclose([norm["inverse"], norm["weight_scale"]], [inverse, gain], 1e-3, 0.0):
+                return "a norm that differs from that of the weights"
+        return ""

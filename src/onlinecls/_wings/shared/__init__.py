@@ -1,0 +1,1 @@
+"""Compiled code that several wings share: powers, simplexes, and searches along a line."""

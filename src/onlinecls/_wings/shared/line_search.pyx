@@ -1,0 +1,407 @@
+"""Maximisation of the dual along a line, and over a row's dual variables.
+
+Each update raises the dual of min_w f(w) + Σ c_t loss_t(w) by its row's variables alone. Two classes, and regression, have one
+variable a row, and a safeguarded Newton's method maximises over it (`climb`); DA3 has one for each wrong class.
+"""
+from libc.math cimport INFINITY, exp, fabs, log, log1p
+
+from .dual_params cimport DA1, LOG_LOSS
+from ..._compiled.sparse cimport larger
+from .powers cimport exp_all
+
+cdef enum:
+    MOST = 1000             # iterations of a maximisation that is not in closed form
+    HEADROOM = 300          # sums of e^HEADROOM fit a double
+
+cdef double GAP = 1e-11     # of a row's dual value: where the maximisations end
+
+
+# --- a line in the dual --------------------------------------------------------------------------------------------------------
+
+cdef void probe(const Line* line, double s, double* value, double* curvature) noexcept nogil:
+    """Compute df*/ds and d²f*/ds²."""
+    cdef Py_ssize_t i, j, at
+    cdef double h, a, b, first = 0.0, second = 0.0, z = line.z, high = 0.0, top, scale = 1.0
+    cdef double* powers = line.powers
+    cdef double* back = powers + line.capacity
+    if not line.entropic:
+        value[0] = line.start + s * line.slope
+        curvature[0] = line.slope
+        return
+    for i in range(line.n):
+        high = larger(high, fabs(line.d[i]))
+    top = fabs(s) * high * line.steepest
+    if top > HEADROOM:              # scale everything by e^-top
+        scale = exp(-top)
+        z *= scale
+    for i in range(line.n):
+        at = line.which[i] * line.capacity
+        for j in range(line.m):
+            powers[j] = s * line.d[i] * line.h[j] - (top if scale < 1.0 else 0.0)
+        if s != 0.0:
+            exp_all(powers, line.m)
+        else:
+            for j in range(line.m):
+                powers[j] = 1.0
+        if scale < 1.0:
+            for j in range(line.m):
+                back[j] = -s * line.d[i] * line.h[j] - top
+            exp_all(back, line.m)
+        else:
+            for j in range(line.m):
+                back[j] = 1.0 / powers[j]
+        for j in range(line.m):
+            h = line.d[i] * line.h[j]
+            a, b = line.up[at + j] * powers[j], line.down[at + j] * back[j]
+            z += (a - line.up[at + j] * scale) + (b - line.down[at + j] * scale)
+            first += h * (a - b)
+            second += h * h * (a + b)
+    value[0] = line.sigma * first / z
+    curvature[0] = line.sigma * (second / z - (first / z) * (first / z))
+
+
+cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da, Py_ssize_t k,
+                  double guess) noexcept nogil:
+    """Return the s in [0, high] that maximises gain s - ridge s²/2 + c H(a + s da) - f*; k = 0: no entropy.
+
+    Newton's steps from the guess (without entropy from 0), halvings where they leave the bracket.
+    """
+    cdef double low = 0.0, top = high, s = high, value, curvature, slope, bend, at, new
+    cdef bint asked = False
+    cdef Py_ssize_t i, _n
+    if k:
+        s = guess
+    elif line.entropic:                     # Newton's first step, from 0, takes no powers
+        probe(line, 0.0, &value, &curvature)
+        curvature += line.ridge
+        if not (gain - value) < high * curvature:
+            s = high
+        elif gain > value:
+            s = (gain - value) / curvature
+        else:
+            return 0.0
+    for _n in range(200):
+        probe(line, s, &value, &curvature)
+        slope = gain - line.ridge * s - value
+        bend = curvature + line.ridge
+        for i in range(k):
+            if da[i] == 0.0:
+                continue
+            at = a[i] + s * da[i]
+            if at <= 0.0:
+                slope += -1e300 if da[i] < 0.0 else 1e300
+                continue
+            slope -= c * da[i] * log(at)
+            bend += c * da[i] * da[i] / at
+        if slope > 0.0:
+            if s >= high:
+                return high
+            low = s
+        elif slope < 0.0:
+            if s <= 0.0:
+                return 0.0
+            top = s
+        else:
+            return s
+        new = s + slope / bend if bend > 0.0 else 0.5 * (low + top)
+        if new >= high and not asked:       # high itself may be the maximum
+            s, asked = high, True
+            continue
+        if low < new < top:
+            if fabs(new - s) <= 1e-9 * new:     # the error after a Newton step is of the order of its square
+                return new
+        else:
+            new = 0.5 * (low + top)
+            if not (low < new < top):
+                return low
+        s = new
+    return low
+
+
+cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept nogil:
+    """Return log Σ exp(values); put their softmax into shares."""
+    cdef Py_ssize_t i
+    cdef double most = values[0], total = 0.0
+    for i in range(k):
+        most = larger(most, values[i])
+    for i in range(k):
+        shares[i] = exp(values[i] - most)
+        total += shares[i]
+    for i in range(k):
+        shares[i] /= total
+    return most + log(total)
+
+
+# --- the dual variables of a row -----------------------------------------------------------------------------------------------
+
+cdef double single(Line* line, double margin, double gamma, double c, double* gain, int kind, int update) noexcept nogil:
+    """Return α of one signed example of this margin, 0 for no step; store its part of the dual value in gain."""
+    cdef double alpha, rate, loss = gamma - margin
+    cdef double[2] a, da
+    gain[0] = 0.0
+    if kind == LOG_LOSS:
+        alpha = c / (1.0 + exp(margin)) if margin < 700.0 else 0.0
+        if update != DA1:
+            a[0], a[1], da[0], da[1] = 0.0, 1.0, 1.0, -1.0
+            line.d[0] *= c                  # (s is the share α/c)
+            rate = climb(line, 1.0, 0.0, c, a, da, 2, alpha / c) if line.entropic else squash(margin, c * line.slope)
+            alpha = c * rate
+        rate = alpha / c
+        if rate > 0.0:
+            gain[0] = -c * rate * log(rate) - (c * (1.0 - rate) * log1p(-rate) if rate < 1.0 else 0.0)
+        return alpha
+    if not loss > 0.0:
+        return 0.0
+    alpha = c
+    if update != DA1:
+        if line.entropic:
+            alpha = climb(line, c, gamma, 0.0, NULL, NULL, 0, 0.0)
+        else:
+            rate = loss / line.slope if line.slope > 0.0 else c
+            alpha = rate if rate < c else c
+    gain[0] = alpha * gamma
+    return alpha
+
+
+cdef double squash(double margin, double slope) noexcept nogil:
+    """Return the a in (0, 1) with log(a/(1 - a)) + margin + slope a = 0: online logistic regression's DA2, Euclidean."""
+    cdef double low = 0.0, high = 1.0, a = 0.5, new, value
+    cdef Py_ssize_t _n
+    for _n in range(200):
+        value = log(a) - log1p(-a) + margin + slope * a
+        if value > 0.0:
+            high = a
+        elif value < 0.0:
+            low = a
+        else:
+            return a
+        new = a - value / (1.0 / (a * (1.0 - a)) + slope)
+        if not (low < new < high):
+            new = 0.5 * (low + high)
+            if not (low < new < high):
+                return a
+        if fabs(new - a) <= 1e-15 * new:
+            return new
+        a = new
+    return a
+
+
+cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alpha, double* sorted) noexcept nogil:
+    """Find the α >= 0, Σ α <= most, that maximise Σ α_r b_r - ((Σα)² + Σ α²)/2, b = excess: DA3, Euclidean, exact by sorting.
+
+    α_r = [b_r - A - λ]+ with A = Σ α: of the j largest, A = Σ b/(1 + j); where that exceeds `most`, A = most.
+    """
+    cdef Py_ssize_t i, j, n = 0
+    cdef double value, total = 0.0, level = 0.0, base = 0.0
+    for i in range(k):                      # (insertion: classes are few)
+        if excess[i] <= 0.0:
+            continue
+        value = excess[i]
+        j = n
+        while j > 0 and sorted[j - 1] < value:
+            sorted[j] = sorted[j - 1]
+            j -= 1
+        sorted[j] = value
+        n += 1
+    for j in range(n):
+        if sorted[j] <= (total + sorted[j]) / (2.0 + j):
+            break
+        total += sorted[j]
+        level = total / (2.0 + j)           # A of the j + 1 largest
+    if level > most:                        # (relative to the largest: `most` may be below the rounding error of their sum)
+        base, total = sorted[0], 0.0
+        for j in range(n):
+            value = sorted[j] - base
+            if value <= (total + value - most) / (1.0 + j):
+                break
+            total += value
+            level = (total - most) / (1.0 + j)
+    for i in range(k):
+        alpha[i] = larger(excess[i] - base - level, <double>0.0)
+
+
+cdef double lambert(double t, double kappa) noexcept nogil:
+    """Return the a > 0 with log a + κ a = t."""
+    cdef double y = t, value
+    cdef Py_ssize_t _n
+    if kappa * exp(y if y < 700.0 else <double>700.0) > 1.0:
+        value = larger(t, <double>1.0) / kappa
+        y = log(value) if value > 0.0 else t
+        y = y if y < t else t
+    for _n in range(100):                    # Newton in y = log a, on y + κ e^y - t, rising and convex
+        value = y + kappa * exp(y) - t
+        value /= 1.0 + kappa * exp(y)
+        y -= value
+        if fabs(value) <= 1e-15 * (1.0 + fabs(y)):
+            break
+    return exp(y)
+
+
+cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, const double* open,
+                  double* shares) noexcept nogil:
+    """Find the classes' shares a with log a_r + κ a_r = s_r + κ [r = label] - ν, Σ a = 1: DA3, log loss, Euclidean."""
+    cdef double low, high, nu, total, slope, h, new
+    cdef Py_ssize_t r, _n
+    high = scores[label] + kappa
+    for r in range(k):
+        if open[r]:
+            high = larger(high, scores[r])
+    low = high - kappa                      # at low the largest share is 1
+    high += log(<double>k)                  # at high no share exceeds 1/k
+    nu = 0.5 * (low + high)
+    for _n in range(200):
+        total = slope = 0.0
+        for r in range(k):
+            shares[r] = 0.0
+            if not open[r]:
+                continue
+            h = scores[r] + (kappa if r == label else 0.0)
+            shares[r] = lambert(h - nu, kappa)
+            total += shares[r]
+            slope += shares[r] / (1.0 + kappa * shares[r])
+        if total > 1.0:
+            low = nu
+        elif total < 1.0:
+            high = nu
+        if fabs(total - 1.0) <= 1e-15:
+            return
+        new = nu + (total - 1.0) / slope if slope > 0.0 else 0.5 * (low + high)
+        if not (low < new < high):
+            new = 0.5 * (low + high)
+            if not (low < new < high):
+                return
+        nu = new
+
+
+cdef double ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open,
+                            double* alpha, double* gradient) noexcept nogil:
+    """Find DA3's step (hinge loss, entropic): the α >= 0, Σ α <= c, that maximise the dual, to a gap of GAP γ c.
+
+    The optimal mass moves from the α (or the rest of c, in alpha[label]) of the least derivative to that of the largest; the
+    line's masses follow. Returns the gap.
+    """
+    cdef Py_ssize_t r, j, at, best, worst, _n
+    cdef double total, gap = 0.0, gain, s, value
+    cdef Py_ssize_t[3] which
+    cdef double[3] d
+    line.which, line.d = which, d
+    for _n in range(MOST * k):
+        for r in range(k):                  # scores at this α
+            total = 0.0
+            at = r * line.capacity
+            for j in range(line.m):
+                total += line.h[j] * (line.up[at + j] - line.down[at + j])
+            gradient[r] = line.sigma * total / line.z
+        value = gradient[label]
+        best = worst = label
+        gap = 0.0
+        for r in range(k):
+            gradient[r] = gamma - value + gradient[r] if r != label else 0.0
+        for r in range(k):
+            if not open[r]:
+                continue
+            if gradient[r] > gradient[best]:
+                best = r
+            if alpha[r] > 0.0 and (gradient[r] < gradient[worst] or alpha[worst] <= 0.0):
+                worst = r
+        for r in range(k):
+            if open[r]:
+                gap += alpha[r] * (gradient[best] - gradient[r])
+        if gap <= GAP * gamma * c or best == worst:
+            return gap
+        line.n = 0
+        if best != label:
+            which[line.n], d[line.n] = best, -1.0
+            line.n += 1
+        if worst != label:
+            which[line.n], d[line.n] = worst, 1.0
+            line.n += 1
+        gain = 0.0
+        if best == label or worst == label:
+            which[line.n] = label
+            d[line.n] = 1.0 if worst == label else -1.0
+            gain = gamma * d[line.n]
+            line.n += 1
+        s = climb(line, alpha[worst], gain, 0.0, NULL, NULL, 0, 0.0)
+        if s <= 0.0:
+            return gap
+        alpha[best] += s
+        alpha[worst] = alpha[worst] - s if s < alpha[worst] else 0.0
+        follow(line, s)
+    return gap
+
+
+cdef void follow(Line* line, double s) noexcept nogil:
+    """Move the line's masses on by s."""
+    cdef Py_ssize_t i, j, at
+    cdef double up, down
+    for i in range(line.n):
+        for j in range(line.m):
+            line.powers[j] = s * line.d[i] * line.h[j]
+        exp_all(line.powers, line.m)
+        for j in range(line.m):
+            at = line.which[i] * line.capacity + j
+            up, down = line.up[at] * line.powers[j], line.down[at] / line.powers[j]
+            line.z += (up - line.up[at]) + (down - line.down[at])
+            line.up[at], line.down[at] = up, down
+
+
+cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* work,
+                     Py_ssize_t* which) noexcept nogil:
+    """Find DA3's step for the log loss, entropic: shares of the classes that maximise the dual, to a gap of GAP c.
+
+    At the optimum a is the softmax of the scores that it leads to (the gap is Σ a log(a / softmax)). Each step is Newton's with
+    the Hessian's diagonal, 1/a_r + c σ Z''_r/Z, and an optimal step length. Returns the gap. work : 3k numbers.
+    """
+    cdef Py_ssize_t r, j, at, _n
+    cdef double total, square, gap, s, mean, rates, high
+    cdef double* wanted = work
+    cdef double* d = work + k
+    cdef double* rate = work + 2 * k
+    line.which, line.d, line.n = which, d, k
+    for r in range(k):
+        which[r] = r
+    for _n in range(MOST):
+        for r in range(k):
+            total = square = 0.0
+            at = r * line.capacity
+            for j in range(line.m):
+                total += line.h[j] * (line.up[at + j] - line.down[at + j])
+                square += line.h[j] * line.h[j] * (line.up[at + j] + line.down[at + j])
+            scores[r] = line.sigma * total / line.z
+            rate[r] = shares[r] / (1.0 + c * line.sigma * square / line.z * shares[r])
+        log_sum(scores, k, wanted)
+        gap = mean = rates = 0.0
+        for r in range(k):
+            if shares[r] <= 0.0:
+                continue
+            gap += shares[r] * log(shares[r] / wanted[r]) if wanted[r] > 0.0 else 1.0
+            mean += rate[r] * (scores[r] - log(shares[r]))
+            rates += rate[r]
+        if gap <= GAP or rates == 0.0:
+            return c * gap
+        mean /= rates
+        high = INFINITY
+        for r in range(k):
+            wanted[r] = rate[r] * (scores[r] - log(shares[r]) - mean) if shares[r] > 0.0 else 0.0
+            d[r] = -c * wanted[r]
+            if wanted[r] < 0.0 and -shares[r] / wanted[r] < high:
+                high = -shares[r] / wanted[r]
+        if high == INFINITY:
+            return c * gap
+        s = climb(line, high, 0.0, c, shares, wanted, k, 1.0 if high > 1.0 else 0.5 * high)
+        if s <= 0.0:
+            return c * gap
+        for r in range(k):
+            shares[r] = larger(shares[r] + s * wanted[r], <double>0.0)
+        follow(line, s)
+    return c * gap
+
+
+cdef double entropy(const double* shares, Py_ssize_t k) noexcept nogil:
+    cdef Py_ssize_t r
+    cdef double total = 0.0
+    for r in range(k):
+        if shares[r] > 0.0:
+            total -= shares[r] * log(shares[r])
+    return total

@@ -1,0 +1,215 @@
+"""The geometry of the simplex: weights that a step multiplies and that share a sum.
+
+    signed      w_j = W sinh θ_j / Σ cosh θ      EG±: x and -x share a simplex, w is the difference of their weights
+    unsigned    w_j = W e^θ_j / Σ e^θ            the probability simplex
+
+A step moves θ along x. (θ here is Wθ/σ in dual ascent.) The first slot of a feature keeps the power r, the second θ, and the
+weights are a common factor times r, so that scores take multiplications only:
+
+                r                  Z                   w
+    signed      e^-K sinh θ_j      e^-K Σ cosh θ       (W / Z) r_j
+    unsigned    e^(θ_j - K)        Σ e^(θ - K)         (W / Z) r_j
+
+A group is the vectors that share Z: all classes of a joint learner, or one vector. Z is kept in two doubles: each term is a
+function of the stored r, so that a step takes out exactly what was added. K is the largest |θ| (unsigned: θ) of the group when
+all of its powers were last computed. They are computed anew, in O(features), when some θ exceeds K by SPREAD, or Z has fallen by
+2^40 from its largest.
+
+Steps go along a row whose non-zeros have been gathered side by side (`GatheredRow`), for any vectors of a group at a time.
+"""
+from libc.math cimport fabs
+
+from .powers cimport exp_all
+from ..._compiled.sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
+
+cdef extern from "_wings/shared/simplex.h":
+    enum: LANES "ONLINECLS_LANES"
+    void exp_of_floats "onlinecls_exp_of_floats" (float*, const float*, float, Py_ssize_t) noexcept nogil
+    void exp_of_doubles "onlinecls_exp_of_doubles" (double*, const double*, double, Py_ssize_t) noexcept nogil
+    void sinh_of_floats "onlinecls_sinh_of_floats" (float*, const float*, float, float, Py_ssize_t) noexcept nogil
+    void sinh_of_doubles "onlinecls_sinh_of_doubles" (double*, const double*, double, double, Py_ssize_t) noexcept nogil
+    void cosh_of_floats "onlinecls_cosh_of_floats" (float*, float, Py_ssize_t) noexcept nogil
+    void cosh_of_doubles "onlinecls_cosh_of_doubles" (double*, double, Py_ssize_t) noexcept nogil
+    float largest_of_floats "onlinecls_largest_of_floats" (const float*, Py_ssize_t) noexcept nogil
+    double largest_of_doubles "onlinecls_largest_of_doubles" (const double*, Py_ssize_t) noexcept nogil
+    void masses_of_floats "onlinecls_masses_of_floats" (const float*, double*, double*, double, Py_ssize_t) noexcept nogil
+    void masses_of_doubles "onlinecls_masses_of_doubles" (const double*, double*, double*, double, Py_ssize_t) noexcept nogil
+    void changes_of_floats "onlinecls_changes_of_floats" (const float*, const float*, Py_ssize_t, double*) noexcept nogil
+    void changes_of_doubles "onlinecls_changes_of_doubles" (const double*, const double*, Py_ssize_t, double*) noexcept nogil
+
+
+ctypedef struct Group:      # the numbers of a group: a run of an array of doubles, which is part of the model
+    double ages             # with an average: the sum of W/Z over its rounds, since the powers were last computed
+    double squares          # a sum of squares, where one is kept (Euclidean dual ascent: ||θ||²)
+    double high             # Z = high + low
+    double low
+    double shift            # K
+    double peak             # the largest Z since the powers were last computed
+    double top              # the largest |θ| (unsigned: θ) since then
+
+
+ctypedef struct Simplex:    # where a group is in a model, and the limits of its steps
+    bint is_signed          # EG±
+    Py_ssize_t k            # vectors in the state
+    Py_ssize_t first, last  # the group's are first .. last - 1
+    Py_ssize_t n            # features of each; the constant one only with an intercept
+    const double* counts    # vectors whose count is 0 have not joined the sum yet; NULL: all have
+    double* correction      # the average's sums, see rounds.pxd: ages times r less the true sum; NULL: no average
+    double rate             # a step d moves θ by rate d x
+    double limit            # bound of all |θ|
+    Group* group
+
+
+ctypedef struct GatheredRow:    # a row without its zeros, side by side
+    Py_ssize_t n
+    Py_ssize_t capacity     # the most there may be, from `round_up`
+    Py_ssize_t* places      # of their first slots in the state, those of vector 0
+    void* x                 # in the model's type: `capacity` numbers, then the workspace of a step, see `n_work`
+
+
+cdef inline Py_ssize_t round_up(Py_ssize_t n) noexcept nogil:
+    """Return n rounded up to whole registers of the widest kind: the loops of simplex.h then have no remainder."""
+    return (n + 7) // 8 * 8
+
+
+cdef inline Py_ssize_t n_work(Py_ssize_t n_vectors) noexcept nogil:
+    """Return the size of `GatheredRow.x`, in multiples of `capacity`, for steps of n_vectors at once: θ and the old term of each,
+    and the power and term of one vector at a time."""
+    return 2 * n_vectors + 3
+
+
+cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcept nogil
+cdef void start_group(floating[::1] state, Simplex* s) noexcept nogil
+cdef void join(floating[::1] state, Simplex* s) noexcept nogil
+cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, const Py_ssize_t* vectors, const double* d,
+                     Py_ssize_t n) noexcept nogil
+
+
+cdef inline double normaliser(const Group* group) noexcept nogil:
+    return group.high + group.low
+
+
+cdef inline floating root_of(floating shift) noexcept nogil:
+    """Return e^-K with the rounding of the features' powers, so that the r of θ = 0 is exactly 0 (unsigned: exactly this)."""
+    cdef floating root = -shift
+    exp_all(&root, 1)
+    return root
+
+
+# --- a row ---------------------------------------------------------------------------------------------------------------------
+
+ctypedef struct Size:       # of a row
+    double q                # ||x||²
+    double largest          # max |x_i|
+
+
+cdef inline Size scan_sums(const floating[::1] state, Py_ssize_t width, Py_ssize_t k, const floating[::1] data,
+                           const index_t[::1] indices, Row row, double bias, double* sums) noexcept nogil:
+    """Compute sums[c] = Σ x_i (the first slot of feature i, vector c), from left to right; return the size of the row.
+
+    width : slots of a feature in the state, k or 2k.
+    """
+    cdef Py_ssize_t i, c, at
+    cdef double x, total = 0.0, q = 0.0, largest = 0.0
+    if k == 1:
+        for i in range(row.lo, row.hi):
+            if index_t is not dense_t:
+                prefetch(&state[width * <Py_ssize_t>indices[i + row.ahead]])
+            x = data[i]
+            total += x * state[width * column(indices, i, row.lo)]
+            q += x * x
+            largest = larger(largest, fabs(x))
+        sums[0] = total + bias * state[state.shape[0] - width]
+    else:
+        for c in range(k):
+            sums[c] = 0.0
+        for i in range(row.lo, row.hi):
+            x = data[i]
+            at = width * column(indices, i, row.lo)
+            for c in range(k):
+                sums[c] += x * state[at + c]
+            q += x * x
+            largest = larger(largest, fabs(x))
+        for c in range(k):
+            sums[c] += bias * state[state.shape[0] - width + c]
+    return Size(q + bias * bias, larger(largest, bias))
+
+
+cdef inline void gather(GatheredRow* entries, Py_ssize_t k, const floating[::1] data, const index_t[::1] indices, Row row,
+                        double bias, Py_ssize_t constant) noexcept nogil:
+    """Gather a row's non-zeros; constant : the place of the constant feature, of this bias."""
+    cdef Py_ssize_t j, n = 0
+    cdef floating* x = <floating*>entries.x
+    for j in range(row.lo, row.hi):
+        if data[j] != 0.0:
+            entries.places[n] = 2 * k * column(indices, j, row.lo)
+            x[n] = data[j]
+            n += 1
+    if bias > 0.0:
+        entries.places[n], x[n], n = constant, <floating>bias, n + 1
+    entries.n = n
+
+
+# --- many numbers at once ------------------------------------------------------------------------------------------------------
+
+cdef inline void powers_of(floating* r, const floating* theta, const Simplex* s, floating shift, floating root,
+                           Py_ssize_t n) noexcept nogil:
+    """Compute r from θ, root = e^-shift."""
+    if s.is_signed:
+        if floating is float:
+            sinh_of_floats(r, theta, shift, root, n)
+        else:
+            sinh_of_doubles(r, theta, shift, root, n)
+    else:
+        if floating is float:
+            exp_of_floats(r, theta, shift, n)
+        else:
+            exp_of_doubles(r, theta, shift, n)
+
+
+cdef inline void terms_of(floating* r, const Simplex* s, floating root, Py_ssize_t n) noexcept nogil:
+    """Turn r into terms of Z, without computing powers, so that equal r give equal terms."""
+    if not s.is_signed:
+        return
+    if floating is float:
+        cosh_of_floats(r, root, n)
+    else:
+        cosh_of_doubles(r, root, n)
+
+
+cdef inline floating largest_of(const floating* theta, Py_ssize_t n) noexcept nogil:
+    """Return max |θ|."""
+    if floating is float:
+        return largest_of_floats(theta, n)
+    else:
+        return largest_of_doubles(theta, n)
+
+
+cdef inline void masses_of(const floating* r, double* up, double* down, double root, Py_ssize_t n) noexcept nogil:
+    """Compute e^(θ - K)/2 and e^(-θ - K)/2 of a signed simplex: the weights of x and of -x without the factor W/Z."""
+    if floating is float:
+        masses_of_floats(r, up, down, root, n)
+    else:
+        masses_of_doubles(r, up, down, root, n)
+
+
+cdef inline void add_to(double* high, double* low, double value) noexcept nogil:
+    """Add a value to (high, low), rounding errors included."""
+    cdef double total = high[0] + value, part = total - high[0]
+    low[0] += (high[0] - (total - part)) + (value - part)
+    high[0] = total
+
+
+cdef inline void add_changes(Group* group, const floating* before, const floating* after, Py_ssize_t n) noexcept nogil:
+    """Add Σ (after - before) to Z, with the rounding errors of differences and sums."""
+    cdef Py_ssize_t j
+    cdef double high = group.high, low = group.low      # (in registers)
+    cdef double[2 * LANES] sums
+    if floating is float:
+        changes_of_floats(before, after, n, sums)
+    else:
+        changes_of_doubles(before, after, n, sums)
+    for j in range(LANES):
+        add_to(&high, &low, sums[j])
+        low += sums[LANES + j]
+    group.high, group.low = high, low
