@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from onlinecls import OnlineToBatch, _core, _registry, _saving, load
+from onlinecls import OnlineToBatch, _algorithm, _core, _registry, _saving, load
 from onlinecls._cli import capacity, main, parameters, stopping
 from onlinecls._compiled import model
 from onlinecls._estimators import epochs
@@ -23,7 +23,7 @@ from onlinecls._wings.follow_the_leader import states as leader_state
 from onlinecls._wings.kernels.states import Kernel, Unstacked
 from onlinecls._wings.p_norm import p_norm
 
-ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
+ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _algorithm.MERGES, _registry.OTHERS
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, NAMED, command_line = parameters.CLASSIFIERS, parameters.REGRESSORS, parameters.NAMED, capacity

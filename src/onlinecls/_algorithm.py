@@ -248,7 +248,7 @@ class Algorithm(NamedTuple):
     """A row of the table: an algorithm.
 
     name : also that of the slow twin in ``tests/reference.py``. rule, geometry : names of the compiled code, in ``_rules.pxd``
-    or, for dual ascent and its baselines, ``_compiled/dual_ascent.pyx``. estimator : its class. selects : constructor arguments
+    or, for dual ascent and its baselines, ``_wings/dual_ascent/dual_ascent.pyx``. estimator : its class. selects : constructor arguments
     that choose it there. params : ranges of its own hyper-parameters. units : the defaults in units of the rows. trials :
     settings away from the defaults (which tuning may change), with which tests and digests run it. margin : rows of at least this
     margin have no loss. trigger : when it may take a step, a name of Trigger in _rules.pxd. kernel : Params fields that do not

@@ -190,6 +190,6 @@ def test_a_geometry_without_a_loop_is_refused(cls, geometry, n_classes):
     X, y = continuous_problem(20, 5, seed=8, n_classes=n_classes)
     learner = cls().partial_fit(X, y)
     state = state_of(learner)
-    state.params = {**state.params, "geometry": GEOMETRIES[geometry]}
+    state.params = state.params._replace(geometry=GEOMETRIES[geometry])
     with pytest.raises(RuntimeError, match=r"^onlinecls: a geometry and a rule must have a loop, got geometry "):
         learner.partial_fit(X, y)

@@ -372,7 +372,7 @@ class Memory:
 
 def whole(learner):
     """Return all of the estimator, but for cached parameters and its lock."""
-    return frozen({name: value for name, value in vars(learner).items() if name not in ("_compiled", "_lock")})
+    return frozen({name: value for name, value in vars(learner).items() if name not in ("_choice", "_lock")})
 
 
 def frozen(value):

@@ -198,7 +198,7 @@ def test_a_class_that_came_and_went_leaves_the_dual_variables_as_they_were(multi
     """An interrupt before a newcomer's first row takes it out again."""
     X, y = continuous_problem(30, 5, seed=76, n_classes=3)
     state = state_of(FoReLClassifier(0.5, multi_class=multi_class).partial_fit(X, y))
-    back = state.grow_classes(np.array([0, 2, 3]), 4).keep_classes(np.array([True, False, True, True]))
+    back = state.grow_classes(np.array([0, 2, 3]), 4, state.params).keep_classes(np.array([True, False, True, True]))
     for name in state.ARRAYS:
         assert (getattr(back, name) == getattr(state, name)).all(), name
 

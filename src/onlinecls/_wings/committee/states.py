@@ -1,4 +1,4 @@
-"""The model of a committee: its members' models, and the combiner of their scores (see _compiled/combine.pyx)."""
+"""The model of a committee: its members' models, and the combiner of their scores (see combine.pyx)."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ however κ changes.
     entropic      e^-K sinh u, u = Wθ/σ          κ e^-K sinh u                  W / Z,  Z = e^-K Σ cosh u
      (unsigned)   e^(u-K)                        κ e^(u-K)                      W / Z,  Z = e^-K Σ e^u
 
-The entropic geometry is the simplex of _compiled/simplex.pxd, signed or the probability simplex.
+The entropic geometry is the simplex of ../shared/simplex.pxd, signed or the probability simplex.
 With σ = auto all powers are also computed anew when σ has grown by a half (see `choose_sigma`).
 
 A group shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a model are a
@@ -774,5 +774,5 @@ include "../../_compiled/visit.pxi"
 
 
 def powers(floating[::1] x):
-    """Replace x[i] by e^x[i]: for tests of _compiled/powers.pxd."""
+    """Replace x[i] by e^x[i]: for tests of powers.pxd."""
     exp_all(&x[0], x.shape[0])
