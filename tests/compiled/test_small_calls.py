@@ -155,7 +155,7 @@ def test_a_model_changed_since_its_last_call_learns_in_c_as_in_python(change):
 @pytest.mark.parametrize("learner", [AROWClassifier(), AROWRegressor()], ids=["classifier", "regressor"])
 def test_the_fast_path_is_enabled_before_another_call_may_learn(learner, monkeypatch):
     """A call that begins between the end of one and the enabling of the fast path would enable it for another state."""
-    refused, enable = [], type(learner)._enable_fast_path
+    refused, enable = [], type(learner)._end_call
 
     def enable_and_learn(self, named):
         enable(self, named)
@@ -163,7 +163,7 @@ def test_the_fast_path_is_enabled_before_another_call_may_learn(learner, monkeyp
             self.partial_fit(np.ones((1, 3)).view(Dense), [1])
         refused.append(True)
 
-    monkeypatch.setattr(type(learner), "_enable_fast_path", enable_and_learn)
+    monkeypatch.setattr(type(learner), "_end_call", enable_and_learn)
     learner.partial_fit(np.eye(3), [0, 1, 1])
     assert refused == [True]
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._algorithm import AUTO, NARROW
+from .._compiled import model
 from .._input import validate
-from .._models.state import n_vectors
+from .._models.state import NO_WEIGHTS, n_vectors
 from .._models.states import STATES
 from .._registry import select
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
+    from numpy.typing import ArrayLike, DTypeLike
 
     from .._algorithm import Algorithm, Units
-    from .learner import OnlineLearner
 
 MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
 
@@ -36,7 +36,7 @@ class Choice(NamedTuple):
     params: Any
 
 
-def choose(learner: OnlineLearner, units: Units) -> Choice:
+def choose(learner: Any, units: Units) -> Choice:
     """Return what an estimator's parameters choose, in these units. They are checked again only where one has changed."""
     given, found = learner._parameter_values()(learner.__dict__), learner.__dict__.get("_choice")
     if found is None or not all(map(is_, found.given, given)):
@@ -49,7 +49,7 @@ def choose(learner: OnlineLearner, units: Units) -> Choice:
     return found
 
 
-def _checked(learner: OnlineLearner) -> tuple[Algorithm, dict[str, Any]]:
+def _checked(learner: Any) -> tuple[Algorithm, dict[str, Any]]:
     """Return the algorithm that the parameters choose, and their values, all of them checked."""
     values = learner._parameters()
     algorithm = select(type(learner), values)
@@ -61,7 +61,7 @@ def _checked(learner: OnlineLearner) -> tuple[Algorithm, dict[str, Any]]:
     return algorithm, values
 
 
-def check_range(learner: OnlineLearner, params: Any, dtype: DTypeLike) -> None:
+def check_range(learner: Any, params: Any, dtype: DTypeLike) -> None:
     """Check that parameters fit the model's dtype, which depends on X."""
     who, values = type(learner).__name__, learner._parameters()
     limits = list(params.limits(dtype))
@@ -93,3 +93,23 @@ def check_memory(who: str, params: Any, n_features: int, n_classes: int, dtype: 
         f"{who}: the model must fit in memory, got {n_classes} classes x {n_features:,} features, {size} "
         f"About {free / needed * n_features:,.0f} features would fit.", "n_features", "features",
     )
+
+
+def enable_fast_path(learner: Any, named: ArrayLike | None = None) -> None:
+    """Let the model handle small calls that need no check and no step of this class.
+
+    named : the call's `classes` argument, if it named exactly the present classes; or None.
+    """
+    state: Any = learner.__dict__.get("_state")
+    if not learner._has_fast_path or state is None:
+        return
+    classes, is_known = state.classes, learner._units.scale and state.youth is None and len(state.asked) > 0
+    ready = is_known and state.asked[0] is learner._choice.params and getattr(learner, "class_weight", None) is None
+    if classes is not None:
+        ready = ready and 1 < len(classes) == len(state.counts)
+    if not ready:
+        state.disable_fast_path()
+        return
+    same = {name: learner.__dict__.get(name) for name in (*learner._parameter_names(), "feature_names_in_")}
+    task = model.TASKS[learner._task(state, NO_WEIGHTS)[0]]
+    state.enable_fast_path(same, learner._own_lock(), task, same["feature_names_in_"], classes, named)

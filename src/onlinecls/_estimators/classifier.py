@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -12,6 +11,7 @@ from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if
 from .._models.calibration import finite, log_probabilities
+from . import epochs
 from .choice import choose
 from .estimator import exclusive
 from .learner import NO_PREDICTIONS, Batch, read_weights_of_fit
@@ -264,23 +264,7 @@ class OnlineClassifier(WithWeights):
         return batch, classes
 
     def _split(self, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-        held_out, present = np.zeros(len(codes), bool), np.unique(codes)
-        if len(codes) - ceil(self.validation_fraction * len(codes)) < len(present) < len(codes):
-            raise ValueError(
-                f"{type(self).__name__}: validation_fraction must leave as many rows to learn from as there are classes, "
-                f"{len(present)}, got validation_fraction={self.validation_fraction!r} of n_samples={len(codes)}. "
-                "Give more rows, a smaller fraction, or early_stopping=False."
-            )
-        for c in present:
-            of_class = np.flatnonzero(codes == c)
-            n_held_out = min(ceil(self.validation_fraction * len(of_class)), len(of_class) - 1)
-            held_out[generator.permutation(of_class)[: max(n_held_out, 0)]] = True
-        if not held_out.any():
-            raise ValueError(
-                f"{type(self).__name__}: early_stopping must have two rows of some class, one to learn from and one to hold out, "
-                f"got {len(codes)} rows of as many classes. Give more rows, or early_stopping=False."
-            )
-        return np.flatnonzero(~held_out), np.flatnonzero(held_out)
+        return epochs.split_by_class(type(self).__name__, codes, self.validation_fraction, generator)
 
     def _validate(self, rows: Rows, codes: np.ndarray, weights: np.ndarray | None) -> float:
         return float(np.average(model.best_of(self._scores(rows, self._state)) == codes, weights=weights))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,3 +96,24 @@ def with_weights(
         rounds = max(state.count("t") - int(learner.average) + 1, 0)
         state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)
     return state
+
+
+def split_by_class(who: str, codes: np.ndarray, fraction: float, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the rows to learn from, and of those to hold out: a share of each class."""
+    held_out, present = np.zeros(len(codes), bool), np.unique(codes)
+    if len(codes) - ceil(fraction * len(codes)) < len(present) < len(codes):
+        raise ValueError(
+            f"{who}: validation_fraction must leave as many rows to learn from as there are classes, "
+            f"{len(present)}, got validation_fraction={fraction!r} of n_samples={len(codes)}. "
+            "Give more rows, a smaller fraction, or early_stopping=False."
+        )
+    for c in present:
+        of_class = np.flatnonzero(codes == c)
+        n_held_out = min(ceil(fraction * len(of_class)), len(of_class) - 1)
+        held_out[generator.permutation(of_class)[: max(n_held_out, 0)]] = True
+    if not held_out.any():
+        raise ValueError(
+            f"{who}: early_stopping must have two rows of some class, one to learn from and one to hold out, "
+            f"got {len(codes)} rows of as many classes. Give more rows, or early_stopping=False."
+        )
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)

@@ -6,35 +6,33 @@ regressor.py), the kernels (`_core`) change the arrays of a state (`_models`), a
 
 from __future__ import annotations
 
-import warnings
-from math import nan
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from .. import _core
-from .._algorithm import AUTO, NARROW, Units
+from .._algorithm import NARROW
 from .._compiled import model
 from .._input import validate
-from .._input.compat import not_fitted, random_state
+from .._input.compat import random_state
 from .._models.params import Params
-from .._models.state import NO_ORDER
+from .._models.state import NO_ORDER, NO_WEIGHTS
 from .._models.states import STATES
-from . import epochs, saving, threads, youth
+from . import choice as choices
+from . import epochs, youth
 from .choice import Choice, check_memory, check_range, choose
-from .estimator import QUIET, Estimator, exclusive
-from .units import FARTHEST, N_ROWS, Youth, dominant_column, first_row, first_rows, median, non_zeros, units_of_each
+from .estimator import exclusive
+from .fitted import UNKNOWN, Fitted
+from .units import Youth
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from .._algorithm import Algorithm
+    from .._algorithm import Algorithm, Units
     from .._input.rows import Rows
     from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, RandomState
 
-UNKNOWN = Units()
 NO_PREDICTIONS = np.empty(0, np.int32)
-NO_WEIGHTS = np.empty(0)
 
 
 class Batch(NamedTuple):
@@ -72,7 +70,7 @@ def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) 
     return weights
 
 
-class OnlineLearner(saving.Describing, Estimator):
+class OnlineLearner(Fitted):
     """Base of the online learners of all tasks: checked calls, passes over rows, and the fitted attributes.
 
     A task's own class chooses the kernel (`_task`), scores held-out rows (`_validate`), and reads the targets.
@@ -107,7 +105,6 @@ class OnlineLearner(saving.Describing, Estimator):
     _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
     _width = NARROW + 1  # features of X, for covariance="auto"
     _flat = False  # True if coef_ has shape (n_features,): there is always a single vector
-    _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
 
     if TYPE_CHECKING:  # defined by the tasks
 
@@ -125,16 +122,6 @@ class OnlineLearner(saving.Describing, Estimator):
 
         def _progress(self) -> str:
             """Return the error so far as text, for the line of an epoch under `verbose`."""
-
-    @property
-    def _params(self) -> Any:
-        """The parameters of the model's last pass."""
-        return self._state.params
-
-    @property
-    def _units(self) -> Units:
-        """The units of X, unknown before its first row."""
-        return self._state.units if "_state" in self.__dict__ else UNKNOWN
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
@@ -267,7 +254,7 @@ class OnlineLearner(saving.Describing, Estimator):
         batch, classes = self._batch_of_fit(Batch(rows, targets, weights), again)
         if not again:
             self._know_width(rows.n_features)
-            units = self._units_of_fit(rows, batch.row_weights())
+            units = youth.units_of_fit(self, rows, batch.row_weights())
             params = choose(self, units).params
         train, held_out = self._split(batch.targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
         n_classes = 1 if classes is None else len(classes)
@@ -277,7 +264,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
         self._begin(X, rows, state, units, classes)
         self._epochs(batch._replace(order=train), held_out, generator)
-        self._warn_of_rows()
+        youth.warn_of_rows(self)
         return self
 
     def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
@@ -323,20 +310,6 @@ class OnlineLearner(saving.Describing, Estimator):
             self._check_features(X, rows.n_features)
         return rows
 
-    def _units_of_fit(self, rows: Rows, weights: np.ndarray) -> Units:
-        """Return the units of a model that `fit` starts.
-
-        If rows of zeros come first, which change nothing, the units are left for `_learn` to determine.
-        """
-        n_epochs, firsts = float(getattr(self, "max_iter", 1)), non_zeros(rows, first_rows(rows, weights))
-        each = units_of_each(firsts)
-        units = median(each if self._awaits_scale() else each[:1], n_epochs)
-        if firsts.n_rows == N_ROWS:
-            self._dominant = dominant_column(firsts)
-        if not units.scale and (self.shuffle or self.early_stopping) and (at := first_row(rows, weights)) >= 0:
-            units = median(units_of_each(non_zeros(rows, np.array([at]))), n_epochs)
-        return units
-
     def _begin(
         self, X: Matrix, rows: Rows, state: Any, units: Units | None = None, classes: np.ndarray | None = None,
         is_open: bool = False,
@@ -379,7 +352,7 @@ class OnlineLearner(saving.Describing, Estimator):
         if batch.rows.n_rows == 0 or (batch.order is not NO_ORDER and len(batch.order) == 0):
             return
         task, is_open, balanced = self._task(state, batch.class_weights)
-        asked = self._kernel_params(), is_open, balanced
+        asked = self._choice.params, is_open, balanced  # (in the units of X that the model has by now)
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
         state.are_seen = self._are_seen
@@ -387,117 +360,9 @@ class OnlineLearner(saving.Describing, Estimator):
         state.learn(model.TASKS[task], *batch)
 
     def _end_call(self, named: ArrayLike | None = None) -> None:
-        """End a `partial_fit` on the general path. named : see `_enable_fast_path`."""
-        self._enable_fast_path(named)
-        self._warn_of_rows()
-
-    def _warn_of_rows(self) -> None:
-        """Warn once if the first rows are too short or too long, or one column has nearly all of their squared length."""
-        if "_dominant" not in self.__dict__:
-            return
-        column, who, scale = self.__dict__.pop("_dominant"), type(self).__name__, self._units.scale
-        farthest = FARTHEST[self._state.dtype.itemsize]
-        if scale and not 2.0**-farthest < scale < 2.0**farthest:
-            warnings.warn(
-                f"{who}: rows should have lengths between {2.0**-farthest:.0e} and {2.0**farthest:.0e} for "
-                f"{self._state.dtype}, got rows beyond, which are learnt badly or skipped. Divide X by a row's length.",
-                stacklevel=4,
-            )
-        if column is not None:
-            names = self.__dict__.get("feature_names_in_")
-            shown = column if names is None else repr(str(names[column]))
-            warnings.warn(
-                f"{who}: columns should be of like size, got column {shown} with more than nine tenths of the squared length of "
-                f"each of the first {N_ROWS} rows, which hides the others. Standardise the columns before "
-                "(scikit-learn's StandardScaler).", stacklevel=4,
-            )
-
-    def _enable_fast_path(self, named: ArrayLike | None = None) -> None:
-        """Let the model handle small calls that need no check and no step of this class.
-
-        named : the call's `classes` argument, if it named exactly the present classes; or None.
-        """
-        state: Any = self.__dict__.get("_state")
-        if not self._has_fast_path or state is None:
-            return
-        classes, is_known = state.classes, self._units.scale and state.youth is None and len(state.asked) > 0
-        ready = is_known and state.asked[0] is self._choice.params and getattr(self, "class_weight", None) is None
-        if classes is not None:
-            ready = ready and 1 < len(classes) == len(state.counts)
-        if not ready:
-            state.disable_fast_path()
-            return
-        same = {name: self.__dict__.get(name) for name in (*self._parameter_names(), "feature_names_in_")}
-        task = model.TASKS[self._task(state, NO_WEIGHTS)[0]]
-        state.enable_fast_path(same, self._own_lock(), task, same["feature_names_in_"], classes, named)
-
-    # --- predicting ----------------------------------------------------------------------------------------------------------
-
-    def _fitted_state(self) -> Any:
-        if "_state" not in self.__dict__:
-            raise not_fitted(type(self).__name__)
-        return self._state
-
-    def _state_for(self, rows: validate.Rows) -> Any:
-        """Return the model to read rows with; raise if `fit` in another thread has replaced it by one of another shape."""
-        state = self._state
-        if (rows.n_features, rows.data.dtype) != (state.n_features, state.dtype):
-            raise RuntimeError(
-                f"{type(self).__name__}: the model must stay of one shape and dtype while rows are read, got another of "
-                f"{state.n_features} features of {state.dtype}, fitted in another thread. Read the rows again."
-            )
-        return state
-
-    def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
-        """Return the scores of X, (rows, vectors), by the fast path for small calls where that applies, and the model.
-
-        Callers take everything else from the same model: the estimator may have another by then, with other classes.
-        """
-        state = self._fitted_state()
-        if self._has_fast_path:
-            found = state.try_decision(X, self.__dict__.get("feature_names_in_"))
-            if found is not None:
-                return found, state
-        with QUIET():
-            rows = self._read_rows(X, False)
-            state = self._state_for(rows)
-            return self._scores(rows, state), state
-
-    def _scores(self, rows: validate.Rows, state: Any) -> np.ndarray:
-        scores = np.empty((rows.n_rows, state.n_columns))
-        threads.read_rows(type(self).__name__, state.decision, rows, scores, self.n_jobs)
-        return scores
-
-    # --- fitted attributes ---------------------------------------------------------------------------------------------------
-
-    @property
-    def t_(self) -> int:
-        """Rounds: rows of weight > 0 consumed since the model began."""
-        return self._fitted_state().count("t")
-
-    def _in_units(self, name: str) -> float:
-        """Return the model's number for a parameter whose default is in units of X."""
-        self._fitted_state()
-        choice = choose(self, self._units)
-        if choice.values[name] not in choice.algorithm.units.get(name, AUTO):
-            return float(choice.values[name])
-        return float(choice.algorithm.in_units(choice.values, self._units)[name]) if self._units.scale else nan
-
-    @property
-    def scale_(self) -> float:
-        """Unit of the defaults: the power of two nearest to the median length of the first 16 rows of weight > 0, without rows of
-        zeros. NaN before the first."""
-        return self._fitted_state().units.scale or nan
-
-    @property
-    def n_updates_(self) -> int:
-        """Rounds that changed the model."""
-        return self._fitted_state().count("updates")
-
-    @property
-    def n_skipped_(self) -> int:
-        """Rounds skipped because the update would overflow the dtype."""
-        return self._fitted_state().count("skipped")
+        """End a `partial_fit` on the general path. named : see `enable_fast_path`."""
+        choices.enable_fast_path(self, named)
+        youth.warn_of_rows(self)
 
 
 # --- for the command line, evaluation and bounds, besides public attributes ----------------------------------------------------

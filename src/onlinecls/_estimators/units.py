@@ -5,6 +5,7 @@ A model is young until it has these rows. It keeps them, and learns them again w
 
 from __future__ import annotations
 
+from bisect import insort
 from math import frexp, fsum, ldexp
 from typing import Any, NamedTuple
 
@@ -83,20 +84,21 @@ class Youth(NamedTuple):
     """The first rows of a model, while they may change its units.
 
     rows : their non-zeros, with columns of int64. targets : labels, or numbers. weights : of the rows, all > 0. each : the units
-    of each row. They are never changed, so that copies of a model can share them. is_due : True if the model has yet to learn
-    them in their units.
+    of each row. after : those of the rows so far, after each row. They are never changed, so that copies of a model can share
+    them. is_due : True if the model has yet to learn them in their units.
     """
 
     rows: Rows
     targets: np.ndarray
     weights: np.ndarray
     each: list[Units]
+    after: list[Units]
     is_due: bool = False
 
     @classmethod
     def begin(cls, rows: Rows) -> Youth:
         """Return the youth of a model before its first row; its rows will be stored like these."""
-        return cls(non_zeros(rows, np.arange(0)), np.empty(0), np.empty(0), [])
+        return cls(non_zeros(rows, np.arange(0)), np.empty(0), np.empty(0), [], [])
 
     def with_rows(self, rows: Rows, numbers: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Youth:
         """Return the youth with the rows of these numbers added, and an array of their targets, which may be empty."""
@@ -105,13 +107,14 @@ class Youth(NamedTuple):
         data, indices = np.concatenate([old.data, new.data]), np.concatenate([old.indices, new.indices])
         targets = np.concatenate([self.targets, targets]) if old.n_rows else targets.copy()
         joined = Rows(data, indices, indptr, old.n_rows + new.n_rows, old.n_features)
-        return Youth(joined, targets, np.append(self.weights, weights), self.each + units_of_each(new))
+        each = self.each + units_of_each(new)
+        return Youth(joined, targets, np.append(self.weights, weights), each, medians(each))
 
     def first(self, n: int, is_due: bool) -> Youth:
         """Return the youth of the first n rows."""
         rows, end = self.rows, int(self.rows.indptr[n])
         rows = Rows(rows.data[:end], rows.indices[:end], rows.indptr[: n + 1], n, rows.n_features)
-        return Youth(rows, self.targets[:n], self.weights[:n], self.each[:n], is_due)
+        return Youth(rows, self.targets[:n], self.weights[:n], self.each[:n], self.after[:n], is_due)
 
     def arrays(self, classes: np.ndarray | None) -> dict[str, np.ndarray]:
         """Return arrays for a file; labels are places among the classes."""
@@ -133,44 +136,52 @@ class Youth(NamedTuple):
         require(bool(np.isfinite(weights).all() and (weights > 0.0).all()), "weights > 0 of the first rows", weights.tolist())
         require(bool(np.isfinite(targets).all()) and len(targets) in (0, n), "targets of the first rows", targets.tolist())
         rows = Rows(data, indices, indptr, n, state.n_features)
+        each = units_of_each(rows)
         if classes is None:
-            return cls(rows, targets, weights, units_of_each(rows), True)
+            return cls(rows, targets, weights, each, medians(each), True)
         require(bool(np.isin(targets, np.arange(len(classes))).all()) and len(targets) == n, "classes of rows", targets.tolist())
         counts = np.bincount(targets.astype(np.int64), minlength=len(classes))
         require(counts.tolist() == state.counts.tolist(), f"rows of each class {state.counts.tolist()}", counts.tolist())
-        return cls(rows, classes[targets.astype(np.int64)], weights, units_of_each(rows), True)
+        return cls(rows, classes[targets.astype(np.int64)], weights, each, medians(each), True)
 
     @property
     def is_over(self) -> bool:
         """True once there are enough rows."""
         return self.rows.n_rows >= N_ROWS
 
-    def units(self, epochs: float, n: int | None = None) -> Units:
-        """Return the units of these rows, or of the first n of them."""
-        return median(self.each[:n], epochs)
-
     def end_of_units(self, start: int, units: Units) -> int:
         """Return the number of rows up to the one that changes these units, inclusive.
 
         While the units are unknown, count the rows of zeros before the first other row.
         """
+        n = self.rows.n_rows
         if not units.scale:
             if not self.each[start].scale:
-                return next((i for i in range(start, self.rows.n_rows) if self.each[i].scale), self.rows.n_rows)
-            units = self.units(units.epochs, 1)
-        return next((n for n in range(start + 1, self.rows.n_rows) if self.units(units.epochs, n) != units), self.rows.n_rows)
+                return next((i for i in range(start, n) if self.each[i].scale), n)
+            units = self.after[0]
+        return next((i + 1 for i in range(start, n) if self.after[i] != units), n)
 
 
-def median(each: list[Units], epochs: float) -> Units:
-    """Return the (lower) medians of the rows' units, over those that are not zeros.
+def medians(each: list[Units], epochs: float = 1.0) -> list[Units]:
+    """Return, after each row, the (lower) medians of the units of the rows so far that are not zeros.
 
     (The power of two nearest to the median is the median of the nearest powers.)
     """
-    found = [units for units in each if units.scale]
-    if not found:
-        return Units(epochs=epochs)
-    middle = (len(found) - 1) // 2
-    return Units(sorted([units.scale for units in found])[middle], sorted([units.constant for units in found])[middle], epochs)
+    scales: list[float] = []
+    constants: list[float] = []
+    found = []
+    for units in each:
+        if units.scale:
+            insort(scales, units.scale)
+            insort(constants, units.constant)
+        middle = (len(scales) - 1) // 2
+        found.append(Units(scales[middle], constants[middle], epochs) if scales else Units(epochs=epochs))
+    return found
+
+
+def median(each: list[Units], epochs: float) -> Units:
+    """Return the (lower) medians of the rows' units, over those that are not zeros."""
+    return medians(each, epochs)[-1] if each else Units(epochs=epochs)
 
 
 def dominant_column(rows: Rows) -> int | None:

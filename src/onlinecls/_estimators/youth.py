@@ -5,12 +5,13 @@ The units, and the rows as a young model keeps them, are in units.py.
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .choice import choose
-from .units import N_ROWS, dominant_column, first_row, first_rows, median, non_zeros, units_of_each
+from .units import FARTHEST, N_ROWS, dominant_column, first_row, first_rows, median, non_zeros, units_of_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,13 +58,13 @@ def learn_young(
     weights = weights[numbers] if len(weights) else np.ones(len(numbers))
     youth = learner._state.youth.with_rows(batch.rows, numbers, targets, weights)
     while n < youth.rows.n_rows:
-        before, epochs = learner.t_, learner._units.epochs
+        before = learner.t_
         stop, have_waited = youth.end_of_units(n, learner._units), False
         if not learner._units.scale:  # no row has changed the model yet: the constant feature of rows of zeros was unknown
-            units = youth.units(epochs, n + 1)
+            units = youth.after[n]
             have_waited = n > 0 and units != learner._units
             set_units(learner, units)
-        is_due = have_waited or youth.units(epochs, stop) != learner._units
+        is_due = have_waited or youth.after[stop - 1] != learner._units
         try:
             learn(n - begin, stop - begin)
             learner._fitted_state()  # (a call of Python: a pending interrupt is raised here, not below)
@@ -79,7 +80,7 @@ def relearn(learner: Any) -> None:
     """If the units of the first rows have changed, learn the model again from these rows, starting with the new units."""
     youth = learner._state.youth
     if youth is not None and youth.is_due:
-        units = youth.units(learner._units.epochs)
+        units = youth.after[-1]
         if units != learner._units and choose(learner, learner._units).params == choose(learner, units).params:
             learner._state.units = units
         else:
@@ -112,3 +113,40 @@ def set_units(learner: Any, units: Units) -> None:
         learner._state = learner._state.writable()
         learner._state.set_scale(found)
     learner._state.units = units
+
+
+def units_of_fit(learner: Any, rows: Rows, weights: np.ndarray) -> Units:
+    """Return the units of a model that `fit` starts.
+
+    If rows of zeros come first, which change nothing, the units are left for `_learn` to determine.
+    """
+    n_epochs, firsts = float(getattr(learner, "max_iter", 1)), non_zeros(rows, first_rows(rows, weights))
+    each = units_of_each(firsts)
+    units = median(each if learner._awaits_scale() else each[:1], n_epochs)
+    if firsts.n_rows == N_ROWS:
+        learner._dominant = dominant_column(firsts)
+    if not units.scale and (learner.shuffle or learner.early_stopping) and (at := first_row(rows, weights)) >= 0:
+        units = median(units_of_each(non_zeros(rows, np.array([at]))), n_epochs)
+    return units
+
+
+def warn_of_rows(learner: Any) -> None:
+    """Warn once if the first rows are too short or too long, or one column has nearly all of their squared length."""
+    if "_dominant" not in learner.__dict__:
+        return
+    column, who, scale = learner.__dict__.pop("_dominant"), type(learner).__name__, learner._units.scale
+    farthest = FARTHEST[learner._state.dtype.itemsize]
+    if scale and not 2.0**-farthest < scale < 2.0**farthest:
+        warnings.warn(
+            f"{who}: rows should have lengths between {2.0**-farthest:.0e} and {2.0**farthest:.0e} for "
+            f"{learner._state.dtype}, got rows beyond, which are learnt badly or skipped. Divide X by a row's length.",
+            stacklevel=4,
+        )
+    if column is not None:
+        names = learner.__dict__.get("feature_names_in_")
+        shown = column if names is None else repr(str(names[column]))
+        warnings.warn(
+            f"{who}: columns should be of like size, got column {shown} with more than nine tenths of the squared length of "
+            f"each of the first {N_ROWS} rows, which hides the others. Standardise the columns before "
+            "(scikit-learn's StandardScaler).", stacklevel=4,
+        )

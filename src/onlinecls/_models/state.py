@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 NO_ORDER = np.empty(0, np.int64)
+NO_WEIGHTS = np.empty(0)
 UNDERFLOW = 1e-150  # squares of smaller numbers, and sums of these, are not exact to a rounding
 _OF_VECTORS = frozenset(("vectors", "calibrated"))  # names of axes with an entry for each vector
 _MUCH = 1 << 28  # bytes of a model for which it matters how much memory is free
