@@ -157,7 +157,7 @@ def test_the_fast_path_is_enabled_before_another_call_may_learn(learner, monkeyp
     """A call that begins between the end of one and the enabling of the fast path would enable it for another state."""
     refused, enable = [], type(learner)._end_call
 
-    def enable_and_learn(self, named):
+    def enable_and_learn(self, named=None):
         enable(self, named)
         with pytest.raises(RuntimeError, match="one call at a time may learn"):
             self.partial_fit(np.ones((1, 3)).view(Dense), [1])

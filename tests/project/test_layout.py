@@ -23,7 +23,7 @@ PARTS = {
     "_models/*": (1640, "what learning changes: how a model's numbers start, grow, are checked, merged and saved"),
     "_algorithm.py": (340, "what a row of the table of algorithms says"),
     "_registry.py": (230, "the table of algorithms"),
-    "_estimators/*": (4340, "classifiers, regressors and one-class learners with scikit-learn's interface"),
+    "_estimators/*": (4370, "classifiers, regressors and one-class learners with scikit-learn's interface"),
     "_wings/shared/*": (1280, "compiled code that several wings share"),
     "_wings/p_norm/*": (660, "the p-norm Perceptrons"),
     "_wings/multiplicative/*": (640, "the multiplicative learners"),
@@ -192,6 +192,45 @@ def test_a_wing_is_one_folder_and_one_line():
     core = {path for path, _ in named if any(fnmatchcase(path, part) for part in CORE)}
     assert core == set()
     assert set(WINGS) | {"shared"} == {path.name for path in (ROOT / "_wings").iterdir() if (path / "__init__.py").is_file()}
+
+
+def classes_of_learners():
+    """{name: (its wing or file of tasks, its bases, its methods, its lines)} of the classes of estimators."""
+    found = {}
+    for path in (*ROOT.glob("_estimators/*.py"), *ROOT.glob("_wings/*/estimators.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                bases = [base.id for base in node.bases if isinstance(base, ast.Name)]
+                methods = {each.name for each in node.body if isinstance(each, ast.FunctionDef)}
+                said = [each.body[0] for each in ast.walk(node) if isinstance(each, (ast.ClassDef, ast.FunctionDef))
+                        if ast.get_docstring(each)]
+                whole, text = ([each.end_lineno - each.lineno + 1 for each in part] for part in ([node], said))
+                place = path.parent.name if path.parent.name != "_estimators" else path.stem
+                found[node.name] = place, bases, methods, sum(whole) - sum(text)
+    return found
+
+
+def test_a_hook_of_learners_is_overridden_in_two_families_at_most():
+    """What more of them decide is data: a record of parameters, a row of the registry, a declaration of a state."""
+    classes = classes_of_learners()
+
+    def ancestors(name):
+        for base in classes[name][1] if name in classes else ():
+            yield base
+            yield from ancestors(base)
+
+    families = {}
+    for name, (place, _, methods, _) in classes.items():
+        above = set().union(*(classes[base][2] for base in ancestors(name) if base in classes))
+        for method in methods & above:
+            if is_private(method):
+                families.setdefault(method, set()).add(place)
+    assert {method: sorted(places) for method, places in families.items() if len(places) > 2} == {}
+
+
+def test_no_class_of_learners_is_long():
+    """(Docstrings, which say what users must know, are not counted.)"""
+    assert {name: lines for name, (*_, lines) in classes_of_learners().items() if lines > 300} == {}
 
 
 def test_every_part_has_files():

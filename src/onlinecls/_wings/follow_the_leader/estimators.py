@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..._input.rows import Rows
-    from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Generator
+    from ..._input.types import ClassWeight, FloatOrAuto, FloatType
 
 _LEARN = {4: forel.learn["float"], 8: forel.learn["double"]}
 _DECISION = {4: forel.decision["float"], 8: forel.decision["double"]}
@@ -92,7 +92,8 @@ class FoReLClassifier(OnlineClassifier):
     """
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
-        random_state, early_stopping, shuffle = None, False, False  # (not parameters)
+        random_state, early_stopping, shuffle = None, False, False  # (not parameters, like the next ones)
+        max_iter, tol = 1, None
     _record = LeaderParams
     _has_fast_path = False
     _fields = {
@@ -136,10 +137,8 @@ class FoReLClassifier(OnlineClassifier):
             if len(predictions):
                 predictions[live] = predicted[old:]
 
-    def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
-        self._learn(batch)
-        if self.verbose:
-            print(f"-- t={self.t_} {self._progress()} updates={self.n_updates_} gap={self.gap_:.3g}")
+    def _progress(self) -> str:
+        return f"{super()._progress()} gap={self.gap_:.3g}"
 
     def _scores(self, rows: Rows, state: ForelState) -> np.ndarray:
         scores = np.empty((rows.n_rows, state.n_columns))
