@@ -211,7 +211,7 @@ def classes_of_learners():
 
 
 def test_a_hook_of_learners_is_overridden_in_two_families_at_most():
-    """What more of them decide is data: a record of parameters, a row of the registry, a declaration of a state."""
+    """If more families decide something, data say it: a record of parameters, a row of the registry, a declaration of a state."""
     classes = classes_of_learners()
 
     def ancestors(name):

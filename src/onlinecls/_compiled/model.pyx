@@ -269,8 +269,8 @@ cdef class Model:
     def enable_fast_path(self, dict same, Lock lock, Task task, feature_names, classes, named):
         """Enable the fast path while these attributes of the estimator, its parameters among them, stay the same objects.
 
-        lock : around the model. feature_names : of the estimator, or None. classes : the labels. named : a `classes` argument that
-        has just been found to equal them; or None.
+        lock : around the model. feature_names : of the estimator, or None. classes : the labels. named : a `classes` argument
+        that has just been found to equal them; or None.
         """
         cdef Call call = Call()
         call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class CommitteeParams(NamedTuple):
-    """What a pass of a committee needs: its own numbers, and the parameters of each member's pass.
+    """The parameters of a committee: its own numbers, and those of each member's pass.
 
     team : new learners like the members. names : of these. members : their parameters. kinds : the classes of their models.
     """
@@ -41,7 +41,7 @@ class CommitteeParams(NamedTuple):
 
     @property
     def kept(self) -> tuple[Any, ...]:
-        """What the members' models cannot change."""
+        """Parameters that the members' models cannot change."""
         each = zip(self.kinds, self.members, strict=True)
         return tuple(tuple(getattr(own, name) for name in kind.KEPT) for kind, own in each)
 

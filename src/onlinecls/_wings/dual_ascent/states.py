@@ -64,7 +64,7 @@ class AscentParams(NamedTuple):
 
     @property
     def simplex(self) -> tuple[float, bool] | None:
-        """What the powers of entropic weights depend on."""
+        """The parameters on which the powers of entropic weights depend; None for others."""
         return (self.sigma, self.bias > 0.0) if self.entropic else None
 
     @property

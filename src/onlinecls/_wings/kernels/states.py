@@ -85,7 +85,7 @@ class Kind(NamedTuple):
 
 
 class KernelParams(NamedTuple):
-    """What a pass of a kernel learner needs; its rules read no other fields of `Params`."""
+    """The parameters of a kernel learner, whose rules read no other fields of `Params`."""
 
     rule: int
     trigger: int
