@@ -43,7 +43,7 @@ files, saving, validation = _saving, saved_estimators, validate
 #: Modules with examples in their docstrings.
 DOCTESTED = [
     "", "._wings.baselines.estimators", "._wings.dual_ascent.estimators", "._wings.follow_the_leader.estimators",
-    "._estimators.first_order", "._estimators.merging", "._wings.multiplicative.estimators", "._estimators.one_class",
+    "._estimators.first_order", "._estimators.merging", "._wings.multiplicative.estimators", "._wings.one_class.estimators",
     "._wings.online_to_batch.estimators", "._estimators.second_order", ".measures._comparison", ".measures._counts",
     ".measures._drift", "._evaluation._compare", "._evaluation._progressive", "._wings.committee.estimators",
     "._wings.kernels.estimators", "._estimators.saving",

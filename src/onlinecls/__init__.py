@@ -25,12 +25,10 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from . import streams as streams
     from . import tables as tables
     from . import text as text
-    from ._estimators.adagrad import AdaGradClassifier as AdaGradClassifier
     from ._estimators.first_order import PassiveAggressiveClassifier as PassiveAggressiveClassifier
     from ._estimators.first_order import PassiveAggressiveRegressor as PassiveAggressiveRegressor
     from ._estimators.first_order import Perceptron as Perceptron
     from ._estimators.merging import merge as merge
-    from ._estimators.one_class import PassiveAggressiveOneClass as PassiveAggressiveOneClass
     from ._estimators.saving import load as load
     from ._estimators.second_order import AROWClassifier as AROWClassifier
     from ._estimators.second_order import AROWRegressor as AROWRegressor
@@ -42,6 +40,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._evaluation import progressive_validation as progressive_validation
     from ._pipeline import StreamPipeline as StreamPipeline
     from ._pipeline import make_stream_pipeline as make_stream_pipeline
+    from ._wings.adagrad.estimators import AdaGradClassifier as AdaGradClassifier
     from ._wings.baselines.estimators import HedgeClassifier as HedgeClassifier
     from ._wings.baselines.estimators import OGDClassifier as OGDClassifier
     from ._wings.baselines.estimators import OGDRegressor as OGDRegressor
@@ -62,6 +61,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._wings.multiplicative.estimators import (
         MultiplicativePassiveAggressiveRegressor as MultiplicativePassiveAggressiveRegressor,
     )
+    from ._wings.one_class.estimators import PassiveAggressiveOneClass as PassiveAggressiveOneClass
     from ._wings.online_to_batch.estimators import OnlineToBatch as OnlineToBatch
     from ._wings.p_norm.estimators import PNormPerceptron as PNormPerceptron
 

@@ -177,6 +177,11 @@ NO_SUM = Conflict(("average",), "False", lambda v: bool(v["average"]), (
     "the scale of all weights changes with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has "
     "other ways to one model."
 ))
+_ONLY_LAST = "only the last weights have no larger loss, on all rows. Leave one of the two out."
+CYCLES = tuple(
+    Conflict((name,), "False with loss_tol", lambda v, name=name: bool(v["loss_tol"] is not None and v.get(name)), _ONLY_LAST)
+    for name in ("average", "early_stopping")
+)
 NONE = Options((None,))
 AUTO = Options(("auto",))
 POSITIVE = Real(0.0)

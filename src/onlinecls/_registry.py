@@ -15,18 +15,16 @@ from types import MappingProxyType
 from ._algorithm import (
     AGGRESSIVENESS,
     AUTO,
-    BALL,
     COMMON,
+    CYCLES,
     EPSILON,
     EVIDENCE,
     NONE,
-    NOT_NEGATIVE,
     POSITIVE,
     ROW_MARGIN,
     STEP,
     TABLE,
     Algorithm,
-    Conflict,
     Default,
     Either,
     Options,
@@ -35,25 +33,17 @@ from ._algorithm import (
 )
 
 #: The families beside the core: folders of `_wings`. Without its line here, and its folder, a family is gone.
-WINGS = ("p_norm", "multiplicative", "dual_ascent", "baselines", "follow_the_leader", "kernels", "online_to_batch", "committee")
-
-NO_THRESHOLD = Conflict(("average", "l1"), "False with l1 > 0", lambda v: bool(v["average"] and v["l1"] > 0.0), (
-    "the weights then change on every row, so that their average has no O(nnz) form."
-))
-_ONLY_LAST = "only the last weights have no larger loss, on all rows. Leave one of the two out."
-CYCLES = tuple(
-    Conflict((name,), "False with loss_tol", lambda v, name=name: bool(v["loss_tol"] is not None and v.get(name)), _ONLY_LAST)
-    for name in ("average", "early_stopping")
+WINGS = (
+    "one_class", "adagrad", "p_norm", "multiplicative", "dual_ascent", "baselines", "follow_the_leader", "kernels",
+    "online_to_batch", "committee",
 )
+
 R = Either((AUTO, POSITIVE), hint="r is the noise variance of one row: 0.01 to 10 times the squared length of a row.")
 FORGETTING = Real(0.0, 0.1, True, True, hint="Each row lets the variances grow by 1/(1 - forgetting).")
 ONE_R = Either((NONE, POSITIVE), hint=R.hint)
 VARIANCE = Either((AUTO, POSITIVE), hint="It is the variance of each weight before the first row.")
 CAP = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain CW.")
 CONFIDENCE = Real(0.5, 1.0, hint="eta is the required probability of a correct prediction; 0.5 would require nothing.")
-NO_L1 = Real(0.0, 0.0, True, True, "With matrix='full' l1 > 0 has no closed form: use matrix='diagonal'.")
-DELTA = Either((AUTO, POSITIVE), hint="It keeps the first steps finite.")
-ADAGRAD = {"eta0": Default(0.5, -1), "delta": Default(1e-6, 1)}
 PRIOR = {"initial_variance": Default(1.0, -2)}
 CONFIDENT = {"initial_variance": Default(3.0, -2)}
 
@@ -118,28 +108,10 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING}, units=CONFIDENT,
               selects={"variant": "SCW-II"}, trigger="stdev", trials=({"C": 0.6, "eta": 0.8, "initial_variance": 2.0},),
               merge="posterior", title="Soft confidence-weighted (SCW-II)", paper="SCW (ICML 2012), proposition 2"),
-    Algorithm("adagrad_md", "adagrad", "mirror", "AdaGradClassifier",
-              {"eta0": STEP, "delta": DELTA, "l1": Real(0.0, 0.0, True, True, "Use update='dual_averaging' for l1 > 0.")},
-              selects={"update": "mirror_descent", "matrix": "diagonal"}, units=ADAGRAD, trials=({"eta0": 0.4, "delta": 0.3},),
-              merge="mean, squares add", title="AdaGrad (mirror descent)", paper="NAROW's baseline [9]"),
-    Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NOT_NEGATIVE},
-              selects={"update": "dual_averaging", "matrix": "diagonal"}, units=ADAGRAD,
-              trials=({"eta0": 0.4, "delta": 0.3, "l1": 0.004}, {"eta0": 0.4, "delta": 0.3, "l1": 0.0}), merge="sum",
-              conflicts=(NO_THRESHOLD,), title="AdaGrad (dual averaging, L1)", paper="NAROW's baseline [9]"),
-    Algorithm("full_adagrad_md", "adagrad", "matrix_mirror", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NO_L1},
-              selects={"update": "mirror_descent", "matrix": "full"}, units=ADAGRAD, trials=({"eta0": 0.4, "delta": 0.3},),
-              merge="mean, squares add", title="AdaGrad with the full matrix (mirror descent)", paper="NAROW's baseline [9]"),
-    Algorithm("full_adagrad_da", "adagrad", "matrix_dual", "AdaGradClassifier", {"eta0": STEP, "delta": DELTA, "l1": NO_L1},
-              selects={"update": "dual_averaging", "matrix": "full"}, units=ADAGRAD, trials=({"eta0": 0.4, "delta": 0.3},),
-              merge="sum", title="AdaGrad with the full matrix (dual averaging)", paper="NAROW's baseline [9]"),
     Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
               selects={"loss": "epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               trials=({"C": 0.2, "epsilon": 0.3}, {"C": math.inf, "epsilon": 0.0}), theorems=("passive_aggressive", "distance"),
               conflicts=CYCLES, title="PA-I regression (PA with C=inf)", paper="PA, sections 2 and 3; ICML 2008 tutorial, III"),
-    Algorithm("pa_one_class", "pa1", "centre", "PassiveAggressiveOneClass", {"epsilon": BALL}, margin=0.0, kernel={"C": math.inf},
-              tasks=("one_class",), units={"epsilon": Default(1.0, 1)},
-              trials=({"epsilon": 1.5}, {"epsilon": 0.4}, {"epsilon": 0.0}), theorems=("one_class",),
-              conflicts=CYCLES, title="PA one-class (uniclass)", paper="PA, sections 2 and 3 (uniclass)"),
     Algorithm("pa2_regression", "pa2", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
               selects={"loss": "squared_epsilon_insensitive"}, margin=0.0, tasks=("regression",),
               trials=({"C": 0.3, "epsilon": 0.2}, {"C": math.inf, "epsilon": 0.5}), theorems=("passive_aggressive", "distance"),
@@ -164,7 +136,7 @@ COMPOSED = {"StreamPipeline": "_pipeline"}
 
 #: The modules with the estimators, in the order in which they are searched.
 MODULES = (
-    *(f"_estimators.{name}" for name in ("second_order", "first_order", "adagrad", "one_class")),
+    *(f"_estimators.{name}" for name in ("second_order", "first_order")),
     *(f"_wings.{wing}.estimators" for wing in WINGS),
 )
 

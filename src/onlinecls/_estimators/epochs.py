@@ -41,8 +41,9 @@ def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) 
     """Learn the rows of the batch's order, or all of them, in epochs."""
     rows, weights, train = batch.rows, batch.weights, batch.order
     best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
+    n_epochs, tol = getattr(learner, "max_iter", 1), getattr(learner, "tol", None)  # (FoReL has neither)
     validation = rows.take(held_out) if len(held_out) else None
-    for epoch in range(1, learner.max_iter + 1):
+    for epoch in range(1, n_epochs + 1):
         order = train
         if learner.shuffle:
             order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
@@ -59,8 +60,8 @@ def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) 
         if learner.verbose:
             shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
             print(f"-- Epoch {epoch}: t={learner.t_} {learner._progress()} updates={learner.n_updates_} {shown}")
-        if learner.tol is not None:
-            idle = idle + 1 if loss > best - learner.tol else 0
+        if tol is not None:
+            idle = idle + 1 if loss > best - tol else 0
             best = min(best, loss)
             if idle >= learner.n_iter_no_change:
                 break

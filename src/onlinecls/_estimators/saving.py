@@ -30,8 +30,8 @@ from .sparse_arrays import to_dense, to_sparse
 from .units import FARTHEST, YOUTH, Youth
 
 if TYPE_CHECKING:
+    from .._wings.one_class.estimators import OnlineOneClass
     from .classifier import OnlineClassifier
-    from .one_class import OnlineOneClass
     from .regressor import OnlineRegressor
 
     Learner: TypeAlias = OnlineClassifier | OnlineRegressor | OnlineOneClass

@@ -149,6 +149,11 @@ class Youth(NamedTuple):
         """True once there are enough rows."""
         return self.rows.n_rows >= N_ROWS
 
+    @property
+    def units(self) -> Units:
+        """The units of these rows."""
+        return self.after[-1] if self.after else Units()
+
     def end_of_units(self, start: int, units: Units) -> int:
         """Return the number of rows up to the one that changes these units, inclusive.
 

@@ -26,8 +26,9 @@ class WithWeights(OnlineLearner):
     def coef_(self) -> NDArray[np.floating]:
         """Weights, one row a class (regressors: 1-D): a read-only view of the model where possible. Copy it to keep it."""
         state = self._fitted_state()
-        if state.sparse_coef is not None:
-            return state.sparse_coef
+        sparse = state.sparse_coef  # (once: another thread that learns sets it to None)
+        if sparse is not None:
+            return sparse
         coef = state.weights_of(state.params, slice(0, state.n_features))
         return coef[0] if self._flat else coef
 
@@ -44,8 +45,9 @@ class WithWeights(OnlineLearner):
         """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
         from scipy.sparse import csr_matrix
 
-        coef = csr_matrix(self.coef_)
-        self._state.sparse_coef = coef
+        with self._own_lock().copying():  # (no row is learnt between the two lines)
+            state = self._fitted_state()
+            state.sparse_coef = csr_matrix(self.coef_)
         return self
 
     @exclusive

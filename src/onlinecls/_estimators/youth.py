@@ -80,7 +80,7 @@ def relearn(learner: Any) -> None:
     """If the units of the first rows have changed, learn the model again from these rows, starting with the new units."""
     youth = learner._state.youth
     if youth is not None and youth.is_due:
-        units = youth.after[-1]
+        units = youth.units
         if units != learner._units and choose(learner, learner._units).params == choose(learner, units).params:
             learner._state.units = units
         else:

@@ -246,7 +246,8 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     def coef_(self) -> NDArray[np.floating]:
         """The experts' weights of the next round."""
         state = self._fitted_state()
-        return state.expert_weights()[None] if state.sparse_coef is None else state.sparse_coef
+        sparse = state.sparse_coef
+        return state.expert_weights()[None] if sparse is None else sparse
 
     @property
     def intercept_(self) -> NDArray[np.floating]:

@@ -92,8 +92,7 @@ class FoReLClassifier(OnlineClassifier):
     """
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
-        random_state, early_stopping, shuffle = None, False, False  # (not parameters, like the next ones)
-        max_iter, tol = 1, None
+        random_state, early_stopping, shuffle = None, False, False  # (not parameters)
     _record = LeaderParams
     _has_fast_path = False
     _fields = {

@@ -14,10 +14,10 @@ from ..._compiled.model import TASKS
 from ..._estimators.classifier import OnlineClassifier
 from ..._estimators.estimator import quiet
 from ..._estimators.learner import Batch, OnlineLearner
-from ..._estimators.one_class import OnlineOneClass
 from ..._estimators.parameters import EpochParameters
 from ..._estimators.regressor import OnlineRegressor
 from ..._saving import packed, require, unpacked
+from ..one_class.estimators import OnlineOneClass
 from .algorithms import CONSTANT
 from .states import NO_NUMBERS, KernelParams, Kind, SupportState, matrix_of, scale_gamma
 

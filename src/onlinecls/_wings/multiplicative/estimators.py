@@ -9,9 +9,9 @@ import numpy as np
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.learner import OnlineLearner
-from ..._estimators.one_class import OnlineOneClass
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
+from ..one_class.estimators import OnlineOneClass
 from . import states as states  # (its models)
 
 if TYPE_CHECKING:

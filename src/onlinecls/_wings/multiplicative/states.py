@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..._models.arrays import Move, Slot, absent, read_only
-from ..._models.groups import WithGroups
 from ..._models.params import Params
 from ..._models.state import State
 from ..shared import simplex
+from ..shared.groups import WithGroups
 from . import multiplicative
 
 

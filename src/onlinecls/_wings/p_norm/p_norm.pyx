@@ -24,7 +24,7 @@ import numpy as np
 
 from ..._compiled.model cimport Model
 from ..._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rule, margin_suffices
-from ..._compiled.norm cimport Normaliser, Sum, add, add_all, close_sum, is_known, open_sum
+from ..shared.norm cimport Normaliser, Sum, add, add_all, close_sum, is_known, open_sum
 from ..shared.powers cimport pow_all, pow_of_parts, with_sign
 from ..._compiled.rounds cimport (
     DECISION, OVR, Batch, Example, PassContext, Round, after_step, before_step, check_signals, count_loss, example, next_round,

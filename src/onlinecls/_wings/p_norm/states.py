@@ -7,9 +7,9 @@ from math import log
 import numpy as np
 
 from ..._models.arrays import Slot, read_only
-from ..._models.groups import WithGroups
 from ..._models.params import Params
 from ..._models.state import Shard
+from ..shared.groups import WithGroups
 from . import p_norm
 
 

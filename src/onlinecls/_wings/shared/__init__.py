@@ -1,1 +1,1 @@
-"""Compiled code that several wings share: powers, simplexes, and searches along a line."""
+"""Code that several wings share: powers, norms, simplexes, searches along a line, and models whose weights share numbers."""

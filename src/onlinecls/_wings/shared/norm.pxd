@@ -5,7 +5,7 @@ where the bound grows too large for what is left of the sum, the terms are summe
 """
 from libc.math cimport fabs
 
-cdef extern from "_compiled/norm.h":
+cdef extern from "_wings/shared/norm.h":
     double coarse "onlinecls_coarse" (double x) noexcept nogil
 
 

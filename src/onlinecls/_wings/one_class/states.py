@@ -6,11 +6,11 @@ from math import fsum
 
 import numpy as np
 
-from .._compiled import centre
-from .arrays import read_only
-from .groups import WithGroups
-from .params import Params
-from .state import UNDERFLOW, Shard
+from ..._models.arrays import read_only
+from ..._models.params import Params
+from ..._models.state import UNDERFLOW, Shard
+from ..shared.groups import WithGroups
+from . import centre
 
 
 class CentreState(WithGroups, centre.CentreModel):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Literal
 
-from .._models.adagrad import MOST_FEATURES
-from .classifier import LinearClassifier
-from .parameters import estimator
+from ..._estimators.classifier import LinearClassifier
+from ..._estimators.parameters import estimator
+from .states import MOST_FEATURES
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from .._input.types import FloatOrAuto
-    from .._models.params import Params
+    from ..._input.types import FloatOrAuto
+    from ..._models.params import Params
 
 
 @estimator

@@ -1,7 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .model import Model
+from ..._compiled.model import Model
 
 FIELDS: tuple[str, ...]
 SURFACE_SPACINGS: int

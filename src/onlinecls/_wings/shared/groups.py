@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .arrays import Array, Move, moved, unchanged
-from .state import Shard, State
+from ..._models.arrays import Array, Move, moved, unchanged
+from ..._models.state import Shard, State
 
 
 class WithGroups(State):

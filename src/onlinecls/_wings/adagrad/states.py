@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._compiled import model
-from .arrays import Array, as_theta
-from .state import NO_ORDER, UNDERFLOW
-from .states import AdditiveState
+from ..._compiled import model
+from ..._models.arrays import Array, as_theta
+from ..._models.state import NO_ORDER, UNDERFLOW
+from ..._models.states import AdditiveState
 
 if TYPE_CHECKING:
-    from .._input.rows import Rows
-    from .state import Shard
+    from ..._input.rows import Rows
+    from ..._models.state import Shard
 
 MOST_FEATURES = 500  # with the full matrix: more would take longer than 50 ms a row
 NO_STEP: dict[str, Any] = {"rule": model.RULES["pa1"], "C": 0.0}  # a rule of the compiled loop whose steps are all 0

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .._compiled import centre
-from .._models import one_class as one_class  # (its models)
-from .estimator import quiet
-from .learner import NO_WEIGHTS, OnlineLearner
-from .parameters import EpochParameters, estimator
-from .until_converged import OneClassUntilConverged
+from ..._estimators.estimator import quiet
+from ..._estimators.learner import NO_WEIGHTS, OnlineLearner
+from ..._estimators.parameters import EpochParameters, estimator
+from ..._estimators.until_converged import OneClassUntilConverged
+from . import centre
+from . import states as states  # (its models)
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .._input.rows import Rows
-    from .._input.types import FloatOrAuto, FloatType, Matrix
+    from ..._input.rows import Rows
+    from ..._input.types import FloatOrAuto, FloatType, Matrix
 
 
 class OnlineOneClass(OnlineLearner):

@@ -9,13 +9,11 @@ a is multiplied into u, O(n_features).
 """
 from libc.math cimport isfinite, sqrt
 
-from .model cimport Model
-from .._rules cimport Params, Stats, apply_rule, smaller
-from .norm cimport Normaliser, Sum, add, close_sum, is_known, open_sum
-from .rounds cimport (
-    DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, next_round, row_at,
-)
-from .sparse cimport Row, Sums, column, floating, index_t, larger, scan_single
+from ..._compiled.model cimport Model
+from ..._rules cimport Params, Stats, apply_rule, smaller
+from ..shared.norm cimport Normaliser, Sum, add, close_sum, is_known, open_sum
+from ..._compiled.rounds cimport DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, next_round, row_at
+from ..._compiled.sparse cimport Row, Sums, column, floating, index_t, larger, scan_single
 
 #: The numbers of a centre, by their names in Python.
 FIELDS = ("high", "low", "noise", "scale")
@@ -153,4 +151,4 @@ cdef int visit_rows(CentreModel self, const floating[::1] data, const index_t[::
         return learn_centre(<Centre*>&groups[0, 0], b, context, state, data, indices, &self.p)
 
 
-include "visit.pxi"
+include "../../_compiled/visit.pxi"

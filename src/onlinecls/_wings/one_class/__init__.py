@@ -1,0 +1,1 @@
+"""The one-class learners: the centre of a ball around the rows."""
