@@ -48,7 +48,10 @@ cdef FewRows read_few(X, dtype, Py_ssize_t n_features, int64_t* indptr):
     shape = X.shape
     if type(shape) is not tuple or len(shape) != 2:
         return None
-    n, width = shape        # (converted before they are compared: what somebody has put there may answer otherwise each time)
+    try:
+        n, width = shape    # (converted before they are compared: what somebody has put there may answer otherwise each time)
+    except (OverflowError, TypeError):
+        return None
     if not 0 < n <= FEW or width != n_features:
         return None
     rows.n = n
