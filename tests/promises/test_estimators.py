@@ -3,6 +3,8 @@
 import ast
 import doctest
 import inspect
+import itertools
+import pickle
 import re
 import subprocess
 import sys
@@ -13,7 +15,7 @@ import pytest
 from algorithms import CLASSIFIERS, ESTIMATORS
 from internals import DOCTESTED, state_of
 from matrices import continuous_problem, csr32
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from states import fingerprint
 
 import onlinecls
@@ -426,3 +428,53 @@ def test_cw_variance_does_not_cancel_on_small_rows():
 def test_examples_in_docstrings_run(name):
     found = doctest.testmod(import_module("onlinecls" + name))
     assert found.attempted > 1 and found.failed == 0
+
+
+def test_a_class_whose_weight_becomes_0_while_the_model_is_young_stays():
+    """The first rows are learnt again with the new weights; its vector must not be lost, nor those of others be mixed."""
+    X, y = np.array([[30.0, 10.0], [-10.0, 20.0], [20.0, -10.0]]), [1, 2, 1]
+    for cls in (onlinecls.PassiveAggressiveClassifier, onlinecls.OGDClassifier, onlinecls.PNormPerceptron,
+                onlinecls.MultiplicativePassiveAggressiveClassifier, onlinecls.AdaGradClassifier):
+        for multi_class in ("ovr", "crammer_singer"):
+            model = cls(multi_class=multi_class).partial_fit([[1.0, 2.0]], [0])
+            model.set_params(class_weight={0: 0.0})
+            for _ in range(3):
+                model.partial_fit(X, y)
+            assert model.classes_.tolist() == [0, 1, 2] and model.coef_.shape == (3, 2)
+            assert model.predict(X).tolist() == y
+            assert_array_equal(pickle.loads(pickle.dumps(model)).coef_, model.coef_)
+
+
+def test_reading_an_attribute_changes_nothing_that_a_call_learns_with():
+    """A reader in another thread computes numbers in the units of the old model while `fit` learns in others."""
+    X, y = np.random.default_rng(0).standard_normal((40, 3)), np.arange(40) % 2
+    model = onlinecls.AROWClassifier().fit(X, y)
+    kept = model._choice
+    model.set_params(r=0.25)
+    assert model.r_ == 0.25 and model._choice is kept
+
+
+def test_a_copy_made_between_two_cycles_learns_as_if_in_none(monkeypatch):
+    X = np.random.default_rng(1).standard_normal((60, 3))
+    y, copies = X @ [1.0, -2.0, 0.5], []
+    model = onlinecls.PassiveAggressiveRegressor(loss_tol=0.01, max_iter=5, epsilon=0.0)
+    cycles = type(model)._run_cycles
+
+    def copying(self, batch, orders, verbose):
+        copies.append(self._sharing())  # (what copies and pickles begin with)
+        return cycles(self, batch, orders, verbose)
+
+    monkeypatch.setattr(type(model), "_run_cycles", copying)
+    model.fit(X, y)
+    assert copies
+    for one in copies:
+        assert "_slack" not in one.__dict__ and one._kernel_params().slack == 0.0
+
+
+def test_adagrad_is_saved_after_its_form_has_been_set_to_another(tmp_path):
+    X, y = np.random.default_rng(2).standard_normal((30, 4)), np.arange(30) % 2
+    forms = [{"matrix": "diagonal"}, {"matrix": "full"}, {"matrix": "full", "update": "dual_averaging"}]
+    for before, after in itertools.permutations(forms, 2):
+        model = onlinecls.AdaGradClassifier(**before).fit(X, y).set_params(**{"update": "mirror_descent", **after})
+        model.save(tmp_path / "model")
+        assert_array_equal(onlinecls.load(tmp_path / "model").decision_function(X), model.decision_function(X))

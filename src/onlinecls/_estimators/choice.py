@@ -36,8 +36,11 @@ class Choice(NamedTuple):
     params: Any
 
 
-def choose(learner: Any, units: Units) -> Choice:
-    """Return what an estimator's parameters choose, in these units. They are checked again only where one has changed."""
+def choice_of(learner: Any, units: Units) -> Choice:
+    """Return what an estimator's parameters choose, in these units. They are checked again only where one has changed.
+
+    Readers call this: they store nothing, as another thread may learn with what is stored.
+    """
     given, found = learner._parameter_values()(learner.__dict__), learner.__dict__.get("_choice")
     if found is None or not all(map(is_, found.given, given)):
         algorithm, values = _checked(learner)
@@ -45,7 +48,12 @@ def choose(learner: Any, units: Units) -> Choice:
         return found
     else:
         algorithm, values = found.algorithm, found.values
-    found = learner._choice = Choice(given, algorithm, values, units, learner._params_of(algorithm, values, units))
+    return Choice(given, algorithm, values, units, learner._params_of(algorithm, values, units))
+
+
+def choose(learner: Any, units: Units) -> Choice:
+    """Return the same for a call that learns, and store it: passes learn with what is stored."""
+    found = learner._choice = choice_of(learner, units)
     return found
 
 

@@ -204,7 +204,7 @@ class OnlineClassifier(WithWeights):
                 batch = Batch(rows.part(start, stop), codes, weights[start:stop], these, predictions=predicted)
                 learner._learn(batch)
             finally:  # an interrupt may come before a newcomer's first row
-                came = learner._state.counts > 0.0
+                came = (learner._state.counts > 0.0) | np.isin(classes, known)  # (a known one may have rows of weight 0 by now)
                 if learner.t_ > t:
                     if not came.all():
                         rest = learner._state.keep_classes(came)

@@ -218,6 +218,7 @@ class Estimator(Routing):
         self.__dict__.update(before)
         for name in self.__dict__.keys() - before.keys():
             del self.__dict__[name]
+        self.__dict__.pop("_choice", None)  # (the next call checks the parameters again, those of nested learners too)
 
     @staticmethod
     def _rows_learnt(attributes: dict) -> float | None:

@@ -11,7 +11,7 @@ from .._algorithm import AUTO, Units
 from .._input import validate
 from .._input.compat import not_fitted
 from . import saving, threads
-from .choice import choose
+from .choice import choice_of
 from .estimator import QUIET, Estimator
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class Fitted(saving.Describing, Estimator):
     def _in_units(self, name: str) -> float:
         """Return the model's number for a parameter whose default is in units of X."""
         self._fitted_state()
-        choice = choose(self, self._units)
+        choice = choice_of(self, self._units)
         if choice.values[name] not in choice.algorithm.units.get(name, AUTO):
             return float(choice.values[name])
         return float(choice.algorithm.in_units(choice.values, self._units)[name]) if self._units.scale else nan

@@ -102,7 +102,7 @@ class Describing:
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         if classes is not None:
             require(header["open"] or len(classes) > 1, "two classes or more, as none may join", classes)
-            require(not header["open"] or state.counts.all(), "rows of each class that has joined", state.counts.tolist())
+            require(not header["open"] or bool(state.counts.any()), "rows of a class that has joined", state.counts.tolist())
             require("multi_class" in parameters or len(classes) <= 2, "two classes at most", classes)
             validate.read_class_weight(who, learner.class_weight, classes, closed=not header["open"])
         else:
@@ -155,8 +155,7 @@ class Describing:
         if algorithm is None:
             raise InvalidError(f"a rule and geometry of this estimator, got {(*kind, margin)!r}")
         numbers = {name: algorithm.params.get(name, or_as(value, NOT_NEGATIVE)) for name, value in compiled.items()}
-        chosen = {"trigger": {algorithm.trigger: compiled["trigger"]}, "matrix": {header["matrix"]: compiled["matrix"]}}
-        return {**numbers, **cls._fields, **chosen}
+        return {**numbers, **cls._fields, "trigger": {algorithm.trigger: model.TRIGGERS[algorithm.trigger]}}
 
 
 def head_of(learner: Any, parameters: dict, metadata: dict, **more: Any) -> dict:

@@ -234,6 +234,7 @@ class TableVectorizer(Estimator):
                 "rows counts. Learn in one stream."
             )
         with unchanged((self, *others), learner=self):
+            self._reader()  # (which refuses other slots and bits than those of what was learnt)
             found = self._known().copy()
             for other in others:
                 if other.__sklearn_is_fitted__():
