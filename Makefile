@@ -56,7 +56,7 @@ sanitize-threads:
 	ONLINECLS_SANITIZE=thread $(MAKE) sanitized-threads
 
 sanitized-threads: $(VENV)/.package $(VENV)/.test
-	OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS=suppressions=$(CURDIR)/tests/fuzz/threads.supp \
+	OPENBLAS_NUM_THREADS=1 TSAN_OPTIONS="suppressions=$(CURDIR)/tests/fuzz/threads.supp log_path=$(CURDIR)/build/threads" \
 		LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" $(BIN)/python -m pytest -q -p no:faulthandler -k "thread and not fork" \
 		tests/*/test_contracts.py tests/*/test_hostile_models.py tests/*/test_serving.py tests/*/test_streams.py tests/*/test_text.py
 

@@ -102,9 +102,11 @@ class Describing:
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         if classes is not None:
             require(header["open"] or len(classes) > 1, "two classes or more, as none may join", classes)
-            require(not header["open"] or bool(state.counts.any()), "rows of a class that has joined", state.counts.tolist())
             require("multi_class" in parameters or len(classes) <= 2, "two classes at most", classes)
-            validate.read_class_weight(who, learner.class_weight, classes, closed=not header["open"])
+            class_weights = validate.read_class_weight(who, learner.class_weight, classes, closed=not header["open"])
+            met = state.counts > 0.0  # (or of weight 0 since the model has learnt its first rows again)
+            met = met | (class_weights == 0.0) if len(class_weights) else met
+            require(not header["open"] or bool(met.all()), "rows of each class that has joined", state.counts.tolist())
         else:
             require(not header["open"], "no classes that may join a regressor", header["open"])
         take_names(learner, header["feature_names"], state.n_features)
