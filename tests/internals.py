@@ -14,7 +14,7 @@ from onlinecls._estimators import units as units
 from onlinecls._input import validate
 from onlinecls._models import calibration
 from onlinecls._models.arrays import laid_out
-from onlinecls._models.state import STATES, State
+from onlinecls._models.state import State
 from onlinecls._pipeline import _steps as steps
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent import states as ascent_state
@@ -115,7 +115,8 @@ def on_path(learner, path):
 
 def averages(geometry):
     """Return whether learners of this geometry can predict with the average of their weights."""
-    return geometry not in STATES or STATES[geometry].AVERAGES  # (those of dual ascent have states of their own)
+    refused = {row.geometry for row in ALGORITHMS.values() if _algorithm.NO_SUM in row.conflicts}
+    return geometry not in {*refused, "centre"}  # (a centre is no vector of weights)
 
 
 def kernels():

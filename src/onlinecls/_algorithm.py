@@ -1,4 +1,4 @@
-"""What a row of the table of algorithms says: ranges of parameters, defaults in units of X, conflicts, names of compiled code.
+"""Rows of the table of algorithms: ranges of parameters, defaults in units of X, conflicts, names of compiled code.
 
 The table itself is _registry.py, and the rows of a wing stand in its folder (`_wings`).
 """

@@ -1,4 +1,4 @@
-"""What the parameters of a constructor choose: an algorithm, and the numbers that its loops take, in units of X."""
+"""The choice of a constructor's parameters: an algorithm, and the numbers that its loops take, in units of X."""
 
 from __future__ import annotations
 

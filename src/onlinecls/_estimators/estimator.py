@@ -23,7 +23,7 @@ from .routing import Routing
 if TYPE_CHECKING:
     import os
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
     from sklearn.utils import Tags
 
     from .._input.types import Matrix
@@ -63,16 +63,6 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
             return learn(self, *arguments, **named)
 
     return in_one_thread
-
-
-def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) -> np.ndarray:
-    """Read the weights of rows, not all of them 0."""
-    weights = validate.read_weights(who, sample_weight, n_rows)
-    if len(weights) and not weights.any():
-        raise ValueError(
-            f"{who}: sample_weight must not be 0 for all rows, got {n_rows} zeros. Leave it out for equal weights."
-        )
-    return weights
 
 
 class Estimator(Routing):

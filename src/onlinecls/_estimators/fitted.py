@@ -1,4 +1,4 @@
-"""What is read of fitted learners of all tasks: their model, scores, counters and units."""
+"""The base of fitted learners of all tasks, as readers see them: their model, scores, counters and units."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What learning changes: how a model's arrays start, grow, are read, checked, merged and saved."""
+"""Models: how the arrays that learning changes start, grow, are read, checked, merged and saved."""

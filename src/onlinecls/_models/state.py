@@ -288,7 +288,6 @@ class State(Counted, model.Model):
     SLOTS: tuple[Slot, ...] = (Slot(),)  # the numbers of a weight
     PRIMARY = 0  # the slot that steps move along x
     FIELDS: tuple[str, ...] = ()  # the numbers of a group of vectors (`WithGroups`)
-    AVERAGES = True  # True if the average of the weights over rounds has an O(nnz) form
     HAS_ROOM = False  # True if vectors of classes that join take places beside the others
     occupied: list[int] | None = None  # how many places are taken, by all models that share the arrays
     n_features: int

@@ -13,7 +13,6 @@ class WithGroups(State):
     row of the array `groups`: zeros until it is computed when the next row is learnt.
     """
 
-    AVERAGES = False  # (the scale of all weights changes with every step)
     ARRAYS = {**State.ARRAYS, "groups": Array(("groups", "fields"))}
     groups: np.ndarray
 
