@@ -179,7 +179,7 @@ class CsvReader:
         """Return True if a line may be empty or a repeated header, which have no row."""
         lines = b"\n" + (piece.replace(b"\r\n", b"\n") if b"\r" in piece else piece)  # (the piece begins where a line does)
         ends = np.frombuffer(lines, np.uint8) == ord("\n")  # (a search for b"\n\n" takes six times as long)
-        if (ends[1:] & ends[:-1]).any() or (len(names) == 1 and _BLANK.search(lines)):  # (blanks: too few fields for more columns)
+        if (ends[1:] & ends[:-1]).any() or (len(names) == 1 and _BLANK.search(lines)):  # (blanks have too few fields for more)
             return True
         if not lines.isascii() and b"\n\xef\xbb\xbf" in lines:
             return True
