@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from internals import ALGORITHMS, COMPOSED, averages
+from internals import ALGORITHMS, COMPOSED, OTHERS, averages
 from matrices import continuous_problem
 from reference import run_binary, run_multiclass, run_one_class, run_regression, run_stream
 
@@ -183,6 +183,14 @@ class Learner:
     def begins_at_zero(self):
         """Return whether the first weights are zero; on the probability simplex they are uniform."""
         return self.rows == "any" and bool(self.params.get("signed", True))
+
+    @property
+    def without_level(self):
+        """Return the parameters with which a regressor learns the targets themselves; none where it does so anyway."""
+        if self.estimator == "CommitteeRegressor":
+            return {"fit_intercept": False}
+        rows = [row for row in (*ALGORITHMS.values(), *OTHERS.values()) if row.estimator == self.estimator]
+        return {"intercept_scaling": 1.0} if rows[0].level and self.begins_at_zero else {}
 
     @property
     def n_classes(self):

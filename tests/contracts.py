@@ -459,6 +459,8 @@ def check_counters_and_errors_are_those_of_predict(learner):
             said.append(model.predict(X[i : i + 1])[0])
             mistakes += said[-1] != (1 if learner.task == "one_class" else y[i])
             errors.append(y[i] - said[-1])
+        if learner.without_level:  # (the level begins at the first target)
+            errors[0] = 0.0
         if learner.task == "one_class":
             mistakes = model.n_mistakes_ if model.n_mistakes_ + 1 == mistakes else mistakes  # (the first row of all is none)
         if hasattr(model, "n_mistakes_"):
@@ -590,11 +592,13 @@ def check_fit_is_partial_fit_in_epochs(learner):
         if not learner.offers(*options) or (options.get("average") and not learner.can_average):
             continue
         for kind in (dense_c, csr32):
+            options = {**options, **learner.without_level}  # (`fit` holds a level that rows of a stream move)
             fitted = learner(**once, **in_order, **options).fit(kind(X), y)
             assert_same_weights(learner, fitted, learnt(learner, kind(X), y, **options), X)
     if learner.offers("tol", "warm_start"):
-        make = lambda n, **others: learner(max_iter=n, tol=None, shuffle=False, **others)  # noqa: E731
-        streamed = learnt(learner, X, y)
+        level = learner.without_level
+        make = lambda n, **others: learner(max_iter=n, tol=None, shuffle=False, **level, **others)  # noqa: E731
+        streamed = learnt(learner, X, y, **level)
         for n in (2, 3):
             with again(streamed):
                 streamed.partial_fit(X, y)

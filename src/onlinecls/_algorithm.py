@@ -260,7 +260,8 @@ class Algorithm(NamedTuple):
     that do not depend on parameters. paper : its source. tasks : the loops that the estimator runs it in, ("binary",
     "multiclass"), ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or ("leader",) where
     all rows are kept. merge : how models of parts of a stream are merged, a key of MERGES; or else why they cannot be. theorems
-    : the functions of `bounds` that apply to it; `follow` uses the first. conflicts : parameters that exclude each other.
+    : the functions of `bounds` that apply to it; `follow` uses the first. conflicts : parameters that exclude each other. level :
+    True for a regressor that learns deviations from the mean of the targets where its intercept is "auto".
     """
 
     name: str
@@ -280,6 +281,7 @@ class Algorithm(NamedTuple):
     merge: str = "mean"
     theorems: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    level: bool = False
 
     def __reduce__(self) -> tuple:
         return _named, (self.name,)
@@ -287,13 +289,22 @@ class Algorithm(NamedTuple):
     def in_units(self, values: Mapping[str, object], units: Units) -> dict:
         """Return an estimator's parameters, with numbers for defaults in units of the rows."""
         found = {name: default.value(units) for name, default in self.units.items() if values[name] in default}
-        if values.get("intercept_scaling") in AUTO:
+        if self._awaits_constant(values):
             found["intercept_scaling"] = units.constant
         if not units.scale and self.awaits_scale(values):  # without an intercept, rows of zeros move nothing
             found["intercept_scaling"] = 0.0
             if values.get("initial_variance") in AUTO:
                 found["initial_variance"] = 0.0
-        return {**values, **found}
+        return {**values, **found, "level": self.has_level(values)}
+
+    def has_level(self, values: Mapping[str, object]) -> bool:
+        """Return True if deviations from the mean of the targets are learnt. (Weights on a simplex combine predictions of it.)"""
+        auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
+        return bool(self.level and auto and values.get("signed", True))
+
+    def _awaits_constant(self, values: Mapping[str, object]) -> bool:
+        """Return True if the constant feature's value depends on the units of X."""
+        return values.get("intercept_scaling") in AUTO and "intercept_scaling" not in self.units
 
     def awaiting(self, values: Mapping[str, object]) -> list[str]:
         """Return the names of the parameters that these values leave to the units of X."""
@@ -301,8 +312,7 @@ class Algorithm(NamedTuple):
 
     def awaits_scale(self, values: Mapping[str, object]) -> bool:
         """Return True if a number of the model depends on the units of X."""
-        constant = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
-        return bool(constant or self.awaiting(values))
+        return bool((values.get("fit_intercept") and self._awaits_constant(values)) or self.awaiting(values))
 
     def kernel_params(self, values: Mapping[str, object]) -> dict:
         """Return this algorithm's part of the kernels' Params, from an estimator's parameters."""

@@ -183,8 +183,8 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
         before_step(task, &score, lag, sums.q, &r, b, context)
         s.weight, s.q, s.v = r.weight, sums.q, sums.v
         if task == REGRESSION:
-            sign = 1.0 if b.targets[r.at] - sums.score >= 0.0 else -1.0
-            s.margin = p.epsilon - fabs(b.targets[r.at] - sums.score)
+            sign = 1.0 if r.target - sums.score >= 0.0 else -1.0
+            s.margin = p.epsilon - fabs(r.target - sums.score)
         else:
             sign = 2.0 * r.label - 1.0      # (branch-free: labels are unpredictable)
             s.margin = sign * sums.score
@@ -233,6 +233,8 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
     cdef Batch b = batch[0]
     cdef PassContext context = caller[0]
     cdef Params p = given[0]
+    if task == BINARY:
+        b.targets = NULL
     if rule != ANY_RULE:
         p.rule, p.geometry = rule, geometry
         b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL

@@ -112,6 +112,7 @@ ctypedef struct Params:     # one struct, so that loops pass one pointer; its fi
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
     int average_from        # rounds before the average starts; < 0: no average
+    int level               # regression: deviations from the mean of the targets so far are learnt
     # of the dtype
     double spacing          # the spacing of its numbers at 1
     double limit            # the largest number a model may hold

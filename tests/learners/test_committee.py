@@ -10,7 +10,7 @@ from states import but_for_history, fingerprint
 
 import onlinecls
 from onlinecls import AROWClassifier, AROWRegressor, CommitteeClassifier, CommitteeRegressor, PassiveAggressiveClassifier, bounds
-from onlinecls.reference import RULES, Additive, Combiner, Committee, Gaussian, Model, NumberCommittee
+from onlinecls.reference import RULES, Additive, Combiner, Committee, Gaussian, Level, Model, NumberCommittee
 
 COMBINES = ("arow", "hedge")
 
@@ -58,14 +58,16 @@ def test_numbers_are_those_of_the_twin(combine):
     y[:3] = [0.0, 1e4, 0.0]  # the median of the first rows moves on
     members = [AROWRegressor(r, intercept_scaling=1.0) for r in (0.1, 3.0)]
     twin = NumberCommittee(
-        [Gaussian(7, RULES["arow_regression"].step, r=r, r2=r) for r in (0.1, 3.0)], Combiner(2, combine, 1.0, 0.01))
+        [Gaussian(7, RULES["arow_regression"].step, r=r, r2=r) for r in (0.1, 3.0)], Combiner(2, combine, 1.0, 0.01),
+        Level(0.01),
+    )
     model = CommitteeRegressor(members, combine=combine).partial_fit(X, y)
     for x, target in zip(X, y, strict=True):
         twin.consume(np.array([*x, 1.0]), target)
     assert_allclose(model.member_weights_, twin.combiner.a, rtol=1e-7)
     assert model._state.gauge.tolist() == [twin.unit, 16.0] and not model._state.kept.any()
-    of_two = CommitteeRegressor().partial_fit([[1.0], [2.0]], [1.0, 64.0])  # the smaller is the unit
-    assert of_two._state.gauge.tolist() == [1.0, 2.0]
+    of_three = CommitteeRegressor().partial_fit(np.eye(3), [0.0, 1.0, 64.5])  # of deviations 0, 1, 64, 1 is the unit
+    assert of_three._state.gauge.tolist() == [1.0, 3.0]
 
 
 # --- blocks of rows ------------------------------------------------------------------------------------------------------------
@@ -81,7 +83,8 @@ def test_many_blocks_are_one_stream(n_classes, kind):
         y = X[:, 0] + y
     of_numbers = CommitteeRegressor, AROWRegressor, onlinecls.PassiveAggressiveRegressor
     cls, *kinds = (CommitteeClassifier, AROWClassifier, PassiveAggressiveClassifier) if n_classes else of_numbers
-    make = lambda **others: cls([kind(0.5, intercept_scaling=1.0) for kind in kinds], **others)  # noqa: E731
+    of_each = {"intercept_scaling": 1.0, "fit_intercept": n_classes > 0}  # (`fit` holds a level, which a stream moves)
+    make = lambda **others: cls([kind(0.5, **of_each) for kind in kinds], fit_intercept=n_classes > 0, **others)  # noqa: E731
     whole, split = (make().partial_fit(X[:0], y[:0], **classes) for _ in "ab")
     parts = [slice(at, at + 70) for at in range(0, 5000, 70)]
     if n_classes:

@@ -107,7 +107,8 @@ def test_a_kernel_regressor_equals_its_dual_twin(params, name, budget):
                 budget=budget or np.inf, project=budget is not None and name == "arow")
     for i in range(200):
         twin.regress(i, y[i], weights[i])
-    learner = KernelOnlineRegressor(gamma=0.5, budget=budget, **params).partial_fit(X, y, sample_weight=weights)
+    learner = KernelOnlineRegressor(gamma=0.5, budget=budget, intercept_scaling=1.0, **params)
+    learner.partial_fit(X, y, sample_weight=weights)
     close(learner.predict(X), G[:, twin.S] @ twin.a, 1e-7)
     assert (learner.n_dropped_, learner.n_updates_) == (twin.n_dropped, twin.n_updates)
     close(learner.score(X, y), 1 - ((y - learner.predict(X)) ** 2).sum() / ((y - y.mean()) ** 2).sum())

@@ -29,12 +29,15 @@ class Model:
     sigma: NDArray[np.floating]
     calibration: NDArray[np.float64]
     are_seen: bool
+    holds_level: bool
     record: NDArray[np.float64] | None
     records_from: float
     correction: NDArray[np.float64]
     counts: NDArray[np.float64]
     counters: NDArray[np.float64]
     params: Any
+    @property
+    def level(self) -> float: ...
     columns: tuple[NDArray[np.object_], Any] | None
     sparse_coef: Any
 

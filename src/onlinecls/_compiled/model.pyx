@@ -12,8 +12,8 @@ import numpy as np
 from .few_rows cimport FewRows, numbers_of, read_few, table_of
 from .lock cimport Lock
 from .rounds cimport (
-    BINARY, CRAMMER_SINGER, DECISION, ONE_CLASS, OVR, QUANTUM, REGRESSION, Batch, Calibration, Counters, PassContext, Task,
-    open_records,
+    BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, Batch, Calibration, Counters,
+    PassContext, Task, open_records,
 )
 from .small_calls cimport FEW, are_finite, are_weights, match_list, match_numbers, match_texts, start_of
 
@@ -26,7 +26,7 @@ TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regres
 
 #: The places of a model's counters, by their names in Python.
 COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "max_abs_weight": 6, "curvature": 7,
-            "squared": 8, "absolute": 9, "growth": 10}
+            "squared": 8, "absolute": 9, "growth": 10, "level": 11, "level_rest": 12, "mass": 13}
 N_COUNTERS = sizeof(Counters) // sizeof(double)
 
 #: The columns of `Model.record`: see Record of rounds.pxd.
@@ -170,6 +170,12 @@ cdef inline const double* doubles(const double[::1] numbers) noexcept:
     return &numbers[0] if numbers.shape[0] else NULL
 
 
+cdef void add_to_all(double* numbers, double term, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        numbers[i] += term
+
+
 cdef class Model:
     """The arrays that learning changes, as the training loops see them. A state (_models/state.py) starts and grows them.
 
@@ -238,6 +244,9 @@ cdef class Model:
         open_records(context, self.record, self.records_from)
         context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         context.budget, context.next = QUANTUM, 0
+        context.level, context.memory = 0, 1.0 - self.p.forgetting
+        if self.p.level:
+            context.level = HELD_LEVEL if self.holds_level else RUNNING_LEVEL
         return 0
 
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1:
@@ -248,6 +257,19 @@ cdef class Model:
             places = self.places
             layout.room, layout.places = self.room, &places[0]
         return 0
+
+    cdef double level_now(self) except *:
+        """Return the level of the targets, which predictions include; 0 if the learner has none."""
+        cdef Py_ssize_t size = 0
+        counters = self.counters            # (a local reference keeps the address valid)
+        cdef const Counters* found = <const Counters*>start_of(counters, 8, &size)
+        return found.level + found.level_rest if self.p.level and found != NULL else 0.0
+
+    @property
+    def level(self):
+        """The level of the targets, which predictions include; 0 if the learner has none."""
+        self.bind()
+        return self.level_now()
 
     cdef int open_platt(self, PassContext* context) except -1:
         """Let the pass update Platt's numbers, if there are any and the rows are new."""
@@ -411,4 +433,6 @@ cdef class Model:
         self.bind()
         context.task, context.found, context.n_found, context.budget = task, found, n_found, QUANTUM
         self.visit(rows, &b, &context)
+        if task == DECISION and self.p.level:
+            add_to_all(found, self.level_now(), n * n_found)
         return 0

@@ -51,6 +51,9 @@ ctypedef struct Counters:   # a model's counters, in the order of its array `cou
     double squared          # regression: sum of the squared errors that `predict` would have made just before the update
     double absolute         # and of the absolute ones
     double growth           # forgetting: s, see Params; 0 before the first row
+    double level            # regression: the mean of the targets so far, see `take_level`,
+    double level_rest       # what is to be added to it, below its last digit,
+    double mass             # and the sum of the weights of the rows in it
 
 
 ctypedef struct Record:     # of a row, for certificates; all but the first three only if the row changed the model
@@ -62,6 +65,11 @@ ctypedef struct Record:     # of a row, for certificates; all but the first thre
     double lookahead        # x'Σ'θ, θ from before the update
     double forgotten        # θ'(Σ' - Σ)θ
     double sigma            # dual ascent: σ of the round (of each)
+
+
+cdef enum:
+    RUNNING_LEVEL = 1       # deviations from the level are learnt, which follows the rows,
+    HELD_LEVEL = 2          # or which stays as it is
 
 
 ctypedef struct PassContext:    # what a pass counts in; one that only reads uses task, found and budget alone
@@ -88,6 +96,8 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
     int average_from        # rounds before the average starts
+    int level               # of targets: RUNNING_LEVEL, HELD_LEVEL, or 0: they are learnt as they are
+    double memory           # the factor of older rows in the level
 
 
 ctypedef struct Batch:      # the rows of one call, beside their features
@@ -108,6 +118,7 @@ ctypedef struct Round:      # the row at hand
     Py_ssize_t at           # the row's number
     Py_ssize_t label        # its class; 0 without labels
     double weight           # c
+    double target           # of regression; a deviation where there is a level
     bint newcomer           # its label has just joined: predict could not have named it
     double skipped          # the counter before it
 
@@ -157,6 +168,9 @@ cdef inline bint next_round(Round* r, const Batch* b, PassContext* context) exce
             c *= b.class_weights[r.label]
         if c > 0.0:
             count_round(r, c, context)
+            r.target = 0.0
+            if b.targets != NULL:
+                take_level(r, b.targets[r.at], context)
             return True
     return False
 
@@ -174,6 +188,30 @@ cdef inline void count_round(Round* r, double c, PassContext* context) noexcept 
         c *= context.counters.rounds / (context.counters.seen * context.counts[r.label])
         c = c if c > 0.0 else 5e-324        # (it has been counted: instead of underflowing, c is the least number > 0)
     r.weight = c
+
+
+cdef inline void take_level(Round* r, double y, PassContext* context) noexcept nogil:
+    """Set a row's target to its deviation from the level m, the weighted mean of the targets before the row, and move m.
+
+    m <- m + c (y - m) / (sum of all c), kept as a sum of two numbers, so that roundings do not add up. Before the first row m is
+    that row's target. Targets beyond 1e150, whose squares are no numbers, do not move it.
+    """
+    cdef Counters* n = &context.counters
+    cdef double c, before, change, carried
+    r.target = y
+    if context.level == 0:
+        return
+    if n.mass == 0.0 and fabs(y) <= 1e150:
+        n.level, n.level_rest = y, 0.0
+    r.target = (y - n.level) - n.level_rest
+    if context.level == RUNNING_LEVEL and fabs(y) <= 1e150:
+        c = r.weight if r.weight < 1e290 else 1e290
+        n.mass = n.mass * context.memory + c
+        n.mass = n.mass if n.mass < 1e290 else 1e290
+        before, change = n.level, n.level_rest + r.target * (c / n.mass)
+        n.level = before + change
+        carried = n.level - before
+        n.level_rest = (before - (n.level - carried)) + (change - carried)
 
 
 # --- the average of all w_t ----------------------------------------------------------------------------------------------------
@@ -234,7 +272,7 @@ cdef inline void before_step(Task task, const double* scores, double lag, double
     """
     cdef double score = scores[0] - lag
     if task == REGRESSION:
-        count_error((b.targets[r.at] - scores[0]) + lag, context)
+        count_error((r.target - scores[0]) + lag, context)
         return
     if context.columns == 1:
         scores = &score
@@ -413,8 +451,8 @@ cdef inline Example example(Task task, Py_ssize_t number, const Round* r, const 
     z.n = 1
     z.c[0], z.c[1], z.sign[1] = number, 0, -1.0
     if task == REGRESSION:
-        z.sign[0] = 1.0 if b.targets[r.at] - scores[0] >= 0.0 else -1.0
-        z.margin = epsilon - fabs(b.targets[r.at] - scores[0])
+        z.sign[0] = 1.0 if r.target - scores[0] >= 0.0 else -1.0
+        z.margin = epsilon - fabs(r.target - scores[0])
         return z
     if task == BINARY:
         z.sign[0] = 2.0 * r.label - 1.0

@@ -21,20 +21,23 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def learning(learner: OnlineLearner, again: bool) -> Iterator[None]:
-    """Mark the rows learnt inside the context as learnt before (`again`) or new: probabilities learn from new rows only."""
+def learning(learner: OnlineLearner, again: bool, *, holds_level: bool = False) -> Iterator[None]:
+    """Mark the rows learnt inside the context as learnt before (`again`) or new: probabilities learn from new rows only.
 
-    def mark(seen: bool) -> None:
-        learner._are_seen, state = seen, learner.__dict__.get("_state")
+    holds_level : True if the rows do not move the level of the targets, which is known.
+    """
+
+    def mark(seen: bool, holds: bool) -> None:
+        learner._are_seen, learner._holds_level, state = seen, holds, learner.__dict__.get("_state")
         if isinstance(state, model.Model):  # (small calls read the model alone)
             state.are_seen = seen
 
-    mark(again)
+    mark(again, holds_level)
     try:
         yield
     finally:
-        mark(False)
-        del learner._are_seen
+        mark(False, False)
+        del learner._are_seen, learner._holds_level
 
 
 def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
@@ -50,7 +53,7 @@ def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) 
         if epoch > 1:  # (between two epochs the model is whole and may be copied)
             learner._own_lock().give_way()
         loss_before = learner._state.counters[model.COUNTERS["loss"]]
-        with learning(learner, again=epoch > 1):
+        with learning(learner, again=epoch > 1, holds_level=True):
             learner._learn(batch._replace(order=order))
         learner.n_iter_ = epoch
         loss = (learner._state.counters[model.COUNTERS["loss"]] - loss_before) / n_train
@@ -68,9 +71,9 @@ def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) 
 
 
 def with_weights(
-    learner: Any, params: Any, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None,
+    learner: Any, params: Any, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None, level: float,
 ) -> Any:
-    """Return a state that starts from given weights."""
+    """Return a state that starts from given weights. level : of the targets, from which the intercept is counted."""
     who = type(learner).__name__
     state = state.copy()
     first = state.view[:, 0]
@@ -85,7 +88,7 @@ def with_weights(
             raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
         values = values.reshape(shape)
         if name == "intercept_init":
-            values = values / (params.bias or 1.0)
+            values = (values - level) / (params.bias or 1.0)
         if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > np.finfo(state.dtype).max / 4:
             raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
         if name == "coef_init":

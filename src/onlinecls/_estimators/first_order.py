@@ -167,9 +167,10 @@ class PassiveAggressiveRegressor(_WithStart, RegressorUntilConverged, LinearPara
 
     Notes
     -----
-    It takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes, with two differences: the
+    It takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes, with three differences: the
     constant feature is in ||x||^2, so that a step with C=inf ends exactly epsilon from y, dense or sparse (scikit-learn leaves
-    it out and damps it for CSR), and weights are inside the cap, C c (scikit-learn multiplies the capped step).
+    it out and damps it for CSR), weights are inside the cap, C c (scikit-learn multiplies the capped step), and y is the target's
+    deviation from the mean of the targets before it, unless `intercept_scaling` is a number.
 
     References
     ----------

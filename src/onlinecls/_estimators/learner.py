@@ -103,6 +103,7 @@ class OnlineLearner(Fitted):
     _foresight, _depth = "likely", 64  # how a full covariance processes many rows at once: see full.pxd
     _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
+    _holds_level = False  # True if the rows of a pass do not move the level of the targets
     _width = NARROW + 1  # features of X, for covariance="auto"
     _flat = False  # True if coef_ has shape (n_features,): there is always a single vector
 
@@ -257,13 +258,18 @@ class OnlineLearner(Fitted):
             units = youth.units_of_fit(self, rows, batch.row_weights())
             params = choose(self, units).params
         train, held_out = self._split(batch.targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
-        n_classes = 1 if classes is None else len(classes)
+        batch, n_classes = batch._replace(order=train), 1 if classes is None else len(classes)
         state = self._state if again else self._start(params, rows.n_features, n_classes, rows.data.dtype)
         if coef_init is not None or intercept_init is not None:
-            state = epochs.with_weights(self, params, state, coef_init, intercept_init)
+            level = state.level_with(batch)[0] if params.level else 0.0
+            state = epochs.with_weights(self, params, state, coef_init, intercept_init, level)
 
         self._begin(X, rows, state, units, classes)
-        self._epochs(batch._replace(order=train), held_out, generator)
+        if params.level:  # the mean of all rows (and of those before, with `warm_start`)
+            self._state = self._state.writable()
+            for each in self._state.levelled():
+                each.set_level(*each.level_with(batch))
+        self._epochs(batch, held_out, generator)
         youth.warn_of_rows(self)
         return self
 
@@ -356,6 +362,8 @@ class OnlineLearner(Fitted):
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
         state.are_seen = self._are_seen
+        for each in state.levelled():
+            each.holds_level = self._holds_level
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(model.TASKS[task], *batch)
 

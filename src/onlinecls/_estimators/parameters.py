@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, dataclass_transform
 
-from .._registry import worded_defaults
+from .._registry import algorithms_of, worded_defaults
 
 if TYPE_CHECKING:
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, RandomState
@@ -109,6 +109,12 @@ BIASED = """
     Without `average`, `fit` warns: the last weights, and thus the scores, are biased towards the last rows, so the
     probabilities may be off."""
 
+LEVEL = """
+    It also lets the learner learn deviations of the targets from their level m, the weighted mean of the targets before the row
+    (`fit`: of all rows; `forgetting`: it forgets at the same rate). The prediction is m + w.x, ``intercept_`` includes m, and a
+    number added to all targets is added to all predictions. The first row counts as predicted without error. With a number there
+    is no level, as in the paper."""
+
 SCALE = """
 scale_ : float
     s, the unit of the defaults: the power of two nearest to the median length ||x|| of the first 16 rows of weight > 0, without
@@ -198,6 +204,8 @@ def estimator(cls: Any) -> Any:
     texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
     if getattr(cls, "_is_biased", False):
         texts["probability"] += BIASED
+    if any(row.level for row in algorithms_of(cls)):
+        texts["intercept_scaling"] += LEVEL
     attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "") + (CYCLES if "loss_tol" in defaults else "")
     fitted = [name for name in defaults if name in worded or name == "intercept_scaling"]
     if fitted and hasattr(cls, "scale_"):

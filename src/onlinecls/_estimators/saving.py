@@ -134,7 +134,7 @@ class Describing:
         """Read the parameters that a model was learnt with. params : those that the constructor's would give now."""
         compiled = params._asdict()
         require(header.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(header))
-        fields, learnt = cls._fields_of(header, compiled), {}
+        fields, learnt = {**cls._fields_of(header, compiled), "level": cls._levels()}, {}
         for name, value in header.items():
             value, field, valid = unpacked(value), fields.get(name, Options((compiled[name],))), False
             if not isinstance(field, Mapping):
@@ -144,6 +144,11 @@ class Describing:
             require(valid, f"learnt_with[{name!r}] in its range", value)
             learnt[name] = value
         return params._replace(**learnt)
+
+    @classmethod
+    def _levels(cls: Any) -> Options:
+        """Return the allowed values of the field `level`."""
+        return Options((0, 1) if any(algorithm.level for algorithm in algorithms_of(cls)) else (0,))
 
     @classmethod
     def _fields_of(cls: Any, header: dict, compiled: dict) -> dict:

@@ -60,7 +60,9 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
 
     With the prediction s = w.x, v = x'Σx, the row's weight c and r1 = r2 = r, on every row
 
-        w += (y - s) / (v + r1/c) Σx,     Σ^-1 += (c/r2) x x'   (on the diagonal).
+        w += (y - s) / (v + r1/c) Σx,     Σ^-1 += (c/r2) x x'   (on the diagonal),
+
+    where y is the target's deviation from the mean of the targets before it (see `intercept_scaling`).
 
     Parameters
     ----------
@@ -71,9 +73,10 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
 
     Notes
     -----
-    The full update is ridge regression on all rows so far, argmin r ||w||^2 + sum c (y - w.x)^2. The diagonal form is
-    Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices; on rows of one non-zero the two are equal.
-    Predictions are linear in y, which needs no scaling, but ``tol`` of `fit` is in units of y. The default of r has the least
+    The full update is ridge regression on all rows so far, argmin r ||w||^2 + sum c (y - w.x)^2 (`fit`: of centred targets). The
+    diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices; on rows of one non-zero the two are
+    equal.
+    Targets need neither scaling nor centring, but ``tol`` of `fit` is in units of y. The default of r has the least
     mean progressive squared error on ten sets of two classes, targets -1 and +1, rows of unit length.
 
     References

@@ -97,7 +97,7 @@ class UntilConverged(OnlineLearner):
             if cycle > 1:
                 self._own_lock().give_way()
             before = self.n_updates_
-            with learning(self, again=cycle > 1):
+            with learning(self, again=cycle > 1, holds_level=True):
                 self._learn(batch._replace(order=order))
             if verbose:
                 print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")

@@ -35,11 +35,13 @@ class WithWeights(OnlineLearner):
     @property
     @quiet
     def intercept_(self) -> NDArray[np.floating]:
-        """Weight of the constant feature times its value, (1,) or (n_classes,)."""
+        """Weight of the constant feature times its value, (1,) or (n_classes,). Of a regressor that learns deviations from the
+        mean of its targets, that mean is added, in float64."""
         state = self._fitted_state()
         found = state.weights_of(state.params, slice(state.n_features, None))[:, 0].astype(np.float64) * state.params.bias
         largest = float(np.finfo(state.dtype).max)
-        return np.clip(found, -largest, largest).astype(state.dtype)
+        found = np.clip(found, -largest, largest)
+        return found + state.level if state.params.level else found.astype(state.dtype)
 
     def sparsify(self) -> Self:
         """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""

@@ -23,7 +23,7 @@ def common(values: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
         "average_from": int(average) - 1 if average else -1, "probability": int(bool(values.get("probability"))),
-        "joint": int(values.get("multi_class") == "crammer_singer"),
+        "joint": int(values.get("multi_class") == "crammer_singer"), "level": int(values.get("level", 0)),
     }
 
 
@@ -62,6 +62,7 @@ class Params(NamedTuple):
     squarings: int = 0
     open_classes: int = 0
     balanced: int = 0
+    level: int = 0
     spacing: float = 0.0
     limit: float = 0.0
     tiny: float = 0.0

@@ -67,7 +67,7 @@ class Counted:
             STATES[cls.geometry] = cls
 
     geometry = ""  # its name in STATES
-    KEPT: tuple[str, ...] = ("model", "average_from", "probability")  # parameters that a model cannot change
+    KEPT: tuple[str, ...] = ("model", "average_from", "probability", "level")  # parameters that a model cannot change
     ARRAYS: ClassVar[Mapping[str, Array]] = {
         "counts": Array(("classes",)), "counters": Array((model.N_COUNTERS,)),
     }
@@ -150,6 +150,37 @@ class Counted:
 
     def count(self, name: str) -> int:
         return int(self.counters[self.COUNTERS[name]])
+
+    # --- the level of the targets --------------------------------------------------------------------------------------------
+
+    def levelled(self) -> list[Any]:
+        """Return this model, and those inside it: each has a level of its own."""
+        return [self]
+
+    def set_level(self, level: float, mass: float) -> None:
+        """Set the level of the targets, and the sum of the weights of its rows."""
+        for name, number in (("level", level), ("level_rest", 0.0), ("mass", mass)):
+            self.counters[self.COUNTERS[name]] = number
+
+    def _level_in(self, counters: np.ndarray) -> float:
+        """Return the level of the targets by these counters; 0 if there is none."""
+        return float(counters[self.COUNTERS["level"]] + counters[self.COUNTERS["level_rest"]])
+
+    def level_with(self, batch: Any) -> tuple[float, float]:
+        """Return the mean of all targets so far and of a batch's, and the sum of their weights."""
+        of = batch.order if len(batch.order) else slice(None)
+        y, weights = batch.targets[of], batch.weights[of] if len(batch.weights) else np.ones(len(batch.targets[of]))
+        weights = np.minimum(weights, 1e290 / max(len(y), 1)) * (np.abs(y) <= 1e150)
+        before, level = self.counters[self.COUNTERS["mass"]], self._level_in(self.counters)
+        if not (mass := before + weights.sum()):
+            return level, 0.0
+        if not before:
+            level = float(y[weights > 0.0][0])
+        level += float((weights / mass) @ np.where(weights > 0.0, y - level, 0.0))
+        if forgetting := getattr(self.params, "forgetting", 0.0):  # (the rows so far weigh less in what follows)
+            weights = weights * (1.0 - forgetting) ** np.arange(len(y) - 1.0, -1.0, -1.0)
+            mass = before * (1.0 - forgetting) ** len(y) + weights.sum()
+        return level, float(min(mass, 1e290))
 
     def count_rows(self, n_rows: int, n_new: int) -> None:
         """Count rows of a single class, from which there is nothing to learn."""
@@ -256,6 +287,9 @@ class Counted:
     def _problem_of_counters(self, counters: dict) -> str:
         counts = self.counts
         whole = np.append(counts, [counters[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
+        signed = [counters.pop(name) for name in ("level", "level_rest")]
+        if np.abs(signed).max() > 1e150 or (any((*signed, counters["mass"])) and not self.params.level):
+            return "a level that no targets have"
         if min(*counters.values(), counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
             return "counters that are not numbers of rows"
         if max(counts.max(), counters["mistakes"], counters["updates"], counters["skipped"]) > counters["t"]:
@@ -554,11 +588,15 @@ class State(Counted, model.Model):
     def merge(self, shards: list[Shard]) -> None:
         """Become the merge of the shards' models; this is a copy of one of them. Sums are in double, and rounded once."""
         total = sum(shard.rounds for shard in shards)
+        masses = [float(shard.state.counters[self.COUNTERS["mass"]]) for shard in shards]
+        level = sum(mass / (sum(masses) or 1.0) * shard.state.level for mass, shard in zip(masses, shards, strict=True))
+        shards = [shard._replace(state=shard.state.at_level(level, shard.params)) for shard in shards]
         averaged = len(self.correction) > 0
         average = sum(shard.rounds / total * shard.state.mean_weights(shard) for shard in shards) if averaged else None
         self.counts = np.sum([shard.state.counts for shard in shards], axis=0)
         self.counters = np.sum([shard.state.counters for shard in shards], axis=0)
         self.counters[self.COUNTERS["seen"]] = np.count_nonzero(self.counts)
+        self.set_level(level, min(sum(masses), 1e290))
         shares = [shard.rounds / total for shard in shards]
         self.calibration = calibration.merged([shard.state.calibration for shard in shards], shares)
         if not self.awaits_scale:
@@ -566,6 +604,19 @@ class State(Counted, model.Model):
         self._merge_bounds()
         if average is not None:
             self._keep_average(average)
+
+    def at_level(self, level: float, params: Any) -> Self:
+        """Return this model as if the targets of its rows had been deviations from another level."""
+        if not params.bias or self.level == level:
+            return self
+        found = self.copy()
+        found._raise_constant((self.level - level) / params.bias)
+        found.set_level(level, self.counters[self.COUNTERS["mass"]])
+        return found
+
+    def _raise_constant(self, change: float) -> None:
+        """Change the constant feature's weight as if all targets were higher by this number times its value."""
+        self.view[-1, 0] += change
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         """Merge the values, some features at a time to save memory. shares : of the rounds."""

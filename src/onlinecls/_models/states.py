@@ -100,6 +100,9 @@ class GaussianState(WithPrior):
     def _problem_of_derived(self) -> str:
         return "numbers before the first row" if self.variance == 0.0 and self.values.any() else ""
 
+    def _raise_constant(self, change: float) -> None:  # (by what rows tell, P - P_0, not by what the prior does)
+        self.view[-1, 0] += change * (1.0 - self.view[-1, 1] / self.priors)
+
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
         """Multiply the posteriors, and divide by all priors but one: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
         found = np.zeros_like(slabs[0])
@@ -194,6 +197,10 @@ class FullState(WithPrior):
         roots = np.sqrt(self.growth)[:, None] * self.caps[:, :-1]
         covariance = _symmetric(lower * (roots[:, :, None] * roots[:, None]).astype(self.dtype))
         return read_only(covariance[0] if len(covariance) == 1 else covariance)
+
+    def _raise_constant(self, change: float) -> None:  # (w += δ Σ (P - P_0) e)
+        super()._raise_constant(change)
+        self.view[:, 0, 0] -= change * self.sigma[0, -1] / self.priors[0]
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         """Merge posteriors: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""

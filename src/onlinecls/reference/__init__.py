@@ -32,7 +32,7 @@ from .estimators import (
     RuleClassifier,
     RuleRegressor,
 )
-from .learners import GEOMETRIES, Additive, DualMatrixAdaGrad, Gaussian, Learner, MatrixAdaGrad, Model, Potential
+from .learners import GEOMETRIES, Additive, DualMatrixAdaGrad, Gaussian, Learner, Level, MatrixAdaGrad, Model, Potential
 from .potential import (
     LOSSES,
     REGRESSION_LOSSES,
@@ -51,7 +51,7 @@ from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "DualMatrixAdaGrad",
-    "Entropic", "Gaussian", "LeaderClassifier", "LeaderRegressor", "Learner", "Loss", "MatrixAdaGrad", "Model",
+    "Entropic", "Gaussian", "LeaderClassifier", "LeaderRegressor", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model",
     "NumberCommittee", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner", "PotentialRegressor", "Quadratic",
     "Rule", "RuleClassifier", "RuleRegressor", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r",
     "conservative", "insensitive",

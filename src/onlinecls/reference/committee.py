@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .learners import Level
+
 if TYPE_CHECKING:
     from .learners import Model
 
@@ -110,18 +112,23 @@ class Committee:
 
 @dataclass(eq=False, repr=False)
 class NumberCommittee:
-    """Learners of numbers, whose predictions a combiner weights, in units of y from the first 16 rows."""
+    """Learners of numbers, whose predictions a combiner weights: deviations from the level of y, in units of the first 16 rows.
+
+    Members learn y as it is. (A committee's AROW learns deviations from a level of its own.)
+    """
 
     members: list[Any]
     combiner: Combiner
+    level: Level = field(default_factory=Level)
     unit: float = field(default=1.0, init=False)
     kept: list[tuple[np.ndarray, float, float]] = field(default_factory=list, init=False)
 
     def consume(self, x: np.ndarray, y: float, c: float = 1.0) -> None:
-        z = np.array([float(member.w @ x) for member in self.members])
-        rows = [(z, y, c)]
+        dev = self.level.deviation(y, c)
+        z = np.array([float(member.w @ x) for member in self.members]) - (y - dev)
+        rows = [(z, dev, c)]
         if len(self.kept) < 16:
-            self.kept.append((z, y, c))
+            self.kept.append((z, dev, c))
             sizes = sorted(abs(target) for _, target, _ in self.kept if target)
             unit = 2.0 ** np.floor(np.log2(sizes[(len(sizes) - 1) // 2]) + 0.5) if sizes else 1.0
             if unit != self.unit:

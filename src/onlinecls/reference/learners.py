@@ -343,3 +343,28 @@ class Model:
         for name, factors in part.split(self.multi_class).items():
             setattr(part, name, factors[code] * getattr(part, name))
         return part
+
+
+@dataclass
+class Level:
+    """The level m of a regression's targets: m_t = Σ c_s y_s / Σ c_s over the rows before t; m_1 = y_1.
+
+    forgetting : λ, the factor (1 - λ)^(t - s) is then in both sums.
+
+    >>> level = Level()
+    >>> [level.deviation(y) for y in (10.0, 12.0, 11.0)]
+    [0.0, 2.0, 0.0]
+    """
+
+    forgetting: float = 0.0
+    m: float = 0.0
+    mass: float = 0.0
+
+    def deviation(self, y: float, c: float = 1.0) -> float:
+        """Return y_t - m_t, the target that is learnt, and let m follow."""
+        if not self.mass:
+            self.m = y
+        found = y - self.m
+        self.mass = (1.0 - self.forgetting) * self.mass + c
+        self.m += c / self.mass * found
+        return found

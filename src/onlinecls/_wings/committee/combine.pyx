@@ -264,7 +264,7 @@ cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* outp
         if learns:
             context.counters.max_abs_weight = max(context.counters.max_abs_weight, min(r.weight, 1e290))
         if context.task == REGRESSION:
-            y, fits = b.targets[r.at], fabs(b.targets[r.at]) <= 1e150
+            y, fits = r.target, fabs(r.target) <= 1e150
             for j in range(f.k):
                 f.z[j] = y - outputs[j * stride + n]
                 fits &= fabs(f.z[j]) <= min(f.limit, 1e150)
@@ -352,7 +352,7 @@ cdef class CommitteeModel(Model):
             given = dict(zip(params._fields, params))   # (without a call of Python, in which a signal might be raised)
             with critical_section(self):        # several threads may read at once
                 self.p.open_classes, self.p.balanced = given["open_classes"], given["balanced"]
-                self.p.average_from, self.p.limit = -1, given["limit"]
+                self.p.average_from, self.p.limit, self.p.level = -1, given["limit"], given["level"]
                 self.p.r, self.p.forgetting = given["r"], given["forgetting"]
                 self.bound = params
         return 0
@@ -395,6 +395,18 @@ cdef class CommitteeModel(Model):
                 combine(&f, &block, context, &outputs[0], stride, &room[2 * k], learns)
             start = stop
         return 0
+
+    cdef double level_now(self) except *:
+        """Return m + Σ_j a_j (m_j - m), m the committee's own level and m_j the members'."""
+        cdef const double[::1] shares = self.shares
+        cdef double own = Model.level_now(self), found = own
+        cdef Py_ssize_t j
+        cdef Model member
+        for j in range(len(self.members) if self.p.level else 0):
+            member = self.members[j]
+            member.bind()
+            found += shares[j] * (member.level_now() - own)
+        return found
 
     cdef int decide(self, rows, const Batch* b, double* scores, Py_ssize_t k) except -1:
         """Compute scores[i, c] = Σ_j a_j s_j[i, c] of the members' scores."""

@@ -137,6 +137,7 @@ class _Committee(WithWeights):
             kinds=tuple(STATES[each.model] for each in own), hedges=self.combine == "hedge", r=float(self.r),
             forgetting=float(self.forgetting), probability=int(values.get("probability", False)),
             multi_class=getattr(team[0][1], "multi_class", None), is_regression=self._estimator_type == "regressor",
+            level=int(self._estimator_type == "regressor" and bool(self.fit_intercept)),
         )
 
     def _team(self, units: Units, is_narrow: bool) -> list[tuple[str, Any]]:
@@ -392,12 +393,13 @@ class CommitteeClassifier(_Committee, WithProbabilities):
 class CommitteeRegressor(_Committee, OnlineRegressor):
     """A committee of linear regressors in one pass: on average about as good as the best of them, with nothing to choose.
 
-    Member k predicts s_k for a row before learning it. The committee predicts Σ a_k s_k, so that it is linear, too. Least squares
-    with a full covariance over the members' predictions learn the weights a: with z = (s_1 .. s_K) / h, h the power of
-    two nearest to the median |y| of the first 16 rows, u = Σz, v = z.u, c the row's weight, on every row first
+    Member k predicts s_k for a row before learning it. The committee predicts m + Σ a_k (s_k - m), so that it is linear, too. Least
+    squares with a full covariance over the members' predictions learn the weights a: with m the weighted mean of the targets
+    before the row (older ones forgotten; 0 without an intercept), d = y - m, z = (s_1 - m .. s_K - m) / h, h the power of two
+    nearest to the median |d| of the first 16 rows, u = Σz, v = z.u, c the row's weight, on every row first
     Σ <- Σ/(1 - forgetting), scaled back where its trace passes K, then
 
-        a += (y/h - a.z) / (v + r/c) u,     Σ -= u u' / (v + r/c),       a = (1/K, ..), Σ = I at the start.
+        a += (d/h - a.z) / (v + r/c) u,     Σ -= u u' / (v + r/c),       a = (1/K, ..), Σ = I at the start.
 
     Then every member learns the row, by its own rule, as if it were alone.
 

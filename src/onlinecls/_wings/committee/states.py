@@ -35,6 +35,7 @@ class CommitteeParams(NamedTuple):
     is_regression: bool
     open_classes: int = 0
     balanced: int = 0
+    level: int = 0
     limit: float = np.inf
 
     model, average_from, bias, variance = "committee", -1, 1.0, 0.0
@@ -78,7 +79,7 @@ class CommitteeState(State, combine.CommitteeModel):
     SCALARS = ("n_columns", "n_features")
     SLOTS = ()
     geometry = "committee"
-    KEPT = ("hedges", "probability", "multi_class", "names", "kinds", "kept")
+    KEPT = ("hedges", "probability", "multi_class", "names", "kinds", "kept", "level")
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
         members = []
@@ -116,6 +117,9 @@ class CommitteeState(State, combine.CommitteeModel):
         self.values = self.members[0].values
 
     # --- parts ---------------------------------------------------------------------------------------------------------------
+
+    def levelled(self) -> list[Any]:
+        return [self, *self.members]
 
     def parts(self) -> dict:
         found = super().parts()

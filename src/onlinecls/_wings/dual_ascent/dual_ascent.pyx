@@ -576,7 +576,7 @@ cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data,
     cdef double y, error, size, slope
     cdef Round r
     while next_round(&r, b, context):
-        y = b.targets[r.at]
+        y = r.target
         read_row(a, state, data, indices, &r, context)
         before_step(REGRESSION, a.work.averages, 0.0, a.size.q, &r, b, context)
         error = y - a.work.scores[0]
@@ -641,8 +641,8 @@ cdef class AscentModel(Model):
             given = dict(zip(params._fields, params))   # (without a call of Python, in which a signal might be raised)
             with critical_section(self):        # several threads may read at once
                 self.q = given
-                self.p.open_classes, self.p.balanced, self.p.average_from = (
-                    given["open_classes"], given["balanced"], given["average_from"]
+                self.p.open_classes, self.p.balanced, self.p.average_from, self.p.level = (
+                    given["open_classes"], given["balanced"], given["average_from"], given["level"]
                 )
                 self.bound = params
         return 0

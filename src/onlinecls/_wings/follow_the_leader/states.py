@@ -35,7 +35,7 @@ class LeaderParams(NamedTuple):
     open_classes: int = 0
     balanced: int = 0
 
-    model, average_from, probability, variance = "leader", -1, 0, 1.0
+    model, average_from, probability, variance, level = "leader", -1, 0, 1.0, 0
 
     @classmethod
     def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:

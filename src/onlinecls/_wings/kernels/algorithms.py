@@ -7,6 +7,7 @@ from typing import Any
 
 from ..._algorithm import (
     AGGRESSIVENESS,
+    AUTO,
     EPSILON,
     EVIDENCE,
     NONE,
@@ -14,6 +15,7 @@ from ..._algorithm import (
     POSITIVE,
     Algorithm,
     Conflict,
+    Default,
     Either,
     Integer,
     OfType,
@@ -38,8 +40,11 @@ KERNEL = {
     "budget": Either((NONE, Integer(1, 2**31 - 1)), hint="It bounds the number of support vectors, and with it time and memory."),
 }
 KERNEL_CLASSIFIER = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "r": EVIDENCE, "eta0": POSITIVE}
-KERNEL_REGRESSOR = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "epsilon": EPSILON, "r": EVIDENCE}
+KERNEL_REGRESSOR = {**KERNEL, "intercept_scaling": Either((AUTO, CONSTANT), hint=CONSTANT.hint), "C": AGGRESSIVENESS,
+                    "epsilon": EPSILON, "r": EVIDENCE}
+NUMBERS: Mapping[str, Any] = {"tasks": ("regression",), "level": True, "units": {"intercept_scaling": Default(1.0, 0)}}
 KEPT_ROWS = "its model consists of rows, and a merge would keep those of all shards"
+
 
 def _kernel(name: str, rule: str, selects: Mapping[str, object], **more: Any) -> Algorithm:
     """Make the row of a rule above in the feature space of a kernel, for classes unless `more` has another estimator."""
@@ -59,12 +64,12 @@ OTHERS = (
     _kernel("aggressive_sop", "aggressive_sop", {"algorithm": "sop", "aggressive": True}, geometry="gaussian_kernel",
             trigger="lookahead_loss"),
     _kernel("pa1_regression", "pa1", {"algorithm": "pa", "loss": "epsilon_insensitive"}, margin=0.0,
-            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, **NUMBERS),
     _kernel("pa2_regression", "pa2", {"algorithm": "pa", "loss": "squared_epsilon_insensitive"}, margin=0.0,
-            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, **NUMBERS),
     _kernel("arow_regression", "least_squares", {"algorithm": "arow"}, geometry="gaussian_kernel", margin=0.0,
             kernel={"epsilon": 0.0},
-            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, tasks=("regression",)),
+            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, **NUMBERS),
     _kernel("pa_one_class", "pa1", {}, margin=0.0,
             estimator="KernelOnlineOneClass", tasks=("one_class",),
             params={**KERNEL, "kernel": Either((Options(NAMED_KERNELS[:-1]), FUNCTION)), "epsilon": NOT_NEGATIVE}),

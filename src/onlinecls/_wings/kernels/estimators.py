@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from ..._algorithm import Units
     from ..._input.rows import Rows
-    from ..._input.types import ClassWeight, Generator, KernelFunction, Matrix
+    from ..._input.types import ClassWeight, FloatOrAuto, Generator, KernelFunction, Matrix
     from . import support
 
 KERNELS: tuple[str, ...] = ("linear", "rbf", "poly", "sigmoid", "precomputed")
@@ -111,6 +111,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
 
         def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
             predicted = predictions[taken] if len(predictions) else predictions
+            model.holds_level = self._holds_level
             model.learn(
                 TASKS[task], block, targets[taken] if len(targets) else targets,
                 weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS, predicted,
@@ -217,10 +218,10 @@ class _WithWeights(_KernelLearner):
 
     @property
     def intercept_(self) -> NDArray[np.floating]:
-        """Weight of the constant feature times its value, (1 or n_classes,)."""
+        """Weight of the constant feature times its value, (1 or n_classes,); with a level of the targets, their sum."""
         state = self._fitted_state()
         size, _, alpha, *_ = state.support
-        return state.kernel.bias**2 * alpha[:, :size].sum(axis=1)
+        return state.kernel.bias**2 * alpha[:, :size].sum(axis=1) + state.level
 
     @property
     def sparsify(self) -> Any:
@@ -351,8 +352,11 @@ class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     Parameters
     ----------
     algorithm : {"pa", "arow"}, default="pa"
-    kernel, gamma, degree, coef0, kernel_params, budget, fit_intercept, intercept_scaling
+    kernel, gamma, degree, coef0, kernel_params, budget, fit_intercept
         As in `KernelOnlineClassifier`.
+    intercept_scaling : float or "auto", default="auto"
+        A number: as in `KernelOnlineClassifier`. "auto": 1, and y is the target's deviation from the weighted mean m of the
+        targets before it (`fit`: of all rows). Predictions and ``intercept_`` then include m.
     C : float, default=1.0
         pa: the largest step, > 0; inf for the plain form.
     epsilon : float, default=0.1
@@ -395,7 +399,7 @@ class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
     r: float = 0.1
     fit_intercept: bool = True
-    intercept_scaling: float = 1.0
+    intercept_scaling: FloatOrAuto = "auto"
 
 
 @dataclass(eq=False, repr=False)

@@ -98,6 +98,7 @@ class KernelParams(NamedTuple):
     r: float = 1.0
     open_classes: int = 0
     balanced: int = 0
+    level: int = 0
 
     model, average_from, probability, joins_singly = "kernel", -1, 0, False
 
@@ -113,6 +114,7 @@ class KernelParams(NamedTuple):
         fields = {name: number for name, number in algorithm.kernel_params(values).items() if name in cls._fields}
         return cls(
             model.RULES[algorithm.rule], model.TRIGGERS[algorithm.trigger], algorithm.margin, kind, budget,
+            level=common(values)["level"],
         )._replace(**fields)
 
     def limits(self, dtype: DTypeLike) -> tuple[()]:
@@ -255,7 +257,7 @@ class SupportState(Counted):
     }
     PARTS = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "scale", "slot_of", "support")
 
-    geometry, KEPT = "kernel", ("kind",)
+    geometry, KEPT = "kernel", ("kind", "level")
     sparse_coef = None  # as in Model
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: KernelParams):
@@ -271,6 +273,7 @@ class SupportState(Counted):
     dtype = np.dtype(np.float64)  # of rows and coefficients
 
     size = property(lambda self: self.support.size)
+    level = property(lambda self: self._level_in(self.counters))
     alpha = property(lambda self: self.support.alpha)
     counters = property(lambda self: self.support.counters)
 
@@ -395,7 +398,7 @@ class SupportState(Counted):
 
     def scores_and_norm(self, who: str, rows) -> tuple[np.ndarray, float]:
         """Return the scores of rows, and (one class) the ||w||² of the same model."""
-        size, vectors, alpha, _, _, norm = self.support
+        size, vectors, alpha, counters, _, norm = self.support
         vectors = matrix_of(vectors)
         X, found = rows.array(), np.zeros((rows.n_rows, len(alpha)))
         step = max(READ_ENTRIES // max(size, 1), 1)
@@ -404,7 +407,7 @@ class SupportState(Counted):
             Z = X[part] if self.kernel.name == "precomputed" else _alike(X[part], vectors)
             with np.errstate(over="ignore", invalid="ignore"):  # (products may overflow)
                 found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
-        return found, norm
+        return found + self._level_in(counters), norm
 
     def self_products(self, who: str, rows) -> np.ndarray:
         """Compute k(x, x) of each row."""

@@ -1,0 +1,194 @@
+"""The level of a regression's targets, their running mean, from which regressors with an automatic intercept learn deviations."""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from internals import ALGORITHMS, COUNTERS
+from looping import within
+from matrices import continuous_problem, csr32
+from numpy.testing import assert_allclose
+from states import fingerprint
+
+import onlinecls
+from onlinecls import (
+    AROWRegressor,
+    CommitteeRegressor,
+    DualAscentRegressor,
+    KernelOnlineRegressor,
+    OGDRegressor,
+    PassiveAggressiveRegressor,
+)
+from onlinecls.reference import Level
+
+LINEAR = [
+    AROWRegressor(), AROWRegressor(covariance="full"), AROWRegressor(forgetting=0.01), AROWRegressor(0.5, average=True),
+    AROWRegressor(forgetting=0.01, covariance="full"), OGDRegressor(), OGDRegressor(learning_rate="sqrt"), OGDRegressor(50.0, loss="squared"),
+    DualAscentRegressor(), DualAscentRegressor(loss="squared", average=True), DualAscentRegressor(regularizer="entropic"),
+    PassiveAggressiveRegressor(), PassiveAggressiveRegressor(0.1, loss="squared_epsilon_insensitive", average=True),
+]
+KERNELS = [KernelOnlineRegressor("arow", gamma=0.3), KernelOnlineRegressor("pa", kernel="linear", budget=20)]
+COMMITTEES = [CommitteeRegressor(), CommitteeRegressor([AROWRegressor(), OGDRegressor()], combine="hedge")]
+ALL = [*LINEAR, *KERNELS, *COMMITTEES]
+each = pytest.mark.parametrize("learner", ALL, ids=repr)
+
+
+def problem(n=150, d=8, mean=40.0):
+    """Return rows, targets far from 0, and weights, some of them 0."""
+    X, _ = continuous_problem(n, d, seed=1)
+    X[3] = 0.0
+    rng = np.random.default_rng(2)
+    y = X @ rng.normal(size=d) + mean + 0.3 * rng.normal(size=n)
+    return X, y, rng.choice([0.0, 0.5, 1.0, 3.0], n)
+
+
+def new(learner, **others):
+    return type(learner)(**{**learner.get_params(deep=False), **others})
+
+
+def deviations(y, weights, forgetting):
+    """Return the twin's deviations of the rows with weights > 0, and its level after them."""
+    level = Level(forgetting)
+    return np.array([level.deviation(target, c) if c else 0.0 for target, c in zip(y, weights, strict=True)]), level.m
+
+
+def test_every_regressor_with_a_level_is_here():
+    assert {type(learner).__name__ for learner in LINEAR} == {row.estimator for row in ALGORITHMS.values() if row.level}
+
+
+@pytest.mark.parametrize("learner", [*LINEAR, *KERNELS], ids=repr)
+@within(weighted=[False, True], step=[1, 7, 1000])
+def test_a_level_is_the_papers_learner_on_deviations_from_the_mean_of_earlier_targets(learner, weighted, step):
+    X, y, weights = problem()
+    weights = weights if weighted else np.ones(len(y))
+    found = new(learner)
+    for start in range(0, len(y), step):
+        part = slice(start, start + step)
+        found.partial_fit(csr32(X[part]) if step == 7 else X[part], y[part], sample_weight=weights[part])
+    constant = getattr(found, "intercept_scaling_", 1.0)
+    wanted, m = deviations(y, weights, getattr(learner, "forgetting", 0.0))
+    plain = new(learner, intercept_scaling=constant).partial_fit(X, wanted, sample_weight=weights)
+    assert_allclose(found.predict(X), plain.predict(X) + m, rtol=1e-9)
+    assert_allclose(found.intercept_, plain.intercept_ + m, rtol=1e-9)
+
+
+@each
+def test_progressive_errors_are_those_of_the_predictions_before_each_row(learner):
+    X, y, _ = problem(60)
+    model = new(learner).partial_fit(X[:20], y[:20])
+    for x, target in zip(X[20:, None], y[20:], strict=True):
+        before, predicted = model.progressive_mse_ * model.t_, model.predict(x)[0]
+        model.partial_fit(x, [target])
+        assert model.progressive_mse_ * model.t_ - before == pytest.approx((target - predicted) ** 2, rel=1e-6, abs=1e-6)
+
+
+@each
+@within(learn=["partial_fit", "fit"], dtype=["float64", "float32"])
+def test_predictions_follow_a_shift_of_all_targets(learner, learn, dtype):
+    X, y, weights = problem(mean=0.0)
+    X, made = X.astype(dtype), {"random_state": 0} if "random_state" in learner.get_params() else {}
+    found = [getattr(new(learner, **made), learn)(X, y + shift, sample_weight=weights) for shift in (0.0, 1e6, -1e6)]
+    for model, shift in zip(found[1:], (1e6, -1e6), strict=True):
+        least = 1e-6 if dtype == "float64" else 2e-3  # (deviations are known to a rounding of 1e6)
+        assert_allclose(model.predict(X) - shift, found[0].predict(X), atol=least)
+        assert_allclose(model.intercept_ - shift, found[0].intercept_, atol=least)
+        assert model.predict(X[:1]).tolist() == pytest.approx(model.predict(X)[:1].tolist(), rel=1e-12)
+
+
+@pytest.mark.parametrize("learner", [*LINEAR, *KERNELS], ids=repr)
+def test_fit_learns_deviations_from_the_mean_of_all_rows_in_every_epoch(learner):
+    X, y, weights = problem()
+    made = {"max_iter": 3, "tol": None, "random_state": 0}
+    found, mean = new(learner, **made).fit(X, y, sample_weight=weights), np.average(y, weights=weights)
+    constant = getattr(found, "intercept_scaling_", 1.0)
+    plain = new(learner, intercept_scaling=constant, **made).fit(X, y - mean, sample_weight=weights)
+    assert_allclose(found.predict(X), plain.predict(X) + mean, rtol=1e-9)
+    on = found.partial_fit(X[:1], [y[0] + 150.0 * weights.sum()])  # the mean is known to be of so many rows
+    held = new(learner, **made, warm_start=True).fit(X, y).fit(X, y + 1.0)
+    if not getattr(learner, "forgetting", 0.0):
+        assert_allclose(on._state.level, (mean * weights.sum() + y[0] + 150.0 * weights.sum()) / (weights.sum() + 1.0))
+        assert held._state.level == pytest.approx(y.mean() + 0.5)
+
+
+@within(r=[0.3, "auto"])
+def test_a_full_covariance_is_ridge_regression_on_centred_targets(r):
+    X, y, weights = problem()
+    model = AROWRegressor(r, covariance="full", max_iter=1).fit(X, y, weights)
+    Z, mean = np.hstack([X, np.full((len(X), 1), model.intercept_scaling_)]), np.average(y, weights=weights)
+    A = (Z * weights[:, None]).T @ Z + model.r_ * np.eye(9)
+    w = np.linalg.solve(A, (Z * weights[:, None]).T @ (y - mean))
+    assert_allclose([*model.coef_, *model.intercept_], [*w[:-1], w[-1] * model.intercept_scaling_ + mean], rtol=1e-8)
+    _, deviation = model.predict(X, return_std=True)
+    assert_allclose(deviation, np.sqrt(model.r_ * np.einsum("ij,jk,ik->i", Z, np.linalg.inv(A), Z)), rtol=1e-8)
+
+
+@within(dtype=["float64", "float32"], covariance=["full", "diagonal"])
+def test_the_merge_of_parts_with_means_of_their_own_is_what_one_level_would_have_made(dtype, covariance):
+    """Deviations from another mean are those of the rows less a number, which the constant feature learns to the last digit."""
+    X, y, weights = problem()
+    y[70:] += 500.0
+    parts = slice(0, 70), slice(70, 110), slice(110, 150)
+    made = {"r": 1.0, "covariance": covariance, "max_iter": 1, "tol": None, "shuffle": False}
+    models = [AROWRegressor(**made).fit(X[part].astype(dtype), y[part], weights[part]) for part in parts]
+    merged = onlinecls.merge(models)
+    assert_allclose(merged._state.level, np.average(y, weights=weights), rtol=1e-9)
+    if covariance == "full":
+        Z = X.astype(dtype)
+        whole = AROWRegressor(**made).fit(Z, y, weights)
+        assert_allclose(merged.predict(Z), whole.predict(Z), rtol=1e-8 if dtype == "float64" else 1e-3)
+    pairs = onlinecls.merge([onlinecls.merge(models[:2]), models[2]])
+    assert_allclose(pairs.intercept_, merged.intercept_, rtol=1e-9 if dtype == "float64" else 1e-5)
+
+
+def test_a_learner_that_forgets_follows_a_drift_of_the_level():
+    X, y, _ = problem(4000, 20)
+    y[2000:] += 1000.0
+    slow, fast = (AROWRegressor(forgetting=rate).partial_fit(X, y) for rate in (0.0, 0.01))
+    assert abs(fast._state.level - y[2000:].mean()) < 1.0 < 400.0 < abs(slow._state.level - y[2000:].mean())
+
+
+def test_the_level_of_many_rows_is_their_mean_to_the_last_digit():
+    y = 1e8 + np.random.default_rng(0).normal(size=200_000)
+    model = OGDRegressor().partial_fit(np.ones((len(y), 1)), y)
+    assert model._state.level == pytest.approx(math.fsum(y) / len(y), rel=2e-16)
+
+
+@each
+def test_what_cannot_be_a_level_is_refused_and_what_can_is_saved(learner, tmp_path):
+    X, y, _ = problem()
+    model = new(learner).partial_fit(X, y)
+    before = fingerprint(model)
+    if "intercept_scaling" in model.get_params():
+        with pytest.raises(ValueError, match="partial_fit must go on with the kind of model it began with"):
+            new_scale = model.set_params(intercept_scaling=2.0)
+            new_scale.partial_fit(X, y)
+        model.set_params(intercept_scaling="auto")
+    assert fingerprint(model) == before
+    model.save(tmp_path / "model")
+    again = onlinecls.load(tmp_path / "model")
+    assert fingerprint(again.partial_fit(X, y)) == fingerprint(model.partial_fit(X, y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.partial_fit(X[:3], [1e300, -1e300, 1e200])
+    assert np.isfinite(model.predict(X)).all() and abs(model._state.level) < 1e150
+    model.save(tmp_path / "model")
+    onlinecls.load(tmp_path / "model")
+
+
+def test_an_intercept_to_start_from_is_that_of_predictions():
+    X, y, _ = problem()
+    init = {"coef_init": np.arange(8.0), "intercept_init": [30.0]}
+    model = PassiveAggressiveRegressor(epsilon=1e6, max_iter=1).fit(X, y, **init)  # (no row has a loss)
+    assert_allclose(model.predict(X), X @ np.arange(8.0) + 30.0)
+    assert_allclose(model.intercept_, [30.0])
+    cycled = PassiveAggressiveRegressor(np.inf, loss_tol=0.04, epsilon=1.0).fit(X, X @ np.arange(8.0) + 1e3)
+    assert np.abs(cycled.predict(X) - X @ np.arange(8.0) - 1e3).max() <= 1.2
+
+
+def test_other_libraries_get_the_level_in_the_intercept():
+    pytest.importorskip("sklearn")
+    X, y, _ = problem()
+    model = AROWRegressor().partial_fit(X, y)
+    assert_allclose(model.to_sklearn().predict(X), model.predict(X), rtol=1e-9)
+    assert model._state.counters[COUNTERS["mass"]] == len(y)
