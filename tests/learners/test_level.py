@@ -24,7 +24,8 @@ from onlinecls.reference import Level
 
 LINEAR = [
     AROWRegressor(), AROWRegressor(covariance="full"), AROWRegressor(forgetting=0.01), AROWRegressor(0.5, average=True),
-    AROWRegressor(forgetting=0.01, covariance="full"), OGDRegressor(), OGDRegressor(learning_rate="sqrt"), OGDRegressor(50.0, loss="squared"),
+    AROWRegressor(forgetting=0.01, covariance="full"), OGDRegressor(), OGDRegressor(learning_rate="sqrt"),
+    OGDRegressor(50.0, loss="squared"),
     DualAscentRegressor(), DualAscentRegressor(loss="squared", average=True), DualAscentRegressor(regularizer="entropic"),
     PassiveAggressiveRegressor(), PassiveAggressiveRegressor(0.1, loss="squared_epsilon_insensitive", average=True),
 ]
