@@ -139,7 +139,8 @@ class ProgressiveDisplay(_Display):
         ax : matplotlib Axes, default=None
             Axes to draw on; None: a new figure.
         measure : str, default=None
-            Measure to draw instead of the error, by its name in the results' `measures` ("macro_f1", "auc", "log_loss").
+            Measure to draw instead of the error, by its name in the results' `measures` ("macro_f1", "average_precision",
+            "log_loss" ...).
         weighted : bool, default=False
             Draw the error in sample weights instead of rows.
         log_x, log_y : bool, default=False
@@ -160,7 +161,7 @@ class ProgressiveDisplay(_Display):
                 return result.measures[measure]
             return 100 * (result.weighted_error if weighted else result.error)
 
-        more_is_better = measure in ("auc", "macro_f1", "r2")
+        more_is_better = measure in ("auc", "average_precision", "macro_f1", "r2")
         ranked = sorted(self.results.items(), key=lambda item: curve(item[1])[-1], reverse=more_is_better)
         unit = " %" if measure is None else ""
         for i, (name, result) in enumerate(ranked):

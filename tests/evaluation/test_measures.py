@@ -15,7 +15,7 @@ from onlinecls import (
     make_stream_pipeline,
     progressive_validation,
 )
-from onlinecls.measures import ClassificationMeasures, DriftAlarm, ErrorComparison, RegressionMeasures
+from onlinecls.measures import ClassificationMeasures, DriftAlarm, ErrorComparison, RegressionMeasures, threshold_for_cost
 from onlinecls.tables import TableVectorizer
 
 CLASSES = ["a", "b", "c"]
@@ -63,8 +63,51 @@ def test_measures_of_all_rows_are_those_of_scikit_learn():
     assert found.examples == np.count_nonzero(weights)
     areas = [metrics.roc_auc_score(y == label, scores[:, k], sample_weight=weights) for k, label in enumerate(CLASSES)]
     assert found.auc == pytest.approx(np.mean(areas), abs=1e-3)
+    precisions = [
+        metrics.average_precision_score(y == label, scores[:, k], sample_weight=weights) for k, label in enumerate(CLASSES)
+    ]
+    assert found.average_precision == pytest.approx(np.mean(precisions), abs=1e-3)
     right = chance_of_truth(y, probabilities)
     assert found.log_loss == pytest.approx(np.average(-np.log(right), weights=weights))
+
+
+@pytest.mark.parametrize("window", [None, 150])
+def test_average_precision_and_thresholds_are_those_of_all_cuts(window):
+    """Scores are on a grid, so that bins of scores are exact, and many are equal; half of the rows have no weight or two."""
+    generator = np.random.default_rng(1)
+    y, weights = (generator.random(400) < 0.2).astype(int), generator.choice([0.0, 1.0, 1.0, 2.0], 400)
+    scores = np.round(generator.normal(size=400) + y, 1) / 4.0
+    found = in_batches(ClassificationMeasures([0, 1], window=window), (y, y, scores, np.full((400, 2), 0.5), weights))
+    last = np.flatnonzero(weights)[-(window or 400) :]
+    y, scores, weights = y[last], scores[last].astype(np.float32).astype(float), weights[last]
+    assert found.average_precision == pytest.approx(metrics.average_precision_score(y, scores, sample_weight=weights), rel=1e-12)
+    # Cuts are as of scores in float32, whose last digits bins leave out.
+    cuts = [np.inf, *np.unique(scores)[::-1]]
+    for cost in ((1.0, 1.0), (1.0, 10.0), (0.0, 1.0), (1.0, 0.0)):
+        costs = [weights @ np.where(scores >= cut, cost[0] * (1 - y), cost[1] * y) for cut in cuts]
+        assert found.threshold(cost=cost) == pytest.approx(cuts[int(np.argmin(costs))], rel=2**-11), cost
+    for share in (1e-6, 0.05, 0.5):
+        allowed = [cut for cut in cuts if weights @ (scores >= cut) <= share * weights.sum()]
+        assert found.threshold(share=share) == pytest.approx(allowed[-1], rel=2**-11), share
+
+
+def test_thresholds_are_refused_where_they_mean_nothing():
+    found = ClassificationMeasures(["ham", "spam"])
+    assert found.threshold(share=0.5) is None and found.average_precision is None
+    for arguments in ({}, {"cost": (1, 2), "share": 0.5}):
+        with pytest.raises(ValueError, match="ClassificationMeasures: threshold must have either cost or share, got cost="):
+            found.threshold(**arguments)
+    for share in (0, 1, "x"):
+        with pytest.raises(ValueError, match=r"ClassificationMeasures: share must be a number in \(0, 1\), got share="):
+            found.threshold(share=share)
+    for cost in ((0, 0), (1, -1), (1, np.inf), 5, (1, 2, 3)):
+        with pytest.raises(ValueError, match="ClassificationMeasures: cost must be two finite numbers >= 0"):
+            found.threshold(cost=cost)
+    with pytest.raises(ValueError, match="ClassificationMeasures: threshold must have two classes, got 3"):
+        ClassificationMeasures(CLASSES).threshold(share=0.5)
+    with pytest.raises(ValueError, match="threshold_for_cost: cost must be two finite numbers"):
+        threshold_for_cost(-1.0, 2.0)
+    assert [threshold_for_cost(0, 5), threshold_for_cost(5, 0), threshold_for_cost(3, 1)] == [0.0, 1.0, 0.75]
 
 
 @pytest.mark.parametrize("window", [1, 60, 10_000])

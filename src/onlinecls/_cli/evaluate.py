@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
+
 from .._input.compat import is_regressor
 from ..measures import ClassificationMeasures, RegressionMeasures
 from .inputs import load_model, shown_label
@@ -16,11 +18,16 @@ _FEW_CLASSES = 12  # the confusion matrix of more has only the pairs that occur
 
 def evaluate(options) -> None:
     learner, _, inputs = load_model(options.model, options)
+    wanted = {name: getattr(options, name) for name in ("cost", "share") if getattr(options, name) is not None}
+    for option in wanted:
+        if is_regressor(learner) or len(learner.classes_) != 2 or not hasattr(learner, "predict_proba"):
+            said = f"must have a model of two classes with probabilities, got {options.model!r}"
+            options.parser.error(f"argument --{option}: {said}")
     progress = Progress(options.quiet)
     with opened(inputs, options.data, options, learner) as stream:
         progress.open(stream, "evaluate")
         try:
-            measures = measure(learner, stream, progress)
+            measures = measure(learner, stream, progress, wanted)
         finally:
             progress.close()
         if stream.n_skipped:
@@ -42,9 +49,9 @@ def opened(inputs, data, options, learner):
     return inputs.open(data, options, labels_of(learner, options))
 
 
-def measure(learner, stream, progress: Progress | None = None):
-    """Measure a learner on all rows of a stream."""
-    measures = (_Numbers if is_regressor(learner) else _Classes)(learner)
+def measure(learner, stream, progress: Progress | None = None, wanted: dict | None = None):
+    """Measure a learner on all rows of a stream. wanted : arguments of `ClassificationMeasures.threshold`, to find it too."""
+    measures = _Numbers(learner) if is_regressor(learner) else _Classes(learner, wanted)
     for X, y, _ in stream.batches_of_rows():
         measures.add(X, y)
         if progress is not None:
@@ -80,8 +87,9 @@ class _Numbers:
 class _Classes:
     """Measures of a classifier. A label that the model does not know is a mistake."""
 
-    def __init__(self, learner):
+    def __init__(self, learner, wanted: dict | None = None):
         self.learner, self.found = learner, ClassificationMeasures(learner.classes_)
+        self.wanted, self.odds = wanted, ClassificationMeasures(learner.classes_)  # (of log odds: exact also near p = 1)
 
     @property
     def examples(self) -> int:
@@ -91,6 +99,14 @@ class _Classes:
         y = y if y.dtype.kind == "U" or self.learner.classes_.dtype.kind != "U" else y.astype(str)
         probabilities = self.learner.predict_proba(X) if hasattr(self.learner, "predict_proba") else None
         self.found.update(y, self.learner.predict(X), self.learner.decision_function(X), probabilities)
+        if self.wanted:
+            logs = self.learner.predict_log_proba(X)
+            self.odds.update(y, self.learner.predict(X), logs[:, -1] - logs[:, 0])
+
+    @property
+    def threshold(self) -> float:
+        """The probability from which on the second class is to be predicted."""
+        return float(np.exp(-np.logaddexp(0.0, -self.odds.threshold(**self.wanted))))
 
     @property
     def strange(self) -> list:
@@ -118,10 +134,9 @@ class _Classes:
         confusion = {shown_label(true): dict.fromkeys(few, 0) for true in labels}
         for true, guess, weight in found.as_dict()["confusion"]:
             confusion[shown_label(true)][shown_label(guess)] = int(weight)
-        return {
-            **self.errors(), "log_loss": found.log_loss, "auc": found.auc, "f1": found.macro_f1, "classes": classes,
-            "confusion": confusion,
-        }
+        measures = {"log_loss": found.log_loss, "auc": found.auc, "average_precision": found.average_precision}
+        chosen = {"threshold": self.threshold} if self.wanted else {}
+        return {**self.errors(), **measures, "f1": found.macro_f1, **chosen, "classes": classes, "confusion": confusion}
 
     def page(self) -> str:
         values = self.as_dict()
@@ -130,7 +145,9 @@ class _Classes:
             f"error     {format_error(values['error'], self.learner)} ({values['mistakes']:,} mistakes)",
             f"log loss  {_number(values['log_loss'], ' (the model gives no probabilities)')}",
             f"AUC       {_number(values['auc'])}",
+            f"AP        {_number(values['average_precision'])} (average precision)",
             f"F1        {_number(values['f1'])}" + (" (mean of the classes)" if len(values["classes"]) > 1 else ""),
+            *([f"threshold {values['threshold']!r}"] if self.wanted else []),
         ]
         width = max(5, *(len(label) for label in values["classes"]))
         lines += ["", f"{'class':<{width}} {'examples':>12} {'precision':>9} {'recall':>9} {'F1':>9}"]

@@ -248,6 +248,25 @@ def _level(text: str) -> float:
     return level
 
 
+def _costs(text: str) -> tuple[float, float]:
+    """Read FP:FN."""
+    try:
+        false_positive, false_negative = map(float, text.split(":"))
+        if 0.0 < false_positive < float("inf") and 0.0 < false_negative < float("inf"):
+            return false_positive, false_negative
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"must be two costs above 0, of a false positive and a false negative (1:20), got {text!r}")
+
+
+def _threshold(text: str) -> float:
+    """Read a probability, or costs, of which it is that of `measures.threshold_for_cost`."""
+    if ":" not in text:
+        return 1.0 if text in ("1", "1.0") else _level(text)
+    false_positive, false_negative = _costs(text)
+    return 1.0 / (1.0 + false_negative / false_positive)
+
+
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!r}")
@@ -347,7 +366,11 @@ def _add_predict(parser) -> None:
     parser.add_argument("--std", action="store_true", help="add the standard deviations of the scores (models with variances)")
     parser.add_argument("--probabilities", action="store_true", help="add the probability of each class, if the model has any")
     parser.add_argument("--top", type=_positive, metavar="K", help="add the K best classes, with probabilities or --scores")
-    parser.add_argument("--threshold", type=_level, metavar="P", help="two classes: predict the second from probability P on")
+    parser.add_argument(
+        "--threshold", type=_threshold, metavar="P|FP:FN",
+        help="two classes: predict the second from probability P on, or from where it costs less (costs of false positives and "
+        "negatives)",
+    )
     parser.add_argument("--id", metavar="COLUMN", help="print this column before each prediction")
     parser.add_argument("--json", action="store_true", help="one JSON object for each row instead of text")
     _data_options(parser, trains=False)
@@ -357,6 +380,9 @@ def _add_predict(parser) -> None:
 def _add_evaluate(parser) -> None:
     parser.add_argument("model", metavar="MODEL")
     parser.add_argument("data", nargs="+", metavar="DATA")
+    goal = parser.add_mutually_exclusive_group()
+    goal.add_argument("--cost", type=_costs, metavar="FP:FN", help="also find the --threshold of least cost on these rows")
+    goal.add_argument("--share", type=_level, metavar="S", help="also find the --threshold that this share of these rows reaches")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     _data_options(parser, trains=False)
     parser.add_argument("--quiet", action="store_true", help="no bar on standard error")

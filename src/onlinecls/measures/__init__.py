@@ -1,7 +1,9 @@
 """Measures of predictions along a stream, alarms where they get worse, and learners compared at any time."""
 
 from ._comparison import ErrorComparison, ErrorRace
-from ._counts import ClassificationMeasures, RegressionMeasures
+from ._counts import ClassificationMeasures, RegressionMeasures, threshold_for_cost
 from ._drift import DriftAlarm
 
-__all__ = ["ClassificationMeasures", "DriftAlarm", "ErrorComparison", "ErrorRace", "RegressionMeasures"]
+__all__ = [
+    "ClassificationMeasures", "DriftAlarm", "ErrorComparison", "ErrorRace", "RegressionMeasures", "threshold_for_cost",
+]

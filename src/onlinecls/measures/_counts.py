@@ -6,7 +6,7 @@ with the stream, and the sizes of the batches do not matter.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -116,11 +116,11 @@ class _Measures:
 
 
 class ClassificationMeasures(_Measures):
-    """Error, precision, recall, F1, AUC, log loss and confusion of a classifier's predictions.
+    """Error, precision, recall, F1, AUC, average precision, log loss and confusion of a classifier's predictions.
 
-    They are those of scikit-learn's functions, from counts that add up. (The AUC counts scores in bins of a relative width of
-    2^-11; it differs from the exact one by the ties within a bin. From four classes on bins are wider, twice for each doubling of
-    the classes, so that all classes together take no more memory.)
+    They are those of scikit-learn's functions, from counts that add up. (AUC and average precision count scores in bins of a
+    relative width of 2^-11; they differ from the exact ones by the ties within a bin. From four classes on bins are wider, twice
+    for each doubling of the classes, so that all classes together take no more memory.)
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ class ClassificationMeasures(_Measures):
         y_pred : array-like of shape (n_rows,)
             Predicted labels; None for a row that was not predicted, which is a mistake.
         scores : array-like of shape (n_rows,) or (n_rows, n_classes), default=None
-            As of `decision_function`, for the AUC.
+            As of `decision_function`, for the AUC, the average precision and `threshold`.
         probabilities : array-like of shape (n_rows, n_classes), default=None
             As of `predict_proba`, for the log loss.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -360,9 +360,60 @@ class ClassificationMeasures(_Measures):
         areas = [each.area for each in self._now()._ranks]
         return None if None in areas or not areas else float(np.mean([area for area in areas if area is not None]))
 
+    @property
+    def average_precision(self) -> float | None:
+        """Average precision: sum of (R_n - R_{n-1}) P_n over thresholds from the highest down, P_n the precision and R_n the
+        recall there. Two classes: that of the second. Several: the mean of each against the rest; None if one has no or all rows.
+        """
+        ranks = self._now()._ranks
+        found = [each.average_precision for each in (ranks[-1:] if self.n_classes == 2 else ranks)]
+        return None if None in found or not found else float(np.mean([each for each in found if each is not None]))
+
+    def threshold(self, *, cost: tuple[float, float] | None = None, share: float | None = None) -> float | None:
+        """Compute the score from which on rows should be predicted as the second of two classes.
+
+        Parameters
+        ----------
+        cost : (false_positive, false_negative), numbers >= 0, not both 0, default=None
+            Costs of a row of the first class predicted as the second, and the other way round: the threshold of least total cost
+            on the rows that count.
+        share : float in (0, 1), default=None
+            At most this share of the rows that count, those of the highest scores.
+
+        Returns
+        -------
+        threshold : float or None
+            Infinity where it is best to predict none. Exact to a relative 2^-11. None without scores.
+
+        Raises
+        ------
+        ValueError
+            If there are not two classes, or not exactly one of both parameters is given, or it is out of its range.
+
+        Examples
+        --------
+        >>> from onlinecls.measures import ClassificationMeasures
+        >>> y, scores = [0, 0, 1, 0, 1], [-3.0, -2.0, -1.0, 0.5, 2.0]
+        >>> found = ClassificationMeasures([0, 1]).update(y, [0, 0, 0, 1, 1], scores)
+        >>> found.threshold(cost=(1.0, 10.0)), found.threshold(share=0.2)
+        (-1.0, 2.0)
+        """
+        who = "ClassificationMeasures"
+        if self.n_classes != 2:
+            raise ValueError(f"{who}: threshold must have two classes, got {self.n_classes}. Give ClassificationMeasures both.")
+        if (cost is None) == (share is None):
+            raise ValueError(f"{who}: threshold must have either cost or share, got cost={cost!r}, share={share!r}. Give one.")
+        if share is not None and not (isinstance(share, (int, float)) and 0.0 < share < 1.0):
+            raise ValueError(f"{who}: share must be a number in (0, 1), got share={share!r}. 0.01 is one row of a hundred.")
+        ranks = self._now()._ranks
+        if cost is not None:
+            costs = checked_costs(who, cost)
+            return ranks[-1].cheapest(*costs) if ranks else None
+        return ranks[-1].of_share(float(cast("float", share))) if ranks else None
+
     def as_dict(self) -> dict[str, Any]:
         """Return all measures by name; `confusion` is a list of (true label, predicted label, weight) of the pairs that occur."""
-        names = "error", "log_loss", "auc", "macro_f1"
+        names = "error", "log_loss", "auc", "average_precision", "macro_f1"
         classes = {
             label: {"support": self.support(label), "predicted": self.predicted(label), "precision": self.precision(label),
                     "recall": self.recall(label), "f1": self.f1(label)}
@@ -380,8 +431,57 @@ def _given(numbers: NDArray, *columns: NDArray) -> tuple[NDArray, ...]:
     return columns if rows.all() else tuple(column[rows] for column in columns)
 
 
+def checked_costs(who: str, cost: Any) -> tuple[float, float]:
+    """Return the costs of a false positive and of a false negative as numbers of Python."""
+    numbers = isinstance(cost, (tuple, list)) and len(cost) == 2 and all(isinstance(each, (int, float)) for each in cost)
+    if not (numbers and all(0.0 <= each < np.inf for each in cost) and any(cost)):
+        raise ValueError(
+            f"{who}: cost must be two finite numbers >= 0, of a false positive and of a false negative, not both 0, got "
+            f"cost={cost!r}. (1, 20): to miss a row of the second class costs as much as 20 false alarms."
+        )
+    return float(cost[0]), float(cost[1])
+
+
+def threshold_for_cost(false_positive: float, false_negative: float) -> float:
+    """Compute the probability of the second class from which on predicting it costs least.
+
+        p = false_positive / (false_positive + false_negative)
+
+    A row of probability p costs (1 - p) false_positive if it is predicted as the second class, and p false_negative if as the
+    first. The probabilities must be calibrated (``probability=True``).
+
+    Parameters
+    ----------
+    false_positive, false_negative : float >= 0, not both 0
+        Costs of a row of the first class predicted as the second, and the other way round.
+
+    Returns
+    -------
+    threshold : float in [0, 1]
+        Of ``learner.predict_proba(X)[:, 1] >= threshold``, scikit-learn's `FixedThresholdClassifier`, and
+        ``onlinecls predict --threshold``.
+
+    Raises
+    ------
+    ValueError
+        If a cost is out of its range.
+
+    References
+    ----------
+    C. Elkan: The foundations of cost-sensitive learning, IJCAI 2001, eq. 2.
+
+    Examples
+    --------
+    >>> from onlinecls.measures import threshold_for_cost
+    >>> threshold_for_cost(1.0, 19.0)
+    0.05
+    """
+    false_positive, false_negative = checked_costs("threshold_for_cost", (false_positive, false_negative))
+    return 1.0 / (1.0 + false_negative / false_positive) if false_positive else 0.0
+
+
 class _Ranks:
-    """Area under the ROC curve in bounded memory: scores are counted in bins of constant relative width."""
+    """Ranking of rows in bounded memory: scores are counted in bins of constant relative width."""
 
     def __init__(self, n_classes: int) -> None:
         self.shift = 12 + max(0, n_classes.bit_length() - 2)  # bits of a float32 that are left out
@@ -402,6 +502,40 @@ class _Ranks:
             return None
         below = np.cumsum(self.counts[0]) - self.counts[0]
         return float(self.counts[1] @ (below + 0.5 * self.counts[0])) / negative / positive
+
+    @property
+    @np.errstate(under="ignore")
+    def average_precision(self) -> float | None:
+        negative, positive = self._from_top(self.counts)
+        if not negative[-1] or not positive[-1]:
+            return None
+        counts = self.counts[1, ::-1]
+        rows = np.flatnonzero(counts)
+        return float(counts[rows] @ (positive[rows] / (positive[rows] + negative[rows]))) / float(positive[-1])
+
+    @staticmethod
+    def _from_top(counts: NDArray) -> NDArray:
+        """Return the weights of the rows in each bin and all above it, the highest bin first."""
+        return np.cumsum(counts[..., ::-1], axis=-1)
+
+    def _edge(self, place: int) -> float:
+        """Return the lowest score of a bin."""
+        bits = (place << self.shift) - (1 << 31)
+        return float(np.array([abs(bits)], np.int32).view(np.float32)[0]) * (1.0 if bits >= 0 else -1.0)
+
+    def _best(self, costs: NDArray) -> float:
+        """Return the threshold of least cost, of equals the highest. costs : without any row, then as of `_from_top`."""
+        least = int(costs.argmin())
+        return self._edge(self.counts.shape[1] - least) if least else np.inf
+
+    def cheapest(self, false_positive: float, false_negative: float) -> float:
+        negative, positive = self._from_top(self.counts)
+        return self._best(np.append(0.0, false_positive * negative - false_negative * positive))
+
+    def of_share(self, share: float) -> float:
+        weights = self._from_top(self.counts.sum(axis=0))
+        allowed = np.append(0.0, weights) <= share * weights[-1]
+        return self._best(-np.append(0.0, np.where(allowed[1:], weights, 0.0)))
 
 
 class RegressionMeasures(_Measures):
