@@ -129,7 +129,7 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
         """
         if not return_std:
             return self._decide(X)[0][:, 0]
-        predictions, deviations = self._decide_with_std(X)
+        predictions, deviations, _ = self._decide_with_std(X)
         return predictions[:, 0], deviations[:, 0]
 
 

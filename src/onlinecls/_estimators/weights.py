@@ -136,8 +136,8 @@ class WithVariances(OnlineLearner):
         return state.covariance(self._flat)
 
     @quiet
-    def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each."""
+    def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each, and the model."""
         self._fitted_state()
         rows = self._read_rows(X, False)
         state = self._state_for(rows)
@@ -145,4 +145,4 @@ class WithVariances(OnlineLearner):
         # (A full Σ is multiplied by 64 dense rows at once with BLAS, which has its own threads.)
         n_jobs = None if len(state.sigma) else self.n_jobs
         threads.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
-        return self._scores(rows, state), deviations
+        return self._scores(rows, state), deviations, state

@@ -69,11 +69,14 @@ class ProgressiveResult(_Points):
         Numbers of the rows of weight > 0 (from 1) where the alarm was raised.
     measures : dict of str to ndarray
         Each measure that is a number, at each point: NaN where it was None. Empty without `measures`.
+    asked : ndarray of int64 or None
+        Number of examples whose label was asked for and learnt; None without `ask`, where all are.
     """
 
     mistakes: np.ndarray
     weight: np.ndarray
     weighted_mistakes: np.ndarray
+    asked: np.ndarray | None = None
 
     @property
     def error(self) -> np.ndarray:
@@ -278,7 +281,7 @@ class Curve:
         if not self.points:
             raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {self.n_rows} rows. Give it rows to learn.")
         found: dict[str, Any] = dict(zip((*self.names, "seconds"), np.array(self.points).T, strict=True))
-        for name in ("examples", "mistakes", "updates"):
+        for name in ("examples", "mistakes", "updates", "asked"):
             if name in found:
                 found[name] = found[name].astype(np.int64)
         found["updates"] = found["updates"] if counts_updates else None
@@ -379,6 +382,33 @@ def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None,
     return ProgressiveResult(by_row=by_row, **curve.fields(counts))
 
 
+def _selectively(
+    learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, curve: Curve, ask: Callable[[Any, Any], Any],
+) -> ProgressiveResult:
+    """Return the mistakes of a classifier that learns the rows that it asks for, and predicts all, one by one."""
+    is_pipeline = isinstance(learner, StreamPipeline)
+    for X, y, truth, weights in parts(stream, validate.read_labels, every, curve, y_clean, is_pipeline, True, True):
+        weight = float(weights[0]) if len(weights) else 1.0
+        live = live_rows(learner[-1] if is_pipeline else learner, y, weights if len(weights) else None)
+        if not live[0]:
+            curve.add(truth, np.full(1, None, object), live, live, np.zeros(1))
+            continue
+        begun, fitted = time.perf_counter(), is_fitted(learner)
+        predicted = np.full(1, learner.predict(X)[0] if fitted else None, object)
+        scored = scores_of(learner, X, 1) if curve.scores and fitted else ()
+        answer = np.asarray(ask(learner, X)) if fitted else np.ones(1, bool)
+        if answer.shape != (1,) or answer.dtype.kind != "b":
+            got = validate.brief(answer)
+            raise ValueError(f"{_WHO}: ask must return an array of bool, one for each row, got {got} for a row.")
+        if answer[0]:
+            learner.partial_fit(X, y, **({} if fitted or classes is None else {"classes": classes}), **_weighted(weights))
+        curve.seconds += time.perf_counter() - begun
+        wrong = np.asarray(predicted != truth, bool)
+        curve.totals += np.array([1.0, wrong[0], weight, weight * wrong[0], 0.0, answer[0]])
+        curve.add(truth, predicted, wrong, live, np.full(1, weight), scored)
+    return ProgressiveResult(by_row=True, **curve.fields(False))
+
+
 def _regression(learner: Any, stream: Any, every: int, curve: Curve) -> ProgressiveErrors:
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
@@ -411,19 +441,20 @@ def _regression(learner: Any, stream: Any, every: int, curve: Curve) -> Progress
 def progressive_validation(
     estimator: OnlineRegressor, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: None = None, *,
     classes: None = None, every: int = 1000, measures: RegressionMeasures | None = None, alarm: DriftAlarm | None = None,
-    predictions: bool = False, scores: bool = False, on_batch: Callable[[dict], object] | None = None,
+    predictions: bool = False, scores: bool = False, on_batch: Callable[[dict], object] | None = None, ask: None = None,
 ) -> ProgressiveErrors: ...
 @overload
 def progressive_validation(
     estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
     classes: ArrayLike | None = None, every: int = 1000, measures: ClassificationMeasures | None = None,
     alarm: DriftAlarm | None = None, predictions: bool = False, scores: bool = False,
-    on_batch: Callable[[dict], object] | None = None,
+    on_batch: Callable[[dict], object] | None = None, ask: Callable[[Any, Any], ArrayLike] | None = None,
 ) -> ProgressiveResult: ...
 def progressive_validation(
     estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
     classes: ArrayLike | None = None, every: int = 1000, measures: Any = None, alarm: DriftAlarm | None = None,
     predictions: bool = False, scores: bool = False, on_batch: Callable[[dict], object] | None = None,
+    ask: Callable[[Any, Any], ArrayLike] | None = None,
 ) -> ProgressiveResult | ProgressiveErrors:
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
 
@@ -458,6 +489,10 @@ def progressive_validation(
     on_batch : callable, default=None
         Called at each point of the curve with a dict of its numbers (`examples`, `mistakes`, `seconds`, ...), of `measures` by
         name, and of the alarms so far. An exception ends the run.
+    ask : callable, default=None
+        Selective sampling: a function of the learner and a row, as ``lambda learner, X: learner.should_ask(X, b=0.3)``, that
+        tells if the row's label is asked for. Only such rows are learnt; all are predicted and counted, one by one, some 30 µs
+        each. The first row is always learnt.
 
     Returns
     -------
@@ -509,6 +544,7 @@ def progressive_validation(
         raise ValueError(f"{_WHO}: measures must be given where scores=True, got None. Give ClassificationMeasures(classes).")
     kind = kind_of(estimator)
     sums = ("squared", "absolute", "updates") if kind == "regressor" else ("mistakes", "weight", "weighted_mistakes", "updates")
+    sums = (*sums, "asked") if ask is not None else sums
     curve = Curve(("examples", *sums), measures, alarm, predictions, scores, on_batch)
     wanted = "RegressionMeasures" if kind == "regressor" else "ClassificationMeasures"
     if measures is not None and type(measures).__name__ != wanted:
@@ -516,7 +552,11 @@ def progressive_validation(
     if kind == "regressor":
         if y_clean is not None or classes is not None:
             raise ValueError(f"{_WHO}: y_clean and classes must be None for a regressor, got others. They are about labels.")
+        if ask is not None:
+            raise ValueError(f"{_WHO}: ask must be None for a regressor, got {validate.brief(ask)}. It is about labels.")
         return _regression(estimator, stream, every, curve)
     if kind not in (None, "classifier"):
         raise TypeError(f"{_WHO}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")
+    if ask is not None:
+        return _selectively(estimator, stream, y_clean, classes, every, curve, ask)
     return _classes(estimator, stream, y_clean, classes, every, curve)

@@ -47,12 +47,12 @@ from .potential import (
     conservative,
     insensitive,
 )
-from .rules import RULES, Rule, Stats, Step
+from .rules import RULES, Rule, Stats, Step, asks, chance_to_ask
 
 __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "DualMatrixAdaGrad",
     "Entropic", "Gaussian", "LeaderClassifier", "LeaderRegressor", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model",
     "NumberCommittee", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner", "PotentialRegressor", "Quadratic",
-    "Rule", "RuleClassifier", "RuleRegressor", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r",
-    "conservative", "insensitive",
+    "Rule", "RuleClassifier", "RuleRegressor", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "asks",
+    "best_r", "chance_to_ask", "conservative", "insensitive",
 ]
