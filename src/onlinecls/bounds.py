@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from ._estimators.saving import Learner
     from ._estimators.second_order import NAROWClassifier, SecondOrderPerceptron
     from ._input.types import Matrix
+    from ._wings.baselines.estimators import HedgeClassifier
     from ._wings.committee.estimators import CommitteeClassifier, CommitteeRegressor
     from ._wings.dual_ascent.estimators import DualAscentClassifier
 
@@ -481,3 +482,53 @@ def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:
     best = ((y[:, None] + 1) / 2 - y[:, None] * X).sum(axis=0).min()
     T, entropy = len(y), np.log(X.shape[1])
     return Bound(learner.expected_loss_, float(best + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))
+
+
+def fixed_share(learner: HedgeClassifier, X: ArrayLike, y: ArrayLike, shifts: int) -> Bound:
+    """Bound Hedge's expected mistakes with a fixed share α in (0, 1) and a rate η by those of any sequence of d experts:
+
+        sum of l(w_t) <= L_k + ((k + 1) ln d + k ln(1/α) + (T - 1 - k) ln(1/(1 - α))) / η + η T/8
+
+    with L_k the least loss of a sequence that changes its expert k times: the least right side for k up to `shifts`. Cesa-Bianchi
+    and Lugosi, Prediction, Learning, and Games, Theorem 5.2, after Herbster and Warmuth 1998. (With eta0="auto", a rate that
+    falls, nothing is proved.) X, y : as in `hedge`. A copy of the learner learns.
+
+    >>> from onlinecls import HedgeClassifier
+    >>> X, y = np.tile([[1.0, 0.0]], (100, 1)), np.repeat([1.0, -1.0], 50)  # the first expert is right, then the second
+    >>> paid, allowed = fixed_share(HedgeClassifier(0.5, share=0.01), X, y, shifts=1)
+    >>> round(paid, 2), round(allowed, 2)
+    (11.08, 20.2)
+    """
+    who = f"{WHO}.fixed_share"
+    is_hedge = "HedgeClassifier" in {base.__name__ for base in type(learner).__mro__}
+    if not is_hedge or isinstance(learner.eta0, str) or not learner.share:
+        raise ValueError(
+            f"{who}: learner must be a HedgeClassifier with a number for eta0 and a share > 0, got {learner!r}. A rate that "
+            "falls has no such bound."
+        )
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    most = max(len(y), 1) - 1
+    if isinstance(shifts, bool) or not isinstance(shifts, (int, np.integer)) or not 0 <= shifts <= most:
+        raise ValueError(f"{who}: shifts must be an integer in 0..{most}, below the number of rows, got shifts={shifts!r}.")
+    learner = _unfitted(who, learner).partial_fit(X, y, classes=[-1.0, 1.0])
+    X = (1.0 + X) / 2.0 if learner.signed else X
+    (T, d), eta, alpha, k = X.shape, float(learner.eta0), float(learner.share), np.arange(shifts + 1)
+    best = np.full((shifts + 1, d), np.inf)  # after each row, the least loss of sequences of k changes that end with an expert
+    best[0] = 0.0
+    for t, losses in enumerate((y[:, None] + 1.0) / 2.0 - y[:, None] * X):
+        if t:
+            best[1:] = np.minimum(best[1:], _least_of_others(best[:-1]))
+        best += losses
+    price = (k + 1.0) * np.log(d) - k * np.log(alpha) - (T - 1.0 - k) * np.log1p(-alpha)
+    return _bound(who, learner.expected_loss_, float(np.min(best.min(axis=1) + price / eta)) + eta * T / 8.0)
+
+
+def _least_of_others(numbers: np.ndarray) -> np.ndarray:
+    """Return, for each number of a row, the least of the row's others."""
+    if numbers.shape[1] < 2:
+        return np.full(numbers.shape, np.inf)
+    first = numbers.argmin(axis=1)
+    least, second = np.partition(numbers, 1, axis=1)[:, :2].T
+    found = np.repeat(least[:, None], numbers.shape[1], axis=1)
+    found[np.arange(len(numbers)), first] = second
+    return found

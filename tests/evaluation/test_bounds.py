@@ -668,6 +668,54 @@ def test_the_bound_of_hedge_holds_against_an_adversary(monkeypatch):
     assert paid > allowed
 
 
+def test_the_bound_of_a_fixed_share_holds_for_experts_that_change_their_places():
+    rng = np.random.default_rng(6)
+    right = np.repeat(rng.integers(0, 5, 8), 50)  # which of five experts knows, for 50 rows each
+    y = np.where(rng.random(400) < 0.5, -1.0, 1.0)
+    X = rng.random((400, 5))
+    X[np.arange(400), right] = (1.0 + y) / 2.0
+    random, adversary = rng.random((400, 5)), HedgeClassifier(0.6, share=0.02, dtype=np.float64)
+    against_all = against(adversary, random, ADVERSARIES["always against"])
+    for rows, labels in ((X, y), (random, y), (random, against_all), (rng.integers(0, 2, (400, 5)).astype(float), y)):
+        for learner in (HedgeClassifier(0.6, share=0.02), HedgeClassifier(0.2, share=0.001), HedgeClassifier(1.5, share=0.7)):
+            for shifts in (0, 7, 30):
+                paid, allowed = bounds.fixed_share(learner, rows, labels, shifts)
+                assert 0.0 < paid <= allowed
+                assert bounds.fixed_share(changed(learner, signed=True), 2.0 * rows - 1.0, labels, shifts) == pytest.approx(
+                    (paid, allowed))
+    shared = bounds.fixed_share(HedgeClassifier(1.0, share=7 / 399), X, y, 7)
+    alone = HedgeClassifier(1.0).partial_fit(X, y).expected_loss_
+    assert shared.paid < shared.allowed < alone, "the bound is below what Hedge pays without a share"
+
+
+def test_the_bound_of_a_fixed_share_by_hand():
+    """The best of all sequences, tried one by one; and Hedge without a share exceeds it."""
+    rng = np.random.default_rng(2)
+    X, y = rng.random((7, 3)), np.array([1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0])
+    losses, eta, alpha = (y[:, None] + 1) / 2 - y[:, None] * X, 0.7, 0.1
+    sums = {}
+    for sequence in product(range(3), repeat=7):
+        k = int(np.count_nonzero(np.diff(sequence)))
+        sums[k] = min(sums.get(k, np.inf), losses[np.arange(7), sequence].sum())
+    learner = HedgeClassifier(eta, share=alpha)
+    for shifts in (0, 2, 6):
+        expected = min(
+            sums[k] + ((k + 1) * np.log(3) + k * np.log(1 / alpha) + (6 - k) * np.log(1 / (1 - alpha))) / eta + eta * 7 / 8
+            for k in range(shifts + 1))
+        assert bounds.fixed_share(learner, X, y, shifts).allowed == pytest.approx(expected)
+    X, y = np.tile([[1.0, 0.0]], (400, 1)), np.repeat([1.0, -1.0], 200)
+    alone = HedgeClassifier(0.7).partial_fit(X, y, classes=[-1, 1]).expected_loss_
+    assert alone > bounds.fixed_share(learner, X, y, 1).allowed > bounds.fixed_share(learner, X, y, 1).paid > 0.0
+    for wrong in (HedgeClassifier(share=0.1), HedgeClassifier(0.5), Perceptron()):
+        with pytest.raises(ValueError, match="fixed_share: learner must be a HedgeClassifier with a number for eta0 and"):
+            bounds.fixed_share(wrong, X, y, 1)
+    for shifts in (-1, 400, 1.0, True):
+        with pytest.raises(ValueError, match=re.escape("fixed_share: shifts must be an integer in 0..399, below the number")):
+            bounds.fixed_share(learner, X, y, shifts)
+    with pytest.raises(ValueError, match="class_weight"):
+        bounds.fixed_share(changed(learner, class_weight={1: 2.0}), X, y, 1)
+
+
 def test_hedge_on_signed_advice_is_hedge_on_its_chances():
     rng = np.random.default_rng(0)
     y = np.where(rng.random(300) < 0.5, -1, 1)

@@ -18,7 +18,7 @@ import onlinecls
 #: Of each family at each task those whose models differ in kind.
 MERGED = list({
     (one.family, one.task, *(str(one.params.get(name)) for name in ("sigma", "signed", "covariance", "p", "l1"))): one
-    for one in LEARNERS if not one.params.get("forgetting")
+    for one in LEARNERS if not one.params.get("forgetting") and not one.params.get("share")
     if one.family in ALGORITHMS and ALGORITHMS[one.family].merge in MERGES
 }.values())
 UNMERGED = [one for one in LEARNERS if one.family not in ALGORITHMS or ALGORITHMS[one.family].merge not in MERGES]
@@ -283,6 +283,7 @@ def _refused():
         "names": ([model(AROW(), X) for X in names], "the same feature names in the same order"),
         "labels": ([model(AROW()), model(AROW(), X, y.astype(str))], "classes of the other model must be labels like"),
         "forgetting": ([forgetting, forgetting], "forget nothing, got forgetting=0.001"),
+        "share": ([model(onlinecls.HedgeClassifier(share=0.1))] * 2, "share nothing, got share=0.1"),
         "another kind since": ([other_average, other_average], "the kind that their parameters choose"),
         "too many classes": ([model(onlinecls.HedgeClassifier()), model(onlinecls.HedgeClassifier(), X, y + 1)], "2 classes"),
         "no estimator": ([model(AROW()), 7], "one class, got a int"),

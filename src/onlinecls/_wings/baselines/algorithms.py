@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ..._algorithm import AUTO, POSITIVE, STEP, Algorithm, Boolean, Default, Either, Options
+from ..._algorithm import AUTO, POSITIVE, STEP, Algorithm, Boolean, Default, Either, Options, Real
 
 DESCENT = {"alpha": Either((AUTO, POSITIVE), hint="The steps are 1/(alpha t)."), "eta0": STEP}
+SHARE = Real(0.0, 1.0, True, hint="Each round moves this share of all weight to all experts alike; 0 moves none.")
 NUMBER_LOSS = Options(("absolute", "squared"))
 OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2, used=False)}
 OGD_REGRESSION = {"alpha": Default(1e-2, 2), "eta0": Default(1.0, -2, used=False)}
@@ -25,7 +26,8 @@ ALGORITHMS = (
               selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD_REGRESSION_SQRT, level=True,
               trials=({"eta0": 0.3}, {"eta0": 0.02, "loss": "squared"}), title="Online gradient descent regression, plain",
               paper="ICML 2008 tutorial, V (its baseline)"),
-    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", {"eta0": STEP, "signed": Boolean()}, tasks=("experts",),
-              trials=({"eta0": 0.3}, {"eta0": "auto"}), merge="sum", title="Hedge (experts)",
+    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", {"eta0": STEP, "signed": Boolean(), "share": SHARE},
+              tasks=("experts",), trials=({"eta0": 0.3}, {"eta0": "auto"}, {"eta0": 0.5, "share": 0.05}), merge="sum",
+              title="Hedge (experts)",
               paper="ICML 2008 tutorial, I, III and V"),
 )

@@ -13,6 +13,7 @@ from ..._estimators.regressor import OnlineRegressor
 from ..._input.compat import random_state as generator_of
 from ..dual_ascent.estimators import AscentLearner
 from ..dual_ascent.states import SHARED as _SHARED
+from .algorithms import SHARE
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -125,6 +126,13 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     eta0="auto" the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts.
     A row costs O(n_features), as every weight changes.
 
+    With ``share`` α the best expert may change: after each round's update
+
+        w <- (1 - α) w + α/d
+
+    so that no expert is ever lost, and one that gets better is found again in O(log(d / α) / eta) rounds. With a number for eta0
+    the expected loss is then bounded for every sequence of experts, by its number of changes (`bounds.fixed_share`).
+
     With ``signed=True`` advice is in [-1, 1]: its sign is the advised class, and 0 (as of features missing in a sparse row) is no
     advice. x means the chance (1 + x)/2, so that the loss is (1 - y x_j)/2 and P(+1) = (1 + w.x)/2.
 
@@ -134,6 +142,9 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
         eta, > 0. "auto": sqrt(8 ln(d) / t) in round t.
     signed : bool, default=False
         Whether advice is in [-1, 1].
+    share : float in [0, 1), default=0.0
+        α, the share of all weight that each round gives to all experts alike; k / (T - 1) for k changes in T rounds. Models with
+        a share do not merge. With eta0="auto", whose rate falls, there is no bound.
     {parameters}
 
     Attributes
@@ -156,6 +167,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     References
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I, III and V.
+    .. [2] M. Herbster, M. K. Warmuth. Tracking the best expert. Machine Learning, 1998 (fixed share).
 
     Examples
     --------
@@ -181,7 +193,9 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     dtype: FloatType | None = None
     class_weight: ClassWeight = None
     signed: bool = False
+    share: float = 0.0
 
+    _fields = {**AscentLearner._fields, "margin": SHARE}
     _has_fast_path = False  # (advice is checked)
 
     def _read_rows(self, X: Matrix, first: bool) -> Rows:
