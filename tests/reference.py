@@ -56,7 +56,7 @@ def twin_of(name):
 def rule_twin(name, **fixed):
     """Return a function (d, **params) that makes the learner of a rule of onlinecls.reference."""
     rule = RULES[name]
-    own = {"precision": rule.precision} if rule.precision else {}
+    own = {name: value for name in ("precision", "least") if (value := getattr(rule, name))}
     return partial(GEOMETRIES[rule.geometry], rule=rule.step, **own, **fixed)
 
 

@@ -92,6 +92,7 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",
               {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING}, units=CONFIDENT,
               selects={"variant": "stdev"}, trigger="stdev", trials=({"eta": 0.7, "initial_variance": 0.5},), merge="posterior",
+              kernel={"least": 1e-4},
               title="Confidence-weighted (stdev)", paper="exact convex CW (NIPS 2008)"),
     Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier",
               {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING}, units=CONFIDENT,

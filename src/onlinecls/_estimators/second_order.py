@@ -194,8 +194,9 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
 
     Notes
     -----
-    The constraint is hard: every row that contradicts the model narrows it. On noisy labels the variances go to 0 geometrically
-    and learning ends, unlike in AROW. Variances are kept at or above the dtype's smallest normal number / eps.
+    The constraint is hard: every row that contradicts the model narrows it, so that on noisy labels variances would go to 0
+    geometrically and learning would end, unlike in AROW. On the diagonal of the "stdev" form no variance is therefore less than
+    1e-4 times the initial one; otherwise none is less than the dtype's smallest normal number / eps.
 
     References
     ----------

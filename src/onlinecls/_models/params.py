@@ -70,6 +70,7 @@ class Params(NamedTuple):
     probability: int = 0  # 1: Platt's numbers are learnt
     joint: int = 0  # 1: of three classes or more, one learner of the true class against the best wrong one
     matrix: int = 0  # AdaGrad: see MATRICES
+    least: float = 0.0  # the least variance of a diagonal, as a share of the initial one
 
     @classmethod
     def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
@@ -105,11 +106,12 @@ class Params(NamedTuple):
 
     def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
         """Add the numbers that depend on the model and its labels."""
-        info = np.finfo(state.dtype)
+        info, least = np.finfo(state.dtype), 0.0 if len(state.sigma) else self.least
         return self._replace(
             open_classes=int(is_open), balanced=int(balanced), variance=state.variance, spacing=float(info.eps),
             # In units of the initial variance, while that fits, so that X times a power of two meets the floor at the same row.
-            floor=max(float(info.tiny) / float(info.eps), state.variance * float(info.tiny) ** 0.5), tiny=float(info.tiny),
+            floor=max(float(info.tiny) / float(info.eps), state.variance * max(float(info.tiny) ** 0.5, least)),
+            tiny=float(info.tiny),
             # The average's sums hold weights times rounds.
             limit=min(float(info.max) / 4, np.inf if self.average_from < 0 else 1e290),
         )

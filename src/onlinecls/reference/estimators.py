@@ -241,10 +241,11 @@ class _ByRule(_Passes):
     def _make(self) -> Callable[[int], Any]:
         rule, precision = self.rule, self.precision
         geometry: str = self.geometry
+        least = 0.0
         if isinstance(rule, str):
             if rule not in RULES:
                 raise ValueError(f"onlinecls.reference: rule must be a function or one of {', '.join(RULES)}, got {rule!r}.")
-            step, geometry, precision = RULES[rule]
+            step, geometry, precision, least = RULES[rule]
         elif callable(rule) and geometry in GEOMETRIES:
             step = _Checked(rule)
         else:
@@ -261,6 +262,8 @@ class _ByRule(_Passes):
                     f"onlinecls.reference: precision must be a function Stats -> float, got precision={precision!r}."
                 )
             own["precision"] = precision
+        elif least:
+            own["least"] = least
         return partial(GEOMETRIES[geometry], rule=step, **own)
 
 

@@ -121,7 +121,8 @@ class Additive(Learner):
 class Gaussian(Additive):
     """w += tau Σz, Σ^-1 += beta z z', Σ (d,) when diagonal, (d, d) when full, at the start initial_variance times the identity.
 
-    Where variances fall to 0 geometrically (CW on noisy labels), those of the diagonal stay at or above `floor`.
+    Where variances fall to 0 geometrically (CW on noisy labels), those of the diagonal stay at or above `floor`, and at or above
+    `least` times the initial variance.
     forgetting : before each row Σ <- D Σ D, D diagonal, D_jj = 1/√(1 - forgetting), or less if Σ_jj would exceed its
     initial value.
     """
@@ -135,10 +136,11 @@ class Gaussian(Additive):
 
     def __init__(
         self, d: int, rule: Callable[..., Step], covariance: str = "diagonal", initial_variance: float = 1.0,
-        forgetting: float = 0.0, **params: Any,
+        forgetting: float = 0.0, least: float = 0.0, **params: Any,
     ) -> None:
         super().__init__(d, rule, **params)
         self.variance, self.forgetting = initial_variance, forgetting
+        self.floor = max(self.floor, least * initial_variance)
         self.Sigma = initial_variance * {"diagonal": np.ones(d), "full": np.eye(d)}[covariance]
 
     def step(self, z: Any, c: float = 1.0) -> bool:
@@ -185,7 +187,7 @@ class Potential(Gaussian):
         self, d: int, rule: Callable[..., Step], precision: Callable[..., float], covariance: str = "diagonal",
         initial_variance: float = 1.0, **params: Any,
     ) -> None:
-        super().__init__(d, rule, covariance, initial_variance, 0.0, **params)
+        super().__init__(d, rule, covariance, initial_variance, **params)
         self.precision = precision
 
     @property
@@ -342,6 +344,8 @@ class Model:
         part = copy(self.learners[0])
         for name, factors in part.split(self.multi_class).items():
             setattr(part, name, factors[code] * getattr(part, name))
+        if isinstance(part, Gaussian) and part.Sigma.ndim == 1:
+            part.Sigma = np.maximum(part.Sigma, part.floor)
         return part
 
 

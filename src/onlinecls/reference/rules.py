@@ -34,21 +34,25 @@ REST = Step()
 
 
 class Rule(NamedTuple):
-    """A rule with its geometry and, for the potential geometry, the precision that a row adds to Σ^-1, Stats -> float."""
+    """A rule with its geometry and, for the potential geometry, the precision that a row adds to Σ^-1, Stats -> float.
+
+    least : the least variance in the diagonal form, as a share of the initial one.
+    """
 
     step: Callable[..., Step]
     geometry: str = "additive"
     precision: Callable[..., float] | None = None
+    least: float = 0.0
 
 
 RULES: dict[str, Rule] = {}
 
 
-def _rule(name: str, geometry: str = "additive", precision: Callable[..., float] | None = None) -> Any:
+def _rule(name: str, geometry: str = "additive", precision: Callable[..., float] | None = None, least: float = 0.0) -> Any:
     """Register a rule in RULES, by its name in the registry."""
 
     def enter(step: Callable[..., Step]) -> Callable[..., Step]:
-        RULES[name] = Rule(step, geometry, precision)
+        RULES[name] = Rule(step, geometry, precision, least)
         return step
 
     return enter
@@ -120,7 +124,7 @@ def held_back(step: Step, c: float) -> Step:
     return Step(min(1.0, c) * step.tau, min(1.0, c) * step.beta)
 
 
-@_rule("cw_stdev", "gaussian")
+@_rule("cw_stdev", "gaussian", least=1e-4)
 def cw_stdev(s: Stats, eta: float) -> Step:
     """Step by CW, standard deviation form.  Crammer, Dredze, Pereira (NIPS 2008): exact convex confidence-weighted learning."""
     phi = quantile(eta)
