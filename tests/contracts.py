@@ -7,6 +7,7 @@ import copy
 import os
 import pickle
 import tracemalloc
+import warnings
 from contextlib import suppress
 from functools import cache
 from itertools import pairwise
@@ -405,7 +406,12 @@ def check_hostile_numbers_leave_a_finite_model(learner):
             y = targets if learner.task == "regression" else rng.integers(0, max(learner.n_classes, 1), 3)
             X = X if learner.rows == "any" else np.abs(X) if learner.rows == "positive" else np.minimum(np.abs(X), 1.0)
             weights = rng.choice([1e-300, 1.0, 1e300], 3)
-            model.partial_fit(X, y, sample_weight=weights, **(classes_of(learner) if i == 0 else {}))
+            skipped = getattr(model, "n_skipped_", 0) if i else 0
+            with warnings.catch_warnings(record=True) as said:
+                warnings.filterwarnings("always", ".* updates should stay within the range of")
+                model.partial_fit(X, y, sample_weight=weights, **(classes_of(learner) if i == 0 else {}))
+            if learner.family != "online_to_batch":  # (what it wraps says so)
+                assert len(said) == (model.n_skipped_ > skipped), "rows that are skipped are told, once a call"
             assert is_finite(model), (i, X, y)
             read(model, X), read(model, csr32(X[:1]))
             if hasattr(model, "score"):

@@ -156,6 +156,16 @@ def test_malformed_lines_are_counted_and_shown(tsv, tmp_path, run):
     assert err.startswith("onlinecls train: bad.tsv:301:12: expected a tab between label and text")
 
 
+def test_rows_that_leave_the_range_are_told_once(tmp_path, run):
+    data, model = tmp_path / "rows.svm", tmp_path / "model"
+    data.write_text("".join(f"{i % 2} 1:{i % 3} 2:{'1e38' if i % 50 == 49 else i % 5}\n" for i in range(400)))
+    code, _, err = run("train", data, "--param", "r=1", "--param", "intercept_scaling=1", "--save", model)
+    assert (code, err.count("8 rows skipped: updates should stay within the range of numbers. Standardise")) == (0, 1), err
+    assert "Warning" not in err and learner_in(model).n_skipped_ == 8
+    code, _, err = run("compare", data, "--algorithms", "arow:r=1,intercept_scaling=1", "pa1")
+    assert code == 0 and err.count("\narow:r=1,intercept_scaling=1: 8 rows skipped: ") == 1 and "Warning" not in err, err
+
+
 def test_weights_of_examples_are_read_from_every_format(tmp_path, run):
     rows = texts(60)
     path = tmp_path / "mail.csv"

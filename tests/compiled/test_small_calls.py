@@ -170,7 +170,7 @@ def test_the_fast_path_is_enabled_before_another_call_may_learn(learner, monkeyp
 
 def taken(model, X, y, classes=None):
     """Learn a call and return True if it needs no long way."""
-    return state_of(model).try_partial_fit(model.__dict__, X, y, None, classes)
+    return bool(state_of(model).try_partial_fit(model.__dict__, X, y, None, classes))
 
 
 def scored(model, X):
@@ -338,3 +338,18 @@ def test_probabilities_have_the_bits_of_their_formula(columns):
     assert calibration.log_probabilities(scores, pairs).tobytes() == expected.tobytes()
     with pytest.raises(RuntimeError, match="fitted in another thread"):
         calibration.log_probabilities(scores, pairs[1:])
+
+
+@pytest.mark.parametrize("way", [the_long_way, lambda X: X], ids=["long", "short"])
+def test_rows_that_leave_the_range_are_told_in_each_call(way):
+    """The warning names the line of the caller."""
+    model = AROWClassifier(r=1.0, intercept_scaling=1.0).partial_fit(way(np.eye(2)), [0, 1])
+    for n in (2, 1, 0):
+        X = np.array([[1e300, 1.0], [1.0, -1e300], [1.0, 2.0]])[2 - n :]
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            model.partial_fit(way(X), [0, 1, 0][2 - n :])
+        told = [(str(each.message).partition(".")[0], each.filename) for each in said]
+        rows = f"{n} row{'s' * (n > 1)} whose updates would leave it and were skipped (n_skipped_)"
+        assert told == [(f"AROWClassifier: updates should stay within the range of float64, got {rows}", __file__)][: n > 0]
+    assert model.n_skipped_ == 3

@@ -11,7 +11,7 @@ from .._input.compat import is_regressor
 from .inputs import Input, require_place
 from .parameters import CLASSIFIERS, REGRESSORS, choose_covariance, make_learner, split_settings
 from .progress import Progress
-from .report import counters_of, format_error, skipped_lines
+from .report import counters_of, format_error, skipped_lines, skipped_rows
 from .run import Reading, Run, labels_of, learn
 
 
@@ -48,6 +48,9 @@ def compare(options) -> None:
     runs.sort(key=lambda run: run.error if found is None else found.names.index(run.name))
     if reading.skipped:
         progress.say(skipped_lines(reading.skipped, reading.reasons))
+    for run in runs:
+        if line := skipped_rows(run.learner):
+            progress.say(f"{run.name}: {line}")
     if axes is not None:
         _draw(runs, axes, options.plot)
     results = [

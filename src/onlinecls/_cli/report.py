@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .._estimators.learner import state_of
+from .._estimators.youth import SKIPPED
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
 
@@ -43,6 +45,13 @@ def followed(learner) -> str:
         return ""
     weights = sorted(zip(learner.member_weights_.tolist(), learner.member_names_, strict=True), reverse=True)
     return "weights of members: " + ", ".join(f"{name} {weight:.2f}" for weight, name in weights)
+
+
+def skipped_rows(learner) -> str:
+    """Say how many rows a learner has skipped, as their updates would have left the range of numbers; "" if there are none."""
+    n = state_of(learner).count("skipped") if learner.__sklearn_is_fitted__() else 0
+    rows = f"{n:,} row{'s' * (n > 1)}"
+    return f"{rows} skipped: {SKIPPED} numbers. Standardise the columns, or take another algorithm." if n else ""
 
 
 def skipped_lines(n: int, reasons: tuple) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
 from .._estimators.learner import state_of
+from .._estimators.youth import SKIPPED
 from .._input.compat import is_regressor
 from .._input.rows import Rows, part_of
 from .._pipeline import rows_learnt
@@ -180,7 +182,8 @@ def learn(
     step : a vectorizer that learns the rows, which are as they stand in their table, just before.
     """
     before, learner = (reading.bytes, reading.skipped), runs[0].learner
-    with stream:
+    with stream, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", f".*{SKIPPED}")  # (it is said once, at the end)
         try:
             for X, y, weight in _rest_of(stream, reading.part.before, getattr(runs[0].watching, "write_gaps", None)):
                 if progress.rows == 0 and not is_regressor(learner):

@@ -16,7 +16,7 @@ from .jobs import check as check_jobs
 from .jobs import learn_in_processes
 from .parameters import REGRESSORS, algorithm_of, choose_covariance, is_kernel, learner_of, make_learner, own_parameters
 from .progress import Clock, Progress
-from .report import counters_of, followed, mean, skipped_lines, summary
+from .report import counters_of, followed, mean, skipped_lines, skipped_rows, summary
 from .run import Reading, Run, counts_of, labels_of, learn
 from .stopping import check_stopped, signals_ignored, stoppable
 from .watching import Watching
@@ -173,6 +173,8 @@ class _Training:
             progress.say(skipped_lines(self.reading.skipped, self.reading.reasons))
         if self.run.watching is not None and self.run.watching.alarm is not None:
             progress.say(self.run.watching.report(learner))
+        if line := skipped_rows(learner):
+            progress.say(line)
         is_learnt = learner.__sklearn_is_fitted__()
         if is_learnt and (line := followed(learner_of(learner))):
             progress.say(line)

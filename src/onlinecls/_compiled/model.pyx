@@ -311,24 +311,25 @@ cdef class Model:
         self.call = call
 
     def try_partial_fit(self, dict attributes, X, y, sample_weight, classes=None):
-        """Learn a small call and return True; return False, with nothing written, for a call that needs the general path.
+        """Learn a small call and return 1 + the number of rows skipped; return 0, with nothing written, for a call that needs the
+        general path.
 
         attributes : the estimator's, those among them that must have stayed the same.
         """
         cdef Call call = self.call
         cdef Py_ssize_t i
         if call is None or self.params is not call.parameters:
-            return False
+            return 0
         for i in range(len(call.names)):
             if attributes.get(call.names[i]) is not call.values[i]:
-                return False
+                return 0
         if classes is not None and not is_the_same(classes, call.named):
-            return False
+            return 0
         for i in range(len(call.others)):
             if not call.others[i].flags.writeable:
-                return False
+                return 0
         if not call.lock.try_learn():
-            return False
+            return 0
         try:
             self.bind()                 # (a copy may have learnt no row yet)
             return self.learn_few(X if call.feature_names is None else self.table(call.feature_names, X), y, sample_weight)
@@ -342,17 +343,19 @@ cdef class Model:
             return None
         return table_of(X, known[1], self.values.dtype)
 
-    cdef bint learn_few(self, X, y, sample_weight) except -1:
-        """Check X, the labels and the weights in C, and learn them; return False, with nothing written, if one check fails."""
+    cdef Py_ssize_t learn_few(self, X, y, sample_weight) except -1:
+        """Check X, the labels and the weights in C, and learn them; return 0, with nothing written, if one check fails, else 1 + the
+        number of rows skipped."""
         cdef int64_t[FEW + 1] indptr
         cdef int32_t[FEW] labels
         cdef Call call = self.call
         cdef Batch b
         cdef PassContext context
+        cdef double skipped
         cdef Py_ssize_t n, n_classes = 0, n_weights = 0, size = 0
         cdef FewRows rows = read_few(X, call.dtype, call.n_features, indptr)
         if rows is None:
-            return False
+            return 0
         n = rows.n
         # (Local references keep their addresses valid; they may be read-only, from a memory-mapped file.)
         values, counts, counters, correction = self.values, self.counts, self.counters, self.correction
@@ -362,30 +365,31 @@ cdef class Model:
         cdef const double* weights = NULL
         cdef const double* targets = NULL
         if start_of_counts == NULL or start_of_counters == NULL or start_of_correction == NULL:
-            return False
+            return 0
         if size == 0:
             start_of_correction = NULL
         if start_of(values, 1, &size, True) == NULL:
-            return False
+            return 0
         if sample_weight is not None:
             weights = <const double*>numbers_of(sample_weight, FLOAT64, 8, &n_weights)
             if weights == NULL or n_weights != n or not are_weights(weights, n):
-                return False
+                return 0
         if call.task == REGRESSION:
             targets = <const double*>numbers_of(y, FLOAT64, 8, &size)
             if targets == NULL or size != n or not are_finite(targets, n):
-                return False
+                return 0
         elif not call.match(y, n, labels):
-            return False
+            return 0
         self.enter(&b, &context, start_of_counts, n_classes, start_of_counters, start_of_correction)
         b.n = b.n_rows = n
         b.indptr, b.weights, b.targets, b.labels = indptr, weights, targets, labels if targets == NULL else NULL
         self.sparse_coef = None
+        skipped = context.counters.skipped
         try:
             self.run(call.task, rows, &b, &context)
         finally:
             (<Counters*>start_of_counters)[0] = context.counters
-        return True
+        return 1 + <Py_ssize_t>(context.counters.skipped - skipped)
 
     # --- overridden by each geometry --------------------------------------------------------------------------------------------
 

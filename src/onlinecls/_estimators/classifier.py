@@ -18,7 +18,7 @@ from .learner import NO_PREDICTIONS, Batch, read_weights_of_fit
 from .parameters import ClassifierParameters
 from .units import first_row
 from .weights import WithVariances, WithWeights
-from .youth import learn_young, set_scale
+from .youth import learn_young, set_scale, warn_of_skipped
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -74,8 +74,11 @@ class OnlineClassifier(WithWeights):
             If a parameter, X, y, classes or sample_weight is not valid. The model is then unchanged.
         """
         state = self.__dict__.get("_state")
-        if state is None or not state.try_partial_fit(self.__dict__, X, y, sample_weight, classes):
+        learnt = state is not None and state.try_partial_fit(self.__dict__, X, y, sample_weight, classes)
+        if not learnt:
             self._partial_fit_labels(X, y, classes, sample_weight)
+        elif learnt > 1:
+            warn_of_skipped(self, learnt - 1)
         return self
 
     @exclusive
@@ -92,6 +95,7 @@ class OnlineClassifier(WithWeights):
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         named = self._read_classes(classes, first)
         predictions = np.full(rows.n_rows, NO_ROUND, np.int32) if predict else NO_PREDICTIONS
+        n_skipped = 0 if first else self.n_skipped_
         known = named if first and named is not None else self.classes_ if not first else y[:0]
         is_open = named is None if first else self._state.is_open
         if len(known):
@@ -104,10 +108,10 @@ class OnlineClassifier(WithWeights):
                     state = self._start(self._kernel_params(), rows.n_features, len(known), rows.data.dtype)
                     self._begin(X, rows, state, classes=known, is_open=is_open)
                 self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions))
-                self._end_call(classes)
+                self._end_call(n_skipped, classes)
                 return predictions
         self._learn_with_newcomers(X, rows, y, weights, known, first, predictions)
-        self._end_call()
+        self._end_call(n_skipped)
         return predictions
 
     def _kept_targets(self, targets: np.ndarray) -> np.ndarray:

@@ -194,8 +194,11 @@ class OnlineLearner(Fitted):
             If a parameter, X, y or sample_weight is not valid. The model is then unchanged.
         """
         state = self.__dict__.get("_state")
-        if state is None or not state.try_partial_fit(self.__dict__, X, y, sample_weight):
+        learnt = state is not None and state.try_partial_fit(self.__dict__, X, y, sample_weight)
+        if not learnt:
             self._partial_fit(X, y, sample_weight)
+        elif learnt > 1:
+            youth.warn_of_skipped(self, learnt - 1)
         return self
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -231,10 +234,11 @@ class OnlineLearner(Fitted):
         rows, first = self._read_call(X)
         targets = self._read_targets(y, rows.n_rows)
         weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
+        n_skipped = 0 if first else self.n_skipped_
         if first:
             self._begin(X, rows, self._start(self._kernel_params(), rows.n_features, 1, rows.data.dtype))
         self._learn(Batch(rows, targets, weights))
-        self._end_call()
+        self._end_call(n_skipped)
 
     @exclusive
     def _fit(
@@ -264,6 +268,7 @@ class OnlineLearner(Fitted):
             level = state.level_with(batch)[0] if params.level else 0.0
             state = epochs.with_weights(self, params, state, coef_init, intercept_init, level)
 
+        n_skipped = self.n_skipped_ if again else 0
         self._begin(X, rows, state, units, classes)
         if params.level:  # the mean of all rows (and of those before, with `warm_start`)
             self._state = self._state.writable()
@@ -271,6 +276,7 @@ class OnlineLearner(Fitted):
                 each.set_level(*each.level_with(batch))
         self._epochs(batch, held_out, generator)
         youth.warn_of_rows(self)
+        youth.warn_of_skipped(self, self.n_skipped_ - n_skipped)
         return self
 
     def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
@@ -367,10 +373,12 @@ class OnlineLearner(Fitted):
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
         state.learn(model.TASKS[task], *batch)
 
-    def _end_call(self, named: ArrayLike | None = None) -> None:
-        """End a `partial_fit` on the general path. named : see `enable_fast_path`."""
+    def _end_call(self, n_skipped: int, named: ArrayLike | None = None) -> None:
+        """End a `partial_fit` on the general path. n_skipped : rows skipped before it. named : see `enable_fast_path`."""
         choices.enable_fast_path(self, named)
         youth.warn_of_rows(self)
+        if "_state" in self.__dict__:  # (not after rows of weight 0 alone)
+            youth.warn_of_skipped(self, self.n_skipped_ - n_skipped)
 
 
 # --- for the command line, evaluation and bounds, besides public attributes ----------------------------------------------------

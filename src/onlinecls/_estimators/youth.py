@@ -5,11 +5,11 @@ The units, and the rows as a young model keeps them, are in units.py.
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._input.compat import warn_caller
 from .choice import choose
 from .units import FARTHEST, N_ROWS, dominant_column, first_row, first_rows, median, non_zeros, units_of_each
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .._input.rows import Rows
     from .learner import Batch
     from .units import Youth
+
+#: The beginning of the warning of `warn_of_skipped`, behind the learner's name.
+SKIPPED = "updates should stay within the range of"
 
 
 def learn_first_rows(learner: Any, batch: Batch) -> Batch:
@@ -137,16 +140,25 @@ def warn_of_rows(learner: Any) -> None:
     column, who, scale = learner.__dict__.pop("_dominant"), type(learner).__name__, learner._units.scale
     farthest = FARTHEST[learner._state.dtype.itemsize]
     if scale and not 2.0**-farthest < scale < 2.0**farthest:
-        warnings.warn(
+        warn_caller(
             f"{who}: rows should have lengths between {2.0**-farthest:.0e} and {2.0**farthest:.0e} for "
-            f"{learner._state.dtype}, got rows beyond, which are learnt badly or skipped. Divide X by a row's length.",
-            stacklevel=4,
+            f"{learner._state.dtype}, got rows beyond, which are learnt badly or skipped. Divide X by a row's length."
         )
     if column is not None:
         names = learner.__dict__.get("feature_names_in_")
         shown = column if names is None else repr(str(names[column]))
-        warnings.warn(
+        warn_caller(
             f"{who}: columns should be of like size, got column {shown} with more than nine tenths of the squared length of "
             f"each of the first {N_ROWS} rows, which hides the others. Standardise the columns before "
-            "(scikit-learn's StandardScaler).", stacklevel=4,
+            "(scikit-learn's StandardScaler)."
+        )
+
+
+def warn_of_skipped(learner: Any, n: int) -> None:
+    """Warn of n rows that a call has skipped, if there are any."""
+    if n > 0:
+        warn_caller(
+            f"{type(learner).__name__}: {SKIPPED} {learner._state.dtype}, got {n:,} row{'s' * (n > 1)} whose updates would leave "
+            "it and were skipped (n_skipped_). Standardise the columns (scikit-learn's StandardScaler) or divide X by a row's "
+            "length; if that does not help, take smaller steps or another learner."
         )

@@ -33,6 +33,15 @@ def not_fitted(who: str) -> Exception:
     return kind(f"{who}: this model has not been fitted yet. Call 'fit' or 'partial_fit' first.")
 
 
+def warn_caller(message: str) -> None:
+    """Warn, with the place from which this package was called."""
+    frame: Any = sys._getframe(1)
+    level, package = 2, __name__.partition(".")[0]
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, UserWarning, stacklevel=level)
+
+
 def warn_column_vector() -> None:
     message = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
     warnings.warn(message, _of_scikit_learn("DataConversionWarning", UserWarning), stacklevel=5)
