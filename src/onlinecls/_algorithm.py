@@ -116,12 +116,14 @@ class Units(NamedTuple):
 
     scale : the power of two nearest to their median length ||x||. constant : the power of two nearest to the median over rows of
     the non-zeros' root mean square.
-    epochs : passes over the rows, `max_iter` of the `fit` that began the model.
+    epochs : passes over the rows, `max_iter` of the `fit` that began the model. centre : the columns' means, which are taken from
+    all rows, the first 16 too, where these are far from the origin; else empty.
     """
 
     scale: float = 0.0
     constant: float = 0.0
     epochs: float = 1.0
+    centre: tuple[float, ...] = ()
 
 
 class Default(NamedTuple):

@@ -20,7 +20,7 @@ PARTS = {
     "_core.*": (810, "the training loops, the diagonal and the full covariance update"),
     "_saving.py": (450, "files of models, whatever the models are"),
     "_input/*": (1300, "from what a user gives to rows that the compiled code can trust"),
-    "_models/*": (1330, "what learning changes: how a model's numbers start, grow, are checked, merged and saved"),
+    "_models/*": (1340, "what learning changes: how a model's numbers start, grow, are checked, merged and saved"),
     "_algorithm.py": (340, "what a row of the table of algorithms says"),
     "_registry.py": (200, "the table of algorithms"),
     "_estimators/*": (4245, "classifiers, regressors and one-class learners with scikit-learn's interface"),

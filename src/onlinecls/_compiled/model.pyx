@@ -344,8 +344,8 @@ cdef class Model:
         return table_of(X, known[1], self.values.dtype)
 
     cdef Py_ssize_t learn_few(self, X, y, sample_weight) except -1:
-        """Check X, the labels and the weights in C, and learn them; return 0, with nothing written, if one check fails, else 1 + the
-        number of rows skipped."""
+        """Check X, the labels and the weights in C, and learn them; return 1 + the number of rows skipped, or 0, with nothing
+        written, if one check fails."""
         cdef int64_t[FEW + 1] indptr
         cdef int32_t[FEW] labels
         cdef Call call = self.call

@@ -112,6 +112,7 @@ def enable_fast_path(learner: Any, named: ArrayLike | None = None) -> None:
     if not learner._has_fast_path or state is None:
         return
     classes, is_known = state.classes, learner._units.scale and state.youth is None and len(state.asked) > 0
+    is_known = is_known and not learner._units.centre  # (its rows are copied)
     ready = is_known and state.asked[0] is learner._choice.params and getattr(learner, "class_weight", None) is None
     if classes is not None:
         ready = ready and 1 < len(classes) == len(state.counts)

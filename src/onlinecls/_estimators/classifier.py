@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
+from .._algorithm import AUTO
 from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from .._input.types import ClassWeight, Generator, Matrix, RandomState
     from .units import Youth
 
+_CENTRED_WITH = {"signed": True, "matrix": "diagonal", "loss_tol": None}
 NO_ROUND, NO_CLASS = -2, -1  # instead of a prediction: for a row of weight 0; for a row before there was a class to predict
 
 
@@ -121,11 +123,12 @@ class OnlineClassifier(WithWeights):
         """Start a model with these units and the old model's classes, and learn these rows."""
         classes, rows, y = before.classes, young.rows, young.targets
         if before.is_open:
-            if before.IS_LOCAL:  # (few columns: as classes join, the others would be copied again and again)
+            is_local = before.IS_LOCAL and not units.centre
+            if is_local:  # (few columns: as classes join, the others would be copied again and again)
                 columns, rows = rows.narrow()
             self._learn_with_newcomers(rows, rows, y, young.weights, y[:0], True, NO_PREDICTIONS, units)
             state = self._with_classes(classes)._state
-            self._state = state.spread(before, columns) if before.IS_LOCAL else state
+            self._state = state.spread(before, columns) if is_local else state
             return
         class_weights = validate.read_class_weight(type(self).__name__, self.class_weight, classes, closed=True)
         self._begin(rows, rows, self._start_again(units, rows, len(classes), before), units, classes)
@@ -468,6 +471,13 @@ class WithProbabilities(OnlineClassifier):
 
 class LinearClassifier(ClassifierParameters, WithProbabilities):
     """Base of the linear classifiers, with their common parameters, to which a subclass adds its own."""
+
+    _takes_means = True
+
+    def _centres(self) -> bool:
+        # (Not rows that must be >= 0, nor where a family's own code reads them.)
+        as_they_stand = any(getattr(self, name, value) != value for name, value in _CENTRED_WITH.items())
+        return bool(self.fit_intercept) and self.intercept_scaling in AUTO and not as_they_stand
 
 
 class SecondOrderClassifier(WithVariances, OnlineClassifier):

@@ -72,8 +72,9 @@ def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) 
 
 def with_weights(
     learner: Any, params: Any, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None, level: float,
+    centre: tuple[float, ...],
 ) -> Any:
-    """Return a state that starts from given weights. level : of the targets, from which the intercept is counted."""
+    """Return a state that starts from given weights. level : of the targets, and centre, see `Units`: both are in the intercept."""
     who = type(learner).__name__
     state = state.copy()
     first = state.view[:, 0]
@@ -95,6 +96,9 @@ def with_weights(
             first[:-1] = values.T
         elif learner.fit_intercept:
             first[-1] = values
+    if centre:  # (the intercept is that of rows as they stand)
+        moved = first[:-1] if intercept_init is not None else first[:-1] - before[:-1]
+        first[-1] += np.array(centre) @ moved / params.bias
     state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(first).max()
     if len(state.correction):  # the average's sums count this as a step
         rounds = max(state.count("t") - int(learner.average) + 1, 0)

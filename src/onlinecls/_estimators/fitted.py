@@ -64,7 +64,7 @@ class Fitted(saving.Describing, Estimator):
         Callers take everything else from the same model: the estimator may have another by then, with other classes.
         """
         state = self._fitted_state()
-        if self._has_fast_path:
+        if self._has_fast_path and not state.units.centre:
             found = state.try_decision(X, self.__dict__.get("feature_names_in_"))
             if found is not None:
                 return found, state

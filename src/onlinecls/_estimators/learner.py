@@ -151,6 +151,10 @@ class OnlineLearner(Fitted):
         choice = choose(self, self._units)
         return choice.algorithm.awaits_scale(choice.values)
 
+    def _centres(self) -> bool:
+        """Return True if rows far from the origin are learnt less their columns' means."""
+        return False
+
     def _is_another_kind(self, params: Any) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""
         dtype = validate.read_dtype(type(self).__name__, self.dtype)
@@ -266,7 +270,7 @@ class OnlineLearner(Fitted):
         state = self._state if again else self._start(params, rows.n_features, n_classes, rows.data.dtype)
         if coef_init is not None or intercept_init is not None:
             level = state.level_with(batch)[0] if params.level else 0.0
-            state = epochs.with_weights(self, params, state, coef_init, intercept_init, level)
+            state = epochs.with_weights(self, params, state, coef_init, intercept_init, level, units.centre)
 
         n_skipped = self.n_skipped_ if again else 0
         self._begin(X, rows, state, units, classes)
@@ -332,7 +336,7 @@ class OnlineLearner(Fitted):
         """
         self._take_features(X, rows.n_features)
         state.asked, state.units = (), UNKNOWN if units is None else units
-        state.youth = Youth.begin(rows) if units is None and self._awaits_scale() else None
+        state.youth = Youth.begin(rows, self._centres()) if units is None and self._awaits_scale() else None
         state.classes, state.is_open, state.sparse_coef = classes, is_open, None
         self.n_iter_ = 1
         self._state = state  # (last: readers in other threads find a whole model)

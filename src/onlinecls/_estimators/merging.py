@@ -261,6 +261,23 @@ def _merged(who: str, models: list[Any]) -> Any:
     return state
 
 
+#: Geometries of which the constant feature's first slot, or that times the same number in all models, is in the score.
+_SHIFTED = (*_MOVING, "mirror")
+
+
+def _around(centre: tuple[float, ...], who: str, state: Any, params: Any) -> Any:
+    """Return a model with the same scores that has learnt rows less other means of their columns, or as they stand."""
+    if state.geometry not in _SHIFTED or len(state.correction):
+        raise ValueError(
+            f"{who}: merge must have models that have learnt rows less the same means of their columns, got others, as these "
+            "columns are far from 0. Standardise them before (one step for all parts), or set intercept_scaling to a number."
+        )
+    state = state.copy()
+    more = [np.array(each or 0.0) for each in (centre, state.units.centre)]
+    state.view[-1, 0] += (more[0] - more[1]) @ state.view[:-1, 0].astype(np.float64) / params.bias
+    return state
+
+
 def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
     """Return a model with all classes, in the units of `base`, in which a young one learns its rows again."""
     if model._state.youth is not None and model._units != base._units and base._units.scale:
@@ -273,5 +290,7 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
     if waits:
         state, params = state.copy(), base._params
         state.set_scale(params)
+    if model._units.centre != base._units.centre:
+        state = _around(base._units.centre, type(model).__name__, state, params)
     constant = params.bias / base._params.bias if base._params.bias else 1.0
     return Shard(state.compact(), params, constant, getattr(params, "r2", 1.0) / (getattr(base._params, "r2", 1.0) or 1.0))

@@ -105,6 +105,10 @@ n_jobs : None or int, default=None
     Threads that score rows in `predict`, `decision_function` and `predict_proba`, if there are thousands of them. None: one;
     -1: as many as cores, -2: one less. The number changes no bit. Learning is one pass for all classes, on one thread."""
 
+CENTRED = """
+    With "auto" rows far from the origin are learnt less the means of their columns (of all rows in `fit`, of the first 16 in
+    `partial_fit`): if the first 16 have no zero in any of at most 300 columns, and more than half of their mean squared length is
+    that of their mean."""
 BIASED = """
     Without `average`, `fit` warns: the last weights, and thus the scores, are biased towards the last rows, so the
     probabilities may be off."""
@@ -206,6 +210,8 @@ def estimator(cls: Any) -> Any:
         texts["probability"] += BIASED
     if any(row.level for row in algorithms_of(cls)):
         texts["intercept_scaling"] += LEVEL
+    if getattr(cls, "_takes_means", False):
+        texts["intercept_scaling"] += CENTRED
     attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "") + (CYCLES if "loss_tol" in defaults else "")
     fitted = [name for name in defaults if name in worded or name == "intercept_scaling"]
     if fitted and hasattr(cls, "scale_"):

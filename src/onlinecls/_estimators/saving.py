@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from math import frexp
+from math import frexp, isfinite
 from numbers import Integral
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
@@ -67,12 +67,13 @@ class Describing:
     }
     def _described(self: Any, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe a fitted estimator by a header for JSON and arrays."""
-        state, found = self._state, self._state.in_file()
+        state, found, (*units, centre) = self._state, self._state.in_file(), self._units
         arrays = {name: part for name, part in found.items() if isinstance(part, np.ndarray)}
         code, classes = packed_classes(type(self).__name__, state.classes)
         return head_of(
             self, self.get_params(), metadata, learnt_with=self._packed_learnt(), classes=code, n_iter=self.n_iter_,
-            state={name: part for name, part in found.items() if name not in arrays}, units=list(self._units),
+            state={name: part for name, part in found.items() if name not in arrays},
+            units=[*units, list(centre)] if centre else units,
             open=state.is_open, young=state.youth is not None, sparse=state.sparse_coef is not None,
         ), {**arrays, **classes, **youth_arrays(state)}
 
@@ -121,11 +122,13 @@ class Describing:
         """Become young with the first rows of a file; without any, change nothing."""
         if arrays:
             require(self._awaits_scale(), "no young model where nothing depends on the units of X", repr(self))
-            self._state.youth = Youth.of_arrays(arrays, self._state)
+            self._state.youth = Youth.of_arrays(arrays, self._state, self._centres())
 
     def _take_model(self: Any, state: Any, learnt: Any, units: Units) -> None:
         """Become fitted with a file's model, learnt with these parameters."""
         require(not units.scale or learnt.variance > 0.0, "no units before the first variances", list(units))
+        fit = not units.centre or (self._centres() and len(units.centre) == state.n_features)
+        require(fit, f"means of {state.n_features} columns, of a learner that takes them", units.centre)
         state.units, self._state = units, state
         check_range(self, learnt, state.dtype)
 
@@ -219,9 +222,11 @@ def take_names(learner: Any, names: list | None, n_features: int) -> None:
 
 
 def _read_units(values: list) -> Units:
-    three = type(values) is list and len(values) == 3 and all(type(number) is float for number in values)
-    require(three, "three numbers", values)
-    units = Units(*values)
+    three = type(values) is list and len(values) in (3, 4) and all(type(number) is float for number in values[:3])
+    centre = values[3] if three and len(values) == 4 else []
+    means = type(centre) is list and all(type(number) is float and isfinite(number) for number in centre)
+    require(three and means and bool(centre) == (len(values) == 4), "three numbers, and means of columns or none", values)
+    units = Units(values[0], values[1], values[2], tuple(centre))
     farthest = max(FARTHEST.values())
     powers = all(frexp(number)[0] == 0.5 and -farthest < frexp(number)[1] <= farthest + 1 for number in units[:2])
     require(powers or units[:2] == Units()[:2], "powers of two as units", values)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._algorithm import Units
-from .._input.rows import Rows
+from .._algorithm import NARROW, Units
+from .._input.rows import Rows, centred, dense_of
 from .._input.validate import rows_in_order
 from .._saving import require, require_layout
 
@@ -22,6 +22,12 @@ N_ROWS = 16
 YOUTH = ("young_data", "young_indices", "young_indptr", "young_targets", "young_weights")
 #: Share of a row's squared length from which one column dominates all others.
 DOMINANT = 0.9
+
+#: Shares of the rows' squared length in that of their mean between which the mean is taken from all rows. (Above, the rows are
+#: equal but for rounding.)
+FAR = 0.5, 1.0 - 1e-6
+#: Number of rows added up at once for a mean.
+BLOCK = 1024
 
 #: Largest exponent of the scale s, by the item size of the dtype, so that s^2, 1/s^2 and OGD's default alpha of 1e-4 s^2 (which
 #: must be at least 1e-100 in dual ascent) stay representable.
@@ -94,11 +100,12 @@ class Youth(NamedTuple):
     each: list[Units]
     after: list[Units]
     is_due: bool = False
+    centres: bool = False
 
     @classmethod
-    def begin(cls, rows: Rows) -> Youth:
+    def begin(cls, rows: Rows, centres: bool) -> Youth:
         """Return the youth of a model before its first row; its rows will be stored like these."""
-        return cls(non_zeros(rows, np.arange(0)), np.empty(0), np.empty(0), [], [])
+        return cls(non_zeros(rows, np.arange(0)), np.empty(0), np.empty(0), [], [], centres=centres)
 
     def with_rows(self, rows: Rows, numbers: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Youth:
         """Return the youth with the rows of these numbers added, and an array of their targets, which may be empty."""
@@ -108,13 +115,16 @@ class Youth(NamedTuple):
         targets = np.concatenate([self.targets, targets]) if old.n_rows else targets.copy()
         joined = Rows(data, indices, indptr, old.n_rows + new.n_rows, old.n_features)
         each = self.each + units_of_each(new)
-        return Youth(joined, targets, np.append(self.weights, weights), each, medians(each))
+        after = medians(each)
+        if self.centres and is_far(joined):
+            after[-1] = units_around(mean_of(joined), joined, 1.0)
+        return Youth(joined, targets, np.append(self.weights, weights), each, after, centres=self.centres)
 
     def first(self, n: int, is_due: bool) -> Youth:
         """Return the youth of the first n rows."""
         rows, end = self.rows, int(self.rows.indptr[n])
         rows = Rows(rows.data[:end], rows.indices[:end], rows.indptr[: n + 1], n, rows.n_features)
-        return Youth(rows, self.targets[:n], self.weights[:n], self.each[:n], self.after[:n], is_due)
+        return Youth(rows, self.targets[:n], self.weights[:n], self.each[:n], self.after[:n], is_due, self.centres)
 
     def arrays(self, classes: np.ndarray | None) -> dict[str, np.ndarray]:
         """Return arrays for a file; labels are places among the classes."""
@@ -123,7 +133,7 @@ class Youth(NamedTuple):
         return dict(zip(YOUTH, parts, strict=True))
 
     @classmethod
-    def of_arrays(cls, arrays: dict[str, np.ndarray], state: Any) -> Youth:
+    def of_arrays(cls, arrays: dict[str, np.ndarray], state: Any, centres: bool) -> Youth:
         """Return the youth of a model from the arrays of a file; raise InvalidError if they are not its first rows."""
         classes = state.classes
         data, indices, indptr, targets, weights = (arrays[name] for name in YOUTH)
@@ -138,12 +148,12 @@ class Youth(NamedTuple):
         rows = Rows(data, indices, indptr, n, state.n_features)
         each = units_of_each(rows)
         if classes is None:
-            return cls(rows, targets, weights, each, medians(each), True)
+            return cls(rows, targets, weights, each, medians(each), True, centres)
         require(bool(np.isin(targets, np.arange(len(classes))).all()) and len(targets) == n, "classes of rows", targets.tolist())
         counts = np.bincount(targets.astype(np.int64), minlength=len(classes))
         same = (counts == state.counts) | (state.counts == 0.0)  # (a class may have got the weight 0 since)
         require(bool(same.all()), f"rows of each class {state.counts.tolist()}", counts.tolist())
-        return cls(rows, classes[targets.astype(np.int64)], weights, each, medians(each), True)
+        return cls(rows, classes[targets.astype(np.int64)], weights, each, medians(each), True, centres)
 
     @property
     def is_over(self) -> bool:
@@ -188,6 +198,32 @@ def medians(each: list[Units], epochs: float = 1.0) -> list[Units]:
 def median(each: list[Units], epochs: float) -> Units:
     """Return the (lower) medians of the rows' units, over those that are not zeros."""
     return medians(each, epochs)[-1] if each else Units(epochs=epochs)
+
+
+def is_far(firsts: Rows) -> bool:
+    """Return True for N_ROWS rows of non-zeros in all of their few columns, most of whose squared length is in their mean."""
+    d, n = firsts.n_features, firsts.n_rows
+    if n != N_ROWS or d > NARROW or len(firsts.data) != n * d:
+        return False
+    largest = float(np.abs(firsts.data).max())
+    X = np.ldexp(firsts.data.astype(np.float64), -frexp(largest)[1]).reshape(n, d)
+    return FAR[0] < float((X.mean(axis=0) ** 2).sum()) / (float((X * X).sum()) / n) < FAR[1]
+
+
+def mean_of(rows: Rows, live: np.ndarray | None = None) -> tuple[float, ...]:
+    """Return the columns' means over all rows, or those that are live; nothing if they are beyond the range."""
+    total, n = np.zeros(rows.n_features), rows.n_rows if live is None else np.count_nonzero(live)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for at in range(0, rows.n_rows, BLOCK):
+            X = dense_of(rows.part(at, min(at + BLOCK, rows.n_rows)))
+            total += (X if live is None else X[live[at : at + BLOCK]]).sum(axis=0, dtype=np.float64)
+    return tuple((total / n).tolist()) if np.isfinite(total).all() else ()
+
+
+def units_around(centre: tuple[float, ...], firsts: Rows, epochs: float) -> Units:
+    """Return the units of the first rows less the columns' means."""
+    firsts = centred(firsts, centre) if centre else firsts
+    return median(units_of_each(non_zeros(firsts, np.arange(firsts.n_rows))), epochs)._replace(centre=centre)
 
 
 def dominant_column(rows: Rows) -> int | None:

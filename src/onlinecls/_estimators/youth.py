@@ -11,7 +11,19 @@ import numpy as np
 
 from .._input.compat import warn_caller
 from .choice import choose
-from .units import FARTHEST, N_ROWS, dominant_column, first_row, first_rows, median, non_zeros, units_of_each
+from .units import (
+    FARTHEST,
+    N_ROWS,
+    dominant_column,
+    first_row,
+    first_rows,
+    is_far,
+    mean_of,
+    median,
+    non_zeros,
+    units_around,
+    units_of_each,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,14 +96,15 @@ def relearn(learner: Any) -> None:
     youth = learner._state.youth
     if youth is not None and youth.is_due:
         units = youth.units
-        if units != learner._units and choose(learner, learner._units).params == choose(learner, units).params:
+        alike = units != learner._units and choose(learner, learner._units).params == choose(learner, units).params
+        if alike and units.centre == learner._units.centre:
             learner._state.units = units
         else:
             learner._state = relearnt(learner, youth, units)
         youth = learner._state.youth = youth._replace(is_due=False)
     if youth is not None and youth.is_over:
         learner._state.youth = None
-        learner._dominant = dominant_column(youth.rows)
+        learner._dominant = None if youth.units.centre else dominant_column(youth.rows)
 
 
 def relearnt(learner: Any, youth: Youth, units: Units) -> Any:
@@ -126,8 +139,10 @@ def units_of_fit(learner: Any, rows: Rows, weights: np.ndarray) -> Units:
     n_epochs, firsts = float(getattr(learner, "max_iter", 1)), non_zeros(rows, first_rows(rows, weights))
     each = units_of_each(firsts)
     units = median(each if learner._awaits_scale() else each[:1], n_epochs)
+    if learner._centres() and is_far(firsts):
+        units = units_around(mean_of(rows, weights > 0.0 if len(weights) else None), firsts, n_epochs)
     if firsts.n_rows == N_ROWS:
-        learner._dominant = dominant_column(firsts)
+        learner._dominant = None if units.centre else dominant_column(firsts)
     if not units.scale and (learner.shuffle or learner.early_stopping) and (at := first_row(rows, weights)) >= 0:
         units = median(units_of_each(non_zeros(rows, np.array([at]))), n_epochs)
     return units

@@ -116,6 +116,19 @@ def _empty_rows(kind: str, shape: tuple[int, int], dtype: np.dtype):
     return getattr(sparse, kind)(shape, dtype=dtype)
 
 
+def dense_of(rows: Rows) -> np.ndarray:
+    """Return rows as a dense array, without copying if they are dense."""
+    return rows.array() if rows.is_dense else rows.array().toarray()
+
+
+def centred(rows: Rows, centre: tuple[float, ...]) -> Rows:
+    """Return rows less the columns' means, as dense rows of the same dtype."""
+    with np.errstate(over="ignore"):
+        data = (dense_of(rows) - np.array(centre)).astype(rows.data.dtype, copy=False)
+    indptr = np.arange(0, data.size + 1, rows.n_features, dtype=np.int64)
+    return Rows(data.reshape(-1), NO_INDICES, indptr, rows.n_rows, rows.n_features)
+
+
 def n_rows_of(X) -> int:
     """Return the number of rows of a matrix, a table or a list."""
     if hasattr(X, "items") and not hasattr(X, "iloc"):

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from .._compiled import model
+from .._input.rows import centred
 from .._input.validate import FLOATS, all_finite, available_memory
 from .._saving import require, require_layout
 from . import calibration
@@ -22,6 +23,8 @@ from .arrays import Array, Move, Slot, laid_out, moved, n_vectors, read_only, sc
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
+
+    from .._input.rows import Rows
 
 NO_ORDER = np.empty(0, np.int64)
 NO_WEIGHTS = np.empty(0)
@@ -334,6 +337,20 @@ class State(Counted, model.Model):
         for name, (shape, of) in layout.items():
             setattr(self, name, self._fresh(name, shape, of))
         self._begin_slots()
+
+    # --- rows far from the origin, less the columns' means ------------------------------------------------------------------
+
+    def _centred(self, rows: Rows) -> Rows:
+        return centred(rows, self.units.centre) if self.units is not None and self.units.centre else rows
+
+    def learn(self, task: int, rows: Rows, *others: np.ndarray) -> None:
+        super().learn(task, self._centred(rows), *others)
+
+    def decision(self, rows: Rows, scores: np.ndarray) -> None:
+        super().decision(self._centred(rows), scores)
+
+    def deviation(self, rows: Rows, deviations: np.ndarray) -> None:
+        super().deviation(self._centred(rows), deviations)
 
     @classmethod
     def sizes(
