@@ -47,7 +47,8 @@ class Case:
 
     @property
     def can_average(self):
-        return not self.params.get("l1") and averages(self.algorithm.geometry) and self.algorithm.geometry != "entropic"
+        moves_always = self.params.get("l1") and self.algorithm.geometry == "dual"
+        return not moves_always and averages(self.algorithm.geometry) and self.algorithm.geometry != "entropic"
 
     @property
     def can_be_full(self):
@@ -213,7 +214,8 @@ class Learner:
     @property
     def can_average(self):
         auto_entropic = self.geometry == "entropic" and self.params.get("sigma") == "auto"
-        refused = self.params.get("l1") or auto_entropic or self.is_leader
+        moves_always = self.params.get("l1") and self.geometry == "dual"
+        refused = moves_always or auto_entropic or self.is_leader
         return self.offers("average") and averages(self.geometry) and not refused
 
     def problem(self, n, d=7, seed=0, dtype="float64", density=0.5):

@@ -220,6 +220,50 @@ class AdaGradDA(AdaGrad):
         self.z = self.z - g
 
 
+@dataclass(kw_only=True)
+class FTRL(Twin):
+    """The sums of FTRL-proximal, McMahan et al. (KDD 2013), Algorithm 1, for any gradient g."""
+
+    alpha: float
+    beta: float
+    l1: float = 0.0
+    l2: float = 0.0
+
+    state = {"z": (-1 / 2, 1 / 2), "n": (1, 1)}
+
+    def split(self, multi_class):
+        """All of z within the threshold, and half of what is beyond it, so that w becomes -w/2 and w/2."""
+        size = np.abs(self.z)
+        share = np.divide(np.minimum(size, (size + self.l1) / 2), size, out=np.ones_like(size), where=size > 0)
+        return {"z": (-share, share), "n": (1, 1)}
+
+    @property
+    def w(self):
+        w = -(self.z - np.sign(self.z) * self.l1) / ((self.beta + np.sqrt(self.n)) / self.alpha + self.l2)
+        return np.where(np.abs(self.z) <= self.l1, 0.0, w)
+
+    def descend(self, g):
+        sigma = (np.sqrt(self.n + g**2) - np.sqrt(self.n)) / self.alpha
+        self.z, self.n = self.z + g - sigma * self.w, self.n + g**2
+        return bool(g.any())
+
+
+@twin_of("ftrl")
+class FTRLLogistic(FTRL):
+    """g_i = (p_t - y_t) x_i for labels 0 and 1: with z = ± x and m = w.z,  -z / (1 + e^m)."""
+
+    def update(self, z, c):
+        return self.descend(-c * z / (1 + np.exp(self.w @ z)))
+
+
+@twin_of("ftrl_hinge")
+class FTRLHinge(FTRL):
+    """m < 1:  g = -z."""
+
+    def update(self, z, c):
+        return self.w @ z < 1 and self.descend(-c * z)
+
+
 REFERENCE.update(full_adagrad_md=MatrixAdaGrad, full_adagrad_da=DualMatrixAdaGrad)
 
 
@@ -262,6 +306,20 @@ class MultiplicativePassiveAggressiveRegression(Regressor, MultiplicativePassive
     def update(self, x, y, c):
         y_hat = self.w @ x
         return self.move(abs(y - y_hat) - self.epsilon, np.sign(y - y_hat) * x, c)
+
+
+class FTRLRegression(Regressor, FTRL):
+    """(y - s)^2 / 2:  g = (s - y) x."""
+
+    def update(self, x, y, c):
+        return self.descend(c * (self.w @ x - y) * x)
+
+
+class FTRLAbsolute(Regressor, FTRL):
+    """|y - s|:  g = sgn(s - y) x."""
+
+    def update(self, x, y, c):
+        return self.descend(c * np.sign(self.w @ x - y) * x)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -328,6 +386,8 @@ REGRESSION = {
     "pa2_regression": PA2Regression,
     "arow_regression": regression_twin("arow_regression"),
     "multiplicative_pa_regression": MultiplicativePassiveAggressiveRegression,
+    "ftrl_regression": FTRLRegression,
+    "ftrl_absolute": FTRLAbsolute,
 }
 
 

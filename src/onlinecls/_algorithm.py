@@ -231,11 +231,13 @@ def _quantile(eta: float) -> float:
 FIELDS: Mapping[str, tuple[str, Callable]] = {
     "initial_variance": ("variance", lambda v: v["initial_variance"]), "eta": ("phi", lambda v: _quantile(v["eta"])),
     "p": ("power", lambda v: v["p"] or 0.0),
+    "alpha": ("eta0", lambda v: v["alpha"]), "beta": ("delta", lambda v: v["beta"] + v["alpha"] * v["l2"]),
     "r1": ("r", lambda v: v["r"] if v["r1"] is None else v["r1"]), "r2": ("r2", lambda v: v["r"] if v["r2"] is None else v["r2"]),
 }
 #: How models of parts of a stream are merged, by the keys that rows of the table have.
 MERGES = {
     "mean": "the mean of the weights (p-norm, entropic, multiplicative: of θ), weighted by rounds",
+    "mean by squares": "the mean of the weights, weighted by their sums of squared gradients, which add up",
     "mean, squares add": "the mean of the weights, weighted by rounds; the sums of squared gradients add up",
     "posterior": "the product of the posteriors, divided by all priors but one: Σ^-1 - Σ_0^-1 and Σ^-1 w add up",
     "sum": "sums over rows add up: θ, z and the losses of experts, Σ^-1 - Σ_0^-1, squared gradients",

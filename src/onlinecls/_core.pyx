@@ -32,11 +32,11 @@ from ._compiled.rounds cimport (
 )
 from ._compiled.sparse cimport (
     ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
-    place_of, root_of_sum, scan, scan_rows, smaller, weight_of, write_variances_down,
+    place_of, pulled, root_of_sum, scan, scan_rows, smaller, weight_of, write_variances_down,
 )
 from ._rules cimport (
-    ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL, Params,
-    Stats, Step, apply_rule, margin_suffices, precision, slots_of,
+    ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL,
+    PROXIMAL, Params, Stats, Step, apply_rule, margin_suffices, precision, slots_of,
 )
 
 
@@ -79,6 +79,11 @@ cdef inline void apply_step_feature(int geometry, floating[::1] state, Py_ssize_
     elif geometry == DUAL:              # z += g,   G += g²
         state[a] += g
         state[b] += g * g
+    elif geometry == PROXIMAL:          # z += g + (√(n + g²) - √n) w/η,   n += g²
+        if g != 0.0:                    # (so that |g| <= √n even where g² underflows; see `step_fits`)
+            second = state[b]
+            state[b] = larger(second + g * g, <floating>p.tiny)
+            state[a] += <floating>pulled(state[a], second, state[b], g, p.l1_sum, p.delta)
     else:                               # (a geometry that is missing here learns no numbers)
         state[a] = NAN
 
@@ -96,7 +101,8 @@ cdef inline void apply_step_one(int geometry, floating[::1] state, Step step, co
             state[2 * column(indices, k, row.lo)] += tau * data[k]
         state[state.shape[0] - 2] += tau * <floating>p.bias
         return
-    if geometry == GAUSSIAN or geometry == FORGETTING or geometry == POTENTIAL or geometry == MIRROR:
+    if (geometry == GAUSSIAN or geometry == FORGETTING or geometry == POTENTIAL or geometry == MIRROR
+            or geometry == PROXIMAL):
         while k + several <= row.hi:
             places[0], places[1] = &state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)]
             if floating is float:
@@ -139,6 +145,8 @@ cdef inline void advance(int geometry, floating[::1] state, PassContext* context
     of a learner that forgets, up to the initial variance."""
     if geometry == DUAL:
         p.l1_sum = p.l1 * (context.counters.rounds - 1.0)
+    elif geometry == PROXIMAL:
+        p.l1_sum = p.l1
     elif geometry == FORGETTING:
         context.counters.growth = (context.counters.growth if context.counters.growth else 1.0) / (1.0 - p.forgetting)
         p.growth, p.stored_cap = context.counters.growth, p.variance / context.counters.growth
@@ -249,10 +257,11 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
 
 cdef inline int run_task(Task task, int geometry, const Batch* b, PassContext* context, floating[::1] state,
                          const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
-    """Run the loop of a task, for any rule of the geometry. (No rule for targets has computed weights or sums of squares.)"""
+    """Run the loop of a task, for any rule of the geometry. (No rule for targets has computed weights or sums of squares, but
+    the proximal one.)"""
     if task == BINARY:
         return run_loop(BINARY, geometry, ANY_RULE, b, context, state, data, indices, p)
-    elif slots_of(geometry).weight and not slots_of(geometry).squares:
+    elif geometry == PROXIMAL or (slots_of(geometry).weight and not slots_of(geometry).squares):
         return run_loop(REGRESSION, geometry, ANY_RULE, b, context, state, data, indices, p)
     return refuse(p)
 
@@ -285,6 +294,8 @@ cdef int learn_vector(Task task, const Batch* b, PassContext* context, floating[
         return run_task(task, MIRROR, b, context, state, data, indices, p)
     elif p.geometry == DUAL:
         return run_task(task, DUAL, b, context, state, data, indices, p)
+    elif p.geometry == PROXIMAL:
+        return run_task(task, PROXIMAL, b, context, state, data, indices, p)
     return refuse(p)
 
 
@@ -322,6 +333,8 @@ cdef inline int apply_steps(floating[::1] state, PassContext* context, const Ste
         apply_step_some(MIRROR, state, context, steps, data, indices, row, p)
     elif p.geometry == DUAL:
         apply_step_some(DUAL, state, context, steps, data, indices, row, p)
+    elif p.geometry == PROXIMAL:
+        apply_step_some(PROXIMAL, state, context, steps, data, indices, row, p)
     else:
         return refuse(p)
     return 0
@@ -657,7 +670,7 @@ cdef class QuadraticModel(Model):
         if p.average_from >= 0 or p.l1 > 0.0:
             correction, counters = self.correction, self.counters
             is_average = correction.shape[0] > 0
-            p.l1_sum = p.l1 * (<const Counters*>&counters[0]).rounds
+            p.l1_sum = p.l1 * ((<const Counters*>&counters[0]).rounds if p.geometry == DUAL else 1.0)
         if p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:     # the weights are stored as they are
             p.geometry = ADDITIVE
         elif p.geometry == FORGETTING:      # so are these

@@ -34,7 +34,7 @@ from ._algorithm import (
 
 #: The families beside the core: folders of `_wings`. Without its line here, and its folder, a family is gone.
 WINGS = (
-    "one_class", "adagrad", "p_norm", "multiplicative", "dual_ascent", "baselines", "follow_the_leader", "kernels",
+    "one_class", "adagrad", "ftrl", "p_norm", "multiplicative", "dual_ascent", "baselines", "follow_the_leader", "kernels",
     "online_to_batch", "committee",
 )
 

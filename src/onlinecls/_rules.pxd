@@ -5,7 +5,7 @@ z = sgn(y - s) x and the margin ε - |y - s|: its distance from the wrong side. 
 1 for classes, 0 for conservative rules and regression) less m, so that one rule serves every task.
 To add one: its name in Rule, its function with equation and source, its line in apply_rule; then its row in _registry.py.
 """
-from libc.math cimport sqrt
+from libc.math cimport exp, log1p, sqrt
 
 
 cpdef enum Rule:            # (in lower case, the names in the registry's rows)
@@ -26,6 +26,8 @@ cpdef enum Rule:            # (in lower case, the names in the registry's rows)
     NAROW
     MULTIPLICATIVE
     MULTIPLICATIVE_CENTRE
+    LOG_LOSS
+    SQUARED_LOSS
 
 
 cpdef enum Trigger:         # when a rule may take a step
@@ -35,6 +37,7 @@ cpdef enum Trigger:         # when a rule may take a step
     STDEV                   # m < φ √v
     VARIANCE                # m < φ v
     OWN_MARGIN              # m < margin, a parameter
+    EVERY_ROW               # whatever the margin
 
 
 cpdef enum Geometry:        # what a feature's two slots hold -> the weight that predicts (the loops: _core and _compiled)
@@ -51,6 +54,7 @@ cpdef enum Geometry:        # what a feature's two slots hold -> the weight that
     CENTRE                  # u, none -> a u  (centre.pyx)
     SINH                    # r, θ -> (W / Z) r  (simplex.pxd)
     EXP                     # r, θ -> (W / Z) r  (simplex.pxd; x alone, not x and -x)
+    PROXIMAL                # z = Σ (σ w - g), n = Σ g² -> η soft(z, λ) / (δ + √n)  (σ = (√n - √n before)/η)
 
 
 ctypedef struct Slots:      # what the loops of _core ask of a geometry
@@ -71,7 +75,7 @@ cdef inline Slots slots_of(int geometry) noexcept nogil:
         return Slots(2, False, True, False, False)
     elif geometry == MIRROR:
         return Slots(2, True, False, True, False)
-    elif geometry == DUAL:
+    elif geometry == DUAL or geometry == PROXIMAL:
         return Slots(2, False, False, True, False)
     elif geometry == FULL_GAUSSIAN or geometry == FULL_POTENTIAL:
         return Slots(1, True, False, False, True)
@@ -100,7 +104,7 @@ ctypedef struct Params:     # one struct, so that loops pass one pointer; its fi
     double bias             # value of the constant feature; 0: no intercept
     double delta
     double l1
-    double l1_sum           # dual averaging: λt, l1 times the rounds so far
+    double l1_sum           # the threshold of sums of gradients. Dual averaging: λt, l1 times the rounds so far; proximal: λ
     double forgetting       # λ: variances grow by 1/(1 - λ) a row, up to the initial one
     double growth           # s: the factor by which all variances have grown since they were last written down
     double stored_cap       # forgetting: σ_0/s, where stored variances are capped
@@ -200,11 +204,31 @@ cdef inline Step aggressive_p_norm(const Stats* s, const Params* p) noexcept nog
 
 
 cdef inline Step adagrad(const Stats* s, const Params* p) noexcept nogil:
-    # NAROW's baseline [9]:  m < 1:  the negative gradient c z;  the geometry keeps the sum of its squares.
+    # NAROW's baseline [9]:  m < 1:  the negative gradient c z;  the geometry keeps the sum of its squares. (Absolute loss of a
+    # regressor: m < 0.)
     cdef Step step = Step(0.0, 0.0)
-    if s.margin < 1.0:
+    if s.margin < p.margin:
         step.tau = s.weight
     return step
+
+
+cdef inline Step log_loss(const Stats* s, const Params* p) noexcept nogil:
+    # FTRL-proximal, McMahan et al. 2013, Algorithm 1:  always the negative gradient of c log(1 + e^-m), which is c (1 - p) z with
+    # p = 1 / (1 + e^-m). (What would be a subnormal number is none.)
+    cdef double tau = s.weight / (1.0 + exp(s.margin))
+    return Step(tau if tau >= p.tiny else 0.0, 0.0)
+
+
+cdef inline Step squared_loss(const Stats* s, const Params* p) noexcept nogil:
+    # Always the negative gradient of c (y - s)²/2:  c |y - s| z,  z = sgn(y - s) x.
+    return Step(s.weight * (p.margin - s.margin), 0.0)
+
+
+cdef inline double loss_of(const Stats* s, const Params* p) noexcept nogil:
+    # What a row's margin lacks, which is its loss by all rules but one; below 0: none.
+    if p.rule == LOG_LOSS:
+        return log1p(exp(-s.margin)) if s.margin > 0.0 else log1p(exp(s.margin)) - s.margin
+    return p.margin - s.margin
 
 
 cdef inline Step least_squares(const Stats* s, const Params* p) noexcept nogil:
@@ -353,5 +377,9 @@ cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
         return multiplicative(s, p)
     elif p.rule == MULTIPLICATIVE_CENTRE:
         return multiplicative_centre(s, p)
+    elif p.rule == LOG_LOSS:
+        return log_loss(s, p)
+    elif p.rule == SQUARED_LOSS:
+        return squared_loss(s, p)
     else:
         return potential(s, p)

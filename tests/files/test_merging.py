@@ -90,6 +90,10 @@ def slow_merge(models):
         z, G, model = sum(s[:, 0] for s in stored), sum(s[:, 1] for s in stored), models[0]
         soft = np.sign(z) * np.maximum(np.abs(z) - model.l1 * t.sum(), 0.0)
         return (model.eta0_ * soft / (model.delta_ + np.sqrt(G))).T, None
+    if kind == "proximal":  # weights by n, which add up
+        n = sum(s[:, 1] for s in stored)
+        weights = [np.column_stack([np.atleast_2d(model.coef_), model.intercept_]) for model in models]
+        return sum(s[:, 1].T * w for s, w in zip(stored, weights, strict=True)) / np.where(n > 0.0, n, 1.0).T, None
     if kind == "p_norm":
         theta, p = sum(k * s[:, 0] for k, s in zip(t, stored, strict=True)) / t.sum(), state_of(models[0]).power
         joint = getattr(models[0], "multi_class", "") == "crammer_singer"

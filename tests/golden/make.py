@@ -34,6 +34,7 @@ def models():
     yield "arow_young", onlinecls.AROWClassifier().partial_fit(X[:7], two[:7]), X
     yield "pa", onlinecls.PassiveAggressiveClassifier(multi_class="crammer_singer").partial_fit(X, three), X
     yield "adagrad", onlinecls.AdaGradClassifier(update="dual_averaging", l1=0.01).partial_fit(X, two), X
+    yield "ftrl", onlinecls.FTRLClassifier(l1=0.1).partial_fit(X, three), X
     yield "dual_ascent", onlinecls.DualAscentClassifier(loss="log_loss").partial_fit(X, three), X
     yield "regressor", onlinecls.AROWRegressor().partial_fit(X, numbers), X
     yield "one_class", onlinecls.PassiveAggressiveOneClass(epsilon=1.0).partial_fit(X), X

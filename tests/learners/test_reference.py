@@ -98,6 +98,11 @@ BY_HAND = [
      [1 / 4 + 1 / (1 + sqrt(5)), 1 / 3 - 1 / (1 + sqrt(8))], [5, 8], 2),
     # A, B: z = (3, 0), G = (5, 8), soft(3, 2/4) = 5/2.  The third row has m > 1, yet l1 t goes on: soft(3, 3/4) = 9/4.
     ("adagrad_da", {"eta0": 0.5, "delta": 1.0, "l1": 0.25}, [A, B, ((10, 0), 1, 1)], [9 / 8 / (1 + sqrt(5)), 0], [5, 8], 2),
+    # A: p = 1/2, -z = (1/2, 1), n = (1/4, 1), w = (1/4, 3/4) / (2 (1 + sqrt(n)) + 1).
+    ("ftrl", {"alpha": 0.5, "beta": 1.0, "l1": 0.25, "l2": 1.0}, [A], [1 / 16, 3 / 20], None, 1),
+    # A: -z = (1, 2), n = (1, 4), w = (1/10, 3/14).  B: m < 1, -z += (2, -2) + 2 (sqrt(5) - 1, sqrt(8) - 2) w; -z_2 < 1/2.
+    ("ftrl_hinge", {"alpha": 0.5, "beta": 1.0, "l1": 0.5, "l2": 1.0}, [A, B],
+     [(2.5 + (sqrt(5) - 1) / 5) / (3 + 2 * sqrt(5)), 0], None, 2),
     # A: G = zz' has the root zz' / sqrt(5), so that w = z/2 / (1 + sqrt(5)).  B: G = [[5, -2], [-2, 8]] has the eigenvalues
     # 4 along (2, 1) and 9 along (-1, 2); g = -2/5 (2, 1) + 6/5 (-1, 2) becomes -2/15 (2, 1) + 6/20 (-1, 2), halved.
     ("full_adagrad_md", {"eta0": 0.5, "delta": 1.0}, [A, B],

@@ -15,8 +15,8 @@ MOST_ROOT_FILES = 14
 # A part may import from those above it and from its own folder. A folder is whole on one floor. The number is its budget: the
 # most lines that it may have, docstrings and blank lines included. Who needs more looks first for what can go.
 PARTS = {
-    "_rules.*": (370, "the papers' rules: what a row's margin and norms make of a step"),
-    "_compiled/*": (2980, "compiled code: rows and rounds, geometries, small calls, the base of all models"),
+    "_rules.*": (390, "the papers' rules: what a row's margin and norms make of a step"),
+    "_compiled/*": (3010, "compiled code: rows and rounds, geometries, small calls, the base of all models"),
     "_core.*": (810, "the training loops, the diagonal and the full covariance update"),
     "_saving.py": (450, "files of models, whatever the models are"),
     "_input/*": (1300, "from what a user gives to rows that the compiled code can trust"),
@@ -27,6 +27,7 @@ PARTS = {
     "_wings/shared/*": (1420, "compiled code that several wings share"),
     "_wings/one_class/*": (400, "the one-class learner, and the base of those of other wings"),
     "_wings/adagrad/*": (340, "AdaGrad"),
+    "_wings/ftrl/*": (240, "FTRL-proximal"),
     "_wings/p_norm/*": (660, "the p-norm Perceptrons"),
     "_wings/multiplicative/*": (640, "the multiplicative learners"),
     "_wings/dual_ascent/*": (1570, "dual ascent"),

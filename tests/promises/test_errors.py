@@ -408,7 +408,8 @@ OUT_OF_RANGE = {
     "forgetting": [-1e-9, 0.11, np.nan, "a", None], "delta": [0.0, -1.0, np.inf], "l1": [-1.0, 0.5],
     "margin": [0.0, -1.0, np.inf, None, "a"], "signed": ["yes", None, 1], "norm_bound": [0.0, -1.0, np.inf, None, "a"],
     "aggressive": ["yes", None, 2], "loss": ["log", None], "variant": ["SCW-I", None], "update": ["sgd", "DA4", None],
-    "matrix": ["half", None], "r1": [0.0, -1.0, np.inf, "auto"], "r2": [0.0, -1.0, np.inf, "auto"],
+    "matrix": ["half", None], "beta": [0.0, -1.0, np.inf, None], "l2": [-1.0, np.inf, np.nan, "auto"],
+    "r1": [0.0, -1.0, np.inf, "auto"], "r2": [0.0, -1.0, np.inf, "auto"],
     "penalty": ["l2", "elasticnet"], "fit_intercept": ["yes", None], "intercept_scaling": [0.0, -1.0, np.inf, "a"],
     "max_iter": [0, 1.5, None], "tol": ["a", np.nan, np.inf], "shuffle": ["yes"], "warm_start": [None],
     "average": [-1, 1.5, "a", None, 2**31], "early_stopping": ["a"], "validation_fraction": [0.0, 1.0, None],
@@ -418,10 +419,12 @@ OUT_OF_RANGE = {
     "learning_rate": ["constant", None], "covariance": ["dense", None, True],
 }
 OUT_OF_RANGE_IN = {
-    **{(who, "alpha"): [0.0, -1.0, np.inf, None] for who in ("OGDClassifier", "OGDRegressor")},
+    **{(who, "alpha"): [0.0, -1.0, np.inf, None] for who in ("OGDClassifier", "OGDRegressor", "FTRLClassifier", "FTRLRegressor")},
+    **{(who, "l1"): [-1.0, np.inf, "auto"] for who in ("FTRLClassifier", "FTRLRegressor")},
     ("SCWClassifier", "variant"): ["stdev", None],
     ("SecondOrderPerceptron", "r"): [0.0, -1.0, np.nan, np.inf, "1", None, "auto"],
-    **{(who, "loss"): ["hinge", None] for who in ("OGDRegressor", "DualAscentRegressor", "PassiveAggressiveRegressor")},
+    **{(who, "loss"): ["hinge", None] for who in (
+        "OGDRegressor", "DualAscentRegressor", "PassiveAggressiveRegressor", "FTRLRegressor")},
     ("DualAscentClassifier", "loss"): ["squared_hinge", None],
 }
 NOT_CHECKED = {"alpha", "l1_ratio", "class_weight"}  # not used; tested above
@@ -676,6 +679,10 @@ def test_extreme_parameters_make_a_finite_model(dtype):
         onlinecls.AdaGradClassifier(eta0=huge), onlinecls.AdaGradClassifier(delta=tiny),
         onlinecls.AdaGradClassifier(eta0=huge, delta=tiny, update="dual_averaging"),
         onlinecls.AdaGradClassifier(delta=tiny, update="dual_averaging"), onlinecls.AdaGradClassifier(delta=huge, eta0=huge),
+        onlinecls.FTRLClassifier(alpha=huge), onlinecls.FTRLClassifier(beta=tiny),
+        onlinecls.FTRLClassifier(alpha=huge, beta=tiny), onlinecls.FTRLClassifier(l1=huge),
+        onlinecls.FTRLClassifier(l2=huge), onlinecls.FTRLClassifier(alpha=huge, l2=huge),
+        onlinecls.FTRLClassifier(alpha=tiny, beta=huge, loss="hinge"),
         onlinecls.ConfidenceWeightedClassifier(eta=1 - 1e-16), onlinecls.ConfidenceWeightedClassifier(eta=0.5 + 1e-16),
         onlinecls.ConfidenceWeightedClassifier(initial_variance=huge),
         onlinecls.ConfidenceWeightedClassifier(initial_variance=tiny),

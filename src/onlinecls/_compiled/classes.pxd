@@ -5,7 +5,7 @@ bits do not depend on how many classes are computed at once.
 """
 from libc.stdint cimport int64_t
 
-from .._rules cimport ADDITIVE, DUAL, FORGETTING, POTENTIAL, Params, slots_of
+from .._rules cimport ADDITIVE, FORGETTING, Params, slots_of
 from .sparse cimport (
     CACHE_LINE, Layout, Row, Steps, column, dense_t, double2, double2_add, double2_at, double2_first, double2_mul, double2_of,
     double2_second, floating, forgetful_variance, index_t, lookahead_weight, place_of, prefetch, weight_of,
@@ -118,7 +118,7 @@ cdef inline double scan_classes(int geometry, const floating[::1] state, const f
     cdef Py_ssize_t k, c
     cdef double q = p.bias * p.bias
     cdef Run run = run_of(layout, slots_of(geometry).n, sizeof(floating))
-    if geometry != POTENTIAL and geometry != DUAL:      # the weight is stored as it is
+    if slots_of(geometry).weight:       # it is stored as it is
         return sum_classes(state, run, data, indices, row, p.bias, scores)
     for c in range(layout.n):
         scores[c] = 0.0

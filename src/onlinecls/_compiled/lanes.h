@@ -87,6 +87,13 @@ ONLINECLS_INLINE onlinecls_double2 double2_shrunk(onlinecls_double2 z, onlinecls
 }
 #endif
 
+/* FTRL-proximal's g + (sqrt(grown) - sqrt(n)) soft(z, threshold) / (delta + sqrt(n)) */
+ONLINECLS_INLINE double pulled(double z, double n, double grown, double g, double threshold, double delta)
+{
+    double size = fabs(z) - threshold, before = sqrt(n);
+    return g + (sqrt(grown) - before) * copysign(size > 0 ? size : 0, z) / (delta + before);
+}
+
 /* --- the diagonal update: steps.h for each type of vectors -------------------------------------------------------------------- */
 
 #define ONLINECLS_PLAIN(real) \
@@ -106,6 +113,10 @@ ONLINECLS_INLINE onlinecls_double2 double2_shrunk(onlinecls_double2 z, onlinecls
     { \
         double g = gradient, size = fabs(g), root = sqrt(G + g * g); \
         return (real)(eta * (g / (delta + (root > size ? root : size)))); \
+    } \
+    ONLINECLS_INLINE real pulled_of_##real(real z, real n, real grown, real g, double threshold, double delta) \
+    { \
+        return (real)pulled(z, n, grown, g, threshold, delta); \
     }
 ONLINECLS_PLAIN(float)
 ONLINECLS_PLAIN(double)
@@ -189,6 +200,20 @@ ONLINECLS_INLINE __m128 rated_of_floats(__m128 G, __m128 g, double eta, double d
     __m128d high = rated_of_doubles(_mm_cvtps_pd(_mm_movehl_ps(G, G)), _mm_cvtps_pd(_mm_movehl_ps(g, g)), eta, delta);
     return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
 }
+ONLINECLS_INLINE __m128d pulled_of_doubles(__m128d z, __m128d n, __m128d grown, __m128d g, double threshold, double delta)
+{
+    __m128d sign = _mm_and_pd(_mm_set1_pd(-0.0), z), before = _mm_sqrt_pd(n);
+    z = _mm_or_pd(sign, _mm_max_pd(_mm_sub_pd(_mm_xor_pd(sign, z), _mm_set1_pd(threshold)), _mm_setzero_pd()));
+    z = _mm_div_pd(_mm_mul_pd(_mm_sub_pd(_mm_sqrt_pd(grown), before), z), _mm_add_pd(_mm_set1_pd(delta), before));
+    return _mm_add_pd(g, z);
+}
+ONLINECLS_INLINE __m128 pulled_of_floats(__m128 z, __m128 n, __m128 grown, __m128 g, double threshold, double delta)
+{
+    __m128d low = pulled_of_doubles(_mm_cvtps_pd(z), _mm_cvtps_pd(n), _mm_cvtps_pd(grown), _mm_cvtps_pd(g), threshold, delta);
+    __m128d high = pulled_of_doubles(_mm_cvtps_pd(_mm_movehl_ps(z, z)), _mm_cvtps_pd(_mm_movehl_ps(n, n)),
+                                     _mm_cvtps_pd(_mm_movehl_ps(grown, grown)), _mm_cvtps_pd(_mm_movehl_ps(g, g)), threshold, delta);
+    return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
+}
 
 #define real float
 #define vec __m128
@@ -229,5 +254,7 @@ ONLINECLS_CALLS(double)
 #define growing_doubles ONLINECLS_WIDE(growing, double)
 #define rates_floats ONLINECLS_WIDE(rates, float)
 #define rates_doubles ONLINECLS_WIDE(rates, double)
+#define proximal_floats ONLINECLS_WIDE(proximal, float)
+#define proximal_doubles ONLINECLS_WIDE(proximal, double)
 
 #endif

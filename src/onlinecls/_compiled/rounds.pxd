@@ -14,7 +14,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport DUAL, EXP, MIRROR, POTENTIAL, P_NORM, SINH, Params, Slots, Stats, Step, slots_of
+from .._rules cimport DUAL, EXP, MIRROR, POTENTIAL, PROXIMAL, P_NORM, SINH, Params, Slots, Stats, Step, loss_of, slots_of
 from .sparse cimport CACHE_LINE, Layout, Row, column, dense_t, floating, index_t, prefetch
 
 cdef extern from *:
@@ -284,7 +284,7 @@ cdef inline bint count_loss(const Stats* s, PassContext* context, const Params* 
     """Add a row's weighted loss to the sum of losses; return False for a row that cannot be learnt."""
     if not is_usable(s, context):
         return False
-    add_loss(s.weight * (p.margin - s.margin), context)
+    add_loss(s.weight * loss_of(s, p), context)
     return True
 
 
@@ -401,7 +401,8 @@ cdef inline bint step_fits(int geometry, const Stats* s, Step step, PassContext*
 
     max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; along Σx, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G, <= τ² q.
     The intercept is the constant feature's weight times its value. Intermediate results must fit too:
-    x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ.
+    x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ. FTRL-proximal has |z_i| <= t √n_i and |w_i| <= η t: a step
+    adds |g_i| <= √n_i to z_i, and scales it by no more than √n_i.
     """
     cdef double change, max_abs_weight, curvature = context.counters.curvature, size = s.v
     cdef Slots slots = slots_of(geometry)
@@ -415,11 +416,14 @@ cdef inline bint step_fits(int geometry, const Stats* s, Step step, PassContext*
         if geometry == MIRROR:
             change = p.eta0
     max_abs_weight = context.counters.max_abs_weight + change
+    if geometry == PROXIMAL:
+        max_abs_weight = context.counters.rounds * sqrt(curvature + p.tiny)
     if not (max_abs_weight * (p.bias if p.bias > 1.0 else 1.0) <= p.limit
             and curvature <= p.limit and step.beta <= p.limit and step.beta * size <= p.limit
             and (p.tiny <= fabs(step.tau) <= p.limit or step.tau == 0.0)        # NaN is not <= either
             and size <= p.limit and sqrt(p.variance * size) <= p.limit
             and (geometry != DUAL or p.eta0 * max_abs_weight <= p.limit * p.delta)
+            and (geometry != PROXIMAL or p.eta0 * max(max_abs_weight, context.counters.rounds * max(p.bias, 1.0)) <= p.limit)
             and (geometry != POTENTIAL or max_abs_weight * p.variance <= p.limit)):      # w = σθ
         context.counters.skipped += 1.0
         return False

@@ -14,10 +14,10 @@ _rules.pxd says what a and b hold in each geometry. The last row of the state is
 intercept). A row of X is the range [lo, hi) of data and indices; dense storage has the tag dense_t as index type, and column k -
 lo. Sums are in double, from left to right: sparse equals dense.
 """
-from libc.math cimport INFINITY, NAN, fabs, sqrt
+from libc.math cimport INFINITY, NAN, copysign, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport DUAL, FORGETTING, GAUSSIAN, MIRROR, POTENTIAL, Params, Slots, Step, slots_of
+from .._rules cimport DUAL, FORGETTING, GAUSSIAN, MIRROR, POTENTIAL, PROXIMAL, Params, Slots, Step, slots_of
 
 cdef extern from "_compiled/lanes.h":
     void prefetch "onlinecls_prefetch" (const void* address) noexcept nogil
@@ -45,6 +45,9 @@ cdef extern from "_compiled/lanes.h":
     void write_down_doubles(double* at, size_t n, double growth, double most) noexcept nogil
     void rates_floats(float** p, const float* x, float tau, double eta, double delta) noexcept nogil
     void rates_doubles(double** p, const double* x, double tau, double eta, double delta) noexcept nogil
+    void proximal_floats(float** p, const float* x, float tau, double threshold, double delta, float tiny) noexcept nogil
+    void proximal_doubles(double** p, const double* x, double tau, double threshold, double delta, double tiny) noexcept nogil
+    double pulled(double z, double n, double grown, double g, double threshold, double delta) noexcept nogil
 
 
 cdef enum:
@@ -95,9 +98,7 @@ cdef inline Py_ssize_t place_of(const Layout* layout, Py_ssize_t c) noexcept nog
 
 cdef inline double soft(double z, double threshold) noexcept nogil:
     cdef double size = fabs(z) - threshold
-    if size <= 0.0:
-        return 0.0
-    return size if z > 0.0 else -size
+    return copysign(size if size > 0.0 else 0.0, z)     # (branch-free: signs are unpredictable)
 
 
 cdef inline floating larger(floating a, floating b) noexcept nogil:
@@ -111,7 +112,7 @@ cdef inline floating smaller(floating a, floating b) noexcept nogil:
 cdef inline double weight_of(int geometry, double first, double second, const Params* p) noexcept nogil:
     if geometry == POTENTIAL:
         return first * second
-    if geometry == DUAL:
+    if geometry == DUAL or geometry == PROXIMAL:
         return p.eta0 * soft(first, p.l1_sum) / (p.delta + sqrt(second))
     return first
 
@@ -242,7 +243,7 @@ cdef inline Sums scan_mirror(const floating[::1] state, const floating[::1] data
 
 cdef inline Sums scan_dual(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                            const Params* p) noexcept nogil:
-    """Compute score and norm of a row in dual averaging: two weights, each with a root and a division, at a time."""
+    """Compute score and norm of a row under shrunk sums of gradients: two weights, each with a root and a division, at a time."""
     cdef Sums sums = Sums(0.0, 0.0, 0.0)
     cdef double2 a, b, x, scores, squares
     cdef Py_ssize_t k, at, last = row.hi - (row.hi - row.lo) % 2
@@ -283,7 +284,7 @@ cdef inline Sums scan(int geometry, const floating[::1] state, const floating[::
         return scan_gaussian(state, data, indices, row, p) if slots.variance else scan_mirror(state, data, indices, row, p)
     elif geometry == POTENTIAL:
         return scan_potential(state, data, indices, row, p)
-    elif geometry == DUAL:
+    elif geometry == DUAL or geometry == PROXIMAL:
         return scan_dual(state, data, indices, row, p)
     return Sums(NAN, NAN, NAN)
 
@@ -323,6 +324,11 @@ cdef inline void apply_step_lanes(int geometry, floating** places, const floatin
             rates_floats(places, x, tau, p.eta0, p.delta)
         else:
             rates_doubles(places, x, tau, p.eta0, p.delta)
+    elif geometry == PROXIMAL:
+        if floating is float:
+            proximal_floats(places, x, tau, p.l1_sum, p.delta, <float>p.tiny)
+        else:
+            proximal_doubles(places, x, tau, p.l1_sum, p.delta, p.tiny)
     elif geometry == FORGETTING:
         if floating is float:
             growing_floats(places, x, tau, beta, least, <float>p.growth, <float>p.stored_cap)

@@ -50,6 +50,19 @@ ONLINECLS_INLINE void V(rates)(real* const* p, const real* x, real tau, double e
     }
 }
 
+/* (z, n): where g = tau x is not 0, n grows by g g, to tiny at least, and z by g and the weight's part */
+ONLINECLS_INLINE void V(proximal)(real* const* p, const real* x, real tau, double threshold, double delta, real tiny)
+{
+    vec z, n, g, grown;
+    int i;
+    for (i = 0; i < 16 / (int)sizeof(real); i += LANES) {
+        V(load_pairs)(p + i, &z, &n);
+        g = V(mul)(V(set)(tau), V(load)(x + i));
+        grown = V(max)(V(add)(n, V(mul)(g, g)), V(set)(tiny));
+        V(store_pairs)(p + i, V(where)(g, V(add)(z, V(pulled)(z, n, grown, g, threshold, delta)), z), V(where)(g, grown, n));
+    }
+}
+
 /* n pairs side by side: the second numbers grow, to most at most. Returns how many pairs are left. */
 ONLINECLS_INLINE size_t V(write_down)(real* at, size_t n, real growth, real most)
 {

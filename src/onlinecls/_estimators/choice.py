@@ -81,8 +81,10 @@ def check_range(learner: Any, params: Any, dtype: DTypeLike) -> None:
             bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
             raise ValueError(f"{who}: {name} must fit {dtype}, {bound}, got {name}={value!r}.")
     if "_state" in learner.__dict__ and learner._state.can_learn_with(params) and not learner._state.stays_in_range(params):
-        got = " and ".join(f"{name}={values[name]!r}" for name in ("eta0", "delta") if name in values) or "others of a member"
-        raise ValueError(f"{who}: eta0 and delta must keep the weights within {dtype}, got {got}. Set them back, or call fit.")
+        names = [name for name in ("eta0", "delta", "alpha") if name in values]
+        got = " and ".join(f"{name}={values[name]!r}" for name in names) or "others of a member"
+        must = " and ".join(names) or "eta0 and delta"
+        raise ValueError(f"{who}: {must} must keep the weights within {dtype}, got {got}. Set them back, or call fit.")
 
 
 def check_memory(who: str, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> None:

@@ -282,9 +282,17 @@ class DualAveragingState(MirrorState):
     SLOTS = (Slot(merge="sum", units=-1), MirrorState.SQUARES)
 
     def _last_weights(self, params: Params, features: slice) -> np.ndarray:
-        z, root = self.slot(0, features).astype(np.float64), np.sqrt(self.slot(1, features), dtype=np.float64)
-        soft = np.sign(z) * np.maximum(np.abs(z) - params.l1 * self.count("t"), 0)
-        return (params.eta0 * soft / (params.delta + root)).astype(self.dtype)
+        return self.shrunk(self.slot(0, features), self.slot(1, features), params).astype(self.dtype)
+
+    def shrunk(self, z: np.ndarray, G: np.ndarray, params: Params) -> np.ndarray:
+        """Compute the weights, in double."""
+        z, root = z.astype(np.float64), np.sqrt(G, dtype=np.float64)
+        soft = np.sign(z) * np.maximum(np.abs(z) - self.threshold(params), 0)
+        return params.eta0 * soft / (params.delta + root)
+
+    def threshold(self, params: Params) -> float:
+        """Return the largest |z| of a weight of 0."""
+        return params.l1 * self.count("t")
 
     def stays_in_range(self, params: Params) -> bool:
         if params.geometry != model.GEOMETRIES[self.geometry]:  # (the next fit starts another kind of model)

@@ -1,0 +1,1 @@
+"""FTRL-proximal, with one weight for each feature that steps have moved far enough."""

@@ -1,0 +1,103 @@
+"""FTRL-proximal, beside what all learners are tested for (contracts.py, test_kernels.py)."""
+
+import numpy as np
+import pytest
+from internals import COUNTERS, state_of
+from matrices import continuous_problem
+from numpy.testing import assert_allclose
+
+import onlinecls
+from onlinecls import AdaGradClassifier, FTRLClassifier, FTRLRegressor
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+def test_without_penalties_the_hinge_loss_gives_mirror_descent(n_classes, multi_class):
+    X, y = continuous_problem(200, 6, 1, n_classes)
+    more = {"multi_class": multi_class, "average": 20}
+    proximal = FTRLClassifier(0.4, beta=0.3, loss="hinge", **more).partial_fit(X, y)
+    descent = AdaGradClassifier(0.4, delta=0.3, **more).partial_fit(X, y)
+    assert_allclose(proximal.coef_, descent.coef_, rtol=1e-9)
+    assert_allclose(proximal.intercept_, descent.intercept_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("cls", [FTRLClassifier, FTRLRegressor])
+def test_the_penalty_l1_leaves_fewer_weights_and_none_in_the_end(cls):
+    X, y = continuous_problem(300, 30, 2, 2)
+    left = [np.count_nonzero(cls(l1=l1).partial_fit(X, y).coef_) for l1 in (0.0, 1.0, 4.0, 16.0, 1e4)]
+    assert left == sorted(left, reverse=True) and left[0] == 30 and 0 < left[2] < 30 and left[-1] == 0
+
+
+def test_a_weight_of_zero_returns_when_its_gradients_add_up():
+    learner = FTRLClassifier(1.0, beta=1.0, l1=0.9, fit_intercept=False)
+    for n_rows in (1, 2):  # (g = -1/2)
+        learner.partial_fit([[1.0]], [1], classes=[0, 1])
+        assert learner.coef_[0, 0] == pytest.approx(0.1 / (1.0 + np.sqrt(0.5)) if n_rows == 2 else 0.0)
+
+
+def test_probabilities_are_the_sigmoids_of_logistic_scores():
+    X, y = continuous_problem(200, 6, 3, 2)
+    for learner in (FTRLClassifier(), FTRLClassifier(average=True)):
+        scores = learner.partial_fit(X, y).decision_function(X)
+        assert_allclose(learner.predict_proba(X)[:, 1], 1.0 / (1.0 + np.exp(-scores)), rtol=1e-12)
+    X, y = continuous_problem(200, 6, 3, 4)
+    learner = FTRLClassifier().partial_fit(X, y)
+    each = 1.0 / (1.0 + np.exp(-learner.decision_function(X)))
+    assert_allclose(learner.predict_proba(X), each / each.sum(axis=1, keepdims=True), rtol=1e-12)
+    for others in ({"loss": "hinge"}, {"multi_class": "crammer_singer"}):
+        assert not hasattr(FTRLClassifier(**others), "predict_proba")
+        assert hasattr(FTRLClassifier(probability=True, **others), "predict_proba")
+
+
+def test_the_mean_loss_of_fit_is_the_log_loss():
+    X, y = continuous_problem(100, 5, 4, 2)
+    learner, loss = FTRLClassifier(0.4, beta=0.3), 0.0
+    for x, label in zip(X, y, strict=True):
+        margin = label * learner.decision_function(x[None])[0] if learner.__sklearn_is_fitted__() else 0.0
+        loss += np.log1p(np.exp(-margin))
+        learner.partial_fit(x[None], [label], classes=[-1, 1])
+    assert state_of(learner).counters[COUNTERS["loss"]] == pytest.approx(loss, rel=1e-9)
+
+
+def test_a_gradient_too_small_for_the_dtype_is_none():
+    """exp(-200) is no float32: the row is learnt, and changes nothing."""
+    X, y = [[1.0]] * 3, [1, 1, 1]
+    learner = FTRLClassifier(1000.0, beta=1.0, dtype="float32", fit_intercept=False).partial_fit(X, y, classes=[0, 1])
+    assert (learner.n_updates_, learner.n_skipped_) == (1, 0) and learner.decision_function(X)[0] > 200.0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("l1", [0.0, 1e-3])
+def test_no_sum_passes_the_bounds_whatever_the_sizes_of_numbers(dtype, l1):
+    """|z| <= t √n of each feature, so that |w| <= alpha t: also where squares of gradients underflow, and after a merge."""
+    rng = np.random.default_rng(5)
+    for least, most in ((-100, 40), (-20, 20)) if dtype == "float64" else ((-25, 4), (-4, 4)):
+        X = rng.standard_normal((400, 5)) * 10.0 ** rng.integers(least, most, (400, 5))
+        X = np.where(rng.random(X.shape) < 0.5, X, 0.0).astype(dtype)
+        y = rng.integers(0, 2, 400)
+        learners = [FTRLClassifier(0.5, beta=1e-30, l1=l1, loss=loss, dtype=dtype) for loss in ("hinge", "log_loss")]
+        learners += [FTRLRegressor(0.5, beta=1e-30, l1=l1, dtype=dtype)]
+        for learner in learners:
+            cls, given, parts = type(learner), learner.get_params(), (slice(150), slice(150, 400))
+            parts = [cls(**given).partial_fit(X[rows], y[rows]) for rows in parts]
+            for model in (*parts, onlinecls.merge(parts), onlinecls.merge(parts).partial_fit(X, y)):
+                z, n = (state_of(model).view[:, at].astype(float) for at in (0, 1))
+                assert (np.abs(z) <= (1.0 + 1e-5) * model.t_ * np.sqrt(n)).all() and np.isfinite(n).all()
+                assert np.abs(z).max() <= (1.0 + 1e-5) * state_of(model).counters[COUNTERS["max_abs_weight"]]
+                assert np.abs(model.coef_).max() <= (1.0 + 1e-5) * 0.5 * model.t_
+
+
+def test_a_step_size_that_would_take_weights_out_of_the_dtype_is_refused():
+    X, y = continuous_problem(100, 5, 4, 2)
+    learner = FTRLClassifier(0.4, dtype="float32").partial_fit(X, y).set_params(alpha=1e37)
+    with pytest.raises(ValueError, match=r"^FTRLClassifier: alpha must keep the weights within float32, got alpha=1e\+37\. Set "):
+        learner.partial_fit(X, y)
+    assert np.isfinite(learner.set_params(alpha=0.4).partial_fit(X, y).coef_).all()
+
+
+def test_a_merge_keeps_what_a_feature_has_learnt_where_it_occurred():
+    X, y = continuous_problem(200, 4, 6, 2)
+    X[:100, 3] = 0.0
+    one, other = (FTRLClassifier(0.4, beta=0.3).partial_fit(X[rows], y[rows]) for rows in (slice(100), slice(100, 200)))
+    assert one.coef_[0, 3] == 0.0 != other.coef_[0, 3]
+    assert onlinecls.merge([one, other]).coef_[0, 3] == pytest.approx(other.coef_[0, 3], rel=1e-12)
