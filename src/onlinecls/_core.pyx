@@ -28,7 +28,7 @@ from ._compiled.full cimport (
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record, Round,
     Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss, example, is_usable,
-    next_round, row_at, step_fits, top, unlikely,
+    next_round, rival_of, row_at, step_fits, take_target_margin, unlikely,
 )
 from ._compiled.sparse cimport (
     ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
@@ -190,6 +190,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
         average_lags(context, data, indices, r.row, p.bias, &lag)
         before_step(task, &score, lag, sums.q, &r, b, context)
         s.weight, s.q, s.v = r.weight, sums.q, sums.v
+        take_target_margin(r.label, 1 - r.label, context, p)
         if task == REGRESSION:
             sign = 1.0 if r.target - sums.score >= 0.0 else -1.0
             s.margin = p.epsilon - fabs(r.target - sums.score)
@@ -225,7 +226,8 @@ cdef inline void step_one(int geometry, floating[::1] state, Step step, const fl
 cdef inline bint is_plain(const Batch* b, const PassContext* context) noexcept nogil:
     """Return True for a pass over rows of weight 1, in storage order, without an average and without observers."""
     return (b.order == NULL and b.weights == NULL and b.class_weights == NULL and b.predictions == NULL
-            and not context.open_classes and not context.balanced and context.correction == NULL and not context.has_observers)
+            and not context.open_classes and not context.balanced and context.correction == NULL
+            and context.target_margins == NULL and not context.has_observers)
 
 
 cdef enum:
@@ -248,7 +250,7 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
         b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
         context.columns, context.open_classes, context.balanced = 1, False, False
         context.layout = Layout(1, 1, NULL)
-        context.correction, context.record, context.has_observers = NULL, NULL, False
+        context.correction, context.record, context.target_margins, context.has_observers = NULL, NULL, NULL, False
     try:
         return learn_one(task, geometry, &b, &context, state, data, indices, &p)
     finally:
@@ -367,7 +369,7 @@ cdef inline double score_classes(const floating[::1] state, const PassContext* c
 
 cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, floating[::1] state, const floating[::1] data,
                         const index_t[::1] indices, Params* p) except -1 nogil:
-    """Learn rows by the multi-vector construction, z = phi(x, y) - phi(x, r) for the top wrong class r."""
+    """Learn rows by the multi-vector construction, z = phi(x, y) - phi(x, r) for the rival r, the top wrong class."""
     cdef Py_ssize_t rival, room = context.layout.room
     cdef double[2] v
     cdef bint has_variances = slots_of(p.geometry).variance
@@ -379,7 +381,8 @@ cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, f
         s.weight, s.v = r.weight, 0.0
         s.q = 2.0 * score_classes(state, context, work, data, indices, r.row, p)
         before_step(CRAMMER_SINGER, work.averages, 0.0, s.q, &r, b, context)
-        rival = top(work.scores, context, r.label)
+        rival = rival_of(r.label, work.scores, context)
+        take_target_margin(r.label, rival, context, p)
         s.margin = work.scores[r.label] - work.scores[rival]
         if not count_loss(&s, context, p) or margin_suffices(s.margin, p):
             continue
@@ -618,6 +621,7 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
                 updated = False
                 for number in range(k if f.task == OVR else 1):
                     z = example(f.task, number, &r, b, f.scores, context, p.epsilon)
+                    take_target_margin(r.label, z.c[1] if z.n == 2 else 1 - r.label, context, f.p)
                     s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
                     if z.n == 0 or not count_loss(&s, context, p) or cannot_step(f, &z, f.scores, q):
                         continue
@@ -647,8 +651,9 @@ cdef class QuadraticModel(Model):
         cdef double[::1] growth = self.growth
         cdef double[:, ::1] caps = self.caps
         cdef Full f
+        cdef Params p = self.p
         f.growth, f.caps = &growth[0], &caps[0, 0]
-        f.task, f.foresight, f.p = context.task, self.foresight, &self.p
+        f.task, f.foresight, f.p = context.task, self.foresight, &p
         f.k, f.D, f.depth = sigma.shape[0], sigma.shape[1], min(self.depth, sigma.shape[1], max(b.n, 1))
         f.span, f.noise = SPAN * f.depth, NOISE * self.p.spacing
         return learn_full(&f, b, context, state, sigma, data, indices)

@@ -86,7 +86,7 @@ ctypedef struct Params:     # one struct, so that loops pass one pointer; its fi
     # a rule
     int rule
     int trigger
-    double margin           # the least margin without loss: 0 or 1 (multiplicative: any)
+    double margin           # the least margin without loss: 0 or 1 (multiplicative: any; with costs, the row's target margin)
     double slack            # PA in cycles: the largest loss without a step
     double epsilon          # regression: the largest residual without loss
     double C
@@ -238,9 +238,9 @@ cdef inline Step least_squares(const Stats* s, const Params* p) noexcept nogil:
 
 
 cdef inline Step arow(const Stats* s, const Params* p) noexcept nogil:
-    # AROW eqs 7-9:  m < 1:  the least squares step towards a margin of 1.
+    # AROW eqs 7-9:  m < 1:  the least squares step towards a margin of 1 (with costs, of the pair's target margin).
     cdef Step step = Step(0.0, 0.0)
-    if s.margin < 1.0:
+    if s.margin < p.margin:
         step = least_squares(s, p)
     return step
 
@@ -343,7 +343,7 @@ cdef inline bint never_steps(const Stats* s, const Params* p) noexcept nogil:
         return s.margin >= p.phi * s.v
     elif p.trigger == LOOKAHEAD_MISTAKE:
         return s.margin > 0.0
-    return s.margin >= 1.0
+    return s.margin >= 1.0 and s.margin >= p.margin
 
 
 cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:

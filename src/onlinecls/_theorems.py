@@ -31,7 +31,7 @@ WHO = "onlinecls.bounds"
 CHUNK = 4096  # rows whose records are kept at a time
 
 #: Required by every theorem: weights that start from 0, without an average, and rows of weight 1.
-PLAIN: Mapping[str, object] = MappingProxyType({"fit_intercept": False, "average": False, "class_weight": None})
+PLAIN: Mapping[str, object] = MappingProxyType({"fit_intercept": False, "average": False, "class_weight": None, "cost": None})
 #: Parameters that change nothing in one pass over two classes without an intercept, or its rounding alone.
 HARMLESS = (
     "max_iter", "tol", "shuffle", "random_state", "warm_start", "early_stopping", "validation_fraction", "n_iter_no_change",
@@ -759,7 +759,7 @@ def require(who: str, learner: Any, needed: Mapping[str, object]) -> None:
     """Raise unless the learner's parameters have these values."""
     for name, wanted in needed.items():
         value = getattr(learner, name, wanted)
-        if value is not wanted and value != wanted:
+        if value is not wanted and (wanted is None or value != wanted):
             hint = ": a column of ones in X is an intercept" if name == "fit_intercept" else ""
             raise ValueError(
                 f"{who}: {name} must be {wanted!r}, got {name}={value!r}, which the theorem does not cover. Follow a learner "

@@ -427,7 +427,7 @@ OUT_OF_RANGE_IN = {
         "OGDRegressor", "DualAscentRegressor", "PassiveAggressiveRegressor", "FTRLRegressor")},
     ("DualAscentClassifier", "loss"): ["squared_hinge", None],
 }
-NOT_CHECKED = {"alpha", "l1_ratio", "class_weight"}  # not used; tested above
+NOT_CHECKED = {"alpha", "l1_ratio", "class_weight", "cost"}  # not used; tested above; tested in test_costs.py
 #: What is required of the parameters that the registry leaves to the estimators.
 NOT_IN_REGISTRY = {
     "penalty": "penalty must be None, got penalty={!r}. Online learners of this library take no penalty; for L1 see "

@@ -30,6 +30,7 @@ cdef class Model:
     cdef public Py_ssize_t room
     cdef public object sigma                            # full covariances, or an empty array
     cdef public object calibration                      # array; see update_platt of rounds.pxd
+    cdef public object target_margins                   # float64, (classes, classes); see Model
     cdef public bint are_seen                           # the rows of the next pass are seen again: no calibration
     cdef public bint holds_level                        # they do not move the level of the targets
     cdef public object record                           # array of records, see RECORD; None: none are kept

@@ -186,6 +186,7 @@ cdef class Model:
     lie in the order of the classes, and there is no room for more.
     columns : the estimator's feature_names_in_ and the columns of a data frame found to equal them; or None.
     sparse_coef : the weights as a CSR matrix, from `sparsify` to the next row; or None.
+    target_margins : with costs, that of each class against each other one, for the next pass; or None.
     """
 
     cdef int bind(self) except -1:
@@ -232,6 +233,7 @@ cdef class Model:
     cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
                    double* correction) except -1:
         """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
+        cdef const double[:, ::1] targets
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
         context.counters = (<Counters*>counters)[0]
         context.counts, context.n_classes = counts, n_classes
@@ -247,6 +249,12 @@ cdef class Model:
         context.level, context.memory = 0, 1.0 - self.p.forgetting
         if self.p.level:
             context.level = HELD_LEVEL if self.holds_level else RUNNING_LEVEL
+        context.target_margins = NULL
+        if self.target_margins is not None:
+            targets = self.target_margins
+            if targets.shape[0] != n_classes or targets.shape[1] != n_classes:
+                raise RuntimeError("onlinecls: target margins must be those of the model's classes, got others.")
+            context.target_margins = &targets[0, 0]
         return 0
 
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1:

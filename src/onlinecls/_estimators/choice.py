@@ -66,6 +66,9 @@ def _checked(learner: Any) -> tuple[Algorithm, dict[str, Any]]:
     values = {**{name: getattr(learner, name) for name in algorithm.params}, **values}
     if values.get("covariance") == "auto":
         values["covariance"] = "full" if learner._width <= NARROW else "diagonal"
+    if values.get("cost") is not None:
+        costs = validate.read_cost(type(learner).__name__, values["cost"])
+        values["target_margins"] = float(values.get("margin", 1.0)) * np.sqrt(costs)
     return algorithm, values
 
 

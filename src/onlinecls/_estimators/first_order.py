@@ -14,7 +14,7 @@ from .until_converged import ClassifierUntilConverged, RegressorUntilConverged
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .._input.types import FloatOrAuto, Matrix, RandomState
+    from .._input.types import CostMatrix, FloatOrAuto, Matrix, RandomState
 
 
 class _WithStart(OnlineLearner):
@@ -143,6 +143,7 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
     max_iter: int = 1000
     loss_tol: float | None = None
     margin: float = 1.0
+    cost: CostMatrix = None
 
 
 @estimator

@@ -371,7 +371,7 @@ class OnlineLearner(Fitted):
         asked = self._choice.params, is_open, balanced  # (in the units of X that the model has by now)
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
-        state.are_seen = self._are_seen
+        state.are_seen, state.target_margins = self._are_seen, self._choice.values.get("target_margins")
         for each in state.levelled():
             each.holds_level = self._holds_level
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=Estimator)
 
 # Parameters besides the algorithm's own that change the model. (The others are those of the epochs of `fit`.)
-_COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "covariance", "multi_class", "class_weight")
+_COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "covariance", "multi_class", "class_weight", "cost")
 
 
 @np.errstate(under="ignore")
@@ -201,7 +201,7 @@ def _check_kind(who: str, learner: Any, model: Any) -> None:
 
 
 def _are_same(a: Any, b: Any) -> bool:
-    return bool(a is b or (isinstance(a, str) == isinstance(b, str) and (a is None) == (b is None) and a == b))
+    return bool(a is b or (isinstance(a, str) == isinstance(b, str) and (a is None) == (b is None) and np.array_equal(a, b)))
 
 
 def _check_alike(who: str, models: list[Any]) -> None:

@@ -339,7 +339,7 @@ def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t 
     b.predictions = &predictions[0] if predictions.shape[0] else NULL
     context.counters = (<Counters*>&counters[0])[0]
     context.counts, context.n_classes = &counts[0], counts.shape[0]
-    context.platt = NULL
+    context.platt, context.target_margins = NULL, NULL
     open_records(&context, state.record, state.records_from)
     context.columns, context.correction, context.budget, context.average_from = leader.k, NULL, QUANTUM, -1
     context.next = first
