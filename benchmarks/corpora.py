@@ -99,6 +99,11 @@ def digits(part="train"):
     return X.reshape(len(X), -1).astype(np.float64), y.astype(np.int64)
 
 
+def labelled_texts(name):
+    """Return the labels and the texts of a file of texts."""
+    return _read_text(_require(name))
+
+
 def short_texts(n=None, words=22, sources=("imdb-train", "imdb-test"), n_features=N_FEATURES, dtype=np.float32):
     """Return up to ``n`` rows of ``words`` consecutive words of real documents, each with its document's label.
 

@@ -26,9 +26,9 @@ from ._compiled.full cimport (
     write_growth,
 )
 from ._compiled.rounds cimport (
-    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record, Round,
-    Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss, example, is_usable,
-    next_round, rival_of, row_at, step_fits, take_target_margin, unlikely,
+    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, WORST, Batch, Counters, Example, PassContext, Record,
+    Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss, example,
+    has_label, is_usable, next_round, rival_of, row_at, step_fits, take_target_margin, unlikely,
 )
 from ._compiled.sparse cimport (
     ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
@@ -225,7 +225,7 @@ cdef inline void step_one(int geometry, floating[::1] state, Step step, const fl
 
 cdef inline bint is_plain(const Batch* b, const PassContext* context) noexcept nogil:
     """Return True for a pass over rows of weight 1, in storage order, without an average and without observers."""
-    return (b.order == NULL and b.weights == NULL and b.class_weights == NULL and b.predictions == NULL
+    return (b.order == NULL and b.sets == NULL and b.weights == NULL and b.class_weights == NULL and b.predictions == NULL
             and not context.open_classes and not context.balanced and context.correction == NULL
             and context.target_margins == NULL and not context.has_observers)
 
@@ -247,7 +247,7 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
         b.targets = NULL
     if rule != ANY_RULE:
         p.rule, p.geometry = rule, geometry
-        b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
+        b.order, b.sets, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL, NULL
         context.columns, context.open_classes, context.balanced = 1, False, False
         context.layout = Layout(1, 1, NULL)
         context.correction, context.record, context.target_margins, context.has_observers = NULL, NULL, NULL, False
@@ -400,6 +400,25 @@ cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, f
     return 0
 
 
+cdef inline Py_ssize_t keep_worst(int64_t* classes, Py_ssize_t n, const double* scores, const Round* r) noexcept nogil:
+    """Keep, of n classes, the row's label of least score and the other class of the highest, the first of equals."""
+    cdef Py_ssize_t j, c, least = -1, most = -1
+    for j in range(n):
+        c = classes[j]
+        if has_label(r, c):
+            least = c if least < 0 or scores[c] < scores[least] else least
+        else:
+            most = c if most < 0 or scores[c] > scores[most] else most
+    n = 0
+    if least >= 0:
+        classes[n] = least
+        n += 1
+    if most >= 0:
+        classes[n] = most
+        n += 1
+    return n
+
+
 cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floating[::1] state, const floating[::1] data,
                      const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows with an independent binary learner for each class, that class against the rest."""
@@ -417,18 +436,20 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
         before_step(OVR, work.averages, 0.0, s.q, &r, b, context)
         n_open = steps.n = 0
         for c in range(context.columns):
-            s.margin = work.scores[c] if c == r.label else -work.scores[c]
+            s.margin = work.scores[c] if has_label(&r, c) else -work.scores[c]
             if (context.open_classes and context.counts[c] == 0.0) or not count_loss(&s, context, p):
                 continue
             if not margin_suffices(s.margin, p):
                 open[n_open] = c
                 n_open += 1
+        if context.task == WORST:
+            n_open = keep_worst(open, n_open, work.scores, &r)
         if has_variances:
             variances(state, &context.layout, open, n_open, data, indices, r.row, work.v, work.own_averages, p)
 
         for j in range(n_open):
             c, at = open[j], place_of(&context.layout, open[j])
-            sign = 1.0 if c == r.label else -1.0
+            sign = 1.0 if has_label(&r, c) else -1.0
             s.margin = sign * work.scores[c]
             if has_variances:
                 s.v = work.v[j]
@@ -460,7 +481,7 @@ cdef int learn_classes(Task task, const Batch* b, PassContext* context, floating
         numbers, places = &many_numbers[0], &many_places[0]
     work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
     with nogil:
-        if task == OVR:
+        if task == OVR or task == WORST:
             return one_vs_rest(b, context, &work, state, data, indices, &p)
         return crammer_singer(b, context, &work, state, data, indices, &p)
 

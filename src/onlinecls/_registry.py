@@ -35,7 +35,7 @@ from ._algorithm import (
 #: The families beside the core: folders of `_wings`. Without its line here, and its folder, a family is gone.
 WINGS = (
     "one_class", "adagrad", "ftrl", "p_norm", "multiplicative", "dual_ascent", "baselines", "follow_the_leader", "kernels",
-    "online_to_batch", "committee",
+    "online_to_batch", "committee", "multilabel",
 )
 
 R = Either((AUTO, POSITIVE), hint="r is the noise variance of one row: 0.01 to 10 times the squared length of a row.")
@@ -152,7 +152,7 @@ def estimator_class(name: str) -> type:
 def worded_defaults(estimator: str) -> dict[str, str]:
     """Return, by name, the formulas of a class's defaults that are in units of the rows."""
     worded: dict[str, dict[str, set]] = {}
-    for algorithm in ALGORITHMS.values():
+    for algorithm in (*ALGORITHMS.values(), *OTHERS.values()):
         for name, default in algorithm.units.items() if algorithm.estimator == estimator else ():
             common = worded.setdefault(name, {}).setdefault(str(default), set(algorithm.selects.items()))
             common.intersection_update(algorithm.selects.items())

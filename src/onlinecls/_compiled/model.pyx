@@ -12,8 +12,8 @@ import numpy as np
 from .few_rows cimport FewRows, numbers_of, read_few, table_of
 from .lock cimport Lock
 from .rounds cimport (
-    BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, Batch, Calibration, Counters,
-    PassContext, Task, open_records,
+    BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, WORST, Batch, Calibration,
+    Counters, PassContext, Task, open_records,
 )
 from .small_calls cimport FEW, are_finite, are_weights, match_list, match_numbers, match_texts, start_of
 
@@ -22,7 +22,8 @@ from .._rules import Geometry, Rule, Trigger
 RULES = {rule.name.lower(): int(rule) for rule in Rule}
 TRIGGERS = {trigger.name.lower(): int(trigger) for trigger in Trigger}
 GEOMETRIES = {geometry.name.lower(): int(geometry) for geometry in Geometry}
-TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION, "one_class": ONE_CLASS}
+TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "worst": WORST, "regression": REGRESSION,
+         "one_class": ONE_CLASS}
 
 #: The places of a model's counters, by their names in Python.
 COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "max_abs_weight": 6, "curvature": 7,
@@ -202,15 +203,16 @@ cdef class Model:
               const int64_t[::1] order, int32_t[::1] predictions):
         """Learn one pass over rows: the one way in which a model changes.
 
-        targets : numbers of classes (int32), or numbers (float64). weights, class_weights : a row's weight is the product of
-        both, either may be empty. order : row numbers, or empty for storage order. predictions : empty, or filled with the
-        class predicted just before each row of weight > 0 is learnt.
+        targets : numbers of classes (int32), 1 for each of a row's classes (uint8, (rows, classes)), or numbers (float64).
+        weights, class_weights : a row's weight is the product of both, either may be empty. order : row numbers, or empty for
+        storage order. predictions : empty, or filled with the class predicted just before each row of weight > 0 is learnt.
         """
         cdef Batch b
         cdef PassContext context
         cdef const int64_t[::1] indptr = rows.indptr
         cdef const int32_t[::1] labels
         cdef const double[::1] numbers
+        cdef const unsigned char[:, ::1] sets
         cdef double[::1] counters = self.counters, counts = self.counts, correction = self.correction
         self.bind()
         self.enter(&b, &context, &counts[0], counts.shape[0], &counters[0], <double*>doubles(correction))
@@ -222,6 +224,10 @@ cdef class Model:
         if task == REGRESSION:
             numbers = targets
             b.targets = doubles(numbers)
+        elif targets.ndim == 2:         # (two classes have a vector each, too)
+            sets = targets
+            b.sets, context.columns = &sets[0, 0], context.n_classes
+            self.lay_out(&context.layout, context.columns)
         elif task != ONE_CLASS:
             labels = targets
             b.labels = &labels[0] if labels.shape[0] else NULL
@@ -235,6 +241,7 @@ cdef class Model:
         """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
         cdef const double[:, ::1] targets
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
+        b.sets = NULL
         context.counters = (<Counters*>counters)[0]
         context.counts, context.n_classes = counts, n_classes
         context.columns = context.n_classes if context.n_classes > 2 else 1

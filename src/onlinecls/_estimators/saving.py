@@ -98,16 +98,11 @@ class Describing:
         classes = read_classes(who, header["classes"], arrays.pop("classes")) if is_classifier else None
         learnt = cls._read_learnt(header["learnt_with"], compiled)
         young = youth_in(header, arrays)
-        n_classes = 1 if classes is None else len(classes)
+        n_classes = cls._n_counted(classes)
         state = STATES[learnt.model].of_file(header["state"], arrays, n_classes, learnt)
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         if classes is not None:
-            require(header["open"] or len(classes) > 1, "two classes or more, as none may join", classes)
-            require("multi_class" in parameters or len(classes) <= 2, "two classes at most", classes)
-            class_weights = validate.read_class_weight(who, learner.class_weight, classes, closed=not header["open"])
-            met = state.counts > 0.0  # (or of weight 0 since the model has learnt its first rows again)
-            met = met | (class_weights == 0.0) if len(class_weights) else met
-            require(not header["open"] or bool(met.all()), "rows of each class that has joined", state.counts.tolist())
+            learner._require_classes(header["open"], classes, state)
         else:
             require(not header["open"], "no classes that may join a regressor", header["open"])
         take_names(learner, header["feature_names"], state.n_features)
@@ -117,6 +112,20 @@ class Describing:
         learner._take_model(state, learnt, units)
         learner._take_youth(young)
         return learner.sparsify() if header["sparse"] else learner
+
+    @classmethod
+    def _n_counted(cls, classes: np.ndarray | None) -> int:
+        """Return the number of classes of which a model of these counts rows."""
+        return 1 if classes is None else len(classes)
+
+    def _require_classes(self: Any, is_open: bool, classes: np.ndarray, state: Any) -> None:
+        """Raise InvalidError unless a model of this class may have these classes. is_open : others may join."""
+        require(is_open or len(classes) > 1, "two classes or more, as none may join", classes)
+        require(hasattr(self, "multi_class") or len(classes) <= 2, "two classes at most", classes)
+        class_weights = validate.read_class_weight(type(self).__name__, self.class_weight, classes, closed=not is_open)
+        met = state.counts > 0.0  # (or of weight 0 since the model has learnt its first rows again)
+        met = met | (class_weights == 0.0) if len(class_weights) else met
+        require(not is_open or bool(met.all()), "rows of each class that has joined", state.counts.tolist())
 
     def _take_youth(self: Any, arrays: dict[str, np.ndarray]) -> None:
         """Become young with the first rows of a file; without any, change nothing."""
@@ -158,7 +167,7 @@ class Describing:
         """Return the allowed values of the fields of a model of this class; a field left out must be as compiled."""
         geometry = header["geometry"] if header["matrix"] == "diagonal" else header["matrix"]
         kind, margin = (header["rule"], geometry), header["margin"]
-        several = not {"covariance", "signed"}.isdisjoint(cls._parameter_names())
+        several = not {"covariance", "signed", "forgetting"}.isdisjoint(cls._parameter_names())
         choices = [(a, geometry) for a in algorithms_of(cls) for geometry in (a.geometries if several else a.geometries[:1])]
         found = (a for a, g in choices if kind == (a.rule, g) and (margin == a.margin or "margin" in {*a.params, *a.kernel}))
         algorithm = next(found, None)

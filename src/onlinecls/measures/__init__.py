@@ -3,7 +3,9 @@
 from ._comparison import ErrorComparison, ErrorRace
 from ._counts import ClassificationMeasures, RegressionMeasures, threshold_for_cost
 from ._drift import DriftAlarm
+from ._sets import MultiLabelMeasures
 
 __all__ = [
-    "ClassificationMeasures", "DriftAlarm", "ErrorComparison", "ErrorRace", "RegressionMeasures", "threshold_for_cost",
+    "ClassificationMeasures", "DriftAlarm", "ErrorComparison", "ErrorRace", "MultiLabelMeasures", "RegressionMeasures",
+    "threshold_for_cost",
 ]

@@ -25,7 +25,7 @@ _PLACES = 32  # bits of a label's place, in a pair's key
 _NOT_PREDICTED = (1 << _PLACES) - 1  # in place of the predicted label's
 
 
-class _Measures:
+class Measures:
     """Base: rows counted alike, or fading, or the last ones only."""
 
     examples: int
@@ -115,7 +115,7 @@ class _Measures:
         raise NotImplementedError
 
 
-class ClassificationMeasures(_Measures):
+class ClassificationMeasures(Measures):
     """Error, precision, recall, F1, AUC, average precision, log loss and confusion of a classifier's predictions.
 
     They are those of scikit-learn's functions, from counts that add up. (AUC and average precision count scores in bins of a
@@ -538,7 +538,7 @@ class _Ranks:
         return self._best(-np.append(0.0, np.where(allowed[1:], weights, 0.0)))
 
 
-class RegressionMeasures(_Measures):
+class RegressionMeasures(Measures):
     """Mean squared error, mean absolute error and R² of a regressor's predictions.
 
     R² = 1 - Σ c (y - s)² / Σ c (y - ȳ)², ȳ the mean of the rows that count. Errors above 1e140 count as 1e140.

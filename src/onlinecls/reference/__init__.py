@@ -32,7 +32,18 @@ from .estimators import (
     RuleClassifier,
     RuleRegressor,
 )
-from .learners import GEOMETRIES, Additive, DualMatrixAdaGrad, Gaussian, Learner, Level, MatrixAdaGrad, Model, Potential
+from .learners import (
+    GEOMETRIES,
+    Additive,
+    DualMatrixAdaGrad,
+    Gaussian,
+    Learner,
+    Level,
+    MatrixAdaGrad,
+    Model,
+    Potential,
+    SetsModel,
+)
 from .potential import (
     LOSSES,
     REGRESSION_LOSSES,
@@ -53,6 +64,6 @@ __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "DualMatrixAdaGrad",
     "Entropic", "Gaussian", "LeaderClassifier", "LeaderRegressor", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model",
     "NumberCommittee", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner", "PotentialRegressor", "Quadratic",
-    "Rule", "RuleClassifier", "RuleRegressor", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "asks",
+    "Rule", "RuleClassifier", "RuleRegressor", "SetsModel", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "asks",
     "best_r", "chance_to_ask", "conservative", "insensitive",
 ]

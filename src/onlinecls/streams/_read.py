@@ -53,7 +53,7 @@ _VW_LABEL = re.compile(rb"[ \t]*([^\s|'][^\s|]*)[ \t]+[^|]*\|")
 def read(
     source: Source | Sequence[Source] | Iterable[tuple[str, Any]] | ArrowStream, format: Format = "auto", *,
     likely: str | None = None, n_features: int | None = None, batch_rows: int = 4096,
-    dtype: FloatType = "float32", labels: Literal["auto", "number", "str"] | None = "auto",
+    dtype: FloatType = "float32", labels: Literal["auto", "number", "str", "several"] | None = "auto",
     zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None,
     tables: Vectorizer | Literal["passthrough"] | None = None, label: str | int | None = None,
     text: str | int | None = None, weight: str | int | None = None,
@@ -86,12 +86,13 @@ def read(
         Rows in a batch; fewer if it has 2^18 non-zeros before.
     dtype : {"float32", "float64"}, default="float32"
         Type of X: a decimal is rounded correctly to float64, and then to this. A vectorizer of your own sets the type itself.
-    labels : {"auto", "number", "str", None}, default="auto"
+    labels : {"auto", "number", "str", "several", None}, default="auto"
         "auto": str in TSV, fastText's lines and CSV, elsewhere the type of the first label, which all must have: true, 1 and
         "1" are not one label. In svmlight and VW a label is a number (float64) or a name, which begins with a letter and has no
         ":", "," or ";"; what looks like a label of another format or task (``1:0:0.5``, ``1,2``, nan) is malformed. "str": any
-        text is a label. None: y is None, and files may be without labels. A whole number of 2^53 and more, which float64
-        rounds, is no label among numbers; "str" keeps it.
+        text is a label. "several": fastText's lines may have any number of labels, and y is a list of lists of texts, as
+        `MultiLabelClassifier` takes it. None: y is None, and files may be without labels. A whole number of 2^53 and more,
+        which float64 rounds, is no label among numbers; "str" keeps it.
     zero_based : bool or "auto", default=True
         True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files for training and for
         prediction always agree. False: index 1 is column 0. "auto" is scikit-learn's rule, and a guess in a stream: True if
@@ -173,7 +174,7 @@ class _Reader:
     n_features: Any
     batch_rows: int
     dtype: Any
-    labels: Literal["auto", "number", "str"] | None
+    labels: Literal["auto", "number", "str", "several"] | None
     zero_based: bool | Literal["auto"]
     vectorizer: Any
     tables: Any
@@ -198,8 +199,8 @@ class _Reader:
         with suppress(TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
             self.dtype = np.dtype(given)
         _require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", given)
-        kinds = "'auto', 'number', 'str' or None"
-        _require(self.labels in ("auto", "number", "str", None), "labels", kinds, self.labels)
+        kinds = "'auto', 'number', 'str', 'several' or None"
+        _require(self.labels in ("auto", "number", "str", "several", None), "labels", kinds, self.labels)
         zero_based = self.zero_based == "auto" or isinstance(self.zero_based, bool)
         _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
         _require(self.missing in ("absent", "error"), "missing", "'absent' or 'error'", self.missing)
@@ -241,6 +242,8 @@ class _Reader:
         files = Files(_listed(source), stop)
         try:
             format = _formats.detect(files.current, self.format, self.likely, self.labelled)
+            other = "'auto', 'number', 'str' or None, as only fastText's lines have several labels a row"
+            _require(self.labels != "several" or format == "fasttext", "labels", other, self.labels)
             if format not in ("svmlight", "vw"):
                 within = self.n_features <= MAX_FEATURES
                 _require(within, "n_features", "at most 2**31 - 1 where names or texts are hashed", self.n_features)
@@ -304,7 +307,7 @@ class _Reader:
         )
 
     def _fasttext(self, files: Files) -> Iterator[Any]:
-        records = _records.fasttext(files, self.labelled, self.max_line_bytes)
+        records = _records.fasttext(files, self.labelled, self.max_line_bytes, self.labels == "several")
         return self._from_records(records, _records.Texts(self._vectorizer()), self._label_reader("str"))
 
     def _csv(self, files: Files) -> Iterator[Any]:

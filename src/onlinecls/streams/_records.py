@@ -80,7 +80,7 @@ class Block:
 
 
 class LabelReader:
-    """Read labels of one kind: "number", "str", None for no labels, or "auto" for the kind of the first label.
+    """Read labels of one kind: "number", "str", "several" texts a row, None for no labels, or "auto" for that of the first label.
 
     With "auto" all labels must be of that kind, as True, 1 and "1" would become one; the others convert them. like : pattern
     that each text must match, or None. called : what such a text is called in an error.
@@ -93,6 +93,8 @@ class LabelReader:
     def __call__(self, value: Any) -> Any:
         if self.kind is None:
             return None
+        if self.kind == "several":
+            return [self._text(each) for each in value]
         if value is None or (isinstance(value, (str, bytes)) and not value):
             raise WrongRecordError("expected a label, got none")
         if isinstance(value, (list, tuple, dict)):
@@ -109,6 +111,10 @@ class LabelReader:
             except WrongRecordError as error:
                 text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
                 raise WrongRecordError(f"{error}{aside(text) if isinstance(text, str) else ''}", "label") from None
+        return self._text(value)
+
+    def _text(self, value: Any) -> str:
+        """Return a label that is a text."""
         if isinstance(value, (float, np.floating)) and not math.isfinite(value):
             raise WrongRecordError(f"expected a label that is a text or a finite number, got {shown(value)}")
         try:
@@ -135,9 +141,9 @@ class LabelReader:
         read = {value: self(value) for value in dict.fromkeys(values)}
         return [read[value] for value in values]
 
-    def array(self, labels: list) -> np.ndarray | None:
-        if self.kind is None:
-            return None
+    def array(self, labels: list) -> Any:
+        if self.kind is None or self.kind == "several":
+            return labels if self.kind else None
         return np.array(labels, dtype=np.float64 if self.kind == "number" else str)
 
 
@@ -475,12 +481,20 @@ def tsv(files: Files, labelled: bool, max_line_bytes: int) -> Iterator[Record | 
     return records_of_lines(files, max_line_bytes, record)
 
 
-def fasttext(files: Files, labelled: bool, max_line_bytes: int) -> Iterator[Record | Block | None]:
-    """Yield the records of lines of fastText: __label__LABEL text. Without labels to read, labels are left out of the text."""
+def fasttext(files: Files, labelled: bool, max_line_bytes: int, several: bool = False) -> Iterator[Record | Block | None]:
+    """Yield the records of lines of fastText: __label__LABEL text. Without labels to read, labels are left out of the text.
+
+    several : True if a line may have any number of labels, anywhere.
+    """
 
     def record(line: bytes) -> tuple[Any, Any, None]:
         words = line.split(None, 1)
         labels = [word for word in line.split() if word.startswith(_LABEL)] if _LABEL in line else []
+        if several:
+            names = [label.removeprefix(_LABEL) for label in labels]
+            if not all(names) or any(_LABEL in name for name in names):
+                raise WrongRecordError(f"expected labels behind '__label__', got {shown(decoded(b' '.join(labels)))}")
+            return names, b" ".join(word for word in line.split() if word not in labels) if labels else line, None
         if labelled and (len(labels) > 1 or (labels and _LABEL in labels[0].removeprefix(_LABEL))):
             came = " and ".join(shown(decoded(label)) for label in labels[:2])
             raise WrongRecordError(f"expected one label a row, got {came}")

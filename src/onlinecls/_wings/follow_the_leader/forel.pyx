@@ -335,7 +335,7 @@ def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t 
     if n == 0:
         return
     b.n, b.n_rows, b.indptr, b.order = n, leader.labels.shape[0], &leader.indptr[0], NULL
-    b.labels, b.targets, b.weights, b.class_weights = &leader.labels[0], NULL, &leader.weights[0], NULL
+    b.labels, b.sets, b.targets, b.weights, b.class_weights = &leader.labels[0], NULL, NULL, &leader.weights[0], NULL
     b.predictions = &predictions[0] if predictions.shape[0] else NULL
     context.counters = (<Counters*>&counters[0])[0]
     context.counts, context.n_classes = &counts[0], counts.shape[0]

@@ -1,0 +1,1 @@
+"""Several labels a row."""
