@@ -92,6 +92,12 @@ def test_a_row_moves_its_labels_up_and_the_others_down():
     assert learner.predict([[3.0, 4.0], [-3.0, -4.0]]).tolist() == [[1, 0], [0, 0]]
 
 
+def test_of_labels_as_bad_as_each_other_the_first_takes_the_step():
+    learner = MultiLabelClassifier("pa", C=inf, update="worst", fit_intercept=False).partial_fit(np.eye(3), [["a"], ["b"], []])
+    assert_allclose(learner.coef_, [[1, -1, -1], [0, 1, 0]])
+    assert_allclose(learner.partial_fit(-np.eye(3)[2:], [["a", "b"]]).coef_, [[1, -1, -1], [0, 1, -1]])
+
+
 @both_updates
 @every_case
 def test_calls_of_any_size_and_kind_give_one_model(name, params, update):
@@ -290,3 +296,27 @@ def test_lines_of_fasttext_may_have_several_labels(tmp_path):
     path.write_bytes(b"a\tone\nb\ttwo\n")
     with pytest.raises(ValueError, match=r"labels must be .* as only fastText's lines have several labels a row"):
         onlinecls.streams.read(path, format="tsv", labels="several")
+
+
+@pytest.mark.parametrize("kind", [lists_of, lambda has: has, sparse.csr_matrix], ids=["lists", "matrix", "sparse"])
+def test_progressive_validation_predicts_each_row_before_it_is_learnt(kind):
+    X, has = problem(n=70)
+    weights = np.random.default_rng(0).choice([0.0, 1.0, 2.0], 70)
+    learner, measures = MultiLabelClassifier(), MultiLabelMeasures(NAMES if kind is lists_of else range(5))
+    batches = [(X[a:b], kind(has[a:b]), weights[a:b]) for a, b in ((0, 9), (9, 50), (50, 70))]
+    result = onlinecls.progressive_validation(learner, batches, every=20, measures=measures, predictions=True)
+    alone, expected = MultiLabelClassifier(), []
+    for i in range(70):
+        known = alone.__sklearn_is_fitted__()
+        expected.append(set(alone.classes_[alone.predict(X[i : i + 1])[0] == 1].tolist()) if known else set())
+        alone.partial_fit(X[i : i + 1], kind(has[i : i + 1]), sample_weight=weights[i : i + 1])
+    live = weights > 0.0
+    assert [each for each, counts in zip(result.predictions, live, strict=True) if counts] == \
+        [each for each, counts in zip(expected, live, strict=True) if counts]
+    assert fingerprint(alone) == fingerprint(learner) and result.by_row
+    assert result.mistakes[-1] == learner.n_mistakes_ and result.examples[-1] == live.sum() == learner.t_
+    assert result.updates[-1] == learner.n_updates_
+    assert_allclose(measures.exact, 1.0 - result.weighted_error[-1])
+    assert_allclose(result.measures["micro_f1"][-1], measures.micro_f1)
+    with pytest.raises(TypeError, match="measures must be MultiLabelMeasures for this estimator, got ClassificationMeasures"):
+        onlinecls.progressive_validation(learner, batches, measures=onlinecls.measures.ClassificationMeasures())

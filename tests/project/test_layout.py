@@ -36,7 +36,7 @@ PARTS = {
     "_wings/kernels/*": (1560, "kernel learners"),
     "_wings/online_to_batch/*": (590, "one predictor from the hypotheses of an online learner"),
     "_wings/committee/*": (1160, "committees"),
-    "_wings/multilabel/*": (585, "several labels a row"),
+    "_wings/multilabel/*": (620, "several labels a row"),
     "_wings/__init__.py": (5, "the families beside the core"),
     "_hashing/*": (1720, "names and texts to columns, compiled"),
     "text/*": (1080, "the vectorizer of texts, and names of its columns"),

@@ -375,6 +375,8 @@ class OnlineLearner(Fitted):
         for each in state.levelled():
             each.holds_level = self._holds_level
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
+        if batch.predictions.ndim > 1:  # (of several labels a row)
+            batch = batch._replace(predictions=batch.predictions.reshape(-1))
         state.learn(model.TASKS[task], *batch)
 
     def _end_call(self, n_skipped: int, named: ArrayLike | None = None) -> None:

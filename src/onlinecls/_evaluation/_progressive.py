@@ -19,6 +19,8 @@ from .._input import validate
 from .._input.compat import is_fitted, issparse, kind_of
 from .._input.rows import Rows, lasting, n_rows_of, part_of
 from .._pipeline import StreamPipeline, learn_predicting, live_rows, scores_of
+from .._wings.multilabel import estimators as multilabel
+from .._wings.multilabel.sets import read_sets
 
 if TYPE_CHECKING:
     from typing import Any
@@ -409,6 +411,35 @@ def _selectively(
     return ProgressiveResult(by_row=True, **curve.fields(False))
 
 
+def _rows_of_labels(who: str, y: Any, n_rows: int) -> np.ndarray:
+    """Return the labels of rows that may have several: an indicator matrix, or an array of sets."""
+    read = read_sets(who, y, n_rows)
+    if read.is_matrix:
+        return read.has
+    found = np.empty(n_rows, object)
+    for at, labels in enumerate(y):
+        found[at] = set(labels)
+    return found
+
+
+def _sets(learner: Any, stream: Any, classes: ArrayLike | None, every: int, curve: Curve) -> ProgressiveResult:
+    """Return the mistakes of a classifier of several labels a row: the rows whose labels it did not predict exactly."""
+    for X, y, _, weights in parts(stream, _rows_of_labels, every, curve, None, False, True, False):
+        live, fitted = _live(weights, len(y)), learner.__sklearn_is_fitted__()
+        before, named = (learner.n_updates_, None) if fitted else (0, classes)
+        begun = time.perf_counter()
+        truth, predicted = multilabel.predict_and_learn(learner, X, y, named, weights if len(weights) else None)
+        curve.seconds += time.perf_counter() - begun
+        if not len(truth):
+            continue  # (rows of weight 0 begin no model)
+        wrong = (truth != predicted) & live
+        c = weights if len(weights) else np.ones(len(y))
+        updates = learner.n_updates_ - before
+        curve.totals += np.array([np.count_nonzero(live), np.count_nonzero(wrong), c[live].sum(), c[wrong].sum(), updates], float)
+        curve.add(truth, predicted, wrong, live, c)
+    return ProgressiveResult(by_row=True, **curve.fields(True))
+
+
 def _regression(learner: Any, stream: Any, every: int, curve: Curve) -> ProgressiveErrors:
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
@@ -477,7 +508,7 @@ def progressive_validation(
         gets those of y if the stream is one (X, y).
     every : int, default=1000
         Rows of the stream between two points of the curve, >= 1. Larger batches are cut there.
-    measures : onlinecls.measures.ClassificationMeasures or RegressionMeasures, default=None
+    measures : onlinecls.measures.ClassificationMeasures, MultiLabelMeasures or RegressionMeasures, default=None
         Updated with every row: precision, recall, F1 and confusion, over all rows, a window or fading.
     alarm : onlinecls.measures.DriftAlarm, default=None
         Updated with every row's mistake (a regressor's absolute error); ``result.alarms`` has its rows.
@@ -513,6 +544,8 @@ def progressive_validation(
     the batches, at little more than the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a
     label that is not in `classes` is a mistake, as it could not be predicted.
 
+    A `MultiLabelClassifier` makes a mistake where it does not predict exactly the row's labels; predictions are sets.
+
     Pipelines of this library (`StreamPipeline`) predict each row but the first by the statistics of their steps and the model
     before it.
 
@@ -546,7 +579,8 @@ def progressive_validation(
     sums = ("squared", "absolute", "updates") if kind == "regressor" else ("mistakes", "weight", "weighted_mistakes", "updates")
     sums = (*sums, "asked") if ask is not None else sums
     curve = Curve(("examples", *sums), measures, alarm, predictions, scores, on_batch)
-    wanted = "RegressionMeasures" if kind == "regressor" else "ClassificationMeasures"
+    has_sets = isinstance(estimator, multilabel.MultiLabelClassifier)
+    wanted = "RegressionMeasures" if kind == "regressor" else "MultiLabelMeasures" if has_sets else "ClassificationMeasures"
     if measures is not None and type(measures).__name__ != wanted:
         raise TypeError(f"{_WHO}: measures must be {wanted} for this estimator, got {type(measures).__name__}.")
     if kind == "regressor":
@@ -555,6 +589,10 @@ def progressive_validation(
         if ask is not None:
             raise ValueError(f"{_WHO}: ask must be None for a regressor, got {validate.brief(ask)}. It is about labels.")
         return _regression(estimator, stream, every, curve)
+    if has_sets:
+        if y_clean is not None or scores:
+            raise ValueError(f"{_WHO}: y_clean and scores must be left out for several labels a row, got others.")
+        return _sets(estimator, stream, classes, every, curve)
     if kind not in (None, "classifier"):
         raise TypeError(f"{_WHO}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")
     if ask is not None:

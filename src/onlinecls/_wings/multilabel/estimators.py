@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._estimators import youth
 from ..._estimators.estimator import exclusive
-from ..._estimators.learner import Batch, read_weights_of_fit
+from ..._estimators.learner import NO_PREDICTIONS, Batch, read_weights_of_fit
 from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.weights import WithWeights
 from ..._input import validate
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..._algorithm import Units
     from ..._estimators.units import Youth
     from ..._input.types import FloatOrAuto, FloatType, Matrix
+
+NO_ROWS = np.empty((0, 0), np.int32)
 
 
 @estimator
@@ -141,7 +143,10 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
         return self
 
     @exclusive
-    def _partial_fit_sets(self, X: Matrix, y: Any, classes: ArrayLike | None, sample_weight: ArrayLike | None) -> None:
+    def _partial_fit_sets(
+        self, X: Matrix, y: Any, classes: ArrayLike | None, sample_weight: ArrayLike | None, predict: bool = False,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Run `partial_fit`; return the rows' indicators and, with predict, those predicted just before each row was learnt."""
         who = type(self).__name__
         rows, first = self._read_call(X)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
@@ -161,7 +166,7 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
             everyone = validate.union(known, labels) if len(known) else labels
         if first and not len(everyone):
             if not rows.n_rows or (len(weights) and not weights.any()):
-                return  # no model begins
+                return NO_ROWS, NO_ROWS  # no model begins
             raise ValueError(
                 f"{who}: y must have a label in some row of the first call, got none in {rows.n_rows} rows. Give classes."
             )
@@ -172,8 +177,10 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
             self._begin(X, rows, state, classes=everyone, is_open=is_open)
         elif len(everyone) > len(known):
             self._state = self._with_labels(everyone)
-        self._learn(Batch(rows, has, weights))
+        predictions = np.zeros(has.shape, np.int32) if predict else NO_PREDICTIONS
+        self._learn(Batch(rows, has, weights, predictions=predictions))
         youth.warn_of_rows(self)
+        return has[:, : len(everyone)], predictions[:, : len(everyone)] if predict else NO_ROWS
 
     def _named(self, classes: ArrayLike | None, sets: Sets) -> np.ndarray:
         """Return the classes that the first call names, by the argument or by the columns of a matrix."""
@@ -334,3 +341,23 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
 
     def _require_classes(self, is_open: bool, classes: np.ndarray, state: Any) -> None:
         require(not state.counts[len(classes) :].any(), "rows of labels alone", state.counts.tolist())
+
+
+def predict_and_learn(
+    learner: MultiLabelClassifier, X: Matrix, y: Any, classes: ArrayLike | None, sample_weight: ArrayLike | None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Run `partial_fit`; return the labels of the rows, and those predicted for each just before it was learnt, as sets.
+
+    Both are arrays of objects. Rows of weight 0, and those of a call that begins no model, have no labels.
+    """
+    found = learner._partial_fit_sets(X, y, classes, sample_weight, predict=True)
+    return _named(learner, found[0]), _named(learner, found[1])
+
+
+def _named(learner: MultiLabelClassifier, has: np.ndarray) -> np.ndarray:
+    """Return indicators as an array of sets of labels."""
+    labels = learner.classes_.tolist() if len(has) else []
+    sets = np.empty(len(has), object)
+    for at, row in enumerate(has):
+        sets[at] = {labels[k] for k in np.flatnonzero(row).tolist()}
+    return sets
