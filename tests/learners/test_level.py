@@ -16,6 +16,7 @@ from onlinecls import (
     AROWRegressor,
     CommitteeRegressor,
     DualAscentRegressor,
+    FTRLRegressor,
     KernelOnlineRegressor,
     OGDRegressor,
     PassiveAggressiveRegressor,
@@ -27,6 +28,7 @@ LINEAR = [
     AROWRegressor(forgetting=0.01, covariance="full"), OGDRegressor(), OGDRegressor(learning_rate="sqrt"),
     OGDRegressor(50.0, loss="squared"),
     DualAscentRegressor(), DualAscentRegressor(loss="squared", average=True), DualAscentRegressor(regularizer="entropic"),
+    FTRLRegressor(), FTRLRegressor(loss="absolute", l1=0.01),
     PassiveAggressiveRegressor(), PassiveAggressiveRegressor(0.1, loss="squared_epsilon_insensitive", average=True),
 ]
 KERNELS = [KernelOnlineRegressor("arow", gamma=0.3), KernelOnlineRegressor("pa", kernel="linear", budget=20)]

@@ -74,7 +74,7 @@ def with_weights(
     learner: Any, params: Any, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None, level: float,
     centre: tuple[float, ...],
 ) -> Any:
-    """Return a state that starts from given weights. level : of the targets, and centre, see `Units`: both are in the intercept."""
+    """Return a state that starts from given weights. level : of the targets. centre : see `Units`. The intercept has both."""
     who = type(learner).__name__
     state = state.copy()
     first = state.view[:, 0]

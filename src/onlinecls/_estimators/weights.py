@@ -35,8 +35,8 @@ class WithWeights(OnlineLearner):
     @property
     @quiet
     def intercept_(self) -> NDArray[np.floating]:
-        """Weight of the constant feature times its value, (1,) or (n_classes,); less w.μ where rows are learnt less their columns'
-        means μ. Of a regressor that learns deviations from the mean of its targets, that mean is added, in float64."""
+        """Weight of the constant feature times its value, (1,) or (n_classes,); less w.μ where rows are learnt less their
+        columns' means μ. Of a regressor that learns deviations from the mean of its targets, that mean is added, in float64."""
         state = self._fitted_state()
         found = state.weights_of(state.params, slice(state.n_features, None))[:, 0].astype(np.float64) * state.params.bias
         if state.units.centre:

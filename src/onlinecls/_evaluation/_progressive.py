@@ -590,8 +590,8 @@ def progressive_validation(
             raise ValueError(f"{_WHO}: ask must be None for a regressor, got {validate.brief(ask)}. It is about labels.")
         return _regression(estimator, stream, every, curve)
     if has_sets:
-        if y_clean is not None or scores:
-            raise ValueError(f"{_WHO}: y_clean and scores must be left out for several labels a row, got others.")
+        if y_clean is not None or scores or ask is not None:
+            raise ValueError(f"{_WHO}: y_clean, scores and ask must be left out for several labels a row, got others.")
         return _sets(estimator, stream, classes, every, curve)
     if kind not in (None, "classifier"):
         raise TypeError(f"{_WHO}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")

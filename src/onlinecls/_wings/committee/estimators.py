@@ -396,9 +396,9 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
     """A committee of linear regressors in one pass: on average about as good as the best of them, with nothing to choose.
 
     Member k predicts s_k for a row before learning it. The committee predicts m + Σ a_k (s_k - m), so that it is linear, too.
-    Least squares with a full covariance over the members' predictions learn the weights a: with m the weighted mean of the targets
-    before the row (older ones forgotten; 0 without an intercept), d = y - m, z = (s_1 - m .. s_K - m) / h, h the power of two
-    nearest to the median |d| of the first 16 rows, u = Σz, v = z.u, c the row's weight, on every row first
+    Least squares with a full covariance over the members' predictions learn the weights a: with m the weighted mean of the
+    targets before the row (older ones forgotten; 0 without an intercept), d = y - m, z = (s_1 - m .. s_K - m) / h, h the power
+    of two nearest to the median |d| of the first 16 rows, u = Σz, v = z.u, c the row's weight, on every row first
     Σ <- Σ/(1 - forgetting), scaled back where its trace passes K, then
 
         a += (d/h - a.z) / (v + r/c) u,     Σ -= u u' / (v + r/c),       a = (1/K, ..), Σ = I at the start.

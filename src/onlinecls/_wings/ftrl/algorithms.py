@@ -22,9 +22,10 @@ ALGORITHMS = (
               merge=MERGE, title="FTRL-proximal, hinge loss", paper=PAPER,
               trials=({"alpha": 0.4, "beta": 0.3, "l1": 0.2, "l2": 0.1},)),
     Algorithm("ftrl_regression", "squared_loss", "proximal", "FTRLRegressor", PARAMETERS, selects={"loss": "squared"},
-              units=REGRESSION, margin=0.0, tasks=("regression",), merge=MERGE, title="FTRL-proximal regression", paper=PAPER,
+              units=REGRESSION, level=True, margin=0.0, tasks=("regression",), merge=MERGE, title="FTRL-proximal regression",
+              paper=PAPER,
               trials=({"alpha": 0.4, "beta": 0.3, "l1": 0.2, "l2": 0.1},)),
     Algorithm("ftrl_absolute", "adagrad", "proximal", "FTRLRegressor", PARAMETERS, selects={"loss": "absolute"},
-              units=REGRESSION, margin=0.0, tasks=("regression",), merge=MERGE, title="FTRL-proximal regression, absolute loss",
-              paper=PAPER, trials=({"alpha": 0.4, "beta": 0.3, "l1": 0.2, "l2": 0.1},)),
+              units=REGRESSION, level=True, margin=0.0, tasks=("regression",), merge=MERGE, paper=PAPER,
+              title="FTRL-proximal regression, absolute loss", trials=({"alpha": 0.4, "beta": 0.3, "l1": 0.2, "l2": 0.1},)),
 )

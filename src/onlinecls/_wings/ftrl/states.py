@@ -33,6 +33,11 @@ class ProximalState(DualAveragingState):
         half[:, 0] = side * np.where(np.abs(z) > l1, (z + np.sign(z) * l1) / 2, z) + 0.0  # (no -0)
         return half
 
+    def _raise_constant(self, change: float) -> None:
+        view, params = self.view[-1], self.params
+        w = self.shrunk(view[0], view[1], params) + change
+        view[0] = w * (params.delta + np.sqrt(view[1])) / params.eta0 + np.sign(w) * params.l1
+
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
         """Take the means of the weights, weighted by n, which add up, and the z of which these are the weights.
 
