@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from internals import ALGORITHMS, COMPOSED, OTHERS, averages
 from matrices import continuous_problem
-from reference import run_binary, run_multiclass, run_one_class, run_regression, run_stream
+from reference import costs_of_classes, run_binary, run_multiclass, run_one_class, run_regression, run_stream
 
 import onlinecls
 
@@ -63,6 +63,10 @@ class Case:
         if not {"one_class", "experts"}.intersection(self.algorithm.tasks):
             others = {"intercept_scaling": 1.0, **others}  # the twins'
         return cls(**self.algorithm.selects, **self.params, **others)
+
+    def costs(self, y, class_weight, weights=None):
+        """Return the twin's weights of rows with these class weights."""
+        return costs_of_classes(self.algorithm.costs, self.params.get("margin", self.algorithm.margin), y, class_weight, weights)
 
     def binary(self, X, y, **others):
         return run_binary(self.name, X, y, **self.params, **others)

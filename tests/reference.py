@@ -39,6 +39,7 @@ from scipy.special import expit
 
 from onlinecls.reference import GEOMETRIES, RULES, DualMatrixAdaGrad, Learner, MatrixAdaGrad, Model
 from onlinecls.reference.learners import add_precision, times  # noqa: F401
+from onlinecls.reference.rules import class_cost
 
 REFERENCE = {}
 
@@ -169,7 +170,7 @@ class MultiplicativePassiveAggressive(Simplex, Twin):
         return True
 
     def update(self, z, c):
-        return self.move(self.margin - self.w @ z, z, c)
+        return self.move(self.margin + self.offset - self.w @ z, z, c)
 
 
 @dataclass(kw_only=True)
@@ -405,12 +406,15 @@ MODELS = {
 
 
 def rows(X, y, weights, fit_intercept, intercept_scaling):
-    """(x, y, c) of each row of weight c > 0: a row of weight 0 is an exact no-op.  The constant feature is the last column."""
+    """(x, y, c) of each row of weight c > 0: a row of weight 0 is an exact no-op.  The constant feature is the last column.
+
+    c : a number, or a pair: with what the row's class adds to the wanted margin.
+    """
     X = np.asarray(X, dtype=np.float64)
     if fit_intercept:
         X = np.column_stack([X, np.full(len(X), intercept_scaling)])
     weights = np.ones(len(X)) if weights is None else weights
-    return X.shape[1], [(x, label, float(c)) for x, label, c in zip(X, y, weights, strict=True) if c > 0]
+    return X.shape[1], [(x, label, c) for x, label, c in zip(X, y, weights, strict=True) if np.ravel(c)[0] > 0]
 
 
 def run_binary(name, X, y, weights=None, fit_intercept=False, intercept_scaling=1.0, **params):
@@ -418,7 +422,7 @@ def run_binary(name, X, y, weights=None, fit_intercept=False, intercept_scaling=
     d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
     model = MODELS[name](d, 2, **params)
     for x, label, c in stream:
-        model.consume(x, int(label > 0), c)
+        consume(model, x, int(label > 0), c)
     (learner,) = model.learners
     learner.n_mistakes, learner.n_updates = model.n_mistakes, model.n_updates
     return learner
@@ -454,7 +458,7 @@ def run_multiclass(name, X, y, n_classes, multi_class="crammer_singer", weights=
     d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
     model = MODELS[name](d, n_classes, multi_class, **params)
     for x, label, c in stream:
-        model.consume(x, int(label), c)
+        consume(model, x, int(label), c)
     return model
 
 
@@ -473,8 +477,14 @@ def learn_stream(model, stream):
             at = bisect(model.classes, label)
             model.classes.insert(at, label)
             model.add_class(at)
-        model.consume(x, model.classes.index(label), c, known)
+        consume(model, x, model.classes.index(label), c, known)
     return model
+
+
+def consume(model, x, y, c, known=True):
+    """Let a model learn a row of `rows`."""
+    weight, offset = c if isinstance(c, tuple) else (c, 0.0)
+    model.consume(x, y, float(weight), known, **({"offset": float(offset)} if offset else {}))
 
 
 class Platt:
@@ -549,18 +559,23 @@ class Calibrated:
         return np.column_stack([1 - found, found]) if self.model.k == 2 else found / found.sum(axis=1, keepdims=True)
 
 
-def balanced_weights(y, weights=None):
-    """class_weight="balanced" in partial_fit: c_t = N_t / (k_t n_{y,t}), counted through row t, times the row's own weight.
+def costs_of_classes(costs, margin, y, class_weight, weights=None):
+    """Pairs as in `rows`, from class_weight, a dict or "balanced", and the rows' own weights.  costs : as in the registry.
 
-    k_t is the number of labels met so far.  Rows of weight 0 are not counted.
+    "balanced" in partial_fit: N_t / (k_t n_{y,t}), counted through row t, without rows of weight 0.  k_t is the number of labels
+    met so far.
     """
-    counts, balanced = {}, np.zeros(len(y))
-    for t, label in enumerate(y):
-        c = 1.0 if weights is None else weights[t]
-        if c > 0:
-            counts[label] = counts.get(label, 0) + 1
-            balanced[t] = c * sum(counts.values()) / (len(counts) * counts[label])
-    return balanced
+    counts, found = {}, []
+    for label, c in zip(y, np.ones(len(y)) if weights is None else weights, strict=True):
+        if c == 0.0:
+            found.append((0.0, 0.0))
+            continue
+        counts[label] = counts.get(label, 0) + 1
+        balanced = {seen: sum(counts.values()) / (len(counts) * n) for seen, n in counts.items()}
+        of = balanced if class_weight == "balanced" else class_weight
+        rho, a = class_cost(of[label], min(of.values()), max(of.values()), costs == "hard_margin")
+        found.append((c * of[label], 0.0) if costs == "weight" else (c * a, margin * (rho - 1.0)))
+    return found
 
 
 # The other twins: below all that reference_dual.py builds on.

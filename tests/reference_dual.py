@@ -45,6 +45,7 @@ def root(slope, high):
 
 class DualTwin:
     Sigma = None
+    offset = 0.0
 
     @property
     def w(self):
@@ -57,7 +58,11 @@ class DualAscent(DualTwin):
         self.theta, self.t, self.L, self.gain = np.zeros((k, d)), 0, 0.0, 0.0
         self.given, self.entropic, self.update = sigma, regularizer == "entropic", update
         self.sigma = 0.0 if sigma == "auto" else sigma
-        self.loss, self.margin, self.bound, self.signed = loss, margin, norm_bound, signed
+        self.loss, self.wanted, self.bound, self.signed = loss, margin, norm_bound, signed
+
+    @property
+    def margin(self):
+        return self.wanted + self.offset
 
     # f*(θ) and its gradient, which are the weights
 

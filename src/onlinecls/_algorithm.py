@@ -267,7 +267,8 @@ class Algorithm(NamedTuple):
     "multiclass"), ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or ("leader",) where
     all rows are kept. merge : how models of parts of a stream are merged, a key of MERGES; or else why they cannot be. theorems
     : the functions of `bounds` that apply to it; `follow` uses the first. conflicts : parameters that exclude each other. level :
-    True for a regressor that learns deviations from the mean of the targets where its intercept is "auto".
+    True for a regressor that learns deviations from the mean of the targets where its intercept is "auto". costs : how the weight
+    of a class enters, a name of Costs in _rules.pxd.
     """
 
     name: str
@@ -288,6 +289,7 @@ class Algorithm(NamedTuple):
     theorems: tuple[str, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     level: bool = False
+    costs: str = "weight"
 
     def __reduce__(self) -> tuple:
         return _named, (self.name,)

@@ -181,7 +181,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
     cdef double sign, score, lag
     cdef Round r
     cdef Sums sums
-    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Step step
     while next_round(&r, b, context):
         advance(geometry, state, context, p)
@@ -189,14 +189,14 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
         score = sums.score          # (a copy: sums stays in registers if its address is not taken)
         average_lags(context, data, indices, r.row, p.bias, &lag)
         before_step(task, &score, lag, sums.q, &r, b, context)
-        s.weight, s.q, s.v = r.weight, sums.q, sums.v
+        s.weight, s.shift, s.q, s.v = r.weight, r.shift, sums.q, sums.v
         take_target_margin(r.label, 1 - r.label, context, p)
         if task == REGRESSION:
             sign = 1.0 if r.target - sums.score >= 0.0 else -1.0
             s.margin = p.epsilon - fabs(r.target - sums.score)
         else:
             sign = 2.0 * r.label - 1.0      # (branch-free: labels are unpredictable)
-            s.margin = sign * sums.score
+            s.margin = sign * sums.score - r.shift
         if not count_loss(&s, context, p):
             continue
         if geometry == POTENTIAL and precision(&s, p) != 0.0:       # (else Σ stays as it is, and m' = m)
@@ -375,15 +375,15 @@ cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, f
     cdef bint has_variances = slots_of(p.geometry).variance
     cdef Steps steps = work.steps
     cdef Round r
-    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     while next_round(&r, b, context):
         advance(p.geometry, state, context, p)
-        s.weight, s.v = r.weight, 0.0
+        s.weight, s.shift, s.v = r.weight, r.shift, 0.0
         s.q = 2.0 * score_classes(state, context, work, data, indices, r.row, p)
         before_step(CRAMMER_SINGER, work.averages, 0.0, s.q, &r, b, context)
         rival = rival_of(r.label, work.scores, context)
         take_target_margin(r.label, rival, context, p)
-        s.margin = work.scores[r.label] - work.scores[rival]
+        s.margin = work.scores[r.label] - work.scores[rival] - r.shift
         if not count_loss(&s, context, p) or margin_suffices(s.margin, p):
             continue
         steps.n, steps.places[0], steps.places[1] = 2, place_of(&context.layout, r.label), place_of(&context.layout, rival)
@@ -428,15 +428,15 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
     cdef int64_t* open = work.steps.places      # the classes whose margin alone does not rule out a step
     cdef Steps steps = work.steps               # those of them that take a step, written over the others
     cdef Round r
-    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     while next_round(&r, b, context):
         advance(p.geometry, state, context, p)
-        s.weight, s.v = r.weight, 0.0
+        s.weight, s.shift, s.v = r.weight, r.shift, 0.0
         s.q = score_classes(state, context, work, data, indices, r.row, p)
         before_step(OVR, work.averages, 0.0, s.q, &r, b, context)
         n_open = steps.n = 0
         for c in range(context.columns):
-            s.margin = work.scores[c] if has_label(&r, c) else -work.scores[c]
+            s.margin = (work.scores[c] if has_label(&r, c) else -work.scores[c]) - r.shift
             if (context.open_classes and context.counts[c] == 0.0) or not count_loss(&s, context, p):
                 continue
             if not margin_suffices(s.margin, p):
@@ -450,7 +450,7 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
         for j in range(n_open):
             c, at = open[j], place_of(&context.layout, open[j])
             sign = 1.0 if has_label(&r, c) else -1.0
-            s.margin = sign * work.scores[c]
+            s.margin = sign * work.scores[c] - r.shift
             if has_variances:
                 s.v = work.v[j]
             if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
@@ -588,9 +588,9 @@ cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, 
     """Take the step of one example of a row. (10 arguments: a row, the matrix, the workspace.)"""
     cdef Py_ssize_t j
     cdef const Params* p = f.p
-    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Step step
-    s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
+    s.weight, s.shift, s.margin, s.q, s.v = r.weight, r.shift, z.margin, z.n * q, 0.0
     for j in range(z.n):
         context.budget -= f.D * f.D // 4
         f.v[j] = f.growth[z.c[j]] * variance_full(f, z.c[j], sigma[z.c[j]], work, data, indices, r.row)
@@ -618,7 +618,7 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
     cdef bint updated
     cdef const Params* p = f.p
     cdef Round r
-    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Example z
     f.scores, f.ahead_scores = &numbers[0, 0], &numbers[1, 0]
     open_full(f, &places[0], sigma, work)

@@ -57,6 +57,12 @@ cpdef enum Geometry:        # what a feature's two slots hold -> the weight that
     PROXIMAL                # z = Σ (σ w - g), n = Σ g² -> η soft(z, λ) / (δ + √n)  (σ = (√n - √n before)/η)
 
 
+cpdef enum Costs:           # how the weight of a class enters (`weigh_class` in _compiled/rounds.pxd)
+    WEIGHT                  # it multiplies those of its rows
+    MARGIN                  # it multiplies the wanted margin by its root, and the weights of its rows by the rest
+    HARD_MARGIN             # the same, for a rule that takes the whole step at any weight from 1 on
+
+
 ctypedef struct Slots:      # what the loops of _core ask of a geometry
     int n                   # slots of a feature and vector; 0: the geometry has loops of its own
     bint weight             # the first one is the weight (else it is computed, see `weight_of`)
@@ -115,6 +121,7 @@ ctypedef struct Params:     # one struct, so that loops pass one pointer; its fi
     # a pass, when it begins
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
+    int costs               # one of Costs
     int average_from        # rounds before the average starts; < 0: no average
     int level               # regression: deviations from the mean of the targets so far are learnt
     # of the dtype
@@ -128,6 +135,7 @@ ctypedef struct Stats:
     double q                # ||z||^2
     double v                # z'Σz, of a learner with variances; else 0
     double weight           # c, the row's weight
+    double shift            # what the weight of the row's class adds to the wanted margin: the margin has it subtracted
     double norm_p2          # ||z||_p², of a p-norm learner
     double width            # ρ, of a multiplicative learner
 
@@ -304,6 +312,26 @@ cdef inline Step cw_variance(const Stats* s, const Params* p) noexcept nogil:
     return step
 
 
+cdef inline Step confidence_rule(const Stats* s, const Params* p) noexcept nogil:
+    if p.rule == CW_STDEV:
+        return cw_stdev(s, p)
+    elif p.rule == CW_VARIANCE:
+        return cw_variance(s, p)
+    elif p.rule == SCW1:
+        return scw1(s, p)
+    return scw2(s, p)
+
+
+cdef inline Step confidence(const Stats* s, const Params* p) noexcept nogil:
+    # A larger margin for a class moves the mean alone: Σ narrows as without it (AROW's never depends on the margin's size).
+    cdef Step step = confidence_rule(s, p)
+    cdef Stats without = s[0]
+    if s.shift != 0.0:
+        without.margin += s.shift
+        step.beta = confidence_rule(&without, p).beta
+    return step
+
+
 # The potential rules come in two halves: precision() is what Σ^-1 gains if the row triggers, the geometry computes the look-ahead
 # margin m' = z'Σ_tθ and puts it in Stats.margin, and the second half decides by it.
 
@@ -363,14 +391,8 @@ cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
         return arow(s, p)
     elif p.rule == LEAST_SQUARES:
         return least_squares(s, p)
-    elif p.rule == CW_STDEV:
-        return cw_stdev(s, p)
-    elif p.rule == CW_VARIANCE:
-        return cw_variance(s, p)
-    elif p.rule == SCW1:
-        return scw1(s, p)
-    elif p.rule == SCW2:
-        return scw2(s, p)
+    elif p.rule == CW_STDEV or p.rule == CW_VARIANCE or p.rule == SCW1 or p.rule == SCW2:
+        return confidence(s, p)
     elif p.rule == SOP:
         return sop(s, p)
     elif p.rule == MULTIPLICATIVE:

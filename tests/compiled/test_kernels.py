@@ -5,7 +5,6 @@ from algorithms import ALL, ONE_EACH, ONE_OF_EACH_LOOP
 from looping import each_estimator, within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
-from reference import balanced_weights
 
 # float32 models differ from the float64 twin by rounding: 2e-4 of the largest weight over a few hundred rows.
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
@@ -76,7 +75,7 @@ def test_weights_of_rows_and_classes(case):
     X, y = continuous_problem(120, 13, seed=3)
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
     class_weight = {-1: 0.4, 1: 1.7}
-    twin = case.binary(X, y, weights=weights * np.where(y < 0, 0.4, 1.7))
+    twin = case.binary(X, y, weights=case.costs(y, class_weight, weights))
     learner = case.estimator(fit_intercept=False, class_weight=class_weight)
     learner.partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
     assert_same_model(case, learner, twin.w, twin.Sigma, "float64")
@@ -85,11 +84,12 @@ def test_weights_of_rows_and_classes(case):
 
 @both_constructions
 @one_case_each
-def test_weights_of_rows_in_multiclass(case, multi_class):
+def test_weights_of_rows_and_classes_in_multiclass(case, multi_class):
     X, y = continuous_problem(60, 13, seed=4, n_classes=4)
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
-    twin = case.multiclass(X, y, 4, multi_class=multi_class, weights=weights)
-    learner = case.estimator(fit_intercept=False, multi_class=multi_class)
+    class_weight = {0: 0.6, 1: 2.0, 2: 700.0, 3: 1.0}  # (a ratio above the largest that the margin takes)
+    twin = case.multiclass(X, y, 4, multi_class=multi_class, weights=case.costs(y, class_weight, weights))
+    learner = case.estimator(fit_intercept=False, multi_class=multi_class, class_weight=class_weight)
     learner.partial_fit(X, y, classes=range(4), sample_weight=weights)
     assert_same_model(case, learner, twin.W, twin.Sigma, "float64")
 
@@ -100,7 +100,7 @@ def test_balanced_weights_come_from_the_counts_so_far(case, n_classes):
     X, y = continuous_problem(60, 13, seed=5, n_classes=n_classes)
     y = np.where(np.random.default_rng(1).random(60) < 0.6, y.max(), y)  # unbalanced
     given = np.random.default_rng(0).choice([0.0, 1.0, 2.0], size=len(y))
-    twin = case.stream(X, y.tolist(), weights=balanced_weights(y, given))
+    twin = case.stream(X, y.tolist(), weights=case.costs(y, "balanced", given))
     learner = case.estimator(fit_intercept=False, class_weight="balanced").partial_fit(X, y, sample_weight=given)
     assert_same_model(case, learner, twin.W, twin.Sigma, "float64")
 

@@ -208,8 +208,14 @@ def test_warm_starts_count_from_where_they_are():
 def test_class_weights_count_in_cycles():
     X, y = separable(100, 5, seed=9)
     for class_weight in ({1: 0.1, -1: 2.0}, "balanced"):
-        learner = Classifier(0.05, class_weight=class_weight, loss_tol=0.01).fit(X, y, sample_weight=np.linspace(0, 2, len(y)))
+        learner = Classifier(0.05, class_weight=class_weight, loss_tol=0.01, max_iter=20_000)
+        learner.fit(X, y, sample_weight=np.linspace(0, 2, len(y)))
         assert (losses_of(learner, X[1:], y[1:]) ** 2).max() <= 0.01 and learner.n_updates_ <= learner.n_updates_bound_ < INF
+    # Rows of class 0, -1, want a margin of √(2 / 0.1).
+    learner = Classifier(5.0, class_weight={1: 0.1, -1: 2.0}, loss_tol=0.01, max_iter=20_000).fit(X, y)
+    margins = learner.decision_function(X) * y
+    assert margins[y == 1].min() >= 0.9 and margins[y == -1].min() >= 20**0.5 - 0.1
+    assert 0 < learner.n_updates_ <= learner.n_updates_bound_ < INF
 
 
 def test_rows_that_no_weights_satisfy():

@@ -14,7 +14,6 @@ from internals import on_path, state_of
 from looping import each_estimator, within
 from matrices import continuous_problem, csr32, dense_c
 from numpy.testing import assert_allclose, assert_array_equal
-from reference import balanced_weights
 from scipy import sparse
 from states import fingerprint, is_finite
 
@@ -125,7 +124,7 @@ def test_full_covariances_of_joining_labels_equal_the_slow_twin(case, multi_clas
     for balanced in (False, True):
         learner = full(case, ("always", 4), multi_class=multi_class, class_weight="balanced" if balanced else None)
         learner.partial_fit(X, y, sample_weight=weights)
-        twin_weights = balanced_weights(y, weights) if balanced else weights
+        twin_weights = case.costs(y, "balanced", weights) if balanced else weights
         twin = case.stream(X, y, multi_class=multi_class, weights=twin_weights, **TWIN)
         assert learner.classes_.tolist() == twin.classes
         is_twin(learner, twin.W, twin.Sigma.reshape(4, 7, 7), twin, "float64")

@@ -15,7 +15,7 @@ from reference import (
     ONE_CLASS,
     REFERENCE,
     REGRESSION,
-    balanced_weights,
+    costs_of_classes,
     run_binary,
     run_multiclass,
     run_regression,
@@ -173,8 +173,27 @@ def test_classes_that_join_learn_as_computed_by_hand():
 
 
 def test_balanced_weights_equal_those_computed_by_hand():
-    assert_allclose(balanced_weights([0, 0, 1, 0]), [1, 1, 3 / 2, 4 / 6])
-    assert_allclose(balanced_weights([0, 1, 1, 0], [2, 0, 1, 1]), [2, 0, 1, 3 / 4])
+    of = lambda *given: costs_of_classes("weight", 1.0, given[0], "balanced", *given[1:])  # noqa: E731
+    assert_allclose(of([0, 0, 1, 0]), [(1, 0), (1, 0), (3 / 2, 0), (4 / 6, 0)])
+    assert_allclose(of([0, 1, 1, 0], [2, 0, 1, 1]), [(2, 0), (0, 0), (1, 0), (3 / 4, 0)])
+
+
+def test_costs_of_classes_equal_those_computed_by_hand():
+    # Of 9 and 1: rho = 3, a = 3 and rho = a = 1, and with a margin of 2 an offset of 4; hard: a / 3. Of 1/4 and 1/16: rho = 2,
+    # a = 1/8, and a = 1/16. "balanced", after rows 0, 0, 1: 3/4 and 3/2, so that rho = √2, a = 3/√8. A ratio counts up to 1000.
+    assert_allclose(costs_of_classes("margin", 2.0, [0, 1], {0: 9, 1: 1}), [(3, 4), (1, 0)])
+    assert_allclose(costs_of_classes("hard_margin", 2.0, [0, 1], {0: 9, 1: 1}), [(1, 4), (1 / 3, 0)])
+    for costs in ("margin", "hard_margin"):
+        assert_allclose(costs_of_classes(costs, 1.0, [0, 1], {0: 1 / 4, 1: 1 / 16}), [(1 / 8, 1), (1 / 16, 0)])
+    assert_allclose(costs_of_classes("margin", 1.0, [0, 0, 1], "balanced")[2], (3 / 8**0.5, 2**0.5 - 1))
+    assert_allclose(costs_of_classes("margin", 1.0, [0], {0: 4000, 1: 1}), [(4000 / 1000**0.5, 1000**0.5 - 1)])
+
+
+def test_a_step_towards_a_larger_margin_equals_one_computed_by_hand():
+    # PA, cost 9: from w = 0 the wanted margin is 3, tau = 3 / ||z||² = 3/25, w = (9, 12)/25 with the margin 3.
+    model = MODELS["pa1"](2, 2, C=float("inf"))
+    model.consume(np.array([3.0, 4.0]), 1, 3.0, offset=2.0)
+    assert_allclose(model.W, [[9 / 25, 12 / 25]])
 
 
 # --- from labels to signed examples ----------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ from libc.stdint cimport int64_t
 from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, never_steps, precision
 from .blas cimport gemv, gemv_t, symm, symv
 from .classes cimport scan_classes
-from .rounds cimport OVR, Batch, Example, PassContext, Round, Task, example, row_at, take_target_margin
+from .rounds cimport OVR, Batch, Example, PassContext, Round, Task, example, row_at, take_target_margin, weigh_class
 from .sparse cimport Layout, Row, Sums, column, dense_t, floating, index_t, larger, scan_single
 
 
@@ -360,6 +360,8 @@ cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context,
         r.at = f.stop if b.order == NULL else b.order[f.stop]
         r.label, r.labels = 0 if b.labels == NULL else b.labels[r.at], NULL
         r.target = 0.0 if b.targets == NULL else b.targets[r.at]     # (each row of a regression takes a step, whatever it is)
+        r.weight = 1.0
+        weigh_class(&r, b, context)     # (balanced: by the counts so far, which may differ when the row comes)
         f.stop += 1
         for j in range(f.k):
             f.slots[j * f.span + f.stop - 1 - f.start] = -1

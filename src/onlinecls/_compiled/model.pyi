@@ -8,6 +8,7 @@ from .lock import Lock
 
 RULES: dict[str, int]
 TRIGGERS: dict[str, int]
+COSTS: dict[str, int]
 GEOMETRIES: dict[str, int]
 TASKS: dict[str, int]
 COUNTERS: dict[str, int]

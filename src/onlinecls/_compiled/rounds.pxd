@@ -14,7 +14,9 @@ from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport DUAL, EXP, MIRROR, POTENTIAL, PROXIMAL, P_NORM, SINH, Params, Slots, Stats, Step, loss_of, slots_of
+from .._rules cimport (
+    DUAL, EXP, HARD_MARGIN, MIRROR, POTENTIAL, PROXIMAL, P_NORM, SINH, WEIGHT, Params, Slots, Stats, Step, loss_of, slots_of,
+)
 from .sparse cimport CACHE_LINE, Layout, Row, column, dense_t, floating, index_t, prefetch
 
 cdef extern from *:
@@ -96,6 +98,8 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     Py_ssize_t budget       # work left before the next check of signals
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts
+    int costs               # how a class's weight enters
+    double margin           # γ, the margin that rows of a class of the least weight must have
     int average_from        # rounds before the average starts
     int level               # of targets: RUNNING_LEVEL, HELD_LEVEL, or 0: they are learnt as they are
     double memory           # the factor of older rows in the level
@@ -112,6 +116,8 @@ ctypedef struct Batch:      # the rows of one call, beside their features
     const double* targets   # of regression; NULL: none
     const double* weights   # NULL: all 1
     const double* class_weights     # NULL: all 1
+    double lightest         # the least of them that is > 0,
+    double heaviest         # and the largest
     int32_t* predictions    # the class predicted before each row, or 0 and 1 as in `sets`, by number of row; NULL: not wanted
 
 
@@ -123,6 +129,7 @@ ctypedef struct Round:      # the row at hand
     const unsigned char* labels     # several labels a row: 1 for each class that it has; NULL: it has one
     double weight           # c
     double target           # of regression; a deviation where there is a level
+    double shift            # what its class's weight adds to the wanted margin
     bint newcomer           # its label has just joined: predict could not have named it
     double skipped          # the counter before it
 
@@ -176,6 +183,7 @@ cdef inline bint next_round(Round* r, const Batch* b, PassContext* context) exce
             r.target = 0.0
             if b.targets != NULL:
                 take_level(r, b.targets[r.at], context)
+            weigh_class(r, b, context)
             return True
     return False
 
@@ -236,6 +244,37 @@ cdef inline void count_labels(Round* r, PassContext* context) noexcept nogil:
         if r.labels[c]:
             context.counters.seen += context.counts[c] == 0.0
             context.counts[c] += 1.0
+
+
+cdef inline double root_of_ratio(double a, double b) noexcept nogil:
+    """Return √(a/b), at most √1000."""
+    return sqrt(a / b) if a < 1000.0 * b else sqrt(1000.0)
+
+
+cdef inline void weigh_class(Round* r, const Batch* b, const PassContext* context) noexcept nogil:
+    """Let the weight of a row's class multiply its margin, by ρ = √(c_y / min c), and its weight by what is left of it, c_y / ρ.
+
+    A rule that takes the whole step at any weight from 1 on gets that over the largest one of a class, if that is above 1.
+    """
+    cdef Py_ssize_t j
+    cdef double cost, factor, lightest = b.lightest, heaviest = b.heaviest
+    r.shift = 0.0
+    if context.costs == WEIGHT or (b.class_weights == NULL and not context.balanced):
+        return
+    if context.balanced:                        # (class weights in proportion to 1/n_y)
+        factor = context.counters.rounds / context.counters.seen
+        cost, lightest, heaviest = factor / max(context.counts[r.label], <double>1.0), factor, 0.0
+        for j in range(context.n_classes):
+            if context.counts[j] > 0.0:
+                lightest, heaviest = min(lightest, factor / context.counts[j]), max(heaviest, factor / context.counts[j])
+    else:
+        cost = b.class_weights[r.label]
+    factor = root_of_ratio(cost, lightest)
+    r.shift = (factor - 1.0) * context.margin
+    if context.costs == HARD_MARGIN:
+        factor *= max(heaviest / root_of_ratio(heaviest, lightest), <double>1.0)
+    r.weight /= factor
+    r.weight = r.weight if r.weight > 0.0 else 5e-324       # (as in `count_round`)
 
 
 # --- the average of all w_t ----------------------------------------------------------------------------------------------------
@@ -534,4 +573,5 @@ cdef inline Example example(Task task, Py_ssize_t number, const Round* r, const 
     z.margin = z.sign[0] * scores[z.c[0]]
     if z.n == 2:
         z.margin -= scores[z.c[1]]
+    z.margin -= r.shift
     return z

@@ -96,8 +96,8 @@ loss_tol : float or None, default=None
     rho > 0, in squared units of the loss: `fit` cycles over the rows, taking steps where the squared loss is above rho, until
     there is no such row (at most `max_iter` cycles; then a ConvergenceWarning), whatever `tol` says. See `n_updates_bound_`.
 class_weight : dict, "balanced" or None, default=None
-    Weights of the classes, {label: weight >= 0}; they multiply `sample_weight`. "balanced": n / (n_classes * n_of_class), in
-    `partial_fit` from the counts so far.
+    Weights c of the classes, {label: weight >= 0}: what a mistake on each costs; 0 leaves its rows out. "balanced":
+    n / (n_classes * n_of_class), in `partial_fit` from the counts so far.
 cost : array-like of shape (n_classes, n_classes) or None, default=None
     cost[y, r] >= 0 of predicting class r for a row of class y, 0 for r = y; classes in the order of ``classes_`` (`partial_fit`
     must be given them). The wanted margin of y against r is then √cost[y, r] instead of 1, and of several classes the rival is
@@ -122,6 +122,17 @@ LEVEL = """
     (`fit`: of all rows; `forgetting`: it forgets at the same rate). The prediction is m + w.x, ``intercept_`` includes m, and a
     number added to all targets is added to all predictions. The first row counts as predicted without error. With a number there
     is no level, as in the paper."""
+
+COSTS = {
+    "weight": """
+    They multiply `sample_weight`.""",
+    "margin": """
+    With rho = √(c / min c), at most √1000, the margin that a row must have is rho times as large, and
+    `sample_weight` is multiplied by c / rho (JMLR 2006, 6).""",
+    "hard_margin": """
+    With rho = √(c / min c), at most √1000, the margin that a row must have is rho times as large, and
+    `sample_weight` is multiplied by c / rho, divided by the largest c / rho if that is above 1 (JMLR 2006, 6).""",
+}
 
 SCALE = """
 scale_ : float
@@ -216,6 +227,7 @@ def estimator(cls: Any) -> Any:
         texts["intercept_scaling"] += LEVEL
     if getattr(cls, "_takes_means", False):
         texts["intercept_scaling"] += CENTRED
+    texts["class_weight"] += _costs_of(cls)
     attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "") + (CYCLES if "loss_tol" in defaults else "")
     fitted = [name for name in defaults if name in worded or name == "intercept_scaling"]
     if fitted and hasattr(cls, "scale_"):
@@ -236,3 +248,14 @@ def estimator(cls: Any) -> Any:
         what = what.replace(described[0], f"{described[0]}\n        {value}, with s = ``scale_``: {text}.") if described else what
     cls.__doc__ = what
     return cls
+
+
+def _costs_of(cls: Any) -> str:
+    """Word how the weight of a class enters a step."""
+    rows = algorithms_of(cls)
+    with_margin = [row for row in rows if row.costs != "weight"]
+    if not with_margin:
+        return COSTS["weight"]
+    common = set.intersection(*(set(row.selects.items()) for row in with_margin)) if len(with_margin) < len(rows) else set()
+    where = ", ".join(f"{name}={value!r}" for name, value in sorted(common))
+    return (f"\n    They multiply `sample_weight`, but with {where}:" if where else "") + COSTS[with_margin[0].costs]

@@ -64,7 +64,7 @@ class UntilConverged(OnlineLearner):
             return
         u, delta = self._competitor(batch, largest)
         params = self._kernel_params()
-        weight = batch.row_weights()
+        weight = batch.row_weights() / self._factors(batch)
         least = float(weight[weight > 0.0].min()) if len(weight) else 1.0
         self._updates_bound = _bound(params, self._size(batch, params, least), least, u - first, slack, delta)
 
@@ -128,6 +128,10 @@ class UntilConverged(OnlineLearner):
         squares[np.diff(rows.indptr) == 0] = 0.0
         return float(squares[batch.live()].max(initial=0.0)) + params.bias ** 2
 
+    def _factors(self, batch: Batch) -> np.ndarray | float:
+        """Return ρ, by which the weights of the rows' classes multiply the wanted margins."""
+        return 1.0
+
     def _largest_loss(self, batch: Batch) -> float:
         raise NotImplementedError
 
@@ -153,10 +157,15 @@ class ClassifierUntilConverged(UntilConverged):
         else:
             positive = targets[:, None] == (np.arange(scores.shape[1]) if scores.shape[1] > 1 else 1)
             margins = np.where(positive, scores, -scores).min(axis=1)
-        return float(np.maximum(self.margin - margins[batch.live()], 0.0).max(initial=0.0))
+        losses = self.margin * self._factors(batch) - margins
+        return float(np.maximum(losses[batch.live()], 0.0).max(initial=0.0))
+
+    def _factors(self, batch: Batch) -> np.ndarray | float:
+        weights = batch.class_weights
+        return np.sqrt(np.minimum(weights / weights[weights > 0.0].min(), 1000.0))[batch.targets] if len(weights) else 1.0
 
     def _competitor(self, batch: Batch, largest: float) -> tuple[np.ndarray, float]:
-        """Return the weights scaled so that their least margin, margin - largest, becomes margin: they have no loss."""
+        """Return the weights scaled by margin / (margin - largest): they have no loss, whatever a row's class weighs."""
         margin = self.margin
         return (self._weights() * (margin / (margin - largest)), 0.0) if largest < margin else (self._weights(), inf)
 

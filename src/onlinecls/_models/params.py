@@ -63,6 +63,7 @@ class Params(NamedTuple):
     open_classes: int = 0
     balanced: int = 0
     level: int = 0
+    costs: int = 0
     spacing: float = 0.0
     limit: float = 0.0
     tiny: float = 0.0
@@ -80,6 +81,7 @@ class Params(NamedTuple):
         return cls(
             model.RULES[algorithm.rule], model.TRIGGERS[algorithm.trigger],
             model.GEOMETRIES["additive" if matrix else geometry], algorithm.margin, **common(values), matrix=matrix,
+            costs=model.COSTS[algorithm.costs],
         )._replace(**algorithm.kernel_params(values))
 
     @property

@@ -54,6 +54,7 @@ class Learner:
 
     separable : True if blocks of z that are 0 do not change the weights of others; else Crammer-Singer's learner has all blocks.
     state : the arrays of the state, with their factors for the (smaller, larger) label when a third class splits them.
+    offset : what the weight of the row's class adds to the wanted margin, (rho - 1) times the margin (`class_cost`).
     """
 
     d: int
@@ -63,6 +64,7 @@ class Learner:
     state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2)}
     Sigma: Any = None
     w: Any
+    offset: float = 0.0
 
     def __init__(self, d: int) -> None:
         self.d, self.t = d, 0  # rows consumed so far, counted by the caller
@@ -103,7 +105,7 @@ class Additive(Learner):
         self.rule, self.wanted, self.params = rule, margin, params
 
     def update(self, z: np.ndarray, c: float) -> bool:
-        return self.learn(z, float(self.w @ z), self.wanted, c)
+        return self.learn(z, float(self.w @ z) - self.offset, self.wanted, c)
 
     def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
         """Learn the target y of x: a signed example sgn(y - w.x) x, whose margin is epsilon - |y - w.x|."""
@@ -164,7 +166,7 @@ class Gaussian(Additive):
 
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
         v = float(z @ times(self.Sigma, z))
-        step = self.rule(Stats(margin, max(0.0, wanted - margin), float(z @ z), v, c), **self.params)
+        step = self.rule(Stats(margin, max(0.0, wanted - margin), float(z @ z), v, c, self.offset), **self.params)
         if step == (0.0, 0.0) or not max(step.tau, step.beta, step.beta * float(np.max(z**2))) <= self.largest:
             return False
         self.w = self.w + step.tau * times(self.Sigma, z)
@@ -303,8 +305,10 @@ class Model:
         scores = self.W @ x
         return int(self.k == 2 and scores[0] > 0) if self.k <= 2 else int(np.argmax(scores))
 
-    def consume(self, x: np.ndarray, y: int, c: float, known: bool = True) -> None:
-        """Run one round: predict, learn, count.  A label that was never seen counts as a mistake."""
+    def consume(self, x: np.ndarray, y: int, c: float, known: bool = True, offset: float = 0.0) -> None:
+        """Run one round: predict, learn, count.  A label that was never seen counts as a mistake.  offset : see `Learner`."""
+        for learner in self.learners:
+            learner.offset = offset
         self.n_mistakes += not known or self.predict(x) != y
         self.n_updates += self.learn(x, y, c)
         self.t += 1

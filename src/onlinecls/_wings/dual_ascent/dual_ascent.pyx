@@ -82,6 +82,7 @@ ctypedef struct Ascent:     # a pass: the model's numbers, those of the row at h
     bint joint              # one dual problem of several classes
     Size size               # of the row
     double weight           # c
+    double margin           # γ, with what the weight of its class adds to it
     double steepness        # the dual norm of the loss's (sub)gradient, times c
     double limit            # bound of all |θ|
     double loss             # of the row in the group at hand
@@ -133,7 +134,7 @@ cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[:
     cdef Py_ssize_t c
     cdef double rounds = averaged(context)
     a.size = scan_sums(state, a.width, a.k, data, indices, r.row, a.p.bias, a.work.sums)
-    a.weight = r.weight
+    a.weight, a.margin = r.weight, a.p.margin + r.shift
     scale_scores(a, context.counters.rounds - 1.0)
     for c in range(a.k):
         a.work.averages[c] = a.work.scores[c]
@@ -143,7 +144,7 @@ cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[:
 
 cdef inline bint in_range(const Ascent* a, bint at_rest) noexcept nogil:
     """Return True if nothing computed for this row can overflow; at_rest : True if it makes no step."""
-    return (a.size.q <= HUGE and a.weight <= HUGE and a.steepness <= HUGE and a.weight * a.p.margin <= 1e280
+    return (a.size.q <= HUGE and a.weight <= HUGE and a.steepness <= HUGE and a.weight * a.margin <= 1e280
             and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or at_rest)
             and (not a.p.entropic or a.p.schedule == AUTO or a.p.bound * a.size.largest <= HUGE * a.p.sigma))
 
@@ -355,7 +356,7 @@ cdef inline void own_step(Ascent* a, const floating[::1] state, Py_ssize_t c, do
     """Find the step of one vector c for a row on its positive or negative side."""
     cdef double margin = sign * a.work.scores[c]
     cdef int update = a.p.update
-    a.loss = a.p.margin - margin
+    a.loss = a.margin - margin
     if a.p.loss == LOG_LOSS:
         a.loss = log1p(exp(-margin)) if margin > -30.0 else -margin
     if not a.loss > 0.0:
@@ -369,7 +370,7 @@ cdef inline void own_step(Ascent* a, const floating[::1] state, Py_ssize_t c, do
             lay_out(a, state, a.work.moves, 1)
         else:
             a.line.slope = a.size.q / a.shared.sigma
-    a.work.d[0] = sign * single(&a.line, margin, a.p.margin, a.weight, &a.dual_gain, a.p.loss, update)
+    a.work.d[0] = sign * single(&a.line, margin, a.margin, a.weight, &a.dual_gain, a.p.loss, update)
     a.n_moves = a.work.d[0] != 0.0
 
 
@@ -381,7 +382,7 @@ cdef inline void joint_step(Ascent* a, const floating[::1] state, Py_ssize_t lab
         return
     for c in range(a.k):
         a.work.open[c] = not (context.open_classes and context.counts[c] == 0.0)
-    a.loss = a.p.margin - (a.work.scores[label] - a.work.scores[rival])
+    a.loss = a.margin - (a.work.scores[label] - a.work.scores[rival])
     if a.p.loss == LOG_LOSS:
         a.loss = log_sum(a.work.scores, a.k, a.work.shares) - a.work.scores[label]
         for c in range(a.k):
@@ -412,7 +413,7 @@ cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_
         if a.p.entropic:
             lay_out(a, state, a.work.every if a.p.update == DA3 else moves, a.k if a.p.update == DA3 else 2)
             line.which, line.d, line.n = moves, d, 2
-            alpha[rival] = climb(line, c, a.p.margin, 0.0, NULL, NULL, 0, 0.0)
+            alpha[rival] = climb(line, c, a.margin, 0.0, NULL, NULL, 0, 0.0)
         elif a.p.update == DA2 or not (q * c > 1e-300):
             value = a.loss / (2.0 * q) if q > 0.0 else c
             alpha[rival] = value if value < c else c
@@ -420,12 +421,12 @@ cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_
             for r in range(a.k):
                 excess[r] = 0.0
                 if r != label and a.work.open[r]:
-                    excess[r] = (a.p.margin - a.work.scores[label] + a.work.scores[r]) / q
+                    excess[r] = (a.margin - a.work.scores[label] + a.work.scores[r]) / q
             share_out(excess, a.k, c, alpha, a.work.scratch)
         if a.p.update == DA3 and a.p.entropic:
             follow(line, alpha[rival])
             alpha[label] = c - alpha[rival]
-            ascend_pairwise(line, a.k, label, a.p.margin, c, a.work.open, alpha, a.work.scratch)
+            ascend_pairwise(line, a.k, label, a.margin, c, a.work.open, alpha, a.work.scratch)
             alpha[label] = 0.0
     value = 0.0
     for r in range(a.k):
@@ -434,7 +435,7 @@ cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_
             moves[n], d[n] = r, -alpha[r]
             value += alpha[r]
     moves[0], d[0] = label, value
-    a.dual_gain = a.p.margin * value
+    a.dual_gain = a.margin * value
     a.n_moves = n + 1 if value > 0.0 else 0
 
 
@@ -490,10 +491,10 @@ cdef inline double loss_of_zeros(const Ascent* a, const PassContext* context) no
     """Return the loss of a row of zeros, summed over all learners: no weights reduce it, no step changes anything."""
     cdef Py_ssize_t c, n = 0
     if a.joint:
-        return log(<double>a.k) if a.p.loss == LOG_LOSS else a.p.margin
+        return log(<double>a.k) if a.p.loss == LOG_LOSS else a.margin
     for c in range(a.k):
         n += not (a.k > 1 and context.open_classes and context.counts[c] == 0.0)
-    return n * (log(2.0) if a.p.loss == LOG_LOSS else a.p.margin)
+    return n * (log(2.0) if a.p.loss == LOG_LOSS else a.margin)
 
 
 cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bint squared) noexcept nogil:
@@ -644,6 +645,7 @@ cdef class AscentModel(Model):
                 self.p.open_classes, self.p.balanced, self.p.average_from, self.p.level = (
                     given["open_classes"], given["balanced"], given["average_from"], given["level"]
                 )
+                self.p.costs, self.p.margin = given["costs"], given["margin"]
                 self.bound = params
         return 0
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from ..._compiled import model
 from ..._models.arrays import Array, Move, Slot, absent, read_only, scattered
 from ..._models.params import common
 from ..._models.state import Shard, State
@@ -41,6 +42,7 @@ class AscentParams(NamedTuple):
     open_classes: int = 0
     balanced: int = 0
     level: int = 0
+    costs: int = 0
 
     variance = 1.0  # (dual ascent has none)
 
@@ -57,6 +59,7 @@ class AscentParams(NamedTuple):
             schedule=ascent.SCHEDULES[rate or ("auto" if auto else "fixed")],
             margin=float(values.get("margin", values.get("share", algorithm.margin))),
             sigma=1.0 if auto else float(sigma), bound=float(values.get("norm_bound", 1.0)), **common(values),
+            costs=model.COSTS[algorithm.costs],
         )
 
     @property

@@ -23,6 +23,7 @@ from ..._compiled.rounds cimport (
     open_records,
 )
 from ..._compiled.sparse cimport floating, larger
+from ..._rules cimport WEIGHT
 
 cdef enum:                  # slots of `shared`
     GAP                     # after the last row
@@ -343,7 +344,7 @@ def learn(params, state, const floating[::1] data, Py_ssize_t first, Py_ssize_t 
     open_records(&context, state.record, state.records_from)
     context.columns, context.correction, context.budget, context.average_from = leader.k, NULL, QUANTUM, -1
     context.next = first
-    context.open_classes, context.balanced = params.open_classes, params.balanced
+    context.open_classes, context.balanced, context.costs = params.open_classes, params.balanced, WEIGHT
     try:
         with nogil:
             learn_rows(leader, data, &b, &context)

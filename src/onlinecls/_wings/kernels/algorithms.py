@@ -54,11 +54,11 @@ def _kernel(name: str, rule: str, selects: Mapping[str, object], **more: Any) ->
 
 
 OTHERS = (
-    _kernel("arow", "arow", {"algorithm": "arow"}, geometry="gaussian_kernel"),
-    _kernel("pa1", "pa1", {"algorithm": "pa", "loss": "hinge"}),
-    _kernel("pa2", "pa2", {"algorithm": "pa", "loss": "squared_hinge"}),
+    _kernel("arow", "arow", {"algorithm": "arow"}, geometry="gaussian_kernel", costs="margin"),
+    _kernel("pa1", "pa1", {"algorithm": "pa", "loss": "hinge"}, costs="margin"),
+    _kernel("pa2", "pa2", {"algorithm": "pa", "loss": "squared_hinge"}, costs="margin"),
     _kernel("perceptron", "perceptron", {"algorithm": "perceptron", "aggressive": False}, margin=0.0),
-    _kernel("aggressive_perceptron", "aggressive_perceptron", {"algorithm": "perceptron", "aggressive": True}),
+    _kernel("aggressive_perceptron", "aggressive_perceptron", {"algorithm": "perceptron", "aggressive": True}, costs="margin"),
     _kernel("sop", "sop", {"algorithm": "sop", "aggressive": False}, geometry="gaussian_kernel", margin=0.0,
             trigger="lookahead_mistake"),
     _kernel("aggressive_sop", "aggressive_sop", {"algorithm": "sop", "aggressive": True}, geometry="gaussian_kernel",

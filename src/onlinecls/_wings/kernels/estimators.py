@@ -280,6 +280,7 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     max_iter, tol, shuffle, random_state, warm_start, early_stopping, validation_fraction, n_iter_no_change, verbose
         As in the linear learners. A row learnt from in several epochs of one `fit` is one support vector.
     class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, as in the linear learner of each algorithm.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
         For three classes or more; one support set, and coefficients (and a covariance) for each class.
 

@@ -99,6 +99,7 @@ class KernelParams(NamedTuple):
     open_classes: int = 0
     balanced: int = 0
     level: int = 0
+    costs: int = 0
 
     model, average_from, probability, joins_singly = "kernel", -1, 0, False
 
@@ -115,6 +116,7 @@ class KernelParams(NamedTuple):
         return cls(
             model.RULES[algorithm.rule], model.TRIGGERS[algorithm.trigger], algorithm.margin, kind, budget,
             level=common(values)["level"],
+            costs=model.COSTS[algorithm.costs],
         )._replace(**fields)
 
     def limits(self, dtype: DTypeLike) -> tuple[()]:

@@ -156,7 +156,7 @@ cdef class SupportSet(Model):
         memset(&p, 0, sizeof(Params))
         p.rule, p.trigger, p.margin, p.epsilon = given.rule, given.trigger, given.margin, given.epsilon
         p.eta0, p.C, p.r, p.r2 = given.eta0, given.C, given.r, given.r
-        p.open_classes, p.balanced, p.level = given.open_classes, given.balanced, given.level
+        p.open_classes, p.balanced, p.level, p.costs = given.open_classes, given.balanced, given.level, given.costs
         self.p, self.potential = p, p.trigger != LOSS
         return 0
 
