@@ -433,15 +433,23 @@ def follow_the_leader(y: ArrayLike) -> Bound:
     return _bound(who, errors @ errors, best + 2.0 * largest**2 * (1.0 + np.log(max(T, 1))))
 
 
-def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
+def committee(learner: CommitteeClassifier | CommitteeRegressor, losses: float | None = None, switches: int = 0) -> Bound:
     """Bound the losses so far of a committee with combine="hedge", its members' weighted means, for rows of weight up to 1.
 
-        sum over t of Σ_k a_{k,t} l_{k,t} <= the best member's losses + 2 √(T ln(K)/2) + √(ln(K)/8),     l in [0, 1]
+        sum over t of Σ_k w_{k,t} l_{k,t} <= the best member's losses + 2 √(T ln(K)/2) + √(ln(K)/8),     l in [0, 1]
 
     Cesa-Bianchi and Lugosi, Prediction, Learning, and Games, Theorem 2.3. It holds after every row, for any members and rows.
     (The loss of the combined score is a different number: a clipped hinge is not convex.) A row of larger weight, class weights
     included, would have a loss above 1: the committee remembers the largest. A regressor's losses start anew if its first 16
     rows change the unit of y.
+
+    With a share α > 0 the competitor may drift: it follows one member after another, and changes to another one `switches` = S
+    times. `losses` is the sum of its losses (None: the best member's, with S = 0). With η_t = √(8 ln K / t)
+
+        the sum <= losses + √(T ln(K)/2) + ((S+1) ln(K/α) + (T-1-S) ln(1/(1-α))) / η_T,
+
+    Herbster and Warmuth, Tracking the Best Expert, 1998, with rates that fall: w_t.l_t <= l_{k,t} + ln(v_{k,t+1}/w_{k,t})/η_t +
+    η_t/8 by Hoeffding's lemma; summed over t with w_{t+1} = (1-α) v_{t+1} + α/K >= α/K, the logarithms telescope.
 
     >>> from onlinecls import AROWClassifier, CommitteeClassifier, Perceptron
     >>> learner = CommitteeClassifier([AROWClassifier(), Perceptron()], combine="hedge")
@@ -455,15 +463,27 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor) -> Bound:
     require(who, learner, {"class_weight": None})
     if not state_of(learner).params.hedges:
         raise ValueError(f"{who}: learner must have learnt with combine='hedge', got one that has with 'arow'. Call fit.")
-    *losses, paid = learner.member_losses_
+    *own, paid = learner.member_losses_
     check_steps(who, learner)
     if (heaviest := state_of(learner).heaviest) > 1.0:
         raise ValueError(
             f"{who}: learner must have learnt rows of weight up to 1, class weights included, got one of {heaviest:g}. The "
             "theorem is for losses in [0, 1]: learn without weights, or divide them by the largest."
         )
-    T, entropy = learner.t_, np.log(len(losses))
-    return Bound(paid, float(min(losses) + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))
+    T, K, share = learner.t_, len(own), state_of(learner).params.share
+    entropy = np.log(K)
+    if share == 0.0:
+        if losses is not None or switches != 0:
+            raise ValueError(f"{who}: share must be above 0 for a competitor with losses and switches, got share=0.")
+        return Bound(paid, float(min(own) + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))
+    if not (isinstance(switches, int) and 0 <= switches < max(T, 1)) or (losses is None and switches):
+        raise ValueError(
+            f"{who}: switches must be an integer from 0 to the rows less 1, with the competitor's losses, got {switches!r} "
+            f"and losses={losses!r}."
+        )
+    logs = (switches + 1) * np.log(K / share) + (T - 1 - switches) * np.log(1.0 / (1.0 - share))
+    rate = np.sqrt(8.0 * entropy / max(T, 1)) if K > 1 else np.inf
+    return Bound(paid, float((min(own) if losses is None else losses) + np.sqrt(T * entropy / 2.0) + logs / rate))
 
 
 def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:

@@ -76,6 +76,8 @@ FORGED = {
     "a kept row of negative weight": (FOREL, THREE, poking("weights", 0, -1.0)),
     "a dual variable below 0": (FOREL, THREE, poking("alpha", 0, -1e-3)),
     "shares without end": (COMMITTEE, THREE, poking("shares", 0, 1e200)),
+    "mistakes that no rows made": (COMMITTEE, THREE, poking("losses", 0, 1e9)),
+    "weights of experts that are no shares": (HEDGING, THREE, poking("shares", 0, 3.0)),
     "losses below 0": (HEDGING, THREE, poking("losses", 0, -1.0)),
     "a cap above 1": (FULL, THREE, poking("caps", 0, 2.0)),
     "a growth below 1": (FULL, THREE, poking("growth", 0, 0.5)),

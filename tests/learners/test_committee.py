@@ -25,27 +25,30 @@ def drifting(n, d, n_classes=2, seed=0):
 # --- the twin ------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("combine", COMBINES)
+@pytest.mark.parametrize("combine, share", [("arow", 0.0), ("hedge", 0.0), ("hedge", 0.02)])
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
-def test_classes_are_those_of_the_twin(n_classes, multi_class, combine):
+@pytest.mark.parametrize("rare", [False, True])
+def test_classes_are_those_of_the_twin(n_classes, multi_class, combine, share, rare):
     X, y = drifting(300, 8, n_classes)
-    weights = np.random.default_rng(1).choice([0.3, 1.0, 2.0], 300)
+    keep = (y > 0) | (np.arange(300) % 10 == 0) if rare else y >= 0
+    X, y = X[keep], y[keep]
+    weights = np.random.default_rng(1).choice([0.3, 1.0, 2.0], len(y))
     form = {"multi_class": multi_class, "intercept_scaling": 1.0}
     members = [AROWClassifier(0.5, **form), PassiveAggressiveClassifier(0.1, **form),
                AROWClassifier(2.0, forgetting=0.01, **form)]
     makes = [lambda d: Gaussian(d, RULES["arow"].step, r=0.5, r2=0.5), lambda d: Additive(d, RULES["pa1"].step, C=0.1),
              lambda d: Gaussian(d, RULES["arow"].step, r=2.0, r2=2.0, forgetting=0.01)]
-    twin = Committee([Model(make, 9, n_classes, multi_class) for make in makes], Combiner(3, combine, 0.7, 0.02))
-    model = CommitteeClassifier(members, combine=combine, r=0.7, forgetting=0.02)
+    twin = Committee([Model(make, 9, n_classes, multi_class) for make in makes], Combiner(3, combine, 0.7, 0.02, share))
+    model = CommitteeClassifier(members, combine=combine, r=0.7, forgetting=0.02, share=share)
     model.partial_fit(X, y, classes=np.arange(n_classes), sample_weight=weights)
     for x, label, weight in zip(X, y, weights, strict=True):
         twin.consume([*x, 1.0], label, weight)
-    assert_allclose(model.member_weights_, twin.combiner.a, rtol=1e-7)
+    assert_allclose(model.member_weights_, twin.combiner.w, rtol=1e-7)
     assert model.n_mistakes_ == twin.n_mistakes
     assert model.member_mistakes_.tolist() == [member.n_mistakes for member in twin.members]
     if combine == "hedge":
         assert_allclose(model.member_losses_, [*twin.combiner.L, twin.combiner.paid], rtol=1e-9)
-    W = np.tensordot(twin.combiner.a, [member.W for member in twin.members], 1)
+    W = np.tensordot(twin.combiner.w, [member.W for member in twin.members], 1)
     assert_allclose(model.coef_, W[:, :-1], rtol=1e-6, atol=1e-9)
     assert_allclose(model.intercept_, W[:, -1], rtol=1e-6, atol=1e-9)
 
@@ -64,10 +67,35 @@ def test_numbers_are_those_of_the_twin(combine):
     model = CommitteeRegressor(members, combine=combine).partial_fit(X, y)
     for x, target in zip(X, y, strict=True):
         twin.consume(np.array([*x, 1.0]), target)
-    assert_allclose(model.member_weights_, twin.combiner.a, rtol=1e-7)
+    assert_allclose(model.member_weights_, twin.combiner.w, rtol=1e-7)
     assert model._state.gauge.tolist() == [twin.unit, 16.0] and not model._state.kept.any()
     of_three = CommitteeRegressor().partial_fit(np.eye(3), [0.0, 1.0, 64.5])  # of deviations 0, 1, 64, 1 is the unit
     assert of_three._state.gauge.tolist() == [1.0, 3.0]
+
+
+# --- whom it follows -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_member_that_errs_less_than_the_combination_is_followed():
+    X, y = continuous_problem(2000, 20, 4)
+    y = np.where(np.random.default_rng(0).random(2000) < 0.2, -y, y)
+    members = [AROWClassifier(), *(PassiveAggressiveClassifier(C) for C in (1.0, 10.0, 100.0))]  # three that err where labels do
+    model = CommitteeClassifier(members, r=1e12).partial_fit(X, y)  # (a stays the mean)
+    assert model.member_weights_[0] > 0.99 and model.n_mistakes_ < 1.05 * model.member_mistakes_.min()
+
+
+def test_rows_of_a_rare_class_are_remembered():
+    """Each class counts with as many rows as if both were as frequent, so that ranks are as good as the best member's."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(6000) < 0.01) * 1
+    X = rng.standard_normal((6000, 20)) + np.outer(y, np.linspace(-1.0, 1.0, 20))
+    model = CommitteeClassifier(class_weight="balanced").partial_fit(X[:3000], y[:3000], classes=[0, 1])
+
+    def auc(learner):
+        scores, labels = learner.decision_function(X[3000:]), y[3000:] > 0
+        return np.mean(scores[labels][:, None] > scores[~labels])
+
+    assert auc(model) > 0.99 * max(map(auc, model.members_))
 
 
 # --- blocks of rows ------------------------------------------------------------------------------------------------------------
@@ -197,6 +225,44 @@ def test_scores_are_the_members_by_their_weights():
     assert (found == model.set_params(n_jobs=2).decision_function(X)).all()
     assert model.coef_ is model.coef_ and not model.coef_.flags.writeable
     assert_allclose(found, X @ model.coef_.T + model.intercept_, rtol=1e-9, atol=1e-9)
+
+
+def test_a_share_follows_members_that_take_turns():
+    paid = {}
+    for share in (0.0, 0.01):
+        combiner = Combiner(3, "hedge", share=share)
+        for t in range(3000):  # three are best in turn
+            combiner.learn_label(np.ones(3), 1.0, np.where(np.arange(3) == t // 1000, 1.0, 0.0))
+        assert combiner.w.min() >= share / 3.0
+        paid[share] = combiner.paid
+    assert paid[0.01] < 0.5 * paid[0.0]
+
+
+def test_a_share_pays_no_more_than_its_bound_for_a_competitor_that_drifts():
+    X, y = drifting(2000, 20)
+    members = [AROWClassifier(1.0), AROWClassifier(1.0, forgetting=0.05), PassiveAggressiveClassifier()]
+    shared = CommitteeClassifier(members, combine="hedge", share=0.005).partial_fit(X[:0], [], classes=[0, 1])
+    plain = CommitteeClassifier(members, combine="hedge").partial_fit(X, y)
+    losses = np.empty((2000, 3))
+    for i, (x, label) in enumerate(zip(X, y, strict=True)):
+        scores = [float(member.decision_function(x[None])[0]) for member in shared.members_]
+        losses[i] = np.clip(1.0 - (2.0 * label - 1.0) * np.array(scores), 0.0, 1.0)
+        shared.partial_fit(x[None], [label])
+        if i in (1, 10, 300, 999, 1999):
+            ahead = np.cumsum(losses[: i + 1], axis=0)
+            drifted = (ahead.min(axis=1) + (ahead[-1] - ahead).min(axis=1)).min()  # one switch, at the best row
+            for paid, allowed in (bounds.committee(shared), bounds.committee(shared, drifted, 1)):
+                assert 0.0 < paid <= allowed
+    assert_allclose(shared.member_losses_[:3], losses.sum(axis=0), rtol=1e-12)
+    with pytest.raises(ValueError, match="partial_fit must go on with the kind of model it began with"):
+        shared.set_params(share=0.0).partial_fit(X, y)
+    for learner, more, message in (
+        (plain, (1.0, 1), "share must be above 0 for a competitor"),
+        (shared.set_params(share=0.005), (None, 1), "switches must be"), (shared, (1.0, 0.5), "switches must be"),
+        (shared, (1.0, 2000), "switches must be an integer from 0 to the rows less 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bounds.committee(learner, *more)
 
 
 # --- parameters ----------------------------------------------------------------------------------------------------------------

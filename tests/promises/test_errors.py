@@ -487,7 +487,7 @@ REFUSED = [
     beyond(onlinecls.HedgeClassifier(eta0=0), "eta0"),
     *(beyond(onlinecls.HedgeClassifier(share=share), "share") for share in (-0.1, 1.0, "auto")),
     *(beyond(onlinecls.CommitteeRegressor(**{name: value}), name) for name, value in (
-        ("combine", "vote"), ("r", 0.0), ("forgetting", 0.5), ("forgetting", -0.1))),
+        ("combine", "vote"), ("r", 0.0), ("forgetting", 0.5), ("forgetting", -0.1), ("share", 1.0), ("share", -0.1))),
     (KERNEL(kernel="cosine"), "kernel must be one of 'linear', 'rbf', 'poly', 'sigmoid', 'precomputed', or a callable of two "
      "matrices, got kernel='cosine'."),
     (onlinecls.KernelOnlineOneClass(kernel="precomputed"), "kernel must be one of 'linear', 'rbf', 'poly', 'sigmoid', or a "

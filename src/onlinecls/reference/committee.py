@@ -5,12 +5,13 @@
 >>> committee = Committee([Model(make, 2, 2) for make in makes], Combiner(2))
 >>> for x, y in [([1.0, 0.0], 1), ([1.0, 1.0], 0), ([1.0, 0.0], 1)]:
 ...     committee.consume(x, y)
->>> committee.combiner.a.round(6).tolist(), committee.n_mistakes
-([0.135435, 0.383849], 3)
+>>> committee.combiner.w.round(6).tolist(), committee.n_mistakes
+([0.631091, 0.238802], 2)
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,49 +25,62 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class Combiner:
-    """The weights a of K scores: AROW with a full covariance over them ("arow"), or exponential weights ("hedge").
+    """The weights w of K scores: of AROW with a full covariance over them and of the members ("arow"), or exponential ("hedge").
 
     r : noise variance of a row. forgetting : before each row Σ <- Σ/(1 - forgetting), scaled back where its trace passes K.
-    paid : with "hedge", the sum over rounds of the members' losses averaged by the weights.
+    share : of "hedge", divided equally among the members after each round. L : losses of the members; of "arow" also that of a.
+    paid : with "hedge", the sum over rounds of the members' losses averaged by the weights. heaviest : the largest c so far.
     """
 
     k: int
     combine: str = "arow"
     r: float = 1.0
     forgetting: float = 0.01
+    share: float = 0.0
     a: np.ndarray = field(init=False)
+    w: np.ndarray = field(init=False)
     Sigma: np.ndarray = field(init=False)
     L: np.ndarray = field(init=False)
     paid: float = field(init=False)
+    heaviest: float = field(init=False)
     t: int = field(init=False)
 
     def __post_init__(self) -> None:
         self.begin()
 
     def begin(self) -> None:
-        self.a, self.Sigma, self.L, self.paid, self.t = np.full(self.k, 1.0 / self.k), np.eye(self.k), np.zeros(self.k), 0.0, 0
+        self.a = self.w = np.full(self.k, 1.0 / self.k)
+        self.Sigma, self.L = np.eye(self.k), np.zeros(self.k + (self.combine == "arow"))
+        self.paid, self.heaviest, self.t = 0.0, 0.0, 0
 
-    def learn_margin(self, z: np.ndarray, y: float, losses: np.ndarray, c: float = 1.0) -> None:
-        """Learn that y a.z should be 1. losses : of each member, in [0, 1]; "hedge" uses only these."""
-        margin = y * (self.a @ z)
+    def learn_label(self, z: np.ndarray, y: float, margins: np.ndarray, rarity: float = 1.0, c: float = 1.0) -> None:
+        """Learn that y a.z should be 1. margins : of each member. rarity : classes times the share of the rarest in the rows."""
+        self.t, self.heaviest = self.t + 1, max(self.heaviest, c)
         if self.combine == "hedge":
-            self.pay(losses, c)
+            self.pay(np.clip(1.0 - margins, 0.0, 1.0), c)
         elif z.any():
-            self.grow()
+            margin = y * (self.a @ z)
+            self.L = self.L + c * (np.append(margins, margin) <= 0.0)
+            self.grow(self.forgetting * rarity)
             if margin < 1.0:
                 self.step(z, y * (1.0 - margin), c)
+            first = np.append(np.ones(self.k), self.k)  # half of the committee is a
+            p = self.exponential(first, self.L / self.heaviest)
+            self.w = p[:-1] + p[-1] * self.a
 
     def learn_number(self, z: np.ndarray, y: float, c: float = 1.0) -> None:
         """Learn that a.z should be y, both in units of y."""
+        self.t += 1
         if self.combine == "hedge":
             self.pay(np.minimum(np.abs(y - z), 1.0), c)
         elif z.any():
             error = y - self.a @ z
-            self.grow()
+            self.grow(self.forgetting)
             self.step(z, error, c)
+            self.w = self.a
 
-    def grow(self) -> None:
-        self.Sigma = self.Sigma / (1.0 - self.forgetting)
+    def grow(self, rate: float) -> None:
+        self.Sigma = self.Sigma / (1.0 - rate)
         self.Sigma = self.Sigma * min(1.0, self.k / np.trace(self.Sigma))
 
     def step(self, z: np.ndarray, amount: float, c: float) -> None:
@@ -75,37 +89,50 @@ class Combiner:
         self.a = self.a + amount * beta * u
         self.Sigma = self.Sigma - beta * np.outer(u, u)
 
+    def rate(self, n: int, t: int) -> float:
+        return float(np.sqrt(8.0 * np.log(n) / t))
+
+    def exponential(self, first: np.ndarray, L: np.ndarray) -> np.ndarray:
+        weights = first * np.exp(-self.rate(len(L), self.t + 1) * (L - L.min()))
+        return weights / weights.sum()
+
     def pay(self, losses: np.ndarray, c: float) -> None:
-        self.t += 1
         self.paid += c * float(self.a @ losses)
         self.L = self.L + c * losses
-        weights = np.exp(-np.sqrt(8.0 * np.log(self.k) / (self.t + 1)) * (self.L - self.L.min()))
-        self.a = weights / weights.sum()
+        if self.share > 0.0:
+            v = self.a * np.exp(-self.rate(self.k, self.t) * c * losses)
+            self.a = (1.0 - self.share) * v / v.sum() + self.share / self.k
+        else:
+            self.a = self.exponential(np.ones(self.k), self.L)
+        self.w = self.a
 
 
 @dataclass(eq=False, repr=False)
 class Committee:
-    """Models of k classes, whose scores a combiner weights."""
+    """Models of k classes, whose scores a combiner weights. n_rows : of each class."""
 
     members: list[Model]
     combiner: Combiner
     n_mistakes: int = field(default=0, init=False)
+    n_rows: Counter[int] = field(default_factory=Counter, init=False)
 
     def consume(self, x: np.ndarray, y: int, c: float = 1.0) -> None:
         """Run one round: all members score the row, the combiner predicts and learns, then the members learn."""
         x = np.asarray(x, dtype=np.float64)
         by_member = np.stack([member.W @ x for member in self.members])
-        scores = self.combiner.a @ by_member
+        scores, own = self.combiner.w @ by_member, self.combiner.a @ by_member
+        self.n_rows[y] += 1
+        rarity = len(self.n_rows) * min(self.n_rows.values()) / self.n_rows.total()
         if by_member.shape[1] == 1:
             sign = 2.0 * y - 1.0
             self.n_mistakes += bool((scores[0] > 0.0) != y)
-            self.combiner.learn_margin(by_member[:, 0], sign, np.clip(1.0 - sign * by_member[:, 0], 0.0, 1.0), c)
+            self.combiner.learn_label(by_member[:, 0], sign, sign * by_member[:, 0], rarity, c)
         else:
             self.n_mistakes += bool(np.argmax(scores) != y)
             wrong = np.delete(np.arange(len(scores)), y)
-            rival = wrong[np.argmax(scores[wrong])]
-            own = by_member[:, y] - by_member[:, wrong].max(axis=1)
-            self.combiner.learn_margin(by_member[:, y] - by_member[:, rival], 1.0, np.clip(1.0 - own, 0.0, 1.0), c)
+            rival = wrong[np.argmax(own[wrong])]
+            margins = by_member[:, y] - by_member[:, wrong].max(axis=1)
+            self.combiner.learn_label(by_member[:, y] - by_member[:, rival], 1.0, margins, rarity, c)
         for member in self.members:
             member.consume(x, y, c)
 

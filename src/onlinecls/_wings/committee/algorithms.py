@@ -5,7 +5,8 @@ from __future__ import annotations
 from ..._algorithm import POSITIVE, Algorithm, Options, Real
 
 COMBINING = {"combine": Options(("arow", "hedge")), "r": POSITIVE,
-             "forgetting": Real(0.0, 0.1, True, True, "The variances of the combiner grow by 1/(1 - forgetting) a row.")}
+             "forgetting": Real(0.0, 0.1, True, True, "The variances of the combiner grow by 1/(1 - forgetting) a row."),
+             "share": Real(0.0, 1.0, True, False)}
 FOLLOWING = "its members' weights depend on which rows came last; merge the members of each kind instead"
 
 OTHERS = (

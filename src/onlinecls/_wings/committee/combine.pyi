@@ -8,6 +8,7 @@ KEPT: int
 class CommitteeModel(Model):
     members: tuple[Model, ...]
     shares: NDArray[np.float64]
+    combined: NDArray[np.float64]
     losses: NDArray[np.float64]
     kept: NDArray[np.float64]
     gauge: NDArray[np.float64]

@@ -5,10 +5,15 @@ and y is the label's sign; for more, z holds each member's score of the true cla
 
     arow     Σ <- Σ/(1-λ), scaled back where its trace passes K;   m = y a.z;   u = Σz,   v = z.u
              m < 1:   a += y (1 - m)/(v + r/c) u,   Σ -= u u'/(v + r/c)
-             numbers: with z and y divided by s, always   a += (y - a.z)/(v + r/c) u,   Σ the same
-    hedge    L_k += c l_k,   a_k ~ exp(-η_t L_k),   η_t = √(8 ln K / t),   l_k the member's loss in [0, 1]
+             w = Σ_k p_k e_k + p_0 a,   p_k ~ exp(-η_t L_k),   p_0 ~ K exp(-η_t L_0),   η_t = √(8 ln(K+1) / t) / max c,
+             L_k the sum of c over the member's mistakes, L_0 over those of a
+             numbers: with z and y divided by s, always   a += (y - a.z)/(v + r/c) u,   Σ the same,   w = a
+    hedge    L_k += c l_k,   w_k ~ exp(-η_t L_k),   η_t = √(8 ln K / t),   l_k the member's loss in [0, 1]
+             with a share α > 0   w_k <- (1-α) v_k + α/K,   v_k ~ w_k exp(-η_t c l_k)
 
-with the row's weight c and a = (1/K, ..), Σ = I before the first row. AROW skips rows that all members score 0.
+with the row's weight c and a = w = (1/K, ..), Σ = I before the first row. w weighs the members' scores in the committee's. λ is
+the forgetting, for labels times the share of the rarest class among the rows so far times the number of classes: rows are
+forgotten as if only those of the rarest class counted. AROW skips rows that all members score 0.
 """
 from cython cimport critical_section
 from libc.math cimport exp, fabs, frexp, isfinite, ldexp, log, sqrt
@@ -36,15 +41,19 @@ ctypedef struct Combiner:
     Py_ssize_t k            # members
     bint hedges
     double r
-    double growth           # 1/(1 - λ)
+    double forgetting
+    double share            # Hedge: α
+    double entropy          # 8 ln n, of n weights that are exponential
     double limit            # the largest score that is combined
-    double* shares          # [k] a
+    double* shares          # [k] w
+    double* a               # [k]; of numbers and of Hedge the shares
     double* sigma           # [k, k]; of Hedge NULL
-    double* losses          # [k + 1] Hedge: each member's, and that of the mean by the shares; else NULL
+    double* losses          # [k + 1] L of the members; Hedge: and of their mean by the shares; AROW: and of a; of numbers NULL
     double* kept            # [YOUNG, k + 2] regression: z, y and c of the first rows
     double* gauge           # [2] s, and the number of rows kept
-    double* z               # [k] the present row, and room for another k numbers
+    double* z               # [k] the present row, and room for k + 1 other numbers, and for scores of all classes
     double* u
+    double* own
 
 
 cdef enum Outcome:
@@ -64,11 +73,13 @@ cdef inline double mixed(const double* shares, const double* outputs, Py_ssize_t
     return total
 
 
-cdef void grow(Combiner* f) noexcept nogil:
-    """Let the variances grow by 1/(1 - λ), but not their sum beyond K."""
+cdef void grow(Combiner* f, double rate) noexcept nogil:
+    """Let the variances grow by 1/(1 - rate), but not their sum beyond K."""
     cdef Py_ssize_t j, k = f.k
     cdef double* sigma = f.sigma
-    cdef double trace = 0.0, factor = f.growth
+    cdef double trace = 0.0, factor = 1.0 / (1.0 - rate)
+    if rate <= 0.0:
+        return
     for j in range(k):
         trace += sigma[j * k + j]
     if factor * trace > k:
@@ -78,7 +89,7 @@ cdef void grow(Combiner* f) noexcept nogil:
 
 
 cdef Outcome step(Combiner* f, double amount, double c) noexcept nogil:
-    """Move the shares by amount/(v + r/c) along u = Σz, and narrow Σ."""
+    """Move a by amount/(v + r/c) along u = Σz, and narrow Σ."""
     cdef Py_ssize_t i, j, k = f.k
     cdef double* sigma = f.sigma
     cdef double* u = f.u
@@ -92,7 +103,7 @@ cdef Outcome step(Combiner* f, double amount, double c) noexcept nogil:
     if not (isfinite(v) and isfinite(amount * beta * largest) and fabs(amount * beta * largest) < 1e100):
         return SKIPPED
     for i in range(k):
-        f.shares[i] += amount * beta * u[i]
+        f.a[i] += amount * beta * u[i]
         for j in range(k):
             sigma[i * k + j] -= beta * (u[i] * u[j])
     for i in range(k):              # (rounding: a variance of 0 has no covariances)
@@ -102,23 +113,48 @@ cdef Outcome step(Combiner* f, double amount, double c) noexcept nogil:
     return CHANGED
 
 
+cdef double weigh(const double* losses, Py_ssize_t n, double eta, double last, double* weights) noexcept nogil:
+    """Compute exp(-η L) of n losses, of the last one times `last`, up to a common factor, and return their sum."""
+    cdef Py_ssize_t j
+    cdef double least = losses[0], total = 0.0
+    for j in range(1, n):
+        least = min(least, losses[j])
+    for j in range(n):
+        weights[j] = exp(-eta * (losses[j] - least))
+    weights[n - 1] *= last
+    for j in range(n):
+        total += weights[j]
+    return total
+
+
 cdef void pay(Combiner* f, const double* losses, double c, double t) noexcept nogil:
     """Add the losses of round t, each in [0, 1], to the members' sums, and weigh the members for the next round."""
     cdef Py_ssize_t j
-    cdef double least, total = 0.0, eta = sqrt(8.0 * log(<double>f.k) / (t + 1.0)), paid = 0.0
+    cdef double total = 0.0, eta = sqrt(f.entropy / t), paid = 0.0
     c = min(c, 1e290)               # (a row's weight times its class's may be infinite, and that times a loss of 0 is NaN)
     for j in range(f.k):
         paid += f.shares[j] * losses[j]
     for j in range(f.k + 1):
         f.losses[j] = min(f.losses[j] + c * (losses[j] if j < f.k else paid), 1e290)
-    least = f.losses[0]
-    for j in range(1, f.k):
-        least = min(least, f.losses[j])
-    for j in range(f.k):
-        f.shares[j] = exp(-eta * (f.losses[j] - least))
-        total += f.shares[j]
+    if f.share > 0.0:
+        for j in range(f.k):
+            f.shares[j] *= exp(-eta * c * losses[j])
+            total += f.shares[j]
+        for j in range(f.k):        # (no share is left if the row's weight is huge: they begin anew)
+            f.shares[j] = (1.0 - f.share) * (f.shares[j] / total if total > 0.0 else 1.0 / f.k) + f.share / f.k
+        return
+    total = weigh(f.losses, f.k, sqrt(f.entropy / (t + 1.0)), 1.0, f.shares)
     for j in range(f.k):
         f.shares[j] /= total
+
+
+cdef void trust(Combiner* f, double t, double heaviest) noexcept nogil:
+    """Mix a with the members by their mistakes, a by half before the first row; heaviest : the largest c so far."""
+    cdef Py_ssize_t j, k = f.k
+    cdef double eta = min(sqrt(f.entropy / (t + 1.0)) / heaviest, 1e300)
+    cdef double total = weigh(f.losses, k + 1, eta, k, f.u)
+    for j in range(k):
+        f.shares[j] = (f.u[j] + f.u[k] * f.a[j]) / total
 
 
 cdef inline double clipped(double loss) noexcept nogil:
@@ -137,25 +173,42 @@ cdef inline bint are_zero(const Combiner* f) noexcept nogil:
 
 # --- classes -------------------------------------------------------------------------------------------------------------------
 
-cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, const double* scores, const Round* r,
+cdef inline double rarity(const PassContext* context) noexcept nogil:
+    """Return the rarest class's share of the rows so far, times the number of classes that had rows: 1 if all had as many."""
+    cdef Py_ssize_t c
+    cdef double least = context.counts[0], n = 0.0, seen = 0.0
+    for c in range(context.n_classes):
+        n += context.counts[c]
+        seen += context.counts[c] > 0.0
+        if 0.0 < context.counts[c] < least or least == 0.0:
+            least = context.counts[c]
+    return seen * least / n if n > 0.0 else 1.0
+
+
+cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, const Round* r,
                          PassContext* context) noexcept nogil:
-    """Learn a labelled row, whose scores are known."""
-    cdef Py_ssize_t j, rival = 0
-    cdef double sign = 2.0 * r.label - 1.0, margin = sign * scores[0]
+    """Learn a labelled row."""
+    cdef Py_ssize_t j, rival = 0, k = f.k
+    cdef double sign = 2.0 * r.label - 1.0, margin, c = min(r.weight, 1e290)
     cdef bint fits = True
     cdef const double* own
-    if context.columns > 1:
-        rival, sign = top(scores, context, r.label), 1.0
-        margin = scores[r.label] - scores[rival]
+    cdef Outcome outcome = UNCHANGED
     if r.newcomer:
         return UNCHANGED
-    for j in range(f.k):
+    for j in range(context.columns):
+        f.own[j] = mixed(f.a, &outputs[j], stride, k)
+    margin = sign * f.own[0]
+    if context.columns > 1:
+        rival, sign = top(f.own, context, r.label), 1.0
+        margin = f.own[r.label] - f.own[rival]
+    for j in range(k):
         own = &outputs[j * stride]
         f.z[j] = own[0] if context.columns == 1 else own[r.label] - own[rival]
+        f.u[j] = sign * own[0] if context.columns == 1 else own[r.label] - own[top(own, context, r.label)]      # its margin
         fits &= fabs(f.z[j]) <= f.limit         # (NaN is not)
-        if f.hedges:
-            f.u[j] = clipped(1.0 - (sign * own[0] if context.columns == 1 else own[r.label] - own[top(own, context, r.label)]))
     if f.hedges:
+        for j in range(k):
+            f.u[j] = clipped(1.0 - f.u[j])
         pay(f, f.u, r.weight, context.counters.rounds)
         return UNCHANGED if are_zero(f) else CHANGED
     if not (fits and isfinite(margin)):
@@ -163,9 +216,13 @@ cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, 
     add_loss(r.weight * (1.0 - margin), context)
     if are_zero(f):
         return UNCHANGED
-    if f.growth > 1.0:
-        grow(f)
-    return UNCHANGED if margin >= 1.0 else step(f, sign * (1.0 - margin), r.weight)
+    for j in range(k + 1):
+        f.losses[j] = min(f.losses[j] + c * ((f.u[j] if j < k else margin) <= 0.0), 1e290)
+    grow(f, f.forgetting * rarity(context))
+    if margin < 1.0:
+        outcome = step(f, sign * (1.0 - margin), r.weight)
+    trust(f, context.counters.rounds, context.counters.max_abs_weight)
+    return outcome
 
 
 # --- numbers -------------------------------------------------------------------------------------------------------------------
@@ -184,8 +241,7 @@ cdef Outcome learn_number(Combiner* f, double y, double c, double t) noexcept no
     if are_zero(f):
         return UNCHANGED
     error = y / f.gauge[0] - mixed(f.shares, f.z, 1, f.k)
-    if f.growth > 1.0:
-        grow(f)
+    grow(f, f.forgetting)
     return step(f, error, c)
 
 
@@ -278,7 +334,7 @@ cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* outp
                 scores[c] = mixed(f.shares, &outputs[n + c], stride, f.k)
             before_step(context.task, scores, 0.0, 0.0, &r, b, context)
             if learns:
-                outcome = learn_label(f, &outputs[n], stride, scores, &r, context)
+                outcome = learn_label(f, &outputs[n], stride, &r, context)
         n += context.columns
         context.counters.updates += outcome == CHANGED
         context.counters.skipped += outcome == SKIPPED
@@ -338,13 +394,15 @@ cdef int learn_member(Model member, Task task, rows, const Batch* block, double*
 
 
 cdef class CommitteeModel(Model):
-    """members : a tuple of models. shares : (K,) a. losses : Hedge's, (K + 1,), or (0,). sigma : (1, K, K), or (0, 1, 1).
+    """members : a tuple of models. shares : (K,) w. combined : (K,) a, or (0,). losses : (K + 1,), or (0,). sigma : (1, K, K), or
+    (0, 1, 1).
 
     kept : regression: (YOUNG, K + 2), z, y and c of the first rows, or (0, 1). gauge : (2,), see Combiner. All are float64.
     """
 
     cdef public tuple members
-    cdef public object shares, losses, kept, gauge
+    cdef double share       # of params
+    cdef public object shares, combined, losses, kept, gauge
 
     cdef int bind(self) except -1:
         if self.bound is not self.params:
@@ -354,21 +412,24 @@ cdef class CommitteeModel(Model):
                 self.p.open_classes, self.p.balanced = given["open_classes"], given["balanced"]
                 self.p.average_from, self.p.limit, self.p.level = -1, given["limit"], given["level"]
                 self.p.r, self.p.forgetting = given["r"], given["forgetting"]
+                self.share = given["share"]
                 self.bound = params
         return 0
 
     cdef Combiner combiner(self, double[::1] room):
-        cdef double[::1] shares = self.shares, losses = self.losses, gauge = self.gauge
+        cdef double[::1] shares = self.shares, combined = self.combined, losses = self.losses, gauge = self.gauge
         cdef double[:, ::1] kept = self.kept
         cdef double[:, :, ::1] sigma = self.sigma
         cdef Combiner f
-        f.k, f.hedges, f.r, f.limit = shares.shape[0], losses.shape[0] > 0, self.p.r, self.p.limit
-        f.growth = 1.0 / (1.0 - self.p.forgetting)
+        f.k, f.hedges, f.r, f.limit = shares.shape[0], sigma.shape[0] == 0, self.p.r, self.p.limit
+        f.forgetting, f.share = self.p.forgetting, self.share
         f.shares, f.gauge = &shares[0], &gauge[0]
+        f.entropy = 8.0 * log(<double>f.k + (not f.hedges))
+        f.a = &combined[0] if combined.shape[0] else f.shares
         f.sigma = &sigma[0, 0, 0] if sigma.shape[0] else NULL
         f.losses = &losses[0] if losses.shape[0] else NULL
         f.kept = &kept[0, 0] if kept.shape[0] else NULL
-        f.z, f.u = &room[0], &room[f.k]
+        f.z, f.u, f.own = &room[0], &room[f.k], &room[2 * f.k + 1]
         return f
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
@@ -380,7 +441,7 @@ cdef class CommitteeModel(Model):
         """Let the members learn one block of rows after another, and the combiner their scores."""
         cdef Py_ssize_t start = 0, stop, j, work, columns = context.columns, k = len(self.members), budget = context.budget
         cdef Py_ssize_t most = max(1, min(b.n, MOST_OUTPUTS // (columns * k))), stride = most * columns
-        cdef double[::1] outputs = np.empty(stride * k), room = np.empty(2 * k + columns)
+        cdef double[::1] outputs = np.empty(stride * k), room = np.empty(2 * k + 1 + 2 * columns)
         cdef Combiner f = self.combiner(room)
         cdef Batch block
         cdef bint learns = not self.are_seen
@@ -392,7 +453,7 @@ cdef class CommitteeModel(Model):
             for j in range(k):
                 learn_member(self.members[j], context.task, rows, &block, &outputs[j * stride])
             with nogil:
-                combine(&f, &block, context, &outputs[0], stride, &room[2 * k], learns)
+                combine(&f, &block, context, &outputs[0], stride, &room[2 * k + 1 + columns], learns)
             start = stop
         return 0
 

@@ -51,26 +51,26 @@ class Automatic(NamedTuple):
         return learner
 
 
-def _arow(task: str, name: str, r: float = 0.1, **more: Any) -> Automatic:
-    """Return an AROW with r in units of its default, with a full covariance or forgetting if its name has the word."""
+def _arow(task: str, name: str, slow: float = 2.0, **more: Any) -> Automatic:
+    """Return an AROW, with a full covariance or forgetting if its name has the word; r is 0.1, `slow` if it has that word."""
     full = {"covariance": "full"} if "full" in name else {}
     forgetting = {"forgetting": 0.01 if "fast" in name else 0.001} if "forgetting" in name else {}
-    return Automatic(name, f"AROW{task.capitalize()}", {**full, **forgetting, **more}, {"r": r})
+    return Automatic(name, f"AROW{task.capitalize()}", {**full, **forgetting, **more}, {"r": slow if "slow" in name else 0.1})
 
 
 _ADAGRAD = Automatic("adagrad", "AdaGradClassifier", {"update": "dual_averaging"}, {})
 _WIDE = ("arow", "arow-slow", "arow-forgetting")
-_FULL = ("arow-full", "arow-full-forgetting", "arow-full-forgetting-fast")
 _JOINT: dict[str, Any] = {"multi_class": "crammer_singer"}  # (which errs less than one against the rest where features are few)
 
 #: The automatic members, of classes and of numbers, for wide rows and for those of at most NARROW features (docs/committee.md).
 AUTOMATIC = {
-    ("classifier", False): (*(_arow("classifier", name, 2.0 if name == "arow-slow" else 0.1) for name in _WIDE), _ADAGRAD),
+    ("classifier", False): (*(_arow("classifier", name) for name in _WIDE), _ADAGRAD),
     ("classifier", True): (
-        Automatic("scw", "SCWClassifier", _JOINT, {}), *(_arow("classifier", name, **_JOINT) for name in _FULL)
+        Automatic("scw", "SCWClassifier", _JOINT, {}),
+        *(_arow("classifier", f"arow-full-{name}", **_JOINT) for name in ("slow", "forgetting", "forgetting-fast")),
     ),
-    ("regressor", False): tuple(_arow("regressor", name, 1.0 if name == "arow-slow" else 0.1) for name in _WIDE),
-    ("regressor", True): tuple(_arow("regressor", name) for name in _FULL[:2]),
+    ("regressor", False): tuple(_arow("regressor", name, 1.0) for name in _WIDE),
+    ("regressor", True): tuple(_arow("regressor", name) for name in ("arow-full", "arow-full-forgetting")),
 }
 
 
@@ -94,6 +94,7 @@ class _Committee(WithWeights):
     combine: Literal["arow", "hedge"] = "arow"
     r: float = 1.0
     forgetting: float = 0.01
+    share: float = 0.0
     fit_intercept: bool = True
     max_iter: int = 1
     shuffle: bool = True
@@ -105,7 +106,7 @@ class _Committee(WithWeights):
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average = early_stopping = False  # (not parameters, like the next ones)
         tol, intercept_scaling = None, "auto"
-    _kind = "members, of combine, of probability or of dtype"
+    _kind = "members, of combine, of share, of probability or of dtype"
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
@@ -135,7 +136,7 @@ class _Committee(WithWeights):
         return CommitteeParams(
             team=tuple(member for _, member in team), names=tuple(name for name, _ in team), members=tuple(own),
             kinds=tuple(STATES[each.model] for each in own), hedges=self.combine == "hedge", r=float(self.r),
-            forgetting=float(self.forgetting), probability=int(values.get("probability", False)),
+            forgetting=float(self.forgetting), share=float(self.share), probability=int(values.get("probability", False)),
             multi_class=getattr(team[0][1], "multi_class", None), is_regression=self._estimator_type == "regressor",
             level=int(self._estimator_type == "regressor" and bool(self.fit_intercept)),
         )
@@ -235,7 +236,7 @@ class _Committee(WithWeights):
 
     @property
     def member_weights_(self) -> NDArray[np.float64]:
-        """The weight a_k of each member's score in the committee's, (n_members,): a copy."""
+        """The weight of each member's score in the committee's, (n_members,): a copy."""
         return self._fitted_state().shares.copy()
 
     @property
@@ -317,31 +318,41 @@ class _Committee(WithWeights):
 
 @estimator
 class CommitteeClassifier(_Committee, WithProbabilities):
-    """A committee of linear learners in one pass: on average as good as the best of them, with nothing to choose.
+    """A committee of linear learners in one pass: on average better than the best of them, with nothing to choose.
 
-    Member k gives a row the score s_k before learning it. The committee's score is Σ a_k s_k, so that it is linear, too. An AROW
-    with a full covariance over the members' scores learns the weights a: for two classes with z = (s_1 .. s_K) and y = -1 or 1,
+    Member k gives a row the score s_k before learning it. The committee's score is Σ w_k s_k, so that it is linear, too. An AROW
+    with a full covariance over the members' scores learns weights a: for two classes with z = (s_1 .. s_K) and y = -1 or 1,
     for more with z the scores of the true class less those of the best wrong one, and y = 1; m = y a.z, u = Σz, v = z.u, c the
-    row's weight: before each row Σ <- Σ/(1 - forgetting), scaled back where its trace passes K, and if m < 1
+    row's weight: before each row Σ <- Σ/(1 - λ), scaled back where its trace passes K, and if m < 1
 
         a += y (1 - m) / (v + r/c) u,     Σ -= u u' / (v + r/c),       a = (1/K, ..), Σ = I at the start.
 
-    Then every member learns the row, by its own rule, as if it were alone.
+    λ is `forgetting` times the rarest class's share of the rows so far, times the number of classes: if a class is rare, its rows
+    alone count. Then w weighs the score a.z and those of the members by their mistakes, so that a member is followed that
+    errs less than a:
+
+        w = p_0 a + (p_1 .. p_K),   p_k ~ exp(-η_t L_k),   p_0 ~ K exp(-η_t L_0),   η_t = √(8 ln(K+1) / t) / max c,
+
+    with L_k the sum of c over the rows on which member k's margin was not positive, L_0 over those of a. At last every member
+    learns the row, by its own rule, as if it were alone.
 
     Parameters
     ----------
     members : "auto", or list of classifiers or of (name, classifier) pairs, default="auto"
         Linear classifiers of this library, of one `multi_class`; clones of them learn. Their `class_weight`, `probability` and
         `dtype` are those of the committee; their parameters of `fit` are ignored. "auto": AROW at two r, one that forgets, and
-        AdaGrad (dual averaging); with at most 300 features SCW, and AROW with a full covariance without forgetting and at two
-        rates of it, which learn several classes jointly (``multi_class="crammer_singer"``).
+        AdaGrad (dual averaging); with at most 300 features SCW, and AROW with a full covariance at the larger r and at two rates
+        of forgetting, which learn several classes jointly (``multi_class="crammer_singer"``).
     combine : {"arow", "hedge"}, default="arow"
-        "hedge": a_k ~ exp(-η_t L_k), with L_k the sum of the member's clipped hinge losses, min(1, [1 - m_k]+), and
+        "hedge": w_k ~ exp(-η_t L_k), with L_k the sum of the member's clipped hinge losses, min(1, [1 - m_k]+), and
         η_t = √(8 ln K / t): the mean of the losses by these weights is at most the best member's + √(2 T ln K) + √(ln K / 8).
     r : float, default=1.0
         arow: noise variance of a row, > 0. Scores have no unit.
     forgetting : float, default=0.01
-        arow: in [0, 0.1]: rows older than about 1/forgetting count little in the weights.
+        arow: in [0, 0.1]: rows older than about 1/forgetting count little in a, if all classes have as many rows.
+    share : float, default=0.0
+        hedge: in [0, 1). Above 0, "fixed share" [3]_: w <- (1 - share) v + share/K with v_k ~ w_k exp(-η_t c l_k), l_k the
+        member's loss, so that no weight is below share/K and the weights follow members that take turns at being best.
     fit_intercept : bool, default=True
         False: no member has an intercept. True: those of a list have their own choice.
     max_iter : int, default=1
@@ -354,7 +365,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
         The members, each as if it had learnt alone.
     member_names_ : list of str
     member_weights_ : ndarray of shape (n_members,)
-        The weights a.
+        The weights w.
     member_mistakes_ : ndarray of shape (n_members,)
         Mistakes of each member's `predict`, called just before each row.
     {attributes}
@@ -367,6 +378,7 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     ----------
     .. [1] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009.
     .. [2] N. Cesa-Bianchi, G. Lugosi. Prediction, Learning, and Games. Cambridge 2006, Theorem 2.3 (hedge).
+    .. [3] M. Herbster, M. Warmuth. Tracking the Best Expert. Machine Learning 32, 1998 (share).
 
     Examples
     --------
@@ -417,6 +429,8 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
         arow: noise variance of a row, > 0, in units of h².
     forgetting : float, default=0.01
         arow: in [0, 0.1]: rows older than about 1/forgetting count little in the weights.
+    share : float, default=0.0
+        hedge: in [0, 1): the part of the weights that is divided equally among the members after each row.
     fit_intercept : bool, default=True
         False: no member has an intercept. True: those of a list have their own choice.
     max_iter : int, default=1

@@ -33,6 +33,7 @@ class CommitteeParams(NamedTuple):
     probability: int
     multi_class: str | None
     is_regression: bool
+    share: float = 0.0
     open_classes: int = 0
     balanced: int = 0
     level: int = 0
@@ -73,13 +74,14 @@ class CommitteeState(State, combine.CommitteeModel):
     ARRAYS = {
         **Counted.ARRAYS,
         "calibration": State.ARRAYS["calibration"], "correction": Array((0,)), "gauge": Array((2,), fresh=(1.0, 0.0)),
-        "kept": Array(("rows", "numbers")), "losses": Array(("losses",), least=0.0),
-        "shares": Array(("members",), least=-1e150, most=1e150), "sigma": Array(("matrices", "scores", "scores")),
+        "combined": Array(("combined",), least=-1e150, most=1e150), "kept": Array(("rows", "numbers")),
+        "losses": Array(("losses",), least=0.0), "shares": Array(("members",), least=-1e150, most=1e150),
+        "sigma": Array(("matrices", "scores", "scores")),
     }
     SCALARS = ("n_columns", "n_features")
     SLOTS = ()
     geometry = "committee"
-    KEPT = ("hedges", "probability", "multi_class", "names", "kinds", "kept", "level")
+    KEPT = ("hedges", "share", "probability", "multi_class", "names", "kinds", "kept", "level")
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
         members = []
@@ -97,12 +99,13 @@ class CommitteeState(State, combine.CommitteeModel):
         learns = not params.hedges
         sizes = {
             "classes": n_classes, "calibrated": self.n_columns if params.probability else 0, "members": k,
-            "losses": 0 if learns else k + 1, "matrices": int(learns), "scores": k if learns else 1,
+            "combined": k if learns and not params.is_regression else 0,
+            "losses": 0 if learns and params.is_regression else k + 1, "matrices": int(learns), "scores": k if learns else 1,
             "rows": combine.KEPT if params.is_regression else 0, "numbers": k + 2 if params.is_regression else 1,
         }
         for name, (shape, dtype) in laid_out(self.ARRAYS, sizes, FLOAT64).items():
             setattr(self, name, self._fresh(name, shape, dtype))
-        self.shares[:], self.sigma[:] = 1.0 / k, np.eye(sizes["scores"])
+        self.shares[:], self.combined[:], self.sigma[:] = 1.0 / k, 1.0 / k, np.eye(sizes["scores"])
 
     @classmethod
     def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
@@ -243,10 +246,10 @@ class CommitteeState(State, combine.CommitteeModel):
         k, first = len(self.members), self.members[0]
         if counters["t"] != first.count("t") or self.counts.tolist() != first.counts.tolist():
             return "other rows than the members'"
-        if len(self.losses):
-            fits = self.shares.min() >= 0.0 and abs(self.shares.sum() - 1.0) < 1e-9
-            fits &= self.losses.max() <= self.heaviest * counters["t"] * (1.0 + 1e-9)
-            return "" if fits else "losses that no rows produce"
+        if self.losses.max(initial=0.0) > self.heaviest * counters["t"] * (1.0 + 1e-9):
+            return "losses that no rows produce"
+        if self.params.hedges:
+            return "" if self.shares.min() >= 0.0 and abs(self.shares.sum() - 1.0) < 1e-9 else "weights that are no shares"
         sigma = self.sigma[0]
         if (sigma != sigma.T).any() or np.diagonal(sigma).min() < 0.0 or np.trace(sigma) > k * (1.0 + 1e-9):
             return "a matrix that is no covariance of scores"
