@@ -3,11 +3,13 @@
 Every candidate scores each row before it learns it; all committees of up to four candidates then learn from these scores,
 side by side. Sets are the first rows of those of corpora.py, as rows of unit length, as raw counts or values, and with labels
 that turn half-way. A committee is chosen on two thirds of the sets (one that follows change, for at most five passes of
-AROW), and its errors are reported on the others. Then the classes themselves run over up to 20,000 rows of each set, and over
-small tables with standardised columns, whose automatic members have full covariances.
+AROW), and its errors are reported on the others. Then the classes themselves run over up to 20,000 rows of each set, over small
+tables with standardised columns, whose automatic members have full covariances, over other sets, on which nothing was chosen
+("held"), and over streams with a rare class.
 
     PYTHONPATH=benchmarks python -m studies.committee choose FILE [--rows N]   (half an hour; FILE is JSON)
     PYTHONPATH=benchmarks python -m studies.committee report [FILE]     (writes the page; no FILE: the choice stays)
+    PYTHONPATH=benchmarks python -m studies.committee speed             (its table of times alone)
 """
 
 import argparse
@@ -171,6 +173,7 @@ def chosen(found):
 
 
 COLUMNS = ("AROW", "best member", "committee", "exponential weights")
+CODES = {"balanced": "by balanced weights", None: "without weights"}
 
 
 def errors_of(X, y, classes):
@@ -182,45 +185,199 @@ def errors_of(X, y, classes):
     return [100.0 * count / len(y) for count in wrong]
 
 
-def tables(found):
-    """Return a line for each set, and a table of the geometric means of each kind of stream."""
-    lines, text = [], ["| | " + " | ".join(COLUMNS) + " |", "|---" + "|---:" * len(COLUMNS) + "|"]
+def geometric(results):
+    return np.exp(np.mean(np.log(np.maximum(list(results.values()), 0.01)), axis=0))
+
+
+def tables(found, ranks):
+    """Return a line for each set, and tables of the means of each kind of stream: of errors, and of ranks of rare classes."""
+    lines = [{"streams": streams, "set": name, **dict(zip(COLUMNS, (f"{each:.2f}" for each in row), strict=True))}
+             for streams, results in {**found, **ranks}.items() for name, row in results.items()]
+    text = ["| | " + " | ".join(COLUMNS) + " | the committee above the best member, at most |", "|---" + "|---:" * 5 + "|"]
     for streams, results in found.items():
-        means = np.exp(np.mean(np.log(np.maximum(list(results.values()), 0.01)), axis=0))
-        text.append(f"| {streams} | " + " | ".join(f"{error:.2f}" for error in means) + " |")
-        for name, errors in results.items():
-            cells = dict(zip(COLUMNS, (f"{error:.2f}" for error in errors), strict=True))
-            lines.append({"streams": streams, "set": name, **cells})
-    return lines, "\n".join(text)
+        most, name = max((row[2] / row[1] - 1.0, name) for name, row in results.items())
+        means = " | ".join(f"{error:.2f}" for error in geometric(results))
+        text.append(f"| {streams}, {len(results)} sets | {means} | {100.0 * most:+.1f} % ({name}) |")
+    rare = ["| | " + " | ".join(COLUMNS) + " | the committee to the best member |", "|---" + "|---:" * 5 + "|"]
+    for streams, results in ranks.items():
+        rows = np.array(list(results.values()))
+        ratios = rows[:, 2] / rows[:, 1]
+        means = " | ".join(f"{each:.1f}" for each in rows.mean(axis=0))
+        rare.append(f"| {streams} | {means} | {ratios.mean():.3f} (from {ratios.min():.3f} to {ratios.max():.3f}) |")
+    return lines, "\n".join(text), "\n".join(rare)
 
 
 def wide(names, form, n=20000):
+    return over({name: lambda name=name: problem(name, form, n) for name in names})
+
+
+def over(sets):
+    """Return the errors on each set, a function that makes (X, y)."""
     results = {}
-    for name in names:
-        X, y = problem(name, form, n)
+    for name, make in sets.items():
+        X, y = make()
         results[name] = errors_of(X, y, np.unique(y))
-        print(name, form, np.round(results[name], 2), flush=True)
+        print(name, np.round(results[name], 2), flush=True)
     return results
+
+
+def standardised(X):
+    deviation = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0)
 
 
 def narrow():
     """Return tables of scikit-learn's and a9a's 123 columns, standardised and shuffled, and with labels that turn half-way."""
     from sklearn import datasets
 
-    found = {}
+    sets = {}
     for name in ("breast_cancer", "wine", "digits", "iris"):
-        found[name.replace("_", " ")] = getattr(datasets, f"load_{name}")(return_X_y=True)
+        sets[name.replace("_", " ")] = getattr(datasets, f"load_{name}")(return_X_y=True)
     X, y = corpora.load("a9a")
-    found["a9a"] = X[:20000, :124].toarray().astype(float), (y[:20000] > 0) * 1
-    results = {}
-    for name, (X, y) in found.items():
+    sets["a9a"] = X[:20000, :124].toarray().astype(float), (y[:20000] > 0) * 1
+    streams = {}
+    for name, (X, y) in sets.items():
         order = np.random.default_rng(0).permutation(len(y))
-        deviation = X.std(axis=0)
-        X, y = ((X - X.mean(axis=0)) / np.where(deviation > 0.0, deviation, 1.0))[order], y[order]
+        X, y = standardised(X)[order], y[order]
         turned = np.where(np.arange(len(y)) < len(y) // 2, y, (y + 1) % (y.max() + 1))
-        results[name] = errors_of(X, y, np.unique(y))
-        results[f"{name}, turned"] = errors_of(X, turned, np.unique(y))
-    return results
+        streams |= {name: lambda X=X, y=y: (X, y), f"{name}, turned": lambda X=X, y=turned: (X, y)}
+    return over(streams)
+
+
+def held(n=20000, n_several=8000):
+    """Return errors on sets on which neither the members nor the combiner were chosen."""
+
+    def first(X, y, n):
+        return X[:n], np.unique(y[:n], return_inverse=True)[1]
+
+    def pair(name, *classes):
+        X, y = corpora.load(name)
+        chosen = np.isin(y, classes)
+        return first(X[chosen], y[chosen], n)
+
+    def one(name, label):
+        X, y = corpora.load(name)
+        return first(X, y == label, n)
+
+    groups = (
+        ("comp.sys.ibm.pc.hardware", "comp.sys.mac.hardware"), ("alt.atheism", "soc.religion.christian"),
+        ("talk.politics.guns", "talk.politics.misc"), ("rec.sport.baseball", "rec.sport.hockey"), ("sci.electronics", "sci.med"),
+    )
+    two = {name: lambda name=name: first(*corpora.load(name), n) for name in corpora.BINARY_TEST}
+    two |= {" or ".join(pair_): lambda pair_=pair_: pair("20news-test", *pair_) for pair_ in groups}
+    two |= {f"reuters, {label}": lambda label=label: one("reuters21578-single-test", label) for label in ("earn", "acq")}
+    two |= {"amazon, books or dvd": lambda: pair("amazon-domains", "books", "dvd"),
+            "mnist-3-5": lambda: first(*corpora.in_form("mnist-3-5", "unit"), n_several),
+            "short texts": lambda: first(*corpora.short_texts(), n), "sentences": lambda: first(*corpora.sentences(), n)}
+    several = {name: lambda name=name: first(*corpora.load(name, n_features=2**18), n_several)
+               for name in ("20news-test", "reuters21578-single-test", "amazon-domains")}
+    several |= {"mnist": lambda: first(*corpora.in_form("mnist", "unit"), n_several),
+                "20news-test, 400 columns": lambda: first(*dense("20news-test", 400), n_several)}
+    few = {f"{name}, {k} columns": lambda name=name, k=k: first(*dense(name, k), n_several) for name, k in (
+        ("imdb-test", 200), ("reuters21578-single-test", 100), ("20news-test", 300))}
+    few |= {"a9a-test": lambda: first(standardised(corpora.load("a9a-test")[0][:, :124].toarray()), corpora.load("a9a-test")[1],
+                                      n_several),
+            "mnist, 50 columns": lambda: first(*digits(50), n_several)}
+    return {"held: two classes": over(two), "held: several classes": over(several), "held: few features": over(few)}
+
+
+def dense(name, k):
+    """Return texts as the k first singular vectors of their tf-idf has them, as is usual for dense learners."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfTransformer
+
+    X, y = corpora.load(name, n_features=2**18, normalize=False)
+    return TruncatedSVD(k, random_state=0).fit_transform(TfidfTransformer(sublinear_tf=True).fit_transform(X)), y
+
+
+def digits(k):
+    from sklearn.decomposition import PCA
+
+    X, y = corpora.digits("test")
+    return PCA(k, random_state=0).fit_transform(X), y
+
+
+# --- rare classes --------------------------------------------------------------------------------------------------------------
+
+
+def thinned(name, share, seed):
+    """Return a set of two classes with so few rows of the positive one that they are this share."""
+    X, y = corpora.load(name)
+    positive, rest = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
+    chosen = np.random.default_rng(seed).choice(positive, int(share * len(rest) / (1.0 - share)), replace=False)
+    kept = np.sort(np.concatenate([rest, chosen]))
+    return X[kept], (y[kept] > 0) * 1
+
+
+def fraud(n, share, seed):
+    """Return 28 standard numbers, an amount and the time of payments, standardised; the rare ones differ in ten and vary more."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < share) * 1
+    X = rng.standard_normal((n, 28))
+    shift = np.zeros(28)
+    shift[:10] = rng.normal(0.0, 0.6, 10)
+    X += np.outer(y, shift) + 0.5 * y[:, None] * rng.standard_normal((n, 28))
+    amount = rng.lognormal(3.0 + 0.4 * y, 1.2)
+    return standardised(np.column_stack([X, amount, np.arange(n)])), y
+
+
+def clicks(n, share, seed, fields=8, values=200):
+    """Return names in eight fields, common and rare, as 0/1 columns, and clicks whose log odds are a weight a name."""
+    rng = np.random.default_rng(seed)
+    weights, common_ = rng.normal(0.0, 0.7, (fields, values)), np.arange(1, values + 1) ** -1.1
+    names = rng.choice(values, (n, fields), p=common_ / common_.sum())
+    odds, bias = weights[np.arange(fields), names].sum(axis=1), 0.0
+    for _ in range(60):
+        bias += np.log(share / np.mean(1.0 / (1.0 + np.exp(-odds - bias))))
+    y = (rng.random(n) < 1.0 / (1.0 + np.exp(-odds - bias))) * 1
+    columns = (names + np.arange(fields) * values).astype(np.int32).ravel()
+    ends = np.arange(0, n * fields + 1, fields, dtype=np.int32)
+    return sp.csr_matrix((np.full(n * fields, fields**-0.5, np.float32), columns, ends), shape=(n, fields * values)), y
+
+
+def ranks_of(X, y, class_weight, step=20):
+    """Return AUCs and average precisions in per cent, of the second half of a stream, each 20 rows scored before they are learnt.
+
+    Of each: AROW, the best member in hindsight (of this measure), the committee, and the one with exponential weights.
+    """
+    from sklearn.metrics import average_precision_score, roc_auc_score
+
+    learners = [onlinecls.AROWClassifier(class_weight=class_weight), *(onlinecls.CommitteeClassifier(
+        combine=combine, class_weight=class_weight) for combine in ("arow", "hedge"))]
+    half, said = len(y) // 2, []
+    for learner in learners:
+        learner.partial_fit(X[:half], y[:half], classes=[0, 1])
+    for at in range(half, len(y), step):
+        rows = slice(at, at + step)
+        alone, committee, hedge = learners
+        said.append([each.decision_function(X[rows]) for each in (alone, committee, hedge, *committee.members_)])
+        for learner in learners:
+            learner.partial_fit(X[rows], y[rows])
+    alone, committee, hedge, *members = np.concatenate(said, axis=1)
+    found = []
+    for measure in (roc_auc_score, average_precision_score):
+        best = max(measure(y[half:], member) for member in members)
+        first, *others_ = (measure(y[half:], each) for each in (alone, committee, hedge))
+        found.append([100.0 * each for each in (first, best, *others_)])
+    return found
+
+
+def rare():
+    """Return the ranks of rare classes: shares of 0.3 to 5 %, on sets on which nothing was chosen."""
+    shares = {"rcv1-subset1": (0.01, 0.025, 0.05), "spamassassin": (0.01, 0.02, 0.05), "ecml-spam-a-u00": (0.02, 0.05),
+              "a9a-test": (0.005, 0.01, 0.03), "imdb-test": (0.01, 0.03)}
+    sets = {f"{name}, {share:.1%}": lambda name=name, share=share, seed=seed: thinned(name, share, seed)
+            for name in shares for seed, share in enumerate(shares[name])}
+    sets |= {f"{make.__name__}, {share:.1%}": lambda make=make, n=n, share=share, seed=seed: make(n, share, seed)
+             for make, n, share, seed in ((fraud, 20000, 0.003, 11), (fraud, 20000, 0.01, 10), (fraud, 8000, 0.04, 12),
+                                          (clicks, 30000, 0.005, 11), (clicks, 30000, 0.01, 10))}
+    found = {f"rare, {what}, {CODES[weight]}": {} for weight in CODES for what in ("AUC", "average precision")}
+    for (name, make), weight in itertools.product(sets.items(), CODES):
+        X, y = make()
+        for what, values in zip(("AUC", "average precision"), ranks_of(X, y, weight), strict=True):
+            found[f"rare, {what}, {CODES[weight]}"][name] = values
+        print(name, weight, np.round(values, 1), flush=True)
+    return found
 
 
 def log_loss(learner, X, y):
@@ -287,24 +444,28 @@ def report(path):
     write_between(page, "speed", priced(*common.stream(20000, 100)))
     if path is not None:
         write_between(page, "chosen", chosen(json.loads(path.read_text())))
-    lines, means = tables({
+    lines, means, ranks = tables({
         "two classes": wide(corpora.BINARY, "unit"),
         "several classes": wide(corpora.MULTICLASS, "unit", 8000),
         "labels that turn half-way": wide([*corpora.BINARY, *corpora.MULTICLASS[2:]], "turned", 8000),
         "few features": narrow(),
-    })
+        **held(),
+    }, rare())
     write_csv("committee.csv", lines)
     write_between(page, "errors", means)
+    write_between(page, "rare", ranks)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("choose", "report"))
+    parser.add_argument("what", choices=("choose", "report", "speed"))
     parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--rows", type=int, default=4000)
     options = parser.parse_args()
     if options.what == "choose":
         choose(options.file, options.rows)
+    elif options.what == "speed":
+        write_between(DOCS / "committee.md", "speed", priced(*common.stream(20000, 100)))
     else:
         report(options.file)
 
