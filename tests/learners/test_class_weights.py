@@ -49,7 +49,7 @@ def missed(row, X, y, label, factor):
 @pytest.mark.parametrize("row", OF_TWO, ids=[row.name for row in OF_TWO])
 @within(problem=PROBLEMS, label=[0, 1])
 def test_a_class_that_weighs_more_is_missed_less(row, problem, label):
-    """From weight to weight no more rows are missed, beyond 2 or a quarter of the first; at 30 fewer, with margins at most half."""
+    """Its missed rows rise by at most 2, or a quarter of the first, from weight to weight, and fall from weight 1 to 30."""
     X, y = PROBLEMS[problem]
     if row.selects.get("matrix") == "full" and X.shape[1] > 100:
         return  # (eigenvectors for every row)

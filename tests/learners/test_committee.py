@@ -6,6 +6,7 @@ from contracts import PAUSES
 from internals import predict_on_the_way
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
+from reference import costs_of_classes
 from states import but_for_history, fingerprint
 
 import onlinecls
@@ -25,10 +26,12 @@ def drifting(n, d, n_classes=2, seed=0):
 # --- the twin ------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("combine, share", [("arow", 0.0), ("hedge", 0.0), ("hedge", 0.02)])
+@pytest.mark.parametrize("combine, share, class_weight", [
+    ("arow", 0.0, None), ("hedge", 0.0, None), ("hedge", 0.02, None), ("arow", 0.0, {0: 9.0, 1: 1.0, 2: 2.0, 3: 0.5}),
+])
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
 @pytest.mark.parametrize("rare", [False, True])
-def test_classes_are_those_of_the_twin(n_classes, multi_class, combine, share, rare):
+def test_classes_are_those_of_the_twin(n_classes, multi_class, combine, share, class_weight, rare):
     X, y = drifting(300, 8, n_classes)
     keep = (y > 0) | (np.arange(300) % 10 == 0) if rare else y >= 0
     X, y = X[keep], y[keep]
@@ -39,10 +42,12 @@ def test_classes_are_those_of_the_twin(n_classes, multi_class, combine, share, r
     makes = [lambda d: Gaussian(d, RULES["arow"].step, r=0.5, r2=0.5), lambda d: Additive(d, RULES["pa1"].step, C=0.1),
              lambda d: Gaussian(d, RULES["arow"].step, r=2.0, r2=2.0, forgetting=0.01)]
     twin = Committee([Model(make, 9, n_classes, multi_class) for make in makes], Combiner(3, combine, 0.7, 0.02, share))
-    model = CommitteeClassifier(members, combine=combine, r=0.7, forgetting=0.02, share=share)
+    class_weight = class_weight and {label: class_weight[label] for label in range(n_classes)}
+    model = CommitteeClassifier(members, combine=combine, r=0.7, forgetting=0.02, share=share, class_weight=class_weight)
     model.partial_fit(X, y, classes=np.arange(n_classes), sample_weight=weights)
-    for x, label, weight in zip(X, y, weights, strict=True):
-        twin.consume([*x, 1.0], label, weight)
+    costs = costs_of_classes("margin", 1.0, y, class_weight or dict.fromkeys(range(n_classes), 1.0), weights)
+    for x, label, (weight, offset) in zip(X, y, costs, strict=True):
+        twin.consume([*x, 1.0], label, weight, offset)
     assert_allclose(model.member_weights_, twin.combiner.w, rtol=1e-7)
     assert model.n_mistakes_ == twin.n_mistakes
     assert model.member_mistakes_.tolist() == [member.n_mistakes for member in twin.members]

@@ -53,17 +53,23 @@ class Combiner:
         self.Sigma, self.L = np.eye(self.k), np.zeros(self.k + (self.combine == "arow"))
         self.paid, self.heaviest, self.t = 0.0, 0.0, 0
 
-    def learn_label(self, z: np.ndarray, y: float, margins: np.ndarray, rarity: float = 1.0, c: float = 1.0) -> None:
-        """Learn that y a.z should be 1. margins : of each member. rarity : classes times the share of the rarest in the rows."""
-        self.t, self.heaviest = self.t + 1, max(self.heaviest, c)
+    def learn_label(
+        self, z: np.ndarray, y: float, margins: np.ndarray, rarity: float = 1.0, c: float = 1.0, offset: float = 0.0
+    ) -> None:
+        """Learn that y a.z should be rho = 1 + offset, with the weight c / rho.
+
+        margins : of each member, whose mistakes weigh c rho. rarity : classes times the share of the rarest in the rows.
+        """
+        cost = c * (1.0 + offset)
+        self.t, self.heaviest = self.t + 1, max(self.heaviest, cost)
         if self.combine == "hedge":
             self.pay(np.clip(1.0 - margins, 0.0, 1.0), c)
         elif z.any():
             margin = y * (self.a @ z)
-            self.L = self.L + c * (np.append(margins, margin) <= 0.0)
+            self.L = self.L + cost * (np.append(margins, margin) <= 0.0)
             self.grow(self.forgetting * rarity)
-            if margin < 1.0:
-                self.step(z, y * (1.0 - margin), c)
+            if margin < 1.0 + offset:
+                self.step(z, y * (1.0 - margin + offset), c / (1.0 + offset))
             first = np.append(np.ones(self.k), self.k)  # half of the committee is a
             p = self.exponential(first, self.L / self.heaviest)
             self.w = p[:-1] + p[-1] * self.a
@@ -116,7 +122,7 @@ class Committee:
     n_mistakes: int = field(default=0, init=False)
     n_rows: Counter[int] = field(default_factory=Counter, init=False)
 
-    def consume(self, x: np.ndarray, y: int, c: float = 1.0) -> None:
+    def consume(self, x: np.ndarray, y: int, c: float = 1.0, offset: float = 0.0) -> None:
         """Run one round: all members score the row, the combiner predicts and learns, then the members learn."""
         x = np.asarray(x, dtype=np.float64)
         by_member = np.stack([member.W @ x for member in self.members])
@@ -126,15 +132,15 @@ class Committee:
         if by_member.shape[1] == 1:
             sign = 2.0 * y - 1.0
             self.n_mistakes += bool((scores[0] > 0.0) != y)
-            self.combiner.learn_label(by_member[:, 0], sign, sign * by_member[:, 0], rarity, c)
+            self.combiner.learn_label(by_member[:, 0], sign, sign * by_member[:, 0], rarity, c, offset)
         else:
             self.n_mistakes += bool(np.argmax(scores) != y)
             wrong = np.delete(np.arange(len(scores)), y)
             rival = wrong[np.argmax(own[wrong])]
             margins = by_member[:, y] - by_member[:, wrong].max(axis=1)
-            self.combiner.learn_label(by_member[:, y] - by_member[:, rival], 1.0, margins, rarity, c)
+            self.combiner.learn_label(by_member[:, y] - by_member[:, rival], 1.0, margins, rarity, c, offset)
         for member in self.members:
-            member.consume(x, y, c)
+            member.consume(x, y, c, offset=offset)
 
 
 @dataclass(eq=False, repr=False)

@@ -10,7 +10,7 @@ COMBINING = {"combine": Options(("arow", "hedge")), "r": POSITIVE,
 FOLLOWING = "its members' weights depend on which rows came last; merge the members of each kind instead"
 
 OTHERS = (
-    Algorithm("committee", "", "", "CommitteeClassifier", COMBINING, merge=FOLLOWING,
+    Algorithm("committee", "", "", "CommitteeClassifier", COMBINING, merge=FOLLOWING, costs="margin",
               title="Committee", paper="ICML 2008 tutorial, I; AROW over the scores of learners"),
     Algorithm("committee_regression", "", "", "CommitteeRegressor", COMBINING, merge=FOLLOWING, tasks=("regression",),
               title="Committee of regressors", paper="ICML 2008 tutorial, I; least squares over the predictions of learners"),

@@ -185,11 +185,16 @@ cdef inline double rarity(const PassContext* context) noexcept nogil:
     return seen * least / n if n > 0.0 else 1.0
 
 
+cdef inline double cost_of(const Round* r) noexcept nogil:
+    """Return the weight of a row times that of its class, whose root ρ = 1 + shift multiplies the margin."""
+    return min(r.weight * (1.0 + r.shift), 1e290)
+
+
 cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, const Round* r,
                          PassContext* context) noexcept nogil:
     """Learn a labelled row."""
     cdef Py_ssize_t j, rival = 0, k = f.k
-    cdef double sign = 2.0 * r.label - 1.0, margin, c = min(r.weight, 1e290)
+    cdef double sign = 2.0 * r.label - 1.0, margin, c = cost_of(r)
     cdef bint fits = True
     cdef const double* own
     cdef Outcome outcome = UNCHANGED
@@ -213,14 +218,16 @@ cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, 
         return UNCHANGED if are_zero(f) else CHANGED
     if not (fits and isfinite(margin)):
         return SKIPPED
-    add_loss(r.weight * (1.0 - margin), context)
+    add_loss(r.weight * (1.0 + r.shift - margin), context)
     if are_zero(f):
         return UNCHANGED
     for j in range(k + 1):
         f.losses[j] = min(f.losses[j] + c * ((f.u[j] if j < k else margin) <= 0.0), 1e290)
     grow(f, f.forgetting * rarity(context))
+    margin -= r.shift
+    # (ρ = 1 + shift: the members' scores are already what the costs make of them, and about ρ.)
     if margin < 1.0:
-        outcome = step(f, sign * (1.0 - margin), r.weight)
+        outcome = step(f, sign * (1.0 - margin), r.weight / (1.0 + r.shift))
     trust(f, context.counters.rounds, context.counters.max_abs_weight)
     return outcome
 
@@ -318,7 +325,7 @@ cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* outp
     while next_round(&r, b, context):
         outcome = UNCHANGED
         if learns:
-            context.counters.max_abs_weight = max(context.counters.max_abs_weight, min(r.weight, 1e290))
+            context.counters.max_abs_weight = max(context.counters.max_abs_weight, cost_of(&r))
         if context.task == REGRESSION:
             y, fits = r.target, fabs(r.target) <= 1e150
             for j in range(f.k):
@@ -413,6 +420,7 @@ cdef class CommitteeModel(Model):
                 self.p.average_from, self.p.limit, self.p.level = -1, given["limit"], given["level"]
                 self.p.r, self.p.forgetting = given["r"], given["forgetting"]
                 self.share = given["share"]
+                self.p.costs, self.p.margin = given["costs"], 1.0
                 self.bound = params
         return 0
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from ..._algorithm import NARROW, Units
+from ..._compiled.model import COSTS
 from ..._estimators import saving
 from ..._estimators.choice import choose
 from ..._estimators.classifier import WithProbabilities
@@ -139,6 +140,7 @@ class _Committee(WithWeights):
             forgetting=float(self.forgetting), share=float(self.share), probability=int(values.get("probability", False)),
             multi_class=getattr(team[0][1], "multi_class", None), is_regression=self._estimator_type == "regressor",
             level=int(self._estimator_type == "regressor" and bool(self.fit_intercept)),
+            costs=COSTS["weight" if self.combine == "hedge" else algorithm.costs],
         )
 
     def _team(self, units: Units, is_narrow: bool) -> list[tuple[str, Any]]:

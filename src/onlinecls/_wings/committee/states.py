@@ -37,6 +37,7 @@ class CommitteeParams(NamedTuple):
     open_classes: int = 0
     balanced: int = 0
     level: int = 0
+    costs: int = 0
     limit: float = np.inf
 
     model, average_from, bias, variance = "committee", -1, 1.0, 0.0
