@@ -282,7 +282,8 @@ def _of_committees():
                 onlinecls.NAROWClassifier(multi_class="crammer_singer")]
     for task, members, more in (
         ("binary", of_classes, {}), ("ovr", of_classes, {}), ("crammer_singer", averaged, {}),
-        ("binary", averaged, {"combine": "hedge"}), ("ovr", of_classes[:2], {"combine": "hedge", "probability": True}),
+        ("binary", averaged, {"combine": "hedge"}),
+        ("ovr", of_classes[:2], {"combine": "hedge", "share": 0.01, "probability": True}),
     ):
         yield Learner("committee", "CommitteeClassifier", task, {"members": members, **more})
     of_numbers = [onlinecls.AROWRegressor(0.3), onlinecls.AROWRegressor(1.0, forgetting=0.01),
