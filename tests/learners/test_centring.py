@@ -134,6 +134,20 @@ def test_parts_with_other_means_are_merged_where_the_scores_can_stay():
         merge([NAROWClassifier().partial_fit(X[part], y[part]) for part in parts])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_at_the_ends_of_the_range_have_scores(dtype):
+    X, y = far_rows()
+    learner = AROWClassifier().partial_fit(X.astype(dtype), y)
+    ends = np.finfo(dtype).max * np.array([[1, 0, 0, 0], [-1, 1, -1, 1]], dtype)
+    assert not np.isnan(learner.decision_function(ends)).any()
+    with pytest.warns(UserWarning, match="2 rows whose updates"):
+        learner.partial_fit(ends, [0, 1])
+    assert np.isfinite(learner.coef_).all() and np.isfinite(learner.intercept_).all()
+    huge = (X / 100.0 * np.finfo(dtype).max).astype(dtype)
+    assert np.isfinite(AROWClassifier().partial_fit(huge, y).coef_).all()
+    assert np.isfinite(AROWClassifier().fit(huge, y).coef_).all()
+
+
 def test_exports_have_the_same_scores():
     pytest.importorskip("sklearn")
     X, y = far_rows()

@@ -3,7 +3,7 @@
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
 from cython cimport critical_section
-from libc.math cimport INFINITY, exp, log, log1p
+from libc.math cimport INFINITY, exp, isfinite, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcmp, memcpy
 
@@ -35,6 +35,7 @@ N_COUNTERS = sizeof(Counters) // sizeof(double)
 RECORD = ("scores", "squares", "updates", "chi", "spread", "lookahead", "forgotten", "sigma")
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
+RANGES = {4: float(np.finfo(np.float32).max), 8: float(np.finfo(np.float64).max)}
 PLAIN = frozenset((int, float, bool, str, np.int64, np.float64, np.str_))       # types of labels that cannot change
 
 
@@ -156,6 +157,21 @@ cdef class Call:
         found = start_of(y, 4, &size)
         return found != NULL and size == n and match_texts(<const uint32_t*>found, n, width, <const uint32_t*>classes,
                                                            n_classes // self.width, self.width, labels)
+
+
+cdef class CentredCall(Call):
+    """The same of a model that learns rows less their columns' means."""
+    cdef object centre
+
+
+def less_means(X, centre):
+    """Return dense rows less the columns' means, within the range of their dtype."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = (X - centre).astype(X.dtype, copy=False)
+        if not isfinite(found.sum()):
+            largest = RANGES[X.dtype.itemsize]
+            found = np.clip(X - centre, -largest, largest).astype(X.dtype, copy=False)
+    return found
 
 
 cdef bint is_the_same(given, known) except -1:
@@ -315,13 +331,16 @@ cdef class Model:
         """Let all calls take the general path."""
         self.call = None
 
-    def enable_fast_path(self, dict same, Lock lock, Task task, feature_names, classes, named):
+    def enable_fast_path(self, dict same, Lock lock, Task task, feature_names, classes, named, centre=None):
         """Enable the fast path while these attributes of the estimator, its parameters among them, stay the same objects.
 
         lock : around the model. feature_names : of the estimator, or None. classes : the labels. named : a `classes` argument
-        that has just been found to equal them; or None.
+        that has just been found to equal them; or None. centre : the means of the columns, if rows are learnt less these.
         """
         cdef Call call = Call()
+        if centre is not None:
+            call = CentredCall()
+            (<CentredCall>call).centre = centre
         call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
             [part is one for one in (self.values, self.counts, self.counters, self.correction)])])
         call.names, call.values, call.lock, call.feature_names = tuple(same), tuple(same.values()), lock, feature_names
@@ -383,6 +402,10 @@ cdef class Model:
         cdef FewRows rows = read_few(X, call.dtype, call.n_features, indptr)
         if rows is None:
             return 0
+        if type(call) is CentredCall:
+            if type(X) is not np.ndarray:
+                return 0
+            rows.data = less_means(X, (<CentredCall>call).centre).reshape(-1)
         n = rows.n
         # (Local references keep their addresses valid; they may be read-only, from a memory-mapped file.)
         values, counts, counters, correction = self.values, self.counts, self.counters, self.correction
@@ -434,17 +457,22 @@ cdef class Model:
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
-    def try_decision(self, X, feature_names=None):
+    def try_decision(self, X, feature_names=None, centre=None):
         """Return the scores of a small call, (rows, vectors), or None for a call that needs the general path.
 
-        feature_names : of the estimator, or None.
+        feature_names : of the estimator, or None. centre : as in `enable_fast_path`.
         """
         cdef int64_t[FEW + 1] indptr
         cdef FewRows rows
         cdef Py_ssize_t size, k = self.n_columns
-        rows = read_few(X if feature_names is None else self.table(feature_names, X), self.values.dtype, self.n_features, indptr)
+        X = X if feature_names is None else self.table(feature_names, X)
+        rows = read_few(X, self.values.dtype, self.n_features, indptr)
         if rows is None:
             return None
+        if centre is not None:
+            if type(X) is not np.ndarray:
+                return None
+            rows.data = less_means(X, centre).reshape(-1)
         scores = np.empty(rows.n * k)
         self.read(DECISION, rows, indptr, rows.n, <double*>start_of(scores, 8, &size), k)
         return scores.reshape(rows.n, k)

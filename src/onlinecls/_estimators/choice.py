@@ -117,7 +117,6 @@ def enable_fast_path(learner: Any, named: ArrayLike | None = None) -> None:
     if not learner._has_fast_path or state is None:
         return
     classes, is_known = state.classes, learner._units.scale and state.youth is None and len(state.asked) > 0
-    is_known = is_known and not learner._units.centre  # (its rows are copied)
     ready = is_known and state.asked[0] is learner._choice.params and getattr(learner, "class_weight", None) is None
     if classes is not None:
         ready = ready and 1 < len(classes) == len(state.counts)
@@ -126,4 +125,5 @@ def enable_fast_path(learner: Any, named: ArrayLike | None = None) -> None:
         return
     same = {name: learner.__dict__.get(name) for name in (*learner._parameter_names(), "feature_names_in_")}
     task = model.TASKS[learner._task(state, NO_WEIGHTS)[0]]
-    state.enable_fast_path(same, learner._own_lock(), task, same["feature_names_in_"], classes, named)
+    centre = np.array(learner._units.centre) if learner._units.centre else None
+    state.enable_fast_path(same, learner._own_lock(), task, same["feature_names_in_"], classes, named, centre)

@@ -76,10 +76,10 @@ class OnlineClassifier(WithWeights):
             If a parameter, X, y, classes or sample_weight is not valid. The model is then unchanged.
         """
         state = self.__dict__.get("_state")
-        learnt = state is not None and state.try_partial_fit(self.__dict__, X, y, sample_weight, classes)
-        if not learnt:
+        learnt = 0 if state is None else state.try_partial_fit(self.__dict__, X, y, sample_weight, classes)
+        if learnt == 0:
             self._partial_fit_labels(X, y, classes, sample_weight)
-        elif learnt > 1:
+        elif learnt != 1:
             warn_of_skipped(self, learnt - 1)
         return self
 

@@ -64,8 +64,9 @@ class Fitted(saving.Describing, Estimator):
         Callers take everything else from the same model: the estimator may have another by then, with other classes.
         """
         state = self._fitted_state()
-        if self._has_fast_path and not state.units.centre:
-            found = state.try_decision(X, self.__dict__.get("feature_names_in_"))
+        if self._has_fast_path:
+            names, centre = self.__dict__.get("feature_names_in_"), state.units.centre
+            found = state.try_decision(X, names, np.array(centre)) if centre else state.try_decision(X, names)
             if found is not None:
                 return found, state
         with QUIET():

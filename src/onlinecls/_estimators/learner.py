@@ -198,10 +198,10 @@ class OnlineLearner(Fitted):
             If a parameter, X, y or sample_weight is not valid. The model is then unchanged.
         """
         state = self.__dict__.get("_state")
-        learnt = state is not None and state.try_partial_fit(self.__dict__, X, y, sample_weight)
-        if not learnt:
+        learnt = 0 if state is None else state.try_partial_fit(self.__dict__, X, y, sample_weight)
+        if learnt == 0:
             self._partial_fit(X, y, sample_weight)
-        elif learnt > 1:
+        elif learnt != 1:
             youth.warn_of_skipped(self, learnt - 1)
         return self
 

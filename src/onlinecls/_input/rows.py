@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._compiled import model
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -123,8 +125,7 @@ def dense_of(rows: Rows) -> np.ndarray:
 
 def centred(rows: Rows, centre: tuple[float, ...]) -> Rows:
     """Return rows less the columns' means, as dense rows of the same dtype."""
-    with np.errstate(over="ignore"):
-        data = (dense_of(rows) - np.array(centre)).astype(rows.data.dtype, copy=False)
+    data = model.less_means(dense_of(rows), np.array(centre))
     indptr = np.arange(0, data.size + 1, rows.n_features, dtype=np.int64)
     return Rows(data.reshape(-1), NO_INDICES, indptr, rows.n_rows, rows.n_features)
 
