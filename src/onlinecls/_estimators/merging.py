@@ -55,7 +55,8 @@ def merge(models: Iterable[Model]) -> Model:
     Raises
     ------
     ValueError
-        If the models cannot be merged: kernel learners, FoReL, `OnlineToBatch`, learners that forget, or different kinds.
+        If the models cannot be merged: kernel learners, FoReL, `OnlineToBatch`, learners that forget, different kinds, or models
+        of rows less other means of their columns (`intercept_scaling`) whose numbers cannot be moved to the same means.
 
     Examples
     --------
