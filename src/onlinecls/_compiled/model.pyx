@@ -160,7 +160,7 @@ cdef class Call:
 
 
 cdef class CentredCall(Call):
-    """The same of a model that learns rows less their columns' means."""
+    """Preconditions for a model that learns rows less their columns' means."""
     cdef object centre
 
 

@@ -141,6 +141,7 @@ def moved(learner: Any, move: Any) -> Any:
     for wrong, why in (
         (state.geometry not in _MOVING, f"whose weights can be given in other units, got a {who}"),
         (len(state.correction) > 0, "without averages, got average=True"),
+        (bool(state.units.centre), "that have learnt rows as they stand, got one of rows less their columns' means"),
         (state.youth is not None, "that have learnt 16 rows or more, got one of fewer"),
         (not constant and move.pulls.any(), "with an intercept, which takes what means differ by, got fit_intercept=False"),
     ):
