@@ -14,7 +14,7 @@ _rules.pxd says what a and b hold in each geometry. The last row of the state is
 intercept). A row of X is the range [lo, hi) of data and indices; dense storage has the tag dense_t as index type, and column k -
 lo. Sums are in double, from left to right: sparse equals dense.
 """
-from libc.math cimport INFINITY, NAN, copysign, fabs, sqrt
+from libc.math cimport INFINITY, NAN, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 from .._rules cimport DUAL, FORGETTING, GAUSSIAN, MIRROR, POTENTIAL, PROXIMAL, Params, Slots, Step, slots_of
@@ -98,7 +98,9 @@ cdef inline Py_ssize_t place_of(const Layout* layout, Py_ssize_t c) noexcept nog
 
 cdef inline double soft(double z, double threshold) noexcept nogil:
     cdef double size = fabs(z) - threshold
-    return copysign(size if size > 0.0 else 0.0, z)     # (branch-free: signs are unpredictable)
+    if size <= 0.0:
+        return 0.0
+    return size if z > 0.0 else -size
 
 
 cdef inline floating larger(floating a, floating b) noexcept nogil:
