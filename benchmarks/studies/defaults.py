@@ -40,10 +40,12 @@ GRIDS = {
     "AdaGradClassifier": {
         "update": ["mirror_descent", "dual_averaging"], "eta0": [0.1, 0.2, 0.5, 1.0], "delta": [1e-6, 0.01, 0.1],
     },
+    "FTRLClassifier": {"loss": ["log_loss", "hinge"], "alpha": [0.5, 1.0, 2.0], "beta": [1e-6, 0.1]},
     "OGDClassifier": {"learning_rate": ["strongly_convex"], "alpha": [1e-5, 1e-4, 1e-3, 1e-2]},
     "DualAscentClassifier": {"loss": ["hinge", "log_loss"], "sigma": [0.1, 0.2, 0.5, 1.0, 2.0]},
     "MultiplicativePassiveAggressiveClassifier": {"margin": [0.05, 0.1, 0.2], "norm_bound": [0.5, 1.0, 2.0, 4.0]},
     "AROWRegressor": {"r": [0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0]},
+    "FTRLRegressor": {"loss": ["squared", "absolute"], "alpha": [0.05, 0.1, 0.2], "beta": [1e-6, 0.1]},
 }
 SHARED = ("aggressive", "loss", "variant", "update", "learning_rate")  # the constructor's own default of these is not for tuning
 FIXED = {  # what the defaults were when they had no units, with a constant feature of 1
@@ -53,6 +55,7 @@ FIXED = {  # what the defaults were when they had no units, with a constant feat
     "SCWClassifier": {"eta": 0.8, "initial_variance": 1.0},
     "AdaGradClassifier": {"eta0": 0.5, "delta": 1e-6}, "OGDClassifier": {"alpha": 1e-4}, "DualAscentClassifier": {"sigma": 1.0},
     "MultiplicativePassiveAggressiveClassifier": {"norm_bound": 1.0}, "AROWRegressor": {"r": 0.1},
+    "FTRLClassifier": {"alpha": 1.0, "beta": 1e-6}, "FTRLRegressor": {"alpha": 0.1, "beta": 1e-6},
 }
 DATA, KEYS = DOCS / "defaults.csv", ("class", "form", "setting")
 GUESS = "guessing"  # the row of the commonest class's share
