@@ -101,3 +101,14 @@ def test_a_merge_keeps_what_a_feature_has_learnt_where_it_occurred():
     one, other = (FTRLClassifier(0.4, beta=0.3).partial_fit(X[rows], y[rows]) for rows in (slice(100), slice(100, 200)))
     assert one.coef_[0, 3] == 0.0 != other.coef_[0, 3]
     assert onlinecls.merge([one, other]).coef_[0, 3] == pytest.approx(other.coef_[0, 3], rel=1e-12)
+
+
+def test_a_merge_gives_the_mean_intercept_whatever_the_value_of_the_constant_feature():
+    X, y = continuous_problem(200, 4, 7, 2)
+    parts = [FTRLClassifier(0.4, beta=0.3, l1=0.01).partial_fit(size * X[rows], y[rows])
+             for size, rows in ((1.0, slice(100)), (8.0, slice(100, 200)))]
+    constants = np.array([part.intercept_scaling_ for part in parts])
+    n = np.array([state_of(part).view[-1, 1, 0] for part in parts]) / constants**2
+    intercepts = np.array([part.intercept_[0] for part in parts])
+    assert constants[1] == 8.0 * constants[0] and (intercepts != 0.0).all()
+    assert onlinecls.merge(parts).intercept_[0] == pytest.approx(n @ intercepts / n.sum(), rel=1e-9)
