@@ -95,12 +95,16 @@ def test_a_third_class_leaves_the_odds_of_the_first_two():
 
 
 def test_calibration_counts_sample_weights_and_no_class_weights():
-    """(The steps of PA with C=inf depend on neither.)"""
-    one, same, other = (PA(np.inf, probability=True, class_weight=weight) for weight in (None, {0: 0.5, 1: 3.0}, "balanced"))
-    assert_array_equal(pairs_of(one.partial_fit(X, TWO)), pairs_of(same.partial_fit(X, TWO)))
-    assert_array_equal(pairs_of(one), pairs_of(other.partial_fit(X, TWO)))
-    weighted = PA(np.inf, probability=True).partial_fit(X, TWO, sample_weight=1.0 + TWO)
-    assert_array_equal(weighted.coef_, one.coef_)
+    for class_weight in ({0: 0.5, 1: 3.0}, "balanced"):
+        learner, twin = PA(np.inf, probability=True, class_weight=class_weight, intercept_scaling=1.0), Platt()
+        learner.partial_fit(X[:0], TWO[:0], classes=[0, 1])
+        for x, label in zip(X, TWO, strict=True):
+            twin.step(learner.decision_function([x])[0], 2 * label - 1)
+            learner.partial_fit([x], [label])
+        assert_allclose(pairs_of(learner)[0], twin.numbers, rtol=1e-6)
+    # (The steps of PA with C=inf do not depend on the weights of rows.)
+    one, weighted = PA(np.inf, probability=True).partial_fit(X, TWO), PA(np.inf, probability=True)
+    assert_array_equal(weighted.partial_fit(X, TWO, sample_weight=1.0 + TWO).coef_, one.coef_)
     assert pairs_of(weighted)[0, 1] > pairs_of(one)[0, 1] + 0.1
 
 
