@@ -160,6 +160,7 @@ EXEMPT = {
     "PNormPerceptron": 0.6,  # the last row of ten epochs decides, as the Perceptron's
     "FoReLClassifier": None,  # it keeps rows as they stand, and learns them in one pass
     "HedgeClassifier": None,  # rows are advice in [0, 1], and classes two
+    "MultiLabelClassifier": None,  # a row has a list of labels
 }
 
 

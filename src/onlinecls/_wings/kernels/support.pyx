@@ -364,7 +364,7 @@ cdef int learn_rows(SupportSet model, const Batch* b, PassContext* context) exce
     cdef Stats s
     cdef Step step
     cdef Example z
-    s.norm_p2 = s.width = 0.0
+    s.norm_p2 = s.width = s.shift = 0.0
     while next_round(&r, b, context):
         model.look(r.i, context)
         for j in range(context.columns):

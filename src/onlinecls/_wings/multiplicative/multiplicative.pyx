@@ -113,7 +113,7 @@ cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floati
         size = score_all(state, w, data, indices, r.row, p)
         before_step(context.task, w.scores, 0.0, size.q, &r, b, context)
         updated = gathered = False
-        s.norm_p2 = s.width = 0.0
+        s.norm_p2 = s.width = s.shift = 0.0
         for number in range(n_steps):
             z = example(context.task, number, &r, b, w.scores, context, p.epsilon)
             s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * size.q, 0.0

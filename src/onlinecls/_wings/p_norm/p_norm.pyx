@@ -357,7 +357,7 @@ cdef int learn_p_norm(const Norms* norms, const Batch* b, PassContext* context, 
         before_step(context.task, norms.scores, 0.0, q, &r, b, context)
         updated = False
         size = -1.0
-        s.norm_p2 = s.width = 0.0
+        s.norm_p2 = s.width = s.shift = 0.0
         for number in range(n_steps):
             z = example(context.task, number, &r, b, norms.scores, context, p.epsilon)
             s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
