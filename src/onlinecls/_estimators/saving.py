@@ -146,7 +146,7 @@ class Describing:
         """Read the parameters that a model was learnt with. params : those that the constructor's would give now."""
         compiled = params._asdict()
         require(header.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(header))
-        fields, learnt = {**cls._fields_of(header, compiled), "level": cls._levels()}, {}
+        fields, learnt = {**cls._fields_of(header, compiled), **cls._chosen()}, {}
         for name, value in header.items():
             value, field, valid = unpacked(value), fields.get(name, Options((compiled[name],))), False
             if not isinstance(field, Mapping):
@@ -158,9 +158,11 @@ class Describing:
         return params._replace(**learnt)
 
     @classmethod
-    def _levels(cls: Any) -> Options:
-        """Return the allowed values of the field `level`."""
-        return Options((0, 1) if any(algorithm.level for algorithm in algorithms_of(cls)) else (0,))
+    def _chosen(cls: Any) -> dict[str, Options]:
+        """Return the allowed values of fields that follow from the rows of the table."""
+        rows = algorithms_of(cls)
+        levels = (0, 1) if any(row.level for row in rows) else (0,)
+        return {"level": Options(levels), "costs": Options(tuple(model.COSTS[row.costs] for row in rows))}
 
     @classmethod
     def _fields_of(cls: Any, header: dict, compiled: dict) -> dict:
