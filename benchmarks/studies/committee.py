@@ -9,6 +9,7 @@ tables with standardised columns, whose automatic members have full covariances,
 
     PYTHONPATH=benchmarks python -m studies.committee choose FILE [--rows N]   (half an hour; FILE is JSON)
     PYTHONPATH=benchmarks python -m studies.committee report [FILE]     (writes the page; no FILE: the choice stays)
+    PYTHONPATH=benchmarks python -m studies.committee ways              (its table of ways to combine alone; minutes)
     PYTHONPATH=benchmarks python -m studies.committee speed             (its table of times alone)
 """
 
@@ -16,6 +17,7 @@ import argparse
 import itertools
 import json
 import time
+from collections import Counter
 from pathlib import Path
 
 import corpora
@@ -25,6 +27,7 @@ from pages import DOCS, write_between, write_csv
 
 import onlinecls
 from benchmarks import common
+from onlinecls.reference import Combiner
 
 AROW, ADAGRAD = onlinecls.AROWClassifier, onlinecls.AdaGradClassifier
 # Learners of the unit s² of a set's rows.
@@ -167,6 +170,65 @@ def chosen(found):
         row = " | ".join(f"{error:.2f}" for error in (mean(together)[i], *forms))
         lines.append(f"| {', '.join(names[j] for j in groups[i])} | {row} |")
     return "\n".join(lines)
+
+
+# --- what the combiner does ----------------------------------------------------------------------------------------------------
+
+AUTOMATIC = ("arow", "arow 2", "forgetting .001", "adagrad da")
+WAYS = {  # (rows of the rarest class count, members are followed by their mistakes)
+    "a alone, all rows count": (False, False), "a alone": (True, False), "a and the members (so it is)": (True, True)}
+
+
+def replayed(said, y, weights, counts_rarest, follows):
+    """Return the scores of the slow twin's combiner, (rows, classes), over its members', said : (members, rows, classes)."""
+    combiner, n_rows, found = Combiner(len(said)), Counter(), np.empty(said.shape[1:])
+    for i, label in enumerate(y):
+        Z = said[:, i]
+        found[i] = (combiner.w if follows else combiner.a) @ Z
+        n_rows[label] += 1
+        rarity = len(n_rows) * min(n_rows.values()) / n_rows.total() if counts_rarest else 1.0
+        if Z.shape[1] == 1:
+            sign = 2.0 * label - 1.0
+            combiner.learn_label(Z[:, 0], sign, sign * Z[:, 0], rarity, weights[i])
+        else:
+            wrong = np.delete(np.arange(Z.shape[1]), label)
+            rival = wrong[np.argmax((combiner.a @ Z)[wrong])]
+            combiner.learn_label(Z[:, label] - Z[:, rival], 1.0, Z[:, label] - Z[:, wrong].max(axis=1), rarity, weights[i])
+    return found
+
+
+def ways(n=4000):
+    """Make a table of the errors of each way to combine the automatic members, and of AUCs where one class is rare."""
+    from sklearn.metrics import roc_auc_score
+
+    kinds = {"two classes": (corpora.BINARY, "unit"), "several": (corpora.MULTICLASS, "unit"),
+             "two, turned": (corpora.BINARY, "turned")}
+    found = {}
+    for kind, (names, form) in kinds.items():
+        rows = []
+        for name in names:
+            X, y = problem(name, form, n)
+            said = np.stack([said_by(CANDIDATES[member], X, y) for member in AUTOMATIC])
+            each = np.stack([replayed(said, y, np.ones(len(y)), *way) for way in WAYS.values()])
+            rows.append([mistakes(said, y).min() / len(y), *mistakes(each, y) / len(y)])
+        found[kind] = [f"{error:.2f}" for error in mean(rows)]
+        found[f"{kind}, at most above the best member"] = [
+            f"{100.0 * (ratio - 1.0):+.1f} %" for ratio in np.max(np.array(rows) / np.array(rows)[:, :1], axis=0)]
+    rows = []
+    for make in (lambda: thinned("sms-spam", 0.01, 0), lambda: thinned("a9a", 0.02, 0), lambda: thinned("imdb-train", 0.03, 0),
+                 lambda: clicks(20000, 0.01, 1)):
+        X, y = make()
+        said = np.stack([said_by(lambda s, member=member: CANDIDATES[member](s).set_params(class_weight="balanced"), X, y)
+                         for member in AUTOMATIC])
+        so_far = np.cumsum(np.eye(2)[y], axis=0)[np.arange(len(y)), y]
+        weights, half = np.arange(1, len(y) + 1) / (2.0 * so_far), len(y) // 2
+        each = [*said, *(replayed(said, y, weights, *way) for way in WAYS.values())]
+        aucs = [roc_auc_score(y[half:], scores[half:, 0]) for scores in each]
+        rows.append([max(aucs[: len(said)]), *aucs[len(said) :]])
+    found["AUC, rare"] = [f"{100.0 * auc:.1f}" for auc in np.mean(rows, axis=0)]
+    lines = ["| | " + " | ".join(found) + " |", "|---" + "|---:" * len(found) + "|"]
+    return "\n".join([*lines, *(f"| {way} | " + " | ".join(cells) + " |" for way, *cells in zip(
+        ("best member", *WAYS), *found.values(), strict=True))])
 
 
 # --- the classes themselves ----------------------------------------------------------------------------------------------------
@@ -441,6 +503,7 @@ def priced(X, y):
 def report(path):
     page = DOCS / "committee.md"
     write_between(page, "others", others())
+    write_between(page, "ways", ways())
     write_between(page, "speed", priced(*common.stream(20000, 100)))
     if path is not None:
         write_between(page, "chosen", chosen(json.loads(path.read_text())))
@@ -458,12 +521,14 @@ def report(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("choose", "report", "speed"))
+    parser.add_argument("what", choices=("choose", "report", "ways", "speed"))
     parser.add_argument("file", type=Path, nargs="?")
     parser.add_argument("--rows", type=int, default=4000)
     options = parser.parse_args()
     if options.what == "choose":
         choose(options.file, options.rows)
+    elif options.what == "ways":
+        write_between(DOCS / "committee.md", "ways", ways())
     elif options.what == "speed":
         write_between(DOCS / "committee.md", "speed", priced(*common.stream(20000, 100)))
     else:
