@@ -562,8 +562,8 @@ class Calibrated:
 def costs_of_classes(costs, margin, y, class_weight, weights=None):
     """Pairs as in `rows`, from class_weight, a dict or "balanced", and the rows' own weights.  costs : as in the registry.
 
-    "balanced" in partial_fit: N_t / (k_t n_{y,t}), counted through row t, without rows of weight 0.  k_t is the number of labels
-    met so far.
+    The least and the largest weight are those of the labels met so far.  "balanced" in partial_fit: N_t / (k_t n_{y,t}), counted
+    through row t, without rows of weight 0.  k_t is the number of labels met so far.
     """
     counts, found = {}, []
     for label, c in zip(y, np.ones(len(y)) if weights is None else weights, strict=True):
@@ -572,7 +572,7 @@ def costs_of_classes(costs, margin, y, class_weight, weights=None):
             continue
         counts[label] = counts.get(label, 0) + 1
         balanced = {seen: sum(counts.values()) / (len(counts) * n) for seen, n in counts.items()}
-        of = balanced if class_weight == "balanced" else class_weight
+        of = balanced if class_weight == "balanced" else {seen: class_weight[seen] for seen in counts}
         rho, a = class_cost(of[label], min(of.values()), max(of.values()), costs == "hard_margin")
         found.append((c * of[label], 0.0) if costs == "weight" else (c * a, margin * (rho - 1.0)))
     return found

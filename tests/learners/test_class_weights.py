@@ -90,6 +90,8 @@ def test_the_cost_of_mistakes_has_a_bound():
     y = (X @ np.arange(5.0) > 0).astype(int)
     margin = np.abs(X @ np.arange(5.0))
     X, y, margin = X[margin > 0.3], y[margin > 0.3], margin[margin > 0.3]
+    first = np.argmin(y)  # (a class counts from its first row on)
+    X[[0, first]], y[[0, first]] = X[[first, 0]], y[[first, 0]]
     u = np.arange(5.0) * (3.0 / margin.min())  # the largest wanted margin is √9
     learner, paid = PassiveAggressiveClassifier(np.inf, fit_intercept=False, class_weight={1: 9.0}), 0.0
     for x, label in zip(X, y, strict=True):

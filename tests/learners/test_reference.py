@@ -181,12 +181,13 @@ def test_balanced_weights_equal_those_computed_by_hand():
 def test_costs_of_classes_equal_those_computed_by_hand():
     # Of 9 and 1: rho = 3, a = 3 and rho = a = 1, and with a margin of 2 an offset of 4; hard: a / 3. Of 1/4 and 1/16: rho = 2,
     # a = 1/8, and a = 1/16. "balanced", after rows 0, 0, 1: 3/4 and 3/2, so that rho = √2, a = 3/√8. A ratio counts up to 1000.
-    assert_allclose(costs_of_classes("margin", 2.0, [0, 1], {0: 9, 1: 1}), [(3, 4), (1, 0)])
-    assert_allclose(costs_of_classes("hard_margin", 2.0, [0, 1], {0: 9, 1: 1}), [(1, 4), (1 / 3, 0)])
+    # Before a class has had a row, it does not count.
+    assert_allclose(costs_of_classes("margin", 2.0, [0, 1, 0], {0: 9, 1: 1}), [(9, 0), (1, 0), (3, 4)])
+    assert_allclose(costs_of_classes("hard_margin", 2.0, [0, 1, 0, 1], {0: 9, 1: 1}), [(1, 0), (1 / 3, 0), (1, 4), (1 / 3, 0)])
     for costs in ("margin", "hard_margin"):
-        assert_allclose(costs_of_classes(costs, 1.0, [0, 1], {0: 1 / 4, 1: 1 / 16}), [(1 / 8, 1), (1 / 16, 0)])
+        assert_allclose(costs_of_classes(costs, 1.0, [1, 0], {0: 1 / 4, 1: 1 / 16}), [(1 / 16, 0), (1 / 8, 1)])
     assert_allclose(costs_of_classes("margin", 1.0, [0, 0, 1], "balanced")[2], (3 / 8**0.5, 2**0.5 - 1))
-    assert_allclose(costs_of_classes("margin", 1.0, [0], {0: 4000, 1: 1}), [(4000 / 1000**0.5, 1000**0.5 - 1)])
+    assert_allclose(costs_of_classes("margin", 1.0, [1, 0], {0: 4000, 1: 1})[1], (4000 / 1000**0.5, 1000**0.5 - 1))
 
 
 def test_a_step_towards_a_larger_margin_equals_one_computed_by_hand():

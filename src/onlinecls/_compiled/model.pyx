@@ -3,7 +3,7 @@
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
 from cython cimport critical_section
-from libc.math cimport INFINITY, exp, isfinite, log, log1p
+from libc.math cimport exp, isfinite, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcmp, memcpy
 
@@ -194,15 +194,6 @@ cdef void add_to_all(double* numbers, double term, Py_ssize_t n) noexcept nogil:
         numbers[i] += term
 
 
-cdef inline void find_extremes(Batch* b, Py_ssize_t n_classes) noexcept:
-    """Find the least and the largest weight > 0 of a class."""
-    cdef Py_ssize_t j
-    b.lightest, b.heaviest = INFINITY, 0.0
-    for j in range(n_classes):
-        if b.class_weights[j] > 0.0:
-            b.lightest, b.heaviest = min(b.lightest, b.class_weights[j]), max(b.heaviest, b.class_weights[j])
-
-
 cdef class Model:
     """The arrays that learning changes, as the training loops see them. A state (_models/state.py) starts and grows them.
 
@@ -246,7 +237,6 @@ cdef class Model:
         b.n = order.shape[0] if order.shape[0] else b.n_rows
         b.indptr, b.order = &indptr[0], &order[0] if order.shape[0] else NULL
         b.weights, b.class_weights = doubles(weights), doubles(class_weights)
-        find_extremes(&b, class_weights.shape[0])
         b.predictions = &predictions[0] if predictions.shape[0] else NULL
         if task == REGRESSION:
             numbers = targets
@@ -268,7 +258,7 @@ cdef class Model:
         """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
         cdef const double[:, ::1] targets
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
-        b.sets, b.lightest, b.heaviest = NULL, 1.0, 1.0
+        b.sets = NULL
         context.counters = (<Counters*>counters)[0]
         context.counts, context.n_classes = counts, n_classes
         context.columns = context.n_classes if context.n_classes > 2 else 1

@@ -116,8 +116,6 @@ ctypedef struct Batch:      # the rows of one call, beside their features
     const double* targets   # of regression; NULL: none
     const double* weights   # NULL: all 1
     const double* class_weights     # NULL: all 1
-    double lightest         # the least of them that is > 0,
-    double heaviest         # and the largest
     int32_t* predictions    # the class predicted before each row, or 0 and 1 as in `sets`, by number of row; NULL: not wanted
 
 
@@ -254,22 +252,24 @@ cdef inline double root_of_ratio(double a, double b) noexcept nogil:
 cdef inline void weigh_class(Round* r, const Batch* b, const PassContext* context) noexcept nogil:
     """Let the weight of a row's class multiply its margin, by ρ = √(c_y / min c), and its weight by what is left of it, c_y / ρ.
 
-    A rule that takes the whole step at any weight from 1 on gets that over the largest one of a class, if that is above 1.
+    A rule that takes the whole step at any weight from 1 on gets that over the largest one of a class, if that is above 1. The
+    extremes are those of the classes that have had a row (so that they do not depend on how a stream is divided into calls).
     """
     cdef Py_ssize_t j
-    cdef double cost, factor, lightest = b.lightest, heaviest = b.heaviest
+    cdef double weight, factor, own = 0.0, lightest = 0.0, heaviest = 0.0
     r.shift = 0.0
     if context.costs == WEIGHT or (b.class_weights == NULL and not context.balanced):
         return
-    if context.balanced:                        # (class weights in proportion to 1/n_y)
-        factor = context.counters.rounds / context.counters.seen
-        cost, lightest, heaviest = factor / max(context.counts[r.label], <double>1.0), factor, 0.0
-        for j in range(context.n_classes):
-            if context.counts[j] > 0.0:
-                lightest, heaviest = min(lightest, factor / context.counts[j]), max(heaviest, factor / context.counts[j])
-    else:
-        cost = b.class_weights[r.label]
-    factor = root_of_ratio(cost, lightest)
+    for j in range(context.n_classes):
+        if context.counts[j] > 0.0 or j == r.label:
+            if context.balanced:
+                weight = context.counters.rounds / (context.counters.seen * max(context.counts[j], <double>1.0))
+            else:
+                weight = b.class_weights[j]
+            own = weight if j == r.label else own
+            lightest = weight if weight > 0.0 and (lightest == 0.0 or weight < lightest) else lightest
+            heaviest = max(heaviest, weight)
+    factor = root_of_ratio(own, lightest)
     r.shift = (factor - 1.0) * context.margin
     if context.costs == HARD_MARGIN:
         factor *= max(heaviest / root_of_ratio(heaviest, lightest), <double>1.0)

@@ -127,10 +127,10 @@ COSTS = {
     "weight": """
     They multiply `sample_weight`.""",
     "margin": """
-    With rho = √(c / min c), at most √1000, the margin that a row must have is rho times as large, and
+    With rho = √(c / min c) over the classes so far, at most √1000, a row must have rho times the margin, and
     `sample_weight` is multiplied by c / rho (JMLR 2006, 6).""",
     "hard_margin": """
-    With rho = √(c / min c), at most √1000, the margin that a row must have is rho times as large, and
+    With rho = √(c / min c) over the classes so far, at most √1000, a row must have rho times the margin, and
     `sample_weight` is multiplied by c / rho, divided by the largest c / rho if that is above 1 (JMLR 2006, 6).""",
 }
 
