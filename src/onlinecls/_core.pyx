@@ -28,7 +28,7 @@ from ._compiled.full cimport (
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, WORST, Batch, Counters, Example, PassContext, Record,
     Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss, example,
-    has_label, is_usable, next_round, rival_of, row_at, step_fits, take_target_margin, unlikely,
+    is_usable, next_round, rival_of, row_at, step_fits, take_target_margin, unlikely,
 )
 from ._compiled.sparse cimport (
     ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
@@ -312,6 +312,7 @@ ctypedef struct Workspace:  # numbers of each class
     double* averages        # the average's scores, which `predict` uses; without an average, `scores`
     double* own_averages    # where the average's are computed
     double* v
+    double* signs           # one against the rest: 1 for the row's classes, -1 for the others
     Steps steps
 
 
@@ -400,12 +401,25 @@ cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, f
     return 0
 
 
-cdef inline Py_ssize_t keep_worst(int64_t* classes, Py_ssize_t n, const double* scores, const Round* r) noexcept nogil:
+cdef inline void write_signs(const Round* r, Py_ssize_t n, double* signs) noexcept nogil:
+    """Write 1 for each of the row's classes, -1 for the others."""
+    cdef Py_ssize_t c
+    if r.labels == NULL:
+        for c in range(n):
+            signs[c] = -1.0
+        signs[r.label] = 1.0
+    else:
+        for c in range(n):
+            signs[c] = 2.0 * r.labels[c] - 1.0
+
+
+cdef inline Py_ssize_t keep_worst(int64_t* classes, Py_ssize_t n, const Workspace* work) noexcept nogil:
     """Keep, of n classes, the row's label of least score and the other class of the highest, the first of equals."""
     cdef Py_ssize_t j, c, least = -1, most = -1
+    cdef const double* scores = work.scores
     for j in range(n):
         c = classes[j]
-        if has_label(r, c):
+        if work.signs[c] > 0.0:
             least = c if least < 0 or scores[c] < scores[least] else least
         else:
             most = c if most < 0 or scores[c] > scores[most] else most
@@ -435,21 +449,22 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
         s.q = score_classes(state, context, work, data, indices, r.row, p)
         before_step(OVR, work.averages, 0.0, s.q, &r, b, context)
         n_open = steps.n = 0
+        write_signs(&r, context.columns, work.signs)
         for c in range(context.columns):
-            s.margin = (work.scores[c] if has_label(&r, c) else -work.scores[c]) - r.shift
+            s.margin = work.signs[c] * work.scores[c] - r.shift
             if (context.open_classes and context.counts[c] == 0.0) or not count_loss(&s, context, p):
                 continue
             if not margin_suffices(s.margin, p):
                 open[n_open] = c
                 n_open += 1
         if context.task == WORST:
-            n_open = keep_worst(open, n_open, work.scores, &r)
+            n_open = keep_worst(open, n_open, work)
         if has_variances:
             variances(state, &context.layout, open, n_open, data, indices, r.row, work.v, work.own_averages, p)
 
         for j in range(n_open):
             c, at = open[j], place_of(&context.layout, open[j])
-            sign = 1.0 if has_label(&r, c) else -1.0
+            sign = work.signs[c]
             s.margin = sign * work.scores[c] - r.shift
             if has_variances:
                 s.v = work.v[j]
@@ -468,7 +483,7 @@ cdef int learn_classes(Task task, const Batch* b, PassContext* context, floating
                        const index_t[::1] indices, const Params* given) except -1:
     """Run the loop of a task with a vector of weights for each class."""
     cdef Py_ssize_t k = context.columns
-    cdef double[7 * FEW_CLASSES] few_numbers        # (on the stack: a small call would spend a fifth of its time on two arrays)
+    cdef double[8 * FEW_CLASSES] few_numbers        # (on the stack: a small call would spend a fifth of its time on two arrays)
     cdef int64_t[FEW_CLASSES] few_places
     cdef double* numbers = few_numbers
     cdef int64_t* places = few_places
@@ -477,9 +492,10 @@ cdef int learn_classes(Task task, const Batch* b, PassContext* context, floating
     cdef Params p = given[0]
     cdef Workspace work
     if k > FEW_CLASSES:
-        many_numbers, many_places = np.empty(7 * k), np.empty(k, np.int64)
+        many_numbers, many_places = np.empty(8 * k), np.empty(k, np.int64)
         numbers, places = &many_numbers[0], &many_places[0]
-    work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
+    work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k,
+                     Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
     with nogil:
         if task == OVR or task == WORST:
             return one_vs_rest(b, context, &work, state, data, indices, &p)
