@@ -521,7 +521,8 @@ def test_inspect_shows_what_raises_and_what_lowers_a_prediction(prices, tmp_path
     page = run("inspect", model)[1]
     assert f"300 examples, mse {learner_in(model).progressive_mse_:.5g}, mae " in page and "for higher predictions\n" in page
     for covariance in ("diagonal", "full"):
-        learner = AROWRegressor(covariance=covariance).partial_fit([[0.0, 1.0, -1.0], [1.0, 0.0, 0.0]], [1.0, 2.0])
+        X = [[0.0, 0.0, 0.0], [0.0, 1.0, -1.0], [1.0, 0.0, 0.0]]
+        learner = AROWRegressor(covariance=covariance).partial_fit(X, [0.0, 1.0, 2.0])
         learner.sparsify().save(model)
         top = json.loads(run("inspect", model, "--json")[1])["top"]
         assert [f["column"] for f in top["lower predictions"]] == [2] and top["higher predictions"][0]["name"] == "column 0"

@@ -46,8 +46,8 @@ def test_classes_are_those_of_the_twin(n_classes, multi_class, combine, share, c
     model = CommitteeClassifier(members, combine=combine, r=0.7, forgetting=0.02, share=share, class_weight=class_weight)
     model.partial_fit(X, y, classes=np.arange(n_classes), sample_weight=weights)
     costs = costs_of_classes("margin", 1.0, y, class_weight or dict.fromkeys(range(n_classes), 1.0), weights)
-    for x, label, (weight, offset) in zip(X, y, costs, strict=True):
-        twin.consume([*x, 1.0], label, weight, offset)
+    for x, label, own, (weight, offset) in zip(X, y, weights, costs, strict=True):
+        twin.consume([*x, 1.0], label, weight, offset, own)
     assert_allclose(model.member_weights_, twin.combiner.w, rtol=1e-7)
     assert model.n_mistakes_ == twin.n_mistakes
     assert model.member_mistakes_.tolist() == [member.n_mistakes for member in twin.members]

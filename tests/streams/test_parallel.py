@@ -56,9 +56,9 @@ def test_every_parallel_engine_makes_the_same_model(expected, backend):
 def test_parallel_least_squares_is_one_pass_over_all_parts():
     X, _ = problem()
     y = X @ np.arange(1.0, 7.0)
-    learner = onlinecls.AROWRegressor(r=1.0, covariance="full")
+    learner = onlinecls.AROWRegressor(r=1.0, covariance="full", intercept_scaling=1.0)  # (the parts' levels would differ)
     found = parallel.fit(learner, [(X[i::7], y[i::7]) for i in range(7)])
-    once = onlinecls.AROWRegressor(r=1.0, covariance="full").partial_fit(X, y)
+    once = onlinecls.AROWRegressor(r=1.0, covariance="full", intercept_scaling=1.0).partial_fit(X, y)
     np.testing.assert_allclose(found.coef_, once.coef_, 1e-9)
     assert not learner.__sklearn_is_fitted__() and found.t_ == 60
 

@@ -657,7 +657,8 @@ def test_weights_are_exported_with_names_and_deviations(tmp_path):
             assert [abs(float(row["weight"])) for row in found] == np.abs(model.coef_[vector, columns]).tolist()
             assert [float(row["std"]) for row in found] == np.sqrt(model.covariance_[vector, columns]).tolist()
             assert {row["feature"] for row in found} <= {names[column] for column in columns}
-    export_weights(AROWRegressor().partial_fit([[1.0, 0.0], [0.0, 2.0]], [1.0, -2.0]), tmp_path / "weights.csv")
+    numbers = AROWRegressor(intercept_scaling=1.0).partial_fit([[1.0, 0.0], [0.0, 2.0]], [1.0, -2.0])
+    export_weights(numbers, tmp_path / "weights.csv")
     assert [line.split(",")[:3] for line in (tmp_path / "weights.csv").read_text().splitlines()[1:]] == [
         ["", "(intercept)", ""], ["", "column 0", "0"], ["", "column 1", "1"]
     ]

@@ -445,6 +445,8 @@ def _regression(learner: Any, stream: Any, every: int, curve: Curve) -> Progress
     counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
     asked, by_row = curve.every_row or curve.alarm is not None, counts or is_pipeline
     fitted, one_by_one = is_fitted(learner), counts and asked
+    inner: Any = learner[-1] if is_pipeline else learner
+    is_first = isinstance(inner, OnlineRegressor) and not (is_fitted(inner) and inner.t_)
     places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
     before = state_of(learner).counters[places] if counts and learner.__sklearn_is_fitted__() else np.zeros(4)
     for X, y, _, weights in parts(stream, validate.read_targets, every, curve, None, is_pipeline, by_row, one_by_one):
@@ -458,6 +460,9 @@ def _regression(learner: Any, stream: Any, every: int, curve: Curve) -> Progress
                 predicted = np.asarray(learner.predict(X), float)
             learner.partial_fit(X, y, **_weighted(weights))
         fitted, curve.seconds = True, curve.seconds + time.perf_counter() - begun
+        if is_first and live.any():  # a level begins at the first target, which thus counts as predicted
+            is_first, at = False, int(live.argmax())
+            predicted[at] = y[at] if state_of(inner).params.level else predicted[at]
         errors = (y - predicted)[live]
         if not counts:
             curve.totals += len(errors), errors @ errors, np.abs(errors).sum(), 0.0

@@ -54,9 +54,10 @@ class Combiner:
         self.paid, self.heaviest, self.t = 0.0, 0.0, 0
 
     def learn_label(
-        self, z: np.ndarray, y: float, margins: np.ndarray, rarity: float = 1.0, c: float = 1.0, offset: float = 0.0
+        self, z: np.ndarray, y: float, margins: np.ndarray, rarity: float = 1.0, c: float = 1.0, offset: float = 0.0,
+        own: float | None = None,
     ) -> None:
-        """Learn that y a.z should be rho = 1 + offset, with the weight c / rho.
+        """Learn that y a.z should be rho = 1 + offset, with the row's own weight, that of its class left out (None: c).
 
         margins : of each member, whose mistakes weigh c rho. rarity : classes times the share of the rarest in the rows.
         """
@@ -69,7 +70,7 @@ class Combiner:
             self.L = self.L + cost * (np.append(margins, margin) <= 0.0)
             self.grow(self.forgetting * rarity)
             if margin < 1.0 + offset:
-                self.step(z, y * (1.0 - margin + offset), c / (1.0 + offset))
+                self.step(z, y * (1.0 - margin + offset), c if own is None else own)
             first = np.append(np.ones(self.k), self.k)  # half of the committee is a
             p = self.exponential(first, self.L / self.heaviest)
             self.w = p[:-1] + p[-1] * self.a
@@ -122,23 +123,23 @@ class Committee:
     n_mistakes: int = field(default=0, init=False)
     n_rows: Counter[int] = field(default_factory=Counter, init=False)
 
-    def consume(self, x: np.ndarray, y: int, c: float = 1.0, offset: float = 0.0) -> None:
+    def consume(self, x: np.ndarray, y: int, c: float = 1.0, offset: float = 0.0, own: float | None = None) -> None:
         """Run one round: all members score the row, the combiner predicts and learns, then the members learn."""
         x = np.asarray(x, dtype=np.float64)
         by_member = np.stack([member.W @ x for member in self.members])
-        scores, own = self.combiner.w @ by_member, self.combiner.a @ by_member
+        scores, of_a = self.combiner.w @ by_member, self.combiner.a @ by_member
         self.n_rows[y] += 1
         rarity = len(self.n_rows) * min(self.n_rows.values()) / self.n_rows.total()
         if by_member.shape[1] == 1:
             sign = 2.0 * y - 1.0
             self.n_mistakes += bool((scores[0] > 0.0) != y)
-            self.combiner.learn_label(by_member[:, 0], sign, sign * by_member[:, 0], rarity, c, offset)
+            self.combiner.learn_label(by_member[:, 0], sign, sign * by_member[:, 0], rarity, c, offset, own)
         else:
             self.n_mistakes += bool(np.argmax(scores) != y)
             wrong = np.delete(np.arange(len(scores)), y)
-            rival = wrong[np.argmax(own[wrong])]
+            rival = wrong[np.argmax(of_a[wrong])]
             margins = by_member[:, y] - by_member[:, wrong].max(axis=1)
-            self.combiner.learn_label(by_member[:, y] - by_member[:, rival], 1.0, margins, rarity, c, offset)
+            self.combiner.learn_label(by_member[:, y] - by_member[:, rival], 1.0, margins, rarity, c, offset, own)
         for member in self.members:
             member.consume(x, y, c, offset=offset)
 

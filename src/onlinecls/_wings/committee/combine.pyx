@@ -190,9 +190,9 @@ cdef inline double cost_of(const Round* r) noexcept nogil:
     return min(r.weight * (1.0 + r.shift), 1e290)
 
 
-cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, const Round* r,
+cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, const Round* r, double weight,
                          PassContext* context) noexcept nogil:
-    """Learn a labelled row."""
+    """Learn a labelled row. weight : its own, without that of its class, which the members' scores have in them: they are about ρ."""
     cdef Py_ssize_t j, rival = 0, k = f.k
     cdef double sign = 2.0 * r.label - 1.0, margin, c = cost_of(r)
     cdef bint fits = True
@@ -225,9 +225,8 @@ cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, 
         f.losses[j] = min(f.losses[j] + c * ((f.u[j] if j < k else margin) <= 0.0), 1e290)
     grow(f, f.forgetting * rarity(context))
     margin -= r.shift
-    # (ρ = 1 + shift: the members' scores are already what the costs make of them, and about ρ.)
     if margin < 1.0:
-        outcome = step(f, sign * (1.0 - margin), r.weight / (1.0 + r.shift))
+        outcome = step(f, sign * (1.0 - margin), weight)
     trust(f, context.counters.rounds, context.counters.max_abs_weight)
     return outcome
 
@@ -341,7 +340,7 @@ cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* outp
                 scores[c] = mixed(f.shares, &outputs[n + c], stride, f.k)
             before_step(context.task, scores, 0.0, 0.0, &r, b, context)
             if learns:
-                outcome = learn_label(f, &outputs[n], stride, &r, context)
+                outcome = learn_label(f, &outputs[n], stride, &r, 1.0 if b.weights == NULL else b.weights[r.at], context)
         n += context.columns
         context.counters.updates += outcome == CHANGED
         context.counters.skipped += outcome == SKIPPED

@@ -455,7 +455,7 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
     Examples
     --------
     >>> from onlinecls import CommitteeRegressor
-    >>> learner = CommitteeRegressor().partial_fit([[0.0, 1.0], [1.0, 0.0]] * 20, [2.0, -1.0] * 20)
+    >>> learner = CommitteeRegressor().partial_fit([[0.0, 1.0], [1.0, 0.0]] * 100, [2.0, -1.0] * 100)
     >>> learner.predict([[0.0, 1.0]]).round(1).tolist()
     [2.0]
     """
