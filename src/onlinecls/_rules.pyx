@@ -1,1 +1,1 @@
-"""The numbers of `Rule`, `Trigger`, `Geometry` and `Costs` for Python. The rules themselves are inline functions of _rules.pxd."""
+"""The numbers of `Rule`, `Trigger`, `Geometry` and `Costs` for Python. The rules are inline functions of _rules.pxd."""

@@ -192,7 +192,7 @@ cdef inline double cost_of(const Round* r) noexcept nogil:
 
 cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, const Round* r, double weight,
                          PassContext* context) noexcept nogil:
-    """Learn a labelled row. weight : its own, without that of its class, which the members' scores have in them: they are about ρ."""
+    """Learn a labelled row. weight : its own, without that of its class, which the members' scores (about ρ) have in them."""
     cdef Py_ssize_t j, rival = 0, k = f.k
     cdef double sign = 2.0 * r.label - 1.0, margin, c = cost_of(r)
     cdef bint fits = True
