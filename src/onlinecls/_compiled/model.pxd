@@ -44,6 +44,7 @@ cdef class Model:
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1
     cdef double level_now(self) except *
     cdef int open_platt(self, PassContext* context) except -1
+    cdef int open_costs(self, PassContext* context) except -1
     cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
                    double* correction) except -1
     cdef table(self, feature_names, X)

@@ -256,7 +256,6 @@ cdef class Model:
     cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
                    double* correction) except -1:
         """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
-        cdef const double[:, ::1] targets
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
         b.sets = NULL
         context.counters = (<Counters*>counters)[0]
@@ -276,10 +275,15 @@ cdef class Model:
             context.level = HELD_LEVEL if self.holds_level else RUNNING_LEVEL
         context.target_margins = NULL
         if self.target_margins is not None:
-            targets = self.target_margins
-            if targets.shape[0] != n_classes or targets.shape[1] != n_classes:
-                raise RuntimeError("onlinecls: target margins must be those of the model's classes, got others.")
-            context.target_margins = &targets[0, 0]
+            self.open_costs(context)
+        return 0
+
+    cdef int open_costs(self, PassContext* context) except -1:
+        """Let the pass read the target margins."""
+        cdef const double[:, ::1] targets = self.target_margins
+        if targets.shape[0] != context.n_classes or targets.shape[1] != context.n_classes:
+            raise RuntimeError("onlinecls: target margins must be those of the model's classes, got others.")
+        context.target_margins = &targets[0, 0]
         return 0
 
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1:
