@@ -306,9 +306,12 @@ class Algorithm(NamedTuple):
         return {**values, **found, "level": self.has_level(values)}
 
     def has_level(self, values: Mapping[str, object]) -> bool:
-        """Return True if deviations from the mean of the targets are learnt. (Weights on a simplex combine predictions of it.)"""
+        """Return True if deviations from the mean of the targets are learnt.
+
+        (Weights on a simplex combine predictions of the target itself. An average is over the papers' hypotheses.)
+        """
         auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
-        return bool(self.level and auto and values.get("signed", True))
+        return bool(self.level and auto and values.get("signed", True) and not values.get("average"))
 
     def _awaits_constant(self, values: Mapping[str, object]) -> bool:
         """Return True if the constant feature's value depends on the units of X."""

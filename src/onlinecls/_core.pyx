@@ -28,7 +28,7 @@ from ._compiled.full cimport (
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, WORST, Batch, Counters, Example, PassContext, Record,
     Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss, example,
-    is_usable, next_round, rival_of, row_at, step_fits, take_target_margin, unlikely,
+    is_usable, next_round, rival_of, row_at, shift_of, step_fits, take_target_margin, unlikely,
 )
 from ._compiled.sparse cimport (
     ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
@@ -196,7 +196,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
             s.margin = p.epsilon - fabs(r.target - sums.score)
         else:
             sign = 2.0 * r.label - 1.0      # (branch-free: labels are unpredictable)
-            s.margin = sign * sums.score - r.shift
+            s.margin = sign * sums.score - shift_of(&r, 1 - r.label, context)
         if not count_loss(&s, context, p):
             continue
         if geometry == POTENTIAL and precision(&s, p) != 0.0:       # (else Σ stays as it is, and m' = m)
@@ -382,9 +382,9 @@ cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, f
         s.weight, s.shift, s.v = r.weight, r.shift, 0.0
         s.q = 2.0 * score_classes(state, context, work, data, indices, r.row, p)
         before_step(CRAMMER_SINGER, work.averages, 0.0, s.q, &r, b, context)
-        rival = rival_of(r.label, work.scores, context)
+        rival = rival_of(&r, work.scores, context)
         take_target_margin(r.label, rival, context, p)
-        s.margin = work.scores[r.label] - work.scores[rival] - r.shift
+        s.margin = work.scores[r.label] - work.scores[rival] - shift_of(&r, rival, context)
         if not count_loss(&s, context, p) or margin_suffices(s.margin, p):
             continue
         steps.n, steps.places[0], steps.places[1] = 2, place_of(&context.layout, r.label), place_of(&context.layout, rival)

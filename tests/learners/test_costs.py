@@ -159,3 +159,19 @@ def test_the_margin_of_a_pair_is_the_root_of_its_cost():
         .partial_fit(X, y, classes=range(3)) for margin, cost in ((1.0, 4 * ones), (sqrt(4.0), None))
     )
     assert_array_equal(by_cost.coef_, by_margin.coef_)
+
+
+def test_the_weight_of_a_class_multiplies_the_margin_of_each_pair():
+    """The margin against a class that it costs nothing to predict stays 0."""
+    X, y = np.eye(3) * 2.0, [0, 1, 2]
+    cost = [[0.0, 4.0, 0.0], [4.0, 0.0, 4.0], [0.0, 4.0, 0.0]]
+    params = {"cost": cost, "class_weight": {0: 100.0, 1: 1.0, 2: 1.0}, "multi_class": "crammer_singer", "fit_intercept": False}
+    scores = PassiveAggressiveClassifier(np.inf, **params).fit(X, y).decision_function(X)
+    diagonal, full = (AROWClassifier(0.1, covariance=form, random_state=0, **params).fit(X, y) for form in ("diagonal", "full"))
+    assert_allclose(full.coef_, diagonal.coef_, atol=1e-12)  # (rows have no column in common)
+    assert scores[0, 0] - scores[0, 1] == pytest.approx(20.0, rel=0.01) and scores[0, 0] - scores[0, 2] < 19.0
+    two = {"fit_intercept": False, "class_weight": {1: 100.0}}
+    rows, labels = np.eye(2), [0, 1]
+    models = [PassiveAggressiveClassifier(np.inf, **two, **of) for of in ({"cost": [[0, 100], [100, 0]]}, {"margin": 10.0})]
+    by_cost, by_margin = (model.partial_fit(rows, labels, classes=[0, 1]).decision_function(rows) for model in models)
+    assert by_cost.tolist() == by_margin.tolist() == [-10.0, 100.0]

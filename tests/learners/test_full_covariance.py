@@ -423,3 +423,13 @@ def test_a_row_whose_variance_overflows_is_left_out_and_counted():
 
 def test_every_path_of_the_kernel_is_taken():
     assert set(internals.FORESIGHT) == {path[0] for path in PATHS}
+
+
+def test_a_row_of_weight_0_with_a_new_label_changes_nothing():
+    """Its label has no vector yet, whatever is computed ahead for the rows to come."""
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 6)), rng.choice([1, 3, 5, 7, 9], 60)
+        make = lambda: onlinecls.AROWClassifier(covariance="full", multi_class="crammer_singer")  # noqa: E731
+        found = make().partial_fit(X, y, sample_weight=(y != 3) * 1.0)
+        assert_allclose(found.coef_, make().partial_fit(X[y != 3], y[y != 3]).coef_, atol=1e-9)

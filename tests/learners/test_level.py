@@ -1,6 +1,7 @@
 """The level of a regression's targets, their running mean, from which regressors with an automatic intercept learn deviations."""
 
 import math
+import threading
 import warnings
 
 import numpy as np
@@ -24,12 +25,12 @@ from onlinecls import (
 from onlinecls.reference import Level
 
 LINEAR = [
-    AROWRegressor(), AROWRegressor(covariance="full"), AROWRegressor(forgetting=0.01), AROWRegressor(0.5, average=True),
+    AROWRegressor(), AROWRegressor(covariance="full"), AROWRegressor(forgetting=0.01), AROWRegressor(0.5),
     AROWRegressor(forgetting=0.01, covariance="full"), OGDRegressor(), OGDRegressor(learning_rate="sqrt"),
     OGDRegressor(50.0, loss="squared"),
-    DualAscentRegressor(), DualAscentRegressor(loss="squared", average=True), DualAscentRegressor(regularizer="entropic"),
+    DualAscentRegressor(), DualAscentRegressor(loss="squared"), DualAscentRegressor(regularizer="entropic"),
     FTRLRegressor(), FTRLRegressor(loss="absolute", l1=0.01),
-    PassiveAggressiveRegressor(), PassiveAggressiveRegressor(0.1, loss="squared_epsilon_insensitive", average=True),
+    PassiveAggressiveRegressor(), PassiveAggressiveRegressor(0.1, loss="squared_epsilon_insensitive"),
 ]
 KERNELS = [KernelOnlineRegressor("arow", gamma=0.3), KernelOnlineRegressor("pa", kernel="linear", budget=20)]
 COMMITTEES = [CommitteeRegressor(), CommitteeRegressor([AROWRegressor(), OGDRegressor()], combine="hedge")]
@@ -187,6 +188,36 @@ def test_an_intercept_to_start_from_is_that_of_predictions():
     assert_allclose(model.intercept_, [30.0])
     cycled = PassiveAggressiveRegressor(np.inf, loss_tol=0.04, epsilon=1.0).fit(X, X @ np.arange(8.0) + 1e3)
     assert np.abs(cycled.predict(X) - X @ np.arange(8.0) - 1e3).max() <= 1.2
+
+
+def test_readers_in_other_threads_find_the_level_of_the_rows_learnt_so_far():
+    X = np.random.default_rng(0).normal(size=(400_000, 3))
+    model, found = PassiveAggressiveRegressor().partial_fit(X[:2000], np.zeros(2000)), []
+    thread = threading.Thread(target=lambda: model.partial_fit(X, np.full(len(X), 1000.0)))
+    thread.start()
+    while thread.is_alive():
+        found.append(model.predict([[0.0, 0.0, 0.0]])[0])
+    thread.join()
+    met = [number for number in found if number]  # (before the first row it is 0)
+    assert not met or np.median(met) > 500.0
+
+
+def test_averages_are_of_hypotheses_without_a_level():
+    X, y, _ = problem()
+    for learner in (AROWRegressor(average=True), onlinecls.OnlineToBatch(OGDRegressor())):
+        model = learner.partial_fit(X, y)
+        assert getattr(model, "estimator_", model)._state.level == 0.0
+
+
+@pytest.mark.parametrize("learner", [OGDRegressor(), PassiveAggressiveRegressor(), DualAscentRegressor()], ids=repr)
+def test_a_merge_by_rounds_predicts_the_mean_of_the_parts(learner):
+    X, y, weights = problem()
+    parts = slice(0, 70), slice(70, 110), slice(110, 150)
+    models = [new(learner).partial_fit(X[p], y[p] + 200.0 * k, weights[p] + 0.1) for k, p in enumerate(parts)]
+    models.append(new(learner).partial_fit(np.zeros((30, 8)), np.full(30, 500.0)))
+    wanted = np.average([model.predict(X) for model in models], axis=0, weights=[model.t_ for model in models])
+    assert_allclose(onlinecls.merge(models).predict(X), wanted, rtol=1e-9)
+    assert_allclose(onlinecls.merge([onlinecls.merge(models[:2]), *models[2:]]).predict(X), wanted, rtol=1e-9)
 
 
 def test_other_libraries_get_the_level_in_the_intercept():

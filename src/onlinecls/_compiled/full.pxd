@@ -365,8 +365,8 @@ cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context,
         f.stop += 1
         for j in range(f.k):
             f.slots[j * f.span + f.stop - 1 - f.start] = -1
-        if is_sparse(indices, r.row, f):
-            continue
+        if is_sparse(indices, r.row, f) or (b.weights != NULL and b.weights[r.at] == 0.0):
+            continue                    # (a row of weight 0 may have a label that is not a class yet)
         q = score_all(state, data, indices, r.row, f.ahead_scores, f.k, f.p)
         for number in range(n_steps):
             z = example(f.task, number, &r, b, f.ahead_scores, context, f.p.epsilon)

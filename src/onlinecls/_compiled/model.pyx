@@ -258,7 +258,7 @@ cdef class Model:
         """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
         b.sets = NULL
-        context.counters = (<Counters*>counters)[0]
+        context.counters, context.published = (<Counters*>counters)[0], <Counters*>counters
         context.counts, context.n_classes = counts, n_classes
         context.columns = context.n_classes if context.n_classes > 2 else 1
         self.lay_out(&context.layout, context.columns)

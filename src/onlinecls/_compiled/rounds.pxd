@@ -103,6 +103,7 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     int average_from        # rounds before the average starts
     int level               # of targets: RUNNING_LEVEL, HELD_LEVEL, or 0: they are learnt as they are
     double memory           # the factor of older rows in the level
+    Counters* published     # the model's counters, where readers in other threads find the level
     const double* target_margins    # of each class (row) against each other one (column); NULL: the rule's own, for all
 
 
@@ -127,7 +128,8 @@ ctypedef struct Round:      # the row at hand
     const unsigned char* labels     # several labels a row: 1 for each class that it has; NULL: it has one
     double weight           # c
     double target           # of regression; a deviation where there is a level
-    double shift            # what its class's weight adds to the wanted margin
+    double excess           # ρ - 1: what its class's weight adds to a wanted margin of 1,
+    double shift            # and to that of the rule
     bint newcomer           # its label has just joined: predict could not have named it
     double skipped          # the counter before it
 
@@ -174,7 +176,7 @@ cdef inline bint next_round(Round* r, const Batch* b, PassContext* context) exce
         r.label = 0 if b.labels == NULL else b.labels[r.at]
         r.labels = NULL if b.sets == NULL else &b.sets[r.at * context.n_classes]
         c = 1.0 if b.weights == NULL else b.weights[r.at]
-        if b.class_weights != NULL:
+        if c > 0.0 and b.class_weights != NULL:     # (a row of weight 0 may have a label that is not a class yet)
             c *= b.class_weights[r.label]
         if c > 0.0:
             count_round(r, c, context)
@@ -227,6 +229,7 @@ cdef inline void take_level(Round* r, double y, PassContext* context) noexcept n
         n.level = before + change
         carried = n.level - before
         n.level_rest = (before - (n.level - carried)) + (change - carried)
+        context.published.level, context.published.level_rest = n.level, n.level_rest
 
 
 cdef inline bint has_label(const Round* r, Py_ssize_t c) noexcept nogil:
@@ -257,7 +260,7 @@ cdef inline void weigh_class(Round* r, const Batch* b, const PassContext* contex
     """
     cdef Py_ssize_t j
     cdef double weight, factor, own = 0.0, lightest = 0.0, heaviest = 0.0
-    r.shift = 0.0
+    r.excess = r.shift = 0.0
     if context.costs == WEIGHT or (b.class_weights == NULL and not context.balanced):
         return
     for j in range(context.n_classes):
@@ -270,7 +273,8 @@ cdef inline void weigh_class(Round* r, const Batch* b, const PassContext* contex
             lightest = weight if weight > 0.0 and (lightest == 0.0 or weight < lightest) else lightest
             heaviest = max(heaviest, weight)
     factor = root_of_ratio(own, lightest)
-    r.shift = (factor - 1.0) * context.margin
+    r.excess = factor - 1.0
+    r.shift = r.excess * context.margin
     if context.costs == HARD_MARGIN:
         factor *= max(heaviest / root_of_ratio(heaviest, lightest), <double>1.0)
     r.weight /= factor
@@ -456,12 +460,12 @@ cdef inline Py_ssize_t top(const double* scores, const PassContext* context, Py_
     return best
 
 
-cdef inline Py_ssize_t rival_of(Py_ssize_t label, const double* scores, const PassContext* context) noexcept nogil:
+cdef inline Py_ssize_t rival_of(const Round* r, const double* scores, const PassContext* context) noexcept nogil:
     """Return the top wrong class; with costs, the first argmax of its loss, the target margin against it less the margin.
 
     (Differences of target margins are added, not these themselves: where they are equal, scores keep all their digits.)
     """
-    cdef Py_ssize_t c, best = top(scores, context, label)
+    cdef Py_ssize_t c, label = r.label, best = top(scores, context, r.label)
     cdef const double* targets
     cdef double loss, highest, first
     if context.target_margins == NULL or best < 0:
@@ -470,10 +474,17 @@ cdef inline Py_ssize_t rival_of(Py_ssize_t label, const double* scores, const Pa
     highest, first = scores[best], targets[best]
     for c in range(context.n_classes):
         if c != label and not (context.open_classes and context.counts[c] == 0.0):
-            loss = scores[c] + (targets[c] - first)
+            loss = scores[c] + (1.0 + r.excess) * (targets[c] - first)
             if loss > highest or (loss == highest and c < best):
                 best, highest = c, loss
     return best
+
+
+cdef inline double shift_of(const Round* r, Py_ssize_t rival, const PassContext* context) noexcept nogil:
+    """Return what the weight of the row's class adds to the margin that it must have against a rival."""
+    if context.target_margins == NULL:
+        return r.shift
+    return r.excess * context.target_margins[r.label * context.n_classes + rival]
 
 
 cdef inline void take_target_margin(Py_ssize_t label, Py_ssize_t rival, const PassContext* context, Params* p) noexcept nogil:
@@ -569,9 +580,9 @@ cdef inline Example example(Task task, Py_ssize_t number, const Round* r, const 
     else:
         z.n = 2
         z.c[0], z.sign[0] = r.label, 1.0
-        z.c[1] = rival_of(r.label, scores, context)
+        z.c[1] = rival_of(r, scores, context)
     z.margin = z.sign[0] * scores[z.c[0]]
     if z.n == 2:
         z.margin -= scores[z.c[1]]
-    z.margin -= r.shift
+    z.margin -= shift_of(r, z.c[1] if z.n == 2 else 1 - r.label, context)
     return z

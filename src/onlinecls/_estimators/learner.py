@@ -158,7 +158,8 @@ class OnlineLearner(Fitted):
     def _is_another_kind(self, params: Any) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""
         dtype = validate.read_dtype(type(self).__name__, self.dtype)
-        return dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
+        as_they_stand = bool(self._state.units and self._state.units.centre) and not self._centres()
+        return as_they_stand or dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
 
     def _start(self, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> Any:
         """Return an empty model."""
@@ -272,12 +273,12 @@ class OnlineLearner(Fitted):
             level = state.level_with(batch)[0] if params.level else 0.0
             state = epochs.with_weights(self, params, state, coef_init, intercept_init, level, units.centre)
 
+        if params.level:  # the mean of all rows (and of those before, with `warm_start`)
+            state = state.writable()
+            for each in state.levelled():
+                each.set_level(*each.level_with(batch))
         n_skipped = self.n_skipped_ if again else 0
         self._begin(X, rows, state, units, classes)
-        if params.level:  # the mean of all rows (and of those before, with `warm_start`)
-            self._state = self._state.writable()
-            for each in self._state.levelled():
-                each.set_level(*each.level_with(batch))
         self._epochs(batch, held_out, generator)
         youth.warn_of_rows(self)
         youth.warn_of_skipped(self, self.n_skipped_ - n_skipped)

@@ -238,7 +238,8 @@ def _waits(model: Any) -> bool:
 
 
 def _merged(who: str, models: list[Any]) -> Any:
-    base = next((model for model in models if not _waits(model)), models[0])
+    ready = [model for model in models if not _waits(model)] or models
+    base = next((model for model in ready if model._units.centre and model._state.youth is None), ready[0])
     classes = base._state.classes
     if classes is not None:
         for model in models:
@@ -268,15 +269,15 @@ _SHIFTED = (*_MOVING, "mirror")
 
 
 def _around(centre: tuple[float, ...], who: str, state: Any, params: Any) -> Any:
-    """Return a model with the same scores that has learnt rows less other means of their columns, or as they stand."""
-    if state.geometry not in _SHIFTED or len(state.correction):
+    """Return a model with the same scores that has learnt rows less other means of their columns."""
+    apart = np.array(centre) - np.array(state.units.centre) if centre and state.units.centre else np.array([np.inf])
+    if np.sqrt((apart**2).sum()) > state.units.scale or state.geometry not in _SHIFTED or len(state.correction):
         raise ValueError(
-            f"{who}: merge must have models that have learnt rows less the same means of their columns, got others, as these "
+            f"{who}: merge must have models that have learnt rows less nearly the same means of their columns, got others, as "
             "columns are far from 0. Standardise them before (one step for all parts), or set intercept_scaling to a number."
         )
     state = state.copy()
-    more = [np.array(each or 0.0) for each in (centre, state.units.centre)]
-    state.view[-1, 0] += (more[0] - more[1]) @ state.view[:-1, 0].astype(np.float64) / params.bias
+    state.view[-1, 0] += apart @ state.view[:-1, 0].astype(np.float64) / params.bias
     return state
 
 

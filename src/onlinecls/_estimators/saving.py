@@ -136,7 +136,7 @@ class Describing:
     def _take_model(self: Any, state: Any, learnt: Any, units: Units) -> None:
         """Become fitted with a file's model, learnt with these parameters."""
         require(not units.scale or learnt.variance > 0.0, "no units before the first variances", list(units))
-        fit = not units.centre or (self._centres() and len(units.centre) == state.n_features)
+        fit = not units.centre or (getattr(self, "_takes_means", False) and len(units.centre) == state.n_features)
         require(fit, f"means of {state.n_features} columns, of a learner that takes them", units.centre)
         state.units, self._state = units, state
         check_range(self, learnt, state.dtype)

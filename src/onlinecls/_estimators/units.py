@@ -23,9 +23,8 @@ YOUTH = ("young_data", "young_indices", "young_indptr", "young_targets", "young_
 #: Share of a row's squared length from which one column dominates all others.
 DOMINANT = 0.9
 
-#: Shares of the rows' squared length in that of their mean between which the mean is taken from all rows. (Above, the rows are
-#: equal but for rounding.)
-FAR = 0.5, 1.0 - 1e-6
+#: Share of the rows' squared length around their mean, below which the mean is taken from all rows.
+FAR = 0.5
 #: Number of rows added up at once for a mean.
 BLOCK = 1024
 
@@ -214,7 +213,8 @@ def is_far(firsts: Rows) -> bool:
         return False
     largest = float(np.abs(firsts.data).max())
     X = np.ldexp(firsts.data.astype(np.float64), -frexp(largest)[1]).reshape(n, d)
-    return FAR[0] < float((X.mean(axis=0) ** 2).sum()) / (float((X * X).sum()) / n) < FAR[1]
+    around = float(((X - X.mean(axis=0)) ** 2).sum()) / float((X * X).sum())
+    return (16.0 * float(np.finfo(firsts.data.dtype).eps)) ** 2 < around < FAR  # (below, rows are equal but for rounding)
 
 
 def mean_of(rows: Rows, live: np.ndarray | None = None) -> tuple[float, ...]:

@@ -65,6 +65,11 @@ class WithWeights(OnlineLearner):
         who = type(self).__name__
         if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or not 0.0 <= threshold < np.inf:
             raise ValueError(f"{who}: threshold must be a finite number >= 0, got threshold={threshold!r}.")
+        if state.units.centre:
+            raise ValueError(
+                f"{who}: prune must have a learner of rows as they stand, got one of rows less their columns' means, of which no "
+                "feature is ever 0. Use sparsify for a sparse coef_."
+            )
         parts = {name: part for name, part in state.parts().items() if isinstance(part, np.ndarray) and part.size}
         n_slots = state.n_features + 1
         if not parts.keys() <= {"values", "counts", "counters"} or parts["values"].size % n_slots:

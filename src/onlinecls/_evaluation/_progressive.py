@@ -585,6 +585,10 @@ def progressive_validation(
     sums = (*sums, "asked") if ask is not None else sums
     curve = Curve(("examples", *sums), measures, alarm, predictions, scores, on_batch)
     has_sets = isinstance(estimator, multilabel.MultiLabelClassifier)
+    if isinstance(estimator, StreamPipeline) and isinstance(estimator[-1], multilabel.MultiLabelClassifier):
+        raise TypeError(
+            f"{_WHO}: estimator must be the learner itself for several labels a row, got a pipeline. Give its steps' rows."
+        )
     wanted = "RegressionMeasures" if kind == "regressor" else "MultiLabelMeasures" if has_sets else "ClassificationMeasures"
     if measures is not None and type(measures).__name__ != wanted:
         raise TypeError(f"{_WHO}: measures must be {wanted} for this estimator, got {type(measures).__name__}.")

@@ -19,7 +19,7 @@ from .._input.rows import centred
 from .._input.validate import FLOATS, all_finite, available_memory
 from .._saving import require, require_layout
 from . import calibration
-from .arrays import Array, Move, Slot, laid_out, moved, n_vectors, read_only, scattered, widened, within
+from .arrays import BLOCK, Array, Move, Slot, laid_out, moved, n_vectors, read_only, scattered, widened, within
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -327,6 +327,7 @@ class State(Counted, model.Model):
     SLOTS: tuple[Slot, ...] = (Slot(),)  # the numbers of a weight
     PRIMARY = 0  # the slot that steps move along x
     FIELDS: tuple[str, ...] = ()  # the numbers of a group of vectors (`WithGroups`)
+    MOVES_LEVEL = False  # True if merging weighs features by what rows tell of them, else rounds weigh hyperplanes and levels
     HAS_ROOM = False  # True if vectors of classes that join take places beside the others
     occupied: list[int] | None = None  # how many places are taken, by all models that share the arrays
     n_features: int
@@ -345,14 +346,28 @@ class State(Counted, model.Model):
     def _centred(self, rows: Rows) -> Rows:
         return centred(rows, self.units.centre) if self.units is not None and self.units.centre else rows
 
-    def learn(self, task: int, rows: Rows, *others: np.ndarray) -> None:
-        super().learn(task, self._centred(rows), *others)
+    def _blocks(self, rows: Rows) -> list[slice]:
+        """Return ranges of rows that are centred at a time: copies of them all, if they are sparse, might not fit in memory."""
+        if self.units is None or not self.units.centre or rows.n_rows <= BLOCK:
+            return [slice(0, rows.n_rows)]
+        return [slice(at, min(at + BLOCK, rows.n_rows)) for at in range(0, rows.n_rows, BLOCK)]
+
+    def learn(self, task: int, rows: Rows, targets: np.ndarray, *others: np.ndarray) -> None:
+        weights, class_weights, order, predictions = others
+        if len(order) or len(cuts := self._blocks(rows)) == 1:
+            super().learn(task, self._centred(rows), targets, *others)
+            return
+        for cut in cuts:
+            part = self._centred(rows.part(cut.start, cut.stop))
+            super().learn(task, part, targets[cut], weights[cut], class_weights, order, predictions[cut])
 
     def decision(self, rows: Rows, scores: np.ndarray) -> None:
-        super().decision(self._centred(rows), scores)
+        for cut in self._blocks(rows):
+            super().decision(self._centred(rows.part(cut.start, cut.stop)), scores[cut])
 
     def deviation(self, rows: Rows, deviations: np.ndarray) -> None:
-        super().deviation(self._centred(rows), deviations)
+        for cut in self._blocks(rows):
+            super().deviation(self._centred(rows.part(cut.start, cut.stop)), deviations[cut])
 
     @classmethod
     def sizes(
@@ -608,8 +623,10 @@ class State(Counted, model.Model):
         """Become the merge of the shards' models; this is a copy of one of them. Sums are in double, and rounded once."""
         total = sum(shard.rounds for shard in shards)
         masses = [float(shard.state.counters[self.COUNTERS["mass"]]) for shard in shards]
-        level = sum(mass / (sum(masses) or 1.0) * shard.state.level for mass, shard in zip(masses, shards, strict=True))
-        shards = [shard._replace(state=shard.state.at_level(level, shard.params)) for shard in shards]
+        parts = masses if self.MOVES_LEVEL else [shard.rounds for shard in shards]
+        level = sum(part / (sum(parts) or 1.0) * shard.state.level for part, shard in zip(parts, shards, strict=True))
+        if self.MOVES_LEVEL:
+            shards = [shard._replace(state=shard.state.at_level(level, shard.params)) for shard in shards]
         averaged = len(self.correction) > 0
         average = sum(shard.rounds / total * shard.state.mean_weights(shard) for shard in shards) if averaged else None
         self.counts = np.sum([shard.state.counts for shard in shards], axis=0)
@@ -635,7 +652,7 @@ class State(Counted, model.Model):
 
     def _raise_constant(self, change: float) -> None:
         """Change the constant feature's weight as if all targets were higher by this number times its value."""
-        self.view[-1, 0] += change
+        raise NotImplementedError
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         """Merge the values, some features at a time to save memory. shares : of the rounds."""

@@ -77,6 +77,7 @@ class GaussianState(WithPrior):
     geometry = "gaussian"
     IS_LOCAL = HAS_ROOM = True
     SLOTS = (Slot(), Slot(unchanged, "variance", "least_variance", "most_variance"))
+    MOVES_LEVEL = True
     STORES_PULL = False  # True if P w is stored in the place of w
     growth_of_all = 1.0
 
@@ -166,6 +167,7 @@ class FullState(WithPrior):
     """values : w. sigma : Σ of each vector of weights."""
 
     geometry = "full_gaussian"
+    MOVES_LEVEL = True
     ARRAYS = {
         **WithPrior.ARRAYS,
         "sigma": Array(("vectors", "features", "features"), None, half=halved),
@@ -199,7 +201,7 @@ class FullState(WithPrior):
         return read_only(covariance[0] if len(covariance) == 1 else covariance)
 
     def _raise_constant(self, change: float) -> None:  # (w += δ Σ (P - P_0) e)
-        super()._raise_constant(change)
+        self.view[-1, 0] += change
         self.view[:, 0, 0] -= change * self.sigma[0, -1] / self.priors[0]
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:

@@ -6,6 +6,7 @@ with the stream, and the sizes of the batches do not matter.
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -403,7 +404,7 @@ class ClassificationMeasures(Measures):
             raise ValueError(f"{who}: threshold must have two classes, got {self.n_classes}. Give ClassificationMeasures both.")
         if (cost is None) == (share is None):
             raise ValueError(f"{who}: threshold must have either cost or share, got cost={cost!r}, share={share!r}. Give one.")
-        if share is not None and not (isinstance(share, (int, float)) and 0.0 < share < 1.0):
+        if share is not None and not (isinstance(share, Real) and 0.0 < share < 1.0):
             raise ValueError(f"{who}: share must be a number in (0, 1), got share={share!r}. 0.01 is one row of a hundred.")
         ranks = self._now()._ranks
         if cost is not None:
@@ -433,7 +434,7 @@ def _given(numbers: NDArray, *columns: NDArray) -> tuple[NDArray, ...]:
 
 def checked_costs(who: str, cost: Any) -> tuple[float, float]:
     """Return the costs of a false positive and of a false negative as numbers of Python."""
-    numbers = isinstance(cost, (tuple, list)) and len(cost) == 2 and all(isinstance(each, (int, float)) for each in cost)
+    numbers = isinstance(cost, (tuple, list)) and len(cost) == 2 and all(isinstance(each, Real) for each in cost)
     if not (numbers and all(0.0 <= each < np.inf for each in cost) and any(cost)):
         raise ValueError(
             f"{who}: cost must be two finite numbers >= 0, of a false positive and of a false negative, not both 0, got "

@@ -328,13 +328,14 @@ class Model:
         """Return the learner with the wanted margin of class y against class r."""
         if self.cost is not None:
             learner.wanted = self.make(self.d).wanted * sqrt(self.cost[y][r])
+            learner.offset *= sqrt(self.cost[y][r])
         return learner
 
     def learn_crammer_singer(self, x: np.ndarray, y: int, c: float) -> bool:
         """Update the learner in R^(k d) on z = phi(x, y) - phi(x, r); if separable, on blocks y and r only: z is 0 elsewhere."""
         wrong = self.W @ x
         if self.cost is not None:
-            wrong = wrong + self.make(self.d).wanted * np.sqrt(self.cost[y])
+            wrong = wrong + (self.make(self.d).wanted + self.learners[0].offset) * np.sqrt(self.cost[y])
         wrong[y] = -np.inf
         r = int(np.argmax(wrong))
         blocks = [y, r] if self.learners[0].separable else list(range(self.k))

@@ -269,14 +269,6 @@ class AscentState(State, ascent.AscentModel):
         """Return the factor of a shard's dual variables and dual value, besides its share."""
         return self._factor(shard, shared)
 
-    def _raise_constant(self, change: float) -> None:
-        scale = float(self.scales(1)[0])
-        if not scale:
-            return
-        if rounds := self.average_rounds(self.params):  # (w = κθ; the average is over all rounds)
-            self.correction[-1] += self.groups[0, SHARED["ages"]] * change / scale - rounds * change
-        self.view[-1, 0] += change / scale
-
     def mean_weights(self, shard: Shard) -> np.ndarray:
         rounds = self.average_rounds(shard.params)
         found = self._summed() / rounds if rounds else self.view[:, 0] * self.scales(self.n_columns)
@@ -329,9 +321,6 @@ class EntropicState(AscentState):
     def _worth(self, shard: Shard, shared: np.ndarray) -> float:
         own = float(shard.state.shared[SHARED["sigma"]])
         return float(shared[SHARED["sigma"]]) / own if own > 0.0 else 0.0
-
-    def _raise_constant(self, change: float) -> None:
-        """Change nothing: on a simplex no weight is changed alone. (The mean of the parts' predictions has the mean level.)"""
 
     def _keep_groups_in(self, new: AscentState) -> None:
         """Copy nothing: columns of 0 make another simplex, whose ages start again."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -17,14 +17,19 @@ class ProximalState(DualAveragingState):
     """values : z = Σ (σ w - g), the paper's -z, and n = Σ g². w is computed from both when it is read."""
 
     geometry = "proximal"
+    MOVES_LEVEL = True
 
     def threshold(self, params: Params) -> float:
         return params.l1
 
     def stays_in_range(self, params: Params) -> bool:
         """Return True if weights that are read with other parameters still fit the dtype: |w| <= alpha t (see `step_fits`)."""
-        most = max(float(self.counters[self.COUNTERS[name]]) for name in ("max_abs_weight", "t"))
-        return params.geometry != self.params.geometry or params.eta0 * most * max(params.bias, 1.0) <= self.largest
+        most = max(float(self.counters[self.COUNTERS["max_abs_weight"]]), self.count("updates") * max(params.bias, 1.0))
+        return params.geometry != self.params.geometry or params.eta0 * most <= self.largest
+
+    def joined(self, places: np.ndarray, n_classes: int, params: Params) -> Self:
+        self.params = params  # (a half has half of the weight by the present l1)
+        return super().joined(places, n_classes, params)
 
     def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
         """Return z and n of the class on one side: those of half the weight, and all of a z within the threshold."""

@@ -150,7 +150,8 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
         who = type(self).__name__
         rows, first = self._read_call(X)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
-        sets = read_sets(who, y, rows.n_rows)
+        sets = read_sets(who, y, rows.n_rows, listed=not first and self._state.is_open)
+        n_skipped = 0 if first else self.n_skipped_
         if len(weights):
             sets = sets.of_rows(weights > 0.0)
         known = self._named(classes, sets) if first else self.classes_
@@ -180,6 +181,7 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
         predictions = np.zeros(has.shape, np.int32) if predict else NO_PREDICTIONS
         self._learn(Batch(rows, has, weights, predictions=predictions))
         youth.warn_of_rows(self)
+        youth.warn_of_skipped(self, self.n_skipped_ - n_skipped)
         return has[:, : len(everyone)], predictions[:, : len(everyone)] if predict else NO_ROWS
 
     def _named(self, classes: ArrayLike | None, sets: Sets) -> np.ndarray:

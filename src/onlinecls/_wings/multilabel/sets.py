@@ -58,8 +58,11 @@ class Sets(NamedTuple):
         return found
 
 
-def read_sets(who: str, y: Any, n_rows: int) -> Sets:
-    """Read the labels of a call's rows; raise ValueError for anything that is neither a matrix of 0 and 1 nor lists of labels."""
+def read_sets(who: str, y: Any, n_rows: int, listed: bool = False) -> Sets:
+    """Read the labels of a call's rows; raise ValueError for anything that is neither a matrix of 0 and 1 nor lists of labels.
+
+    listed : True if lists are labels, whatever is in them, since those of earlier calls were.
+    """
     if y is None:
         raise ValueError(f"{who}: requires y to be passed, but the target y is None.")
     if issparse(y):
@@ -69,17 +72,19 @@ def read_sets(who: str, y: Any, n_rows: int) -> Sets:
     rows = y.tolist() if isinstance(y, np.ndarray) or hasattr(y, "tolist") else y
     if not isinstance(rows, (list, tuple)):
         _refuse(who, y)
+    rows = [row.tolist() if isinstance(row, np.ndarray) and row.ndim == 1 else row for row in rows]
     for at, row in enumerate(rows):
         if not isinstance(row, _LISTS) or getattr(row, "ndim", 1) != 1:
             _refuse(who, row, f" at row {at}")
     _check_length(who, len(rows), n_rows)
     flat, lengths = list(chain.from_iterable(rows)), [len(row) for row in rows]
+    flat = [label.item() if isinstance(label, np.generic) else label for label in flat]
     if not flat:
         return Sets(np.empty(0, np.int64), np.zeros((n_rows, 0), np.uint8), False)
     ordered = all(isinstance(row, (list, tuple)) and len(row) == lengths[0] for row in rows)
-    if ordered and all(type(label) in (int, bool, float) and label in (0, 1) for label in flat):
+    if ordered and not listed and all(type(label) in (int, bool, float) and label in (0, 1) for label in flat):
         if any(len(set(row)) < len(row) for row in rows):  # (no list of labels)
-            return _of_matrix(who, np.array(rows), n_rows)
+            return _of_matrix(who, np.array(flat).reshape(len(rows), -1), n_rows)
         raise ValueError(
             f"{who}: y must tell labels from indicators, got lists that could be either, of 0 and 1 alone. Give an indicator "
             "matrix as a numpy array, or labels that are 0 and 1 as sets."
