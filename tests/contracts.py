@@ -465,7 +465,7 @@ def check_counters_and_errors_are_those_of_predict(learner):
             said.append(model.predict(X[i : i + 1])[0])
             mistakes += said[-1] != (1 if learner.task == "one_class" else y[i])
             errors.append(y[i] - said[-1])
-        if learner.without_level and not average:  # (the level begins at the first target)
+        if learner.without_level:  # (the level begins at the first target)
             errors[0] = 0.0
         if learner.task == "one_class":
             mistakes = model.n_mistakes_ if model.n_mistakes_ + 1 == mistakes else mistakes  # (the first row of all is none)

@@ -308,10 +308,10 @@ class Algorithm(NamedTuple):
     def has_level(self, values: Mapping[str, object]) -> bool:
         """Return True if deviations from the mean of the targets are learnt.
 
-        (Weights on a simplex combine predictions of the target itself. An average is over the papers' hypotheses.)
+        (Weights on a simplex combine predictions of the target itself.)
         """
         auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
-        return bool(self.level and auto and values.get("signed", True) and not values.get("average"))
+        return bool(self.level and auto and values.get("signed", True))
 
     def _awaits_constant(self, values: Mapping[str, object]) -> bool:
         """Return True if the constant feature's value depends on the units of X."""

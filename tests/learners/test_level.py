@@ -25,12 +25,12 @@ from onlinecls import (
 from onlinecls.reference import Level
 
 LINEAR = [
-    AROWRegressor(), AROWRegressor(covariance="full"), AROWRegressor(forgetting=0.01), AROWRegressor(0.5),
+    AROWRegressor(), AROWRegressor(covariance="full"), AROWRegressor(forgetting=0.01), AROWRegressor(0.5, average=True),
     AROWRegressor(forgetting=0.01, covariance="full"), OGDRegressor(), OGDRegressor(learning_rate="sqrt"),
     OGDRegressor(50.0, loss="squared"),
-    DualAscentRegressor(), DualAscentRegressor(loss="squared"), DualAscentRegressor(regularizer="entropic"),
+    DualAscentRegressor(), DualAscentRegressor(loss="squared", average=True), DualAscentRegressor(regularizer="entropic"),
     FTRLRegressor(), FTRLRegressor(loss="absolute", l1=0.01),
-    PassiveAggressiveRegressor(), PassiveAggressiveRegressor(0.1, loss="squared_epsilon_insensitive"),
+    PassiveAggressiveRegressor(), PassiveAggressiveRegressor(0.1, loss="squared_epsilon_insensitive", average=True),
 ]
 KERNELS = [KernelOnlineRegressor("arow", gamma=0.3), KernelOnlineRegressor("pa", kernel="linear", budget=20)]
 COMMITTEES = [CommitteeRegressor(), CommitteeRegressor([AROWRegressor(), OGDRegressor()], combine="hedge")]
@@ -202,11 +202,18 @@ def test_readers_in_other_threads_find_the_level_of_the_rows_learnt_so_far():
     assert not met or np.median(met) > 500.0
 
 
-def test_averages_are_of_hypotheses_without_a_level():
-    X, y, _ = problem()
-    for learner in (AROWRegressor(average=True), onlinecls.OnlineToBatch(OGDRegressor())):
-        model = learner.partial_fit(X, y)
-        assert getattr(model, "estimator_", model)._state.level == 0.0
+@pytest.mark.parametrize("learner", [AROWRegressor(), PassiveAggressiveRegressor()], ids=repr)
+def test_an_average_is_of_the_weights_of_deviations_beside_the_last_level(learner):
+    rng = np.random.default_rng(0)
+    X = rng.choice([-1.0, 1.0], (60, 4))  # (all of one length: the units of the first rows are those of all)
+    y = X @ [1.0, 2.0, 0.0, 0.5] + rng.standard_normal(60)
+    each, hyperplanes = new(learner), []
+    for i in range(len(y)):
+        each.partial_fit(X[i : i + 1], y[i : i + 1])
+        hyperplanes.append(np.append(each.coef_, each.intercept_ - each._state.level))
+    w = np.mean(hyperplanes, axis=0)
+    averaged = new(learner).set_params(average=True).partial_fit(X, y + 1000.0)
+    assert_allclose(averaged.predict(X), y.mean() + 1000.0 + X @ w[:-1] + w[-1], rtol=1e-9)
 
 
 @pytest.mark.parametrize("learner", [OGDRegressor(), PassiveAggressiveRegressor(), DualAscentRegressor()], ids=repr)

@@ -726,7 +726,7 @@ def test_a_smaller_initial_variance_set_later_leaves_a_finite_model():
 )
 def test_an_average_may_start_at_row_2147483647(estimator):
     """2**31 - 1 is the largest that the kernels can count from: a later start is refused above, not wrapped around to none."""
-    learner, plain = (estimator(intercept_scaling=1.0, **average) for average in ({"average": 2**31 - 1}, {}))
+    learner, plain = estimator(average=2**31 - 1), estimator()
     targets = np.array([0, 1, 0, 1])
     assert (learner.partial_fit(X, targets).coef_ == plain.partial_fit(X, targets).coef_).all()
     assert len(learner._state.correction) and not learner._state.correction.any()

@@ -120,8 +120,8 @@ BIASED = """
 LEVEL = """
     It also lets the learner learn deviations of the targets from their level m, the weighted mean of the targets before the row
     (`fit`: of all rows; `forgetting`: it forgets at the same rate). The prediction is m + w.x, ``intercept_`` includes m, and a
-    number added to all targets is added to all predictions. The first row counts as predicted without error. With a number, or
-    with `average`, there is no level, as in the papers."""
+    number added to all targets is added to all predictions. The first row counts as predicted without error. An `average` is that
+    of w, beside the last m. With a number for `intercept_scaling` there is no level, as in the papers."""
 
 COSTS = {
     "weight": """
