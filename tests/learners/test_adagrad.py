@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 
 import onlinecls
 from onlinecls import AdaGradClassifier
+from onlinecls._wings.adagrad.states import scaled
 
 UPDATES = ("mirror_descent", "dual_averaging")
 every_update = pytest.mark.parametrize("update", UPDATES)
@@ -18,6 +19,13 @@ every_update = pytest.mark.parametrize("update", UPDATES)
 
 def learner(update="mirror_descent", **others):
     return AdaGradClassifier(**{"eta0": 0.4, "delta": 0.3, "matrix": "full", "dtype": np.float64, **others, "update": update})
+
+
+def test_steps_after_one_gradient_are_along_it_up_to_the_largest_sums():
+    """(δI + (gg')^(1/2))^-1 g = g / (δ + |g|)."""
+    for g in (np.array([1.0, 2.0]), np.array([1.0, 1e154, 1e-160, 4e18])):
+        found, large = scaled(np.outer(g, g), 0.5, g), g > 1e-3 * g.max()  # (the others are below its roundings)
+        assert_allclose(found[large], (g / (0.5 + np.linalg.norm(g)))[large], rtol=1e-12)
 
 
 @every_update

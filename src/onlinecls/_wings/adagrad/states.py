@@ -37,11 +37,14 @@ def scaled(G: np.ndarray, delta: float, a: np.ndarray) -> np.ndarray:
         return found
     if n == 1:
         return a / (delta + np.sqrt(G[0]))
+    largest = np.diagonal(G).max()
+    size = 1.0 if largest < 1e150 else 2.0 ** (np.frexp(largest)[1] // 2)  # (LAPACK's products of G's entries would overflow)
+    G = G if size == 1.0 else G / size / size
     reflectors, diagonal, below, tau, _ = dsytrd(G, lower=1, lwork=int(dsytrd_lwork(n, lower=1)[0]))
     squares, V = eigh_tridiagonal(diagonal, below, check_finite=False)
     Q = reflectors[1:, :-1], tau  # (the first entry of a vector does not change)
     turned = np.append(a[:1], dormqr("L", "T", *Q, a[1:, None], n)[0])
-    turned = V @ ((turned @ V) / (delta + np.sqrt(np.maximum(squares, 0.0))))
+    turned = V @ ((turned @ V) / (delta + size * np.sqrt(np.maximum(squares, 0.0))))
     return np.append(turned[:1], dormqr("L", "N", *Q, turned[1:, None], n)[0])
 
 
