@@ -434,3 +434,11 @@ def test_a_step_whose_weights_leave_the_dtype_is_left_out_and_counted(loss):
     learner = DualAscentRegressor(1e-3, loss=loss, fit_intercept=False, dtype="float32")
     learner.partial_fit(np.float32([[1e-37]]), [100.0], sample_weight=[1e100])
     assert (learner.n_skipped_, learner.n_updates_, learner.coef_.tolist()) == (1, 0, [0.0])
+
+
+def test_an_average_stays_finite_where_the_longest_step_is_the_least_number():
+    X, y = np.eye(2)[[0, 0, 0]], np.array([0.0, 1.0, 1.0])
+    learner = DualAscentRegressor(average=True, sigma="auto", fit_intercept=False)
+    learner.partial_fit(X, y, sample_weight=np.full(3, 5e-324))
+    with np.errstate(over="raise", invalid="raise"):
+        assert np.isfinite(learner.coef_).all() and np.isfinite(learner.predict(X)).all()

@@ -105,7 +105,7 @@ cdef inline double scale_of(const AscentParams* p, const Shared* shared, const G
         return 1.0
     if p.schedule == STRONGLY_CONVEX:
         return 1.0 / (p.sigma * t) if t > 0.0 else 0.0
-    return 1.0 / shared.sigma if shared.sigma > 0.0 else 0.0
+    return 1.0 / max(shared.sigma, <double>1e-290) if shared.sigma > 0.0 else 0.0     # (a sum of them stays finite)
 
 
 cdef inline Group* group_of(const Ascent* a, Py_ssize_t c) noexcept nogil:
