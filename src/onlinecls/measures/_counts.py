@@ -14,7 +14,7 @@ import numpy as np
 from .._input import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from collections.abc import Hashable, Sequence
     from typing import Any, Self
 
     from numpy.typing import ArrayLike, NDArray
@@ -116,7 +116,38 @@ class Measures:
         raise NotImplementedError
 
 
-class ClassificationMeasures(Measures):
+class LabelMeasures(Measures):
+    """Measures of each label, from the weights of its rows."""
+
+    labels: list[Any]
+
+    def _sums_of(self, label: Hashable) -> Sequence[float]:
+        """Return the weights of the rows of a label: predicted right, true, predicted."""
+        raise NotImplementedError
+
+    def precision(self, label: Hashable) -> float | None:
+        """Return the share of the rows predicted to have a label that have it; None where none was."""
+        right, _, predicted = self._sums_of(label)
+        return right / predicted if predicted else None
+
+    def recall(self, label: Hashable) -> float | None:
+        """Return the share of the rows of a label that were predicted to have it; None where there is no such row."""
+        right, true, _ = self._sums_of(label)
+        return right / true if true else None
+
+    def f1(self, label: Hashable) -> float | None:
+        """Return the harmonic mean of precision and recall of a label; None where it is neither true nor predicted."""
+        right, true, predicted = self._sums_of(label)
+        return 2.0 * right / (true + predicted) if true + predicted else None
+
+    @property
+    def macro_f1(self) -> float | None:
+        """Mean of the F1 of all labels that have one."""
+        found = [each for each in map(self.f1, self.labels) if each is not None]
+        return float(np.mean(found)) if found else None
+
+
+class ClassificationMeasures(LabelMeasures):
     """Error, precision, recall, F1, AUC, average precision, log loss and confusion of a classifier's predictions.
 
     They are those of scikit-learn's functions, from counts that add up. (AUC and average precision count scores in bins of a
@@ -327,27 +358,6 @@ class ClassificationMeasures(Measures):
     def predicted(self, label: Hashable) -> float:
         """Return the weight of the rows predicted as a label."""
         return self._sums_of(label)[2]
-
-    def precision(self, label: Hashable) -> float | None:
-        """Return the share of the rows predicted as a label that have it; None where none was."""
-        right, _, predicted = self._sums_of(label)
-        return right / predicted if predicted else None
-
-    def recall(self, label: Hashable) -> float | None:
-        """Return the share of the rows of a label that were predicted as it; None where there is no such row."""
-        right, true, _ = self._sums_of(label)
-        return right / true if true else None
-
-    def f1(self, label: Hashable) -> float | None:
-        """Return the harmonic mean of precision and recall of a label; None where it is neither true nor predicted."""
-        right, true, predicted = self._sums_of(label)
-        return 2.0 * right / (true + predicted) if true + predicted else None
-
-    @property
-    def macro_f1(self) -> float | None:
-        """Mean of the F1 of all labels that have one."""
-        found = [each for each in map(self.f1, self.labels) if each is not None]
-        return float(np.mean(found)) if found else None
 
     @property
     def log_loss(self) -> float | None:

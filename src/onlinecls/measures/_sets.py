@@ -8,7 +8,7 @@ import numpy as np
 
 from .._input import validate
 from .._wings.multilabel.sets import read_sets
-from ._counts import Measures
+from ._counts import LabelMeasures
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-class MultiLabelMeasures(Measures):
+class MultiLabelMeasures(LabelMeasures):
     """Micro and macro F1, and the share of rows predicted exactly, of predictions that are sets of labels.
 
     Over the rows that count, with tp_k the weight of those predicted right to have label k, true_k of those that have it, and
@@ -124,32 +124,11 @@ class MultiLabelMeasures(Measures):
         sums, c = self._now()._sums, self._places[label]
         return sums[:, c].tolist() if c < sums.shape[1] else [0.0, 0.0, 0.0]
 
-    def precision(self, label: Hashable) -> float | None:
-        """Return the share of the rows predicted to have a label that have it; None where none was."""
-        right, _, predicted = self._sums_of(label)
-        return right / predicted if predicted else None
-
-    def recall(self, label: Hashable) -> float | None:
-        """Return the share of the rows of a label that were predicted to have it; None where there is no such row."""
-        right, true, _ = self._sums_of(label)
-        return right / true if true else None
-
-    def f1(self, label: Hashable) -> float | None:
-        """Return the harmonic mean of precision and recall of a label; None where it is neither true nor predicted."""
-        right, true, predicted = self._sums_of(label)
-        return 2.0 * right / (true + predicted) if true + predicted else None
-
     @property
     def micro_f1(self) -> float | None:
         """F1 over all pairs of a row and a label; None where no row has a label or was predicted to."""
         right, true, predicted = self._now()._sums.sum(axis=1).tolist()
         return 2.0 * right / (true + predicted) if true + predicted else None
-
-    @property
-    def macro_f1(self) -> float | None:
-        """Mean of the F1 of all labels that have one."""
-        found = [each for each in map(self.f1, self.labels) if each is not None]
-        return float(np.mean(found)) if found else None
 
     @property
     def exact(self) -> float | None:
