@@ -290,9 +290,16 @@ def test_the_command_line_predicts_with_the_columns_of_the_model(tmp_path, run, 
             assert (code, err) == (0, "")
             expected = expected or out
             assert out == expected
-        for row in ({"a": 1, "color": "red"}, {"a": 1, "b": 2, "color": "red", "c": 3}):  # (unknown="ignore")
-            (tmp_path / name).write_bytes(make([row]))
-            assert run("predict", trained, tmp_path / name) == (0, f"{load(trained).predict_one(row)}\n", "")
+        row = {"a": 1, "b": 2, "color": "red", "c": 3}
+        (tmp_path / name).write_bytes(make([row]))
+        assert run("predict", trained, tmp_path / name) == (0, f"{load(trained).predict_one(row)}\n", "")
+        (tmp_path / name).write_bytes(make([{"a": 1, "color": "red"}]))
+        lacks = "onlinecls predict: warning: TableVectorizer: rows must have the columns that all have had so far, got row 0 without 'b'"
+        code, out, err = run("predict", trained, tmp_path / name)
+        assert (code, out in ("yes\n", "no\n")) == (0, True) and err.startswith(lacks)
+        (tmp_path / name).write_bytes(make([{"A": 1, "B": 2, "Color": "red"}]))
+        code, out, err = run("predict", trained, tmp_path / name)
+        assert (code, out) == (1, "") and "without 'a', 'b', 'color' but 'A', 'B', 'Color', which are unknown. Rename its columns" in err
     right = sum(said == row["label"] for said, row in zip(expected.split(), rows, strict=True))
     assert right > 80
     texts = tmp_path / "b.tsv"
@@ -343,7 +350,7 @@ def test_words_beside_other_columns_are_named(tmp_path, run):
     assert "  text: cheap: +" in run("explain", model, data)[1]
     assert run("export", model, data, "--weights", weights)[0] == 0 and ",text: noon," in weights.read_text()
     step = load(model)[0]
-    assert step.transform([{"text": "cheap"}]).nnz == 1 and step._reader().n_words == 0
+    assert step.transform([{"text": "cheap", "n": None, "text2": "-"}]).nnz == 1 and step._reader().n_words == 0
 
 
 def test_tables_refuse_options_without_effect(tmp_path, run):

@@ -15,7 +15,9 @@ from scipy import sparse
 from onlinecls.tables import TableVectorizer, TextTable
 from onlinecls.text import HashingVectorizer
 
-MISSING = {"", "?", "-", "NA", "NaN", "nan", "null"}
+MISSING = {
+    "", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "#N/A", "#NA", "<NA>", "NaN", "nan", "NaT", "None", "NULL", "null", "\\N",
+}
 NUMBER = re.compile(r"[+-]?\$?(\d{1,3}(,\d{3})+|\d+|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?%?|\$[+-](\d+)(\.\d*)?")
 EPOCH = dt.datetime(1970, 1, 1)
 
@@ -54,8 +56,9 @@ class Slow:
             yield f"{name}.days", days - self.origins.setdefault(name, days), None
             for period, first, length in (("day", 0, 1), ("week", 3, 7), ("year", 0, 365.2425)):
                 angle = 2 * math.pi * ((days + first) % length / length)
-                yield f"{name}.{period}_sin", None, math.sin(angle)
-                yield f"{name}.{period}_cos", None, math.cos(angle)
+                if period != "day" or angle:
+                    yield f"{name}.{period}_sin", None, math.sin(angle)
+                    yield f"{name}.{period}_cos", None, math.cos(angle) - (period == "day")
         else:
             yield name, float(value), None
 
@@ -311,10 +314,13 @@ def test_a_constant_column_is_zero_at_any_weight():
 
 NUMBERS = {
     "12": 12, "-1.5e3": -1500, "+2": 2, "$12": 12, "-$12.50": -12.5, "$-3": -3, "12%": 12, "1,234.5": 1234.5,
-    "12,345,678": 12345678, ".5": 0.5, "5.": 5, " 7 ": 7, "1E2": 100,
+    "12,345,678": 12345678, ".5": 0.5, "5.": 5, " 7 ": 7, "1E2": 100, "€12": 12, "12 €": 12, "£1,200.50": 1200.5, "¥500": 500,
+    "CHF 5": 5, "5 CHF": 5, "$ 7": 7, "1,234 $": 1234, "($5.00)": -5, "(12)": -12, "(5 %)": -5, "5 %": 5, "1 234": 1234, "1'234.5": 1234.5,
+    "1\u00a0200": 1200, "1\u202f200": 1200, "−5": -5, "− 5": -5, "007": 7,
 }
-NAMES = ["1,23", "1234,567", ",5", "1.2.3", "e5", "12e", "$", "%", "0x10", "1_000", "inf", "12 kg", "١٢", "--1", "1,234,56",
-         "9" * 70]
+COMMAS = {"1,5": 1.5, "0,750": 0.75, "1.234,50": 1234.5, "1 234,5": 1234.5, "€ 3,20": 3.2, "-1,5e3": -1500, "2.000": 2000, "3,5 %": 3.5}
+NAMES = [",5", "1.2.3", "e5", "12e", "$", "%", "0x10", "1_000", "inf", "12 kg", "١٢", "--1", "1,234,56", "9" * 70, "(5", "5)", "1 23",
+         "1,234 567", "$€5", "5$$", "0 123", "02134", "12e45678x"]
 
 
 def test_texts_that_are_numbers():
@@ -324,6 +330,9 @@ def test_texts_that_are_numbers():
         assert vectorizer.statistics_ == {"x": (1.0, number, 0.0)}, text
     for text in NAMES:
         assert TableVectorizer(bits=0).fit([{"x": text}]).get_feature_names_out()[0] == f"x={text}", text
+    for text, number in COMMAS.items():
+        vectorizer = TableVectorizer(bits=0, decimal=",").fit([{"x": text}])
+        assert vectorizer.statistics_ == {"x": (1.0, number, 0.0)}, text
     for text in sorted(MISSING):
         assert TableVectorizer(bits=0).fit([{"x": text}]).get_feature_names_out()[0] == "x=?", text
 
@@ -343,7 +352,7 @@ def test_texts_that_are_dates():
 
 
 def test_unknown_columns_and_names():
-    """unknown="error" names what is new or lacking; "ignore" leaves it out."""
+    """unknown="error" names what is new or lacking; else it is left out."""
     rows = [{"a": 1.0, "b": "x"}, {"a": 2.0, "b": "y"}]
     lenient, strict = TableVectorizer(bits=0, slots=4), TableVectorizer(bits=0, slots=4, unknown="error")
     lenient.fit(rows)
@@ -365,8 +374,8 @@ def test_unknown_columns_and_names():
 REFUSED = {
     "infinite": ([{"age": float("inf")}], ValueError, r"must be finite and within .*, got inf in column 'age' of row 0"),
     "too large": ([{"age": 1.0}, {"age": 10**400}], ValueError, r"got inf in column 'age' of row 1"),
-    "a set": ([{"age": {1}}], TypeError, r"got \{1\} in column 'age' of row 0"),
-    "a list of texts": ([{"v": ["a"]}], ValueError, r"a list must hold finite numbers .* got \['a'\] in column 'v' of row 0"),
+    "a complex number": ([{"age": 1j}], TypeError, r"got 1j in column 'age' of row 0"),
+    "a list of lists": ([{"v": [["a"]]}], ValueError, r"a list must hold finite numbers .* got \[\['a'\]\] in column 'v' of row 0"),
     "no table": (3, TypeError, "X must be a table, got int"),
     "a text": ("abc", TypeError, "X must be a table, got str"),
     "no dicts": ([[1, 2]], TypeError, r"got a list with \[1, 2\] in row 0"),
@@ -377,7 +386,6 @@ REFUSED = {
     "two names": ([{"1": 3, 1: 4}], ValueError, "names of columns must be different, got two columns '1'"),
     "no number": ([{"size": "big"}], ValueError, "column 'size' must hold numbers, as numbers= says, got 'big' in row 0"),
     "sparse": (sparse.eye(3, format="csr"), TypeError, "X must be a table, got a sparse matrix"),
-    "changed": ({"typed": ["a", "b"]}, ValueError, "got column 'typed' of kind 'number' before and 'category' in row 0"),
 }
 
 
@@ -388,8 +396,6 @@ def test_a_refused_batch_changes_nothing(case):
     vectorizer = TableVectorizer(numbers=["size"]).fit({"age": [1.0, 2.0], "typed": np.array([1.0, 5.0])})
     before = copy.deepcopy(vectorizer)
     for learn in (vectorizer.learn_transform, vectorizer.partial_fit, vectorizer.fit, vectorizer.transform):
-        if case == "changed" and learn == vectorizer.fit:
-            continue  # (it starts anew)
         with pytest.raises(error, match=words):
             learn(X)
     if case != "no table" and isinstance(X, list):  # behind rows that are right
@@ -406,7 +412,7 @@ PARAMETERS = {
     "slots": (0, r"slots must be an integer in 1\.\.2\*\*20, got slots=0"),
     "texts": ("title", "texts must be a sequence of names of columns, got texts='title'"),
     "categories": ([1], "categories must be a sequence of names"), "crosses": (["ab"], "crosses must be a sequence of pairs"),
-    "unknown": ("drop", "unknown must be 'ignore' or 'error', got unknown='drop'"),
+    "unknown": ("drop", "unknown must be 'warn', 'ignore' or 'error', got unknown='drop'"),
     "clip": (0.0, r"clip must be a number in \(0, 1e6\]"),
     "forgetting": (0.2, r"forgetting must be a number in \[0, 0.1\]"), "dtype": (int, "dtype must be float32 or float64"),
 }
@@ -487,11 +493,11 @@ def test_readers_beside_learning_read_one_moment():
     """Each row that is read while others are learnt is standardised by the statistics after a whole number of rows."""
     rows = [{"a": float(k % 7), "b": float(k * k % 11), "c": f"v{k // 100}", f"new{k // 150}": 1.5 * k} for k in range(1500)]
     asked = {"a": 2.5, "b": -1.0, "c": "v3"}
-    whole, moments = TableVectorizer(bits=0, slots=40), set()
+    whole, moments = TableVectorizer(bits=0, slots=40, unknown="ignore"), set()
     for row in rows:
         whole.learn_transform([row])
         moments.add(whole.transform([asked]).tobytes())
-    shared, wrong, is_over = TableVectorizer(bits=0, slots=40).fit(rows[:1]), [], threading.Event()
+    shared, wrong, is_over = TableVectorizer(bits=0, slots=40, unknown="ignore").fit(rows[:1]), [], threading.Event()
 
     def read():
         while not is_over.is_set():

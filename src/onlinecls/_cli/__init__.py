@@ -13,6 +13,8 @@ import gc
 import io
 import os
 import sys
+import warnings
+from functools import partial
 from importlib import import_module
 
 from .._input.escaping import escaped
@@ -39,6 +41,11 @@ def _command(name: str):
         gc.enable()
 
 
+def _show_warning(options, message, category, filename, lineno, file=None, line=None) -> None:
+    """Print a warning in the words of the command line."""
+    print(f"onlinecls {options.command}: warning: {escaped(message_of(message, options))}", file=sys.stderr, flush=True)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     atexit.register(gc.freeze)  # a search for cycles at exit takes as long as 10 MB of texts
@@ -50,7 +57,10 @@ def main(argv: list[str] | None = None) -> int:
     try:
         options = parser().parse_args(argv)
         sys.setswitchinterval(5e-4)  # (threads of a stream need the interpreter for less than the default of 5 ms)
-        _command(options.command)(options)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("always", category=UserWarning)
+            warnings.showwarning = partial(_show_warning, options)
+            _command(options.command)(options)
         sys.stdout.flush()
         return _DONE
     except SystemExit as end:  # argparse has printed its message

@@ -20,9 +20,11 @@ from ..text import FeatureNames, HashingVectorizer, is_fast, parameters_of
 HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
 _TABLES = ("csv", "jsonl", "parquet", "arrow")
 _AHEAD = 1000  # rows of a table that say what its vectorizer is to be
+_VALUES_AHEAD = 1 << 20  # values of them, at most
 _TABLE_BITS = 18
 _LEAST_SLOTS = 32
 _USUAL = 1e100  # numbers of this size and beyond are looked at one by one
+_OF_TABLE = ("categories", "ignore", "dates", "decimal", "unknown", "dtype")
 _PLACES = ("label", "text", "weight")
 
 # What each option needs. An option that has no effect on the given input is refused.
@@ -31,6 +33,7 @@ _NEEDS = {
     **dict.fromkeys(("delimiter", "no_header"), "CSV"),
     **dict.fromkeys(("ngrams", "analyzer", "token_pattern"), "texts, whose words are hashed"),
     **dict.fromkeys(("categories", "ignore", "missing", "numbers"), "a table"),
+    **dict.fromkeys(("dates", "decimal", "unknown"), "a table whose numbers are standardized"),
     "bits": "something to hash, or columns by number",
     "threads": "lines that several threads can parse",
 }
@@ -67,8 +70,12 @@ class Input:
         reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
         found = cls(reading).with_options(options)
         if options.numbers != "raw":
-            reading["tables"] = _Whole(dtype, options.categories or (), options.ignore or ())
-            found.new_step = partial(_new_vectorizer, options.bits, dtype, options.categories or (), options.ignore or ())
+            of_table = {
+                "categories": options.categories or (), "ignore": options.ignore or (), "dates": options.dates or (),
+                "decimal": options.decimal or ".", "unknown": options.unknown or "warn", "dtype": np.dtype(dtype).type,
+            }
+            reading["tables"] = _Whole(of_table)
+            found.new_step = partial(_new_vectorizer, options.bits, of_table)
         return found
 
     @classmethod
@@ -110,6 +117,8 @@ class Input:
             self.reading["weight"] = options.weights
         if options.no_header is not None:
             self.reading["header"] = False
+        if self.step is not None and getattr(options, "unknown", None) is not None:
+            self.step.set_params(unknown=options.unknown)
         return self
 
     @property
@@ -162,7 +171,7 @@ class Input:
         if self.step is not None:
             reading["tables"] = self.step
             if learns:
-                reading["tables"] = _Whole(self.step.dtype, self.step.categories, self.step.ignore)
+                reading["tables"] = _Whole({name: getattr(self.step, name) for name in _OF_TABLE})
         if labels is None:
             reading["weight"] = None
         if not reading.get("header", True):
@@ -252,7 +261,7 @@ def _refuse_idle(stream, options, are_whole: bool) -> None:
     serves = {
         "columns": format in _TABLES, "CSV": format == "csv",
         "texts, whose words are hashed": format not in HASHED and not is_table,
-        "a table": is_table,
+        "a table": is_table, "a table whose numbers are standardized": are_whole,
         "something to hash, or columns by number": hashes,
         "lines that several threads can parse": format in (*HASHED, "tsv"),
     }
@@ -314,8 +323,8 @@ def is_of_tables(step) -> bool:
 class _Whole:
     """Hands the rows of a table on as they stand. Raises the error of a `TableVectorizer` for one that it could not learn."""
 
-    def __init__(self, dtype, categories, ignore):
-        self.options = {"categories": tuple(categories), "ignore": tuple(ignore), "dtype": np.dtype(dtype).type}
+    def __init__(self, options: dict):
+        self.options = options
 
     def transform(self, table):
         from ..tables import TableVectorizer
@@ -342,25 +351,40 @@ class _Whole:
                 yield table.slice(row, 1)
 
 
-def _new_vectorizer(bits, dtype: str, categories, ignore, first: list):
+def _new_vectorizer(bits, options: dict, first: list):
     """Return a vectorizer for a table that begins with these batches, and their kinds.
 
-    It has slots alone if they do, twice as many as are needed so far: a full covariance grows with their square.
+    It has slots alone if they do, twice as many as are needed so far: a full covariance grows with their square. What a value of
+    these rows shows of its column holds from the first one on.
     """
-    from ..tables import TableVectorizer
+    from ..tables import TableVectorizer, look_ahead
 
-    options = {"categories": tuple(categories), "ignore": tuple(ignore), "dtype": np.dtype(dtype).type}
+    options = dict(options)
     probe = TableVectorizer(1 if bits is None else bits, **options)
-    for X, _, weight in first:
-        probe.partial_fit(X, sample_weight=weight)
     if not first:
         return probe, ""
+    rows = _rows_of([X for X, _, _ in first])
+    look_ahead(probe, rows)
+    for X, _, weight in first:
+        probe.partial_fit(X, sample_weight=weight)
     if bits is None:
         has_texts = any("text" in kinds for kinds in probe.schema_.values())
         n = sum(name != f"slot_{k}" for k, name in enumerate(probe.get_feature_names_out()[: probe.slots]))
         bits = _TABLE_BITS if n == probe.slots or has_texts else 0
         options["slots"] = probe.slots if bits else min(max(1 << (2 * n - 1).bit_length(), _LEAST_SLOTS), probe.slots)
-    return TableVectorizer(bits, **options), kinds_of(probe)
+    step = TableVectorizer(bits, **options)
+    look_ahead(step, rows)
+    return step, kinds_of(probe)
+
+
+def _rows_of(tables: list) -> list[dict]:
+    """Return the first rows of tables as dicts: as many as are looked at, or as have so many values."""
+    found: list[dict] = []
+    for table in tables:
+        n, width = _AHEAD - len(found), table.shape[1] if hasattr(table, "shape") else 1
+        part = table[: min(n, max(_VALUES_AHEAD // max(width, 1), 1))] if hasattr(table, "__getitem__") else table
+        found += part.to_pylist() if hasattr(part, "to_pylist") else list(part)
+    return found
 
 
 def require_place(options, name: str, option: str = "") -> None:

@@ -221,6 +221,14 @@ def _list(text: str) -> list[str]:
     return found
 
 
+def _dates(text: str) -> dict[str, str | None]:
+    """Read COLUMN=FORMAT, or COLUMN, several with commas between."""
+    pairs = [each.partition("=") for each in _list(text)]
+    if not all(name for name, _, _ in pairs):
+        raise argparse.ArgumentTypeError(f"must be COLUMN or COLUMN=FORMAT with commas between (day=%d/%m/%Y), got {text!r}")
+    return {name: form or None for name, _, form in pairs}
+
+
 def _labels(text: str) -> list[str]:
     found = _list(text)
     if len(found) < 2:
@@ -285,6 +293,8 @@ def _data_options(parser, trains: bool) -> None:
     if trains:
         group.add_argument("--weights", metavar="COLUMN", help="column of example weights >= 0 (none)")
     group.add_argument("--missing", choices=("absent", "error"), help="missing values in a table: 0, or an error (absent)")
+    unknown_help = "rows of a table that lack columns: refuse those that lack most (warn), take all, or none (warn)"
+    group.add_argument("--unknown", choices=("warn", "ignore", "error"), help=unknown_help)
     group.add_argument("--delimiter", metavar="C", help="delimiter of CSV (,)")
     group.add_argument("--no-header", action="store_true", default=None, help="CSV without a header: columns by number, from 0")
     group.add_argument("--threads", type=_positive, metavar="N", help="threads that parse files (one a processor, up to 4)")
@@ -301,6 +311,9 @@ def _hashing_options(parser) -> None:
     pattern_help = r"regular expression of a word (\b\w\w+\b; \w+ also takes single characters)"
     group.add_argument("--token-pattern", type=_pattern, metavar="REGEX", help=pattern_help)
     group.add_argument("--categories", type=_list, metavar="NAMES", help="columns of a table with categories, not numbers")
+    dates_help = "columns of a table with dates, each with its strptime format if it needs one (day=%%d/%%m/%%Y)"
+    group.add_argument("--dates", type=_dates, metavar="NAME[=FORMAT],...", help=dates_help)
+    group.add_argument("--decimal", choices=(".", ","), help="what stands before decimals in a table's texts (.)")
     group.add_argument("--ignore", type=_list, metavar="NAMES", help="columns of a table that are not features")
     group.add_argument(
         "--numbers", choices=("standardized", "raw"), help="columns of numbers: by mean and deviation so far, or as they are"

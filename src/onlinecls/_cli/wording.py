@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 # What replaces the hint of an error about a parameter. Parameters that are not listed have an option of their name.
 _WORDS = {
@@ -15,6 +16,13 @@ _WORDS = {
     "X": "Give rows like those that the model has learnt from.",
 }
 
+# What parameters of a TableVectorizer are called.
+_OF_TABLES = (
+    (r"categories=, numbers= or dates=", "--categories or --dates"), (r"categories=\['([^']*)'\]", r"--categories \1"),
+    (r"dates=\{'([^']*)': '([^']*)'\} or '([^']*)'", r"--dates \1=\2 or \1=\3"), (r"dates=\{'([^']*)': '([^']*)'\}", r"--dates \1=\2"),
+    (r"(decimal|unknown)='([^']*)'", r"--\1 \2"), (r"\b(categories|dates|ignore)=", r"--\1"),
+)
+
 
 def message_of(error: Exception, options) -> str:
     """Return the message of an error in terms of the options of a command."""
@@ -23,6 +31,11 @@ def message_of(error: Exception, options) -> str:
     if isinstance(error, MemoryError):
         why = f" ({error})" if str(error) else ""
         return f"not enough memory{why}. Free some, or run the command on a machine with more."
+    if "TableVectorizer: " in str(error):
+        said = str(error)
+        for pattern, words in _OF_TABLES:
+            said = re.sub(pattern, words, said)
+        return said
     parameter, hint = getattr(error, "parameter", ""), getattr(error, "hint", "")
     if parameter == "label" and ("labels" not in options or getattr(options, "resume", None)):
         return str(error).replace(hint, "")  # (the model has its labels)

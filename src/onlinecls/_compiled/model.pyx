@@ -36,6 +36,7 @@ RECORD = ("scores", "squares", "updates", "chi", "spread", "lookahead", "forgott
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 RANGES = {4: float(np.finfo(np.float32).max), 8: float(np.finfo(np.float64).max)}
+NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64))             # types of targets in a list
 PLAIN = frozenset((int, float, bool, str, np.int64, np.float64, np.str_))       # types of labels that cannot change
 
 
@@ -419,6 +420,11 @@ cdef class Model:
             if weights == NULL or n_weights != n or not are_weights(weights, n):
                 return 0
         if call.task == REGRESSION:
+            if type(y) is list and all([type(target) in NUMBERS for target in y]):
+                try:
+                    y = np.array(y, FLOAT64)
+                except OverflowError:
+                    return 0
             targets = <const double*>numbers_of(y, FLOAT64, 8, &size)
             if targets == NULL or size != n or not are_finite(targets, n):
                 return 0

@@ -13,6 +13,8 @@ from .sparse cimport dense_t, floating, index_t
 cdef extern from "Python.h":
     int get_buffer "PyObject_GetBuffer"(object o, Py_buffer* buffer, int flags)   # (an error is cleared here)
     void PyErr_Clear()
+    bint PyBool_Check(object o)
+    bint PyFloat_CheckExact(object o)
     bint PyLong_CheckExact(object o)
     bint PyUnicode_CheckExact(object o)
     int PyUnicode_Compare(object a, object b) except? -1
@@ -127,12 +129,16 @@ cdef inline bint match_texts(const uint32_t* y, Py_ssize_t n, Py_ssize_t y_width
 
 
 cdef inline bint match_list(list y, list classes, int32_t* labels) except -1:
-    """Do the work of `match_numbers` for a list of Python's own integers and texts."""
+    """Do the work of `match_numbers` for a list of integers, texts, booleans and numbers, Python's own or numpy's."""
     cdef Py_ssize_t i, c
     cdef int overflow = 0
     cdef long long number
     for i in range(len(y)):
         label = y[i]
+        if not (PyLong_CheckExact(label) or PyUnicode_CheckExact(label)):
+            kind = getattr(label, "dtype", None)
+            if kind is not None and kind.kind in "iufbU" and label.ndim == 0:
+                label = label.item()
         if PyLong_CheckExact(label):
             number = PyLong_AsLongLongAndOverflow(label, &overflow)
             if overflow:
@@ -146,6 +152,12 @@ cdef inline bint match_list(list y, list classes, int32_t* labels) except -1:
         elif PyUnicode_CheckExact(label):
             for c in range(len(classes)):
                 if PyUnicode_CheckExact(classes[c]) and PyUnicode_Compare(label, classes[c]) == 0:
+                    break
+            else:
+                return False
+        elif PyBool_Check(label) or PyFloat_CheckExact(label):
+            for c in range(len(classes)):
+                if type(classes[c]) is type(label) and classes[c] == label:
                     break
             else:
                 return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import TYPE_CHECKING
 
@@ -124,6 +125,7 @@ def _plain(value: Any) -> Any:
     """Return sequences as dicts by place, which a header holds whatever is in them."""
     if isinstance(value, str) or not hasattr(value, "__iter__"):
         return value
+    value = value.items() if isinstance(value, Mapping) else value
     return {str(k): _plain(each) for k, each in enumerate(value)}
 
 
@@ -138,4 +140,5 @@ def step_of_file(header: dict, arrays: dict[str, np.ndarray]) -> Any:
         return vectorizer_of(header["parameters"])
     require(kind == "TableVectorizer", "a step of this version", kind)
     parameters = {name: _sequence(value) for name, value in read_parameters(TableVectorizer, header["parameters"]).items()}
+    parameters["dates"] = dict(parameters["dates"]) or ()
     return rebuild(TableVectorizer(**parameters), header["learnt"], arrays)

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..tables import TextTable
+from ..tables import MISSING_TEXTS, TextTable
 from ._errors import HINTS, MalformedLineError
 from ._records import Block, Record, WrongRecordError, is_utf8, n_lines, pieces_of, record_of, utf8
-from ._tables import IGNORED, MISSING, NUMBER, Columns, in_range
+from ._tables import IGNORED, NUMBER, Columns, in_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -203,7 +203,7 @@ class CsvReader:
             pa.csv.ParseOptions(delimiter=self._delimiter, quote_char='"' if has_quotes else False, ignore_empty_lines=False),
             pa.csv.ConvertOptions(
                 column_types={str(k): kind for k, kind in types.items()}, include_columns=list(map(str, types)),
-                null_values=sorted(MISSING), strings_can_be_null=False,
+                null_values=sorted(MISSING_TEXTS), strings_can_be_null=False,
             ),
         )
 

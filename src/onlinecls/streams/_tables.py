@@ -10,7 +10,7 @@ import numpy as np
 
 from .._input.rows import Rows
 from .._input.validate import ParameterError
-from ..tables import TextTable
+from ..tables import MISSING_TEXTS, TextTable
 from ._errors import HINTS
 from ._features import FeatureRows
 from ._records import RefusedRowsError, WrongRecordError, n_until, number, shown, utf8
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from .._hashing.sketch import Names
 
 NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; the kind of a list of numbers is its length
-MISSING = frozenset(("", "NA", "N/A", "n/a", "<NA>", "NULL", "null"))  # in CSV
 _OF_ROW = re.compile(r" (?:of|in) row \d+")  # in a vectorizer's error
 BATCH_NUMBERS = 1 << 20  # most numbers in a batch, and in a row
 
@@ -177,7 +176,7 @@ def in_range(rows: np.ndarray, dtype: np.dtype) -> np.ndarray:
 
 
 def is_missing(value: object) -> bool:
-    return value is None or (isinstance(value, str) and value in MISSING)
+    return value is None or (isinstance(value, str) and value in MISSING_TEXTS)
 
 
 def _is_name(value: object) -> bool:

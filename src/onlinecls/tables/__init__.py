@@ -11,10 +11,12 @@
 
 # (What `__all__` does not name is for pipelines, streams and the command line.)
 from ._columns import TextTable  # noqa: F401
+from ._values import MISSING_TEXTS  # noqa: F401
 from ._vectorizer import (
     TableVectorizer,
     described,  # noqa: F401
     keep_words,  # noqa: F401
+    look_ahead,  # noqa: F401
     merged_with_moves,  # noqa: F401
     planned,  # noqa: F401
     planned_progressively,  # noqa: F401

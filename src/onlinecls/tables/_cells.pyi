@@ -1,23 +1,9 @@
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
-LARGEST: float
-MISSING_TEXTS: frozenset[str]
-ABSENT: object
-DAYS: tuple[str, ...]
-MICROSECOND: timedelta
-
-def number_of(text: str) -> float | None: ...
-def may_be_name(text: str) -> bool: ...
-def is_valid(text: str) -> bool: ...
-def in_microseconds(values: Any) -> tuple[Any, Any]: ...
-def read_values(
-    values: list[Any], names: list[Any], numbers: np.ndarray, codes: np.ndarray, parse: bool, has_names: bool, has_numbers: bool,
-    live: np.ndarray,
-) -> dict[int, Any]: ...
+def is_new_kind(kind: int, had: int) -> bool: ...
 def hash_of(text: str) -> int: ...
 def column_of(text: str, first: int, n_hashed: int) -> tuple[int, float]: ...
 def learn_column(
@@ -29,7 +15,7 @@ def assemble(columns: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.nd
 
 class RowReader:
     def __init__(
-        self, options: Any, as_text: Callable[[Any], Any], features_of: Callable[[str, Any, float | None], Any],
-        words_of: Callable[[str, Any], tuple[np.ndarray, np.ndarray]],
+        self, options: Any, features_of: Callable[[str, Any, float | None], Any],
+        words_of: Callable[[str, Any], tuple[np.ndarray, np.ndarray]], notices: Any,
     ) -> None: ...
     def read(self, row: dict[Any, Any], learnt: Any, learn: bool) -> tuple[np.ndarray, np.ndarray, Any] | None: ...

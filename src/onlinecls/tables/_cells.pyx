@@ -1,304 +1,34 @@
-"""Values of tables to numbers and names, running means and variances, and rows of a few columns, in C.
+"""Running means and variances, and rows of a few columns, in C.
 
 A record holds what is known of a column of numbers: n, the sum of the weights of its rows, μ, their mean, S, the sum of squared
 deviations from it, and 1 in the last place once a value other than 0 and 1 has come.
 """
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
-from cpython.long cimport PyLong_Check
 from libc.math cimport fabs, isnan, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, llabs, qsort, realloc
 from libc.string cimport memcpy
 
-from datetime import date, datetime, timedelta
-from decimal import Decimal
-
 import numpy as np
 
 from .._hashing.murmur cimport murmur3
 from ._persistent cimport Map, Records
+from ._values cimport (
+    AS_DATE, AS_NUMBER, BOOLEAN, DATE, LARGEST_NUMBER, MISSING, NAME, NONE_THERE, NUMBER, TEXT, Reading, absent,
+)
 
 from .._input import validate
+from ._values import KINDS, is_valid
 
 cdef extern from "Python.h":
+    bint PyDict_Check(object o)
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
     bint PyUnicode_Check(object o)
     bint PyUnicode_CheckExact(object o)
     str PyUnicode_FromObject(object o)
-    double PyLong_AsDouble(object o) except? -1.0
-    double PyOS_string_to_double(const char* text, char** end, void* overflow) except? -1.0
 
 cdef enum:
     N, MEAN, SQUARES, NOT_BINARY, N_RECORD      # places in a record
-    LONGEST = 64                                # characters of a number at most
     FEW = 32                                    # entries of a row that are sorted by insertion at most
-LARGEST = 1e150                                 # the square of a difference of two such numbers is finite
-MISSING_TEXTS = frozenset(("", "?", "-", "NA", "NaN", "nan", "null"))
-ABSENT = object()                               # in the place of a value where a row lacks the column
-
-DAYS = ("datetime64[D]", "datetime64[M]", "datetime64[Y]")     # types of dates without a time of day
-MICROSECOND = timedelta(microseconds=1)
-
-cdef double largest = LARGEST
-cdef object absent = ABSENT
-cdef frozenset missing_texts = MISSING_TEXTS
-
-
-# --- values --------------------------------------------------------------------------------------------------------------------
-
-
-cdef inline bint is_digit(char c) noexcept nogil:
-    return 48 <= c <= 57
-
-
-cdef struct Copied:
-    const char* text        # what is read, n characters, of which i have been
-    Py_ssize_t n, i
-    char[LONGEST] plain     # what is copied of it
-    Py_ssize_t size
-
-
-cdef inline bint copy_one(Copied* c, char a, char b) noexcept nogil:
-    """Copy the next character if it is one of the two; return whether it is."""
-    if c.i == c.n or (c.text[c.i] != a and c.text[c.i] != b):
-        return False
-    c.plain[c.size], c.size, c.i = c.text[c.i], c.size + 1, c.i + 1
-    return True
-
-
-cdef inline Py_ssize_t copy_digits(Copied* c) noexcept nogil:
-    """Copy the digits that come next; return how many there are."""
-    cdef Py_ssize_t first = c.i
-    while c.i < c.n and is_digit(c.text[c.i]):
-        c.plain[c.size], c.size, c.i = c.text[c.i], c.size + 1, c.i + 1
-    return c.i - first
-
-
-cdef inline bint skip(Copied* c, char a) noexcept nogil:
-    """Skip the next character if it is this one; return whether it is."""
-    if c.i == c.n or c.text[c.i] != a:
-        return False
-    c.i += 1
-    return True
-
-
-cdef bint number_in(const char* text, Py_ssize_t n, double* value) except -1:
-    """Read a number such as 12, -1.5e3, $12, 12% or 1,234.5; return False for any other text, and for numbers out of range."""
-    cdef Copied c
-    cdef Py_ssize_t n_digits
-    if n == 0 or n >= LONGEST:
-        return False
-    c.text, c.n, c.i, c.size = text, n, 0, 0
-    copy_one(&c, b"+", b"-")
-    if skip(&c, b"$") and c.size == 0:
-        copy_one(&c, b"+", b"-")
-    n_digits = copy_digits(&c)
-    while 0 < n_digits <= 3 and skip(&c, b","):
-        if copy_digits(&c) != 3:
-            return False
-    if copy_one(&c, b".", b"."):
-        n_digits += copy_digits(&c)
-    if n_digits == 0:
-        return False
-    if copy_one(&c, b"e", b"E"):
-        copy_one(&c, b"+", b"-")
-        if not copy_digits(&c):
-            return False
-    skip(&c, b"%")
-    if c.i < n:
-        return False
-    c.plain[c.size] = 0
-    value[0] = PyOS_string_to_double(c.plain, NULL, NULL)
-    return fabs(value[0]) <= largest
-
-
-cdef bint is_exponential(const char* text, Py_ssize_t n) noexcept nogil:
-    """Return True for digits, an e and digits, which may as well be a hexadecimal name (12e45678)."""
-    cdef Py_ssize_t i, e = -1
-    for i in range(n):
-        if text[i] == b"e" or text[i] == b"E":
-            if e >= 0:
-                return False
-            e = i
-        elif not is_digit(text[i]):
-            return False
-    return 0 < e < n - 1
-
-
-cdef bint looks_dated(const char* text, Py_ssize_t n) noexcept nogil:
-    """Return True for a text that begins as a date in ISO 8601 does: four digits, a hyphen, two digits, a hyphen."""
-    cdef Py_ssize_t i
-    if not 10 <= n <= 40:
-        return False
-    for i in range(10):
-        if (text[i] != b"-") if i == 4 or i == 7 else not is_digit(text[i]):
-            return False
-    return True
-
-
-cdef double double_of(value) except? -1.0:
-    """Return an integer as a double, infinity if it is beyond all of them."""
-    try:
-        return PyLong_AsDouble(value)
-    except OverflowError:
-        return float("inf")
-
-
-def number_of(str text):
-    """Return the number that a text is, or None."""
-    cdef double value
-    cdef Py_ssize_t n
-    cdef const char* start = PyUnicode_AsUTF8AndSize(text, &n)
-    return value if number_in(start, n, &value) else None
-
-
-def may_be_name(str text):
-    """Return True for a text that is a number or a name by what its column has had."""
-    cdef Py_ssize_t n
-    text = text.strip()
-    cdef const char* start = PyUnicode_AsUTF8AndSize(text, &n)
-    return is_exponential(start, n)
-
-
-def is_valid(text):
-    """Return True unless a text has halves of surrogate pairs, which no file or hash can hold."""
-    cdef Py_ssize_t n
-    try:
-        PyUnicode_AsUTF8AndSize(text, &n)
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def in_microseconds(values):
-    """Return dates or durations of numpy in microseconds, and where these fit 64 bits. (Numpy itself lets them overflow.)"""
-    found = values.astype(f"{values.dtype.kind}8[us]")
-    if np.datetime_data(values.dtype)[0] in ("ns", "ps", "fs", "as"):
-        return found, np.ones(np.shape(values), bool)
-    return found, (found.astype(values.dtype) == values) | np.isnat(values)
-
-
-cdef object plain_of(value):
-    """Return Python's own value for one of numpy, pandas or the decimal module."""
-    if isinstance(value, np.datetime64 | np.timedelta64):       # (whose items may be integers)
-        found, fits = in_microseconds(value)
-        item = (value.astype("datetime64[D]") if value.dtype in DAYS else found).item()
-        if not fits or not (item is None or isinstance(item, date | timedelta)):
-            return value
-        value = item
-    if isinstance(value, np.generic) or (isinstance(value, np.ndarray) and value.ndim == 0):
-        value = value.item()
-    if isinstance(value, Decimal):
-        return value if value.is_snan() else float(value)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if validate.is_missing(value):
-        return None
-    return float(value // MICROSECOND) / 1e6 if isinstance(value, timedelta) else value
-
-
-cdef object date_of(str text):
-    """Return the date, or date and time, that a text is in ISO 8601, or None."""
-    try:
-        return datetime.fromisoformat(text) if len(text) > 10 else date.fromisoformat(text)
-    except ValueError:
-        return None
-
-
-cdef enum:
-    NUMBER, NAME, MISSING, NONE_THERE, OTHER    # kinds of a value; other: dates, lists, and what is not valid
-
-
-cdef class Reading:
-    """Read values of a table, one at a time.
-
-    number : the last one, if it is one. value : the text of a name, or what is neither number nor name: dates, lists, texts with
-    halves of surrogate pairs. may_be_name : whether a number has the form of `is_exponential`.
-    """
-    cdef double number
-    cdef object value
-    cdef bint may_be_name
-
-    cdef int read(self, value, bint parse) except -1:
-        """Return the kind of a value. parse : whether texts may be numbers and dates."""
-        self.may_be_name = False
-        if not (PyFloat_Check(value) or PyUnicode_Check(value) or PyLong_Check(value) or value is None or value is absent):
-            value = plain_of(value)
-        if PyFloat_Check(value):
-            self.number = PyFloat_AS_DOUBLE(value)
-            return MISSING if isnan(self.number) else NUMBER
-        if PyUnicode_Check(value):
-            return self.read_text(PyUnicode_FromObject(value).strip(), parse)
-        if PyLong_Check(value):
-            self.number = double_of(value)
-            return NUMBER
-        if value is None:
-            return MISSING
-        self.value = value
-        return NONE_THERE if value is absent else OTHER
-
-    cdef int read_text(self, str text, bint parse) except -1:
-        cdef Py_ssize_t n
-        cdef const char* start
-        self.value = text
-        if text in missing_texts:
-            return MISSING
-        try:
-            start = PyUnicode_AsUTF8AndSize(text, &n)
-        except UnicodeEncodeError:
-            return OTHER
-        if parse and number_in(start, n, &self.number):
-            self.may_be_name = is_exponential(start, n)
-            return NUMBER
-        if parse and looks_dated(start, n):
-            found = date_of(text)
-            if found is not None:
-                self.value = found
-                return OTHER
-        return NAME
-
-
-def read_values(list values, list names, double[::1] numbers, int32_t[::1] codes, bint parse, bint has_names, bint has_numbers,
-                const unsigned char[::1] live):
-    """Sort values into numbers and names, a place each; return {place: value} of all others (dates, lists ..).
-
-    numbers : NaN where there is none. codes : places in `names`, 0 for a missing value, -1 where there is no name. parse :
-    whether texts may be numbers and dates. has_names, has_numbers : what the column has had before. live : the rows that count
-    for those behind them; empty if none does.
-    """
-    cdef Py_ssize_t i
-    cdef int kind
-    cdef Reading reading = Reading()
-    cdef dict others = {}, code_of = {}, seen = {}      # seen: numbers and codes of texts that are the same in any row
-    for i in range(len(values)):
-        value = values[i]
-        found = seen.get(value) if PyUnicode_CheckExact(value) else None
-        if found is None:
-            kind = reading.read(value, parse)
-            if kind == NUMBER and reading.may_be_name and has_names and not has_numbers:
-                kind = NAME
-            if kind == NUMBER:
-                found = reading.number
-            elif kind == NAME:
-                found = code_of.get(reading.value)
-                if found is None:
-                    found = code_of[reading.value] = len(names)
-                    names.append(reading.value)
-            elif kind == MISSING:
-                found = 0
-            elif kind == OTHER:
-                others[i] = reading.value
-            if found is not None and PyUnicode_CheckExact(value) and not reading.may_be_name:
-                seen[value] = found
-        if found is None:
-            continue
-        if PyFloat_Check(found):
-            numbers[i] = PyFloat_AS_DOUBLE(found)
-            has_numbers |= len(live) > 0 and live[i]
-        else:
-            codes[i] = found
-            has_names |= found > 0 and len(live) > 0 and live[i]
-    return others
 
 
 def hash_of(str text):
@@ -312,6 +42,18 @@ def column_of(str text, Py_ssize_t first, Py_ssize_t n_hashed):
     """Return (column, sign) of a hashed name: abs(h) mod n_hashed, behind the first columns."""
     cdef int64_t h = hash_of(text)
     return first + llabs(h) % n_hashed, 1.0 if h >= 0 else -1.0
+
+
+def is_new_kind(int kind, int had):
+    """Return True if a kind is another one than those that a column has had. Numbers and booleans are the same to it."""
+    return is_new(kind, had)
+
+
+cdef bint is_new(int kind, int had) noexcept:
+    cdef int alike = 1 << NUMBER | 1 << BOOLEAN
+    if kind >= NONE_THERE or kind == MISSING or not had & 127:
+        return False
+    return not had & (alike if 1 << kind & alike else 1 << kind)
 
 
 # --- running means and variances -----------------------------------------------------------------------------------------------
@@ -424,54 +166,95 @@ cdef class RowReader:
 
     Columns are read in the order in which they came first. A reader holds nothing but the options of its vectorizer.
     """
-    cdef dict how
+    cdef dict hows, forms
     cdef frozenset ignored, crossed
     cdef tuple crosses
-    cdef bint is_strict
+    cdef bint is_strict, warns
+    cdef int plain
     cdef double clip, keep
-    cdef Py_ssize_t slots, n_hashed
-    cdef object as_text, features_of, words_of
+    cdef Py_ssize_t slots, n_hashed, most
+    cdef object features_of, words_of, notices
 
-    def __init__(self, options, as_text, features_of, words_of):
-        """Take the functions of these names of _columns.py and _parts.py, and one from a column's text to columns and values."""
-        self.how, self.ignored, self.crosses, self.is_strict = options.how, options.ignore, options.crosses, options.is_strict
+    def __init__(self, options, features_of, words_of, notices):
+        """Take the function of this name of _parts.py, one from a column's text to columns and values, and what warns."""
+        self.hows, self.plain = {name: options.state_of(name) for name in options.how}, options.state_of("")
+        self.forms, self.ignored, self.crosses = options.dates, options.ignore, options.crosses
+        self.is_strict, self.warns, self.most = options.unknown == "error", options.unknown == "warn", options.most_columns
         self.clip, self.keep, self.slots, self.n_hashed = options.clip, options.keep, options.slots, options.n_hashed
         self.crossed = frozenset(name for pair in options.crosses for name in pair)
-        self.as_text, self.features_of, self.words_of = as_text, features_of, words_of
+        self.features_of, self.words_of, self.notices = features_of, words_of, notices
 
     def read(self, dict row, learnt, bint learn):
         """Return values and columns of a row, and what has been learnt after it; None where the long way has to raise an
         error."""
         cdef RowRead reading = RowRead()
-        cdef Py_ssize_t order, last = 0
-        if self.is_strict and (learnt.expected is None or learnt.expected != row.keys()):
+        cdef Py_ssize_t order, last = 0, n_there = 0, n_new = 0, room
+        cdef frozenset expected = learnt.expected
+        if self.is_strict and (expected is None or expected != row.keys()):
             return None
         reading.start(self, learnt, learn)
+        room = self.most - len(reading.columns) if learn else 0
+        newest = None
         for name, value in row.items():
+            if PyDict_Check(value):
+                row = flat(row)
+                return None if row is None else self.read(row, learnt, learn)
+            if self.ignored and name in self.ignored:
+                continue
             known = reading.columns.find(name)
             order = LAST if known is None else (<tuple>known)[ORDER]
-            if order < last or not PyUnicode_CheckExact(name):
-                row = in_order(row, reading.columns)
+            if known is None:
+                n_new += 1
+            if order < last or not PyUnicode_CheckExact(name) or (n_new > room and known is None and n_new > 1 and name < newest):
+                row = in_order(row, reading.columns, room)
                 return None if row is None else self.read(row, learnt, learn)
             last = order
-            if known is None and not is_valid(name):
+            if known is None:
+                newest = name if n_new > room else ""
+                if not is_valid(name):
+                    return None
+            if expected is not None:
+                n_there += name in expected
+            if not reading.cell(name, value, known):
                 return None
-            if not (self.ignored and name in self.ignored) and not reading.cell(name, value, known):
-                return None
+        if not self.is_strict and (expected is None or n_there < len(expected)) and not reading.lack(row, expected, n_there):
+            return None
         for a, b in self.crosses:
             reading.cross(a, b)
         return reading.end()
 
 
 cdef enum:
-    ORDER, KINDS, TYPED, ORIGIN         # places in a `Known`
+    ORDER, KINDS_HAD, STATE, ORIGIN     # places in a `Known`
     NEW = -2                            # the record of a hashed column that has had no number
+    YOUNG = 1000                        # rows of which a kind of value may be the first of its column without a word
 cdef Py_ssize_t LAST = 1 << 62          # the order of a column that is new
 
 
-cdef dict in_order(dict row, Map columns):
-    """Return a row in the order of columns, new ones last, with texts as names; None if two names are the same or one is none."""
+cdef dict flat(dict row):
+    """Return a row with the values of dicts in it by dotted names; None if two names are the same or one is no text."""
+    cdef dict found = {}
+    for name, value in row.items():
+        if PyDict_Check(value):
+            if not PyUnicode_Check(name):
+                return None
+            pairs = [(f"{name}.{key}" if PyUnicode_Check(key) else None, each) for key, each in (<dict>value).items()]
+        else:
+            pairs = ((name, value),)
+        for key, each in pairs:
+            if key is None or key in found:
+                return None
+            found[key] = each
+    return found
+
+
+cdef dict in_order(dict row, Map columns, Py_ssize_t room):
+    """Return a row in the order of columns, new ones last, with texts as names; None if two names are the same or one is none.
+
+    room : new columns that may be noted; others come last, in the order of their names.
+    """
     cdef list cells = []
+    cdef Py_ssize_t n_new = 0
     for name, value in row.items():
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             name = str(name)
@@ -479,9 +262,11 @@ cdef dict in_order(dict row, Map columns):
             return None
         name = PyUnicode_FromObject(name)
         known = columns.find(name)
-        cells.append((LAST if known is None else (<tuple>known)[ORDER], len(cells), name, value))
+        n_new += known is None
+        is_late = known is None and n_new > room
+        cells.append((LAST if known is None else (<tuple>known)[ORDER], is_late, name if is_late else "", len(cells), name, value))
     cells.sort()
-    found = {name: value for _, _, name, value in cells}
+    found = {cell[4]: cell[5] for cell in cells}
     return found if len(found) == len(row) else None
 
 
@@ -497,7 +282,7 @@ cdef class RowRead:
     cdef Map columns, features, hashed
     cdef Records records
     cdef Reading value
-    cdef bint learn, is_refused
+    cdef bint learn, is_refused, is_young
     cdef Py_ssize_t column, at
     cdef double sign
     cdef dict cells
@@ -515,28 +300,31 @@ cdef class RowRead:
         self.columns, self.features, self.hashed = self.learnt.columns, self.learnt.features, self.learnt.hashed
         self.records, self.value, self.cells, self.words = self.learnt.records, Reading(), {}, []
         self.keys, self.values = NULL, NULL
+        self.is_young = learn and learnt.t < YOUNG
         return 0
 
     cdef bint cell(self, str name, value, known) except -1:
         """Read a cell; return False if an error has to be raised."""
         cdef RowReader reader = self.reader
-        how = reader.how.get(name)
-        typed = None if known is None else (<tuple>known)[TYPED]
-        if how == "text":
-            return self.text(name, value)
-        if how == "category" and not PyUnicode_Check(value):
-            value = reader.as_text(value)
-        cdef int kind = self.value.read(value, how != "category" and typed != "category")
-        if kind == NUMBER and self.value.may_be_name and how != "number" and known is not None:
-            if "category" in (<tuple>known)[KINDS] and "number" not in (<tuple>known)[KINDS]:
-                kind = NAME
-        if kind == NUMBER:
-            if not fabs(self.value.number) <= largest:
+        how = reader.hows.get(name)
+        cdef int state = reader.plain if how is None else how, kind
+        if state < 0:
+            return self.text(name, value, known)
+        if known is not None:
+            state |= <int>(<tuple>known)[STATE]
+        if state & AS_DATE:
+            self.value.form = reader.forms[name]
+        kind = self.value.read(value, state)
+        if self.value.doubt is not None:
+            reader.notices.of_doubt(name, value, self.value.doubt, 0)
+        if state & (AS_NUMBER | AS_DATE) and kind != MISSING and kind != NONE_THERE:
+            if kind != DATE if state & AS_DATE else kind != NUMBER and kind != BOOLEAN:
                 return False
-            seen = "number"
+        if kind == NUMBER or kind == BOOLEAN:
+            if not fabs(self.value.number) <= LARGEST_NUMBER:
+                return False
             self.keep(name, name, self.number(name, self.value.number))
         elif kind == NAME or kind == MISSING:
-            seen = "category" if kind == NAME else "missing"
             feature = f"{name}={self.value.value}" if kind == NAME else f"{name}=?"
             self.keep(name, feature, self.name(feature, 1.0, True))
         elif kind == NONE_THERE:
@@ -545,35 +333,57 @@ cdef class RowRead:
             found = reader.features_of(name, self.value.value, None if known is None else (<tuple>known)[ORIGIN])
             if found is None:
                 return False
-            seen, features, origin = found
+            features, origin = found
             for feature, x, given in features:
                 self.keep(name, feature, self.name(feature, given, True) if x is None else self.number(feature, x))
             if self.learn and origin is not None and (known is None or (<tuple>known)[ORIGIN] is None):
-                self.learnt.see(name, (seen,), None, origin)
-        if seen != "missing" and (how == "number" and seen != "number" or typed is not None and typed != seen):
-            return False
-        self.see(name, known, seen)
+                self.learnt.see(name, (KINDS[kind],), 0, origin)
+        self.see(name, value, known, kind)
         return not self.is_refused
 
-    cdef bint text(self, str name, value) except -1:
+    cdef bint text(self, str name, value, known) except -1:
         """Read a text by its words."""
+        cdef int kind = MISSING if validate.is_missing(value) else TEXT
+        self.value.raises = 0
         if not self.reader.n_hashed:
             return False
-        seen = "missing" if validate.is_missing(value) else "text"
-        if seen == "missing":
+        if value is absent:
+            return True
+        if kind == MISSING:
             self.name(f"{name}=?", 1.0, True)
         elif isinstance(value, str | bytes):
             self.words.append(self.reader.words_of(name, value))
-        elif value is not absent:
+        else:
             return False
-        if value is not absent:
-            self.see(name, self.columns.find(name), seen)
+        self.see(name, value, known, kind)
         return not self.is_refused
 
-    cdef int see(self, str name, known, seen) except -1:
-        if self.learn and (known is None or seen not in (<tuple>known)[KINDS]):
-            self.learnt.see(name, (seen,))
+    cdef int see(self, str name, value, known, int kind) except -1:
+        """Note what a value shows of its column, and warn if the column has had values of other kinds alone."""
+        cdef int had = 0 if known is None else (<tuple>known)[STATE], mark = 1 << kind | self.value.raises
+        if had & mark == mark:
+            return 0
+        if not self.is_young and is_new(kind, had):
+            self.reader.notices.of_kind(name, value, KINDS[kind], (<tuple>known)[KINDS_HAD], 0)
+        if self.learn:
+            self.learnt.see(name, (KINDS[kind],), self.value.raises)
         return 0
+
+    cdef bint lack(self, dict row, frozenset expected, Py_ssize_t n_there) except -1:
+        """Note or tell that a row lacks columns that all rows before it have had; return False if it is no row of the table."""
+        cdef RowReader reader = self.reader
+        if expected is None:
+            if self.learn:
+                self.learnt.expected = frozenset(row) - reader.ignored
+            return True
+        if reader.warns and not self.is_young and self.learnt.is_regular:
+            if not self.learn and 2 * n_there < len(expected):
+                return False
+            if not self.learn or 2 * n_there < len(expected):
+                reader.notices.of_lacking(expected.difference(row), [name for name in row if name not in expected], 0)
+        if self.learn:
+            self.learnt.expected = expected.intersection(row)
+        return True
 
     cdef int keep(self, str name, feature, double value) except -1:
         if self.reader.crosses and name in self.reader.crossed:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from decimal import Decimal
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +13,9 @@ import numpy as np
 from .._input import validate
 from .._input.compat import issparse
 from .._input.escaping import escaped
-from ._cells import ABSENT, DAYS, LARGEST, MISSING_TEXTS, in_microseconds, is_valid, may_be_name, number_of, read_values
+from ._values import (
+    ABSENT, BITS, DAYS, KINDS, LARGEST, MISSING_TEXTS, after_value, in_microseconds, is_valid, number_of, read_values,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,21 +25,36 @@ _HOW = "Give a data frame, an Arrow table, a list of dicts, one a row, or a dict
 HALVES = "Half of a surrogate pair stands for nothing: read the text with the right encoding."
 _NO_TYPE = "values"  # of a column whose values each say what they are
 _SAMPLE = 10  # first texts of a column that say whether it is worth reading the others as numbers
-_LONGEST = 64  # characters of a text at which `read_values` takes it for no number
+_OTHERWISE = BITS["IDS"] | BITS["ONLY_NAMES"] | BITS["AS_NAME"] | BITS["AS_DATE"]  # by which numbers may be something else
+_ALL_KINDS = (1 << len(KINDS)) - 1
+_LONGEST = 60  # characters of a text at which `read_values` takes it for no number
 
 
 class Column(NamedTuple):
     """Hold a column of a table.
 
-    kind : "number" (data: float64, NaN if missing), "date" (seconds since 1970 in UTC, NaN if missing), "day" (the same, without
-    a time of day), "time" (seconds of the day), "category" (codes, 0 if missing, and names, of which the first is none),
-    "texts" (an Arrow array of texts), or "values" (a list). values : makes a list of the values themselves.
+    kind : "number" or "boolean" (data: float64, NaN if missing), "date" (seconds since 1970 in UTC, NaN if missing), "category"
+    (codes, 0 if missing, and names, of which the first is none), "texts" (an Arrow array of texts), or "values" (a list). values :
+    makes a list of the values themselves.
     """
 
     kind: str
     data: Any
     values: Callable[[], list]
     names: list | None = None
+
+
+class Values(NamedTuple):
+    """Hold the values of a column, sorted: numbers, NaN where there is none; codes of names, 0 for a missing value, -1 where there
+    is no name; what is neither, by its row; and what else `read_values` returns."""
+
+    numbers: np.ndarray
+    codes: np.ndarray
+    names: list
+    others: dict[int, Any]
+    marks: Any
+    doubts: dict[str, int]
+    wavers: bool = False
 
 
 class TextTable(Sequence):
@@ -88,11 +104,13 @@ def read_table(who: str, X: Any, live: Callable[[int], np.ndarray]) -> tuple[int
 
     live : function of the number of rows that returns which of them have a weight > 0.
     """
+    if isinstance(X, _of_pandas_named("Series")):
+        X = [row_of(who, X)]
     if isinstance(X, Mapping):
         n, columns = _of_mapping(who, X)
     elif isinstance(X, TextTable):
         n, columns = _of_arrow(who, X.columns)
-    elif _is_pandas(X):
+    elif isinstance(X, _of_pandas_named("DataFrame")):
         n, columns = len(X), _named(who, X.columns, (_of_pandas(who, name, X.iloc[:, k]) for k, name in enumerate(X.columns)))
     elif hasattr(X, "__arrow_c_stream__") or type(X).__module__.partition(".")[0] == "pyarrow":
         n, columns = _of_arrow(who, X)
@@ -103,12 +121,59 @@ def read_table(who: str, X: Any, live: Callable[[int], np.ndarray]) -> tuple[int
         mask = live(len(rows))
         return len(rows), _of_rows(who, rows, mask), mask
     else:
-        raise TypeError(f"{who}: X must be a table, got {'a sparse matrix' if issparse(X) else type(X).__name__}. {_HOW}")
-    return n, columns, live(n)
+        raise TypeError(f"{who}: X must be a table, got {_name_of_type(X)}. {_lazy(X) or _HOW}")
+    mask = live(n)
+    return n, _flattened(who, columns, mask), mask
 
 
-def _is_pandas(X: Any) -> bool:
-    return isinstance(X, getattr(sys.modules.get("pandas"), "DataFrame", ()))
+def _of_pandas_named(name: str) -> Any:
+    return getattr(sys.modules.get("pandas"), name, ())
+
+
+def _name_of_type(X: Any) -> str:
+    of = type(X).__module__.partition(".")[0]
+    return "a sparse matrix" if issparse(X) else type(X).__name__ + ("" if of == "builtins" else f" of {of}")
+
+
+def _lazy(X: Any) -> str:
+    """Return what makes rows of a lazy frame; nothing for what is none."""
+    method = next((name for name in ("collect", "compute", "toPandas") if hasattr(X, name)), None)
+    return "" if method is None else f"Its rows are not in memory yet: give X.{method}(), or its parts one by one."
+
+
+def row_of(who: str, row: Any) -> Mapping:
+    """Return a row that is a Series of pandas, or a tuple with names, as a mapping; a mapping as it is."""
+    if isinstance(row, _of_pandas_named("Series")):
+        if len(row) and not all(isinstance(name, str) for name in row.index):
+            raise TypeError(
+                f"{who}: X must be a table, got a Series of {row.dtype} values, a column. Give a frame with that column "
+                f"(X.to_frame()), or a row of a frame (frame.iloc[0])."
+            )
+        return dict(zip(row.index, row.tolist(), strict=True))
+    return row._asdict() if isinstance(row, tuple) and hasattr(row, "_asdict") else row
+
+
+def flat(who: str, row: Mapping, where: str = "") -> Mapping:
+    """Return a row with the values of dicts in it by dotted names, to any depth."""
+    while any(isinstance(value, Mapping) for value in row.values()):
+        found: dict[Any, Any] = {}
+        for name, value in row.items():
+            inner = value if isinstance(value, Mapping) else None
+            for key, each in [(name, value)] if inner is None else inner.items():
+                key = key if inner is None else f"{name_of(who, name, where)}.{name_of(who, key, where)}"
+                if key in found:
+                    raise _two_columns(who, key)
+                found[key] = each
+        row = found
+    return row
+
+
+def _flattened(who: str, columns: dict[str, Column], live: np.ndarray) -> dict[str, Column]:
+    """Return the columns of a table with those of dicts taken apart."""
+    if not any(column.kind == _NO_TYPE and dict in set(map(type, column.data)) for column in columns.values()):
+        return columns
+    names = list(columns)
+    return _of_rows(who, [dict(zip(names, row, strict=True)) for row in zip(*(column.values() for column in columns.values()), strict=True)], live)
 
 
 def name_of(who: str, name: Any, where: str = "") -> str:
@@ -137,9 +202,14 @@ def _of_rows(who: str, rows: list, live: np.ndarray) -> dict[str, Column]:
     if set(map(type, rows)) == {dict} and len(set(map(len, rows))) == 1 and (names := list(rows[int(live.argmax())])):
         with suppress(KeyError):  # (all have the same columns, mostly)
             values = zip(*map(itemgetter(*names), rows), strict=True) if len(names) > 1 else [[row[names[0]] for row in rows]]
-            return _named(who, names, map(untyped, map(list, values)), " in row 0")
+            found = [untyped(list(each)) for each in values]
+            if not any(dict in set(map(type, column.data)) for column in found):
+                return _named(who, names, found, " in row 0")
+    rows = [row_of(who, row) for row in rows]
     for at, row in enumerate(rows):
-        if not isinstance(row, Mapping):
+        if isinstance(row, Mapping):
+            rows[at] = flat(who, row, f" in row {at}")
+        else:
             raise TypeError(f"{who}: X must be a table, got a list with {validate.brief(row)} in row {at}. {_HOW}")
     columns: dict[str, list] = {}
     text_of: dict[Any, str] = {}
@@ -185,7 +255,7 @@ def _of_any(who: str, name: Any, values: Any) -> Column:
 def _of_array(who: str, name: Any, values: np.ndarray) -> Column:
     kind = values.dtype.kind
     if values.ndim == 1 and kind in "biuf":
-        return Column("number", values.astype(np.float64), values.tolist)
+        return Column("boolean" if kind == "b" else "number", values.astype(np.float64), values.tolist)
     if values.ndim == 1 and kind == "M":
         return _of_dates(who, name, values, lambda: _items(values))
     if values.ndim == 1 and kind == "m":
@@ -215,7 +285,7 @@ def _items(values: Any) -> Any:
 
 
 def _of_dates(who: str, name: Any, values: np.ndarray, make: Callable[[], list]) -> Column:
-    return Column("day" if values.dtype in DAYS else "date", _seconds(who, name, values), make)
+    return Column("date", _seconds(who, name, values), make)
 
 
 def _of_pandas(who: str, name: Any, column: Any) -> Column:
@@ -231,7 +301,7 @@ def _of_pandas(who: str, name: Any, column: Any) -> Column:
         column = column.dt.tz_convert("UTC").dt.tz_localize(None)
         return _of_dates(who, name, column.to_numpy(), make)
     if kind in "biuf" and not isinstance(dtype, np.dtype):  # (pandas' own types, with a mask of what is missing)
-        return Column("number", column.to_numpy(np.float64, na_value=np.nan), make)
+        return Column("boolean" if kind == "b" else "number", column.to_numpy(np.float64, na_value=np.nan), make)
     if isinstance(dtype, np.dtype) and kind in "biufMm":
         return _of_array(who, name, column.to_numpy())
     return untyped(make())
@@ -248,6 +318,8 @@ def _of_arrow(who: str, X: Any) -> tuple[int, dict[str, Column]]:
     try:
         if not isinstance(X, pyarrow.Table):
             X = pyarrow.table(X) if hasattr(X, "__arrow_c_stream__") else pyarrow.Table.from_batches([X])
+        while any(pyarrow.types.is_struct(kind) for kind in X.schema.types):
+            X = X.flatten()
         names = X.column_names
         return X.num_rows, _named(who, names, (_of_arrow_column(who, name, X.column(k)) for k, name in enumerate(names)))
     except (pyarrow.ArrowException, LookupError, UnicodeDecodeError) as error:
@@ -272,31 +344,43 @@ def _of_arrow_column(who: str, name: Any, column: Any) -> Column:
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         column = column.cast(pyarrow.string()) if types.is_decimal(kind) else column  # (whose own cast may miss the last bit)
         values = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
-        return Column("number", np.array(values, np.float64), make)
+        return Column("boolean" if types.is_boolean(kind) else "number", np.array(values, np.float64), make)
     if types.is_duration(kind):
         return Column("number", _seconds(who, name, np.asarray(column.to_numpy(zero_copy_only=False))), make)
     if types.is_timestamp(kind) or types.is_date(kind):
         column = column.cast(pyarrow.date32(), safe=False) if types.is_date64(kind) else column
         values = _seconds(who, name, np.asarray(column.to_numpy(zero_copy_only=False)))
-        return Column("day" if types.is_date(kind) else "date", values, make)
+        return Column("date", values, make)
     if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
         return Column("texts", column.cast(pyarrow.large_string()) if "view" in str(kind) else column, make)
     return untyped(make())
 
 
-def numbers_of_texts(column: Any, has_only_names: bool) -> np.ndarray | None:
+def takes_numbers(state: int) -> bool:
+    """Return True if numbers are numbers in a column, whatever they are; they may be names, or dates, by what it has shown."""
+    has_dates_alone = state & 1 << KINDS.index("date") and not state & 1 << KINDS.index("number")
+    return not (state & _OTHERWISE or (has_dates_alone and not state & BITS["AS_NUMBER"]))
+
+
+def numbers_of_texts(column: Any, state: int) -> np.ndarray | None:
     """Return an Arrow array of texts as float64, NaN where one is missing; None unless all are plain numbers or missing.
 
-    has_only_names : whether the column has had names and no numbers, so that some texts are names as well as numbers.
+    state : what is known of the column.
     """
     import pyarrow
     from pyarrow import compute
 
     first = column.slice(0, _SAMPLE).to_pylist()
+    if not takes_numbers(state) or state & BITS["COMMA"]:
+        return None
     if not all(text is None or text in MISSING_TEXTS or number_of(text) is not None for text in first):
         return None
-    if has_only_names and compute.any(compute.match_substring_regex(column, "[eE]")).as_py():
-        return None
+    if not state & BITS["AS_NUMBER"]:
+        if state & 1 << KINDS.index("category") and compute.any(compute.match_substring_regex(column, "[eE]")).as_py():
+            return None
+        begins = compute.and_not(compute.starts_with(column, "0"), compute.starts_with(column, "0."))
+        if compute.any(begins).as_py() and compute.any(compute.greater(compute.binary_length(column.filter(begins)), 4)).as_py():
+            return None  # (00123 may be a name)
     numbers = _cast(column) if column.null_count == 0 and MISSING_TEXTS.isdisjoint(first) else None
     if numbers is None or not (np.abs(numbers) <= LARGEST).all():
         missing = compute.is_in(column, value_set=pyarrow.array(sorted(MISSING_TEXTS), column.type))
@@ -318,54 +402,47 @@ def _cast(column: Any) -> np.ndarray | None:
         return None
 
 
-def coded(column: Any) -> tuple[np.ndarray, list] | None:
-    """Return the texts of an Arrow array, each once, in order, and the place of each row's text among them; None if what one
-    means may depend on the row."""
-    if hasattr(column, "combine_chunks"):
-        column = column.combine_chunks()
-    found = column.dictionary_encode("encode")
-    texts = found.dictionary.to_pylist()
-    if any(text is not None and may_be_name(text) for text in texts):
-        return None
-    return found.indices.to_numpy(zero_copy_only=False), texts
+def values_of(column: Column, state: int, form: str | None, live: np.ndarray) -> Values:
+    """Read the values of a column that is not all numbers or dates by its type. state : what is known of it. form : of dates."""
+    codes, texts = None, None
+    if column.kind == "category":
+        codes, texts = column.data, column.names
+        is_first = not state & _ALL_KINDS
+        state |= BITS["ONLY_NAMES"] if is_first or any(not isinstance(text, str | None) for text in texts) else 0
+    elif column.kind == "texts":
+        whole = column.data.combine_chunks() if hasattr(column.data, "combine_chunks") else column.data
+        found = whole.dictionary_encode("encode")
+        codes, texts = found.indices.to_numpy(zero_copy_only=False), found.dictionary.to_pylist()
+    if codes is not None:
+        found = _values_of_codes(texts, codes, state, form, live)
+        if found is not None:
+            return found
+    return _read(column.values(), state, form, live)
 
 
-def numbers_and_names(
-    column: Column, parse: bool, kinds: tuple[str, ...], live: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, list, dict[int, Any]]:
-    """Return numbers, codes, names, and what is neither, by its place, of a column that is not dates.
-
-    parse : whether texts may be numbers and dates. kinds : what the column has had. live : see `read_values`.
-    """
-    if column.kind == "number":
-        return column.data, np.where(np.isnan(column.data), np.int32(0), np.int32(-1)), [None], {}
-    is_typed = column.kind == "category"
-    values = [None if name is None else as_text(name) for name in column.names or ()] if is_typed else column.values()
-    numbers, codes, names = np.full(len(values), np.nan), np.full(len(values), -1, np.int32), [None]
-    others = read_values(
-        values, names, numbers, codes, parse and not is_typed, "category" in kinds, "number" in kinds, live.astype(np.uint8)
-    )
-    if is_typed:  # (as if its texts had come one by one)
-        others = {row: others[code] for row, code in enumerate(column.data.tolist()) if code in others} if others else {}
-        numbers, codes = np.full(len(column.data), np.nan), codes[column.data]
-    return numbers, codes, names, others
+def _read(values: list, state: int, form: str | None, live: np.ndarray) -> Values:
+    n, names = len(values), [None]
+    numbers, codes, marks = np.full(n, np.nan), np.full(n, -1, np.int32), np.empty(n, np.int32)
+    others, _, doubts, wavers = read_values(values, names, numbers, codes, marks, state, form, live.astype(np.uint8))
+    return Values(numbers, codes, names, others, marks, doubts, wavers)
 
 
-def as_text(value: Any) -> Any:
-    """Return a value as the name of a category; None if it is missing."""
-    if isinstance(value, str) or value is ABSENT:
-        return value
-    if isinstance(value, np.datetime64 | np.timedelta64):
-        value = _items(value)
-    elif type(value).__name__ in ("Timestamp", "Timedelta"):  # (pandas' own write nanoseconds, and durations in another way)
-        value = value.to_pydatetime(warn=False) if hasattr(value, "to_pydatetime") else value.to_pytimedelta()
-    value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, Decimal) and value.is_finite():
-        value = int(value) if value == value.to_integral_value() else value.normalize()
-    if value is None or validate.is_missing(value):
-        return None
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+def _values_of_codes(texts: list, codes: np.ndarray, state: int, form: str | None, live: np.ndarray) -> Values | None:
+    """Read different texts, and give each row what its own is; None if what one means may depend on the row."""
+    found, after = _read(texts, state, form, live[:0]), state
+    marks = found.marks[codes]
+    for mark in np.unique(marks[live] if len(live) else marks[:0]).tolist():
+        after = after_value(after, mark)
+    if after != state:
+        if found.wavers:
+            return None
+        again = _read(texts, after, form, live[:0])
+        if not all(np.array_equal(a, b, equal_nan=k == 0) for k, (a, b) in enumerate(zip(again[:3], found[:3], strict=True))):
+            return None
+        if not np.array_equal(again.marks & 255, found.marks & 255):
+            return None
+    if state & BITS["ONLY_NAMES"]:
+        marks = np.where(found.codes[codes] > 0, marks | BITS["ONLY_NAMES"] << 8, marks)
+    others = {row: found.others[code] for row, code in enumerate(codes.tolist()) if code in found.others} if found.others else {}
+    doubts = {doubt: int((codes == code).argmax()) for doubt, code in found.doubts.items() if (codes == code).any()}
+    return Values(found.numbers[codes], found.codes[codes], found.names, others, marks, doubts)

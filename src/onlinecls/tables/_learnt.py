@@ -9,25 +9,26 @@ import numpy as np
 from .._saving import require
 from ._cells import column_of
 from ._persistent import Map, Records
+from ._values import BOTH_ORDERS, FORMS, KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, Self
 
 N_RECORD = 4  # numbers of a record (_cells.pyx)
-KINDS = ("number", "category", "date", "list", "text", "missing")
+_SOME, _MANY = 1 << 12, 1 << 16  # columns that are noted, by how wide the rows are
 
 
 class Known(NamedTuple):
     """Hold what is known of a column of the table.
 
-    order : its place among all columns. kinds : of its values, in the order in which they came. typed : the kind that its type
-    names. origin : its first date, in days since 1970.
+    order : its place among all columns. kinds : of its values, in the order in which they came. state : the same in bits, with
+    what its values have shown (_values.pxd). origin : its first date, in days since 1970.
     """
 
     order: int
     kinds: tuple[str, ...] = ()
-    typed: str | None = None
+    state: int = 0
     origin: float | None = None
 
 
@@ -38,9 +39,9 @@ class Learnt:
     """Hold what has been learnt. It never changes once it is shared: a call that learns changes a copy, at a cost that does not
     depend on its size, and the copy takes its place when all has gone well. Readers in other threads read all of one moment.
 
-    shape : (slots, bits). columns : what is `Known` of each column. features : of all that have a slot, its number and the
-    number of its record, -1 for a name. hashed : the record of each column beyond the slots that holds a number. expected : the
-    columns of the first row. t : rows of weight > 0 so far.
+    shape : (slots, bits). columns : what is `Known` of each column, of `most` at most, so that memory has an end where names are
+    without. features : of all that have a slot, its number and the number of its record, -1 for a name. hashed : the record of
+    each column beyond the slots that holds a number. expected : the columns of all rows so far. t : rows of weight > 0 so far.
     """
 
     def __init__(self, shape: tuple[int, int]):
@@ -76,6 +77,16 @@ class Learnt:
     def is_full(self) -> bool:
         return len(self.features) == self.shape[0]
 
+    @property
+    def is_regular(self) -> bool:
+        """True if most columns have been in all rows, so that a row without most of them is of another table."""
+        return self.t > 1 and self.expected is not None and 2 * len(self.expected) >= len(self.columns)
+
+    @property
+    def room(self) -> int:
+        """The number of columns that may still be noted."""
+        return most_columns(*self.shape) - len(self.columns)
+
     def known(self, name: str) -> Known:
         return self.columns.get(name) or UNKNOWN
 
@@ -95,13 +106,16 @@ class Learnt:
             self.hashed = self.hashed.with_item(column, found)
         return found
 
-    def see(self, name: str, kinds: Iterable[str], typed: str | None = None, origin: float | None = None) -> None:
-        """Note kinds of a column, the one that its type names, and its first date."""
-        known = self.columns.get(name) or Known(len(self.columns))
+    def see(self, name: str, kinds: Iterable[str], state: int = 0, origin: float | None = None) -> None:
+        """Note kinds of a column, what its values have shown, and its first date."""
+        known = self.columns.get(name)
+        if known is None:
+            if self.room <= 0:
+                return
+            known = Known(len(self.columns))
         new = tuple(kind for kind in kinds if kind not in known.kinds)
-        seen = Known(
-            known.order, known.kinds + new, known.typed or typed, origin if known.origin is None else known.origin,
-        )
+        bits = sum(1 << KINDS.index(kind) for kind in new)
+        seen = Known(known.order, known.kinds + new, known.state | state | bits, origin if known.origin is None else known.origin)
         if seen != known or not known.kinds:
             self.columns = self.columns.with_item(name, seen)
 
@@ -115,11 +129,13 @@ class Learnt:
         moved = {}
         for name in other.kinds:
             its = other.known(name)
+            require_alike(name, self.known(name).state, its.state)
             self.see(name, *its[1:])
             origin = self.known(name).origin
             if its.origin is not None and origin is not None:
                 moved[f"{name}.days"] = its.origin - origin
-        self.expected = other.expected if self.expected is None else self.expected
+        if other.expected is not None:
+            self.expected = other.expected if self.expected is None else self.expected & other.expected
         theirs = other.slots
         for feature, at in theirs.items():
             if feature not in self.features and not self.is_full:
@@ -156,7 +172,7 @@ class Learnt:
         columns = [(name, self.known(name)) for name in self.kinds]
         return {
             "shape": list(self.shape), "t": self.t,
-            "columns": [[name, list(known.kinds), known.typed, known.origin] for name, known in columns],
+            "columns": [[name, list(known.kinds), known.state & FORMS, known.origin] for name, known in columns],
             "slots": [[feature, new.get(at)] for feature, at in slots.items()],
             "hashed": [[column, new[at]] for column, at in hashed],
             "expected": None if self.expected is None else sorted(self.expected),
@@ -168,12 +184,13 @@ class Learnt:
         require(header["shape"] == list(shape) and type(header["t"]) is int and header["t"] >= 0, "slots, bits and rows", header)
         found, records = cls(shape), arrays["records"]
         found.t = header["t"]
-        for name, kinds, typed, origin in header["columns"]:
+        for name, kinds, state, origin in header["columns"]:
+            require(found.room > 0, "fewer columns", name)
             require(type(name) is str and name not in found.columns, "different names of columns", name)
             require(type(kinds) is list and set(kinds) <= set(KINDS), "known kinds", kinds)
-            require(typed is None or typed in kinds, "a type among the kinds", typed)
+            require(type(state) is int and state & FORMS == state, "what columns show", state)
             require(origin is None or (type(origin) is float and abs(origin) < 1e13), "a first date", origin)
-            found.see(name, kinds, typed, origin)
+            found.see(name, kinds, state, origin)
         places = []
         for feature, record in header["slots"]:
             require(type(feature) is str and feature not in found.features and not found.is_full, "different features", feature)
@@ -194,3 +211,17 @@ class Learnt:
         require(expected is None or all(type(name) is str for name in expected), "names of columns", expected)
         found.expected = None if expected is None else frozenset(expected)
         return found
+
+
+def most_columns(slots: int, bits: int) -> int:
+    """Return the number of columns that are noted at most."""
+    return max(_SOME, min(slots + (1 << bits if bits else 0), _MANY))
+
+
+def require_alike(name: str, mine: int, its: int) -> None:
+    """Raise a ValueError if days stand before months in a column of the one, and behind them in that of the other."""
+    if (mine | its) & BOTH_ORDERS == BOTH_ORDERS:
+        raise ValueError(
+            f"TableVectorizer: merge must have dates of one form, got column {name!r} with days before months in one part and "
+            f"behind them in another. Name its format: dates={{{name!r}: '%d/%m/%Y'}}."
+        )

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._input import validate
-from ._cells import LARGEST, MICROSECOND
-from ._columns import ABSENT, HALVES, Column, as_text, coded, numbers_and_names, numbers_of_texts, untyped
+from ._columns import HALVES, Column, Values, numbers_of_texts, takes_numbers, values_of
+from ._values import ABSENT, BITS, LARGEST, MICROSECOND, MISSING_TEXTS, as_text, is_valid
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ._learnt import Known
 
+AS_DATE, AS_NAME, AS_NUMBER, ONLY_NAMES = (BITS[name] for name in ("AS_DATE", "AS_NAME", "AS_NUMBER", "ONLY_NAMES"))
+NUMBER, NAME, DATE, LIST, TEXT, MISSING, BOOLEAN, NONE_THERE = range(8)  # kinds (_values.pxd)
+LIST_TYPES = list | tuple | set | frozenset | np.ndarray
 DAYS, _LISTS = 2, 100  # numbers of the parts of dates, and of lists
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, Decimal)
 _EPOCH, _DAY = datetime(1970, 1, 1), 86400.0
@@ -76,39 +81,45 @@ class Part:
 
 
 class Cells(NamedTuple):
-    """Hold a column as it was read: its parts, by their numbers, the kinds of its values (with the rows that have them), the
-    kind that its type names, the rows that have the column at all, and its texts, where it is one of texts."""
+    """Hold a column as it was read: its parts, by their numbers; the kind of each value and what it shows, as by `read_values`;
+    what makes a list of the values; the first doubtful value of each doubt, with its row; and the texts of a column of texts."""
 
     parts: dict[int, Part]
-    kinds: dict[str, np.ndarray]
-    typed: str | None
-    there: np.ndarray
+    marks: np.ndarray
+    values: Callable[[], list]
+    doubts: dict[str, tuple[Any, int]] = {}
     texts: list | None = None
 
+    @property
+    def kinds(self) -> np.ndarray:
+        """The number of each value's kind."""
+        return self.marks & 255
 
-def cells_of(who: str, name: str, column: Column, how: str | None, known: Known, live: np.ndarray) -> Cells:
-    """Read a column. how : "text", "category" or "number" if the user says so. live : see `read_values`."""
-    if how == "text":
+    @property
+    def there(self) -> np.ndarray:
+        """The rows that have the column at all."""
+        return self.kinds != NONE_THERE
+
+
+def cells_of(who: str, name: str, column: Column, how: int, form: str | None, known: Known, live: np.ndarray) -> Cells:
+    """Read a column. how : what the user says of it, in bits. form : of its dates. live : see `read_values`."""
+    state = known.state | how
+    if how < 0:
         return _texts(who, name, column)
     if column.kind == "texts":
-        return _cells_of_texts(who, name, column, how, known, live)
-    if column.kind in ("date", "day") and how is None:
+        numbers = numbers_of_texts(column.data, state)
+        column = column if numbers is None else Column("number", numbers, column.values)
+    if column.kind in ("number", "boolean") and takes_numbers(state):
+        kind = NUMBER if column.kind == "number" else BOOLEAN
+        read = Values(column.data, np.where(np.isnan(column.data), np.int32(0), np.int32(-1)), [None], {}, None, {})
+        read = read._replace(marks=np.where(np.isnan(column.data), MISSING, kind).astype(np.int32))
+    elif column.kind in ("date", "day") and not state & (AS_NAME | ONLY_NAMES | AS_NUMBER):
         return _dates(name, column)
-    typed = column.kind if column.kind in ("number", "category") and how is None else None
-    if how == "category":
-        column = untyped([as_text(value) for value in column.values()])
-    elif how == "number" and column.kind != "number":
-        column = untyped(column.values())
-    is_category = how == "category" or known.typed == "category"
-    numbers, codes, names, others = numbers_and_names(column, not is_category, () if how == "number" else known.kinds, live)
-    if not others and len(numbers) and (np.abs(numbers) <= LARGEST).all():  # (numbers, none of which is missing)
-        all_rows, codes = np.ones(len(numbers), bool), np.zeros(len(numbers), np.int32)
-        return Cells({0: Part([name], codes, numbers)}, {"number": all_rows}, typed, all_rows)
-    parts: dict[int, Part] = {}
-    kinds, there = {}, ~np.isnan(numbers) | (codes >= 0)
-    there[list(others)] = True
-    if others:
-        kinds = _read_others(who, name, len(numbers), others, parts)
+    else:
+        read = values_of(column, state, form, live)
+    numbers, codes, kinds = read.numbers, read.codes, read.marks & 255
+    if len(numbers) and (np.abs(numbers) <= LARGEST).all():  # (numbers, none of which is missing)
+        return Cells({0: Part([name], np.zeros(len(numbers), np.int32), numbers)}, read.marks, column.values)
     infinite = ~np.isnan(numbers) & ~(np.abs(numbers) <= LARGEST)
     if infinite.any():
         row = int(infinite.argmax())
@@ -116,146 +127,174 @@ def cells_of(who: str, name: str, column: Column, how: str | None, known: Known,
             f"{who}: numbers must be finite and within ±{LARGEST:g}, got {numbers[row]} in column {name!r} of row {row}. "
             "Leave the row out, or give a missing value."
         )
-    if how == "number" and ((codes > 0).any() or others):
-        row = min([*others, *np.flatnonzero(codes > 0)[:1].tolist()])
-        raise ValueError(
-            f"{who}: column {name!r} must hold numbers, as numbers= says, got {validate.brief(column.values()[row])} in row "
-            f"{row}. Take it out of numbers, or give a missing value."
-        )
-    found = {"number": ~np.isnan(numbers), "category": codes > 0, "missing": codes == 0}
-    if found["number"].any():
+    parts: dict[int, Part] = {}
+    if read.others:
+        _read_others(who, name, read.others, len(numbers), parts)
+    if how & (AS_NUMBER | AS_DATE):
+        _require_kind(who, name, column, how, form, kinds)
+    if not np.isnan(numbers).all():
         parts[0] = Part.of_numbers(name, numbers)
     if (codes >= 0).any():
-        parts[1] = Part([f"{name}={'?' if each is None else each}" for each in names], codes)
-    return Cells(dict(sorted(parts.items())), {**found, **kinds}, typed, there)
+        parts[1] = Part([f"{name}={'?' if each is None else each}" for each in read.names], codes)
+    doubts = {doubt: (column.values()[row], row) for doubt, row in read.doubts.items()}
+    return Cells(dict(sorted(parts.items())), read.marks, column.values, doubts)
 
 
-def _cells_of_texts(who: str, name: str, column: Column, how: str | None, known: Known, live: np.ndarray) -> Cells:
-    """Read an Arrow array of texts as if they had come one by one: as numbers if they all are, else each different one once."""
-    is_category = how == "category" or known.typed == "category"
-    has_only_names = how is None and "category" in known.kinds and "number" not in known.kinds
-    numbers = None if is_category else numbers_of_texts(column.data, has_only_names)
-    if numbers is not None:
-        return cells_of(who, name, Column("number", numbers, column.values), how, known, live)._replace(typed=None)
-    found = coded(column.data)
-    try:
-        if found is not None:
-            rows, texts = found
-            cells = cells_of(who, name, untyped(texts), how, known, live[:0])
-            parts = {place: part.take(rows) for place, part in cells.parts.items()}
-            return Cells(parts, {kind: found[rows] for kind, found in cells.kinds.items()}, None, np.ones(len(rows), bool))
-    except (TypeError, ValueError):  # (which must name the row of the table)
-        pass
-    return cells_of(who, name, untyped(column.values()), how, known, live)
+def _require_kind(who: str, name: str, column: Column, how: int, form: str | None, kinds: np.ndarray) -> None:
+    """Raise a ValueError unless a column has what the user says."""
+    right = (DATE,) if how & AS_DATE else (NUMBER, BOOLEAN)
+    wrong = ~np.isin(kinds, (*right, MISSING, NONE_THERE))
+    if wrong.any():
+        row, parameter = int(wrong.argmax()), "dates" if how & AS_DATE else "numbers"
+        of_form = f" of the form {form!r}" if form is not None else ""
+        raise ValueError(
+            f"{who}: column {name!r} must hold {parameter}{of_form}, as {parameter}= says, got "
+            f"{validate.brief(column.values()[row])} in row {row}. Take it out of {parameter}, or give a missing value."
+        )
 
 
 def _texts(who: str, name: str, column: Column) -> Cells:
     values = column.values()
-    missing = np.zeros(len(values), bool)
-    texts, there = [], np.ones(len(values), bool)
+    marks, texts = np.full(len(values), TEXT, np.int32), []
     for row, value in enumerate(values):
         if value is ABSENT:
-            there[row] = False
+            marks[row] = NONE_THERE
         elif validate.is_missing(value):
-            missing[row] = True
+            marks[row] = MISSING
         elif not isinstance(value, str | bytes):
             raise TypeError(
                 f"{who}: column {name!r} must hold texts, got {validate.brief(value)} in row {row}. Name it in categories=, "
                 "numbers= or ignore= if it is none of texts."
             )
         texts.append(value if isinstance(value, str | bytes) else "")
-    parts = {1: Part.of_rows(f"{name}=?", missing)} if missing.any() else {}
-    return Cells(parts, {"text": there & ~missing, "missing": missing}, None, there, texts)
+    missing = marks == MISSING
+    return Cells({1: Part.of_rows(f"{name}=?", missing)} if missing.any() else {}, marks, column.values, {}, texts)
 
 
-def _read_others(who: str, name: str, n: int, others: dict[int, Any], parts: dict[int, Part]) -> dict[str, np.ndarray]:
-    """Read the values that are neither numbers nor names into parts; return the rows of dates and of lists."""
-    seconds, timed, days, lists = np.full(n, np.nan), np.zeros(n, bool), np.zeros(n, bool), {}
+def _read_others(who: str, name: str, others: dict[int, Any], n: int, parts: dict[int, Part]) -> None:
+    """Read the values that are neither numbers nor names into parts."""
+    seconds, timed, days = np.full(n, np.nan), np.zeros(n, bool), np.zeros(n, bool)
+    features: dict[int, list] = {}
     for row, value in others.items():
         if isinstance(value, datetime | date | time):
             seconds[row], timed[row], days[row] = _moment(value)
-        elif isinstance(value, list | tuple | np.ndarray):
-            lists[row] = _list(who, name, row, value)
+        elif isinstance(value, LIST_TYPES):
+            features[row] = _features_of_list(who, name, row, value)
         elif isinstance(value, str):
             raise ValueError(
                 f"{who}: texts must be valid Unicode, got {validate.brief(value)} in column {name!r} of row {row}. {HALVES}"
             )
         else:
             raise TypeError(
-                f"{who}: a value must be a number, a text, a boolean, a date, a list of numbers or missing, got "
+                f"{who}: a value must be a number, a text, a boolean, a date, a list of numbers or names, a dict or missing, got "
                 f"{validate.brief(value)} in column {name!r} of row {row}. Name the column in ignore= to leave it out."
             )
     if not np.isnan(seconds).all():
         parts.update(_parts_of_dates(name, seconds, timed, days))
-    for k in range(max(map(len, lists.values()), default=0)):
-        x = np.full(n, np.nan)
-        for row, numbers in lists.items():
-            x[row] = numbers[k] if k < len(numbers) else np.nan
-        parts[_LISTS + k] = Part.of_numbers(f"{name}[{k}]", x)
-    has_list = np.zeros(n, bool)
-    has_list[list(lists)] = True
-    return {"date": ~np.isnan(seconds), "list": has_list}
+    for k in range(max(map(len, features.values()), default=0)):
+        parts.update(_parts_of_list(k, n, {row: found[k] for row, found in features.items() if k < len(found)}))
+
+
+def _parts_of_list(k: int, n: int, features: dict[int, tuple]) -> dict[int, Part]:
+    """Return the parts of what rows have in the k-th place of their lists: a number, or a name of several."""
+    parts, x, codes = {}, np.full(n, np.nan), np.full(n, -1, np.int32)
+    names: dict[str, int] = {}
+    for row, (feature, number) in features.items():
+        if number is None:
+            codes[row] = names.setdefault(feature, len(names))
+        elif number == number:
+            x[row] = number
+            parts[_LISTS + 2 * k] = Part.of_numbers(feature, x)
+    if names:
+        parts[_LISTS + 2 * k + 1] = Part(list(names), codes)
+    return parts
 
 
 def features_of(name: str, value: Any, origin: float | None) -> tuple | None:
-    """Return the kind of a value that is neither number nor name, its features, each with a number to standardise or a value,
-    and its day since 1970; None if it is not valid. origin : the column's first day, None before there is one."""
-    if isinstance(value, list | tuple | np.ndarray):
+    """Return the features of a date or a list, each with a number to standardise or a value, and its day since 1970; None if it
+    is not valid. origin : the column's first day, None before there is one."""
+    if isinstance(value, LIST_TYPES):
         try:
-            numbers = _list("", name, 0, value).tolist()
-        except ValueError:
+            found = _features_of_list("", name, 0, value)
+        except (TypeError, ValueError):
             return None
-        return "list", [(f"{name}[{k}]", x, 0.0) for k, x in enumerate(numbers) if x == x], None
+        return [(feature, x, 1.0) for feature, x in found if x is None or x == x], None
     if not isinstance(value, datetime | date | time):
         return None
     seconds, is_timed, has_day = _moment(value)
     day = seconds / _DAY if has_day else None
-    found: list[tuple[str, float | None, float]] = []
+    found = []
     if day is not None:
         found.append((f"{name}.days", 0.0 if origin is None else day - origin, 0.0))
     for period, first, length in _PERIODS:
         if is_timed if period == "day" else has_day:
-            found += [(f"{name}.{period}_{wave.__name__}", None, wave(_angle(seconds, first, length))) for wave in (sin, cos)]
-    return "date", found, day
+            pairs = zip(("sin", "cos"), _waves(period, seconds, first, length), strict=True)
+            found += [(f"{name}.{period}_{wave}", None, value) for wave, value in pairs]
+    return found, day
 
 
-def _list(who: str, name: str, row: int, value: Any) -> np.ndarray:
-    found = value
-    if not (isinstance(value, np.ndarray) and value.dtype.kind in "biuf"):
-        found = [np.nan if validate.is_missing(each) else each for each in value]
+def _features_of_list(who: str, name: str, row: int, value: Any) -> list[tuple[str, float | None]]:
+    """Return the features of a list: numbers by their places, or names, each once, of a set in their order."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        numbers = _numbers_of_list(who, name, row, value, value)
+    else:
+        items = [None if validate.is_missing(each) else each for each in value]
+        if any(isinstance(each, str | bytes) for each in items):
+            return [(f"{name}={each}", None) for each in _names_of_list(who, name, row, value, items)]
+        if isinstance(value, set | frozenset):
+            items = sorted(items, key=repr)
+        numbers = _numbers_of_list(who, name, row, value, [np.nan if each is None else each for each in items])
+    return [(f"{name}[{k}]", x) for k, x in enumerate(numbers.tolist())]
+
+
+def _names_of_list(who: str, name: str, row: int, value: Any, items: list) -> list[str]:
+    names = [as_text(each) for each in items]
+    if not all(each is None or (isinstance(each, str) and is_valid(each)) for each in names):
+        raise ValueError(
+            f"{who}: a list must hold numbers or names, got {validate.brief(value)} in column {name!r} of row {row}. Name the "
+            "column in ignore= to leave it out."
+        )
+    names = [each.strip() for each in names if each is not None and each.strip() not in MISSING_TEXTS]
+    return sorted(set(names)) if isinstance(value, set | frozenset) else list(dict.fromkeys(names))
+
+
+def _numbers_of_list(who: str, name: str, row: int, value: Any, items: Any) -> np.ndarray:
     try:
-        found = np.array(found if all(isinstance(each, _NUMBERS) for each in found) else [found], np.float64)
+        found = np.array(items if all(isinstance(each, _NUMBERS) for each in items) else [items], np.float64)
     except (TypeError, ValueError, OverflowError):
         found = np.zeros((1, 1))
     if found.ndim != 1 or (np.abs(found) > LARGEST).any():
         raise ValueError(
-            f"{who}: a list must hold finite numbers within ±{LARGEST:g}, got {validate.brief(value)} in column {name!r} of row "
-            f"{row}. Name the column in ignore= to leave it out."
+            f"{who}: a list must hold finite numbers within ±{LARGEST:g}, or names, got {validate.brief(value)} in column "
+            f"{name!r} of row {row}. Name the column in ignore= to leave it out."
         )
     return found
 
 
 def _moment(value: date | time) -> tuple[float, bool, bool]:
-    """Return the seconds from 1970 to a date, in UTC if it has a time zone, whether it has a time of day, and whether a day."""
+    """Return the seconds from 1970 to a date, in UTC if it has a time zone, whether it has a time of day other than midnight, and
+    whether a day."""
     if isinstance(value, time):
         since = datetime.combine(_EPOCH.date(), value.replace(tzinfo=None)) - _EPOCH
     elif isinstance(value, datetime):
         since = value.replace(tzinfo=None) - _EPOCH - (value.utcoffset() or timedelta())
     else:
         since = datetime(value.year, value.month, value.day) - _EPOCH
-    return float(since // MICROSECOND) / 1e6, isinstance(value, datetime | time), not isinstance(value, time)
+    seconds = float(since // MICROSECOND) / 1e6
+    return seconds, seconds % _DAY != 0.0, not isinstance(value, time)
 
 
-def _angle(seconds: float, first: float, length: float) -> float:
-    return 2.0 * pi * (((seconds / _DAY + first) % length) / length)
+def _waves(period: str, seconds: float, first: float, length: float) -> tuple[float, float]:
+    """Return sine and cosine of the part of a period; of the day the cosine less 1, so that midnight is as good as no time."""
+    angle = 2.0 * pi * (((seconds / _DAY + first) % length) / length)
+    return sin(angle), cos(angle) - (period == "day")
 
 
 def _dates(name: str, column: Column) -> Cells:
     missing = np.isnan(column.data)
-    has_time = np.full(len(missing), column.kind == "date")
     parts = {1: Part.of_rows(f"{name}=?", missing)} if missing.any() else {}
-    parts.update(_parts_of_dates(name, column.data, has_time & ~missing, ~missing))
-    return Cells(parts, {"date": ~missing, "missing": missing}, "date", np.ones(len(missing), bool))
+    parts.update(_parts_of_dates(name, column.data, ~missing & (column.data % _DAY != 0.0), ~missing))
+    return Cells(parts, np.where(missing, MISSING, DATE).astype(np.int32), column.values)
 
 
 def _parts_of_dates(name: str, seconds: np.ndarray, timed: np.ndarray, days: np.ndarray) -> dict[int, Part]:
@@ -266,10 +305,11 @@ def _parts_of_dates(name: str, seconds: np.ndarray, timed: np.ndarray, days: np.
     parts = {DAYS: Part.of_rows(f"{name}.days", days, np.where(days, seconds / _DAY, np.nan))}
     for k, (period, first, length) in enumerate(_PERIODS):
         there = timed if period == "day" else days
-        angles = [_angle(each, first, length) for each in np.where(there, seconds, 0.0).tolist()]
-        for j, wave in enumerate((sin, cos)):  # (numpy's own may give other bits in arrays of another length)
-            value = np.array([wave(angle) for angle in angles])
-            parts[DAYS + 1 + 2 * k + j] = Part.of_rows(f"{name}.{period}_{wave.__name__}", there, None, value)
+        if not there.any():
+            continue
+        values = [_waves(period, each, first, length) for each in np.where(there, seconds, 0.0).tolist()]
+        for j, (wave, value) in enumerate(zip(("sin", "cos"), np.array(values).T, strict=True)):
+            parts[DAYS + 1 + 2 * k + j] = Part.of_rows(f"{name}.{period}_{wave}", there, None, value)
     return parts
 
 

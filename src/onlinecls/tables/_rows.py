@@ -11,9 +11,12 @@ from .._input.compat import sparse_rows
 from .._input.rows import Rows
 from ..text import FeatureNames, HashingVectorizer
 from ._cells import RowReader, apply_column, assemble, column_of, hash_of, learn_column
-from ._columns import as_text, read_table
-from ._learnt import N_RECORD, Learnt
-from ._parts import DAYS, Cells, Part, cells_of, features_of, set_origin
+from ._cells import is_new_kind
+from ._columns import read_table
+from ._learnt import N_RECORD, Learnt, most_columns
+from ._notices import Notices, lacks
+from ._parts import DAYS, NONE_THERE, Cells, Part, cells_of, features_of, set_origin
+from ._values import BITS, FORMS, KINDS, form_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -22,6 +25,8 @@ if TYPE_CHECKING:
 
     from ._columns import Column
 
+_AHEAD = 1000  # rows that `fit` looks at together
+YOUNG = 1000  # rows of which a kind of value may be the first of its column without a word (_cells.pyx)
 _LARGEST_WEIGHT = 1e100
 _NO_WEIGHTS = np.empty(0)
 
@@ -34,7 +39,9 @@ class Options(NamedTuple):
     how: dict[str, str]
     ignore: frozenset[str]
     crosses: tuple[tuple[str, str], ...]
-    is_strict: bool
+    dates: dict[str, str | None]
+    decimal: str
+    unknown: str
     clip: float
     keep: float
     dtype: np.dtype
@@ -47,6 +54,16 @@ class Options(NamedTuple):
     def width(self) -> int:
         return self.slots + self.n_hashed
 
+    @property
+    def most_columns(self) -> int:
+        return most_columns(self.slots, self.bits)
+
+    def state_of(self, name: str) -> int:
+        """Return what the user says of a column, in bits; -1 if it is one of texts."""
+        bits = {None: 0, "text": -1, "category": BITS["AS_NAME"], "number": BITS["AS_NUMBER"], "date": BITS["AS_DATE"]}
+        found = bits[self.how.get(name)]
+        return found if found < 0 or self.decimal == "." else found | BITS["COMMA"]
+
 
 class TableReader:
     """Read tables as rows of numbers, by what has been learnt, and learning it or not. What there was is never changed.
@@ -55,21 +72,41 @@ class TableReader:
     """
 
     def __init__(self, who: str, options: Options) -> None:
-        self.who, self.options, self.n_words = who, options, 0
+        self.who, self.options, self.n_words, self.notices = who, options, 0, Notices(who)
         self._words: dict[str, FeatureNames] = {}
-        self._row_reader = RowReader(options, as_text, features_of, self._words_of_one)
+        self._row_reader = RowReader(options, features_of, self._words_of_one, self.notices)
 
     def begin(self) -> Learnt:
         """Return what is known before the first row."""
         return Learnt((self.options.slots, self.options.bits))
 
-    def read(self, X: Any, sample_weight: ArrayLike | None, learnt: Learnt, learn: bool) -> tuple[Any, Learnt]:
-        """Return the rows of a table, and what is known after them."""
-        if sample_weight is None and type(X) is list and len(X) == 1 and type(X[0]) is dict:
+    def look_ahead(self, X: Any) -> Learnt:
+        """Return what the first rows of a table show of their columns."""
+        _, columns, live = read_table(self.who, X, lambda n: np.ones(n, bool))
+        learnt = self.begin()
+        self.see_ahead(columns, live, learnt)
+        return learnt
+
+    def see_ahead(self, columns: dict[str, Column], live: np.ndarray, learnt: Learnt) -> None:
+        """Note what the values of the first rows of weight > 0 show of their columns together."""
+        rows = np.flatnonzero(live)[:_AHEAD].tolist()
+        for name, column in columns.items():
+            how, shown = self.options.state_of(name), 0
+            if how >= 0 and column.kind in ("values", "texts") and rows and name not in self.options.ignore:
+                values = column.data.slice(0, rows[-1] + 1).to_pylist() if column.kind == "texts" else column.data
+                shown = form_of([values[row] for row in rows], self.options.dates.get(name), how) & FORMS
+            if name not in self.options.ignore:
+                learnt.see(name, (), shown)
+
+    def read(
+        self, X: Any, sample_weight: ArrayLike | None, learnt: Learnt, learn: bool, looks_ahead: bool = False
+    ) -> tuple[Any, Learnt]:
+        """Return the rows of a table, and what is known after them. looks_ahead : whether the first rows are read together."""
+        if not looks_ahead and sample_weight is None and type(X) is list and len(X) == 1 and type(X[0]) is dict:
             found = self._row_reader.read(X[0], learnt, learn)
             if found is not None:  # (else the long way has to raise an error)
                 return self._one_row(*found[:2]), found[2]
-        reading = _Reading(self, X, sample_weight, learnt, learn)
+        reading = _Reading(self, X, sample_weight, learnt, learn, looks_ahead=looks_ahead)
         return reading.rows(), reading.learnt
 
     def read_progressively(self, X: Any, sample_weight: ArrayLike | None, learnt: Learnt) -> tuple[Any, Any, Learnt]:
@@ -126,17 +163,21 @@ class _Reading:
 
     def __init__(
         self, reader: TableReader, X: Any, sample_weight: ArrayLike | None, learnt: Learnt, learn: bool,
-        is_progressive: bool = False,
+        is_progressive: bool = False, looks_ahead: bool = False,
     ) -> None:
         self.reader, self.who, self.options, self.learn = reader, reader.who, reader.options, learn
         self.is_progressive, self.sample_weight, self.weights = is_progressive, sample_weight, _NO_WEIGHTS
         self.n, columns, self.live = read_table(self.who, X, self._read_live)
         self.learnt = learnt.copy() if learn else learnt
+        if looks_ahead:
+            reader.see_ahead(columns, self.live, self.learnt)
         cells = {name: self._read_column(name, column) for name, column in columns.items() if name not in self.options.ignore}
-        if self.options.is_strict:
+        if self.options.unknown == "error":
             self._require_columns(cells)
-        order = sorted(cells, key=lambda name: self.learnt.known(name).order)  # (new columns stay in their order)
-        self.cells = {name: cells[name] for name in order}
+        elif self.n:
+            self._expect_columns(cells)
+        self.cells = {name: cells[name] for name in self._in_order(cells)}
+        self._tell_of_kinds()
         self.parts = [part for each in self.cells.values() for part in each.parts.values()]
         if not self.live.all():
             for part in self.parts:
@@ -163,23 +204,66 @@ class _Reading:
 
     def _read_column(self, name: str, column: Column) -> Cells:
         """Read a column, and check its kinds if its type has named one."""
-        how, known = self.options.how.get(name), self.learnt.known(name)
-        if how == "text" and not self.options.bits:
+        how, known = self.options.state_of(name), self.learnt.known(name)
+        if how < 0 and not self.options.bits:
             raise ValueError(
                 f"{self.who}: a column of texts must have hashed columns, got {name!r} with bits=0. Set bits, or name the column "
                 "in categories= or ignore=."
             )
-        cells = cells_of(self.who, name, column, how, known, self.live if self.learn else self.live[:0])
-        before = (known.typed,) if known.typed is not None else known.kinds if cells.typed else ()
-        for kind, rows in cells.kinds.items():
-            other = next((each for each in before if each not in ("missing", kind)), None)
-            if kind != "missing" and other is not None and rows.any():
-                raise ValueError(
-                    f"{self.who}: a column with a type must keep it, got column {name!r} of kind {other!r} before and {kind!r} "
-                    f"in row {int(rows.argmax())}. Convert one of them, or name the column in categories= or numbers= from the "
-                    "start."
-                )
-        return cells
+        live = self.live if self.learn else self.live[:0]
+        return cells_of(self.who, name, column, how, self.options.dates.get(name), known, live)
+
+    def _in_order(self, cells: dict[str, Cells]) -> list[str]:
+        """Return the names of columns in the order in which they came first; those that cannot be noted last, by their names."""
+        learnt = self.learnt
+        new = [name for name in cells if name not in learnt.columns]  # (a table's come as rows have them first)
+        room = learnt.room if self.learn else 0
+        old = sorted((name for name in cells if name in learnt.columns), key=lambda name: learnt.known(name).order)
+        return [*old, *new[:room], *sorted(new[room:])]
+
+    def _tell_of_kinds(self) -> None:
+        """Warn of names that look like something else, and of values of kinds that their columns have not had."""
+        notices, is_young = self.reader.notices, self.learn and self.learnt.t < YOUNG
+        for name, cells in self.cells.items():
+            for doubt, (value, row) in cells.doubts.items():
+                notices.of_doubt(name, value, doubt, row)
+            known = self.learnt.known(name)
+            if is_young or not known.state:
+                continue
+            for kind in np.flatnonzero(np.bincount(cells.kinds, minlength=NONE_THERE)[:NONE_THERE]).tolist():
+                if is_new_kind(kind, known.state):
+                    row = int((cells.kinds == kind).argmax())
+                    notices.of_kind(name, cells.values()[row], KINDS[kind], known.kinds, row)
+
+    def _expect_columns(self, table: dict[str, Cells]) -> None:
+        """Note which columns all rows have; refuse rows of another table, and warn of rows that lack some."""
+        learnt, live = self.learnt, self.live
+        if not live.any():
+            return
+        if learnt.expected is None:
+            if self.learn:
+                first = int(live.argmax())
+                names = frozenset(name for name, cells in table.items() if cells.there[first])
+                learnt.expected = frozenset(name for name in names if table[name].there[live].all())
+            return
+        n_lacking, lacking = np.zeros(len(live), np.int64), []
+        for name in learnt.expected:
+            lacks_it = live & ~table[name].there if name in table else live
+            if lacks_it.any():
+                n_lacking, lacking = n_lacking + lacks_it, [*lacking, (name, lacks_it)]
+        if not lacking:
+            return
+        is_young = self.learn and learnt.t < YOUNG
+        if self.options.unknown == "warn" and not is_young and learnt.is_regular:
+            row = int(n_lacking.argmax())
+            names = [name for name, rows in lacking if rows[row]], [name for name in table if name not in learnt.columns]
+            is_other = 2 * n_lacking[row] > len(learnt.expected)
+            if is_other and not self.learn:
+                raise ValueError(f"{self.who}: {lacks(*names, row)} Rename its columns, or set unknown='ignore'.")
+            if is_other or not self.learn:
+                self.reader.notices.of_lacking(*names, row)
+        if self.learn:
+            learnt.expected = learnt.expected.difference(name for name, _ in lacking)
 
     def _require_columns(self, table: dict[str, Cells]) -> None:
         """Raise a ValueError unless each row of weight > 0 has the columns of the first one."""
@@ -199,17 +283,19 @@ class _Reading:
                 )
 
     def _see_columns(self) -> None:
-        """Learn the number of rows, the columns, their kinds, the types that named them, and first dates."""
+        """Learn the number of rows, the columns, their kinds, what their values have shown, and first dates."""
         live = self.live
         self.learnt.t += int(live.sum())
         for name, cells in self.cells.items():
-            firsts = {kind: int((rows & live).argmax()) for kind, rows in cells.kinds.items() if (rows & live).any()}
+            marks = cells.marks[live]
+            kinds, rows = np.unique(marks & 255, return_index=True)
+            firsts = {KINDS[kind]: row for kind, row in zip(kinds.tolist(), rows.tolist(), strict=True) if kind < NONE_THERE}
             days, origin = cells.parts.get(DAYS), None
             if days is not None and (days.codes >= 0).any():
                 origin = float(days.x[(days.codes >= 0).argmax()])
-            typed = cells.typed if cells.typed in firsts else None
-            if (cells.there & live).any():
-                self.learnt.see(name, sorted(firsts, key=lambda kind: firsts[kind]), typed, origin)
+            if firsts:
+                shown = int(np.bitwise_or.reduce(marks)) >> 8
+                self.learnt.see(name, sorted(firsts, key=lambda kind: firsts[kind]), shown, origin)
 
     def _crosses(self) -> list[Part]:
         pairs = [(self.cells[a], self.cells[b]) for a, b in self.options.crosses if a in self.cells and b in self.cells]
@@ -221,14 +307,14 @@ class _Reading:
         """Give slots to features in the order of their first rows, and of the columns in a row, as far as there are any."""
         learnt, options = self.learnt, self.options
         fresh, given = [], []
-        for place, part in enumerate(self.parts if options.is_strict or not learnt.is_full else ()):
+        for place, part in enumerate(self.parts if options.unknown == "error" or not learnt.is_full else ()):
             for code, row in _firsts(part.codes):
                 if part.names[code] not in learnt.features:
                     fresh.append((row, place, part.names[code]))
         for row, place, feature in sorted(fresh):
             part = self.parts[place]
             if learnt.is_full:
-                if options.is_strict and not options.bits and not part.factors and not feature.endswith("=?"):
+                if options.unknown == "error" and not options.bits and not part.factors and not feature.endswith("=?"):
                     raise self._unknown(feature, row, f"and all {options.slots} slots have one")
             elif feature not in learnt.features:
                 learnt.add_slot(feature, part.x is not None)
@@ -256,7 +342,7 @@ class _Reading:
                 columns[code] = found
             elif can_hash:
                 columns[code], signs[code] = column_of(feature, options.slots, options.n_hashed)
-            elif options.is_strict and not part.factors and not self.learn and not feature.endswith("=?"):
+            elif options.unknown == "error" and not part.factors and not self.learn and not feature.endswith("=?"):
                 raise self._unknown(feature, row, "and transform learns none")
         return columns[part.codes], signs[part.codes] if (signs < 0.0).any() else 1.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from operator import is_
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from ._moving import Move, move_between, require_slots
 from ._rows import Options, TableReader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal, Self
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -63,10 +64,11 @@ class TableVectorizer(Estimator):
         Columns to leave out.
     crosses : sequence of pairs of str, default=()
         Pairs of columns: all products of a feature of the one and a feature of the other, as by Vowpal Wabbit's ``-q``.
-    unknown : {"ignore", "error"}, default="ignore"
-        Treatment of what has no column. "ignore": a column or name that `transform` meets first is left out, and a column that a
-        row lacks has no features in it. "error": every row must have the columns of the first one, and `transform` names that
-        have been learnt. (A missing value is neither.)
+    unknown : {"warn", "ignore", "error"}, default="warn"
+        Treatment of what has no column. A column or name that `transform` meets first is left out, and a column that a row lacks
+        has no features in it; "warn": where most columns have been in all rows learnt, `transform` refuses a row that lacks more
+        than half of these, which is one of another table, and warns once of a row that lacks any. "error": every row must have
+        the columns of the first one, and `transform` names that have been learnt. (A missing value is neither.)
     clip : float, default=10.0
         Largest magnitude of a standardised number, in (0, 1e6].
     forgetting : float, default=0.0
@@ -122,7 +124,9 @@ class TableVectorizer(Estimator):
     numbers: Sequence[str]
     ignore: Sequence[str]
     crosses: Sequence[tuple[str, str]]
-    unknown: Literal["ignore", "error"]
+    dates: Mapping[str, str | None]
+    decimal: Literal[".", ","]
+    unknown: Literal["warn", "ignore", "error"]
     clip: float
     forgetting: float
     dtype: DTypeLike
@@ -132,7 +136,8 @@ class TableVectorizer(Estimator):
     def __init__(
         self, bits: int = 18, *, slots: int = 256, texts: Sequence[str] = (), categories: Sequence[str] = (),
         numbers: Sequence[str] = (), ignore: Sequence[str] = (), crosses: Sequence[tuple[str, str]] = (),
-        unknown: Literal["ignore", "error"] = "ignore", clip: float = 10.0, forgetting: float = 0.0,
+        dates: Mapping[str, str | None] = (), decimal: Literal[".", ","] = ".",
+        unknown: Literal["warn", "ignore", "error"] = "warn", clip: float = 10.0, forgetting: float = 0.0,
         dtype: DTypeLike = np.float64,
     ) -> None:
         self._assign(locals())
@@ -194,7 +199,7 @@ class TableVectorizer(Estimator):
         """Learn the columns, names and statistics of rows from scratch. Returns the vectorizer."""
         with self._own_lock():
             reader = self._reader()
-            rows, learnt = reader.read(X, sample_weight, reader.begin(), learn=True)
+            rows, learnt = reader.read(X, sample_weight, reader.begin(), learn=True, looks_ahead=True)
             who, n = type(self).__name__, rows.shape[0]
             if not n:
                 raise ValueError(f"{who}: Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
@@ -301,11 +306,17 @@ class TableVectorizer(Estimator):
         whole = (int, np.integer)
         require(is_number(self.bits, whole) and 0 <= self.bits <= 30, "bits", "an integer in 0..30")
         require(is_number(self.slots, whole) and 1 <= self.slots <= 2**20, "slots", "an integer in 1..2**20")
-        require(isinstance(self.unknown, str) and self.unknown in ("ignore", "error"), "unknown", "'ignore' or 'error'")
+        require(isinstance(self.unknown, str) and self.unknown in ("warn", "ignore", "error"), "unknown", "'warn', 'ignore' or 'error'")
+        require(isinstance(self.decimal, str) and self.decimal in (".", ","), "decimal", "'.' or ','")
+        forms: dict = {}
+        with suppress(TypeError, ValueError):
+            forms = dict(self.dates)
+        right = len(forms) == len(self.dates) and all(isinstance(form, str | None) for form in forms.values())
+        require(right, "dates", "a dict of names of columns and their formats (of strptime), or None for any")
         require(is_number(self.clip) and 0.0 < self.clip <= 1e6, "clip", "a number in (0, 1e6]")
         require(is_number(self.forgetting) and 0.0 <= self.forgetting <= 0.1, "forgetting", "a number in [0, 0.1]")
         named: dict[str, str] = {}
-        kinds = {"texts": "text", "categories": "category", "numbers": "number", "ignore": "ignored"}
+        kinds = {"texts": "text", "categories": "category", "numbers": "number", "dates": "date", "ignore": "ignored"}
         for parameter, kind in kinds.items():
             names = getattr(self, parameter)
             try:
@@ -337,8 +348,8 @@ class TableVectorizer(Estimator):
         ignore = frozenset(name for name, kind in named.items() if kind == "ignored")
         how = {"text": "text", **{name: kind for name, kind in named.items() if kind != "ignored"}}
         return Options(
-            int(self.slots), int(self.bits), how, ignore, crosses, self.unknown == "error", float(self.clip),
-            1.0 - float(self.forgetting), dtype,
+            int(self.slots), int(self.bits), how, ignore, crosses, forms, self.decimal, self.unknown,
+            float(self.clip), 1.0 - float(self.forgetting), dtype,
         )
 
 
@@ -355,6 +366,11 @@ def planned_progressively(vectorizer: TableVectorizer, X: Any, sample_weight: Ar
     """Return rows as `transform` would have returned each just before it was learnt, and what `planned` returns."""
     before, rows, after = vectorizer._reader().read_progressively(X, sample_weight, vectorizer._known())
     return before, rows, lambda: setattr(vectorizer, "_learnt", after)
+
+
+def look_ahead(vectorizer: TableVectorizer, rows: list) -> None:
+    """Let a vectorizer that has learnt nothing see what the values of rows show of their columns together, as `fit` does."""
+    vectorizer._learnt = vectorizer._reader().look_ahead(rows)
 
 
 def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

@@ -1,0 +1,63 @@
+"""Warnings of values and columns that are probably not what they are taken for, once a column."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .._input import validate
+from .._input.compat import warn_caller
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+_MOST = 1000  # warnings of one vectorizer
+_DOUBTS = {
+    "comma": "looks like a number with a decimal comma: decimal=','",
+    "point": "looks like a number with a decimal point: decimal='.'",
+    "day": "may be one of two dates: dates={{{name!r}: '%d/%m/%Y'}} or '%m/%d/%Y'",
+}
+
+
+class Notices:
+    """Warn for one vectorizer, once of each thing. who : the class that messages name."""
+
+    def __init__(self, who: str) -> None:
+        self.who, self._told = who, set()
+
+    def _tell(self, about: Any, message: str) -> None:
+        if about not in self._told and len(self._told) < _MOST:
+            self._told.add(about)
+            warn_caller(f"{self.who}: {message}")
+
+    def of_kind(self, name: str, value: Any, kind: str, had: Iterable[str], row: int) -> None:
+        """Warn of a value of a kind that its column has not had."""
+        had = " and ".join(each for each in had if each != "missing") or "missing"
+        self._tell(
+            (name, kind),
+            f"column {name!r} has had values of kind {had} alone, got {validate.brief(value)} of kind {kind} in row {row}, of "
+            "which nothing has been learnt. Convert it, or name the column in categories=, numbers= or dates= from the start.",
+        )
+
+    def of_doubt(self, name: str, value: Any, doubt: str, row: int) -> None:
+        """Warn of a name that looks like something else."""
+        self._tell(
+            (name, doubt),
+            f"column {name!r} must have names, got {validate.brief(value)} in row {row}, which {_DOUBTS[doubt].format(name=name)} "
+            f"reads it as that, categories=[{name!r}] as a name.",
+        )
+
+    def of_lacking(self, lacking: Iterable[str], unknown: Iterable[str], row: int) -> None:
+        """Warn of a row that lacks columns which all rows have had."""
+        self._tell("lacking", lacks(lacking, unknown, row) + " They count as missing from the row.")
+
+
+def lacks(lacking: Iterable[str], unknown: Iterable[str], row: int) -> str:
+    """Return a sentence about columns that a row lacks, and those that it has instead."""
+    lacking, unknown = sorted(lacking), sorted(unknown)
+    instead = f" but {_list(unknown)}, which are unknown" if unknown else ""
+    return f"rows must have the columns that all have had so far, got row {row} without {_list(lacking)}{instead}."
+
+
+def _list(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,294 @@
+"""A value means the same wherever it comes from: files, frames and dicts give one model, and it answers to all of them."""
+
+import datetime as dt
+import json
+import re
+
+import numpy as np
+import pytest
+
+from onlinecls import AROWClassifier, make_stream_pipeline
+from onlinecls.streams import read
+from onlinecls.tables import TableVectorizer, described
+
+SOURCES = ("dicts", "csv", "csv in blocks", "jsonl", "parquet", "pandas", "polars", "arrow", "read_csv", "columns")
+N = 400
+
+
+def some_columns():
+    """Return columns of Python's values of many kinds, and labels that depend on each of them."""
+    rng = np.random.default_rng(5)
+    flag, day = rng.random(N) < 0.4, [dt.date(2024, 1, 1) + dt.timedelta(int(k)) for k in rng.integers(0, 400, N)]
+    pick = rng.integers(0, 4, N)
+    columns = {
+        "flag": flag.tolist(), "gone": [None if k % 5 == 0 else bool(k % 2) for k in range(N)],
+        "count": rng.integers(0, 90, N).tolist(), "share": [None if k % 7 == 3 else float(x) for k, x in enumerate(rng.normal(size=N))],
+        "city": [["Oslo", "Rome", None, "Bern"][k] for k in pick], "day": day,
+        "when": [dt.datetime(2024, 1, 1) + dt.timedelta(minutes=int(k)) for k in rng.integers(0, 10**6, N)],
+        "ticket": [["PC 17599", "113803", "A/5 21171", "7"][k] for k in pick], "word": [["yes", "no"][k % 2] for k in pick],
+    }
+    score = 2.0 * flag + np.array(columns["count"]) / 30 + (pick == 1) - np.array([d.month > 6 for d in day]) + rng.normal(size=N) / 2
+    return columns, np.where(score > np.median(score), "up", "down").tolist()
+
+
+def written(columns, labels, source, folder):
+    """Return the tables of a source, one or several: what `read` gives of a file, or an object in memory."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(columns)
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    if source in ("dicts", "columns"):
+        return [rows if source == "dicts" else columns]
+    if source in ("polars", "arrow"):
+        package = pytest.importorskip("polars" if source == "polars" else "pyarrow")
+        return [package.DataFrame(columns) if source == "polars" else package.table(columns)]
+    if source == "pandas":
+        return [frame]
+    path = folder / f"table.{source.partition(' ')[0].replace('read_', '')}"
+    if source == "jsonl":
+        path.write_text("".join(json.dumps({**row, "label": label}, default=str) + "\n" for row, label in zip(rows, labels, strict=True)))
+    elif source == "parquet":
+        frame.assign(label=labels).to_parquet(path, index=False)
+    else:
+        frame.assign(label=labels).to_csv(path, index=False)
+    if source == "read_csv":
+        return [pandas.read_csv(path).drop(columns="label")]
+    with pytest.MonkeyPatch.context() as patch:
+        if source == "csv in blocks":
+            pytest.importorskip("pyarrow")
+            patch.setattr("onlinecls.streams._csv.LEAST", 1)
+        with read(path, tables="passthrough", batch_rows=97) as stream:
+            return [batch.X for batch in stream]
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    columns, labels = some_columns()
+    found = {}
+    for source in SOURCES:
+        folder = tmp_path_factory.mktemp("tables")
+        try:
+            found[source] = written(columns, labels, source, folder)
+        except pytest.skip.Exception:
+            continue
+    return found, labels
+
+
+def learnt(pieces, labels, way):
+    pipeline = make_stream_pipeline(TableVectorizer(slots=512, bits=0), AROWClassifier(random_state=0))
+    if way == "fit":
+        return pipeline.fit([row for piece in pieces for row in rows_of(piece)] if len(pieces) > 1 else pieces[0], labels)
+    start = 0
+    for piece in pieces:
+        n = len(next(iter(piece.values()))) if isinstance(piece, dict) else len(piece)
+        pipeline.partial_fit(piece, labels[start : start + n])
+        start += n
+    return pipeline
+
+
+def rows_of(piece):
+    return piece.to_pylist() if hasattr(piece, "to_pylist") else list(piece)
+
+
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+def test_a_table_gives_one_model_from_any_source(tables, way):
+    """Booleans, counts, ids, names, dates with and without a time, and what is missing: to the bit."""
+    found, labels = tables
+    models = {source: learnt(pieces, labels, way) for source, pieces in found.items()}
+    first = models["dicts"]
+    assert first[0].schema_ == {
+        "flag": ("boolean",), "gone": ("missing", "boolean"), "count": ("number",), "share": ("number", "missing"),
+        "city": first[0].schema_["city"], "day": ("date",), "when": ("date",), "ticket": ("category",) if way == "fit" else first[0].schema_["ticket"],
+        "word": ("boolean",),
+    }
+    for source, model in models.items():
+        assert described(model[0])[0] == described(first[0])[0], source
+        assert described(model[0])[1]["records"].tobytes() == described(first[0])[1]["records"].tobytes(), source
+        np.testing.assert_array_equal(model[-1].coef_, first[-1].coef_, err_msg=source)
+
+
+def test_a_model_answers_alike_to_all_sources(tables):
+    """Whatever it has learnt from, it predicts the same scores for the table from any source, in pieces and row by row."""
+    found, labels = tables
+    rows = found["dicts"][0]
+    for learnt_from in found:
+        model = learnt(found[learnt_from], labels, "fit")
+        expected = model.decision_function(rows)
+        for source, pieces in found.items():
+            scores = np.concatenate([model.decision_function(piece) for piece in pieces])
+            np.testing.assert_array_equal(scores, expected, err_msg=f"{learnt_from} {source}")
+        np.testing.assert_array_equal([model.decision_function([row])[0] for row in rows[:40]], expected[:40])
+
+
+SPELLINGS = [  # (what is learnt as two values of a column, the same values in other spellings)
+    ((True, False), ("True", "False"), ("true", "false"), ("TRUE", "FALSE"), (1, 0), ("1", "0"), (np.True_, np.False_), (1.0, 0.0)),
+    (("True", "False"), (True, False), ("true", "false"), (1, 0)),
+    (("yes", "no"), ("Yes", "No"), ("YES", "NO"), (True, False), ("y", "n"), ("true", "false")),
+    (("Y", "N"), (True, False), ("yes", "no"), ("y", "n")),
+    (("N/A", "5"), (None, 5), ("", 5.0), ("NULL", "5"), ("<NA>", "5.0"), ("\\N", 5), (float("nan"), 5), ("None", "5"), ("-", "5"), ("?", 5)),
+    (("€12", "€950"), (12, 950), ("12 €", "950 €"), ("$12", "$950.00"), ("12", "950")),
+    (("($5.00)", "$5.00"), (-5, 5), ("−5", "5"), ("-5.0", "+5")),
+    (("1'234", "2"), (1234, 2), ("1 234", "2"), ("1,234", "2.0"), ("1\u00a0234", "2")),
+    (("5 %", "90 %"), ("5%", "90%"), (5, 90)),
+    (("2012/01/01", "2012/07/01"), ("2012-01-01", "2012-07-01"), (dt.date(2012, 1, 1), dt.date(2012, 7, 1)),
+     ("01.01.2012", "01.07.2012"), ("Jan 1 2012", "1 July 2012"), ("2012-01", "2012-07"), ("2012-01-01T00:00", "2012-07-01 00:00:00"),
+     (dt.datetime(2012, 1, 1), np.datetime64("2012-07-01", "ns")), (1325376000000, 1341100800000)),
+    (("2012-01-01T10:30", "2012-07-01T22:30"), ("2012/01/01 10:30", "2012/07/01 22:30:00"), ("2012-01-01 11:30+01:00", "2012-07-01T22:30Z"),
+     ("01.01.2012 10:30", "01.07.2012 22:30"), ("Jan 1, 2012 10:30 AM", "July 1st, 2012 10:30 PM")),
+    (("10:30", "22:15"), (dt.time(10, 30), dt.time(22, 15)), ("10:30:00", "22:15:00"), ("10:30 am", "10:15 PM")),
+    (("a99f214a", "12345678"), ("a99f214a", 12345678), (" a99f214a", "12345678 ")),
+    (("23151-1234", "91521"), ("23151-1234", 91521), ("23151-1234", 91521.0)),
+    (("02134", "91521"), ("02134", 91521)),
+    ((["p", "q"], ["q"]), (("p", "q"), ("q",)), ({"q", "p"}, {"q"}), (np.array(["p", "q"]), ["q", None])),
+    (({"x": {"y": "r"}}, {"x": {"y": "s"}}), ({"x.y": "r"}, {"x.y": "s"})),
+]
+
+
+@pytest.mark.parametrize("way", ["fit", "partial_fit"])
+@pytest.mark.parametrize("case", SPELLINGS, ids=lambda case: str(case[0])[:30])
+def test_spellings_of_a_value_are_the_same_value(case, way):
+    """What is learnt in one spelling is known in all others, of a row alone and of a batch."""
+    (one, other), *others = case
+
+    def rows(pair):
+        return [each if isinstance(each, dict) else {"c": each} for each in pair]
+
+    learnt_from = rows((one, other)) * 20
+    model = getattr(make_stream_pipeline(TableVectorizer(), AROWClassifier()), way)(learnt_from, ["a", "b"] * 20)
+    expected = model.decision_function(rows((one, other)))
+    assert expected[0] < 0.0 < expected[1]
+    for pair in others:
+        np.testing.assert_array_equal(model.decision_function(rows(pair)), expected, err_msg=str(pair))
+        np.testing.assert_array_equal([model.decision_function([row])[0] for row in rows(pair)], expected, err_msg=str(pair))
+
+
+def test_columns_tell_what_their_values_are():
+    """Letters are booleans in a column of nothing else, days come first where one is above 12, and types may be named."""
+    def kinds(values, way="fit", **options):
+        return getattr(TableVectorizer(**options), way)([{"c": value} for value in values]).schema_["c"]
+
+    assert kinds(["t", "f", None]) == ("boolean", "missing") and kinds(["f", "m"]) == ("category",)
+    assert kinds(["t", "f"], "partial_fit") == ("category",)
+    assert kinds(["yes", "no", "maybe"]) == ("category",) and kinds(["1", "yes"]) == ("number", "category")
+    assert kinds(["05/01/2024", "25/01/2024"]) == ("date",) == kinds(["05/01/2024"], dates={"c": "%m/%d/%Y"}) == kinds(["05/05/2024"])
+    assert kinds(["12345678", "a99f214a", "1e5", 17]) == ("category",) == kinds(["NA", "BE"], categories=["c"])
+    assert kinds([3, 4.5, "7"], categories=["c"]) == ("category",) and kinds(["1,5", "12"], decimal=",") == ("number",)
+    names = TableVectorizer(bits=0, categories=["c"]).fit([{"c": each} for each in ("7.0", 7, 7.0, "007", "true", True)])
+    assert names.get_feature_names_out()[:4].tolist() == ["c=7", "c=007", "c=True", "slot_3"]
+    first = TableVectorizer(bits=0).fit([{"d": "05/02/2024"}, {"d": "13/02/2024"}])
+    assert first.statistics_["d.days"] == (2.0, 4.0, 4.0)
+    for value in ("soon", 17, "2024-13-01"):
+        with pytest.raises(ValueError, match=r"column 'c' must hold dates, as dates= says, got .* in row 1\. Take it out of dates"):
+            TableVectorizer(dates={"c": None}).fit([{"c": "2024-05-01"}, {"c": value}])
+    with pytest.raises(ValueError, match=re.escape("must hold dates of the form '%d/%m/%Y', as dates= says, got '01/25/2024'")):
+        TableVectorizer(dates={"c": "%d/%m/%Y"}).fit([{"c": "01/25/2024"}])
+
+
+@pytest.mark.parametrize(("value", "words"), [
+    ("12,5", r"got '12,5' in row \d, which looks like a number with a decimal comma: decimal=','"),
+    ("0,750", "looks like a number with a decimal comma"), ("1.234,50", "decimal comma"), ("1.234.567", "decimal comma"),
+    ("05/01/2024", r"may be one of two dates: dates=\{'c': '%d/%m/%Y'\}"),
+], ids=str)  # fmt: skip
+def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwarn):
+    for rows in ([{"c": value}], [{"c": "x"}, {"c": value}]):
+        vectorizer = TableVectorizer()
+        with pytest.warns(UserWarning, match=f"^TableVectorizer: column 'c' must have names, .*{words}"):
+            vectorizer.partial_fit(rows)
+        vectorizer.partial_fit(rows).transform(rows)
+        assert vectorizer.schema_["c"] == ("category",)
+    TableVectorizer(categories=["c"]).partial_fit([{"c": value}])
+
+
+@pytest.mark.parametrize(("before", "value", "kind", "had"), [
+    ([1.5, 2], "x", "category", "number"), (["a", "b"], 7, "number", "category"), ([True, False], "maybe", "category", "boolean"),
+    (["2024-05-01"], "soon", "category", "date"), ([dt.date(2024, 5, 1)], 7, "number", "date"), ([1.5], [1.5], "list", "number"),
+    (["N/A"], 5, "number", "missing"),
+], ids=str)  # fmt: skip
+def test_a_value_of_a_new_kind_is_told_once(before, value, kind, had):
+    """Where rows are predicted, and behind the first thousand that are learnt; a column of a type is read as its values are."""
+    pandas = pytest.importorskip("pandas")
+    rows = [{"c": each} for each in before] * 20
+    words = rf"^TableVectorizer: column 'c' has had values of kind {had} alone, got .* of kind {kind} in row 0, of which nothing"
+    for X in ([{"c": value}], [{"c": value}] * 2, {"c": [value]}, pandas.DataFrame({"c": [value]})):
+        model = TableVectorizer().fit(rows)
+        with pytest.warns(UserWarning, match=words):
+            model.transform(X)
+        model.transform(X)
+        TableVectorizer().fit(rows).partial_fit(X)
+    old = TableVectorizer().fit(rows * (1000 // len(rows) + 1))
+    with pytest.warns(UserWarning, match=words):
+        old.partial_fit([{"c": value}])
+    assert kind in old.partial_fit([{"c": value}]).schema_["c"]
+
+
+def test_a_typed_column_is_read_as_its_values():
+    """An integer column for one that held names and numbers, and the second piece of a file that pandas reads in pieces."""
+    pandas = pytest.importorskip("pandas")
+    rows = [{"c": each} for each in ("x", 3, "y", 4)] * 10
+    model = TableVectorizer().fit(rows)
+    np.testing.assert_array_equal(model.transform(pandas.DataFrame({"c": [3]})).toarray(), model.transform([{"c": 3}]).toarray())
+    pieces = [pandas.DataFrame({"c": [5, 6]}), pandas.DataFrame({"c": ["x", "7"]}), pandas.DataFrame({"c": pandas.Categorical(["x"])})]
+    typed, plain = TableVectorizer(), TableVectorizer()
+    for piece in pieces:
+        np.testing.assert_array_equal(
+            typed.learn_transform(piece).toarray(), plain.learn_transform([{"c": value} for value in piece["c"].tolist()]).toarray()
+        )
+    assert typed.schema_ == plain.schema_
+
+
+def test_rows_of_another_table_are_refused():
+    """Renamed columns, arrays without names and empty rows; a row that lacks few is told once; texts as dicts of words may lack any."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"fare": [1.0, 2.0, 3.0] * 9, "age": [1, 2, 3] * 9, "sex": ["f", "m", "m"] * 9})
+    model = TableVectorizer().fit(frame)
+    renamed = frame.rename(columns=str.title)
+    for X in (renamed, frame.to_numpy(), [{}], [{"fare": 1.0}], renamed.iloc[:1].to_dict("records"), frame[["sex"]], [{}, {}]):
+        with pytest.raises(ValueError, match=r"^TableVectorizer: rows must have the columns that all have had so far, got row 0 without "):
+            model.transform(X)
+        assert TableVectorizer(unknown="ignore").fit(frame).transform(X).shape[0] == len(X)
+    for X in (frame.drop(columns="sex"), [{"fare": 1.0, "age": 2, "Sex": "f"}]):
+        model = TableVectorizer().fit(frame)
+        with pytest.warns(UserWarning, match=r"got row 0 without 'sex'.* They count as missing from the row"):
+            model.transform(X)
+        model.transform(X)
+    words = TableVectorizer().fit([{word: 1 for word in text.split()} for text in ("a b", "b c d", "e f g", "h a")])
+    assert words.transform([{"z": 1}]).nnz == words.transform([{}]).nnz == 0
+    grown = TableVectorizer().partial_fit(frame)
+    grown.partial_fit(frame.drop(columns="sex")).transform([{"fare": 1.0, "age": 2}])
+
+
+def test_a_row_of_a_frame_is_a_row():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": [1.5, 2.5] * 5, "c": ["x", "y"] * 5})
+    model = make_stream_pipeline(TableVectorizer(), AROWClassifier()).partial_fit(frame, [0, 1] * 5)
+    row, expected = frame.iloc[0], model.predict(frame.iloc[:1]).tolist()
+    assert model.predict(row).tolist() == expected and model.predict_one(row) == expected[0]
+    assert model.predict([row, row]).tolist() == expected * 2 == model.predict(list(frame.iloc[[0, 0]].itertuples(index=False))).tolist()
+    assert model.learn_one(row, 0)[-1].t_ == 11
+    with pytest.raises(TypeError, match=r"got a Series of float64 values, a column. Give a frame with that column \(X.to_frame\(\)\)"):
+        model.predict(frame["a"])
+    polars = pytest.importorskip("polars")
+    with pytest.raises(TypeError, match=r"got LazyFrame of polars. Its rows are not in memory yet: give X.collect\(\)"):
+        model.predict(polars.from_pandas(frame).lazy())
+
+
+def test_nested_dicts_have_dotted_names():
+    pa = pytest.importorskip("pyarrow")
+    rows = [{"a": {"b": k, "c": {"d": "xyz"[k % 3]}}, "e": k % 2} for k in range(9)]
+    flat = [{"a.b": row["a"]["b"], "a.c.d": row["a"]["c"]["d"], "e": row["e"]} for row in rows]
+    one = TableVectorizer().fit(flat)
+    for X in (rows, pa.Table.from_pylist(rows), {name: [row[name] for row in rows] for name in rows[0]}):
+        assert described(TableVectorizer().fit(X))[0] == described(one)[0]
+    with pytest.raises(ValueError, match="names of columns must be different, got two columns 'a.b'"):
+        TableVectorizer().fit([{"a.b": 1, "a": {"b": 2}}])
+
+
+def test_names_without_end_take_memory_with_one():
+    """Columns are noted up to an end; later ones are read by what their values are, in the order of their names."""
+    model = TableVectorizer(bits=4, slots=2)
+    for start in range(0, 6000, 60):
+        model.learn_transform([{f"k{start + k}": 1.0 + k for k in range(60)}])
+    assert len(model.schema_) == 4096
+    rows = [{"z9": 0.1, "k1": 0.7, "z1": 1e-9, "new": "x"}, {"z1": 0.3, "z9": 1e8, "k1": 2.0}, {"b": 1, "a": 0.3}]
+    one, other = model, TableVectorizer(bits=4, slots=2).merge(model)
+    whole = one.learn_transform(rows).toarray()
+    np.testing.assert_array_equal(whole, np.vstack([other.learn_transform([row]).toarray() for row in rows]))
