@@ -16,7 +16,8 @@ from onlinecls.tables import TableVectorizer, TextTable
 from onlinecls.text import HashingVectorizer
 
 MISSING = {
-    "", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "#N/A", "#NA", "<NA>", "NaN", "nan", "NaT", "None", "NULL", "null", "\\N",
+    "", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "#N/A", "#NA", "<NA>", "NaN", "nan", "NaT", "None", "NULL", "null",
+    "\\N",
 }
 NUMBER = re.compile(r"[+-]?\$?(\d{1,3}(,\d{3})+|\d+|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?%?|\$[+-](\d+)(\.\d*)?")
 EPOCH = dt.datetime(1970, 1, 1)
@@ -315,11 +316,14 @@ def test_a_constant_column_is_zero_at_any_weight():
 NUMBERS = {
     "12": 12, "-1.5e3": -1500, "+2": 2, "$12": 12, "-$12.50": -12.5, "$-3": -3, "12%": 12, "1,234.5": 1234.5,
     "12,345,678": 12345678, ".5": 0.5, "5.": 5, " 7 ": 7, "1E2": 100, "€12": 12, "12 €": 12, "£1,200.50": 1200.5, "¥500": 500,
-    "CHF 5": 5, "5 CHF": 5, "$ 7": 7, "1,234 $": 1234, "($5.00)": -5, "(12)": -12, "(5 %)": -5, "5 %": 5, "1 234": 1234, "1'234.5": 1234.5,
+    "CHF 5": 5, "5 CHF": 5, "$ 7": 7, "1,234 $": 1234, "($5.00)": -5, "(12)": -12, "(5 %)": -5, "5 %": 5, "1 234": 1234,
+    "1'234.5": 1234.5,
     "1\u00a0200": 1200, "1\u202f200": 1200, "−5": -5, "− 5": -5, "007": 7,
 }
-COMMAS = {"1,5": 1.5, "0,750": 0.75, "1.234,50": 1234.5, "1 234,5": 1234.5, "€ 3,20": 3.2, "-1,5e3": -1500, "2.000": 2000, "3,5 %": 3.5}
-NAMES = [",5", "1.2.3", "e5", "12e", "$", "%", "0x10", "1_000", "inf", "12 kg", "١٢", "--1", "1,234,56", "9" * 70, "(5", "5)", "1 23",
+COMMAS = {"1,5": 1.5, "0,750": 0.75, "1.234,50": 1234.5, "1 234,5": 1234.5, "€ 3,20": 3.2, "-1,5e3": -1500, "2.000": 2000,
+    "3,5 %": 3.5}
+NAMES = [",5", "1.2.3", "e5", "12e", "$", "%", "0x10", "1_000", "inf", "12 kg", "١٢", "--1", "1,234,56", "9" * 70, "(5", "5)",
+    "1 23",
          "1,234 567", "$€5", "5$$", "0 123", "02134", "12e45678x"]
 
 
@@ -375,7 +379,8 @@ REFUSED = {
     "infinite": ([{"age": float("inf")}], ValueError, r"must be finite and within .*, got inf in column 'age' of row 0"),
     "too large": ([{"age": 1.0}, {"age": 10**400}], ValueError, r"got inf in column 'age' of row 1"),
     "a complex number": ([{"age": 1j}], TypeError, r"got 1j in column 'age' of row 0"),
-    "a list of lists": ([{"v": [["a"]]}], ValueError, r"a list must hold finite numbers .* got \[\['a'\]\] in column 'v' of row 0"),
+    "a list of lists": ([{"v": [["a"]]}], ValueError,
+        r"a list must hold finite numbers .* got \[\['a'\]\] in column 'v' of row 0"),
     "no table": (3, TypeError, "X must be a table, got int"),
     "a text": ("abc", TypeError, "X must be a table, got str"),
     "no dicts": ([[1, 2]], TypeError, r"got a list with \[1, 2\] in row 0"),

@@ -19,7 +19,8 @@ _WORDS = {
 # What parameters of a TableVectorizer are called.
 _OF_TABLES = (
     (r"categories=, numbers= or dates=", "--categories or --dates"), (r"categories=\['([^']*)'\]", r"--categories \1"),
-    (r"dates=\{'([^']*)': '([^']*)'\} or '([^']*)'", r"--dates \1=\2 or \1=\3"), (r"dates=\{'([^']*)': '([^']*)'\}", r"--dates \1=\2"),
+    (r"dates=\{'([^']*)': '([^']*)'\} or '([^']*)'", r"--dates \1=\2 or \1=\3"), (r"dates=\{'([^']*)': '([^']*)'\}",
+        r"--dates \1=\2"),
     (r"(decimal|unknown)='([^']*)'", r"--\1 \2"), (r"\b(categories|dates|ignore)=", r"--\1"),
 )
 

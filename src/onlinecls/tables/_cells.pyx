@@ -264,7 +264,8 @@ cdef dict in_order(dict row, Map columns, Py_ssize_t room):
         known = columns.find(name)
         n_new += known is None
         is_late = known is None and n_new > room
-        cells.append((LAST if known is None else (<tuple>known)[ORDER], is_late, name if is_late else "", len(cells), name, value))
+        order = LAST if known is None else (<tuple>known)[ORDER]
+        cells.append((order, is_late, name if is_late else "", len(cells), name, value))
     cells.sort()
     found = {cell[4]: cell[5] for cell in cells}
     return found if len(found) == len(row) else None

@@ -14,7 +14,17 @@ from .._input import validate
 from .._input.compat import issparse
 from .._input.escaping import escaped
 from ._values import (
-    ABSENT, BITS, DAYS, KINDS, LARGEST, MISSING_TEXTS, after_value, in_microseconds, is_valid, number_of, read_values,
+    ABSENT,
+    BITS,
+    DAYS,
+    KINDS,
+    LARGEST,
+    MISSING_TEXTS,
+    after_value,
+    in_microseconds,
+    is_valid,
+    number_of,
+    read_values,
 )
 
 if TYPE_CHECKING:
@@ -34,8 +44,8 @@ class Column(NamedTuple):
     """Hold a column of a table.
 
     kind : "number" or "boolean" (data: float64, NaN if missing), "date" (seconds since 1970 in UTC, NaN if missing), "category"
-    (codes, 0 if missing, and names, of which the first is none), "texts" (an Arrow array of texts), or "values" (a list). values :
-    makes a list of the values themselves.
+    (codes, 0 if missing, and names, of which the first is none), "texts" (an Arrow array of texts), or "values" (a list).
+    values : makes a list of the values themselves.
     """
 
     kind: str
@@ -45,8 +55,8 @@ class Column(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Hold the values of a column, sorted: numbers, NaN where there is none; codes of names, 0 for a missing value, -1 where there
-    is no name; what is neither, by its row; and what else `read_values` returns."""
+    """Hold the values of a column, sorted: numbers, NaN where there is none; codes of names, 0 for a missing value, -1 where
+    there is no name; what is neither, by its row; and what else `read_values` returns."""
 
     numbers: np.ndarray
     codes: np.ndarray
@@ -172,8 +182,8 @@ def _flattened(who: str, columns: dict[str, Column], live: np.ndarray) -> dict[s
     """Return the columns of a table with those of dicts taken apart."""
     if not any(column.kind == _NO_TYPE and dict in set(map(type, column.data)) for column in columns.values()):
         return columns
-    names = list(columns)
-    return _of_rows(who, [dict(zip(names, row, strict=True)) for row in zip(*(column.values() for column in columns.values()), strict=True)], live)
+    rows = zip(*(column.values() for column in columns.values()), strict=True)
+    return _of_rows(who, [dict(zip(columns, row, strict=True)) for row in rows], live)
 
 
 def name_of(who: str, name: Any, where: str = "") -> str:
@@ -404,9 +414,10 @@ def _cast(column: Any) -> np.ndarray | None:
 
 def values_of(column: Column, state: int, form: str | None, live: np.ndarray) -> Values:
     """Read the values of a column that is not all numbers or dates by its type. state : what is known of it. form : of dates."""
-    codes, texts = None, None
+    codes: Any = None
+    texts: list = []
     if column.kind == "category":
-        codes, texts = column.data, column.names
+        codes, texts = column.data, column.names or []
         is_first = not state & _ALL_KINDS
         state |= BITS["ONLY_NAMES"] if is_first or any(not isinstance(text, str | None) for text in texts) else 0
     elif column.kind == "texts":
@@ -437,9 +448,8 @@ def _values_of_codes(texts: list, codes: np.ndarray, state: int, form: str | Non
         if found.wavers:
             return None
         again = _read(texts, after, form, live[:0])
-        if not all(np.array_equal(a, b, equal_nan=k == 0) for k, (a, b) in enumerate(zip(again[:3], found[:3], strict=True))):
-            return None
-        if not np.array_equal(again.marks & 255, found.marks & 255):
+        same = np.array_equal(again.numbers, found.numbers, equal_nan=True) and np.array_equal(again.codes, found.codes)
+        if not (same and again.names == found.names and np.array_equal(again.marks & 255, found.marks & 255)):
             return None
     if state & BITS["ONLY_NAMES"]:
         marks = np.where(found.codes[codes] > 0, marks | BITS["ONLY_NAMES"] << 8, marks)

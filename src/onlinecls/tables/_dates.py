@@ -89,7 +89,7 @@ def date_in(text: str, form: str | None) -> date | time | None:
         except ValueError:
             return date_of(text, None)[0]
     try:
-        return datetime.strptime(text, form)  # noqa: DTZ007 (without a zone it is read as it stands)
+        return datetime.strptime(text, form)
     except ValueError:
         return None
 

@@ -23,7 +23,8 @@ class Notices:
     """Warn for one vectorizer, once of each thing. who : the class that messages name."""
 
     def __init__(self, who: str) -> None:
-        self.who, self._told = who, set()
+        self.who = who
+        self._told: set = set()
 
     def _tell(self, about: Any, message: str) -> None:
         if about not in self._told and len(self._told) < _MOST:
@@ -32,10 +33,10 @@ class Notices:
 
     def of_kind(self, name: str, value: Any, kind: str, had: Iterable[str], row: int) -> None:
         """Warn of a value of a kind that its column has not had."""
-        had = " and ".join(each for each in had if each != "missing") or "missing"
+        kinds = " and ".join(each for each in had if each != "missing") or "missing"
         self._tell(
             (name, kind),
-            f"column {name!r} has had values of kind {had} alone, got {validate.brief(value)} of kind {kind} in row {row}, of "
+            f"column {name!r} has had values of kind {kinds} alone, got {validate.brief(value)} of kind {kind} in row {row}, of "
             "which nothing has been learnt. Convert it, or name the column in categories=, numbers= or dates= from the start.",
         )
 
@@ -43,8 +44,8 @@ class Notices:
         """Warn of a name that looks like something else."""
         self._tell(
             (name, doubt),
-            f"column {name!r} must have names, got {validate.brief(value)} in row {row}, which {_DOUBTS[doubt].format(name=name)} "
-            f"reads it as that, categories=[{name!r}] as a name.",
+            f"column {name!r} must have names, got {validate.brief(value)} in row {row}, which "
+            f"{_DOUBTS[doubt].format(name=name)} reads it as that, categories=[{name!r}] as a name.",
         )
 
     def of_lacking(self, lacking: Iterable[str], unknown: Iterable[str], row: int) -> None:
@@ -54,9 +55,9 @@ class Notices:
 
 def lacks(lacking: Iterable[str], unknown: Iterable[str], row: int) -> str:
     """Return a sentence about columns that a row lacks, and those that it has instead."""
-    lacking, unknown = sorted(lacking), sorted(unknown)
-    instead = f" but {_list(unknown)}, which are unknown" if unknown else ""
-    return f"rows must have the columns that all have had so far, got row {row} without {_list(lacking)}{instead}."
+    others = sorted(unknown)
+    instead = f" but {_list(others)}, which are unknown" if others else ""
+    return f"rows must have the columns that all have had so far, got row {row} without {_list(sorted(lacking))}{instead}."
 
 
 def _list(names: list[str]) -> str:

@@ -215,15 +215,15 @@ def features_of(name: str, value: Any, origin: float | None) -> tuple | None:
     is not valid. origin : the column's first day, None before there is one."""
     if isinstance(value, LIST_TYPES):
         try:
-            found = _features_of_list("", name, 0, value)
+            features = _features_of_list("", name, 0, value)
         except (TypeError, ValueError):
             return None
-        return [(feature, x, 1.0) for feature, x in found if x is None or x == x], None
+        return [(feature, x, 1.0) for feature, x in features if x is None or x == x], None
     if not isinstance(value, datetime | date | time):
         return None
     seconds, is_timed, has_day = _moment(value)
     day = seconds / _DAY if has_day else None
-    found = []
+    found: list[tuple[str, float | None, float]] = []
     if day is not None:
         found.append((f"{name}.days", 0.0 if origin is None else day - origin, 0.0))
     for period, first, length in _PERIODS:
@@ -233,7 +233,7 @@ def features_of(name: str, value: Any, origin: float | None) -> tuple | None:
     return found, day
 
 
-def _features_of_list(who: str, name: str, row: int, value: Any) -> list[tuple[str, float | None]]:
+def _features_of_list(who: str, name: str, row: int, value: Any) -> list[tuple[str, Any]]:
     """Return the features of a list: numbers by their places, or names, each once, of a set in their order."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
         numbers = _numbers_of_list(who, name, row, value, value)

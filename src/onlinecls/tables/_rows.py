@@ -10,8 +10,7 @@ from .._input import validate
 from .._input.compat import sparse_rows
 from .._input.rows import Rows
 from ..text import FeatureNames, HashingVectorizer
-from ._cells import RowReader, apply_column, assemble, column_of, hash_of, learn_column
-from ._cells import is_new_kind
+from ._cells import RowReader, apply_column, assemble, column_of, hash_of, is_new_kind, learn_column
 from ._columns import read_table
 from ._learnt import N_RECORD, Learnt, most_columns
 from ._notices import Notices, lacks
@@ -246,7 +245,8 @@ class _Reading:
                 names = frozenset(name for name, cells in table.items() if cells.there[first])
                 learnt.expected = frozenset(name for name in names if table[name].there[live].all())
             return
-        n_lacking, lacking = np.zeros(len(live), np.int64), []
+        n_lacking = np.zeros(len(live), np.int64)
+        lacking: list[tuple[str, np.ndarray]] = []
         for name in learnt.expected:
             lacks_it = live & ~table[name].there if name in table else live
             if lacks_it.any():
@@ -256,12 +256,12 @@ class _Reading:
         is_young = self.learn and learnt.t < YOUNG
         if self.options.unknown == "warn" and not is_young and learnt.is_regular:
             row = int(n_lacking.argmax())
-            names = [name for name, rows in lacking if rows[row]], [name for name in table if name not in learnt.columns]
+            without = [name for name, rows in lacking if rows[row]], [name for name in table if name not in learnt.columns]
             is_other = 2 * n_lacking[row] > len(learnt.expected)
             if is_other and not self.learn:
-                raise ValueError(f"{self.who}: {lacks(*names, row)} Rename its columns, or set unknown='ignore'.")
+                raise ValueError(f"{self.who}: {lacks(*without, row)} Rename its columns, or set unknown='ignore'.")
             if is_other or not self.learn:
-                self.reader.notices.of_lacking(*names, row)
+                self.reader.notices.of_lacking(*without, row)
         if self.learn:
             learnt.expected = learnt.expected.difference(name for name, _ in lacking)
 

@@ -34,4 +34,4 @@ cdef class Reading:
     cdef int read(self, value, int state) except -1
     cdef int text(self, str text, int state) except -1
     cdef bint counts_milliseconds(self, int state) except -1
-    cdef int date(self, str text, int state) except -1
+    cdef int dated(self, str text, int state) except -1

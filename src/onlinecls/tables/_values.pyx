@@ -35,7 +35,8 @@ FORMS = IDS | WORDS | BOOLEANS | LETTERS | DAY_FIRST | MONTH_FIRST | ONLY_NAMES 
 BITS = {"IDS": IDS, "ONLY_NAMES": ONLY_NAMES, "AS_NAME": AS_NAME, "AS_NUMBER": AS_NUMBER, "AS_DATE": AS_DATE, "COMMA": COMMA}
 BOTH_ORDERS = DAY_FIRST | MONTH_FIRST
 MISSING_TEXTS = frozenset((
-    "", "?", "-", "--", ".", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "NaT", "None", "\\N", "n.a.", "n/a", "nan", "null",
+    "", "?", "-", "--", ".", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "NaT", "None", "\\N", "n.a.", "n/a", "nan",
+    "null",
 ))
 BOOLEAN_TEXTS = {text: 1.0 for text in ("true", "True", "TRUE")} | {text: 0.0 for text in ("false", "False", "FALSE")}
 BOOLEAN_WORDS = {text: 1.0 for text in ("yes", "Yes", "YES", "y", "Y")} | {text: 0.0 for text in ("no", "No", "NO", "n", "N")}
@@ -302,7 +303,7 @@ cdef object plain_of(value):
 
 def as_text(value):
     """Return a value as a name; a list as it is; None if it is missing."""
-    if isinstance(value, str) or value is ABSENT or isinstance(value, lists) and not (isinstance(value, np.ndarray) and value.ndim == 0):
+    if isinstance(value, str) or value is ABSENT or (isinstance(value, lists) and getattr(value, "ndim", 1)):
         return value
     if isinstance(value, np.datetime64 | np.timedelta64):
         value = (value if value.dtype in DAYS else in_microseconds(value)[0]).tolist()
@@ -319,7 +320,9 @@ def as_text(value):
         value = int(value)
     if isinstance(value, datetime) and value.time() == time() and value.tzinfo is None:
         value = value.date()  # (as files write it)
-    return value.isoformat(" ") if isinstance(value, datetime) else value.isoformat() if hasattr(value, "isoformat") else str(value)
+    if isinstance(value, datetime):
+        return value.isoformat(" ")
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
 
 
 cdef class Reading:
@@ -417,7 +420,7 @@ cdef class Reading:
                     if state & IDS or (state & (1 << NAME) and not state & (1 << NUMBER)):
                         return NAME
             return NUMBER
-        if is_free and may_be_dated(start, n) and self.date(text, state):
+        if is_free and may_be_dated(start, n) and self.dated(text, state):
             return DATE
         if n > 1 and is_id(start, n):
             self.raises |= IDS
@@ -436,7 +439,7 @@ cdef class Reading:
         self.value = date_of_milliseconds(self.number)
         return True
 
-    cdef int date(self, str text, int state) except -1:
+    cdef int dated(self, str text, int state) except -1:
         """Read a date; return whether the text is one."""
         cdef Py_ssize_t n
         cdef const char* start = PyUnicode_AsUTF8AndSize(text, &n)

@@ -124,7 +124,7 @@ class TableVectorizer(Estimator):
     numbers: Sequence[str]
     ignore: Sequence[str]
     crosses: Sequence[tuple[str, str]]
-    dates: Mapping[str, str | None]
+    dates: Mapping[str, str | None] | tuple[()]
     decimal: Literal[".", ","]
     unknown: Literal["warn", "ignore", "error"]
     clip: float
@@ -136,7 +136,7 @@ class TableVectorizer(Estimator):
     def __init__(
         self, bits: int = 18, *, slots: int = 256, texts: Sequence[str] = (), categories: Sequence[str] = (),
         numbers: Sequence[str] = (), ignore: Sequence[str] = (), crosses: Sequence[tuple[str, str]] = (),
-        dates: Mapping[str, str | None] = (), decimal: Literal[".", ","] = ".",
+        dates: Mapping[str, str | None] | tuple[()] = (), decimal: Literal[".", ","] = ".",
         unknown: Literal["warn", "ignore", "error"] = "warn", clip: float = 10.0, forgetting: float = 0.0,
         dtype: DTypeLike = np.float64,
     ) -> None:
@@ -306,7 +306,8 @@ class TableVectorizer(Estimator):
         whole = (int, np.integer)
         require(is_number(self.bits, whole) and 0 <= self.bits <= 30, "bits", "an integer in 0..30")
         require(is_number(self.slots, whole) and 1 <= self.slots <= 2**20, "slots", "an integer in 1..2**20")
-        require(isinstance(self.unknown, str) and self.unknown in ("warn", "ignore", "error"), "unknown", "'warn', 'ignore' or 'error'")
+        known = isinstance(self.unknown, str) and self.unknown in ("warn", "ignore", "error")
+        require(known, "unknown", "'warn', 'ignore' or 'error'")
         require(isinstance(self.decimal, str) and self.decimal in (".", ","), "decimal", "'.' or ','")
         forms: dict = {}
         with suppress(TypeError, ValueError):
