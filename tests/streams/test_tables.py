@@ -294,7 +294,7 @@ def test_the_command_line_predicts_with_the_columns_of_the_model(tmp_path, run, 
         (tmp_path / name).write_bytes(make([row]))
         assert run("predict", trained, tmp_path / name) == (0, f"{load(trained).predict_one(row)}\n", "")
         (tmp_path / name).write_bytes(make([{"a": 1, "color": "red"}]))
-        lacks = "onlinecls predict: warning: TableVectorizer: rows must have the columns that all have had so far, got row 0 without"
+        lacks = "onlinecls predict: warning: TableVectorizer: rows must have the columns that all have had so far, got row 0"
         code, out, err = run("predict", trained, tmp_path / name)
         assert (code, out in ("yes\n", "no\n")) == (0, True) and err.startswith(lacks)
         (tmp_path / name).write_bytes(make([{"A": 1, "B": 2, "Color": "red"}]))

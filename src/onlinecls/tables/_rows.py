@@ -9,7 +9,7 @@ import numpy as np
 from .._input import validate
 from .._input.compat import sparse_rows
 from .._input.rows import Rows
-from ..text import FeatureNames, HashingVectorizer
+from ..text import FeatureNames, HashingVectorizer, compiled_hasher
 from ._cells import RowReader, apply_column, assemble, column_of, hash_of, is_new_kind, learn_column
 from ._columns import read_table
 from ._learnt import N_RECORD, Learnt, most_columns
@@ -73,6 +73,7 @@ class TableReader:
     def __init__(self, who: str, options: Options) -> None:
         self.who, self.options, self.n_words, self.notices = who, options, 0, Notices(who)
         self._words: dict[str, FeatureNames] = {}
+        self._hashers: list[Any] = []
         self._row_reader = RowReader(options, features_of, self._words_of_one, self.notices)
 
     def begin(self) -> Learnt:
@@ -136,8 +137,18 @@ class TableReader:
         return found
 
     def _words_of_one(self, name: str, text: str | bytes) -> tuple[np.ndarray, np.ndarray]:
-        found = self.words_of(name, [text])
-        return found.indices, found.data
+        if self.n_words:
+            found = self.words_of(name, [text])
+            return found.indices, found.data
+        hasher: Any = self._hashers.pop() if self._hashers else self._hasher_of_texts()  # (one a thread at a time)
+        hasher.add_texts([text])
+        rows = hasher.take()
+        self._hashers.append(hasher)
+        return (rows.indices ^ self._namespace_of(name)) + self.options.slots, rows.data
+
+    def _hasher_of_texts(self) -> Any:
+        found = compiled_hasher(HashingVectorizer(n_features=self.options.n_hashed, decode_error="replace"))
+        return found[0]() if found is not None else None
 
     def word_of(self, column: int) -> tuple[str | None, bool, int]:
         """Return the word that a hashed column stands for, or None; whether others share it; and the sign of its values."""
