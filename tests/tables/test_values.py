@@ -60,6 +60,7 @@ options = st.fixed_dictionaries(
         "crosses": st.sampled_from([[("a", "b")], [("a", "b"), ("b", "c"), ("a", "a=b")]]), "categories": st.just(["b"]),
         "numbers": st.just(["c"]), "ignore": st.just(["b=?"]), "forgetting": st.just(0.05),
         "unknown": st.just("error"), "decimal": st.just(","), "dates": st.sampled_from([{"a": None}, {"a": "%d/%m/%Y"}]),
+        "log": st.sampled_from(["all", ["b", "c"]]),
         "dtype": st.just(np.float32),
     },
 )

@@ -24,7 +24,7 @@ _VALUES_AHEAD = 1 << 20  # values of them, at most
 _TABLE_BITS = 18
 _LEAST_SLOTS = 32
 _USUAL = 1e100  # numbers of this size and beyond are looked at one by one
-_OF_TABLE = ("categories", "ignore", "dates", "decimal", "unknown", "dtype")
+_OF_TABLE = ("categories", "ignore", "dates", "decimal", "log", "unknown", "dtype")
 _PLACES = ("label", "text", "weight")
 
 # What each option needs. An option that has no effect on the given input is refused.
@@ -33,7 +33,7 @@ _NEEDS = {
     **dict.fromkeys(("delimiter", "no_header"), "CSV"),
     **dict.fromkeys(("ngrams", "analyzer", "token_pattern"), "texts, whose words are hashed"),
     **dict.fromkeys(("categories", "ignore", "missing", "numbers"), "a table"),
-    **dict.fromkeys(("dates", "decimal", "unknown"), "a table whose numbers are standardized"),
+    **dict.fromkeys(("dates", "decimal", "log", "unknown"), "a table whose numbers are standardized"),
     "bits": "something to hash, or columns by number",
     "threads": "lines that several threads can parse",
 }
@@ -72,7 +72,8 @@ class Input:
         if options.numbers != "raw":
             of_table = {
                 "categories": options.categories or (), "ignore": options.ignore or (), "dates": options.dates or (),
-                "decimal": options.decimal or ".", "unknown": options.unknown or "warn", "dtype": np.dtype(dtype).type,
+                "decimal": options.decimal or ".", "log": _log(options.log),
+                "unknown": options.unknown or "warn", "dtype": np.dtype(dtype).type,
             }
             reading["tables"] = _Whole(of_table)
             found.new_step = partial(_new_vectorizer, options.bits, of_table)
@@ -244,6 +245,10 @@ def _with_ids(reading: dict, id: str) -> dict:
     if isinstance(features, dict) and label != id:
         reading = {**reading, "features": {**features, label: features.get(label, "ignore")}}
     return {**reading, "label": id}
+
+
+def _log(names: list | None):
+    return "all" if names == ["all"] else names or ()
 
 
 def _number(name) -> int:

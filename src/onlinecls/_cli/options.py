@@ -314,6 +314,7 @@ def _hashing_options(parser) -> None:
     dates_help = "columns of a table with dates, each with its strptime format if it needs one (day=%%d/%%m/%%Y)"
     group.add_argument("--dates", type=_dates, metavar="NAME[=FORMAT],...", help=dates_help)
     group.add_argument("--decimal", choices=(".", ","), help="what stands before decimals in a table's texts (.)")
+    group.add_argument("--log", type=_list, metavar="NAMES|all", help="columns of numbers that get their logarithm, too")
     group.add_argument("--ignore", type=_list, metavar="NAMES", help="columns of a table that are not features")
     group.add_argument(
         "--numbers", choices=("standardized", "raw"), help="columns of numbers: by mean and deviation so far, or as they are"

@@ -24,7 +24,7 @@ from .watching import Watching
 # Options of a new model; a resumed model has its own.
 _OF_NEW_MODEL = (
     "algorithm", "param", "probability", "classes", "labels", "bits", "ngrams", "analyzer", "token_pattern", "categories",
-    "ignore", "dtype", "numbers", "dates", "decimal",
+    "ignore", "dtype", "numbers", "dates", "decimal", "log",
 )
 
 

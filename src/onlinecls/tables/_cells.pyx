@@ -3,7 +3,7 @@
 A record holds what is known of a column of numbers: n, the sum of the weights of its rows, μ, their mean, S, the sum of squared
 deviations from it, and 1 in the last place once a value other than 0 and 1 has come.
 """
-from libc.math cimport fabs, isnan, sqrt
+from libc.math cimport copysign, fabs, isnan, log1p, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, llabs, qsort, realloc
 from libc.string cimport memcpy
@@ -13,7 +13,7 @@ import numpy as np
 from .._hashing.murmur cimport murmur3
 from ._persistent cimport Map, Records
 from ._values cimport (
-    AS_DATE, AS_NUMBER, BOOLEAN, DATE, LARGEST_NUMBER, MISSING, NAME, NONE_THERE, NUMBER, TEXT, Reading, absent,
+    AS_DATE, AS_NUMBER, BOOLEAN, DATE, LARGEST_NUMBER, LOGS, MAY_HAVE_LOGS, MISSING, NAME, NONE_THERE, NUMBER, TEXT, Reading, absent,
 )
 
 from .._input import validate
@@ -110,6 +110,21 @@ def apply_column(const double[::1] x, const double[::1] record, double clip, dou
             z[i] = 0.0 if isnan(x[i]) else standard(&record[0], x[i], clip)
 
 
+cdef inline double signed_log(double x) noexcept nogil:
+    """Return the logarithm of 1 + |x|, with the sign of x."""
+    return copysign(log1p(fabs(x)), x)
+
+
+def signed_logs(const double[::1] x):
+    """Return `signed_log` of each number. (Numpy's may have other bits in arrays of another length.)"""
+    cdef Py_ssize_t i
+    found = np.empty(len(x))
+    cdef double[::1] out = found
+    for i in range(len(x)):
+        out[i] = signed_log(x[i])
+    return found
+
+
 # --- rows ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -177,7 +192,8 @@ cdef class RowReader:
 
     def __init__(self, options, features_of, words_of, notices):
         """Take the function of this name of _parts.py, one from a column's text to columns and values, and what warns."""
-        self.hows, self.plain = {name: options.state_of(name) for name in options.how}, options.state_of("")
+        self.hows = {name: options.state_of(name) for name in (*options.how, *(options.log or ()))}
+        self.plain = options.state_of("")
         self.forms, self.ignored, self.crosses = options.dates, options.ignore, options.crosses
         self.is_strict, self.warns, self.most = options.unknown == "error", options.unknown == "warn", options.most_columns
         self.clip, self.keep, self.slots, self.n_hashed = options.clip, options.keep, options.slots, options.n_hashed
@@ -325,6 +341,12 @@ cdef class RowRead:
             if not fabs(self.value.number) <= LARGEST_NUMBER:
                 return False
             self.keep(name, name, self.number(name, self.value.number))
+            if state & MAY_HAVE_LOGS and self.value.number != 0.0 and self.value.number != 1.0:
+                self.value.raises |= LOGS if self.learn else 0
+                state |= self.value.raises
+            if state & LOGS:
+                feature = f"log({name})"
+                self.keep(name, feature, self.number(feature, signed_log(self.value.number)))
         elif kind == NAME or kind == MISSING:
             feature = f"{name}={self.value.value}" if kind == NAME else f"{name}=?"
             self.keep(name, feature, self.name(feature, 1.0, True))

@@ -78,8 +78,10 @@ def move_between(before: Learnt, after: Learnt, width: int, crossed: frozenset[s
 
 def _column_of(feature: str, learnt: Learnt) -> str:
     """Return the column of a number that has a slot."""
-    if "number" in learnt.known(feature).kinds:
+    if set(learnt.known(feature).kinds) & {"number", "boolean"}:
         return feature
+    if feature.startswith("log(") and learnt.known(feature[4:-1]).kinds:
+        return feature[4:-1]
     date, a_list = feature.removesuffix(".days"), feature.rpartition("[")[0]
     return date if "date" in learnt.known(date).kinds else a_list
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._input import validate
+from ._cells import signed_logs
 from ._columns import HALVES, Column, Values, numbers_of_texts, takes_numbers, values_of
 from ._values import ABSENT, BITS, LARGEST, MICROSECOND, MISSING_TEXTS, as_text, is_valid
 
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     from ._learnt import Known
 
 AS_DATE, AS_NAME, AS_NUMBER, ONLY_NAMES = (BITS[name] for name in ("AS_DATE", "AS_NAME", "AS_NUMBER", "ONLY_NAMES"))
+LOGS, MAY_HAVE_LOGS = BITS["LOGS"], BITS["MAY_HAVE_LOGS"]
 NUMBER, NAME, DATE, LIST, TEXT, MISSING, BOOLEAN, NONE_THERE = range(8)  # kinds (_values.pxd)
 LIST_TYPES = list | tuple | set | frozenset | np.ndarray
-DAYS, _LISTS = 2, 100  # numbers of the parts of dates, and of lists
+DAYS, _LOGS, _LISTS = 2, 50, 100  # numbers of the parts of dates, of logarithms, and of lists
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, Decimal)
 _EPOCH, _DAY = datetime(1970, 1, 1), 86400.0
 _PERIODS = (("day", 0.0, 1.0), ("week", 3.0, 7.0), ("year", 0.0, 365.2425))  # (1970 began on a Thursday, three days into a week)
@@ -119,7 +121,8 @@ def cells_of(who: str, name: str, column: Column, how: int, form: str | None, kn
         read = values_of(column, state, form, live)
     numbers, codes, kinds = read.numbers, read.codes, read.marks & 255
     if len(numbers) and (np.abs(numbers) <= LARGEST).all():  # (numbers, none of which is missing)
-        return Cells({0: Part([name], np.zeros(len(numbers), np.int32), numbers)}, read.marks, column.values)
+        parts = {0: Part([name], np.zeros(len(numbers), np.int32), numbers)}
+        return Cells({**parts, **_logs(name, numbers, state, read.marks, live)}, read.marks, column.values)
     infinite = ~np.isnan(numbers) & ~(np.abs(numbers) <= LARGEST)
     if infinite.any():
         row = int(infinite.argmax())
@@ -127,7 +130,7 @@ def cells_of(who: str, name: str, column: Column, how: int, form: str | None, kn
             f"{who}: numbers must be finite and within ±{LARGEST:g}, got {numbers[row]} in column {name!r} of row {row}. "
             "Leave the row out, or give a missing value."
         )
-    parts: dict[int, Part] = {}
+    parts = _logs(name, numbers, state, read.marks, live)
     if read.others:
         _read_others(who, name, read.others, len(numbers), parts)
     if how & (AS_NUMBER | AS_DATE):
@@ -138,6 +141,20 @@ def cells_of(who: str, name: str, column: Column, how: int, form: str | None, kn
         parts[1] = Part([f"{name}={'?' if each is None else each}" for each in read.names], codes)
     doubts = {doubt: (column.values()[row], row) for doubt, row in read.doubts.items()}
     return Cells(dict(sorted(parts.items())), read.marks, column.values, doubts)
+
+
+def _logs(name: str, numbers: np.ndarray, state: int, marks: np.ndarray, live: np.ndarray) -> dict[int, Part]:
+    """Return the part of the logarithms of numbers, if they have any: from the first row on that shows that they are not all 0
+    and 1. It is noted in the marks of such rows."""
+    if not state & (LOGS | MAY_HAVE_LOGS):
+        return {}
+    there = ~np.isnan(numbers)
+    if not state & LOGS:
+        shows = live & there & (numbers != 0.0) & (numbers != 1.0) if len(live) else np.zeros(len(numbers), bool)
+        marks |= np.where(shows, np.int32(LOGS << 8), np.int32(0))
+        there &= np.logical_or.accumulate(shows)
+    x = np.where(there, signed_logs(np.ascontiguousarray(numbers)), np.nan)
+    return {_LOGS: Part.of_numbers(f"log({name})", x)} if there.any() else {}
 
 
 def _require_kind(who: str, name: str, column: Column, how: int, form: str | None, kinds: np.ndarray) -> None:

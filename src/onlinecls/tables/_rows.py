@@ -40,6 +40,7 @@ class Options(NamedTuple):
     crosses: tuple[tuple[str, str], ...]
     dates: dict[str, str | None]
     decimal: str
+    log: frozenset[str] | None
     unknown: str
     clip: float
     keep: float
@@ -61,7 +62,10 @@ class Options(NamedTuple):
         """Return what the user says of a column, in bits; -1 if it is one of texts."""
         bits = {None: 0, "text": -1, "category": BITS["AS_NAME"], "number": BITS["AS_NUMBER"], "date": BITS["AS_DATE"]}
         found = bits[self.how.get(name)]
-        return found if found < 0 or self.decimal == "." else found | BITS["COMMA"]
+        if found < 0:
+            return found
+        found |= BITS["COMMA"] if self.decimal == "," else 0
+        return found | (BITS["MAY_HAVE_LOGS"] if self.log is None else BITS["LOGS"] if name in self.log else 0)
 
 
 class TableReader:

@@ -33,16 +33,16 @@ class TableVectorizer(Estimator):
     A number x of a column becomes :math:`(x - \mu) / \sqrt{S / n}` within [-clip, clip], where n is the sum of the weights of the
     column's rows so far, μ their weighted mean, and S the sum of squared deviations from it (Welford's update, row by row); 0
     while S is 0. Columns whose values have all been 0 or 1 so far stay as they are. A text v of a column c becomes the feature
-    "c=v", with value 1, and a missing value the feature "c=?". A date becomes the days since the column's first date,
-    standardised, and the sine and cosine of the part of its day, week and year (of 365.2425 days); dates with a time zone are
-    read in UTC. A list of numbers becomes as many numbers.
+    "c=v", with value 1, and a missing value the feature "c=?". A boolean is 0 or 1. A date becomes the days since the column's
+    first date, standardised, and the sine and cosine of the part of its week and year (of 365.2425 days), and of its day, the
+    cosine less 1, unless it is midnight; dates with a time zone are read in UTC. A list of numbers becomes as many numbers, one
+    of names as many features "c=v"; a dict is read as columns with dotted names.
 
-    The kind of a value does not depend on the batches: a column with a type (of numbers, dates, categories) has that type's
-    kind; in any other column each value has its own, so that ``"12"``, ``"$12"``, ``"12%"`` and ``"1,234.5"`` are numbers,
-    ``"2024-05-01"`` and ``"2024-05-01T10:30"`` are dates, and ``""``, ``"?"``, ``"-"``, ``"NA"``, ``"NaN"``, ``"nan"`` and
-    ``"null"`` are missing. Digits, an e and digits (``"12e45678"``) are a name in a column that has had names and no numbers in
-    the rows before; a text whose number is beyond 1e150 is a name, too. Any split of a stream into calls gives the same rows,
-    to the last bit.
+    A value has the same kind wherever it comes from: ``"12"``, ``"$12"``, ``"5 %"``, ``"1,234.5"`` and 12 are numbers,
+    ``"true"``, ``"yes"`` and True booleans, ``"2024-05-01"``, ``"01.05.2024 10:30"`` and ``datetime`` objects dates, ``""``,
+    ``"?"``, ``"N/A"``, ``"null"`` and None missing; docs/values.md lists all spellings. Some depend on what the column has shown
+    in the rows before: in one of ids (``"a99f214a"``, ``"02134"``) whole numbers are names. Any split of a stream into calls
+    gives the same rows, to the last bit. `fit` looks at the first 1,000 rows together.
 
     Features get the first `slots` columns in the order in which they appear. Later ones, and the words of texts, are hashed into
     the 2^bits columns behind, so that the width never changes.
@@ -62,8 +62,16 @@ class TableVectorizer(Estimator):
         Columns whose values must all be numbers, or missing.
     ignore : sequence of str, default=()
         Columns to leave out.
+    dates : dict of str to str or None, default=()
+        Columns whose values must all be dates, or missing, with their format, as of ``datetime.strptime`` (None: any that
+        docs/values.md lists): ``{"day": "%d/%m/%Y"}``.
+    decimal : {".", ","}, default="."
+        What stands before decimals in texts that are numbers; the other one may stand between thousands.
     crosses : sequence of pairs of str, default=()
         Pairs of columns: all products of a feature of the one and a feature of the other, as by Vowpal Wabbit's ``-q``.
+    log : sequence of str or "all", default=()
+        Columns of numbers that get a second feature, "log(c)": sign(x) ln(1 + |x|), standardised too. For prices, counts and other
+        skewed numbers, in units in which 1 is small. "all": each column of numbers, once one is neither 0 nor 1.
     unknown : {"warn", "ignore", "error"}, default="warn"
         Treatment of what has no column. A column or name that `transform` meets first is left out, and a column that a row lacks
         has no features in it; "warn": where most columns have been in all rows learnt, `transform` refuses a row that lacks more
@@ -80,8 +88,8 @@ class TableVectorizer(Estimator):
     Attributes
     ----------
     schema_ : dict of str to tuple of str
-        Columns in the order of their first appearance, each with the kinds of values it has had: "number", "category", "date",
-        "list", "text", "missing".
+        Columns in the order of their first appearance, each with the kinds of values it has had: "number", "boolean",
+        "category", "date", "list", "text", "missing". At most 4,096 columns, or as many as the rows are wide up to 65,536.
     statistics_ : dict of str to tuple of (float, float, float)
         Weight, mean and standard deviation of each number that has a slot. (A deviation beyond about 1e154 over the root of the
         weight is inf, and the column's numbers become 0.)
@@ -92,8 +100,8 @@ class TableVectorizer(Estimator):
     ------
     ValueError
         If a parameter is not valid; if a number is infinite or beyond 1e150; if a name or column's name has half of a surrogate
-        pair; if a column of a type comes with another; if columns are of different lengths or share a name; of what is unknown,
-        by `unknown`; if `fit` has no row of weight > 0. Nothing is learnt then.
+        pair; if a column has what `numbers` or `dates` rule out; if columns are of different lengths or share a name; of what is
+        unknown, by `unknown`; if `fit` has no row of weight > 0. Nothing is learnt then.
     TypeError
         If X is no table, or a value is of no kind above.
 
@@ -126,6 +134,7 @@ class TableVectorizer(Estimator):
     crosses: Sequence[tuple[str, str]]
     dates: Mapping[str, str | None] | tuple[()]
     decimal: Literal[".", ","]
+    log: Sequence[str] | Literal["all"]
     unknown: Literal["warn", "ignore", "error"]
     clip: float
     forgetting: float
@@ -137,7 +146,7 @@ class TableVectorizer(Estimator):
         self, bits: int = 18, *, slots: int = 256, texts: Sequence[str] = (), categories: Sequence[str] = (),
         numbers: Sequence[str] = (), ignore: Sequence[str] = (), crosses: Sequence[tuple[str, str]] = (),
         dates: Mapping[str, str | None] | tuple[()] = (), decimal: Literal[".", ","] = ".",
-        unknown: Literal["warn", "ignore", "error"] = "warn", clip: float = 10.0, forgetting: float = 0.0,
+        log: Sequence[str] | Literal["all"] = (), unknown: Literal["warn", "ignore", "error"] = "warn", clip: float = 10.0, forgetting: float = 0.0,
         dtype: DTypeLike = np.float64,
     ) -> None:
         self._assign(locals())
@@ -330,6 +339,8 @@ class TableVectorizer(Estimator):
                 if named.setdefault(name, kind) != kind:
                     other = next(key for key, value in kinds.items() if value == named[name])
                     raise ValueError(f"{who}: a column must be named once, got {name!r} in {other} and in {parameter}.")
+        logs = None if isinstance(self.log, str) and self.log == "all" else frozenset(() if isinstance(self.log, str) else self.log)
+        require(logs is None or not isinstance(self.log, str), "log", "a sequence of names of columns or 'all'")
         require(bool(self.bits) or not self.texts, "texts", "empty with bits=0, as words are hashed")
         try:
             crosses = tuple((str(a), str(b)) for a, b in self.crosses)
@@ -349,7 +360,7 @@ class TableVectorizer(Estimator):
         ignore = frozenset(name for name, kind in named.items() if kind == "ignored")
         how = {"text": "text", **{name: kind for name, kind in named.items() if kind != "ignored"}}
         return Options(
-            int(self.slots), int(self.bits), how, ignore, crosses, forms, self.decimal, self.unknown,
+            int(self.slots), int(self.bits), how, ignore, crosses, forms, self.decimal, logs, self.unknown,
             float(self.clip), 1.0 - float(self.forgetting), dtype,
         )
 
