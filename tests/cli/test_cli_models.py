@@ -126,6 +126,18 @@ def test_an_exported_graph_is_that_of_to_onnx(parts, tmp_path, run):
         assert onnx.load(path) == learner_in(parts[0]).to_onnx(sparse=bool(more)), more
 
 
+def test_the_graph_of_a_table_s_model_has_the_table_s_columns(tmp_path, run):
+    onnx = pytest.importorskip("onnx")
+    data, model, path = tmp_path / "a.csv", tmp_path / "model", tmp_path / "m.onnx"
+    data.write_text("label,income,color\n" + "".join(f"{k % 2},{k},{'rgb'[k % 3]}\n" for k in range(40)))
+    assert run("train", data, "--save", model, "--quiet")[0] == 0
+    assert run("export", model, "--onnx", path) == (0, "", "")
+    assert onnx.load(path) == load(model).to_onnx()
+    assert [each.name for each in onnx.load(path).graph.input] == ["income", "color"]
+    assert run("export", model, "--onnx", path, "--sparse")[0] == 0  # (the learner alone)
+    assert onnx.load(path) == load(model)[-1].to_onnx(sparse=True)
+
+
 def test_a_file_of_the_command_line_reads_in_python_what_it_was_learnt_from_and_back(tmp_path, run):
     """A table goes to a pipeline of the same bits, whose statistics are those of all rows; so do texts."""
     draw = np.random.default_rng(0)

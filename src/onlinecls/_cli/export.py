@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from .._pipeline import make_stream_pipeline
 from ..text import weights_of, write_weights
 from .inputs import load_model, require_place, shown_label
 from .inspect import column_lookup, read_names
@@ -24,7 +25,9 @@ def export(options) -> None:
     if linear is None or is_kernel(linear):
         raise ValueError(f"{options.model!r} must have a weight for each column, got {learner!r}.")
     if options.onnx is not None:
-        graph = linear.to_onnx(sparse=options.sparse).SerializeToString()
+        is_whole = inputs.step is not None and not options.sparse  # (with what makes a table's rows)
+        model = make_stream_pipeline(inputs.step, linear).to_onnx() if is_whole else linear.to_onnx(sparse=options.sparse)
+        graph = model.SerializeToString()
         with open(options.onnx, "wb") as file:
             file.write(graph)
         return
