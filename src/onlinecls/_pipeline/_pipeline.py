@@ -18,7 +18,7 @@ from .._input.compat import available_if, is_fitted, issparse, kind_of, not_fitt
 from .._input.rows import lasting, part_of
 from .._saving import numbered, of_number, require
 from .._wings.committee.estimators import named_members
-from ..tables import TableVectorizer, merged_with_moves
+from ..tables import TableVectorizer, merged_with_moves, rows_of
 from ._exporting import to_onnx, to_sklearn
 from ._steps import become, can_learn, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted
 
@@ -57,6 +57,8 @@ class StreamPipeline(Estimator):
         The steps by their names.
     classes_ : ndarray
         The learner's labels.
+    feature_names_in_, n_features_in_ : ndarray of str, int
+        Those of the first step, if it has them.
 
     Raises
     ------
@@ -305,7 +307,7 @@ class StreamPipeline(Estimator):
     def _transformed(self, X: Any) -> Any:
         """Return the rows that the learner predicts: those of the last step before it."""
         for step in self._parts()[:-1]:
-            X = step.transform(X)
+            X = rows_of(step, X)
         return X
 
     def _answer(self, name: str, X: Any, *more: Any, **arguments: Any) -> Any:
@@ -361,6 +363,16 @@ class StreamPipeline(Estimator):
     def classes_(self) -> NDArray[Any]:
         """The learner's labels."""
         return self._learner.classes_
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:  # type: ignore[override]
+        """The names of the columns that the first step has learnt; there only if it has them."""
+        return self._parts()[0].feature_names_in_
+
+    @property
+    def n_features_in_(self) -> int:  # type: ignore[override]
+        """The number of columns that the first step has learnt; there only if it has it."""
+        return self._parts()[0].n_features_in_
 
     # --- for others ----------------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from .._estimators.estimator import Estimator, without_model
 from .._estimators.saving import packed_parameters, read_parameters
 from .._input import validate
 from .._saving import require
-from ..tables import TableVectorizer, described, planned, rebuild
+from ..tables import TableVectorizer, described, planned, rebuild, rows_of
 from ..text import HashingVectorizer, parameters_of, vectorizer_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], Non
 def fitted(step: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Callable[[], None]]:
     """Return the rows of a whole set, and a function that makes the step what it is after its `fit`."""
     after = deepcopy(step)
-    rows = after.fit(X, y, **_weights_of(after.fit, sample_weight)).transform(X)
+    rows = rows_of(after.fit(X, y, **_weights_of(after.fit, sample_weight)), X)
     return rows, lambda: become(step, after)
 
 

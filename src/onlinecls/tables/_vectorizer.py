@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._estimators.estimator import Estimator
 from .._estimators.learner import read_weights_of_fit
 from .._estimators.merging import unchanged
 from .._input.compat import not_fitted, table_transformer_tags
 from .._input.rows import lasting
 from ._learnt import Learnt
 from ._moving import Move, move_between, require_slots
+from ._output import WithOutput, framed
 from ._rows import Options, TableReader
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _LARGEST_VARIANCE = 1e308  # of numbers that are standardised (_cells.pyx)
 
 
-class TableVectorizer(Estimator):
+class TableVectorizer(WithOutput):
     r"""Turn the rows of tables into numbers while they stream: each column of numbers standardised by what has come so far.
 
     A number x of a column becomes :math:`(x - \mu) / \sqrt{S / n}` within [-clip, clip], where n is the sum of the weights of the
@@ -95,6 +95,10 @@ class TableVectorizer(Estimator):
         weight is inf, and the column's numbers become 0.)
     n_features_out_ : int
         Width of the rows: slots + 2^bits (bits=0: slots).
+    feature_names_in_ : ndarray of str
+        The columns of `schema_`; not there for arrays, whose columns have no names.
+    n_features_in_ : int
+        Number of these columns.
 
     Raises
     ------
@@ -194,6 +198,7 @@ class TableVectorizer(Estimator):
             rows, self._learnt = self._reader().read(X, sample_weight, self._known(), learn=True)
         return rows
 
+    @framed
     def transform(self, X: Any) -> Any:
         """Return rows, standardised by the statistics so far, without learning anything.
 
