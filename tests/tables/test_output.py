@@ -62,7 +62,7 @@ def test_a_configuration_of_frames_changes_no_stream_pipeline(options, tmp_path)
     with sklearn.config_context(transform_output="pandas"):
         found = make_stream_pipeline(*map(clone, steps)).partial_fit(TABLE, y)
         assert found.decision_function(TABLE).tolist() == plain.decision_function(TABLE).tolist()
-        assert found.fit(TABLE, y).predict_one({"a": 8.0, "c": "y"}) == 1
+        assert found.fit(TABLE, y).predict_one({"a": 8.0, "c": "y", "z": 4}) == 1
         assert progressive_validation(clone(found), (TABLE, y), every=2).mistakes[-1] >= 0
     with streams.read(tmp_path / "a.csv", tables=plain[0].set_output(transform="pandas"), label="label") as stream:
         assert not any(isinstance(X, pd.DataFrame) for X, _, _ in stream)

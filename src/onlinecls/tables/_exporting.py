@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._estimators.exporting import OUTPUTS, Graph
-from ._cells import MISSING_TEXTS
-from ._columns import as_text
+from ._values import MISSING_TEXTS, as_text
 
 if TYPE_CHECKING:
     from typing import Any
@@ -39,7 +38,7 @@ class Names:
 
     def texts(self) -> dict[str, int]:
         """Return the slots of all texts that may stand for a name or a missing one."""
-        return {**self.slots, **dict.fromkeys(sorted(MISSING_TEXTS), self.missing)}
+        return {**dict.fromkeys(sorted(MISSING_TEXTS), self.missing), **self.slots}
 
     def floats(self) -> dict[float, int] | None:
         """Return the slots of numbers that `categories=` makes names, NaN last; None unless all names are numbers."""
@@ -66,14 +65,14 @@ def columns_of(who: str, method: str, vectorizer: TableVectorizer, weights: np.n
         seen, missing = set(kinds) - {"missing"}, slots.get(f"{column}=?", _NOWHERE)
         if seen == {"category"}:
             names[column] = Names(column, missing)
-        elif seen <= {"number"}:
+        elif seen <= {"number", "boolean"}:
             n, mean, squares, not_binary = statistics[column].tolist() if column in statistics else (0.0, 0.0, 0.0, 1.0)
             deviation = (squares / n) ** 0.5 if n else 0.0  # (a constant column becomes 0, as by an infinite deviation)
             numbers.append(Numbers(column, mean, deviation or np.inf, not not_binary, slots.get(column, _NOWHERE), missing))
-        elif seen == {"number", "category"}:
+        elif seen <= {"number", "boolean", "category"}:
             raise ValueError(f"{must} both in column {column!r}. Name it in categories= or in numbers=, and learn again.")
         else:
-            kind = next(kind for kind in kinds if kind not in ("number", "category", "missing"))
+            kind = next(kind for kind in kinds if kind not in ("number", "boolean", "category", "missing"))
             raise ValueError(f"{must} column {column!r} of kind {kind!r}. Name it in ignore=, or give numbers made of it.")
     for feature, slot in slots.items():
         at = feature.find("=")

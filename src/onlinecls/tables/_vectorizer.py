@@ -70,8 +70,8 @@ class TableVectorizer(WithOutput):
     crosses : sequence of pairs of str, default=()
         Pairs of columns: all products of a feature of the one and a feature of the other, as by Vowpal Wabbit's ``-q``.
     log : sequence of str or "all", default=()
-        Columns of numbers that get a second feature, "log(c)": sign(x) ln(1 + |x|), standardised too. For prices, counts and other
-        skewed numbers, in units in which 1 is small. "all": each column of numbers, once one is neither 0 nor 1.
+        Columns of numbers that get a second feature, "log(c)": sign(x) ln(1 + |x|), standardised too. For prices, counts and
+        other skewed numbers, in units in which 1 is small. "all": each column of numbers, once one is neither 0 nor 1.
     unknown : {"warn", "ignore", "error"}, default="warn"
         Treatment of what has no column. A column or name that `transform` meets first is left out, and a column that a row lacks
         has no features in it; "warn": where most columns have been in all rows learnt, `transform` refuses a row that lacks more
@@ -150,8 +150,8 @@ class TableVectorizer(WithOutput):
         self, bits: int = 18, *, slots: int = 256, texts: Sequence[str] = (), categories: Sequence[str] = (),
         numbers: Sequence[str] = (), ignore: Sequence[str] = (), crosses: Sequence[tuple[str, str]] = (),
         dates: Mapping[str, str | None] | tuple[()] = (), decimal: Literal[".", ","] = ".",
-        log: Sequence[str] | Literal["all"] = (), unknown: Literal["warn", "ignore", "error"] = "warn", clip: float = 10.0, forgetting: float = 0.0,
-        dtype: DTypeLike = np.float64,
+        log: Sequence[str] | Literal["all"] = (), unknown: Literal["warn", "ignore", "error"] = "warn", clip: float = 10.0,
+        forgetting: float = 0.0, dtype: DTypeLike = np.float64,
     ) -> None:
         self._assign(locals())
 
@@ -344,8 +344,12 @@ class TableVectorizer(WithOutput):
                 if named.setdefault(name, kind) != kind:
                     other = next(key for key, value in kinds.items() if value == named[name])
                     raise ValueError(f"{who}: a column must be named once, got {name!r} in {other} and in {parameter}.")
-        logs = None if isinstance(self.log, str) and self.log == "all" else frozenset(() if isinstance(self.log, str) else self.log)
-        require(logs is None or not isinstance(self.log, str), "log", "a sequence of names of columns or 'all'")
+        try:
+            logs = None if isinstance(self.log, str) else frozenset(self.log)
+            right = self.log == "all" if logs is None else all(isinstance(name, str) for name in logs)
+        except TypeError:
+            logs, right = None, False
+        require(right, "log", "a sequence of names of columns, or 'all'")
         require(bool(self.bits) or not self.texts, "texts", "empty with bits=0, as words are hashed")
         try:
             crosses = tuple((str(a), str(b)) for a, b in self.crosses)
