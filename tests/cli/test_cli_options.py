@@ -92,7 +92,7 @@ def test_labels_of_other_tasks_are_learnt_only_where_asked_for(tmp_path, run):
 
 def test_rows_of_tables_that_cannot_be_learnt_are_malformed_lines(tmp_path, run):
     model, data, told = tmp_path / "model", tmp_path / "a.jsonl", tmp_path / "told"
-    odd = ["1e999", "-Infinity", "1e200", "[1, 1e999]", '{"b": 1}', "1" + "0" * 200]
+    odd = ["1e999", "-Infinity", "1e200", "[1, 1e999]", '[{"b": 1}]', "1" + "0" * 200]
     labels = "xy" + "y" * len(odd) + "x"
     rows = [f'{{"label": "{label}", "a": {value}}}' for label, value in zip(labels, [1, 2, *odd, 3], strict=True)]
     data.write_text("\n".join(rows) + "\n")

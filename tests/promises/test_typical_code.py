@@ -89,7 +89,7 @@ def test_frames_and_dicts_are_learnt_as_they_are(tmp_path: Path) -> None:
     pipeline.learn_one({"price": 11.0, "colour": "blue"}, "yes")
     pipeline.save(tmp_path / "model")
     again: StreamPipeline = load(tmp_path / "model")
-    assert again.predict_one({"price": 10.0}) == pipeline.predict([{"price": 10.0}])[0]
+    assert again.predict_one({"price": 10.0, "colour": "red"}) == pipeline.predict([{"price": 10.0, "colour": "red"}])[0]
 
 
 def test_learners_are_evaluated_on_a_stream() -> None:

@@ -523,7 +523,7 @@ def test_malformed_csv_rows_are_refused_with_their_place():
         "<stream>:3: expected 2 fields", "<stream>:4: expected 2 fields", "<stream>:5: expected a label",
         "<stream>:6: expected text in UTF-8", "<stream>:7: expected CSV",
     ]
-    assert error_of(b"label,a\nx,nan\n", "csv") == "<stream>:2: expected a finite number for column 'a', got 'nan'"
+    assert error_of(b"label,a\nx,inf\n", "csv") == "<stream>:2: expected a finite number for column 'a', got 'inf'"
     assert error_of(b"label,a\nx,1_0\n", "csv") == "<stream>:2: expected a finite number for column 'a', got '1_0'"
     assert error_of(b"label,a\nx,1e39\n", "csv") == "<stream>:2: expected numbers in the range of float32, got 1e+39"
     assert error_of(b"label,text,w\nx,a,-1\n", "csv", weight="w") == "<stream>:2: expected a weight >= 0, got '-1'"
