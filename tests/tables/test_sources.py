@@ -193,6 +193,20 @@ def test_columns_tell_what_their_values_are():
         TableVectorizer(dates={"c": "%d/%m/%Y"}).fit([{"c": "01/25/2024"}])
 
 
+def test_whole_numbers_are_ids_where_the_column_is_called_so():
+    names = [f"{k % 7}" for k in range(120)]
+    for column in ("user_id", "movieId", "zip", "Postal Code", "Customer ID"):
+        for values in (names, [int(each) for each in names], [float(each) for each in names], np.array(names, int)):
+            for way in ("fit", "partial_fit"):
+                assert getattr(TableVectorizer(), way)({column: values}).schema_ == {column: ("category",)}
+        rows = TableVectorizer(numbers=[column]).fit_transform({column: names})
+        assert rows.shape[0] == 120 and np.isclose(rows.sum(), 0.0)
+    with pytest.warns(UserWarning, match=r"column 'user_id' has a value of its own in each of 200 rows.*ignore=\['user_id'\]"):
+        assert TableVectorizer().fit({"user_id": np.arange(200)}).schema_ == {"user_id": ("number",)}
+    for column in ("id", "paid", "grid", "Identity", "width"):
+        assert TableVectorizer().fit({column: np.arange(200)}).schema_ == {column: ("number",)}
+
+
 @pytest.mark.parametrize(("value", "words"), [
     ("12,5", r"got '12,5' in row \d, which looks like a number with a decimal comma: decimal=','"),
     ("0,750", "looks like a number with a decimal comma"), ("1.234,50", "decimal comma"), ("1.234.567", "decimal comma"),

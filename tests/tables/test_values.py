@@ -51,7 +51,7 @@ REFUSED = [
     1j, [1j], [float("inf")], np.datetime64(2**56, "m"), np.datetime64(10**15, "h"), np.timedelta64(10**18, "D"),
     np.timedelta64(2**62, "s"),
 ]
-NAMES = ["a", "b", "a=b", "c", "text", "b=?", "c.days", np.str_("a"), City.ROME, 7]
+NAMES = ["a", "b", "a=b", "c", "text", "b=?", "c.days", "c_id", np.str_("a"), City.ROME, 7]
 cells = st.sampled_from([*TEXTS, *TEXTS, *ODD, *REFUSED[:4]])
 rows_of_cells = st.lists(st.dictionaries(st.sampled_from(NAMES), cells, max_size=5), min_size=1, max_size=10)
 options = st.fixed_dictionaries(

@@ -13,11 +13,11 @@ import numpy as np
 from .._hashing.murmur cimport murmur3
 from ._persistent cimport Map, Records
 from ._values cimport (
-    AS_DATE, AS_NUMBER, BOOLEAN, DATE, LARGEST_NUMBER, LOGS, MAY_HAVE_LOGS, MISSING, NAME, NONE_THERE, NUMBER, TEXT, Reading, absent,
+    AS_DATE, AS_NAME, AS_NUMBER, BOOLEAN, DATE, LARGEST_NUMBER, LOGS, MAY_HAVE_LOGS, MISSING, NAME, NONE_THERE, NUMBER, TEXT, Reading, absent,
 )
 
 from .._input import validate
-from ._values import KINDS, is_valid
+from ._values import KINDS, is_valid, named_state
 
 cdef extern from "Python.h":
     bint PyDict_Check(object o)
@@ -331,7 +331,9 @@ cdef class RowRead:
             state |= <int>(<tuple>known)[STATE]
         if state & AS_DATE:
             self.value.form = reader.forms[name]
-        kind = self.value.read(value, state)
+        cdef int named = named_state(name) if known is None and not state & (AS_NAME | AS_NUMBER | AS_DATE) else 0
+        kind = self.value.read(value, state | named)
+        self.value.raises |= named
         if self.value.doubt is not None:
             reader.notices.of_doubt(name, value, self.value.doubt, 0)
         if state & (AS_NUMBER | AS_DATE) and kind != MISSING and kind != NONE_THERE:

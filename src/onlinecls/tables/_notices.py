@@ -48,6 +48,14 @@ class Notices:
             f"{_DOUBTS[doubt].format(name=name)} reads it as that, categories=[{name!r}] as a name.",
         )
 
+    def of_rows(self, name: str, n: int) -> None:
+        """Warn of ids that tell one row from the others, and nothing else; they are read as numbers."""
+        self._tell(
+            (name, "rows"),
+            f"column {name!r} has a value of its own in each of {n} rows, from which nothing can be learnt for others. Leave it "
+            f"out: ignore=[{name!r}].",
+        )
+
     def of_lacking(self, lacking: Iterable[str], unknown: Iterable[str], row: int) -> None:
         """Warn of a row that lacks columns which all rows have had."""
         self._tell("lacking", lacks(lacking, unknown, row) + " They count as missing from the row.")

@@ -15,7 +15,7 @@ from ._columns import read_table
 from ._learnt import N_RECORD, Learnt, most_columns
 from ._notices import Notices, lacks
 from ._parts import DAYS, NONE_THERE, Cells, Part, cells_of, features_of, set_origin
-from ._values import BITS, FORMS, KINDS, form_of
+from ._values import BITS, FORMS, KINDS, form_of, named_state
 
 if TYPE_CHECKING:
     from typing import Any
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from ._columns import Column
 
+_SAID = BITS["AS_NAME"] | BITS["AS_NUMBER"] | BITS["AS_DATE"]
+_FEW_ROWS, _NEARLY_ALL = 100, 0.95  # rows, and the share of them with a value of their own, of ids that tell nothing but the row
 _AHEAD = 1000  # rows that `fit` looks at together
 YOUNG = 1000  # rows of which a kind of value may be the first of its column without a word (_cells.pyx)
 _LARGEST_WEIGHT = 1e100
@@ -99,6 +101,13 @@ class TableReader:
             if how >= 0 and column.kind in ("values", "texts") and rows and name not in self.options.ignore:
                 values = column.data.slice(0, rows[-1] + 1).to_pylist() if column.kind == "texts" else column.data
                 shown = form_of([values[row] for row in rows], self.options.dates.get(name), how) & FORMS
+            if how >= 0 and not how & _SAID and named_state(name) and rows:
+                values = column.values()
+                first = [values[row] for row in rows]
+                if len(first) < _FEW_ROWS or len(set(map(str, first))) < _NEARLY_ALL * len(first):
+                    shown |= BITS["IDS"]
+                else:
+                    self.notices.of_rows(name, len(first))
             if name not in self.options.ignore:
                 learnt.see(name, (), shown)
 
@@ -224,8 +233,10 @@ class _Reading:
                 f"{self.who}: a column of texts must have hashed columns, got {name!r} with bits=0. Set bits, or name the column "
                 "in categories= or ignore=."
             )
-        live = self.live if self.learn else self.live[:0]
-        return cells_of(self.who, name, column, how, self.options.dates.get(name), known, live)
+        named = named_state(name) if name not in self.learnt.columns and how >= 0 and not how & _SAID else 0
+        known, live = known._replace(state=known.state | named), self.live if self.learn else self.live[:0]
+        cells = cells_of(self.who, name, column, how, self.options.dates.get(name), known, live)
+        return cells._replace(marks=np.where(cells.there, cells.marks | named << 8, cells.marks)) if named else cells
 
     def _in_order(self, cells: dict[str, Cells]) -> list[str]:
         """Return the names of columns in the order in which they came first; those that cannot be noted last, by their names."""

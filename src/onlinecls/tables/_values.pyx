@@ -53,6 +53,7 @@ cdef object dates = (datetime, date, time), lists = (list, tuple, set, frozenset
 cdef double first_milliseconds = 1e11, last_milliseconds = 1e14     # of dates: 1973 and 5138
 _COMMAS = re.compile(r"[-+\u2212]?\W? ?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}) ?\W?")
 _POINTS = re.compile(r"[-+\u2212]?\W? ?(\d+\.\d+|\d{1,3}(,\d{3})+\.\d+|\d{1,3}(,\d{3}){2,}) ?\W?")
+_IDS = re.compile(r"(?i:.+[_ .-]id|(zip|post(al)?)([_ -]?code)?|[ip]sbn|ean|sku|[ug]uid)|.*[a-z]I[dD]")
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d*))\.0+")
 
 
@@ -458,6 +459,11 @@ cdef class Reading:
             self.raises = DAY_FIRST if says else MONTH_FIRST
         self.value = found
         return True
+
+
+def named_state(str name):
+    """Return what the name of a column says of it: IDS where whole numbers are ids (user_id, movieId, zip), or nothing."""
+    return IDS if _IDS.fullmatch(name) else 0
 
 
 cpdef int after_value(int state, int mark):
