@@ -21,11 +21,13 @@ from ._csv import CsvReader
 from ._errors import Counts, Progress
 from ._jsonl import JsonReader, first_objects
 from ._lines import Labels
+from ._namespaces import Namespaces, namespaces_of
 from ._sources import Files
 from ._stream import Batch, Stream
 from ._svmlight import SvmlightParser
 from ._tsv import TsvParser
 from ._vw import VWParser
+from ._vw_cross import Crossing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,7 +60,8 @@ def read(
     tables: Vectorizer | Literal["passthrough"] | None = None, label: str | int | None = None,
     text: str | int | None = None, weight: str | int | None = None,
     features: Sequence[str | int] | Mapping[str | int, str | int] | str | None = None, categories: Sequence[str | int] = (),
-    ignore: Sequence[str | int] = (), missing: Literal["absent", "error"] = "absent",
+    ignore: Sequence[str | int] = (), interactions: Sequence[str] = (), ngrams: int | dict[str, int] = 1,
+    skips: int | dict[str, int] = 0, missing: Literal["absent", "error"] = "absent",
     delimiter: str = ",", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
     threads: int = 1, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
 ) -> Stream:
@@ -111,9 +114,22 @@ def read(
     features : list of str or int, dict or str, default=None
         The columns of a table (default all but label and weight). A dict, such as `Stream.features` of a model's training data,
         is {name: "number", "category", "ignore" or the length of a list}: columns are found by name in any order, and a missing
-        or an unknown one is an error. A str is the key of the features in JSON lines ("features").
+        or an unknown one is an error. A str is the key of the features in JSON lines ("features"). In "vw", a list of the first
+        letters of the namespaces to read, a blank for those without a name (VW's ``--keep``).
     categories, ignore : list of str or int, default=()
-        Columns of a table whose values are names even if they are numbers, and columns that are not features.
+        Columns of a table whose values are names even if they are numbers, and columns that are not features. In "vw", ignore
+        has the first letters of the namespaces that are not read.
+    interactions : list of str, default=()
+        In "vw": ["ab"] adds the product of each feature of the namespaces that begin with a and each of those with b
+        (VW's ``-q ab``), "abc" of three, and so on up to 16 letters; ":" stands for any letter. The value is the product of the
+        values, the column a hash of the columns, as in VW. "aa" makes each pair of features once, a feature with itself
+        included; "ba" adds nothing to "ab".
+    ngrams : int in 1..16 or dict {letter: int}, default=1
+        In "vw": 3 adds runs of 2 and of 3 features that stand side by side in namespaces with the same first letter, with the
+        value 1 (VW's ``--ngram``); {"a": 3} in those with a alone, {":": 2, "a": 3} has the number of all others. Interactions
+        multiply n-grams, too.
+    skips : int in 0..16 or dict {letter: int}, default=0
+        In "vw": most features that an n-gram may leave out between its own (VW's ``--skips``).
     missing : {"absent", "error"}, default="absent"
         A missing value (an empty field or NA in CSV, null, NaN in Arrow) is 0 if "absent"; if "error", its row is malformed.
     delimiter : str, default=","
@@ -184,6 +200,9 @@ class _Reader:
     features: Any
     categories: Sequence[str | int]
     ignore: Sequence[str | int]
+    interactions: Sequence[str]
+    ngrams: int | dict[str, int]
+    skips: int | dict[str, int]
     missing: Literal["absent", "error"]
     delimiter: str
     header: bool
@@ -221,6 +240,7 @@ class _Reader:
             _require(right, "tables", "an object with a transform method, or 'passthrough'", self.tables)
         self.n_features = self.n_hashed = 2**20 if self.n_features is None else int(self.n_features)
         self.layout: _tables.Layout | None = None  # of a table, once its columns are known
+        self.namespaces: Namespaces | None = None  # of VW's files
 
     def _require_whole(self, name: str, value: Any) -> None:
         most = _MOST.get(name, 2**62)
@@ -256,6 +276,9 @@ class _Reader:
     def _stream(
         self, format: str, batches: Iterator[Any], files: Files | None, stop: threading.Event, prefetch: bool
     ) -> Stream:
+        for name, usual in (("interactions", ((), [])), ("ngrams", (1,)), ("skips", (0,))) if format != "vw" else ():
+            only = f"left out for format {format!r}, as only VW's files have namespaces"
+            _require(getattr(self, name) in usual, name, only, getattr(self, name))
         size, layout = files.total if files else None, self.layout
         features = None if layout is None or layout.text is not None else layout.kinds
         columns = features, () if layout is None else tuple(layout.names_of_numbers()), _metadata.metadata_of(self, format)
@@ -289,10 +312,16 @@ class _Reader:
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
         _require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
+        spaces = self.namespaces = namespaces_of(self.interactions, self.ngrams, self.skips, self.features, self.ignore)
         names, lock = sketch_of(self.vectorizer) or (None, None)
         options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names
         labels = self._type_by_first(files, _VW_LABEL)
-        return self._lines(files, lambda: VWParser(Labels(labels.kind, self.batch_rows, *labels[1:]), *options), lock)
+
+        def make_parser() -> VWParser:
+            crossing = None if spaces.are_plain else Crossing(*spaces.compiled(), self.n_features, names)
+            return VWParser(Labels(labels.kind, self.batch_rows, *labels[1:]), *options, crossing)
+
+        return self._lines(files, make_parser, lock)
 
     def _tsv(self, files: Files) -> Iterator[Any]:
         vectorizer, labels = self._vectorizer(), self._type_of_tsv(files)
