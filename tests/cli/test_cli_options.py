@@ -369,6 +369,42 @@ def test_options_with_many_values_leave_the_data_alone(tsv, tmp_path, run):
     assert {each["algorithm"] for each in json.loads(out)["results"]} == {"arow", "pa1"}
 
 
+def test_options_about_namespaces_are_kept_in_the_model(run, tmp_path, monkeypatch):
+    """Products and n-grams make the label learnable, and every command makes them of a model's rows."""
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{1 if (k * 7 % 5 < 2) == (k % 3 < 1) else -1} |user u{k * 7 % 5} |ad a{k % 3} |noise {k}" for k in range(300)]
+    Path("a.vw").write_text("\n".join(lines) + "\n")
+    options = ("-q", "ua", "--ngram", "a2", "--ignore", "n", "--noconstant", "--bits", 12, "--quiet")
+    assert run("train", "a.vw", "--save", "whole", "--passes", 2, *options)[0] == 0
+    assert run("train", "a.vw", "--save", "half", *options)[0] == 0
+    assert run("train", "a.vw", "--save", "both", "--resume", "half", "--quiet")[0] == 0
+    learner, both = onlinecls.load("whole"), onlinecls.load("both")
+    assert not learner.fit_intercept and learner.n_features_in_ == 2**12 and np.array_equal(learner.coef_, both.coef_)
+    assert np.count_nonzero(learner.coef_) == 5 + 3 + 15
+    assert json.loads(run("evaluate", "whole", "a.vw", "--json")[1])["error"] == 0.0
+    assert run("predict", "whole", "a.vw")[1].split() == [line.split()[0] for line in lines]
+    shown = run("explain", "whole", "a.vw")[1]
+    assert "user^u0*ad^a0" in shown and "noise" not in shown
+    assert "user^u0*ad^a0" in run("inspect", "whole", "a.vw")[1]
+    code, _, err = run("train", "a.vw", "--resume", "half", "--keep", "u")
+    assert code == 2 and "argument --keep: must be left out with --resume" in err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("-q", "u"), "-q must be texts of 2..16 letters"), (("--ngram", "0"), "--ngram must be an int in 1..16"),
+        (("--ngram", "ab"), "argument --ngram: must be a number, or the first letter of a namespace and a number (a2), got 'ab'"),
+        (("--skips", "1"), "--skips must be left out without ngrams"), (("--keep", ":"), "--keep must be the first letters"),
+        (("--ngrams", "1", "2"), "--ngrams must have texts, whose words are hashed, got vw. Give --ngram N."),
+    ],
+)
+def test_wrong_options_about_namespaces_are_refused(run, tmp_path, options, message):
+    (tmp_path / "a.vw").write_text("1 |user u1 |ad a1\n")
+    code, _, err = run("train", tmp_path / "a.vw", *options)
+    assert code in (1, 2) and message in err
+
+
 def test_unknown_options_are_answered_with_the_usual_ones(run):
     for arguments, answer in (
         (("train", "-b", "22", "mail.tsv"), "unknown option -b. Use --bits N."),
@@ -379,7 +415,14 @@ def test_unknown_options_are_answered_with_the_usual_ones(run):
         (("train", "mail.tsv", "-i", "m"), "unknown option -i. Use --resume MODEL."),
         (("predict", "-i", "m"), "unknown option -i. MODEL is given first, without an option."),
         (("train", "mail.tsv", "-lr", "0.1"), "unknown option -lr. Use --param NAME=VALUE, see --help NAME."),
-        (("train", "mail.tsv", "--ngram=2"), "unknown option --ngram. Use --ngrams MIN MAX."),
+        (("train", "mail.tsv", "-wordNgrams=2"), "unknown option -wordNgrams. Use --ngrams MIN MAX."),
+        (("predict", "m", "mail.vw", "--ngram=2"), "unknown option --ngram. A model keeps its n-grams."),
+        (("train", "mail.vw", "--quadratic", "ab"), "unknown option --quadratic. Use -q AB."),
+        (("predict", "m", "mail.vw", "-q", "ab"), "unknown option -q. A model keeps what train is told of VW's namespaces."),
+        (("train", "mail.vw", "--link"), "unknown option --link. Use --probabilities."),
+        (("train", "a.vw", "--audit"), "unknown option --audit. onlinecls explain MODEL DATA prints the features of each row."),
+        (("predict", "m", "-", "--daemon"), "unknown option --daemon. onlinecls predict MODEL - answers the lines of a pipe."),
+        (("train", "mail.vw", "--kernelized"), "unknown option --kernelized. onlinecls train --help lists all."),
         (("train", "mail.tsv", "--oaa", "3"), "unknown option --oaa. Classes are found as they come, or named by --classes."),
         (("train", "mail.tsv", "--l1", "1e-6"), "unknown option --l1. Use --algorithm adagrad_da --param l1=VALUE."),
         (("train", "mail.tsv", "--l2=1e-6"), "unknown option --l2. Use --algorithm ogd --param alpha=VALUE."),

@@ -32,8 +32,9 @@ _NEEDS = {
     **dict.fromkeys(("label", "text", "weights", "id"), "columns"),
     **dict.fromkeys(("delimiter", "no_header"), "CSV"),
     **dict.fromkeys(("ngrams", "analyzer", "token_pattern"), "texts, whose words are hashed"),
-    **dict.fromkeys(("categories", "ignore", "missing", "numbers"), "a table"),
     **dict.fromkeys(("dates", "decimal", "log", "unknown"), "a table whose numbers are standardized"),
+    **dict.fromkeys(("categories", "missing", "numbers"), "a table"),
+    "ignore": "a table or VW's namespaces", "keep": "VW's namespaces",
     "bits": "something to hash, or columns by number",
     "threads": "lines that several threads can parse",
 }
@@ -68,6 +69,7 @@ class Input:
             vectorizer = _NoHashing(width)
         reading = {"n_features": width, "dtype": dtype, "vectorizer": vectorizer}
         reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
+        reading.update(_of_namespaces(options))
         found = cls(reading).with_options(options)
         if options.numbers != "raw":
             of_table = {
@@ -200,7 +202,7 @@ class Input:
             raise
         if self.stream_metadata is None and self.is_known:
             self.stream_metadata = stream.metadata["input"]
-            for name in ("categories", "ignore"):
+            for name in ("categories", "ignore") if stream.format != "vw" else ():
                 self.reading.pop(name, None)
             self.reading["likely"] = stream.format
             if self.new_step is not None and stream.features is not None:
@@ -237,6 +239,15 @@ class Input:
         return found
 
 
+def _of_namespaces(options) -> dict:
+    """Return the options of `streams.read` for the namespaces of VW's files; a number for all letters replaces earlier ones."""
+    found: dict = {"interactions": options.interactions, "features": options.keep}
+    for name, given in (("ngrams", options.ngram), ("skips", options.skips)):
+        for letter, n in given or ():
+            found[name] = {**(found.get(name, {}) if letter != ":" else {}), letter: n}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 def _with_ids(reading: dict, id: str) -> dict:
     """Return options of `read` that read a column of ids in place of the labels, which predict does not need."""
     header, features = reading.get("header", True), reading.get("features")
@@ -266,14 +277,15 @@ def _refuse_idle(stream, options, are_whole: bool) -> None:
     serves = {
         "columns": format in _TABLES, "CSV": format == "csv",
         "texts, whose words are hashed": format not in HASHED and not is_table,
-        "a table": is_table, "a table whose numbers are standardized": are_whole,
+        "a table": is_table, "a table whose numbers are standardized": are_whole, "VW's namespaces": format == "vw", "a table or VW's namespaces": is_table or format == "vw",
         "something to hash, or columns by number": hashes,
         "lines that several threads can parse": format in (*HASHED, "tsv"),
     }
     for option, needed in _NEEDS.items():
         if getattr(options, option, None) is not None and not serves[needed]:
             came = "a table" if is_table and format in _TABLES and needed != "CSV" else format
-            raise ValueError(f"--{option.replace('_', '-')} must have {needed}, got {came}. Leave it out.")
+            advice = "Give --ngram N" if (option, format) == ("ngrams", "vw") else "Leave it out"
+            raise ValueError(f"--{option.replace('_', '-')} must have {needed}, got {came}. {advice}.")
 
 
 def _threads() -> int:

@@ -133,6 +133,8 @@ _MANY = ("test", "algorithms", "search")  # options that take all values behind 
 
 # Options of Vowpal Wabbit and fastText: what they are called here, and what to say to a command that has no such option.
 _FILES, _MODEL = "Files are given without an option.", "MODEL is given first, without an option."
+_NAMESPACES = "A model keeps what train is told of VW's namespaces."
+_NEAR = 0.8  # least similarity of an option that is named in its place
 _HABITS = {
     **dict.fromkeys(("-d", "--data", "-input", "--input"), ("", _FILES)),
     **dict.fromkeys(("-i", "--initial_regressor", "--model"), ("--resume MODEL", _MODEL)),
@@ -145,10 +147,49 @@ _HABITS = {
     **dict.fromkeys(("-minn", "-maxn"), ("--analyzer char_wb --ngrams MIN MAX", "A model keeps its n-grams.")),
     **dict.fromkeys(("-r", "--raw_predictions"), ("--scores", "onlinecls predict --scores prints them.")),
     **dict.fromkeys(("-t", "--testonly"), ("", "onlinecls evaluate and predict learn nothing.")),
-    **dict.fromkeys(("--ngram", "-wordNgrams"), ("--ngrams MIN MAX", "A model keeps its n-grams.")),
-    **dict.fromkeys(("--loss_function", "-loss"), ("--algorithm NAME", "")),
-    **dict.fromkeys(("--oaa", "--ect", "--csoaa"), ("", "Classes are found as they come, or named by --classes.")),
+    **dict.fromkeys(("-q", "--quadratic", "--cubic", "--interactions"), ("-q AB", _NAMESPACES)),
+    **dict.fromkeys(("--keep", "--ignore", "--skips"), ("", _NAMESPACES)),
+    "--ngram": ("--ngram N", "A model keeps its n-grams."), "-wordNgrams": ("--ngrams MIN MAX", "A model keeps its n-grams."),
+    **dict.fromkeys(
+        ("--ignore_linear", "--redefine", "--affix", "--spelling", "--dictionary", "--permutations", "--feature_limit",
+         "--leave_duplicate_interactions"),
+        ("", "Of VW's options about features there are -q, --ngram, --skips, --keep and --ignore, of train."),
+    ),
+    **dict.fromkeys(
+        ("--loss_function", "-loss", "--sgd", "--adaptive", "--normalized", "--invariant", "--ftrl", "--bfgs", "--coin"),
+        ("--algorithm NAME", "A model keeps its algorithm."),
+    ),
+    **dict.fromkeys(("--oaa", "--ect"), ("", "Classes are found as they come, or named by --classes.")),
+    **dict.fromkeys(
+        ("--csoaa", "--csoaa_ldf", "--wap", "--wap_ldf"),
+        ("", "Lines with a cost for each class are not read; costs of the classes are --param class_weight=LABEL:WEIGHT,..."),
+    ),
+    **dict.fromkeys(
+        ("--cb", "--cb_explore", "--cb_adf", "--cb_explore_adf", "--cb_type", "--cbify", "--cats", "--slates", "--lda", "--nn",
+         "--lrq", "--search", "--active"),
+        ("", "There are linear classifiers and regressors alone: VW's other reductions have no counterpart."),
+    ),
+    **dict.fromkeys(("--multilabel_oaa", "--plt"), ("", "Several labels a row are learnt in Python: MultiLabelClassifier.")),
     **dict.fromkeys(("--names", "--invert_hash"), ("", "onlinecls inspect MODEL DATA names columns by the words of DATA.")),
+    "--readable_model": ("", "onlinecls export MODEL --weights FILE.csv writes the weights, inspect MODEL shows the largest."),
+    **dict.fromkeys(("-a", "--audit"), ("", "onlinecls explain MODEL DATA prints the features of each row.")),
+    **dict.fromkeys(("--daemon", "--port", "--foreground"), ("", "onlinecls predict MODEL - answers the lines of a pipe.")),
+    **dict.fromkeys(
+        ("--holdout_off", "--holdout_period", "--holdout_after"),
+        ("", "No rows are held out: each is predicted just before it is learnt."),
+    ),
+    "--save_resume": ("", "A model always goes on exactly: train --resume MODEL."),
+    **dict.fromkeys(("--power_t", "--initial_t", "--decay_learning_rate"), ("", "There is no schedule of steps: --help NAME.")),
+    **dict.fromkeys(("--hash", "--hash_seed"), ("", "Names are hashed as by VW's --hash strings.")),
+    "--link": ("--probabilities", "onlinecls predict --probabilities prints them."),
+    "--progress": ("--every N", ""), "-verbose": ("--quiet", ""),
+    **dict.fromkeys(
+        ("-autotune-validation", "-autotune-duration", "-autotune-predictions", "-autotune-modelsize", "-autotune-metric"),
+        ("", "onlinecls compare DATA --search arow:r=0.1,1,10 chooses parameters; most learners need none."),
+    ),
+    **dict.fromkeys(("-dim", "-pretrainedVectors"), ("", "There are no word vectors: each word has weights of its own.")),
+    **dict.fromkeys(("-minCount", "-minCountLabel"), ("", "Words are hashed, however rare they are; rare ones stay near 0.")),
+    "-label": ("", "Labels begin with __label__."), **dict.fromkeys(("-seed", "--random_seed"), ("", "Nothing is random.")),
     "--l1": ("--algorithm adagrad_da --param l1=VALUE", ""), "--l2": ("--algorithm ogd --param alpha=VALUE", ""),
     "-p": ("--predictions FILE", "Predictions go to standard output."), "-P": ("--every N", ""), "-epoch": ("--passes N", ""),
     "-thread": ("--threads N", ""),
@@ -180,7 +221,7 @@ class _CommandParser(_Parser):
         ours, otherwise = _HABITS.get(option, ("", ""))
         if ours.split(" ")[0] in self._option_string_actions:
             return f"Use {ours}."
-        near = get_close_matches(option, self._option_string_actions, 1)
+        near = get_close_matches(option, self._option_string_actions, 1, _NEAR)
         return otherwise or (f"Is {near[0]} meant?" if near else f"{self.prog} --help lists all.")
 
     def error(self, message: str):
@@ -227,6 +268,14 @@ def _dates(text: str) -> dict[str, str | None]:
     if not all(name for name, _, _ in pairs):
         raise argparse.ArgumentTypeError(f"must be COLUMN or COLUMN=FORMAT with commas between (day=%d/%m/%Y), got {text!r}")
     return {name: form or None for name, _, form in pairs}
+
+
+def _count_of_letter(text: str) -> tuple[str, int]:
+    """Read N, or LETTER and N, as VW's --ngram: (letter of a namespace or ":" for all, number)."""
+    letter, number = (":", text) if text[:1].isdecimal() else (text[:1], text[1:])
+    if not number.isdecimal() or not number.isascii():
+        raise argparse.ArgumentTypeError(f"must be a number, or the first letter of a namespace and a number (a2), got {text!r}")
+    return letter, int(number)
 
 
 def _labels(text: str) -> list[str]:
@@ -315,7 +364,21 @@ def _hashing_options(parser) -> None:
     group.add_argument("--dates", type=_dates, metavar="NAME[=FORMAT],...", help=dates_help)
     group.add_argument("--decimal", choices=(".", ","), help="what stands before decimals in a table's texts (.)")
     group.add_argument("--log", type=_list, metavar="NAMES|all", help="columns of numbers that get their logarithm, too")
-    group.add_argument("--ignore", type=_list, metavar="NAMES", help="columns of a table that are not features")
+    group.add_argument(
+        "--ignore", type=_list, action="extend", metavar="NAMES",
+        help="columns of a table that are not features; of VW's files, first letters of namespaces",
+    )
+    group.add_argument("--keep", type=_list, action="extend", metavar="LETTERS", help="VW: first letters of the only namespaces")
+    group.add_argument(
+        "-q", "--interactions", action="append", metavar="AB",
+        help="VW: products of features of namespaces with the first letters A and B (or more); : is any letter; repeatable",
+    )
+    group.add_argument(
+        "--ngram", type=_count_of_letter, action="append", metavar="[A]N", help="VW: n-grams of N features (of namespaces A)"
+    )
+    group.add_argument(
+        "--skips", type=_count_of_letter, action="append", metavar="[A]K", help="VW: up to K features left out in an n-gram"
+    )
     group.add_argument(
         "--numbers", choices=("standardized", "raw"), help="columns of numbers: by mean and deviation so far, or as they are"
     )
@@ -355,6 +418,7 @@ def _add_train(parser) -> None:
         "--probabilities", "--probability", action="store_true", default=None, dest="probability",
         help="learn probabilities too, for predict --probabilities",
     )
+    group.add_argument("--noconstant", action="store_true", default=None, help="no intercept: --param fit_intercept=false")
     _learner_options(group)
     group.add_argument("--passes", type=_positive, default=1, metavar="N", help="passes over the files (1)")
     group.add_argument("--resume", metavar="MODEL", help="go on with a saved model, its learner and features")

@@ -24,7 +24,7 @@ from .watching import Watching
 # Options of a new model; a resumed model has its own.
 _OF_NEW_MODEL = (
     "algorithm", "param", "probability", "classes", "labels", "bits", "ngrams", "analyzer", "token_pattern", "categories",
-    "ignore", "dtype", "numbers", "dates", "decimal", "log",
+    "ignore", "keep", "interactions", "ngram", "skips", "noconstant", "dtype", "numbers", "dates", "decimal", "log",
 )
 
 
@@ -261,7 +261,8 @@ def _rows_to_skip(options, stopped: dict | None) -> tuple[int, int]:
 
 
 def _settings(options) -> list[str]:
-    return [*(options.param or []), *(["probability=true"] if options.probability else [])]
+    probability, noconstant = ["probability=true"], ["fit_intercept=false"]
+    return [*(options.param or []), *(probability if options.probability else []), *(noconstant if options.noconstant else [])]
 
 
 def _start(options) -> tuple[dict, Input, Run]:

@@ -11,6 +11,7 @@ _WORDS = {
     "labels": "", "max_line_bytes": "", "zero_based": "", "csv.field_size_limit": "",  # no option
     "n_features": "columns (--bits)", "weight": "--weights", "header": "--no-header", "format": "--format",
     "missing": " (--missing absent takes it for 0)", "categories": " (with --categories its values are names)",
+    "interactions": "-q", "ngrams": "--ngram", "features": "--keep",
     "class_weight": "--param class_weight", "covariance": "--param covariance=",
     "alone": "--text with its name for the texts alone, --ignore with its name for the others",
     "X": "Give rows like those that the model has learnt from.",
