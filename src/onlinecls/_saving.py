@@ -34,7 +34,8 @@ _DRAFT = ".onlinecls-"  # beginning of a file's name while it is written
 _CHUNK = 1 << 20  # bytes read and hashed at a time: they are still in the cache when they are hashed
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"  # beginning of its files
 _TENSORS = {
-    "F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "I32": np.dtype("<i4"), "I64": np.dtype("<i8"),
+    "F16": np.dtype("<f2"), "F32": np.dtype("<f4"), "F64": np.dtype("<f8"), "U8": np.dtype("u1"), "I32": np.dtype("<i4"),
+    "I64": np.dtype("<i8"),
 }
 _TENSOR_NAMES = {dtype: name for name, dtype in _TENSORS.items()}
 _SCALARS = {

@@ -459,11 +459,11 @@ def test_a_full_disk_at_a_checkpoint_does_not_end_the_run(tmp_path, monkeypatch,
     data.write_text("".join(rows))
     save = StreamPipeline.save
 
-    def full(pipeline, *arguments):
+    def full(pipeline, *arguments, **options):
         saved.append(pipeline[-1].t_)
         if lasting or len(saved) == 1:
             raise OSError(errno.ENOSPC, "No space left on device", str(model))
-        save(pipeline, *arguments)
+        save(pipeline, *arguments, **options)
 
     monkeypatch.setattr(StreamPipeline, "save", full)
     arguments = ["train", str(data), "--bits", "8", "--save", str(model), "--save-every", "1", "--quiet"]

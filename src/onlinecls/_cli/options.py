@@ -189,6 +189,7 @@ _HABITS = {
     ),
     **dict.fromkeys(("-dim", "-pretrainedVectors"), ("", "There are no word vectors: each word has weights of its own.")),
     **dict.fromkeys(("-minCount", "-minCountLabel"), ("", "Words are hashed, however rare they are; rare ones stay near 0.")),
+    **dict.fromkeys(("-cutoff", "-qnorm", "-qout", "-dsub"), ("--prune X", "onlinecls train --prune X --float16 saves less.")),
     "-label": ("", "Labels begin with __label__."), **dict.fromkeys(("-seed", "--random_seed"), ("", "Nothing is random.")),
     "--l1": ("--algorithm adagrad_da --param l1=VALUE", ""), "--l2": ("--algorithm ogd --param alpha=VALUE", ""),
     "-p": ("--predictions FILE", "Predictions go to standard output."), "-P": ("--every N", ""), "-epoch": ("--passes N", ""),
@@ -324,6 +325,15 @@ def _threshold(text: str) -> float:
     return 1.0 / (1.0 + false_negative / false_positive)
 
 
+def _size(text: str) -> float:
+    try:
+        if 0.0 <= float(text) < float("inf"):
+            return float(text)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"must be a finite number >= 0, got {text!r}")
+
+
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!r}")
@@ -429,6 +439,8 @@ def _add_train(parser) -> None:
     _hashing_options(parser)
     _output_options(parser)
     parser.add_argument("--save", metavar="MODEL", help="file of the model; an old one is replaced when the new one is complete")
+    parser.add_argument("--prune", type=_size, metavar="X", help="at the end, forget features with weights of at most X")
+    parser.add_argument("--float16", action="store_true", help="at the end, round weights to float16 in the file: half the size")
     parser.add_argument("--save-every", type=_every, metavar="N|TIME", help="save a checkpoint every N rows (1e6) or every 10m")
     parser.add_argument("--test", metavar="FILE", nargs="+", action="extend", help="count errors on these files after learning")
     parser.add_argument(

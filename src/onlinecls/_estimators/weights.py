@@ -72,10 +72,11 @@ class WithWeights(OnlineLearner):
             )
         parts = {name: part for name, part in state.parts().items() if isinstance(part, np.ndarray) and part.size}
         n_slots = state.n_features + 1
-        if not parts.keys() <= {"values", "counts", "counters"} or parts["values"].size % n_slots:
+        own = {"values", "counts", "counters", "calibration"}
+        if not parts.keys() <= own or parts["values"].size % n_slots:
             raise ValueError(
                 f"{who}: prune must have a learner whose features have numbers of their own, got one that keeps "
-                f"{', '.join(sorted(parts.keys() - {'values', 'counts', 'counters'}))}. Use sparsify for a sparse coef_."
+                f"{', '.join(sorted(parts.keys() - own))}. Use sparsify for a sparse coef_."
             )
         coef = np.atleast_2d(self.densify().coef_)
         small = (np.abs(coef) <= threshold).all(axis=0)
