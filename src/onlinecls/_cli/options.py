@@ -149,6 +149,7 @@ _HABITS = {
     **dict.fromkeys(("-t", "--testonly"), ("", "onlinecls evaluate and predict learn nothing.")),
     **dict.fromkeys(("-q", "--quadratic", "--cubic", "--interactions"), ("-q AB", _NAMESPACES)),
     **dict.fromkeys(("--keep", "--ignore", "--skips"), ("", _NAMESPACES)),
+    "--noconstant": ("", "fit_intercept=false is a parameter of an algorithm: arow:fit_intercept=false."),
     "--ngram": ("--ngram N", "A model keeps its n-grams."), "-wordNgrams": ("--ngrams MIN MAX", "A model keeps its n-grams."),
     **dict.fromkeys(
         ("--ignore_linear", "--redefine", "--affix", "--spelling", "--dictionary", "--permutations", "--feature_limit",
