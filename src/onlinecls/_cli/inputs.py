@@ -277,7 +277,8 @@ def _refuse_idle(stream, options, are_whole: bool) -> None:
     serves = {
         "columns": format in _TABLES, "CSV": format == "csv",
         "texts, whose words are hashed": format not in HASHED and not is_table,
-        "a table": is_table, "a table whose numbers are standardized": are_whole, "VW's namespaces": format == "vw", "a table or VW's namespaces": is_table or format == "vw",
+        "a table": is_table, "a table whose numbers are standardized": are_whole,
+        "VW's namespaces": format == "vw", "a table or VW's namespaces": is_table or format == "vw",
         "something to hash, or columns by number": hashes,
         "lines that several threads can parse": format in (*HASHED, "tsv"),
     }
