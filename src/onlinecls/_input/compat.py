@@ -117,6 +117,12 @@ def is_fitted(estimator) -> bool:
     return any(name.endswith("_") and not name.startswith("_") for name in getattr(estimator, "__dict__", ()))
 
 
+def is_frozen(estimator) -> bool:
+    """Return True for scikit-learn's FrozenEstimator, whose `fit` does nothing. (It shows all methods of what it holds.)"""
+    kind = getattr(sys.modules.get("sklearn.frozen"), "FrozenEstimator", None)
+    return kind is not None and isinstance(estimator, kind)
+
+
 def text_transformer_tags():
     """Return scikit-learn's tags of a transformer of texts that needs no fitting."""
     return _transformer_tags(requires_fit=False, two_d_array=False)
@@ -125,6 +131,13 @@ def text_transformer_tags():
 def table_transformer_tags():
     """Return scikit-learn's tags of a transformer of tables, whose cells may be texts and may be missing."""
     return _transformer_tags(requires_fit=True, categorical=True, dict=True, allow_nan=True)
+
+
+def matrix_transformer_tags():
+    """Return scikit-learn's tags of a transformer of matrices, dense or sparse."""
+    tags = _transformer_tags(requires_fit=True, sparse=True)
+    tags.input_tags.string = False
+    return tags
 
 
 def _transformer_tags(requires_fit: bool, **of_input: bool):

@@ -20,7 +20,7 @@ from .._saving import numbered, of_number, require
 from .._wings.committee.estimators import named_members
 from ..tables import TableVectorizer, merged_with_moves, rows_of
 from ._exporting import to_onnx, to_sklearn
-from ._steps import become, can_learn, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted
+from ._steps import become, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted, width_of
 
 if TYPE_CHECKING:
     import os
@@ -47,9 +47,11 @@ class StreamPipeline(Estimator):
     Parameters
     ----------
     steps : list of (str, object) pairs
-        Names and transformers, the learner last. Transformers have `transform`, and `learn_transform`, `partial_fit`, or nothing
-        to learn: `onlinecls.tables.TableVectorizer`, `onlinecls.text.HashingVectorizer`, scikit-learn's `StandardScaler` and its
-        like. They learn in place.
+        Names and transformers, the learner last. Transformers have `transform`. Those with `learn_transform` or `partial_fit`
+        learn in place: `onlinecls.tables.TableVectorizer`, `onlinecls.steps.OnlineTfidf`, scikit-learn's `StandardScaler` and its
+        like. Others are used as they are, once they are fitted or if they have no `fit`: `onlinecls.text.HashingVectorizer`,
+        scikit-learn's `TfidfTransformer`, a package's embeddings. `fit` fits them anew, as scikit-learn's `Pipeline` does, unless
+        they are in a `FrozenEstimator`, which no method changes.
 
     Attributes
     ----------
@@ -63,7 +65,8 @@ class StreamPipeline(Estimator):
     Raises
     ------
     TypeError
-        If a step is no transformer that can go on learning, or the last one no learner.
+        If a step is no transformer, or can neither learn a stream nor is fitted when `partial_fit` is called, or the last one is
+        no learner.
     ValueError
         If a step or the learner refuses a batch. No step has then learnt anything of it.
 
@@ -143,10 +146,10 @@ class StreamPipeline(Estimator):
                 )
         *steps, learner = (step for _, step in steps)
         for step in steps:
-            if not can_learn(step):
+            if not hasattr(step, "transform") or isinstance(step, type):
                 raise TypeError(
-                    f"{who}: a step must have transform, and learn_transform or partial_fit, got {validate.brief(step)}. Fit it "
-                    "beforehand and transform rows yourself, or give one that learns a stream."
+                    f"{who}: a step must have transform, and learn_transform or partial_fit, or be fitted, got "
+                    f"{validate.brief(step)}. Give a transformer."
                 )
             if sum(each is step for each in steps) > 1:
                 raise ValueError(f"{who}: steps must be different objects, got {validate.brief(step)} twice. Give a copy of it.")
@@ -237,7 +240,7 @@ class StreamPipeline(Estimator):
             commits: Commits = []
             for step in steps:
                 X, commit = fitted(step, X, y, sample_weight)
-                commits.append(commit)
+                commits += [] if commit is None else [commit]
             after = unfitted(learner).fit(X, y, **arguments)
             self._replace([*commits, lambda: become(learner, after)])
         return self
@@ -472,7 +475,7 @@ class StreamPipeline(Estimator):
             steps.append((name, rebuilt(described, of_number(k, arrays))))
         pipeline = cls(steps)
         *others, learner = pipeline._parts()
-        widths = [getattr(step, "n_features", None) or step.n_features_out_ for step in others[-1:]]
+        widths = [width_of(step) for step in others[-1:]]
         require(all(width == learner.n_features_in_ for width in widths), "rows as wide as the learner's", widths)
         return pipeline
 

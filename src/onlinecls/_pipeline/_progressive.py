@@ -14,8 +14,10 @@ from .._estimators.merging import unchanged
 from .._input.compat import is_fitted
 from .._input.rows import Rows, part_of
 from .._input.validate import read_rows
-from ..tables import TableVectorizer, planned, planned_progressively
-from ._steps import live_rows, n_rounds, needs_no_learning, rows_learnt
+from ..steps import ColumnStep
+from ..steps import planned_progressively as column_step_planned
+from ..tables import TableVectorizer, planned_progressively
+from ._steps import live_rows, n_rounds, rows_learnt, stays
 
 if TYPE_CHECKING:
     from typing import Any
@@ -60,7 +62,8 @@ def learn_predicting(
     """
     *steps, learner = pipeline._parts()
     said = Said(live_rows(learner, y, weights if len(weights) else None), scores)
-    if len(y) > 1 and all(map(needs_no_learning, steps)) and isinstance(learner, OnlineClassifier) and not scores:
+    learning = [step for step in steps if not stays(step)]
+    if len(y) > 1 and not learning and isinstance(learner, OnlineClassifier) and not scores:
         with unchanged([pipeline], learner=pipeline):
             pipeline._begin_change()
             begins = not _has_learnt(learner)
@@ -69,9 +72,11 @@ def learn_predicting(
             codes[said.live.argmax()] = NO_ROUND
         if (known := codes >= 0).any():  # (rows of weight 0 alone make no model)
             said.predictions[known] = learner.classes_[codes[known]]
-    elif len(steps) == 1 and isinstance(steps[0], TableVectorizer) and (len(y) > 1 or steps[0].unknown == "error"):
+    elif len(learning) == 1 and isinstance(learning[0], TableVectorizer | ColumnStep) and (
+        len(y) > 1 or getattr(learning[0], "unknown", None) == "error"
+    ):
         with unchanged([pipeline], learner=pipeline):
-            _learn_table(pipeline, X, y, classes, weights, said)
+            _learn_behind_one(pipeline, X, y, classes, weights, said)
     else:
         for i in range(len(y)):
             if len(weights) and not weights[i]:
@@ -84,11 +89,24 @@ def learn_predicting(
     return said.predictions, said.scored
 
 
-def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np.ndarray, said: Said) -> None:
-    """Learn a batch of a table row by row, each predicted by the statistics and the model before it."""
-    step, learner = pipeline._parts()
+def _planned(steps: list[Any], X: Any, sample_weight: Any) -> tuple:
+    """Return rows as the steps make them just before each is learnt, those to learn, and what makes the one that learns learn."""
+    known = rows = X
+    commit = None
+    for step in steps:
+        if stays(step):
+            known, rows = (step.transform(rows),) * 2 if known is rows else (step.transform(known), step.transform(rows))
+        else:
+            plan = planned_progressively if isinstance(step, TableVectorizer) else column_step_planned
+            known, rows, commit = plan(step, rows, sample_weight)
+    return known, rows, commit
+
+
+def _learn_behind_one(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np.ndarray, said: Said) -> None:
+    """Learn a batch row by row behind one step that learns, each row predicted by the statistics and the model before it."""
+    *steps, learner = pipeline._parts()
     sample_weight = weights if len(weights) else None
-    known, rows, commit = planned_progressively(step, X, sample_weight)
+    known, rows, commit = _planned(steps, X, sample_weight)
     known, rows = (read_rows(type(learner).__name__, each, None) for each in (known, rows))
     before, is_own = n_rounds(learner), isinstance(learner, Estimator)
     named = {} if classes is None or is_fitted(learner) else {"classes": classes}
@@ -111,7 +129,7 @@ def _learn_table(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weights: np
 
     def commits_of_rows_learnt() -> list:
         n = rows_learnt(learner, before, y, sample_weight) if is_own else n_done
-        return [planned(step, part_of(X, 0, n), None if sample_weight is None else weights[:n])[1]] if n else []
+        return [_planned(steps, part_of(X, 0, n), None if sample_weight is None else weights[:n])[2]] if n else []
 
     pipeline._begin_change()
     learn_together(learn, [commit], commits_of_rows_learnt)

@@ -12,27 +12,52 @@ import numpy as np
 from .._estimators.estimator import Estimator, without_model
 from .._estimators.saving import packed_parameters, read_parameters
 from .._input import validate
+from .._input.compat import is_fitted, is_frozen
 from .._saving import require
+from ..steps import ColumnStep, OnlineMaxAbsScaler, OnlineTfidf
+from ..steps import described as column_step_described
+from ..steps import planned as column_step_planned
+from ..steps import rebuild as column_step_rebuilt
 from ..tables import TableVectorizer, described, planned, rebuild, rows_of
 from ..text import HashingVectorizer, parameters_of, vectorizer_of
+from ._theirs import described_theirs, rebuilt_theirs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
 
-def needs_no_learning(step: Any) -> bool:
-    """Return True for a transformer that a stream does not change."""
-    if isinstance(step, HashingVectorizer):
+_COLUMN_STEPS = {each.__name__: each for each in (OnlineMaxAbsScaler, OnlineTfidf)}
+
+
+def stays(step: Any) -> bool:
+    """Return True for a transformer that a stream does not change: one without state, one that is frozen or fitted for good.
+
+    Raise a TypeError for one that cannot learn a stream and is not fitted.
+    """
+    if isinstance(step, HashingVectorizer) or _is_left_alone(step):
         return True
     tags = getattr(step, "__sklearn_tags__", None)
-    return tags is not None and not tags().requires_fit
+    if tags is not None and not tags().requires_fit:
+        return True
+    if _learns(step):
+        return False
+    if not is_fitted(step):
+        raise TypeError(
+            f"StreamPipeline: a step must have partial_fit or learn_transform, or be fitted before partial_fit, got "
+            f"{validate.brief(step)}, which has neither and is not fitted. Fit it beforehand, or call the pipeline's fit, which "
+            "fits it. Copies by clone and in searches are not fitted, unless of scikit-learn's FrozenEstimator(fitted step)."
+        )
+    return True
 
 
-def can_learn(step: Any) -> bool:
-    """Return True for a transformer that can go on learning."""
-    learns = hasattr(step, "learn_transform") or hasattr(step, "partial_fit") or needs_no_learning(step)
-    return learns and hasattr(step, "transform") and not isinstance(step, type)
+def _learns(step: Any) -> bool:
+    return hasattr(step, "learn_transform") or hasattr(step, "partial_fit")
+
+
+def _is_left_alone(step: Any) -> bool:
+    """Return True for a transformer that `fit` does not change either."""
+    return is_frozen(step) or not (hasattr(step, "fit") or _learns(step))
 
 
 def _weights_of(learn: Callable, sample_weight: Any) -> dict[str, Any]:
@@ -45,7 +70,9 @@ def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], Non
     """Return the rows of a batch that a step is to learn, and a function that makes it learn them; None if there is nothing."""
     if isinstance(step, TableVectorizer):
         return planned(step, X, sample_weight)
-    if needs_no_learning(step):
+    if isinstance(step, ColumnStep):
+        return column_step_planned(step, X, sample_weight)
+    if stays(step):
         return step.transform(X), None
     after = deepcopy(step)
     if hasattr(after, "learn_transform"):
@@ -55,8 +82,10 @@ def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], Non
     return rows, lambda: become(step, after)
 
 
-def fitted(step: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Callable[[], None]]:
-    """Return the rows of a whole set, and a function that makes the step what it is after its `fit`."""
+def fitted(step: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
+    """Return the rows of a whole set, and a function that makes the step what it is after its `fit`; None if that is no other."""
+    if _is_left_alone(step):
+        return step.transform(X), None
     after = deepcopy(step)
     rows = rows_of(after.fit(X, y, **_weights_of(after.fit, sample_weight)), X)
     return rows, lambda: become(step, after)
@@ -112,11 +141,19 @@ def step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.ndar
         parameters["dtype"] = np.dtype(step.dtype).type
         state, arrays = described(step)
         return {"step": "TableVectorizer", "parameters": packed_parameters(who, parameters), "learnt": state}, arrays
+    if _COLUMN_STEPS.get(type(step).__name__) is type(step):
+        state, arrays = column_step_described(step)
+        parameters = packed_parameters(who, step.get_params())
+        return {"step": type(step).__name__, "parameters": parameters, "learnt": state}, arrays
+    theirs = described_theirs(who, step)
+    if theirs is not None:
+        return theirs
     found = parameters_of(step)
     if found is None:
         raise ValueError(
-            f"{who}: save must have steps that a file without pickle can hold, TableVectorizer and HashingVectorizer of this "
-            f"library without functions as parameters, got {validate.brief(step)}. Use pickle."
+            f"{who}: save must have steps that a file without pickle can hold, those of this library without functions as "
+            f"parameters, and scikit-learn's TfidfTransformer, MaxAbsScaler and StandardScaler, got {validate.brief(step)}. Use "
+            "pickle."
         )
     return {"step": "HashingVectorizer", "parameters": found}, {}
 
@@ -138,7 +175,21 @@ def step_of_file(header: dict, arrays: dict[str, np.ndarray]) -> Any:
     kind = header["step"]
     if kind == "HashingVectorizer":
         return vectorizer_of(header["parameters"])
+    if isinstance(kind, str) and kind in _COLUMN_STEPS:
+        return column_step_rebuilt(
+            _COLUMN_STEPS[kind](**read_parameters(_COLUMN_STEPS[kind], header["parameters"])), header["learnt"], arrays
+        )
+    if kind == "scikit-learn":
+        return rebuilt_theirs(header, arrays)
     require(kind == "TableVectorizer", "a step of this version", kind)
     parameters = {name: _sequence(value) for name, value in read_parameters(TableVectorizer, header["parameters"]).items()}
-    parameters["dates"] = dict(parameters["dates"]) or ()
+    dates = parameters["dates"]
+    require(isinstance(dates, tuple) and all(isinstance(each, tuple) and len(each) == 2 for each in dates), "pairs", dates)
+    parameters["dates"] = dict(dates) or ()
     return rebuild(TableVectorizer(**parameters), header["learnt"], arrays)
+
+
+def width_of(step: Any) -> int:
+    """Return the number of columns of a step's rows."""
+    names = ("n_features", "n_features_out_", "n_features_in_")
+    return next(found for name in names if (found := getattr(step, name, None)) is not None)
