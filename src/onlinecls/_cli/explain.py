@@ -30,9 +30,9 @@ def explain(options) -> None:
         learner.densify()
     inputs.keep_names(_NAMES)
     with inputs.open(options.data, options, labels=None) as stream:
-        n = 0
+        n, look_up = 0, column_lookup(inputs)
         for X, _, _ in stream.batches_of_rows():
-            for about in _explanations(learner, X, column_lookup(inputs), options.top):
+            for about in _explanations(learner, X, look_up, options.top):
                 n += 1
                 print(json.dumps({"row": n, **about}) if options.json else _page(n, about))
             sys.stdout.flush()

@@ -24,6 +24,11 @@ def export(options) -> None:
     linear = linear_of(learner)
     if linear is None or is_kernel(linear):
         raise ValueError(f"{options.model!r} must have a weight for each column, got {learner!r}.")
+    if options.onnx is not None and inputs.rest:
+        raise ValueError(
+            f"{options.model!r} must learn rows as they are for --onnx, got {inputs.rest!r} before its learner. --weights gives "
+            "weights of the columns as they are."
+        )
     if options.onnx is not None:
         is_whole = inputs.step is not None and not options.sparse  # (with what makes a table's rows)
         model = make_stream_pipeline(inputs.step, linear).to_onnx() if is_whole else linear.to_onnx(sparse=options.sparse)

@@ -11,6 +11,7 @@ import numpy as np
 from .._estimators.learner import state_of
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
+from ..steps import OnlineMaxAbsScaler
 from ..tables import units_of, word_of
 from ..text import top_columns, vectorizer_of
 from .inputs import kinds_of, load_model, shown_label
@@ -49,7 +50,7 @@ def inspect(options) -> None:
         **counters_of(learner, counts), **more, "features": learner.n_features_in_, "input": inputs.stream_metadata,
         "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
     }
-    print(json.dumps(about) if options.json else _page(about, summary(learner, counts), inputs.step, bool(options.data)))
+    print(json.dumps(about) if options.json else _page(about, summary(learner, counts), inputs, bool(options.data)))
 
 
 def read_names(options, inputs) -> None:
@@ -64,7 +65,7 @@ def _top(learner, inputs, k: int) -> dict:
     """Return the features with the largest weights for each class, or for lower and for higher predictions."""
     model = as_two_classes(learner) if is_regressor(learner) else learner
     hashed = inputs.names if inputs.names is not None and len(inputs.names) else None
-    only_hashed = hashed is not None and not inputs.column_names
+    only_hashed = hashed is not None and not inputs.column_names and not inputs.rest
     top = hashed.top_features(model, k) if only_hashed else top_columns(model, k, column_lookup(inputs))
     if is_regressor(learner):
         top[LOWER] = [feature._replace(weight=-feature.weight) for feature in top[LOWER]]
@@ -75,13 +76,15 @@ def column_lookup(inputs):
     """Return a function from a column to (name or None, shared, factor to the units of a table's column, or sign)."""
     first, hashed = inputs.column_names, inputs.names
     units = {} if inputs.step is None else units_of(inputs.step)
+    largest = inputs.rest[0].max_abs_ if [type(step) for step in inputs.rest] == [OnlineMaxAbsScaler] else None
 
     def look_up(column: int) -> tuple:
         if column < len(first):
             return first[column], False, units.get(first[column], 1)
         if inputs.step is not None:
             return word_of(inputs.step, column)
-        return (None, False, 1) if hashed is None else hashed.look_up(column)
+        name, shared, sign = (None, False, 1) if hashed is None else hashed.look_up(column)
+        return name, shared, sign if largest is None or not largest[column] else sign / float(largest[column])
 
     return look_up
 
@@ -94,7 +97,8 @@ def as_two_classes(learner) -> SimpleNamespace:
     return found
 
 
-def _page(about: dict, errors: str, step, has_data: bool) -> str:
+def _page(about: dict, errors: str, inputs, has_data: bool) -> str:
+    step = inputs.step
     is_known = step is not None or about["input"] is not None
     rows = escaped(_rows(about["input"] or {}, step)) if is_known else "(the file does not say how they were read)"
     lines = [
@@ -106,7 +110,7 @@ def _page(about: dict, errors: str, step, has_data: bool) -> str:
         *([f"support    {about['support_vectors']['kept']:,} vectors kept, {about['support_vectors']['given up']:,} given up"]
           if "support_vectors" in about else []),
         f"columns    {about['features']:,}",
-        f"rows       {rows}",
+        f"rows       {'; behind '.join([rows, *map(repr, inputs.rest)])}",
     ]
     for label, features in about["top"].items():
         lines += ["", f"for {label}"]

@@ -15,9 +15,8 @@ from .._estimators.learner import state_of
 from .._estimators.youth import SKIPPED
 from .._input.compat import is_regressor
 from .._input.rows import Rows, part_of
-from .._pipeline import rows_learnt
+from .._pipeline import learnt, rows_learnt
 from ..streams import MalformedLineError, are_names
-from ..tables import planned
 from .capacity import require_classes
 from .progress import Progress
 from .report import format_error, mean
@@ -179,7 +178,7 @@ def learn(
     """Learn one pass over a stream, or the rest of it.
 
     after_batch() is called between batches, where the model is whole. learn_rows(X, y, weight) learns rows in place of the runs.
-    step : a vectorizer that learns the rows, which are as they stand in their table, just before.
+    step : one that learns the rows, which are as they were read, just before.
     """
     before, learner = (reading.bytes, reading.skipped), runs[0].learner
     with stream, warnings.catch_warnings():
@@ -187,7 +186,7 @@ def learn(
         try:
             for X, y, weight in _rest_of(stream, reading.part.before, getattr(runs[0].watching, "write_gaps", None)):
                 if progress.rows == 0 and not is_regressor(learner):
-                    width = stream.n_features if step is None else step.n_features_out_
+                    width = getattr(step, "n_features_out_", stream.n_features)  # (of a table's step; others have none yet)
                     for run in runs:
                         run.convert_labels(y)
                         require_classes(run.name, run.learner, width, y)
@@ -227,13 +226,13 @@ def learn(
 
 
 def _learn_behind(step, table, weight, reading: Reading, learner, learn_batch) -> None:
-    """Learn the rows that a vectorizer makes of a batch; it learns those of them that the learner has learnt."""
+    """Learn the rows that a step makes of a batch; it learns those of them that the learner has learnt."""
 
     def commits_of_rows_learnt() -> list:
         n = reading.place(learner)["row"] - before
-        return [planned(step, part_of(table, 0, n), _cut(weight, 0, n))[1]] if n else []
+        return [learnt(step, part_of(table, 0, n), _cut(weight, 0, n))[1]] if n else []
 
-    before, (rows, commit) = reading.place(learner)["row"], planned(step, table, weight)
+    before, (rows, commit) = reading.place(learner)["row"], learnt(step, table, weight)
     rows = Rows.of_table(rows) if isinstance(rows, np.ndarray) else rows
     learn_together(lambda: learn_batch(rows), [commit], commits_of_rows_learnt)
 

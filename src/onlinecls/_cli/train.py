@@ -9,6 +9,7 @@ import sys
 from .._estimators.epochs import learning
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
+from ..steps import ColumnStep
 from .capacity import require_memory
 from .evaluate import measure, opened
 from .inputs import Input, load_model, require_place
@@ -25,6 +26,7 @@ from .watching import Watching
 _OF_NEW_MODEL = (
     "algorithm", "param", "probability", "classes", "labels", "bits", "ngrams", "analyzer", "token_pattern", "categories",
     "ignore", "keep", "interactions", "ngram", "skips", "noconstant", "dtype", "numbers", "dates", "decimal", "log",
+    "scale",
 )
 
 
@@ -82,7 +84,7 @@ class _Training:
 
     @property
     def step(self):
-        return self.inputs.step
+        return self.inputs.learning_step
 
     def line(self) -> str:
         if self.reports:
@@ -290,6 +292,11 @@ def _start(options) -> tuple[dict, Input, Run]:
             option = given.replace("_", "-")
             options.parser.error(f"argument --{option}: must be left out with --resume, which goes on with the model's own")
         learner, metadata, inputs = load_model(options.resume, options)
+        if len(inputs.rest) > 1 or not all(isinstance(step, ColumnStep) for step in inputs.rest):
+            raise ValueError(
+                f"{options.resume!r} must have one step that learns a stream to go on here, got {inputs.rest!r}. Go on in "
+                "Python: onlinecls.load, partial_fit."
+            )
         if learner_of(learner) is not learner or is_kernel(learner):
             raise ValueError(
                 f"{options.resume!r} must be a linear learner to go on here, got {type(learner).__name__}. Go on in Python: "

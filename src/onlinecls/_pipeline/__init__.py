@@ -2,6 +2,6 @@
 
 from ._pipeline import StreamPipeline, make_stream_pipeline
 from ._progressive import learn_predicting, scores_of  # noqa: F401 (for the evaluation)
-from ._steps import live_rows, rows_learnt  # noqa: F401 (for the evaluation, and the command line)
+from ._steps import learnt, live_rows, rows_learnt  # noqa: F401 (for the evaluation, and the command line)
 
 __all__ = ["StreamPipeline", "make_stream_pipeline"]
