@@ -10,6 +10,7 @@ import numpy as np
 
 import onlinecls
 from onlinecls import make_stream_pipeline
+from onlinecls.steps import OnlineMaxAbsScaler, OnlineTfidf
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
@@ -45,6 +46,9 @@ def models():
     yield "tables", tables.partial_fit(DICTS, ["yes", "no", "yes"] * 8), DICTS
     texts = make_stream_pipeline(HashingVectorizer(n_features=256), onlinecls.Perceptron())
     yield "texts", texts.partial_fit(TEXTS, ["spam", "ham"] * 12), TEXTS
+    steps = HashingVectorizer(n_features=256, norm=None), OnlineMaxAbsScaler(), OnlineTfidf(sublinear_tf=True)
+    idf = make_stream_pipeline(*steps, onlinecls.AROWClassifier())
+    yield "idf", idf.partial_fit(TEXTS, ["spam", "ham"] * 12), TEXTS
 
 
 def predictions(learner, rows):

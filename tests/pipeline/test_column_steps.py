@@ -132,8 +132,9 @@ def test_what_is_refused_changes_nothing():
     for step in (SCALER(), TFIDF()):
         with pytest.raises(ValueError, match="has not been fitted"):
             step.transform(X)
-        with pytest.raises(ValueError, match="0 sample"):
-            step.fit(X[:0])
+        for rows, weights, message in ((X[:0], None, "0 sample"), (X[:, :0], None, "0 feature"), (X, np.zeros(200), "all rows")):
+            with pytest.raises(ValueError, match=message):
+                step.fit(rows, sample_weight=weights)
         same = pickle.dumps(step.partial_fit(X))
         bad = X[-3:].copy()
         bad.data[-1] = np.nan

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._estimators.estimator import Estimator
+from .._estimators.learner import read_weights_of_fit
 from .._estimators.merging import unchanged
 from .._estimators.saving import take_names
 from .._input import validate
@@ -97,10 +98,7 @@ class ColumnStep(Estimator):
     def fit(self, X: Matrix, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn rows from scratch. Returns the step."""
         with self._own_lock():
-            rows, commit = self._plan(X, sample_weight, afresh=True)
-            if not rows.shape[0]:
-                who = type(self).__name__
-                raise ValueError(f"{who}: Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
+            _, commit = self._plan(X, sample_weight, afresh=True)
             commit()
         return self
 
@@ -171,7 +169,10 @@ class ColumnStep(Estimator):
         rows, learnt = self._read(X), None if afresh else self.__dict__.get("_learnt")
         if learnt is not None:
             self._check_features(X, rows.n_features)
-        weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
+        who = type(self).__name__
+        if afresh:
+            validate.require_samples(who, rows, 1)
+        weights = (read_weights_of_fit if afresh else validate.read_weights)(who, sample_weight, rows.n_rows)
         after = Learnt(np.zeros(rows.n_features)) if learnt is None else learnt
         if not after.numbers.flags.writeable:  # (they are those of a file that is mapped into memory)
             after.numbers = after.numbers.copy()
