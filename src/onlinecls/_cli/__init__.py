@@ -44,6 +44,8 @@ def _command(name: str):
 def _show_warning(options, message, category, filename, lineno, file=None, line=None) -> None:
     """Print a warning in the words of the command line."""
     print(f"onlinecls {options.command}: warning: {escaped(message_of(message, options))}", file=sys.stderr, flush=True)
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     atexit.register(gc.freeze)  # a search for cycles at exit takes as long as 10 MB of texts
