@@ -47,7 +47,7 @@ PARTS = {
     "datasets/*": (102, "a data set to try things on"),
     "reference/*": (1800, "the algorithms as one would write them down, slowly"),
     "measures/*": (1120, "measures of predictions, alarms, and comparisons of learners"),
-    "_evaluation/*": (800, "progressive validation, and learners compared on a stream"),
+    "_evaluation/*": (1110, "progressive validation, and learners compared on a stream"),
     "plotting.py": (340, "curves of progressive validation"),
     "_theorems.py": (880, "the theorems of the papers, along a stream"),
     "bounds.py": (560, "the papers' bounds beside what a learner did"),

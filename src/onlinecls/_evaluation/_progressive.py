@@ -13,6 +13,7 @@ import numpy as np
 
 from .._compiled.model import COUNTERS
 from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
+from .._estimators.estimator import Estimator
 from .._estimators.learner import state_of
 from .._estimators.regressor import OnlineRegressor
 from .._input import validate
@@ -21,14 +22,18 @@ from .._input.rows import Rows, lasting, n_rows_of, part_of
 from .._pipeline import StreamPipeline, learn_predicting, live_rows, scores_of
 from .._wings.multilabel import estimators as multilabel
 from .._wings.multilabel.sets import read_sets
+from ._delayed import Delays, Late
 
 if TYPE_CHECKING:
-    from typing import Any
+    from datetime import timedelta
+    from typing import Any, TypeAlias
 
     from numpy.typing import ArrayLike
 
     from .._input.types import XY, XYWeight
     from ..measures import ClassificationMeasures, DriftAlarm, RegressionMeasures
+
+    Delay: TypeAlias = int | float | timedelta | str | ArrayLike
 
 _WHO = "progressive_validation"
 
@@ -337,21 +342,32 @@ def _named(learner: Any, codes: np.ndarray) -> np.ndarray:
     return found
 
 
-def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, curve: Curve) -> ProgressiveResult:
-    """Return the mistakes of a classifier. Those of this library predict inside the training loop, row by row."""
-    is_pipeline, fitted = isinstance(learner, StreamPipeline), hasattr(learner, "classes_")
-    is_own = isinstance(learner[-1] if is_pipeline else learner, OnlineClassifier)
-    counts = is_own and not is_pipeline
-    by_row = counts or is_pipeline
+def _is_one_batch(stream: Any) -> bool:
+    return isinstance(stream, tuple) and len(stream) > 1 and not isinstance(stream[0], tuple)
+
+
+def _all_classes(learner: Any, stream: Any, classes: Any, scores: bool) -> Any:
+    """Return the classes for the first `partial_fit`; raise ValueError if they must be named."""
+    fitted = hasattr(learner, "classes_")
+    is_own = isinstance(learner[-1] if isinstance(learner, StreamPipeline) else learner, OnlineClassifier)
     if not (is_own or fitted) and classes is None:
-        if not (isinstance(stream, tuple) and len(stream) > 1 and not isinstance(stream[0], tuple)):
+        if not _is_one_batch(stream):
             raise ValueError(
                 f"{_WHO}: classes must name all labels for {type(learner).__name__} on a stream of batches, got None. "
                 "Its first partial_fit needs them."
             )
         classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
-    if curve.scores and not fitted and classes is None:
+    if scores and not fitted and classes is None:
         raise ValueError(f"{_WHO}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
+    return classes
+
+
+def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, curve: Curve) -> ProgressiveResult:
+    """Return the mistakes of a classifier. Those of this library predict inside the training loop, row by row."""
+    is_pipeline, fitted = isinstance(learner, StreamPipeline), hasattr(learner, "classes_")
+    counts = isinstance(learner, OnlineClassifier)
+    by_row = counts or is_pipeline
+    classes = _all_classes(learner, stream, classes, curve.scores)
     one_by_one = curve.scores and not is_pipeline
     for X, y, truth, weights in parts(stream, validate.read_labels, every, curve, y_clean, is_pipeline, by_row, one_by_one):
         fitted = learner.__sklearn_is_fitted__() if by_row else fitted
@@ -409,6 +425,35 @@ def _selectively(
         curve.totals += np.array([1.0, wrong[0], weight, weight * wrong[0], 0.0, answer[0]])
         curve.add(truth, predicted, wrong, live, np.full(1, weight), scored)
     return ProgressiveResult(by_row=True, **curve.fields(False))
+
+
+def _delayed(
+    learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, curve: Curve, delays: Delays,
+) -> ProgressiveResult | ProgressiveErrors:
+    """Return the mistakes of a classifier, or the errors of a regressor, that learns each row when its label comes."""
+    is_pipeline, is_regressor = isinstance(learner, StreamPipeline), kind_of(learner) == "regressor"
+    read = validate.read_targets if is_regressor else validate.read_labels
+    classes = None if is_regressor else _all_classes(learner, stream, classes, curve.scores)
+    late = Late(learner, delays, classes, curve.scores, _is_one_batch(stream))
+    for X, y, truth, weights in parts(stream, read, every, curve, y_clean, is_pipeline, True, False):
+        given = weights if len(weights) else None
+        live = live_rows(learner[-1] if is_pipeline else learner, y, given)
+        found, scored = late.run(to_be_cut(_WHO, X), y, weights, live)
+        c = weights if len(weights) else np.ones(len(y))
+        curve.seconds += late.seconds
+        if is_regressor:
+            predicted = np.array([0.0 if each is None else each for each in found])
+            errors = (y - predicted)[live]
+            curve.totals += len(errors), errors @ errors, np.abs(errors).sum(), 0.0
+            curve.add(y, predicted, np.abs(y - predicted), live, c)
+        else:
+            predicted = np.empty(len(found), object)
+            predicted[:] = found
+            wrong = np.asarray(predicted != truth, bool) & live
+            curve.totals += np.array([np.count_nonzero(live), np.count_nonzero(wrong), c[live].sum(), c[wrong].sum(), 0.0])
+            curve.add(truth, predicted, wrong, live, c, scored)
+    late.end()
+    return (ProgressiveErrors if is_regressor else ProgressiveResult)(by_row=True, **curve.fields(False))
 
 
 def _rows_of_labels(who: str, y: Any, n_rows: int) -> np.ndarray:
@@ -478,6 +523,7 @@ def progressive_validation(
     estimator: OnlineRegressor, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: None = None, *,
     classes: None = None, every: int = 1000, measures: RegressionMeasures | None = None, alarm: DriftAlarm | None = None,
     predictions: bool = False, scores: bool = False, on_batch: Callable[[dict], object] | None = None, ask: None = None,
+    delay: Delay | None = None, moment: str | ArrayLike | None = None,
 ) -> ProgressiveErrors: ...
 @overload
 def progressive_validation(
@@ -485,12 +531,13 @@ def progressive_validation(
     classes: ArrayLike | None = None, every: int = 1000, measures: ClassificationMeasures | None = None,
     alarm: DriftAlarm | None = None, predictions: bool = False, scores: bool = False,
     on_batch: Callable[[dict], object] | None = None, ask: Callable[[Any, Any], ArrayLike] | None = None,
+    delay: Delay | None = None, moment: str | ArrayLike | None = None,
 ) -> ProgressiveResult: ...
 def progressive_validation(
     estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | Iterable[ArrayLike] | None = None, *,
     classes: ArrayLike | None = None, every: int = 1000, measures: Any = None, alarm: DriftAlarm | None = None,
     predictions: bool = False, scores: bool = False, on_batch: Callable[[dict], object] | None = None,
-    ask: Callable[[Any, Any], ArrayLike] | None = None,
+    ask: Callable[[Any, Any], ArrayLike] | None = None, delay: Delay | None = None, moment: str | ArrayLike | None = None,
 ) -> ProgressiveResult | ProgressiveErrors:
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
 
@@ -529,6 +576,15 @@ def progressive_validation(
         Selective sampling: a function of the learner and a row, as ``lambda learner, X: learner.should_ask(X, b=0.3)``, that
         tells if the row's label is asked for. Only such rows are learnt; all are predicted and counted, one by one, some 30 µs
         each. The first row is always learnt.
+    delay : int >= 0, number, timedelta, str or array-like of shape (n_rows,), default=None
+        How long after its row a label is known. Each row is predicted when it comes, by the model that has learnt the labels
+        known by then, and learnt when its label comes. Without `moment` an int, in rows: row t is predicted by the model of the
+        rows up to t - delay. With `moment` a number in its unit, or for dates a timedelta or seconds. A str names the column
+        that has the delay of each row; an array has a delay for each row of the stream. None: the label is known at once, as
+        with 0 and 1.
+    moment : str or array-like of shape (n_rows of the stream,), default=None
+        When rows come, never falling: the name of a column of X, or an array for the whole stream; numbers, or dates (of Python,
+        numpy, a data frame, or texts in ISO 8601). None: row t comes at moment t.
 
     Returns
     -------
@@ -558,6 +614,14 @@ def progressive_validation(
     that early rows are not all predicted by an empty model; ``result.by_row`` is then False. If such a learner has not been
     fitted, the first row counts as a mistake.
 
+    With `delay`, a row that comes at moment m is predicted after all rows whose moment + delay <= m have been learnt, in the
+    order of that sum (equal ones in the order of the rows), as in river's ``progressive_val_score``; labels that come behind
+    the last row are learnt at the end. Rows are counted, and given to `measures` and `alarm`, when they come. Before the first
+    label there is no prediction, which is a mistake; of a regressor it is 0. What a pipeline's steps learn of a row (the
+    statistics of a TableVectorizer), they learn with its label. The result is the same whatever the batches; ``by_row`` is True
+    for all learners, and `updates` None. A row costs a call of `predict` and one of `partial_fit`; rows that come between two
+    labels are predicted in one call.
+
     Examples
     --------
     >>> from onlinecls import AROWClassifier, progressive_validation
@@ -570,6 +634,9 @@ def progressive_validation(
     >>> result = progressive_validation(AROWClassifier(), (X, y), measures=last, predictions=True)
     >>> result.predictions[-2:].tolist(), last.error, last.recall("spam")
     (['ham', 'spam'], 0.0, 1.0)
+    >>> late = progressive_validation(AROWClassifier(), (X, y), delay=4, predictions=True)
+    >>> late.predictions.tolist()
+    [None, None, None, None, 'ham', 'spam', 'ham', 'spam']
     """
     check_every(_WHO, every)
     for method in ("partial_fit", "predict"):
@@ -584,6 +651,10 @@ def progressive_validation(
     sums = ("squared", "absolute", "updates") if kind == "regressor" else ("mistakes", "weight", "weighted_mistakes", "updates")
     sums = (*sums, "asked") if ask is not None else sums
     curve = Curve(("examples", *sums), measures, alarm, predictions, scores, on_batch)
+    if delay is None and moment is not None:
+        raise ValueError(f"{_WHO}: delay must be given with moment, got None. Say how long after its row a label comes.")
+    is_own = isinstance(estimator, Estimator)
+    is_late = delay is not None and not (is_own and moment is None and type(delay) is int and delay in (0, 1))
     has_sets = isinstance(estimator, multilabel.MultiLabelClassifier)
     if isinstance(estimator, StreamPipeline) and isinstance(estimator[-1], multilabel.MultiLabelClassifier):
         raise TypeError(
@@ -597,13 +668,19 @@ def progressive_validation(
             raise ValueError(f"{_WHO}: y_clean and classes must be None for a regressor, got others. They are about labels.")
         if ask is not None:
             raise ValueError(f"{_WHO}: ask must be None for a regressor, got {validate.brief(ask)}. It is about labels.")
+        if is_late:
+            return _delayed(estimator, stream, None, None, every, curve, Delays(_WHO, moment, delay))
         return _regression(estimator, stream, every, curve)
     if has_sets:
-        if y_clean is not None or scores or ask is not None:
-            raise ValueError(f"{_WHO}: y_clean, scores and ask must be left out for several labels a row, got others.")
+        if y_clean is not None or scores or ask is not None or delay is not None:
+            raise ValueError(f"{_WHO}: y_clean, scores, ask and delay must be left out for several labels a row, got others.")
         return _sets(estimator, stream, classes, every, curve)
     if kind not in (None, "classifier"):
         raise TypeError(f"{_WHO}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")
+    if delay is not None and ask is not None:
+        raise ValueError(f"{_WHO}: ask must be None where delay is given, got {validate.brief(ask)}. Leave one of them out.")
+    if is_late:
+        return _delayed(estimator, stream, y_clean, classes, every, curve, Delays(_WHO, moment, delay))
     if ask is not None:
         return _selectively(estimator, stream, y_clean, classes, every, curve, ask)
     return _classes(estimator, stream, y_clean, classes, every, curve)

@@ -1,7 +1,7 @@
 """Steps and a learner as one object, which learns streams of whatever its first step reads."""
 
 from ._pipeline import StreamPipeline, make_stream_pipeline
-from ._progressive import learn_predicting, scores_of  # noqa: F401 (for the evaluation)
+from ._progressive import learn_predicting, learns_as_by_row, scores_of  # noqa: F401 (for the evaluation)
 from ._steps import learnt, live_rows, rows_learnt  # noqa: F401 (for the evaluation, and the command line)
 
 __all__ = ["StreamPipeline", "make_stream_pipeline"]
