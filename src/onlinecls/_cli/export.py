@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from .._pipeline import make_stream_pipeline
+from .._pipeline import linear_of, make_stream_pipeline
 from ..text import weights_of, write_weights
 from .inputs import load_model, require_place, shown_label
 from .inspect import column_lookup, read_names
-from .parameters import is_kernel, linear_of
+from .parameters import is_kernel
 
 
 def export(options) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 from .._estimators.learner import state_of
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
+from .._pipeline import linear_of, named_columns
 from ..steps import OnlineMaxAbsScaler
-from ..tables import units_of, word_of
 from ..text import top_columns, vectorizer_of
 from .inputs import kinds_of, load_model, shown_label
-from .parameters import NAMED, algorithm_of, is_kernel, learner_of, linear_of, own_parameters
+from .parameters import NAMED, algorithm_of, is_kernel, learner_of, own_parameters
 from .report import counters_of, shown_weight, summary
 from .run import counts_of
 
@@ -74,15 +74,14 @@ def _top(learner, inputs, k: int) -> dict:
 
 def column_lookup(inputs):
     """Return a function from a column to (name or None, shared, factor to the units of a table's column, or sign)."""
+    if inputs.step is not None:
+        return named_columns(inputs.step)
     first, hashed = inputs.column_names, inputs.names
-    units = {} if inputs.step is None else units_of(inputs.step)
     largest = inputs.rest[0].max_abs_ if [type(step) for step in inputs.rest] == [OnlineMaxAbsScaler] else None
 
     def look_up(column: int) -> tuple:
         if column < len(first):
-            return first[column], False, units.get(first[column], 1)
-        if inputs.step is not None:
-            return word_of(inputs.step, column)
+            return first[column], False, 1
         name, shared, sign = (None, False, 1) if hashed is None else hashed.look_up(column)
         return name, shared, sign if largest is None or not largest[column] else sign / float(largest[column])
 

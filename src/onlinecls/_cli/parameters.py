@@ -87,12 +87,6 @@ def learner_of(learner):
     return getattr(learner, "estimator_", learner)
 
 
-def linear_of(learner):
-    """Return the linear model that predicts; None for a kernel learner and a vote."""
-    found = getattr(learner, "chosen_", learner)
-    return found if hasattr(found, "coef_") else None
-
-
 def _row_of(learner):
     return select(type(learner), learner.get_params())
 

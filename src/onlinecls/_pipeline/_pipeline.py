@@ -19,6 +19,7 @@ from .._input.rows import lasting, part_of
 from .._saving import numbered, of_number, require
 from .._wings.committee.estimators import named_members
 from ..tables import TableVectorizer, merged_with_moves, rows_of
+from ._explain import Explanation, explained, linear_of
 from ._exporting import to_onnx, to_sklearn
 from ._steps import become, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted, width_of
 
@@ -31,6 +32,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Commits = list[Callable[[], object]]
+
+
+def _of_learner(name: str, doc: str) -> Any:
+    """Make a property that reads an attribute of the learner; an object whose learner has none has none, either."""
+    return property(lambda self: self._read(lambda: getattr(self._learner, name)), doc=doc)
 
 
 class StreamPipeline(Estimator):
@@ -57,8 +63,11 @@ class StreamPipeline(Estimator):
     ----------
     named_steps : dict of str to object
         The steps by their names.
-    classes_ : ndarray
-        The learner's labels.
+    classes_, coef_, intercept_, covariance_ : ndarray
+        The learner's labels, weights, intercepts and covariance, if it has them. Columns are those of its rows, which
+        `explain` names.
+    t_, n_mistakes_, n_updates_ : int
+        The learner's counts of rows, mistakes and updates, if it has them.
     feature_names_in_, n_features_in_ : ndarray of str, int
         Those of the first step, if it has them.
 
@@ -362,10 +371,60 @@ class StreamPipeline(Estimator):
 
         return self._read(read)
 
-    @property
-    def classes_(self) -> NDArray[Any]:
-        """The learner's labels."""
-        return self._learner.classes_
+    def explain(self, row: Any, top: int | None = 10) -> Explanation:
+        """Return what each feature of a row adds to the score of its prediction: weight times value.
+
+        Parameters
+        ----------
+        row : whatever the first step reads a list of
+            A dict of a table's row, a text; for a pipeline of the learner alone, an array, or a sparse matrix of one row.
+        top : int >= 1 or None, default=10
+            Most features to return; None: all, which add up to the score.
+
+        Returns
+        -------
+        explanation : Explanation
+            A named tuple of the prediction, its score (towards the predicted class), the standard deviation of that (of models
+            with `covariance_`) and the features, the largest in magnitude first, with the names of columns and words. Weights
+            of a table's numbers are per unit of the column, and their values distances from the mean so far. A hashed word
+            has its own name; a column that has none is called by its number.
+
+        Raises
+        ------
+        TypeError
+            If the learner's scores are not sums over features.
+
+        Examples
+        --------
+        >>> from onlinecls import AROWClassifier, make_stream_pipeline
+        >>> from onlinecls.text import HashingVectorizer
+        >>> pipeline = make_stream_pipeline(HashingVectorizer(), AROWClassifier())
+        >>> pipeline = pipeline.partial_fit(["cheap pills", "lunch at noon"] * 5, ["spam", "ham"] * 5)
+        >>> found = pipeline.explain("lunch at noon, cheap")
+        >>> found.prediction, [each.name for each in found.features if each.contribution < 0]
+        ('ham', ['cheap'])
+        """
+        who = type(self).__name__
+        if top is not None and (isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1):
+            raise ValueError(f"{who}: top must be an integer >= 1 or None, got top={top!r}.")
+
+        def read() -> Explanation:
+            *steps, learner = self._parts()
+            if linear_of(learner) is None:
+                raise TypeError(
+                    f"{who}: explain must have a learner whose scores are sums over features, with coef_, got {learner!r}."
+                )
+            return explained(steps, linear_of(learner), row, top)
+
+        return self._read(read)
+
+    classes_ = _of_learner("classes_", "The learner's labels.")
+    coef_ = _of_learner("coef_", "The learner's weights, a row a class (two classes share one), a column a feature.")
+    intercept_ = _of_learner("intercept_", "The learner's intercepts.")
+    covariance_ = _of_learner("covariance_", "The learner's variances, or full covariance, of weights.")
+    t_ = _of_learner("t_", "The number of rows of weight > 0 that the learner has learnt.")
+    n_mistakes_ = _of_learner("n_mistakes_", "The number of them that the learner predicted wrongly just before it learnt them.")
+    n_updates_ = _of_learner("n_updates_", "The number of them that changed the learner.")
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:  # type: ignore[override]

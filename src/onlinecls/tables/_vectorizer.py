@@ -417,6 +417,11 @@ def merged_with_moves(vectorizers: list[TableVectorizer]) -> tuple[TableVectoriz
     return merged, [move_between(each._fitted(), merged._learnt, each.n_features_out_, crossed) for each in vectorizers]
 
 
+def slot_names(vectorizer: TableVectorizer) -> list[str]:
+    """Return the names of the features that have a slot, in the order of slots."""
+    return list(vectorizer._fitted().slots)
+
+
 def units_of(vectorizer: TableVectorizer) -> dict[str, float]:
     """Return 1 / standard deviation of each number that has a slot and is standardised: what turns its weight into its units."""
     learnt, found = vectorizer._fitted(), {}

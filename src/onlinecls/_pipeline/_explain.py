@@ -1,0 +1,145 @@
+"""What the features of a row add to the score of its prediction, in words."""
+
+from __future__ import annotations
+
+import sys
+from copy import copy
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from .._input.compat import is_regressor, issparse
+from ..tables import TableVectorizer, keep_words, slot_names, units_of, word_of
+from ..text import FeatureNames, HashingVectorizer, contributions, weights_towards
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ..text import Contribution
+
+_NAMES = 100_000  # words kept of a row
+
+
+class Explanation(NamedTuple):
+    """Describe the prediction for a row by what each of its features adds to the score.
+
+    Attributes
+    ----------
+    prediction : label, or the number that a regressor predicts
+    score : float
+        w.x + intercept towards the predicted class; of a regressor, the prediction.
+    std : float or None
+        Standard deviation of the score, if the model has `covariance_`.
+    features : list of Contribution
+        Those of the largest contributions first: name, contribution (weight times value), weight, value, std of the weight,
+        column, and whether words of other names share the column. The intercept is called "(intercept)".
+    """
+
+    prediction: Any
+    score: float
+    std: float | None
+    features: list[Contribution]
+
+
+class Explainer:
+    """Explain predictions of a learner whose scores are sums over features.
+
+    look_up(column) : (name or None, shared, sign, or what turns the weight into the units of a table's column).
+    """
+
+    def __init__(self, learner: Any, look_up: Callable[[int], tuple]) -> None:
+        self.learner, self.look_up, self.is_regressor = learner, look_up, is_regressor(learner)
+        coef = learner.coef_
+        self.model = SimpleNamespace(coef_=coef if issparse(coef) else np.atleast_2d(coef))
+        self.more = {"return_std": True} if hasattr(learner, "covariance_") else {}
+        if self.more:
+            self.model.covariance_ = np.atleast_2d(learner.covariance_)
+        self.intercepts = np.reshape(learner.intercept_, -1)
+        self.weights: dict[int, tuple] = {}  # towards a class, and their standard deviations
+
+    def explain(self, X: Any, columns: list, values: list, top: int | None = None) -> Explanation:
+        """Explain the prediction for one row. X : the row for the learner. columns, values : its non-zeros."""
+        prediction, c, score, std = self._score(X)
+        if c not in self.weights:
+            self.weights[c] = weights_towards(self.model, c)
+        intercept = self.intercepts[c] if len(self.intercepts) > 1 else self.intercepts[0] if c == 1 else -self.intercepts[0]
+        found = contributions(self.weights[c], intercept, columns, values, self.look_up)[:top]
+        features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found]
+        return Explanation(prediction, score, std, features)
+
+    def _score(self, X: Any) -> tuple:
+        """Return (prediction, position of the class, score towards it, its standard deviation or None)."""
+        learner, more = self.learner, self.more
+        if self.is_regressor:
+            predicted = learner.predict(X, **more)
+            value, deviation = predicted if more else (predicted, [None])
+            return float(value[0]), 1, float(value[0]), None if deviation[0] is None else float(deviation[0])
+        predicted = learner.decision_function(X, **more)
+        scores, std = (np.reshape(each, -1) for each in predicted) if more else (np.reshape(predicted, -1), None)
+        label = learner.predict(X).tolist()[0]
+        c = np.asarray(learner.classes_).tolist().index(label)
+        place = c if len(scores) > 1 else 0
+        score = float(scores[place]) if len(scores) > 1 or c == 1 else -float(scores[0])
+        return label, c, score, None if std is None else float(std[place])
+
+
+def linear_of(learner: Any) -> Any:
+    """Return the linear model that predicts; None for a kernel learner and a vote."""
+    found = getattr(learner, "chosen_", learner)
+    return found if hasattr(found, "coef_") else None
+
+
+def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanation:
+    """Explain what a learner predicts for a row behind steps."""
+    X: Any = row if issparse(row) else [row]
+    look_up: Callable[[int], tuple] = lambda column: (None, False, 1)  # noqa: E731
+    if not steps and hasattr(learner, "feature_names_in_"):
+        look_up = _by_names(learner.feature_names_in_)
+    for at, step in enumerate(steps):
+        if isinstance(step, TableVectorizer):
+            step = copy(step)  # (so that the words of a row stay with the row)
+            keep_words(step, _NAMES)
+            X, look_up = step.transform(X), named_columns(step, is_last=at == len(steps) - 1)
+        elif isinstance(step, HashingVectorizer):
+            words = step.feature_names or FeatureNames(_NAMES)
+            X = type(step)(**{**step.get_params(), "feature_names": words}).transform(X)
+            look_up = words.look_up
+        else:
+            X = step.transform(X)
+            if not _keeps_columns(step) and hasattr(step, "get_feature_names_out"):
+                look_up = _by_names(step.get_feature_names_out())
+    rows = X if issparse(X) else np.atleast_2d(np.asarray(X))
+    if issparse(rows):
+        rows = rows.tocsr()
+        columns, values = rows.indices.tolist(), rows.data.tolist()
+    else:
+        columns = np.flatnonzero(rows[0]).tolist()
+        values = rows[0][columns].tolist()
+    return Explainer(learner, look_up).explain(rows, columns, values, top)
+
+
+def named_columns(step: TableVectorizer, is_last: bool = True) -> Callable[[int], tuple]:
+    """Return the function `look_up` of an `Explainer` for the columns that a `TableVectorizer` makes.
+
+    is_last : False where other steps change its values, so that they are not in units of its columns.
+    """
+    names, units = slot_names(step), units_of(step) if is_last else {}
+
+    def look_up(column: int) -> tuple:
+        if column < len(names):
+            return names[column], False, units.get(names[column], 1)
+        return (f"slot_{column}", False, 1) if column < step.slots else word_of(step, column)
+
+    return look_up
+
+
+def _by_names(names: Any) -> Callable[[int], tuple]:
+    return lambda column: (str(names[column]), False, 1)
+
+
+def _keeps_columns(step: Any) -> bool:
+    """Return True for a step whose columns are those that it gets, such as a scaler."""
+    one_to_one = getattr(sys.modules.get("sklearn.base"), "OneToOneFeatureMixin", ())
+    return isinstance(step, one_to_one) or type(step).__module__.startswith("onlinecls.")

@@ -1,0 +1,151 @@
+"""Explanations of single predictions, and the learner's attributes on the pipeline."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+from sklearn.preprocessing import StandardScaler
+
+from onlinecls import (
+    AROWClassifier,
+    AROWRegressor,
+    KernelOnlineClassifier,
+    PassiveAggressiveClassifier,
+    load,
+    make_stream_pipeline,
+)
+from onlinecls.__main__ import main
+from onlinecls.tables import TableVectorizer
+from onlinecls.text import HashingVectorizer
+
+RNG = np.random.default_rng(90)
+TABLE = [
+    {"price": 5000 + 900 * a, "name": f"n{int(2 * b)}", "note": "cheap pills, cheap" if a > 0 else "lunch at noon"}
+    for a, b in RNG.normal(size=(90, 2)).tolist()
+]
+TEXTS = [row["note"] + " " + row["name"] for row in TABLE]
+ROWS = RNG.normal(size=(90, 4)) + 30.0
+TWO = np.array(["no" if row["price"] < 5100 else "yes" for row in TABLE])
+THREE = np.where(np.arange(90) % 4 == 1, "maybe", TWO)
+NUMBERS = 100.0 + np.arange(90) % 7
+
+PIPELINES = {
+    "a table": (lambda: [TableVectorizer(texts=["note"]), AROWClassifier()], TABLE),
+    "a table without hashing": (lambda: [TableVectorizer(bits=0, ignore=["note"]), PassiveAggressiveClassifier()], TABLE),
+    "a table behind a scaler": (lambda: [TableVectorizer(bits=0, ignore=["note"]), StandardScaler(), AROWClassifier()], TABLE),
+    "a full covariance": (lambda: [TableVectorizer(bits=0, ignore=["note"]), AROWClassifier(covariance="full")], TABLE),
+    "few slots": (lambda: [TableVectorizer(4, slots=1, ignore=["note"]), AROWClassifier()], TABLE),
+    "texts": (lambda: [HashingVectorizer(), AROWClassifier()], TEXTS),
+    "no step": (lambda: [AROWClassifier()], ROWS),
+    "another library's": (lambda: [TableVectorizer(ignore=["note"]), SGDClassifier(random_state=0)], TABLE),
+    "numbers": (lambda: [TableVectorizer(texts=["note"]), AROWRegressor()], TABLE),
+}
+
+
+@pytest.mark.parametrize("y", [TWO, THREE], ids=["two classes", "three"])
+@pytest.mark.parametrize("kind", PIPELINES)
+def test_contributions_add_up_to_the_score_of_the_prediction(kind, y):
+    make, rows = PIPELINES[kind]
+    steps = make()
+    pipeline = make_stream_pipeline(*steps).partial_fit(rows, NUMBERS if kind == "numbers" else y, **(
+        {"classes": ["maybe", "no", "yes"]} if kind == "another library's" else {}
+    ))
+    for row in list(rows)[:20]:
+        found = pipeline.explain(row, top=None)
+        assert found.prediction == pipeline.predict_one(row)
+        if kind == "numbers":
+            scores = {found.prediction: found.prediction}
+        else:
+            scores = pipeline.decision_function([row])[0]
+            scores = [-scores, scores] if np.ndim(scores) == 0 else scores
+            scores = dict(zip(pipeline.classes_, scores, strict=True))
+        assert found.score == pytest.approx(scores[found.prediction], rel=1e-12, abs=1e-12)
+        assert sum(each.contribution for each in found.features) == pytest.approx(found.score, rel=1e-12, abs=1e-12)
+        assert all(each.contribution == pytest.approx(each.weight * each.value) for each in found.features)
+        assert found.features[:2] == pipeline.explain(row, top=2).features
+    if hasattr(pipeline, "covariance_"):
+        ask = pipeline.predict if kind == "numbers" else pipeline.decision_function
+        std = ask([row], return_std=True)[1]
+        assert any(found.std == pytest.approx(each) for each in np.ravel(std))
+
+
+def explained(pipeline, row):
+    return {each.name: each for each in pipeline.explain(row, top=None).features}
+
+
+def test_features_have_the_names_and_units_of_a_table():
+    pipeline = make_stream_pipeline(TableVectorizer(texts=["note"]), AROWClassifier()).partial_fit(TABLE, TWO)
+    found, row = explained(pipeline, TABLE[0]), TABLE[0]
+    words = {f"note: {word}" for word in row["note"].replace(",", "").split()}
+    assert found.keys() - {"(intercept)"} == {"price", f"name={row['name']}", *words}
+    mean, std = pipeline[0].statistics_["price"][1:]
+    assert found["price"].value == pytest.approx(row["price"] - mean)
+    assert abs(found["price"].weight) == pytest.approx(abs(pipeline.coef_[0, 0]) / std)
+    assert explained(pipeline, {"price": mean + 10}).keys() == found.keys() - words - {f"name={row['name']}"}
+
+
+def test_a_step_behind_a_table_keeps_its_names_and_changes_the_units():
+    pipeline = make_stream_pipeline(TableVectorizer(bits=0, ignore=["note"]), StandardScaler(), AROWClassifier())
+    found = explained(pipeline.partial_fit(TABLE, TWO), TABLE[0])
+    assert found["price"].value == pytest.approx(pipeline[1].transform(pipeline[0].transform(TABLE[:1]))[0, 0])
+
+
+def test_explaining_changes_nothing():
+    pipeline = make_stream_pipeline(TableVectorizer(texts=["note"]), AROWClassifier()).partial_fit(TABLE, TWO)
+    pipeline.explain({"price": 1.0, "note": "words never seen"})
+    assert explained(pipeline, TABLE[0]).keys() >= {"price"}
+    assert pipeline[0].schema_ == TableVectorizer(texts=["note"]).fit(TABLE).schema_
+    assert pipeline[0]._reader().n_words == 0
+
+
+def test_the_command_line_explains_alike(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mail.tsv").write_text("".join(f"{label}\t{text}\n" for label, text in zip(THREE, TEXTS, strict=True)))
+    assert main(["train", "mail.tsv", "--save", "m", "--quiet", "--dtype", "float64"]) == 0
+    capsys.readouterr()
+    assert main(["explain", "m", "mail.tsv", "--json", "--top", "99"]) == 0
+    pipeline = load("m")
+    for text, line in zip(TEXTS[:9], capsys.readouterr().out.splitlines(), strict=False):
+        told, found = json.loads(line), pipeline.explain(text, top=None)
+        features = [each._asdict() | {"shared": False} for each in found.features]
+        assert [each | {"shared": False} for each in told["features"]] == features
+        assert (told["prediction"], told["score"], told["std"]) == found[:3]
+
+
+def test_the_learners_attributes_are_those_of_the_pipeline():
+    pipeline = make_stream_pipeline(HashingVectorizer(), AROWClassifier())
+    names = ("classes_", "coef_", "intercept_", "covariance_", "t_", "n_mistakes_", "n_updates_")
+    assert not any(hasattr(pipeline, name) for name in names)
+    pipeline.partial_fit(TEXTS, TWO)
+    for name in names:
+        np.testing.assert_array_equal(getattr(pipeline, name), getattr(pipeline[-1], name))
+    without = make_stream_pipeline(HashingVectorizer(), PassiveAggressiveClassifier()).partial_fit(TEXTS, TWO)
+    assert [name for name in names if not hasattr(without, name)] == ["covariance_"]
+    kernel = make_stream_pipeline(KernelOnlineClassifier(kernel="rbf")).partial_fit(ROWS, TWO)
+    assert not hasattr(kernel, "coef_") and kernel.t_ == 90
+
+
+def test_an_attribute_waits_for_the_end_of_a_learning_call():
+    """Steps and learner change together: a count read beside a call is that before it or after it."""
+    pipeline = make_stream_pipeline(TableVectorizer(ignore=["note"]), AROWClassifier()).partial_fit(TABLE[:30], TWO[:30])
+    learning, found = threading.Thread(target=lambda: pipeline.partial_fit(TABLE * 30, np.tile(TWO, 30))), []
+    learning.start()
+    while learning.is_alive():
+        found.append(pipeline.t_)
+    learning.join()
+    assert set(found) <= {30, 30 + 2700} and pipeline.t_ == 2730
+
+
+@pytest.mark.parametrize("top", [0, -1, 1.5, True, "10"])
+def test_a_wrong_number_of_features_is_refused(top):
+    pipeline = make_stream_pipeline(HashingVectorizer(), AROWClassifier()).partial_fit(TEXTS, TWO)
+    with pytest.raises(ValueError, match="StreamPipeline: top must be an integer >= 1 or None, got top="):
+        pipeline.explain(TEXTS[0], top)
+
+
+def test_a_learner_without_weights_is_refused():
+    pipeline = make_stream_pipeline(KernelOnlineClassifier(kernel="rbf")).partial_fit(ROWS, TWO)
+    with pytest.raises(TypeError, match="explain must have a learner whose scores are sums over features"):
+        pipeline.explain(ROWS[0])
