@@ -127,15 +127,31 @@ def test_the_learners_attributes_are_those_of_the_pipeline():
     assert not hasattr(kernel, "coef_") and kernel.t_ == 90
 
 
-def test_an_attribute_waits_for_the_end_of_a_learning_call():
-    """Steps and learner change together: a count read beside a call is that before it or after it."""
-    pipeline = make_stream_pipeline(TableVectorizer(ignore=["note"]), AROWClassifier()).partial_fit(TABLE[:30], TWO[:30])
-    learning, found = threading.Thread(target=lambda: pipeline.partial_fit(TABLE * 30, np.tile(TWO, 30))), []
+class Waiting(SGDClassifier):
+    """Counts a call, then waits before it learns."""
+
+    n_updates_, begun, may_end = 0, threading.Event(), threading.Event()
+
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        self.n_updates_ += 1
+        self.begun.set()
+        assert self.may_end.wait(60)
+        return super().partial_fit(X, y, classes)
+
+
+def test_an_attribute_is_not_read_in_the_middle_of_a_learning_call():
+    pipeline, found = make_stream_pipeline(TableVectorizer(ignore=["note"]), Waiting()), []
+    learning = threading.Thread(target=lambda: pipeline.partial_fit(TABLE, TWO, ["no", "yes"]))
     learning.start()
-    while learning.is_alive():
-        found.append(pipeline.t_)
+    assert Waiting.begun.wait(60)
+    reading = threading.Thread(target=lambda: found.append((pipeline.n_updates_, hasattr(pipeline[-1], "coef_"))))
+    reading.start()
+    reading.join(0.2)
+    assert reading.is_alive() and not found
+    Waiting.may_end.set()
     learning.join()
-    assert set(found) <= {30, 30 + 2700} and pipeline.t_ == 2730
+    reading.join()
+    assert found == [(1, True)]
 
 
 @pytest.mark.parametrize("top", [0, -1, 1.5, True, "10"])
