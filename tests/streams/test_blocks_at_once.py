@@ -287,3 +287,30 @@ def test_blocks_of_few_wide_rows_are_read_in_python(counted):
     with read(io.BytesIO(header + (b"x" + b",1.5" * 20_000 + b"\n") * 9), "csv") as stream:
         assert [batch.X.sum() for batch in stream] == [9 * 30_000]
     assert counted and not any(counted)
+
+
+@pytest.mark.parametrize("columns", [[2, 1, 0], [2, 1], [1, 2, 0]])
+@pytest.mark.parametrize("options", [{}, WHOLE])
+def test_blocks_of_a_second_file_may_have_the_columns_in_another_order(monkeypatch, counted, options, columns):
+    names, rows = ["a", "b", "label"], [(str(k % 7), str(k % 5), "ham" if k % 2 else "spam") for k in range(3 * N)]
+    if 0 not in columns and options != WHOLE:
+        pytest.skip("a file without a column is an error")
+
+    def file(rows, columns):
+        return io.BytesIO("".join(",".join(row[k] for k in columns) + "\n" for row in (names, *rows)).encode())
+
+    def read_all(*files):
+        return [(rows_of(X), y.tolist()) for X, y, _ in read(list(files), "csv", **options)]
+
+    def rows_of(X):
+        return [dict(sorted(row.items())) for row in X] if options == WHOLE else X.toarray().tolist()
+
+    found = []
+    for least in (0, 1 << 60):
+        monkeypatch.setattr("onlinecls.streams._csv.LEAST", least)
+        counted.clear()
+        found.append(read_all(file(rows[:N], [0, 1, 2]), file(rows[N:], columns)))
+        assert any(counted) == (not least)
+    assert found[0] == found[1]
+    if 0 in columns:
+        assert found[0] == read_all(file(rows, [0, 1, 2]))

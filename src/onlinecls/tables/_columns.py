@@ -78,14 +78,14 @@ class TextTable(Sequence):
 
     @classmethod
     def joined(cls, parts: list) -> Any:
-        """Return parts of a table, lists of dicts among them, as one; a list if there are lists, or nothing."""
-        if parts and all(isinstance(part, cls) for part in parts):
-            if len(parts) == 1:
-                return parts[0]
+        """Return parts of a table, lists of dicts among them, as one; a list unless all are of Arrow, with the same columns."""
+        if len(parts) == 1:
+            return parts[0]
+        if parts and all(isinstance(part, cls) and part.columns.schema == parts[0].columns.schema for part in parts):
             import pyarrow
 
             return cls(pyarrow.concat_tables([part.columns for part in parts]))
-        return parts[0] if len(parts) == 1 else [row for part in parts for row in part]
+        return [row for part in parts for row in part]
 
     @property
     def shape(self) -> tuple[int, int]:
