@@ -482,7 +482,7 @@ def test_messages_name_options_instead_of_python_parameters(tmp_path, run, tsv):
             assert (code, out) == (1, "") or (name in ("j.csv", "h.csv") and code in (0, 1))
             assert not python.search(err), err
     for name, options, words in (
-        ("f.csv", ("--delimiter", ";;"), "--delimiter must be one character, got ';;'."),
+        ("f.csv", ("--delimiter", ";;"), "--delimiter must be one character or 'auto', got ';;'."),
         ("d.vw", ("--format", "vw", "--bits", 33), "--bits"),
         ("b.svm", (), "b.svm:1:3: expected an index < columns (--bits), got '5000000:1'"),
         ("d.vw", (), "d.vw:1:1: expected a label and a blank before '|', got '| a'"),

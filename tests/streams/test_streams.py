@@ -949,7 +949,7 @@ def test_ctrl_c_interrupts_waiting_for_standard_input():
         ("a", b"1 |\n", "vw"),
         ("a", b"label,text\nx,a\n", "csv"), ("a", b'{"label": 1, "text": "a"}\n', "jsonl"), ("a.tsv.gz", b"1\t1:1 2:1\n", "tsv"),
         ("a.VW", b"", "vw"), ("a.ndjson", b"", "jsonl"), ("a.libsvm.xz", b"", "svmlight"), ("a", b"1 2:3", "svmlight"),
-        ("a", b"label\tone | two\n", "tsv"), ("a", b"1 1:1\r\n2 1:1\r\n", "svmlight"),
+        ("a", b"label\tone | two\n", "tsv"), ("a.tab", b"1\t1:1 2:1\n", "tsv"), ("a", b"1 1:1\r\n2 1:1\r\n", "svmlight"),
     ],
 )
 def test_formats_are_detected_by_name_and_by_first_lines(tmp_path, name, text, format):
@@ -1045,7 +1045,7 @@ def test_the_memory_of_dropped_batches_is_reused(tmp_path):
         ({"labels": "int"}, "labels must be 'auto', 'number', 'str', 'several' or None, got 'int'."),
         ({"zero_based": 2}, "zero_based must be 'auto', True or False, got 2."),
         ({"on_error": "ignore"}, "on_error must be 'raise' or 'skip', got 'ignore'."),
-        ({"delimiter": ""}, "delimiter must be one character, got ''."),
+        ({"delimiter": ""}, "delimiter must be one character or 'auto', got ''."),
         ({"vectorizer": 3}, "vectorizer must be an object with a transform method, got 3."),
     ],
 )

@@ -41,9 +41,12 @@ def _command(name: str):
         gc.enable()
 
 
-def _show_warning(options, message, category, filename, lineno, file=None, line=None) -> None:
-    """Print a warning in the words of the command line."""
-    print(f"onlinecls {options.command}: warning: {escaped(message_of(message, options))}", file=sys.stderr, flush=True)
+def _show(options, others, message, category, *rest, **where) -> None:
+    """Print a warning about data as errors are printed; show those for programmers in Python's way."""
+    if category is UserWarning or hasattr(message, "hint"):
+        print(f"onlinecls {options.command}: warning: {escaped(message_of(message, options))}", file=sys.stderr)
+    else:
+        others(message, category, *rest, **where)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -59,7 +62,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.setswitchinterval(5e-4)  # (threads of a stream need the interpreter for less than the default of 5 ms)
         with warnings.catch_warnings():
             warnings.filterwarnings("always", category=UserWarning)
-            warnings.showwarning = partial(_show_warning, options)
+            warnings.showwarning = partial(_show, options, warnings.showwarning)
             _command(options.command)(options)
         sys.stdout.flush()
         return _DONE

@@ -23,6 +23,7 @@ from ..tables import keep_words
 from ..text import FeatureNames, HashingVectorizer, is_fast, parameters_of
 
 HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
+_OF_COLUMNS = ("columns", "CSV", "a table")  # needs of options
 _TABLES = ("csv", "jsonl", "parquet", "arrow")
 _AHEAD = 1000  # rows of a table that say what its vectorizer is to be
 _VALUES_AHEAD = 1 << 20  # values of them, at most
@@ -330,7 +331,8 @@ def _refuse_idle(stream, options, are_whole: bool) -> None:
         if getattr(options, option, None) is not None and not serves[needed]:
             came = "a table" if is_table and format in _TABLES and needed != "CSV" else format
             advice = "Give --ngram N" if (option, format) == ("ngrams", "vw") else "Leave it out"
-            raise ValueError(f"--{option.replace('_', '-')} must have {needed}, got {came}. {advice}.")
+            other = ", or give --format csv, if the file has a header" if format == "tsv" and needed in _OF_COLUMNS else ""
+            raise ValueError(f"--{option.replace('_', '-')} must have {needed}, got {came}. {advice}{other}.")
 
 
 def _threads() -> int:

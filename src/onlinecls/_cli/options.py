@@ -345,6 +345,10 @@ def _from_row(text: str):
     return text if text == "next" else _positive(text)
 
 
+def _delimiter(text: str) -> str:
+    return "\t" if text in ("tab", "\\t") else text
+
+
 def _data_options(parser, trains: bool) -> None:
     group = parser.add_argument_group("data")
     group.add_argument("--format", choices=_FORMATS, default="auto", help="(auto) auto: by the name, else by the first lines")
@@ -355,7 +359,7 @@ def _data_options(parser, trains: bool) -> None:
     group.add_argument("--missing", choices=("absent", "error"), help="missing values in a table: 0, or an error (absent)")
     unknown_help = "rows of a table that lack columns: refuse those that lack most (warn), take all, or none (warn)"
     group.add_argument("--unknown", choices=("warn", "ignore", "error"), help=unknown_help)
-    group.add_argument("--delimiter", metavar="C", help="delimiter of CSV (,)")
+    group.add_argument("--delimiter", type=_delimiter, metavar="C", help="delimiter of CSV, a character or tab (the header's)")
     group.add_argument("--no-header", action="store_true", default=None, help="CSV without a header: columns by number, from 0")
     group.add_argument("--threads", type=_positive, metavar="N", help="threads that parse files (one a processor, up to 4)")
     group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="malformed lines: stop, or skip them")

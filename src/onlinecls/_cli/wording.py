@@ -14,6 +14,7 @@ _WORDS = {
     "interactions": "-q", "ngrams": "--ngram", "features": "--keep",
     "class_weight": "--param class_weight", "covariance": "--param covariance=",
     "alone": "--text with its name for the texts alone, --ignore with its name for the others",
+    "table": "--format csv", "quotes": "--format csv --delimiter tab --no-header --label 0 --text 1",
     "X": "Give rows like those that the model has learnt from.",
 }
 

@@ -6,7 +6,7 @@ Examples of a line in each format:
     vw              -1 2.5 'tag|title:2 cheap pills |body price:9.5 color:red
     tsv             spam<TAB>Cheap pills, buy now
     fasttext        __label__spam Cheap pills, buy now
-    csv             label,text  and then  spam,"Cheap pills, buy now"
+    csv             label,text  and then  spam,"Cheap pills, buy now"  (or divided by semicolons, tabs or bars)
     jsonl           {"label": "spam", "text": "Cheap pills"}  or  {"label": 1, "features": {"price": 9.5, "color": "red"}}
                     or  {"label": 1, "price": 9.5, "color": "red"}
     parquet, arrow  columns label and text, or label and numbers

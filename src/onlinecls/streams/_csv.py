@@ -17,6 +17,7 @@ import numpy as np
 
 from ..tables import MISSING_TEXTS, TextTable
 from ._errors import HINTS, MalformedLineError
+from ._formats import delimiter_of, first_lines
 from ._records import Block, Record, WrongRecordError, is_utf8, n_lines, pieces_of, record_of, utf8
 from ._tables import IGNORED, NUMBER, Columns, in_range
 
@@ -37,15 +38,16 @@ _BLANK = re.compile(rb"\n[ \t]+\n")
 class CsvReader:
     """Read the records of files of CSV.
 
-    layout : the meaning of the columns, by make_layout(name of the file, names of the columns, column of the labels), which is
-    called with the first row. dtype : of X.
+    delimiter : a character, or "auto": that of each file's header. layout : the meaning of the columns, by make_layout(name of
+    the file, names of the columns, column of the labels), which is called with the first row. dtype : of X.
     """
 
     def __init__(
         self, files: Files, max_line_bytes: int, delimiter: str, header: bool, read_label: LabelReader, dtype: np.dtype,
         make_layout: Callable[[str, list, str | int], Layout],
     ) -> None:
-        self._max_line_bytes, self._delimiter, self._header = max_line_bytes, delimiter, header
+        self._max_line_bytes, self._given, self._header = max_line_bytes, delimiter, header
+        self._delimiter = "," if delimiter == "auto" else delimiter  # of the present file
         self._read_label, self._dtype, self._make_layout = read_label, dtype, make_layout
         self._n_bytes = 0  # of the pieces so far
         self._columns: Columns | None = None  # of the present file; None: its header has not been read
@@ -67,6 +69,7 @@ class CsvReader:
         for source in files:
             if self._header:
                 self._columns = None
+                self._delimiter = delimiter_of(first_lines(source, False)) if self._given == "auto" else self._given
             yield from self._records_of(source)
 
     def _records_of(self, source: Source) -> Iterator[Record | Block | None]:

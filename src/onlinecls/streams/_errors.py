@@ -60,6 +60,14 @@ def _rebuilt(message: str, file: str, line: int, column: int | None, parameter: 
     return error
 
 
+class StreamWarning(UserWarning):
+    """A warning that names a parameter. The command line replaces `hint`, the part of the message about it, by its option."""
+
+    def __init__(self, message: str, parameter: str, hint: str) -> None:
+        super().__init__(message)
+        self.parameter, self.hint = parameter, hint
+
+
 class Progress(NamedTuple):
     """Count what the batches returned so far hold, and what was skipped."""
 

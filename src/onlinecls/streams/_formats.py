@@ -1,4 +1,4 @@
-"""Detection of a file's format by its name or its first lines."""
+"""Detection of a file's format by its name or its first lines, and of the delimiter of CSV."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._input.validate import ParameterError
 
 FORMATS = ("svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow")
 _SUFFIXES = {
-    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw", ".tsv": "tsv", ".csv": "csv",
+    ".svm": "svmlight", ".svmlight": "svmlight", ".libsvm": "svmlight", ".vw": "vw", ".tsv": "tsv", ".tab": "tsv", ".csv": "csv",
     ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow",
     ".ipc": "arrow", ".arrows": "arrow",
 }
@@ -22,6 +22,8 @@ _PAIR = rb"\d+:" + _NUMBER
 _SVMLIGHT = re.compile(rb"\s*(?:%b(?=\s|$|#)|(?=\d+:))(?:\s+qid:\d+)?(?:\s*%b)?(?:\s+%b)*\s*(?:#.*)?" % (_NUMBER, _PAIR, _PAIR))
 _VW = re.compile(rb"[ \t]*(?:%b[ \t]+){0,3}(?:'[^\s|]*[ \t]*|[^\s|]*)\|" % _NUMBER)
 _LINES = 20  # most lines that are examined
+DELIMITERS = ",;\t|"  # of CSV
+_CELL = re.compile(r"[+-]?(?:\d[\d,]*\.?\d*|[.,]\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # a number, with a decimal comma perhaps
 
 
 def by_name(name: str) -> str | None:
@@ -31,13 +33,18 @@ def by_name(name: str) -> str | None:
     return _SUFFIXES.get(suffix)
 
 
-def detect(source, wanted: str, likely: str | None, labelled: bool) -> str:
-    """Return the format of a source: `wanted`, or what is detected if that is "auto"."""
+def detect(source, wanted: str, likely: str | None, labelled: bool, columns: frozenset[str], delimiter: str) -> str:
+    """Return the format of a source: `wanted`, or what is detected if that is "auto".
+
+    columns : names that tell a header, below which lines with tabs are CSV; none if they never are. delimiter : of CSV.
+    """
     if wanted not in ("auto", *FORMATS):
         raise ValueError(f"read: format must be 'auto' or one of {', '.join(map(repr, FORMATS))}, got {wanted!r}.")
     if wanted != "auto":
         return wanted
     format = by_name(source.name)
+    if format == "tsv" and (delimiter == "\t" or (columns and _has_header(first_lines(source, likely is None), columns, likely))):
+        return "csv"
     if format is not None:
         return format
     head = source.peek(settled=likely is None)
@@ -45,8 +52,10 @@ def detect(source, wanted: str, likely: str | None, labelled: bool) -> str:
         return "parquet"
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
-    lines = [line.rstrip(b"\r") for line in source.peek_lines(settled=likely is None) if line.strip()][:_LINES]
+    lines = first_lines(source, likely is None)
     format = by_lines(lines)
+    if format not in ("fasttext", "jsonl") and columns and _has_header(lines, columns, likely):
+        return "csv"
     if likely in FORMATS and likely not in ("parquet", "arrow") and not _contradicts(likely, format, lines):
         return likely
     if format is None and lines and not labelled:
@@ -58,6 +67,53 @@ def detect(source, wanted: str, likely: str | None, labelled: bool) -> str:
             f"Give format= one of {', '.join(map(repr, FORMATS))}.", "format", "format=",
         )
     return format
+
+
+def first_lines(source, settled: bool) -> list[bytes]:
+    """Return the first lines that are not blank, without their ends. settled : as of `Source.peek`."""
+    return [line.rstrip(b"\r") for line in source.peek_lines(settled) if line.strip()][:_LINES]
+
+
+def _has_header(lines: list[bytes], columns: frozenset[str], likely: str | None) -> bool:
+    """Return True if lines with tabs are a table, perhaps of the one column that a model reads."""
+    is_column = likely == "csv" and bool(lines) and lines[0].decode("utf-8", "replace") in columns
+    return is_column or is_table(lines, columns)
+
+
+def is_table(lines: list[bytes], columns: frozenset[str]) -> bool:
+    """Return True if lines divided by tabs are a table below a header, and not labels with texts.
+
+    The header has one of the columns, and most lines have as many fields; or it has three fields or more, all different and
+    none a number, all lines have as many, and there are numbers in the same place of each.
+    """
+    header, *rows = _fields(lines, "\t") or [[]]
+    alike = [row for row in rows if len(row) == len(header)]
+    if len(header) < 2 or len(set(header)) < len(header) or 2 * len(alike) < len(rows):
+        return False
+    named = [k for k, name in enumerate(header) if name in columns and all(row[k] != name for row in alike)]
+    if named and (len(header) > 2 or not any(len(name.split()) > 1 for name in header)):
+        return True
+    if len(header) == 2 or len(alike) < max(len(rows), 2) or any(map(_CELL.fullmatch, header)):
+        return False
+    return any(all(map(_CELL.fullmatch, values)) for values in zip(*rows, strict=True))
+
+
+def delimiter_of(lines: list[bytes]) -> str:
+    """Return what divides the lines of CSV below a header: of comma, semicolon, tab and bar, that which makes the most fields of
+    the header among those that make as many of most lines; the comma if none does."""
+    found = {}
+    for delimiter in DELIMITERS:
+        widths = [len(row) for row in _fields(lines, delimiter)]
+        found[delimiter] = widths[0] if widths and 2 * widths.count(widths[0]) >= len(widths) else 1
+    return max(found, key=lambda delimiter: found[delimiter])  # (the first of several)
+
+
+def _fields(lines: list[bytes], delimiter: str, strict: bool = False) -> list[list[str]]:
+    """Return the fields of lines; none if Python's csv cannot divide them."""
+    try:
+        return list(csv.reader([line.decode("utf-8", "replace") for line in lines], delimiter=delimiter, strict=strict))
+    except csv.Error:
+        return []
 
 
 def _contradicts(likely: str, found: str | None, lines: list[bytes]) -> bool:
@@ -92,8 +148,8 @@ def _is_object(line: bytes) -> bool:
 
 
 def _is_csv(lines: list[bytes]) -> bool:
-    try:
-        widths = {len(row) for row in csv.reader([line.decode("utf-8", "replace") for line in lines], strict=True)}
-    except csv.Error:
-        return False
-    return len(lines) > 1 and len(widths) == 1 and widths.pop() > 1
+    for delimiter in ",;":
+        widths = {len(row) for row in _fields(lines, delimiter, strict=True)}
+        if len(lines) > 1 and len(widths) == 1 and widths.pop() > 1:
+            return True
+    return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
+import warnings
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from numbers import Integral
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from typing import IO, Any, Literal, Protocol, TypeAlias
 
     from .._input.types import FloatType
+    from . import _sources
 
     #: A path, "-" or a binary file.
     Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
@@ -62,7 +64,7 @@ def read(
     features: Sequence[str | int] | Mapping[str | int, str | int] | str | None = None, categories: Sequence[str | int] = (),
     ignore: Sequence[str | int] = (), interactions: Sequence[str] = (), ngrams: int | dict[str, int] = 1,
     skips: int | dict[str, int] = 0, missing: Literal["absent", "error"] = "absent",
-    delimiter: str = ",", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
+    delimiter: str = "auto", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
     threads: int = 1, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
 ) -> Stream:
     """Read files, a pipe, a table or pairs as a stream of batches, in memory that does not depend on their size.
@@ -79,7 +81,9 @@ def read(
         as an Arrow file is. An iterable is consumed in the thread.
     format : {"auto", "svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow"}, default="auto"
         "auto" detects it by the name of the first file (.svm, .vw, .tsv, .csv, .jsonl, .parquet, .arrow and the like, before a
-        suffix of compression), else by its first lines. ``help(onlinecls.streams)`` shows a line of each.
+        suffix of compression), else by its first lines. ``help(onlinecls.streams)`` shows a line of each. Lines with tabs below a
+        header are CSV: one that has the column of the labels (or another one that is named here), or three different names and
+        more, none a number, where one column holds numbers in all of the first lines.
     likely : str, default=None
         With "auto", the format to take unless the file is surely of another: that of a model's training data.
     n_features : int in 1..2**56, default=2**20
@@ -132,8 +136,9 @@ def read(
         In "vw": most features that an n-gram may leave out between its own (VW's ``--skips``).
     missing : {"absent", "error"}, default="absent"
         A missing value (an empty field or NA in CSV, null, NaN in Arrow) is 0 if "absent"; if "error", its row is malformed.
-    delimiter : str, default=","
-        Delimiter of CSV.
+    delimiter : str, default="auto"
+        Delimiter of CSV. "auto": a comma, a semicolon, a tab or a bar, whichever divides the header and most of the first lines
+        into as many fields; a comma without a header.
     header : bool, default=True
         True if CSV files begin with the names of their columns.
     on_error : {"raise", "skip"}, default="raise"
@@ -224,7 +229,8 @@ class _Reader:
         _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
         _require(self.missing in ("absent", "error"), "missing", "'absent' or 'error'", self.missing)
         _require(self.on_error in ("raise", "skip"), "on_error", "'raise' or 'skip'", self.on_error)
-        _require(isinstance(self.delimiter, str) and len(self.delimiter) == 1, "delimiter", "one character", self.delimiter)
+        delimits = isinstance(self.delimiter, str) and (len(self.delimiter) == 1 or self.delimiter == "auto")
+        _require(delimits, "delimiter", "one character or 'auto'", self.delimiter)
         self.labelled, self.counts, self.parallel = self.labels is not None, Counts(self.on_error == "skip"), False
         if self.vectorizer is not None:
             _require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
@@ -261,7 +267,8 @@ class _Reader:
             return self._stream("pairs", batches, None, stop, prefetch)
         files = Files(_listed(source), stop)
         try:
-            format = _formats.detect(files.current, self.format, self.likely, self.labelled)
+            about = self.format, self.likely, self.labelled, self._names_of_header(), self.delimiter
+            format = _formats.detect(files.current, *about)
             other = "'auto', 'number', 'str' or None, as only fastText's lines have several labels a row"
             _require(self.labels != "several" or format == "fasttext", "labels", other, self.labels)
             if format not in ("svmlight", "vw"):
@@ -272,6 +279,16 @@ class _Reader:
         except BaseException:
             files.close()
             raise
+
+    def _names_of_header(self) -> frozenset[str]:
+        """Return the names of columns by which a line is known to be the header of a table divided by tabs."""
+        if not self.header or self.delimiter not in ("auto", "\t"):
+            return frozenset()
+        features = () if isinstance(self.features, str) or self.features is None else self.features
+        known = getattr(self.tables, "schema_", ()) if self.tables is not None else ()
+        named = ("label" if self.label is None else self.label, self.text, self.weight)
+        names = (*named, *features, *self.categories, *self.ignore, *known)
+        return frozenset(name for name in names if isinstance(name, str))
 
     def _stream(
         self, format: str, batches: Iterator[Any], files: Files | None, stop: threading.Event, prefetch: bool
@@ -325,6 +342,8 @@ class _Reader:
 
     def _tsv(self, files: Files) -> Iterator[Any]:
         vectorizer, labels = self._vectorizer(), self._type_of_tsv(files)
+        if labels.like is None:  # (else a header is malformed)
+            self._warn_of_columns(files.current)
         compiled = compiled_hasher(vectorizer)
         if compiled is None:
             records = _records.tsv(files, self.labelled, self.max_line_bytes)
@@ -413,6 +432,18 @@ class _Reader:
             return _labels.Type("str")
         wanted = f"a label, as there is no header{_errors.HINTS['label']}"
         return _labels.Type("str", re.compile(rf"(?!{re.escape(lines[0][0])}\Z).*", re.DOTALL), wanted)
+
+    def _warn_of_columns(self, source: _sources.Source) -> None:
+        """Warn of TSV that looks like a table with a header, or has quotes around its fields."""
+        lines, parameter = _formats.first_lines(source, self.likely is None), ""
+        if _formats.is_table(lines, self._names_of_header()):
+            problem, parameter, hint = "looks like a header, but is read as a row", "table", "format='csv'"
+        elif lines and all(line.startswith(b'"') and line.partition(b"\t")[0].endswith(b'"') for line in lines):
+            problem, parameter = "has quotes, which are read as part of the label and the text", "quotes"
+            hint = "format='csv', delimiter='\\t', header=False, label=0, text=1"
+        if parameter and self.labels != "str":
+            message = f"{source.name}: {_records.shown(lines[0])} {problem}. Give {hint} if that is not meant."
+            warnings.warn(_errors.StreamWarning(message, parameter, hint), stacklevel=5)
 
     def _lines(self, files: Files, make_parser: Callable[[], Any], guard: Any = None) -> Iterator[Any]:
         limits = self.counts, self.block_bytes, self.max_line_bytes

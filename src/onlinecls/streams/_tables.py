@@ -13,6 +13,7 @@ from .._input.validate import ParameterError
 from ..tables import MISSING_TEXTS, TextTable, rows_of
 from ._errors import HINTS
 from ._features import FeatureRows
+from ._formats import DELIMITERS
 from ._records import RefusedRowsError, WrongRecordError, n_until, number, shown, utf8
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; the kind of a list of numbers is its length
 _OF_ROW = re.compile(r" (?:of|in) row \d+")  # in a vectorizer's error
+_SHOWN = 30  # most names in a message
 BATCH_NUMBERS = 1 << 20  # most numbers in a batch, and in a row
 
 
@@ -45,13 +47,22 @@ class Columns:
             raise ValueError(f"{who}: {unexpected(unknown[0], layout)}.")
 
     def _place(self, name: Any, what: str) -> int:
-        if name not in self._places:
-            raise ValueError(f"{self.who}: the column of the {what} must be one of {self.names}, got {name!r}.")
-        return self._places[name]
+        if name in self._places:
+            return self._places[name]
+        problem = f"{self.who}: the column of the {what} must be one of {listed(self.names)}, got {name!r}."
+        other = next((each for each in DELIMITERS if each in str(self.names[0])), None) if len(self.names) == 1 else None
+        if other is not None:
+            raise ParameterError(f"{problem} Give delimiter= {other!r} if that divides the columns.", "delimiter", "delimiter=")
+        raise ValueError(problem)
+
+
+def listed(names: list) -> str:
+    """Return names for a message, at most _SHOWN of them."""
+    return str(names) if len(names) <= _SHOWN else f"{str(names[:_SHOWN])[:-1]}, and {len(names) - _SHOWN:,} more]"
 
 
 def unexpected(name: Any, layout: Layout) -> str:
-    return f"expected the columns {layout.used} besides labels and weights, got an unknown one, {shown(name)}"
+    return f"expected the columns {listed(layout.used)} besides labels and weights, got an unknown one, {shown(name)}"
 
 
 class Layout:
@@ -79,7 +90,8 @@ class Layout:
             self._require_names(names, reader)
         has_features = not names or not self.left_out.issuperset(names) if self.is_whole else self.used
         if self.text is None and not has_features:
-            raise ValueError(f"{who}: must have a column of texts or of numbers besides labels and weights, got only {names}.")
+            wanted = "a column of texts or of numbers besides labels and weights"
+            raise ValueError(f"{who}: must have {wanted}, got only {listed(names)}.")
 
     def _require_names(self, names: list, reader: Any) -> set:
         """Return the names of the columns, those that options name among them."""
@@ -87,7 +99,7 @@ class Layout:
         for option in ("features", "ignore", "categories"):
             for name in getattr(reader, option) or ():
                 if name not in known:
-                    raise ValueError(f"{self.who}: the column of the features must be one of {names}, got {name!r}.")
+                    raise ValueError(f"{self.who}: the column of the features must be one of {listed(names)}, got {name!r}.")
         return known
 
     def _choose(self, names: list, reader: Any) -> None:
@@ -164,7 +176,8 @@ def takes_text(who: str, text: Any, names: list, reader: Any, label: Any) -> boo
         return reader.vectorizer is not None and not others
     if others and (label in names or not reader.labelled):
         hint = f"text={text!r} for the texts alone, ignore=[{text!r}] for the others"
-        raise ParameterError(f"{who}: a column of texts is read alone, got {others} beside {text!r}. Give {hint}.", "alone", hint)
+        problem = f"a column of texts is read alone, got {listed(others)} beside {text!r}"
+        raise ParameterError(f"{who}: {problem}. Give {hint}.", "alone", hint)
     return True
 
 

@@ -1,0 +1,125 @@
+"""Tables below a header in files that may also be labels with texts: which they are, and what divides their columns."""
+
+import io
+import random
+
+import pytest
+
+from onlinecls.streams import options_of, read
+
+DRAW = random.Random(3)
+ROWS = [(f"{DRAW.gauss(0, 1):.3f}", str(DRAW.randrange(9)), DRAW.choice(["Oslo", "New York"]), "ab"[k % 2]) for k in range(60)]
+TEXTS = [("ham", "see you at noon"), ("spam", "buy now\tand save"), ("ham", "5"), ("eggs", "for lunch"), ("ham", "")]
+
+
+def written(names, rows, delimiter="\t"):
+    return "".join(delimiter.join(row) + "\n" for row in (names, *rows)).encode()
+
+
+def named(data, name):
+    file = io.BytesIO(data)
+    file.name = name
+    return file
+
+
+def read_all(data, name="data", **options):
+    with read(named(data, name), **{"n_features": 8, **options}) as stream:
+        return stream, [(batch.X if isinstance(batch.X, list) else batch.X.toarray().tolist(), batch.y) for batch in stream]
+
+
+@pytest.mark.parametrize("tables", [None, "passthrough"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_a_table_is_the_same_whatever_divides_its_columns(delimiter, tables):
+    names = ("x", "n", "city", "label")
+    expected = read_all(written(names, ROWS, ","), "a.csv", tables=tables)[1]
+    for name in ("a.csv", *({"\t": ("a.tsv", "a.tab", "a.txt", "a")}.get(delimiter, ("a",)) if delimiter != "|" else ())):
+        for given in ("auto", delimiter):
+            if name == "a" and given == ";":
+                continue  # (its format is not detected)
+            stream, found = read_all(written(names, ROWS, delimiter), name, tables=tables, delimiter=given)
+            assert stream.format == "csv"
+            assert [(X, y.tolist()) for X, y in found] == [(X, y.tolist()) for X, y in expected], (name, given)
+
+
+def test_headers_tell_tables_from_labels_with_texts():
+    numbers = [row[:3] for row in ROWS]
+    for names, rows, options in (
+        (("x", "n", "city"), numbers, {"labels": None}), (("", "x", "city", "label"), ROWS, {}),
+        (("x", "n", "city", "vendu"), ROWS, {"label": "vendu"}), (("city", "label"), [row[2:] for row in ROWS], {}),
+        (("text", "label"), [row[2:] for row in ROWS], {}), (("label", "text"), [("a", "5"), ("b", "6")], {}),
+        (("label", "text"), [], {}), (("a b", "label", "c"), numbers, {}),
+        (("u", "v"), [("1", "2")], {"categories": ["u"], "label": "v"}),
+        (("x", "n", "city", "label"), [*ROWS[:2], ("1", "2"), *ROWS], {"on_error": "skip"}),
+    ):
+        for name in ("a.tsv", "a"):
+            assert read_all(written(names, rows), name, **options)[0].format == "csv", names
+    number, text = ("u", "1", "v"), ("u", "v", "v")
+    for rows in (
+        TEXTS, [("label", "these as spam"), *TEXTS], [("label", "two words", "three"), *TEXTS],
+        [("label", "text"), *TEXTS[:3], ("label", "again")], [("a", "b", "c"), ("d", "e", "5")], [("a", "b", "c"), *[text] * 9],
+        [("a", "2", "c"), *[number] * 9], [("a", "b", "c"), *[number] * 9, text], [("a", "a", "c"), *[number] * 9],
+        [("a", "b", "c"), *[number] * 9, ("a", "1")], [("a", "b"), *[("1", "2")] * 9],
+    ):
+        for name in ("a.tsv", "a"):
+            assert read_all(written(rows[0], rows[1:]), name)[0].format == "tsv", rows[0]
+    assert read_all(written(rows[0], rows[1:]), "a.tsv", delimiter="\t", header=False, label=1)[0].format == "csv"
+    assert read_all(written(("label", "text"), TEXTS), "a.tsv", header=False, labels="str")[0].format == "tsv"
+
+
+def test_what_divides_columns_is_that_of_the_header_and_most_lines():
+    for lines, names in (
+        ("a;b;label\n1,5;2,5;x\n", ["a", "b", "label"]), ("a,b,label\n1;2,5;6,7;x\n", ["a", "b", "label"]),
+        ('"a, b";"c";label\n1,5;2;x\n', ["a, b", "c", "label"]), ("a|b|label\n1|2;2|x\n1\n1|2|y\n", ["a", "b", "label"]),
+        ("a;b\tc\tlabel\n1\t2\tx\n", ["a;b", "c", "label"]), ("a;b;label\n1\n", ["a", "b", "label"]),
+        ("a,b,label\n1\n2\n3\n", ["a", "b", "label"]), ("label;text\n", None), ("text\nb; c\n", None),
+    ):
+        options = {"labels": None} if "label" not in lines else {}
+        stream, _ = read_all(lines.encode(), "a.csv", categories=names[:-1] if names else (), on_error="skip", **options)
+        assert names is None or list(stream.features) == names[:-1], lines
+    message = r"must be one of \['a;b;label'\], got 'label'. Give delimiter= ';' if that divides the columns"
+    for options, said in (({"delimiter": ","}, message), ({"header": False, "label": 1}, r"one of \[0\], got 1\.")):
+        with pytest.raises(ValueError, match=said):
+            read_all(b"a;b;label\n1;2;x\n", "a.csv", **options)
+    with pytest.raises(ValueError, match="'c29', and 71 more], got 'label'"):
+        read_all(written([f"c{k}" for k in range(101)], [], ","), "a.csv")
+
+
+def test_what_lacks_the_label_is_read_as_the_table_of_the_model():
+    for names, rows, n in (
+        (("x", "n", "label"), [row[:2] + row[3:] for row in ROWS], 2), (("text", "label"), [row[2:] for row in ROWS], 1),
+    ):
+        stream, expected = read_all(written(names, rows), "a.tsv")
+        for name, delimiter in (("a.tsv", "\t"), ("a", "\t"), ("a.csv", ";")):
+            data = written(names[:n], [row[:n] for row in rows], delimiter)
+            found = read_all(data, name, labels=None, **options_of(stream.metadata))[1]
+            assert [X for X, _ in found] == [X for X, _ in expected], (names, name)
+
+
+def test_tsv_that_looks_like_a_table_is_read_as_asked_with_a_warning():
+    for data, said in (
+        (written(("a", "n", "city", "label"), ROWS), r"data: b'a\\tn\\tcity\\tlabel' looks like a header.*Give format='csv'"),
+        (written(('"ham"', '"a b"'), [('"spam"', "c")]), "has quotes, .*Give format='csv', delimiter="),
+    ):
+        with pytest.warns(UserWarning, match=said):
+            stream, found = read_all(data, format="tsv")
+        assert stream.format == "tsv" and len(found[0][1]) == data.count(b"\n")
+        read_all(data, format="tsv", labels="str")
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_command_line_reads_tables_divided_by_tabs(tmp_path, run):
+    for name, options in (("a.tsv", ()), ("a.csv", ("--delimiter", "\\t")), ("b.tsv", ("--delimiter", "tab")), ("b.csv", ())):
+        path, names = tmp_path / name, ("x", "n", "city", "vendu")
+        path.write_bytes(written(names, ROWS))
+        code, _, said = run("train", path, "--label", "vendu", *options, "--save", tmp_path / f"{name}.model")
+        assert code == 0 and "columns x (number), n (number), city (category)" in said
+    asked = tmp_path / "asked.tsv"
+    asked.write_bytes(written(names[:3], [row[:3] for row in ROWS]))
+    answers = {run("predict", tmp_path / f"{name}.model", asked) for name in ("a.tsv", "a.csv", "b.tsv", "b.csv")}
+    assert len(answers) == 1 and answers.pop()[1].count("\n") == len(ROWS)
+    assert run("train", path, "--format", "tsv", "--labels", "str", "--bits", 4, "--quiet")[0] == 0
+    code, _, said = run("train", tmp_path / "a.tsv", "--format", "tsv", "--bits", 4, "--quiet", "--label", "vendu")
+    assert code == 1 and "--label must have columns, got tsv. Leave it out, or give --format csv" in said
+    (tmp_path / "q.tsv").write_text('"ham"\t"a"\n"spam"\t"b"\n')
+    code, _, said = run("train", tmp_path / "q.tsv", "--bits", 4, "--quiet")
+    assert said.startswith("onlinecls train: q.tsv: b'") and "Give --format csv --delimiter tab --no-header" in said
