@@ -56,7 +56,7 @@ def scores_of(learner: Any, X: Any, n_rows: int) -> tuple[np.ndarray, ...]:
 def learns_as_by_row(learner: Any) -> bool:
     """Return True for a learner of this library, or a pipeline of it, that learns a batch as it would learn its rows in turn."""
     *steps, inner = learner._parts() if hasattr(learner, "_parts") else [learner]
-    return isinstance(inner, Estimator) and all(isinstance(step, TableVectorizer) or needs_no_learning(step) for step in steps)
+    return isinstance(inner, Estimator) and all(isinstance(step, TableVectorizer | ColumnStep) or stays(step) for step in steps)
 
 
 def learn_predicting(
