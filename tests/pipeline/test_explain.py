@@ -83,7 +83,7 @@ def test_features_have_the_names_and_units_of_a_table():
     mean, std = pipeline[0].statistics_["price"][1:]
     assert found["price"].value == pytest.approx(row["price"] - mean)
     assert abs(found["price"].weight) == pytest.approx(abs(pipeline.coef_[0, 0]) / std)
-    assert explained(pipeline, {"price": mean + 10}).keys() == found.keys() - words - {f"name={row['name']}"}
+    assert explained(pipeline, {"price": mean + 10, "name": None, "note": None}).keys() == found.keys() - words - {f"name={row['name']}"}
 
 
 def test_a_step_behind_a_table_keeps_its_names_and_changes_the_units():
@@ -94,7 +94,7 @@ def test_a_step_behind_a_table_keeps_its_names_and_changes_the_units():
 
 def test_explaining_changes_nothing():
     pipeline = make_stream_pipeline(TableVectorizer(texts=["note"]), AROWClassifier()).partial_fit(TABLE, TWO)
-    pipeline.explain({"price": 1.0, "note": "words never seen"})
+    pipeline.explain({"price": 1.0, "name": None, "note": "words never seen"})
     assert explained(pipeline, TABLE[0]).keys() >= {"price"}
     assert pipeline[0].schema_ == TableVectorizer(texts=["note"]).fit(TABLE).schema_
     assert pipeline[0]._reader().n_words == 0

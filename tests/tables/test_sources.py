@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from onlinecls import AROWClassifier, make_stream_pipeline
+from onlinecls import AROWClassifier, load, make_stream_pipeline
 from onlinecls.streams import read
 from onlinecls.tables import TableVectorizer, described
 
@@ -321,3 +321,30 @@ def test_names_without_end_take_memory_with_one():
     one, other = model, TableVectorizer(bits=4, slots=2).merge(model)
     whole = one.learn_transform(rows).toarray()
     np.testing.assert_array_equal(whole, np.vstack([other.learn_transform([row]).toarray() for row in rows]))
+
+
+def test_the_first_rows_choose_the_width():
+    """bits="auto": slots alone where they hold twice what the first thousand rows need, of fit and of the first call."""
+    narrow = [{"a": float(k), "c": "xyz"[k % 3]} for k in range(1500)]
+    wide, texts = [{"c": f"v{k}"} for k in range(300)], [{"text": "a b", "n": 1.0}] * 5
+    for way in ("fit", "partial_fit"):
+        made = [getattr(TableVectorizer("auto"), way)(rows) for rows in (narrow, wide, texts)]
+        assert [each.n_features_out_ for each in made] == [32, 256 + 2**18, 256 + 2**18]
+    rows = TableVectorizer("auto").fit_transform(narrow)
+    np.testing.assert_array_equal(rows, TableVectorizer(0, slots=32).fit_transform(narrow))
+    pipeline = make_stream_pipeline(TableVectorizer("auto"), AROWClassifier()).partial_fit(narrow, ["a", "b"] * 750)
+    again = pipeline.partial_fit(narrow[:10], ["a", "b"] * 5).predict(narrow)
+    np.testing.assert_array_equal(again, pipeline.predict(narrow))
+    assert pipeline[0].fit(wide).n_features_out_ == 256 + 2**18
+    assert TableVectorizer("auto", slots=8).fit(narrow).n_features_out_ == 8
+    with pytest.raises(ValueError, match=r"must have vectorizers of the same slots and bits, got \(256, 18\) beside \(32, 0\)"):
+        TableVectorizer("auto").fit(narrow).merge(TableVectorizer("auto").fit(wide))
+
+
+def test_a_model_of_any_width_is_saved(tmp_path):
+    rows = [{"a": float(k), "c": "xyz"[k % 3]} for k in range(50)]
+    pipeline = make_stream_pipeline(TableVectorizer("auto", dates={"d": "%d/%m/%Y"}, log=("a",)), AROWClassifier())
+    pipeline.partial_fit(rows, ["a", "b"] * 25).save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    assert repr(again) == repr(pipeline) and described(again[0])[0] == described(pipeline[0])[0]
+    np.testing.assert_array_equal(again.decision_function(rows), pipeline.decision_function(rows))

@@ -413,7 +413,7 @@ def test_a_refused_batch_changes_nothing(case):
 
 
 PARAMETERS = {
-    "bits": (31, r"bits must be an integer in 0\.\.30, got bits=31"),
+    "bits": (31, r"bits must be an integer in 0\.\.30 or 'auto', got bits=31"),
     "slots": (0, r"slots must be an integer in 1\.\.2\*\*20, got slots=0"),
     "texts": ("title", "texts must be a sequence of names of columns, got texts='title'"),
     "categories": ([1], "categories must be a sequence of names"), "crosses": (["ab"], "crosses must be a sequence of pairs"),
@@ -482,10 +482,10 @@ def test_a_reader_between_two_rows_that_are_learnt_costs_none_of_them(monkeypatc
     rows = [{"x": 1.0}, {"x": 2.0}, {"x": 7.0, "y": 3.0}, {"x": 4.0, "y": 9.0}]
     vectorizer, reader, waiting = TableVectorizer(bits=0).fit(rows[:2]), TableVectorizer._reader, [rows[2]]
 
-    def learning_meanwhile(self, *arguments):
+    def learning_meanwhile(self, *arguments, **named):
         if waiting:  # (another thread learns here, after the reader has seen what is learnt)
             vectorizer.learn_transform([waiting.pop()])
-        return reader(self, *arguments)
+        return reader(self, *arguments, **named)
 
     monkeypatch.setattr(TableVectorizer, "_reader", learning_meanwhile)
     before = vectorizer.transform([rows[0]])

@@ -19,7 +19,7 @@ from .._input.validate import read_rows
 from .._pipeline import make_stream_pipeline
 from ..steps import ColumnStep, OnlineMaxAbsScaler
 from ..streams import options_of, read
-from ..tables import keep_words
+from ..tables import keep_words, shape_of, slot_names
 from ..text import FeatureNames, HashingVectorizer, is_fast, parameters_of
 
 HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
@@ -27,8 +27,6 @@ _OF_COLUMNS = ("columns", "CSV", "a table")  # needs of options
 _TABLES = ("csv", "jsonl", "parquet", "arrow")
 _AHEAD = 1000  # rows of a table that say what its vectorizer is to be
 _VALUES_AHEAD = 1 << 20  # values of them, at most
-_TABLE_BITS = 18
-_LEAST_SLOTS = 32
 _USUAL = 1e100  # numbers of this size and beyond are looked at one by one
 _OF_TABLE = ("categories", "ignore", "dates", "decimal", "log", "unknown", "dtype")
 _PLACES = ("label", "text", "weight")
@@ -143,7 +141,7 @@ class Input:
     @property
     def is_new_and_narrow(self) -> bool:
         """Return True if the rows are those of a table of few columns that no model has learnt before."""
-        return self.new_step is not None and self.step is not None and not self.step.bits
+        return self.new_step is not None and self.step is not None and not shape_of(self.step)[1]
 
     @property
     def trained_on(self) -> str | None:
@@ -155,7 +153,7 @@ class Input:
         """Return the names of a table's columns of numbers. They come first; columns behind them are hashed."""
         features = self.reading.get("features")
         if self.step is not None:
-            return self.step.get_feature_names_out()[: self.step.slots].tolist()
+            return slot_names(self.step)
         if not isinstance(features, dict):
             return []
         found = []
@@ -374,9 +372,9 @@ def load_model(path, options) -> tuple[object, dict, Input]:
     return learner, metadata, Input.from_model(learner, metadata, options, steps)
 
 
-def kinds_of(step) -> str:
-    """Return the columns that a `TableVectorizer` has met, with the kinds of their values."""
-    return "columns " + ", ".join(f"{name} ({', '.join(kinds)})" for name, kinds in step.schema_.items())
+def kinds_of(schema: dict) -> str:
+    """Return the columns of a table with the kinds of their values."""
+    return "columns " + ", ".join(f"{name} ({', '.join(kinds)})" for name, kinds in schema.items())
 
 
 def is_of_tables(step) -> bool:
@@ -451,29 +449,12 @@ class _Whole:
 
 
 def _new_vectorizer(bits, options: dict, first: list):
-    """Return a vectorizer for a table that begins with these batches, and their kinds.
-
-    It has slots alone if they do, twice as many as are needed so far: a full covariance grows with their square. What a value of
-    these rows shows of its column holds from the first one on.
-    """
+    """Return a vectorizer for a table that begins with these batches, and the kinds of its columns. What a value of these rows
+    shows of its column holds from the first one on."""
     from ..tables import TableVectorizer, look_ahead
 
-    options = dict(options)
-    probe = TableVectorizer(1 if bits is None else bits, **options)
-    if not first:
-        return probe, ""
-    rows = _rows_of([X for X, _, _ in first])
-    look_ahead(probe, rows)
-    for X, _, weight in first:
-        probe.partial_fit(X, sample_weight=weight)
-    if bits is None:
-        has_texts = any("text" in kinds for kinds in probe.schema_.values())
-        n = sum(name != f"slot_{k}" for k, name in enumerate(probe.get_feature_names_out()[: probe.slots]))
-        bits = _TABLE_BITS if n == probe.slots or has_texts else 0
-        options["slots"] = probe.slots if bits else min(max(1 << (2 * n - 1).bit_length(), _LEAST_SLOTS), probe.slots)
-    step = TableVectorizer(bits, **options)
-    look_ahead(step, rows)
-    return step, kinds_of(probe)
+    step = TableVectorizer("auto" if bits is None else bits, **options)
+    return step, kinds_of(look_ahead(step, _rows_of([X for X, _, _ in first])))
 
 
 def _rows_of(tables: list) -> list[dict]:

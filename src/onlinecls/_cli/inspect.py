@@ -128,7 +128,7 @@ def _rows(metadata: dict, step) -> str:
     features, vectorizer = metadata.get("features"), metadata.get("vectorizer")
     origin = f"from {metadata.get('format') or 'files'}"
     if step is not None:
-        return f"{origin}; {kinds_of(step)}"
+        return f"{origin}; {kinds_of(step.schema_)}"
     if isinstance(features, dict):
         kinds = {kind: [name for name, each in features.items() if each == kind] for kind in ("number", "category")}
         lists = [f"{name}[{kind}]" for name, kind in features.items() if type(kind) is int]

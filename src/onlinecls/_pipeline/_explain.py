@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._input.compat import is_regressor, issparse
-from ..tables import TableVectorizer, keep_words, slot_names, units_of, word_of
+from ..tables import TableVectorizer, keep_words, shape_of, slot_names, units_of, word_of
 from ..text import FeatureNames, HashingVectorizer, contributions, weights_towards
 
 if TYPE_CHECKING:
@@ -125,12 +125,12 @@ def named_columns(step: TableVectorizer, is_last: bool = True) -> Callable[[int]
 
     is_last : False where other steps change its values, so that they are not in units of its columns.
     """
-    names, units = slot_names(step), units_of(step) if is_last else {}
+    names, units, slots = slot_names(step), units_of(step) if is_last else {}, shape_of(step)[0]
 
     def look_up(column: int) -> tuple:
         if column < len(names):
             return names[column], False, units.get(names[column], 1)
-        return (f"slot_{column}", False, 1) if column < step.slots else word_of(step, column)
+        return (f"slot_{column}", False, 1) if column < slots else word_of(step, column)
 
     return look_up
 

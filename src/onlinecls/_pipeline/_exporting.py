@@ -9,7 +9,7 @@ import numpy as np
 
 from .._estimators.exporting import weights_of
 from .._input import validate
-from ..tables import TableVectorizer, graph_of, transformer_of
+from ..tables import TableVectorizer, graph_of, shape_of, transformer_of
 from ..text import HashingVectorizer
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def to_onnx(who: str, steps: list[tuple[str, Any]]) -> Any:
         )
     weights, intercept = weights_of(learner)
     graph = graph_of(who, others[0], weights)
-    return graph.model(learner, intercept, f"{others[0].slots:,} features and {len(weights)} vectors of weights.")
+    return graph.model(learner, intercept, f"{shape_of(others[0])[0]:,} features and {len(weights)} vectors of weights.")
 
 
 def _require_linear(who: str, method: str, learner: Any) -> None:

@@ -23,6 +23,7 @@ from ._vectorizer import (
     planned,  # noqa: F401
     planned_progressively,  # noqa: F401
     rebuild,  # noqa: F401
+    shape_of,  # noqa: F401
     slot_names,  # noqa: F401
     units_of,  # noqa: F401
     word_of,  # noqa: F401

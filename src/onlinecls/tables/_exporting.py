@@ -87,9 +87,9 @@ def columns_of(who: str, method: str, vectorizer: TableVectorizer, weights: np.n
     left = next((feature for feature, slot in slots.items() if slot not in told and weights[:, slot].any()), None)
     if left is not None:
         raise ValueError(f"{must} the feature {left!r}. Name its column in ignore=, or give numbers made of it.")
-    if weights[:, vectorizer.slots :].any():
+    if weights[:, learnt.shape[0] :].any():
         raise ValueError(
-            f"{who}: {method} must have a slot for each feature, got more than the {vectorizer.slots} slots hold: the others are "
+            f"{who}: {method} must have a slot for each feature, got more than the {learnt.shape[0]} slots hold: the others are "
             "hashed. Give more slots, and learn again."
         )
     return numbers, list(names.values())

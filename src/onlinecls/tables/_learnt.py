@@ -126,6 +126,11 @@ class Learnt:
 
         Its days since the first date become days since the first date here.
         """
+        if other.shape != self.shape:
+            raise ValueError(
+                f"TableVectorizer: merge must have vectorizers of the same slots and bits, got {other.shape} beside "
+                f"{self.shape}. Give them numbers, not bits='auto'."
+            )
         moved = {}
         for name in other.kinds:
             its = other.known(name)

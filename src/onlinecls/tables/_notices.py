@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-_MOST = 1000  # warnings of one vectorizer
 _DOUBTS = {
     "comma": "looks like a number with a decimal comma: decimal=','",
     "point": "looks like a number with a decimal point: decimal='.'",
@@ -20,14 +19,14 @@ _DOUBTS = {
 
 
 class Notices:
-    """Warn for one vectorizer, once of each thing. who : the class that messages name."""
+    """Warn for one vectorizer, once of each thing. who : the class that messages name. most : warnings at most."""
 
-    def __init__(self, who: str) -> None:
-        self.who = who
+    def __init__(self, who: str, most: int = 1000) -> None:
+        self.who, self.most = who, most
         self._told: set = set()
 
     def _tell(self, about: Any, message: str) -> None:
-        if about not in self._told and len(self._told) < _MOST:
+        if about not in self._told and len(self._told) < self.most:
             self._told.add(about)
             warn_caller(f"{self.who}: {message}")
 

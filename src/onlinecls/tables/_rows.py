@@ -8,7 +8,7 @@ import numpy as np
 
 from .._input import validate
 from .._input.compat import sparse_rows
-from .._input.rows import Rows
+from .._input.rows import Rows, n_rows_of, part_of
 from ..text import FeatureNames, HashingVectorizer, compiled_hasher
 from ._cells import RowReader, apply_column, assemble, column_of, hash_of, is_new_kind, learn_column
 from ._columns import read_table
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ._columns import Column
 
+AUTO_BITS, _LEAST_SLOTS = 18, 32
 _SAID = BITS["AS_NAME"] | BITS["AS_NUMBER"] | BITS["AS_DATE"]
 _FEW_ROWS, _NEARLY_ALL = 100, 0.95  # rows, and the share of them with a value of their own, of ids that tell nothing but the row
 _AHEAD = 1000  # rows that `fit` looks at together
@@ -86,12 +87,27 @@ class TableReader:
         """Return what is known before the first row."""
         return Learnt((self.options.slots, self.options.bits))
 
-    def look_ahead(self, X: Any) -> Learnt:
-        """Return what the first rows of a table show of their columns."""
+    def look_ahead(self, X: Any, learnt: Learnt) -> tuple[Learnt, dict[str, tuple[str, ...]]]:
+        """Return what the first rows of a table show of their columns, and the kinds of their values."""
         _, columns, live = read_table(self.who, X, lambda n: np.ones(n, bool))
-        learnt = self.begin()
         self.see_ahead(columns, live, learnt)
-        return learnt
+        probe = self._probe(self.options.slots)
+        return learnt, _Reading(probe, X, None, probe.begin(), learn=True, looks_ahead=True).learnt.kinds
+
+    def shape_of(self, X: Any, slots: int) -> tuple[int, int]:
+        """Return the slots and bits that the first rows of a table need: no bits if so many slots hold twice their features."""
+        probe = self._probe(slots)
+        reading = _Reading(probe, part_of(X, 0, min(n_rows_of(X), _AHEAD)), None, probe.begin(), learn=True, looks_ahead=True)
+        n = len(reading.learnt.features)
+        if n >= slots or any(cells.texts is not None for cells in reading.cells.values()):
+            return slots, AUTO_BITS
+        return min(max(1 << (2 * n - 1).bit_length(), _LEAST_SLOTS), slots), 0
+
+    def _probe(self, slots: int) -> TableReader:
+        """Return a reader that tells nothing, with a place for all words."""
+        found = TableReader(self.who, self.options._replace(slots=slots, bits=1, unknown="ignore"))
+        found.notices.most = 0
+        return found
 
     def see_ahead(self, columns: dict[str, Column], live: np.ndarray, learnt: Learnt) -> None:
         """Note what the values of the first rows of weight > 0 show of their columns together."""

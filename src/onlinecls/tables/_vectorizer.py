@@ -12,10 +12,11 @@ from .._estimators.learner import read_weights_of_fit
 from .._estimators.merging import unchanged
 from .._input.compat import not_fitted, table_transformer_tags
 from .._input.rows import lasting
+from .._saving import require
 from ._learnt import Learnt
 from ._moving import Move, move_between, require_slots
 from ._output import WithOutput, framed
-from ._rows import Options, TableReader
+from ._rows import AUTO_BITS, Options, TableReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -49,10 +50,12 @@ class TableVectorizer(WithOutput):
 
     Parameters
     ----------
-    bits : int in 0..30, default=18
-        Base-2 logarithm of the number of hashed columns. 0: none, and rows are dense arrays of `slots` columns.
+    bits : int in 0..30 or "auto", default=18
+        Base-2 logarithm of the number of hashed columns. 0: none, and rows are dense arrays of `slots` columns. "auto": as the
+        first 1,000 rows of `fit`, or of the first call that learns, need: 0, with twice as many slots as they have features, 32
+        at least; 18 if `slots` do not hold these, or if there is a column of texts.
     slots : int in 1..2**20, default=256
-        Features with a column of their own.
+        Features with a column of their own; with bits="auto", at most.
     texts : sequence of str, default=()
         Columns of texts, hashed by their words as by `onlinecls.text.HashingVectorizer`, each text in rows of unit length. A
         column named "text" is one of them unless another parameter names it.
@@ -129,7 +132,7 @@ class TableVectorizer(WithOutput):
     ['age', 'city=Oslo', 'city=Rome', 'age=?']
     """
 
-    bits: int
+    bits: int | Literal["auto"]
     slots: int
     texts: Sequence[str]
     categories: Sequence[str]
@@ -147,7 +150,7 @@ class TableVectorizer(WithOutput):
     _in_place = frozenset({"_learnt"})
 
     def __init__(
-        self, bits: int = 18, *, slots: int = 256, texts: Sequence[str] = (), categories: Sequence[str] = (),
+        self, bits: int | Literal["auto"] = 18, *, slots: int = 256, texts: Sequence[str] = (), categories: Sequence[str] = (),
         numbers: Sequence[str] = (), ignore: Sequence[str] = (), crosses: Sequence[tuple[str, str]] = (),
         dates: Mapping[str, str | None] | tuple[()] = (), decimal: Literal[".", ","] = ".",
         log: Sequence[str] | Literal["all"] = (), unknown: Literal["warn", "ignore", "error"] = "warn", clip: float = 10.0,
@@ -195,7 +198,8 @@ class TableVectorizer(WithOutput):
         rows : CSR matrix of shape (n_rows, n_features_out_); with bits=0 an ndarray
         """
         with self._own_lock():
-            rows, self._learnt = self._reader().read(X, sample_weight, self._known(), learn=True)
+            reader, known = self._to_learn(X)
+            rows, self._learnt = reader.read(X, sample_weight, known, learn=True)
         return rows
 
     @framed
@@ -212,8 +216,8 @@ class TableVectorizer(WithOutput):
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the columns, names and statistics of rows from scratch. Returns the vectorizer."""
         with self._own_lock():
-            reader = self._reader()
-            rows, learnt = reader.read(X, sample_weight, reader.begin(), learn=True, looks_ahead=True)
+            reader, known = self._to_learn(X, anew=True)
+            rows, learnt = reader.read(X, sample_weight, known, learn=True, looks_ahead=True)
             who, n = type(self).__name__, rows.shape[0]
             if not n:
                 raise ValueError(f"{who}: Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
@@ -291,16 +295,29 @@ class TableVectorizer(WithOutput):
             raise not_fitted(type(self).__name__)
         return self._learnt
 
+    def _to_learn(self, X: Any, anew: bool = False) -> tuple[TableReader, Learnt]:
+        """Return a reader of what is to be learnt, and what is known before it."""
+        known = None if anew else self.__dict__.get("_learnt")
+        if known is None:
+            reader = self._reader(anew=anew)
+            known = reader.begin() if self.bits != "auto" else Learnt(reader.shape_of(X, int(self.slots)))
+        return self._reader(known), known
+
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def _reader(self, learnt: Learnt | None = None) -> TableReader:
+    def _reader(self, learnt: Learnt | None = None, anew: bool = False) -> TableReader:
         """Return a reader with the parameters, checked, for what was learnt; they are checked again when one of them is another
         object."""
         values, checked = self._parameter_values()(self.__dict__), self.__dict__.get("_checked")
         if checked is None or not all(map(is_, checked[0], values)):
             self._checked = checked = values, TableReader(type(self).__name__, self._check())
-        reader, learnt = checked[1], learnt or self.__dict__.get("_learnt")
+        reader, learnt = checked[1], None if anew else learnt or self.__dict__.get("_learnt")
         if learnt is not None and learnt.shape != (reader.options.slots, reader.options.bits):
+            slots, bits = learnt.shape
+            if self.bits == "auto" and slots <= self.slots and bits in (0, AUTO_BITS):
+                reader = TableReader(type(self).__name__, reader.options._replace(slots=slots, bits=bits))
+                self._checked = values, reader
+                return reader
             raise ValueError(
                 f"{type(self).__name__}: slots and bits must be those of the first call, {learnt.shape}, got "
                 f"slots={self.slots!r} and bits={self.bits!r}. Set them back, or start with clone(vectorizer)."
@@ -318,7 +335,9 @@ class TableVectorizer(WithOutput):
             return isinstance(value, kinds) and not isinstance(value, bool)
 
         whole = (int, np.integer)
-        require(is_number(self.bits, whole) and 0 <= self.bits <= 30, "bits", "an integer in 0..30")
+        bits: Any = self.bits
+        is_auto = isinstance(bits, str) and bits == "auto"
+        require(is_auto or (is_number(bits, whole) and 0 <= bits <= 30), "bits", "an integer in 0..30 or 'auto'")
         require(is_number(self.slots, whole) and 1 <= self.slots <= 2**20, "slots", "an integer in 1..2**20")
         known = isinstance(self.unknown, str) and self.unknown in ("warn", "ignore", "error")
         require(known, "unknown", "'warn', 'ignore' or 'error'")
@@ -369,8 +388,8 @@ class TableVectorizer(WithOutput):
         ignore = frozenset(name for name, kind in named.items() if kind == "ignored")
         how = {"text": "text", **{name: kind for name, kind in named.items() if kind != "ignored"}}
         return Options(
-            int(self.slots), int(self.bits), how, ignore, crosses, forms, self.decimal, logs, self.unknown,
-            float(self.clip), 1.0 - float(self.forgetting), dtype,
+            int(self.slots), AUTO_BITS if is_auto else int(bits), how, ignore, crosses, forms, self.decimal, logs,
+            self.unknown, float(self.clip), 1.0 - float(self.forgetting), dtype,
         )
 
 
@@ -379,19 +398,24 @@ class TableVectorizer(WithOutput):
 
 def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
     """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them."""
-    rows, after = vectorizer._reader().read(X, sample_weight, vectorizer._known(), learn=True)
+    reader, known = vectorizer._to_learn(X)
+    rows, after = reader.read(X, sample_weight, known, learn=True)
     return rows, lambda: setattr(vectorizer, "_learnt", after)
 
 
 def planned_progressively(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple:
     """Return rows as `transform` would have returned each just before it was learnt, and what `planned` returns."""
-    before, rows, after = vectorizer._reader().read_progressively(X, sample_weight, vectorizer._known())
+    reader, known = vectorizer._to_learn(X)
+    before, rows, after = reader.read_progressively(X, sample_weight, known)
     return before, rows, lambda: setattr(vectorizer, "_learnt", after)
 
 
-def look_ahead(vectorizer: TableVectorizer, rows: list) -> None:
-    """Let a vectorizer that has learnt nothing see what the values of rows show of their columns together, as `fit` does."""
-    vectorizer._learnt = vectorizer._reader().look_ahead(rows)
+def look_ahead(vectorizer: TableVectorizer, rows: list) -> dict[str, tuple[str, ...]]:
+    """Let a vectorizer that has learnt nothing see what the values of rows show of their columns together, as `fit` does; return
+    the columns and their kinds."""
+    reader, known = vectorizer._to_learn(rows)
+    vectorizer._learnt, kinds = reader.look_ahead(rows, known)
+    return kinds
 
 
 def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -401,8 +425,14 @@ def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np
 
 def rebuild(vectorizer: TableVectorizer, header: dict, arrays: dict[str, np.ndarray]) -> TableVectorizer:
     """Give a new vectorizer what `described` returned, which need not be trusted."""
-    options = vectorizer._reader().options
-    vectorizer._learnt = Learnt.of_file(header, arrays, (options.slots, options.bits), options.width)
+    vectorizer._reader()  # (which checks the parameters)
+    slots, bits = vectorizer.slots, vectorizer.bits
+    if bits == "auto":
+        shape = header["shape"]
+        require(type(shape) is list and len(shape) == 2 and all(type(each) is int for each in shape), "slots and bits", shape)
+        require(0 < shape[0] <= slots and shape[1] in (0, AUTO_BITS), "slots and bits", shape)
+        slots, bits = shape
+    vectorizer._learnt = Learnt.of_file(header, arrays, (slots, bits), slots + (1 << bits if bits else 0))
     return vectorizer
 
 
@@ -415,6 +445,11 @@ def merged_with_moves(vectorizers: list[TableVectorizer]) -> tuple[TableVectoriz
         require_slots(each._fitted(), merged._learnt)
     crossed = frozenset(name for pair in merged._reader().options.crosses for name in pair)
     return merged, [move_between(each._fitted(), merged._learnt, each.n_features_out_, crossed) for each in vectorizers]
+
+
+def shape_of(vectorizer: TableVectorizer) -> tuple[int, int]:
+    """Return the number of slots and the bits of the rows."""
+    return vectorizer._known().shape
 
 
 def slot_names(vectorizer: TableVectorizer) -> list[str]:
