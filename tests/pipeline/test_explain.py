@@ -83,7 +83,8 @@ def test_features_have_the_names_and_units_of_a_table():
     mean, std = pipeline[0].statistics_["price"][1:]
     assert found["price"].value == pytest.approx(row["price"] - mean)
     assert abs(found["price"].weight) == pytest.approx(abs(pipeline.coef_[0, 0]) / std)
-    assert explained(pipeline, {"price": mean + 10, "name": None, "note": None}).keys() == found.keys() - words - {f"name={row['name']}"}
+    assert explained(pipeline, {"price": mean + 10, "name": None,
+        "note": None}).keys() == found.keys() - words - {f"name={row['name']}"}
 
 
 def test_a_step_behind_a_table_keeps_its_names_and_changes_the_units():
