@@ -74,6 +74,13 @@ def test_files_are_half_as_large_and_pipelines_are_rounded_too(tmp_path):
     assert load(tmp_path / "dense").predict(texts).tolist() == again.predict(texts).tolist()
 
 
+def test_features_never_met_take_no_space_beside_rounded_ones(tmp_path):
+    learner = onlinecls.AROWClassifier().partial_fit(csr_matrix(np.eye(30, 2500)), np.arange(30) % 2)
+    for name, weights in (("whole", None), ("half", "float16")):
+        learner.save(tmp_path / name, weights=weights)
+    assert (tmp_path / "half").stat().st_size < (tmp_path / "whole").stat().st_size < 8000
+
+
 @pytest.mark.parametrize(
     "learner",
     [

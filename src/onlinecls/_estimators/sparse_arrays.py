@@ -30,7 +30,8 @@ def to_sparse(arrays: dict[str, np.ndarray], n_slots: int) -> tuple[dict[str, np
 
 def _parts(array: np.ndarray, n_slots: int) -> tuple | None:
     """Return the places of records that differ from the most frequent one, these records, and that one; None without gain."""
-    if array.nbytes < _SMALL or array.ndim != 1 or array.dtype.kind != "f" or len(array) % n_slots:
+    n_bytes = array.size * (8 if array.itemsize == 2 else array.itemsize)  # (rounded ones in place of doubles)
+    if n_bytes < _SMALL or array.ndim != 1 or array.dtype.kind != "f" or len(array) % n_slots:
         return None
     records = array.reshape(n_slots, -1)
     bits = records.view(f"u{array.itemsize}")  # (-0.0 and 0.0 differ)
