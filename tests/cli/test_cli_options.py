@@ -403,7 +403,12 @@ def test_options_about_namespaces_are_kept_in_the_model(run, tmp_path, monkeypat
     assert run("predict", "whole", "a.vw")[1].split() == [line.split()[0] for line in lines]
     shown = run("explain", "whole", "a.vw")[1]
     assert "user^u0*ad^a0" in shown and "noise" not in shown
-    assert "user^u0*ad^a0" in run("inspect", "whole", "a.vw")[1]
+    page = run("inspect", "whole", "a.vw")[1]
+    assert "user^u0*ad^a0" in page and "rows       from vw; interactions ['ua']; ngrams {'a': 2}; ignore n\n" in page
+    Path("b.tsv").write_text("1\ta b\n")
+    assert "b.tsv: the model has learnt from namespaces of vw, got none. Give it vw." in run("predict", "whole", "b.tsv")[2]
+    assert run("train", "a.vw", "--save", "plain", "--bits", 12, "--noconstant", "--quiet")[0] == 0
+    assert "must have learnt from rows that were read like those of half" in run("merge", "half", "plain", "--save", "c")[2]
     code, _, err = run("train", "a.vw", "--resume", "half", "--keep", "u")
     assert code == 2 and "argument --keep: must be left out with --resume" in err
 

@@ -15,7 +15,7 @@ from .._estimators.units import N_ROWS, dominant_column, first_rows, non_zeros
 from .._input.compat import is_classifier, is_regressor
 from .._input.escaping import escaped
 from .._input.rows import Rows
-from .._input.validate import read_rows
+from .._input.validate import ParameterError, read_rows
 from .._pipeline import make_stream_pipeline
 from ..steps import ColumnStep, OnlineMaxAbsScaler
 from ..streams import options_of, read
@@ -207,7 +207,12 @@ class Input:
         learns : leave tables as they stand, for `step` to learn.
         """
         reading = self.options_of_read(options, labels, learns)
-        stream = read(data, **reading)
+        try:
+            stream = read(data, **reading)
+        except ParameterError as error:
+            if self.trained_on == "vw" and error.parameter in ("interactions", "ngrams", "skips"):  # (another format has none)
+                raise ValueError(f"{data[0]}: the model has learnt from namespaces of vw, got none. Give it vw.") from None
+            raise
         try:
             self._require_like(stream, data[0])
             _refuse_idle(stream, options, reading.get("tables") is not None)

@@ -35,7 +35,8 @@ def _require_alike(paths: list[str], inputs: list[dict | None]) -> None:
         if read is None:
             return None
         format = read.get("format")
-        return format if format in HASHED else "texts and tables", read.get("vectorizer"), read.get("features")
+        kind = format if format in HASHED else "texts and tables"
+        return kind, *(read.get(name) for name in ("vectorizer", "features", "namespaces"))
 
     for path, read in zip(paths, inputs, strict=True):
         if meaning(read) != meaning(inputs[0]):
