@@ -200,6 +200,31 @@ def test_predictions_of_train_are_written_where_the_pipe_pauses(tmp_path, format
     assert told.read_text().split() == ["NA", label, "NA", label, "NA", "NA", label]
 
 
+@pytest.mark.parametrize("format", ["vw", "tsv", "fasttext", "jsonl", "csv"])
+def test_train_predicts_lines_without_a_label_and_learns_the_others_on_one_pipe(tmp_path, done, format):
+    lines = {
+        "vw": ("1 |f a", "-1 |f b", "|f a", "|f b"), "tsv": ("1\ta", "-1\tb", "\ta", "\tb"),
+        "fasttext": ("__label__1 a", "__label__-1 b", "a", "b"),
+        "jsonl": ('{"label": "1", "text": "a"}', '{"label": "-1", "text": "b"}', '{"text": "a"}', '{"text": "b", "label": null}'),
+        "csv": ("1,a", "-1,b", ",a", ",b"),
+    }[format]
+    options = ["--format", format, "--quiet", "--unlabelled", "predict", "--predictions", "-"]
+    if format == "csv":  # (a new model of a table waits for 1,000 rows, which tell what the columns hold)
+        (tmp_path / "first.csv").write_text("label,name\n1,a\n-1,b\n")
+        done("train", tmp_path / "first.csv", "--save", tmp_path / "m")
+        options += ["--resume", tmp_path / "m"]
+    elif format != "vw":
+        options += ["--token-pattern", r"\w+"]
+    told = []
+    with Running("train", "-", *options) as running:
+        running.write("label,name\n" if format == "csv" else "")
+        for line in (*lines, *lines, lines[3]):
+            running.write(line + "\n")
+            told.append(running.read())
+        assert running.finish() == 0
+    assert told[6:] == ["1", "-1", "-1"]
+
+
 def test_predict_waits_for_the_end_of_a_line(model):
     with Running("predict", model, "-", "--format", "tsv") as running:
         running.write("spam\twin a pr")

@@ -13,6 +13,7 @@ import pytest
 from onlinecls import AROWClassifier, PassiveAggressiveClassifier
 from onlinecls.streams import MalformedLineError, _arrow, _lines, _tables, read
 
+NONE = " (labels=None reads lines without, unlabelled='keep' both kinds)"
 LONG = 2053013555631882655  # float64 has ...752
 
 
@@ -175,9 +176,9 @@ def test_a_row_of_fasttext_has_one_label(tmp_path):
         (b"__label__a two __label__b", "expected one label a row, got '__label__a' and '__label__b'"),
         (b"__label__a,__label__b two", "expected one label a row, got '__label__a,__label__b'"),
         (b"__label__a__label__b two", "expected one label a row, got '__label__a__label__b'"),
-        (b"two words", "expected '__label__' and a label at the beginning (labels=None reads lines without), got b'two words'"),
+        (b"two words", f"expected '__label__' and a label at the beginning{NONE}, got b'two words'"),
         (b"two __label__a", "expected '__label__' and a label at the beginning"),
-        (b"__label__ two", "expected a label, got none"),
+        (b"__label__ two", f"expected a label{NONE}, got none"),
     ):
         with pytest.raises(MalformedLineError) as error:
             list(read(io.BytesIO(start + line + b"\n"), "fasttext"))

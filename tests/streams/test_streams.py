@@ -50,6 +50,8 @@ PAST = "an index < n_features (give a larger one, or zero_based=False if indices
 
 TSV = "ham\tHello, hello world\nspam\tWIN\ta prize \r\n\nham\t\nspâm\tnaïve 東京 café".encode()
 
+NONE = " (labels=None reads lines without, unlabelled='keep' both kinds)"
+
 
 def batches(data, format="auto", **options):
     if isinstance(data, Stream):
@@ -257,7 +259,7 @@ def test_svmlight_columns_are_sorted_and_repeated_ones_added_up(data):
     [
         ("x 1:1", 1, "expected a finite number for a label, got 'x 1:1'"),
         ("1e999 1:1", 1, "expected a finite number for a label, got '1e999 1:1'"),
-        ("1:1 2:1", 1, "expected a label before the first index (labels=None reads lines without), got '1:1 2:1'"),
+        ("1:1 2:1", 1, f"expected a label before the first index{NONE}, got '1:1 2:1'"),
         ("1 2", 4, "expected ':' after an index, got the end of the line"),
         ("1 2x3:4 5:6", 4, "expected ':' after an index, got 'x3:4 5:6'"),
         ("1 -2:4", 3, "expected an index, a whole number >= 0, got '-2:4'"),
@@ -382,8 +384,8 @@ def test_every_kind_of_vw_line_is_read():
     ("line", "column", "problem"),
     [
         ("1 a b", 6, "expected '|' before the features, got the end of the line"),
-        ("| a", 1, "expected a label and a blank before '|' (labels=None reads lines without), got '| a'"),
-        ("1|f a", 2, "expected a label and a blank before '|' (labels=None reads lines without), got '|f a'"),
+        ("| a", 1, f"expected a label and a blank before '|'{NONE}, got '| a'"),
+        ("1|f a", 2, f"expected a label and a blank before '|'{NONE}, got '|f a'"),
         ("spam | a", 1, "expected a finite number for a label, got 'spam | a'"),
         ("1 -1 | a", 3, "expected an importance >= 0, got '-1 | a'"),
         ("1 nan | a", 3, "expected a finite number for the importance, got 'nan | a'"),
@@ -453,7 +455,7 @@ def test_malformed_tsv_lines_are_refused_with_their_place():
     with read(io.BytesIO(text), "tsv", on_error="skip") as stream:
         assert np.concatenate([batch.y for batch in stream]).tolist() == ["ham", "spam"]
     assert stream.skipped[1:] == (
-        r"<stream>:3:1: expected a label before the tab, got '\tno label'",
+        rf"<stream>:3:1: expected a label before the tab{NONE}, got '\tno label'",
         r"<stream>:4:6: expected text in UTF-8, got '\xffd'",
         r"<stream>:5:1: expected a label in UTF-8, got 'h\xffm\tone'",
     )
@@ -520,7 +522,7 @@ def test_malformed_csv_rows_are_refused_with_their_place():
     with read(io.BytesIO(text), "csv", on_error="skip") as stream:
         assert np.concatenate([batch.y for batch in stream]).tolist() == ["ham", "spam"]
     assert [reason.split(", got")[0] for reason in stream.skipped] == [
-        "<stream>:3: expected 2 fields", "<stream>:4: expected 2 fields", "<stream>:5: expected a label",
+        "<stream>:3: expected 2 fields", "<stream>:4: expected 2 fields", f"<stream>:5: expected a label{NONE}",
         "<stream>:6: expected text in UTF-8", "<stream>:7: expected CSV",
     ]
     assert error_of(b"label,a\nx,inf\n", "csv") == "<stream>:2: expected a finite number for column 'a', got 'inf'"
@@ -556,7 +558,7 @@ def test_malformed_json_lines_are_refused_with_their_place():
     for line, problem in [
         (b"[1]", "expected a JSON object, got [1]"),
         (b'{"label": "x"}', "expected a key 'text' or 'features', got ['label']"),
-        (b'{"text": "x"}', "expected a label, got none"),
+        (b'{"text": "x"}', f"expected a label{NONE}, got none"),
         (b'{"label": "x", "text": 3}', "expected a text, got 3"),
         (b'{"label": "x", "text": null}', "expected a text, got none"),
         (b'{"label": "x", "features": {}}', "expected a text as in the first object, got features"),
@@ -615,14 +617,14 @@ def test_malformed_arrow_rows_are_refused_with_their_place(tmp_path):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"label": ["a", None, "b", "c", "d"], "text": ["x", "y", None, "z", "u"], "w": [1, 1, 1, -1, float("nan")]})
     for path in arrow_files(table, tmp_path):
-        assert error_of(str(path), "auto", ignore=["w"]) == f"{path.name}:2: expected a label, got none"
+        assert error_of(str(path), "auto", ignore=["w"]) == f"{path.name}:2: expected a label{NONE}, got none"
         with read(path, on_error="skip", weight="w") as stream:
             assert np.concatenate([batch.y for batch in stream]).tolist() == ["a"]
         assert (
             stream.n_rows == 1
             and stream.skipped
             == (
-                f"{path.name}:2: expected a label, got none",
+                f"{path.name}:2: expected a label{NONE}, got none",
                 f"{path.name}:4: expected a weight >= 0, got -1.0",
                 f"{path.name}:5: expected a weight >= 0, got nan",
                 f"{path.name}:3: expected a text, got none",
@@ -642,7 +644,7 @@ def test_pairs_of_text_and_label_are_read():
     same(whole(iter((text.encode(), label) for text, label in pairs), batch_rows=2), (texts_of(ROWS), EXPECTED[0], None))
     assert whole([("a", 1), ("b", -1)])[1].tolist() == [1, -1]
     assert error_of(iter([("a", 1), "ab"]), "auto") == "<pairs>:2: expected a pair (text, label), got 'ab'"
-    assert error_of([("a", 1), ("b", None)], "auto") == "<pairs>:2: expected a label, got none"
+    assert error_of([("a", 1), ("b", None)], "auto") == f"<pairs>:2: expected a label{NONE}, got none"
     with read([("a", 1), 3, ("b", "x"), ("c", 2)], on_error="skip") as stream:
         assert np.concatenate([batch.y for batch in stream]).tolist() == [1, 2] and stream.n_skipped == 2
 

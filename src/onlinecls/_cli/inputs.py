@@ -198,8 +198,9 @@ class Input:
             if self.step is not None and reading["label"] in self.step.schema_:
                 reading["features"] = (reading["label"],)  # (it is one of the features too)
         threads = options.threads or _threads()
-        return {"format": options.format, "labels": labels, **reading, "on_error": options.on_error, "threads": threads,
-                "block_bytes": 1 << 21}
+        unlabelled = "refuse" if getattr(options, "unlabelled", "refuse") == "refuse" else "keep"  # (all rows have numbers)
+        return {"format": options.format, "labels": labels, "unlabelled": unlabelled, **reading, "on_error": options.on_error,
+                "threads": threads, "block_bytes": 1 << 21}
 
     def open(self, data, options, labels="auto", learns: bool = False):
         """Open a stream of the files. The first one fixes the meaning of columns for those that follow.
@@ -472,10 +473,15 @@ def _rows_of(tables: list) -> list[dict]:
     return found
 
 
+def _is_open(path: str) -> bool:
+    """Return True for a pipe or a terminal (/dev/stdout, say)."""
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
 def require_place(options, name: str, option: str = "") -> None:
     """Refuse an output file that cannot be written, before learning rather than after hours of it."""
     path = getattr(options, name)
-    if path is None:
+    if path is None or _is_open(path):
         return
     folder = os.path.dirname(os.path.realpath(path))
     if path == "-" or os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):

@@ -20,6 +20,8 @@ def check(options) -> None:
     if options.passes > 1 or options.on_error == "skip":
         given = "--passes" if options.passes > 1 else "--on-error skip"
         error(f"argument --jobs: must be without {given}, which goes with one stream")
+    if options.unlabelled != "refuse":
+        error("argument --jobs: must be without --unlabelled, which goes with one stream")
     given = next((name for name in _SINGLE_STREAM if getattr(options, name) is not None), None)
     if given:
         error(f"argument --jobs: must be without --{given.replace('_', '-')}, which goes with one stream")

@@ -443,6 +443,10 @@ def _add_train(parser) -> None:
     group.add_argument("--from-row", type=_from_row, metavar="N|next", help="first row to learn; next: where --resume stopped")
     group.add_argument("--jobs", type=_positive, metavar="N", help="processes, one file each at a time, then merge the models")
     _data_options(parser, trains=True)
+    parser.add_argument(
+        "--unlabelled", choices=("refuse", "skip", "predict"), default="refuse",
+        help="rows without a label: an error, left out and counted, or predicted and not learnt (refuse)",
+    )
     _hashing_options(parser)
     _output_options(parser)
     parser.add_argument("--save", metavar="MODEL", help="file of the model; an old one is replaced when the new one is complete")
@@ -451,7 +455,8 @@ def _add_train(parser) -> None:
     parser.add_argument("--save-every", type=_every, metavar="N|TIME", help="save a checkpoint every N rows (1e6) or every 10m")
     parser.add_argument("--test", metavar="FILE", nargs="+", action="extend", help="count errors on these files after learning")
     parser.add_argument(
-        "--predictions", metavar="FILE", help="write the prediction of each row just before it is learnt (first pass)"
+        "--predictions", metavar="FILE",
+        help="write the prediction of each row just before it is learnt, as it comes (first pass; - for standard output)",
     )
     parser.add_argument("--alarm", action="store_true", default=None, help="say where the error rose (Page-Hinkley)")
 

@@ -94,12 +94,14 @@ class Lines:
     """Writes one line for each line of the input, a placeholder for lines without a row."""
 
     def __init__(self, stream, placeholder: str, file=None):
-        self.stream, self.placeholder, self.n_written, self.gaps = stream, placeholder, 0, []
+        self.stream, self.placeholder, self.n_written, self.gaps, self.seen = stream, placeholder, 0, [], ()
         self.file = sys.stdout if file is None else file
 
     def write(self, lines: Sequence[str] = ()) -> None:
         """Write the lines of a batch, with placeholders at the stream's gaps, at once: somebody may be waiting for them."""
-        self.gaps += self.stream.gaps
+        if self.stream.gaps is not self.seen:  # (a batch may be written in parts)
+            self.seen = self.stream.gaps
+            self.gaps += self.seen
         parts, start = [], 0
         while self.gaps and self.gaps[0] <= self.n_written + len(lines):
             stop = self.gaps.pop(0) - self.n_written

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from .._estimators.youth import SKIPPED
 from .._input.compat import is_regressor
 from .._input.rows import Rows, part_of
 from .._pipeline import learnt, rows_learnt
-from ..streams import MalformedLineError, are_names
+from ..streams import MalformedLineError, are_names, without_label
 from .capacity import require_classes
 from .progress import Progress
 from .report import format_error, mean
@@ -105,6 +106,15 @@ class Run:
         self.seconds += time.perf_counter() - began
         self.points.append((*self.counts, self.seconds))
 
+    def predict(self, X, n_rows: int, step) -> None:
+        """Write what is predicted of rows without labels, if that is wanted. step : makes their columns, or None."""
+        if self.watching is not None:
+            if not (self.watching.predicts and self.learner.__sklearn_is_fitted__()):
+                X = None
+            elif step is not None:
+                X = step.transform(X)
+            self.watching.predict(self.learner, X, n_rows)
+
     @property
     def counts(self) -> tuple:
         return tuple(now - then for now, then in zip(counts_of(self.learner), self.start, strict=True))
@@ -150,6 +160,7 @@ class Reading:
     features: int = 0
     bytes: int = 0
     skipped: int = 0
+    unlabelled: int = 0
     reasons: tuple = ()
     part: Part = field(default_factory=Part)
 
@@ -160,6 +171,10 @@ class Reading:
     def place(self, learner) -> dict:
         """Return the pass and its rows that have been learnt, by the learner's own counter: Ctrl-C may come anywhere."""
         return {"pass": self.part.number + 1, "row": self.part.before + self.part.learnt(learner)}
+
+    def pass_over(self, n: int) -> None:
+        """Note rows of the pass that are not learnt."""
+        self.part = Part(self.part.number, self.part.before + n, self.part.t)
 
     def begin_part(self, X, y, weight) -> None:
         self.part = self.part._replace(X=X, y=y, weight=weight)
@@ -184,7 +199,12 @@ def learn(
     with stream, warnings.catch_warnings():
         warnings.filterwarnings("ignore", f".*{SKIPPED}")  # (it is said once, at the end)
         try:
-            for X, y, weight in _rest_of(stream, reading.part.before, getattr(runs[0].watching, "write_gaps", None)):
+            rest = _rest_of(stream, reading.part.before, getattr(runs[0].watching, "write_gaps", None))
+            for X, y, weight, has_labels in _by_label(stream, rest):
+                if not has_labels:
+                    runs[0].predict(X, len(y), step)
+                    reading.pass_over(len(y))
+                    continue
                 if progress.rows == 0 and not is_regressor(learner):
                     width = getattr(step, "n_features_out_", stream.n_features)  # (of a table's step; others have none yet)
                     for run in runs:
@@ -222,7 +242,7 @@ def learn(
             progress.close()
             reading.end_part(learner)
             reading.bytes, reading.skipped = before[0] + stream.bytes_read, before[1] + stream.n_skipped
-            reading.reasons = stream.skipped
+            reading.reasons, reading.unlabelled = stream.skipped, stream.n_unlabelled
 
 
 def _learn_behind(step, table, weight, reading: Reading, learner, learn_batch) -> None:
@@ -239,6 +259,16 @@ def _learn_behind(step, table, weight, reading: Reading, learner, learn_batch) -
 
 def _cut(weight, start: int, stop: int):
     return None if weight is None else weight[start:stop]
+
+
+def _by_label(stream, batches):
+    """Yield (X, y, weight, True or False) of the parts of batches whose rows all have labels, or none has any."""
+    for X, y, weight in batches:
+        missing = without_label(y) if stream.n_unlabelled else np.zeros(0, bool)
+        ends = np.flatnonzero(np.diff(missing)) + 1
+        for start, stop in pairwise([0, *ends.tolist(), len(y)]):
+            there = not (len(missing) and missing[start])
+            yield part_of(X, start, stop), y[start:stop], _cut(weight, start, stop), there
 
 
 def _rest_of(stream, n_left_out: int, paused):

@@ -56,10 +56,15 @@ def _check(options) -> None:
         error("argument --from-row: next must have --resume, a model that was interrupted")
     if options.jobs is not None:
         check_jobs(options)
+    if options.unlabelled == "predict" and options.predictions is None:
+        error("argument --unlabelled: predict must have --predictions, the file of what is predicted")
+    if options.predictions == "-" and options.json:
+        error("argument --predictions: must be a file with --json, which prints to standard output, too")
     if options.predictions is not None and options.from_row is not None:
         error("argument --predictions: must be left out with --from-row, as it has a line for each row from the first on")
     require_place(options, "save")
-    require_place(options, "predictions")
+    if options.predictions != "-":
+        require_place(options, "predictions")
 
 
 class _Training:
@@ -186,6 +191,9 @@ class _Training:
             progress.say(self.line())
         speed = f", {self.reading.bytes / 1e6 / max(progress.seconds, 1e-9):.0f} MB/s" if self.reading.bytes else ""
         progress.say(f"{first[0]:,} examples, {summary(learner, first)}, {progress.seconds:.2f} s{speed}")
+        if n := self.reading.unlabelled:
+            what = "predicted, not learnt" if options.unlabelled == "predict" else "left out"
+            progress.say(f"{n:,} row{'s' * (n > 1)} without a label: {what}")
         if self.reading.skipped:
             progress.say(skipped_lines(self.reading.skipped, self.reading.reasons))
         if self.run.watching is not None and self.run.watching.alarm is not None:
@@ -235,6 +243,7 @@ class _Training:
             "features": None if self.options.jobs else self.reading.features,
             "skipped": self.reading.skipped, "passes": self.n_passes, "interrupted": interrupted, "model": None,
             **self._alarms(), **(self.place() if interrupted else {}),
+            **({} if self.options.unlabelled == "refuse" else {"unlabelled": self.reading.unlabelled}),
         }
 
     def tested(self) -> dict:

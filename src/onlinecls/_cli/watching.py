@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 
 from .._estimators.classifier import OnlineClassifier, predict_and_learn
@@ -16,12 +18,12 @@ from .predict import NONE, Lines
 class Watching:
     """Learn rows, write what was predicted of each to a file, and raise an alarm where the error rises: in the first pass.
 
-    path : of the file, or None. alarm : DriftAlarm, or None.
+    path : of the file, or None. alarm : DriftAlarm, or None. predicts : True if rows without a label are predicted.
     """
 
-    def __init__(self, path: str | None, alarm: DriftAlarm | None):
-        self.alarm, self.lines, self.is_over = alarm, None, False
-        self.file = None if path is None else open(path, "w", encoding="utf-8")
+    def __init__(self, path: str | None, alarm: DriftAlarm | None, predicts: bool = False):
+        self.alarm, self.predicts, self.lines, self.is_over = alarm, predicts, None, False
+        self.file = None if path is None else sys.stdout if path in ("-", "/dev/stdout") else open(path, "w", encoding="utf-8")
         self.shown: dict = {}
 
     @classmethod
@@ -29,7 +31,7 @@ class Watching:
         """Return None where nothing is to be watched."""
         if not (options.predictions or options.alarm):
             return None
-        return cls(options.predictions, DriftAlarm() if options.alarm else None)
+        return cls(options.predictions, DriftAlarm() if options.alarm else None, options.unlabelled == "predict")
 
     def open(self, stream) -> None:
         """Begin with the lines of a stream."""
@@ -45,8 +47,19 @@ class Watching:
         """End the pass. Later passes predict rows that have been learnt, and are not watched."""
         self.write_gaps()
         self.is_over = True
-        if self.file is not None:
+        if self.file not in (None, sys.stdout):
             self.file.close()
+
+    def predict(self, learner, X, n_rows: int) -> None:
+        """Write what is predicted of rows that are not learnt. X : None if nothing is."""
+        if self.is_over or self.lines is None:
+            return
+        if X is None:
+            self.lines.write([NONE] * n_rows)
+        elif is_regressor(learner):
+            self.lines.write([repr(value) for value in learner.predict(X).tolist()])
+        else:
+            self.lines.write([self._shown(label) for label in learner.predict(X).tolist()])
 
     def learn(self, learner, X, y, weight, classes=None) -> None:
         """Do as `partial_fit`, and note what was predicted."""

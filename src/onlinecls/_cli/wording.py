@@ -8,7 +8,8 @@ import re
 # What replaces the hint of an error about a parameter. Parameters that are not listed have an option of their name.
 _WORDS = {
     "label": "; --labels str takes any text for a label",
-    "labels": "", "max_line_bytes": "", "zero_based": "", "csv.field_size_limit": "",  # no option
+    "labels": " (--unlabelled predict or skip takes rows without)",
+    "tab": "", "max_line_bytes": "", "zero_based": "", "csv.field_size_limit": "",  # no option
     "n_features": "columns (--bits)", "weight": "--weights", "header": "--no-header", "format": "--format",
     "missing": " (--missing absent takes it for 0)", "categories": " (with --categories its values are names)",
     "interactions": "-q", "ngrams": "--ngram", "features": "--keep",
@@ -40,6 +41,8 @@ def message_of(error: Exception, options) -> str:
             said = re.sub(pattern, words, said)
         return said
     parameter, hint = getattr(error, "parameter", ""), getattr(error, "hint", "")
+    if parameter == "labels" and "unlabelled" not in options:  # (only train has rows of both kinds)
+        return str(error).replace(hint, "")
     if parameter == "label" and ("labels" not in options or getattr(options, "resume", None)):
         return str(error).replace(hint, "")  # (the model has its labels)
     return str(error).replace(hint, _WORDS.get(parameter, f"--{parameter}")) if hint else str(error)

@@ -79,7 +79,10 @@ class JsonReader:
             records = list(map(self._loads, piece.split(b"\n")[:-1]))
             if set(map(type, records)) != {dict}:
                 return None
-            labels = [None if self._label is None else record[self._label] for record in records]
+            if self._label is None or self._read_label.keeps:
+                labels = [record.get(self._label) for record in records]
+            else:
+                labels = [record[self._label] for record in records]
             weights = None if self._weight is None else [weight_of(record[self._weight]) for record in records]
             contents = self._contents(records)
             # Labels come last: the first one that is read decides their type.

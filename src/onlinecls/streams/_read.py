@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
-from .._input.rows import n_rows_of, n_values_of
+from .._input.rows import n_rows_of, n_values_of, rows_of
 from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _arrow, _blocks, _errors, _formats, _labels, _metadata, _records, _tables
@@ -64,6 +64,7 @@ def read(
     features: Sequence[str | int] | Mapping[str | int, str | int] | str | None = None, categories: Sequence[str | int] = (),
     ignore: Sequence[str | int] = (), interactions: Sequence[str] = (), ngrams: int | dict[str, int] = 1,
     skips: int | dict[str, int] = 0, missing: Literal["absent", "error"] = "absent",
+    unlabelled: Literal["refuse", "skip", "keep"] = "refuse",
     delimiter: str = "auto", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
     threads: int = 1, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
 ) -> Stream:
@@ -136,6 +137,11 @@ def read(
         In "vw": most features that an n-gram may leave out between its own (VW's ``--skips``).
     missing : {"absent", "error"}, default="absent"
         A missing value (an empty field or NA in CSV, null, NaN in Arrow) is 0 if "absent"; if "error", its row is malformed.
+    unlabelled : {"refuse", "skip", "keep"}, default="refuse"
+        A row without a label (a line of VW or svmlight that begins with its features, an empty label in TSV and CSV, null or no
+        key in JSON, null in Parquet and Arrow, a line of fastText without ``__label__``) is malformed, is left out and counted
+        (`Stream.n_unlabelled`), or is in X, with NaN in y where labels are numbers and "" where they are texts. Without effect
+        with ``labels=None`` and "several".
     delimiter : str, default="auto"
         Delimiter of CSV. "auto": a comma, a semicolon, a tab or a bar, whichever divides the header and most of the first lines
         into as many fields; a comma without a header.
@@ -209,6 +215,7 @@ class _Reader:
     ngrams: int | dict[str, int]
     skips: int | dict[str, int]
     missing: Literal["absent", "error"]
+    unlabelled: Literal["refuse", "skip", "keep"]
     delimiter: str
     header: bool
     on_error: Literal["raise", "skip"]
@@ -228,6 +235,9 @@ class _Reader:
         zero_based = self.zero_based == "auto" or isinstance(self.zero_based, bool)
         _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
         _require(self.missing in ("absent", "error"), "missing", "'absent' or 'error'", self.missing)
+        kinds = "'refuse', 'skip' or 'keep'"
+        _require(self.unlabelled in ("refuse", "skip", "keep"), "unlabelled", kinds, self.unlabelled)
+        self.keeps = self.unlabelled != "refuse" and self.labels not in (None, "several")
         _require(self.on_error in ("raise", "skip"), "on_error", "'raise' or 'skip'", self.on_error)
         delimits = isinstance(self.delimiter, str) and (len(self.delimiter) == 1 or self.delimiter == "auto")
         _require(delimits, "delimiter", "one character or 'auto'", self.delimiter)
@@ -268,7 +278,7 @@ class _Reader:
         files = Files(_listed(source), stop)
         try:
             about = self.format, self.likely, self.labelled, self._names_of_header(), self.delimiter
-            format = _formats.detect(files.current, *about)
+            format = _formats.detect(files.current, *about, self.keeps)
             other = "'auto', 'number', 'str' or None, as only fastText's lines have several labels a row"
             _require(self.labels != "several" or format == "fasttext", "labels", other, self.labels)
             if format not in ("svmlight", "vw"):
@@ -309,6 +319,15 @@ class _Reader:
                 yield Batch(None, None, None), counts.progress(files.count if files else 0)
                 continue
             X, y, weight = found
+            if self.keeps and (missing := _labels.without_label(y)).any():
+                counts.n_unlabelled += int(np.count_nonzero(missing))
+                if self.unlabelled == "skip":
+                    counts.leave_out_rows(np.flatnonzero(missing))
+                    rows = np.flatnonzero(~missing)
+                    if not len(rows):
+                        yield Batch(None, None, None), counts.progress(files.count if files else 0)
+                        continue
+                    X, y, weight = rows_of(X, rows), y[rows], None if weight is None else weight[rows]
             counts.n_rows += n_rows_of(X)
             counts.nnz += n_values_of(X)
             yield Batch(X, y, weight), counts.progress(files.count if files else 0)
@@ -324,7 +343,7 @@ class _Reader:
             zero_based = any(_ZERO.search(b" " + line) for line in lines)
         options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
         labels = self._type_by_first(files, _SVMLIGHT_LABEL)
-        return self._lines(files, lambda: SvmlightParser(Labels(labels.kind, self.batch_rows, *labels[1:]), *options))
+        return self._lines(files, lambda: SvmlightParser(self._label_column(labels), *options))
 
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
@@ -336,7 +355,7 @@ class _Reader:
 
         def make_parser() -> VWParser:
             crossing = None if spaces.are_plain else Crossing(*spaces.compiled(), self.n_features, names)
-            return VWParser(Labels(labels.kind, self.batch_rows, *labels[1:]), *options, crossing)
+            return VWParser(self._label_column(labels), *options, crossing)
 
         return self._lines(files, make_parser, lock)
 
@@ -347,15 +366,13 @@ class _Reader:
         compiled = compiled_hasher(vectorizer)
         if compiled is None:
             records = _records.tsv(files, self.labelled, self.max_line_bytes)
-            return self._from_records(records, _records.Texts(vectorizer), _records.LabelReader(*labels))
+            return self._from_records(records, _records.Texts(vectorizer), _records.LabelReader(*labels, keeps=self.keeps))
         make_hasher, lock = compiled
         options = self.batch_rows, _BATCH_NNZ
-        return self._lines(
-            files, lambda: TsvParser(Labels(labels.kind, self.batch_rows, *labels[1:]), *options, make_hasher()), lock
-        )
+        return self._lines(files, lambda: TsvParser(self._label_column(labels), *options, make_hasher()), lock)
 
     def _fasttext(self, files: Files) -> Iterator[Any]:
-        records = _records.fasttext(files, self.labelled, self.max_line_bytes, self.labels == "several")
+        records = _records.fasttext(files, self.labelled, self.max_line_bytes, self.labels == "several", self.keeps)
         return self._from_records(records, _records.Texts(self._vectorizer()), self._label_reader("str"))
 
     def _csv(self, files: Files) -> Iterator[Any]:
@@ -413,7 +430,11 @@ class _Reader:
 
     def _label_reader(self, kind: str) -> _records.LabelReader:
         """Return the reader of labels. kind : of labels="auto"."""
-        return _records.LabelReader(kind if self.labels == "auto" else self.labels)
+        return _records.LabelReader(kind if self.labels == "auto" else self.labels, keeps=self.keeps)
+
+    def _label_column(self, labels: _labels.Type) -> Labels:
+        """Return the collector of a batch's labels of a type, for a compiled parser."""
+        return Labels(labels.kind, self.batch_rows, *labels[1:], self.keeps)
 
     def _type_by_first(self, files: Files, label: re.Pattern[bytes]) -> _labels.Type:
         """Return the type of the labels of svmlight and VW."""

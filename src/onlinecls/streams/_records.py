@@ -83,11 +83,12 @@ class LabelReader:
     """Read labels of one kind: "number", "str", "several" texts a row, None for no labels, or "auto" for that of the first label.
 
     With "auto" all labels must be of that kind, as True, 1 and "1" would become one; the others convert them. like : pattern
-    that each text must match, or None. called : what such a text is called in an error.
+    that each text must match, or None. called : what such a text is called in an error. keeps : True if rows may be without a
+    label, which is None then.
     """
 
-    def __init__(self, kind: str | None, like: re.Pattern[str] | None = None, called: str = ""):
-        self.kind, self.like, self.called = kind, like, called
+    def __init__(self, kind: str | None, like: re.Pattern[str] | None = None, called: str = "", keeps: bool = False):
+        self.kind, self.like, self.called, self.keeps = kind, like, called, keeps
         self.wanted: str | None = None
 
     def __call__(self, value: Any) -> Any:
@@ -96,7 +97,9 @@ class LabelReader:
         if self.kind == "several":
             return [self._text(each) for each in value]
         if value is None or (isinstance(value, (str, bytes)) and not value):
-            raise WrongRecordError("expected a label, got none")
+            if self.keeps:
+                return None
+            raise WrongRecordError(f"expected a label{HINTS['labels']}, got none", "labels")
         if isinstance(value, (list, tuple, dict)):
             kind = "an object" if isinstance(value, dict) else "a list"
             raise WrongRecordError(f"expected one label a row, a text or a number, got {kind}, {shown(value)}", "label")
@@ -133,10 +136,11 @@ class LabelReader:
         """Return the labels of many values, and read each different one once; raise ValueError if one may be malformed."""
         if self.kind is None:
             return [None] * len(values)
-        kinds = set(map(type, values))
+        there = [value for value in values if value is not None] if self.keeps else values
+        kinds = set(map(type, there)) or {str}
         if kinds != {str} and (self.kind == "str" or not kinds <= {int, float}):  # (True equals 1, but is another label)
             raise ValueError
-        if kinds != {str} and max(map(abs, values)) >= ROUNDED:  # (orjson rounds integers beyond 64 bits)
+        if kinds != {str} and max(map(abs, there)) >= ROUNDED:  # (orjson rounds integers beyond 64 bits)
             raise ValueError
         read = {value: self(value) for value in dict.fromkeys(values)}
         return [read[value] for value in values]
@@ -144,6 +148,9 @@ class LabelReader:
     def array(self, labels: list) -> Any:
         if self.kind is None or self.kind == "several":
             return labels if self.kind else None
+        if self.keeps and self.kind != "str":
+            return np.array(labels, dtype=np.float64)  # (NaN for None; "auto": no label has come yet)
+        labels = ["" if label is None else label for label in labels] if self.keeps else labels
         return np.array(labels, dtype=np.float64 if self.kind == "number" else str)
 
 
@@ -475,16 +482,18 @@ def tsv(files: Files, labelled: bool, max_line_bytes: int) -> Iterator[Record | 
     def record(line: bytes) -> tuple[Any, Any, None]:
         label, tab, text = line.partition(b"\t")
         if labelled and not tab:
-            raise WrongRecordError(f"expected a tab between label and text{HINTS['labels']}, got the end of the line", "labels")
+            raise WrongRecordError(f"expected a tab between label and text{HINTS['tab']}, got the end of the line", "tab")
         return label, text if tab else label, None
 
     return records_of_lines(files, max_line_bytes, record)
 
 
-def fasttext(files: Files, labelled: bool, max_line_bytes: int, several: bool = False) -> Iterator[Record | Block | None]:
+def fasttext(
+    files: Files, labelled: bool, max_line_bytes: int, several: bool = False, keeps: bool = False
+) -> Iterator[Record | Block | None]:
     """Yield the records of lines of fastText: __label__LABEL text. Without labels to read, labels are left out of the text.
 
-    several : True if a line may have any number of labels, anywhere.
+    several : True if a line may have any number of labels, anywhere. keeps : True if it may have none.
     """
 
     def record(line: bytes) -> tuple[Any, Any, None]:
@@ -498,6 +507,8 @@ def fasttext(files: Files, labelled: bool, max_line_bytes: int, several: bool = 
         if labelled and (len(labels) > 1 or (labels and _LABEL in labels[0].removeprefix(_LABEL))):
             came = " and ".join(shown(decoded(label)) for label in labels[:2])
             raise WrongRecordError(f"expected one label a row, got {came}")
+        if keeps and words and not labels:
+            return None, line, None
         if labelled and not (labels and words[0] == labels[0]):
             came = shown(line[:24]) if words else "an empty line"
             raise WrongRecordError(f"expected '__label__' and a label at the beginning{HINTS['labels']}, got {came}", "labels")

@@ -23,10 +23,11 @@ cdef class TsvParser(LineParser):
         tab = <const unsigned char*>memchr(line, 9, end - line)
         if self.labels.numbers or self.labels.texts:
             if tab is NULL:
-                return self.fault(end, b"a tab between label and text", b"labels")
+                return self.fault(end, b"a tab between label and text", b"tab")
             if tab == line:
-                return self.fault(line, b"a label before the tab")
-            if not self.labels.put(self.n_rows, line, tab):
+                if not self.labels.put_none(self.n_rows):
+                    return self.fault(line, b"a label before the tab", b"labels")
+            elif not self.labels.put(self.n_rows, line, tab):
                 return self.fault(line, self.labels.expected, b"label")
         self.where = line if tab is NULL else tab + 1
         self.hasher.add(self.where, end - self.where)
