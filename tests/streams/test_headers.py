@@ -123,3 +123,19 @@ def test_the_command_line_reads_tables_divided_by_tabs(tmp_path, run):
     (tmp_path / "q.tsv").write_text('"ham"\t"a"\n"spam"\t"b"\n')
     code, _, said = run("train", tmp_path / "q.tsv", "--bits", 4, "--quiet")
     assert said.startswith("onlinecls train: q.tsv: b'") and "Give --format csv --delimiter tab --no-header" in said
+
+
+@pytest.mark.filterwarnings("default")
+def test_labels_that_are_all_different_are_asked_about_once(tmp_path, run):
+    path = tmp_path / "mail.tsv"
+    for n, same, warns in ((300, 0, True), (100, 2, True), (100, 3, False), (99, 0, False)):
+        path.write_text("".join(f"mail-{max(k, same)}\tspam\ttext\n" for k in range(n)))
+        code, _, said = run("train", path, "--bits", 4, "--quiet")
+        expected = f"onlinecls train: {n - same} classes in the first {n} rows. Is the first column the label? (Of a"
+        assert code == 0 and said.startswith(expected) == warns and said.count("\n") == warns, (n, same)
+    path = tmp_path / "a.svm"
+    path.write_text("".join(f"{k} 1:1\n" for k in range(200)))
+    for command in (("train",), ("compare", "--algorithms", "arow", "pa1")):
+        said = run(command[0], path, *command[1:], "--bits", 4, "--quiet")[2]
+        assert said.count("Is the first field the label? For targets that are numbers take") == 1 == said.count("\n")
+    assert run("train", path, "--bits", 4, "--quiet", "--algorithm", "arow_regression")[2] == ""

@@ -823,6 +823,14 @@ def test_a_short_truncated_compressed_file_is_refused_after_its_whole_lines(tmp_
             assert cut == 1 or len(labels) < 610
 
 
+def test_a_file_that_was_compressed_twice_is_named():
+    for inside, name in ((gzip.compress(TSV), "gzip"), (bz2.compress(TSV), "bz2")):
+        for format in ("auto", "tsv", "csv", "jsonl"):
+            assert error_of(gzip.compress(inside), format) == (
+                f"<stream>: must be compressed once, got a file with {name} inside. Decompress it once."
+            )
+
+
 def test_a_compressed_file_truncated_in_its_first_line_is_refused(tmp_path):
     """The format cannot be detected from half a line: the error must be that of the cut, not one about the format."""
     path = tmp_path / "a"

@@ -12,6 +12,7 @@ import numpy as np
 
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
+from .._estimators.classifier import CLASS_EACH, MANY_ROWS, have_class_each
 from .._estimators.learner import state_of
 from .._estimators.youth import SKIPPED
 from .._input.compat import is_regressor
@@ -62,6 +63,13 @@ def _as_labels(given: list, y) -> list:
         strange = given[numbers.index(None)]
         raise ValueError(f"the labels of the data are numbers, got {strange!r} on the command line. Give numbers for classes.")
     return numbers
+
+
+# Questions about labels that are all different.
+_PLACES_OF_LABELS = {
+    "tsv": "Is the first column the label? (Of a table, --format csv --delimiter tab --label names it, --no-header by number.)",
+    **dict.fromkeys(("svmlight", "vw", "fasttext"), "Is the first field the label?"),
+}
 
 
 @dataclass
@@ -198,6 +206,8 @@ def learn(
     before, learner = (reading.bytes, reading.skipped), runs[0].learner
     with stream, warnings.catch_warnings():
         warnings.filterwarnings("ignore", f".*{SKIPPED}")  # (it is said once, at the end)
+        warnings.filterwarnings("ignore", f".*{CLASS_EACH}")  # (said here, for the first rows, in terms of options)
+        first: list | None = [] if reading.part.number == 0 and not is_regressor(learner) else None  # labels of the first rows
         try:
             rest = _rest_of(stream, reading.part.before, getattr(runs[0].watching, "write_gaps", None))
             for X, y, weight, has_labels in _by_label(stream, rest):
@@ -210,6 +220,8 @@ def learn(
                     for run in runs:
                         run.convert_labels(y)
                         require_classes(run.name, run.learner, width, y)
+                if first is not None:
+                    first = _look_at_labels(first + y.tolist(), stream)
 
                 def learn_batch(rows, y=y, weight=weight):
                     for start, stop, marked in progress.cuts(len(y)):
@@ -243,6 +255,19 @@ def learn(
             reading.end_part(learner)
             reading.bytes, reading.skipped = before[0] + stream.bytes_read, before[1] + stream.n_skipped
             reading.reasons, reading.unlabelled = stream.skipped, stream.n_unlabelled
+
+
+def _look_at_labels(labels: list, stream) -> list | None:
+    """Warn of first rows that have a class each; return their labels while they are too few to tell, then None."""
+    if len(labels) < MANY_ROWS:
+        return labels
+    n = len(set(labels))
+    if have_class_each(n, len(labels)):
+        where = _PLACES_OF_LABELS.get(stream.format, "Is it the column of the labels? (--label)")
+        if isinstance(labels[0], float):
+            where += " For targets that are numbers take a regression algorithm, arow_regression say."
+        warnings.warn(f"{n:,} classes in the first {len(labels):,} rows. {where}", UserWarning, stacklevel=2)
+    return None
 
 
 def _learn_behind(step, table, weight, reading: Reading, learner, learn_batch) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from .._algorithm import AUTO
 from .._compiled import model
 from .._input import validate
-from .._input.compat import available_if
+from .._input.compat import available_if, warn_caller
 from .._models.calibration import finite, log_probabilities
 from . import asking, epochs
 from .choice import choose
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from .units import Youth
 
 _CENTRED_WITH = {"signed": True, "matrix": "diagonal", "loss_tol": None}
+CLASS_EACH = "classes should have several rows each"
+MANY_ROWS = 100  # rows that are enough to tell labels from ids
 NO_ROUND, NO_CLASS = -2, -1  # instead of a prediction: for a row of weight 0; for a row before there was a class to predict
 
 
@@ -191,6 +193,7 @@ class OnlineClassifier(WithWeights):
         labels, firsts = labels[fresh], np.flatnonzero(live)[firsts[fresh]]
         if not len(known) and not len(labels):
             return  # only rows of weight 0: no model begins
+        warn_of_class_each(who, len(labels), int(live.sum()))
         labels = labels[np.argsort(firsts)]
         joins = [0] * len(known) + np.sort(firsts).tolist() + [rows.n_rows] * 3
         second, third = joins[1], joins[2]
@@ -553,7 +556,21 @@ def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
         raise ValueError(
             f"{who}: y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}. Give rows of another class too."
         )
+    warn_of_class_each(who, len(classes), len(y))
     return classes
+
+
+def have_class_each(n_classes: int, n_rows: int) -> bool:
+    """Return True if at least 98 % of the rows, 100 or more, have a class of their own."""
+    return n_rows >= MANY_ROWS and 50 * (n_rows - n_classes) <= n_rows
+
+
+def warn_of_class_each(who: str, n_classes: int, n_rows: int) -> None:
+    if have_class_each(n_classes, n_rows):
+        warn_caller(
+            f"{who}: {CLASS_EACH}, got {n_classes:,} new ones in {n_rows:,} rows. Are they ids, or targets of a regression? "
+            "Give the labels; numbers take a regressor."
+        )
 
 
 def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:

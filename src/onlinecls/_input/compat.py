@@ -33,7 +33,7 @@ def not_fitted(who: str) -> Exception:
     return kind(f"{who}: this model has not been fitted yet. Call 'fit' or 'partial_fit' first.")
 
 
-def warn_caller(message: str) -> None:
+def warn_caller(message: str | Warning) -> None:
     """Warn, with the place from which this package was called."""
     frame: Any = sys._getframe(1)
     level, package = 2, __name__.partition(".")[0]

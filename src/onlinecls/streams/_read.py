@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import threading
-import warnings
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from numbers import Integral
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
+from .._input.compat import warn_caller
 from .._input.rows import n_rows_of, n_values_of, rows_of
 from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
@@ -464,7 +464,7 @@ class _Reader:
             hint = "format='csv', delimiter='\\t', header=False, label=0, text=1"
         if parameter and self.labels != "str":
             message = f"{source.name}: {_records.shown(lines[0])} {problem}. Give {hint} if that is not meant."
-            warnings.warn(_errors.StreamWarning(message, parameter, hint), stacklevel=5)
+            warn_caller(_errors.StreamWarning(message, parameter, hint))
 
     def _lines(self, files: Files, make_parser: Callable[[], Any], guard: Any = None) -> Iterator[Any]:
         limits = self.counts, self.block_bytes, self.max_line_bytes

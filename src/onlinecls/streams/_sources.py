@@ -141,6 +141,10 @@ class Source(io.RawIOBase):
             if b"\n" not in self._head:
                 raise
             self._failure = error
+        again = next((modules[0] for magic, modules in _PACKED if self.packed and self._head.startswith(magic)), None)
+        if again is not None:
+            name = again.rpartition(".")[2]
+            raise ValueError(f"{self.name}: must be compressed once, got a file with {name} inside. Decompress it once.")
         return self._head
 
     def _pauses(self, seconds: float) -> bool:
