@@ -23,7 +23,7 @@ PARTS = {
     "_models/*": (1430, "what learning changes: how a model's numbers start, grow, are checked, merged and saved"),
     "_algorithm.py": (350, "what a row of the table of algorithms says"),
     "_registry.py": (200, "the table of algorithms"),
-    "_estimators/*": (4610, "classifiers, regressors and one-class learners with scikit-learn's interface"),
+    "_estimators/*": (4620, "classifiers, regressors and one-class learners with scikit-learn's interface"),
     "_wings/shared/*": (1420, "compiled code that several wings share"),
     "_wings/one_class/*": (400, "the one-class learner, and the base of those of other wings"),
     "_wings/adagrad/*": (340, "AdaGrad"),
@@ -43,7 +43,7 @@ PARTS = {
     "tables/*": (3960, "the vectorizer of tables"),
     "steps/*": (650, "transformers with one number a column, which a stream changes"),
     "_pipeline/*": (1210, "steps and a learner as one object"),
-    "streams/*": (5310, "files of rows, in batches"),
+    "streams/*": (5390, "files of rows, in batches"),
     "parallel/*": (570, "streams in parts, on many cores and machines"),
     "datasets/*": (102, "a data set to try things on"),
     "reference/*": (1800, "the algorithms as one would write them down, slowly"),
@@ -53,7 +53,7 @@ PARTS = {
     "_theorems.py": (880, "the theorems of the papers, along a stream"),
     "bounds.py": (560, "the papers' bounds beside what a learner did"),
     "__init__.py": (120, "the public names"),
-    "_cli/*": (3150, "the command line"),
+    "_cli/*": (3230, "the command line"),
     "__main__.py": (10, "python -m onlinecls"),
 }
 CORE = tuple(PARTS)[:9]  # (down to _estimators)

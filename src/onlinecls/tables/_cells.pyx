@@ -13,7 +13,8 @@ import numpy as np
 from .._hashing.murmur cimport murmur3
 from ._persistent cimport Map, Records
 from ._values cimport (
-    AS_DATE, AS_NAME, AS_NUMBER, BOOLEAN, DATE, LARGEST_NUMBER, LOGS, MAY_HAVE_LOGS, MISSING, NAME, NONE_THERE, NUMBER, TEXT, Reading, absent,
+    AS_DATE, AS_NAME, AS_NUMBER, BOOLEAN, DATE, LARGEST_NUMBER, LOGS, MAY_HAVE_LOGS, MISSING, NAME, NONE_THERE, NUMBER, TEXT,
+    Reading, absent,
 )
 
 from .._input import validate
