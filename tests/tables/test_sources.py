@@ -179,6 +179,7 @@ def test_columns_tell_what_their_values_are():
     assert kinds(["yes", "no", "maybe"]) == ("category",) and kinds(["1", "yes"]) == ("number", "category")
     assert kinds(["05/01/2024", "25/01/2024"]) == ("date",) == kinds(["05/01/2024"],
         dates={"c": "%m/%d/%Y"}) == kinds(["05/05/2024"])
+    assert kinds(["37176e84", "12345678"], "partial_fit") == ("category",) and kinds(["1e5", "2e10"]) == ("number",)
     assert kinds(["12345678", "a99f214a", "1e5", 17]) == ("category",) == kinds(["NA", "BE"], categories=["c"])
     assert kinds([3, 4.5, "7"], categories=["c"]) == ("category",) and kinds(["1,5", "12"], decimal=",") == ("number",)
     names = TableVectorizer(bits=0, categories=["c"]).fit([{"c": each} for each in ("7.0", 7, 7.0, "007", "true", True)])

@@ -37,6 +37,7 @@ _NO_TYPE = "values"  # of a column whose values each say what they are
 _SAMPLE = 10  # first texts of a column that say whether it is worth reading the others as numbers
 _OTHERWISE = BITS["IDS"] | BITS["ONLY_NAMES"] | BITS["AS_NAME"] | BITS["AS_DATE"]  # by which numbers may be something else
 _ALL_KINDS = (1 << len(KINDS)) - 1
+_LARGE = 1e15  # numbers of digits, an e and digits beyond which may be names
 _LONGEST = 60  # characters of a text at which `read_values` takes it for no number
 
 
@@ -397,6 +398,11 @@ def numbers_of_texts(column: Any, state: int) -> np.ndarray | None:
         numbers = _cast(compute.if_else(missing, None, column))
         there = ~missing.to_numpy(zero_copy_only=False) & column.is_valid().to_numpy(zero_copy_only=False)
         if numbers is None or not (np.abs(numbers[there]) <= LARGEST).all():
+            return None
+    large = np.abs(numbers) > _LARGE
+    if large.any() and not state & BITS["AS_NUMBER"]:
+        exponential = compute.match_substring_regex(column.filter(pyarrow.array(large)), r"^\s*[0-9]+[eE][0-9]+\s*$")
+        if compute.any(exponential).as_py():
             return None
     longest = compute.max(compute.binary_length(column)).as_py() or 0
     return numbers if longest < _LONGEST else None

@@ -50,6 +50,7 @@ absent = ABSENT
 cdef frozenset missing_texts = MISSING_TEXTS
 cdef dict boolean_texts = BOOLEAN_TEXTS, boolean_words = BOOLEAN_WORDS, boolean_letters = BOOLEAN_LETTERS
 cdef object dates = (datetime, date, time), lists = (list, tuple, set, frozenset, np.ndarray)
+cdef double most_of_a_number = 1e15             # 37176e84 is no number
 cdef double first_milliseconds = 1e11, last_milliseconds = 1e14     # of dates: 1973 and 5138
 _COMMAS = re.compile(r"[-+\u2212]?\W? ?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}) ?\W?")
 _POINTS = re.compile(r"[-+\u2212]?\W? ?(\d+\.\d+|\d{1,3}(,\d{3})+\.\d+|\d{1,3}(,\d{3}){2,}) ?\W?")
@@ -418,8 +419,9 @@ cdef class Reading:
                     if self.raises or state & IDS:
                         return NAME
                 elif is_exponential(start, n):
-                    self.wavers = not state & IDS
-                    if state & IDS or (state & (1 << NAME) and not state & (1 << NUMBER)):
+                    self.raises = IDS if n >= 8 and self.number > most_of_a_number else 0
+                    self.wavers = not (state | self.raises) & IDS
+                    if (state | self.raises) & IDS or (state & (1 << NAME) and not state & (1 << NUMBER)):
                         return NAME
             return NUMBER
         if is_free and may_be_dated(start, n) and self.dated(text, state):
