@@ -490,7 +490,7 @@ def test_messages_name_options_instead_of_python_parameters(tmp_path, run, tsv):
         ("f.csv", ("--delimiter", ";;"), "--delimiter must be one character or 'auto', got ';;'."),
         ("d.vw", ("--format", "vw", "--bits", 33), "--bits"),
         ("b.svm", (), "b.svm:1:3: expected an index < columns (--bits), got '5000000:1'"),
-        ("d.vw", (), "d.vw:1:1: expected a label and a blank before '|', got '| a'"),
+        ("d.vw", (), "before '|' (--unlabelled predict or skip takes rows without), got '| a'"),
         ("e", (), "Give --format one of 'svmlight', "),
         ("h.csv", (*raw, "--classes", "x,y"), "h.csv:3: expected a finite number for column 'a', got 'abc' (with --cat"),
         ("j.csv", (*raw, "--missing", "error"), "j.csv:2: expected a value in column 'a', got none (--missing absent takes"),

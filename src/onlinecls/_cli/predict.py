@@ -57,7 +57,7 @@ def predict(options) -> None:
         except MalformedLineError as error:
             if options.id is None:
                 raise
-            raise ValueError(f"{error} (--id reads its column in place of the labels)") from None
+            raise ValueError(f"{str(error).replace(error.hint, '')} (--id reads its column in place of the labels)") from None
         finally:
             progress.close()
         if stream.n_skipped:
