@@ -291,6 +291,25 @@ def test_signals_save_the_model_and_from_row_next_goes_on(tmp_path, number, code
     assert f"was interrupted behind row {learnt:,} of its input" in process("train", data, "--resume", half).stderr
 
 
+def test_from_row_next_counts_rows_without_a_label(tmp_path):
+    rows, half, both, whole = texts(60), tmp_path / "half", tmp_path / "both", tmp_path / "whole"
+    rows = [row[row.index("\t") :] if k % 3 == 1 else row for k, row in enumerate(rows)]
+    data = tmp_path / "mail.tsv"
+    data.write_text("".join(rows))
+    options = ("--format", "tsv", "--bits", 10, "--unlabelled", "predict", "--predictions", "-", "--save")
+    with Running("train", "-", *options, half) as running:
+        running.write("".join(rows[:42]))
+        for _ in range(42):
+            running.read()
+        running.process.send_signal(signal.SIGTERM)
+        assert running.finish() == 143
+        assert "To go on with row 43 of the input" in "\n".join(running.rest("stderr"))
+    assert learner_in(half).t_ == 28
+    process("train", data, "--unlabelled", "skip", "--resume", half, "--from-row", "next", "--save", both)
+    process("train", data, *options, whole)
+    assert both.read_bytes() == whole.read_bytes()
+
+
 def test_train_under_nohup_survives_sighup():
     command = "trap '' HUP; exec " + " ".join([*COMMAND, "train", "-", "--format", "tsv", "--bits", "8", "--every", "100"])
     running = subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)
