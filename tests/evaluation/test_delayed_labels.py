@@ -70,7 +70,9 @@ def test_each_row_is_predicted_by_the_model_of_the_labels_that_have_come(kind, c
 @pytest.mark.parametrize("rows", [TABLE, ISO, pd.DataFrame(TABLE), pd.DataFrame(ISO)], ids=["dicts", "ISO", "frame", "both"])
 def test_moments_and_delays_are_read_from_columns(rows):
     expected = slowly(PIPELINE(), TABLE, Y, MOMENTS, DELAYS)
-    for delay in ("wait", [dt.timedelta(seconds=int(each)) for each in DELAYS]):
+    waits = [dt.timedelta(seconds=int(each)) for each in DELAYS]
+    known = np.array([row["at"] + wait for row, wait in zip(TABLE, waits, strict=True)], "datetime64[ns]")
+    for delay in ("wait", waits, np.array(waits, "timedelta64[ns]"), known, list(known)):
         result = progressive_validation(PIPELINE(), (rows, Y), delay=delay, moment="at", predictions=True)
         assert result.predictions.tolist() == expected
 
@@ -116,7 +118,9 @@ def test_all_rows_have_been_learnt_at_the_end():
         ({"moment": MOMENTS}, "delay must be given with moment"),
         ({"delay": 1, "moment": MOMENTS[::-1]}, "moments must not fall, got an earlier one in row"),
         ({"delay": 1, "moment": MOMENTS[:50]}, "moment must have a value for every row of the stream, got 50"),
-        ({"delay": dt.timedelta(1), "moment": MOMENTS}, "delay must be in the unit of the moments, which are numbers"),
+        ({"delay": dt.timedelta(1), "moment": MOMENTS}, "in the unit of the moments, which are numbers, got a duration"),
+        ({"delay": 1, "moment": [BEGIN, 1] * 40}, "moment must be values of one kind, got a date and a number"),
+        ({"delay": [BEGIN] * 80, "moment": [BEGIN + dt.timedelta(1)] * 80}, "delay must be >= 0"),
         ({"delay": 1, "moment": [np.nan] * 80}, "moment must be finite numbers, dates or durations"),
         ({"delay": 1, "moment": "at"}, "moment must name a column that every row has, got 'at'"),
         ({"delay": 2, "ask": lambda learner, row: True}, "ask must be None where delay is given"),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MICROSECOND = timedelta(microseconds=1)
 _BEGIN = datetime(1970, 1, 1), datetime(1970, 1, 1, tzinfo=UTC)
 _SECOND = 10**6  # microseconds
+_NUMBER, _DATE, _DURATION = "number", "date", "duration"
 
 
 class Delays:
@@ -36,7 +37,7 @@ class Delays:
         self.moment = moment if moment is None or isinstance(moment, str) else self._numbers("moment", moment)
         self.is_constant = not isinstance(delay, str) and np.ndim(delay) == 0
         self.delay: Any = delay if isinstance(delay, str) else self._numbers("delay", [delay] if self.is_constant else delay)
-        if moment is None and self.is_constant and (self.delay[1] or self.delay[0][0] % 1):
+        if moment is None and self.is_constant and (self.delay[1] != _NUMBER or self.delay[0][0] % 1):
             raise ValueError(
                 f"{who}: delay must be a whole number of rows where moment is None, got {delay!r}. Give the moments too."
             )
@@ -44,18 +45,20 @@ class Delays:
     def of(self, X: Any, n_rows: int) -> tuple[list, list]:
         """Return the moments of the next rows of the stream, and the moments from which their labels are known."""
         first, self.at = self.at, self.at + n_rows
-        moments, are_dates = list(range(first, self.at)), False
+        moments, unit = list(range(first, self.at)), _NUMBER
         if self.moment is not None:
-            moments, are_dates = self._next("moment", self.moment, X, first, n_rows)
+            moments, unit = self._next("moment", self.moment, X, first, n_rows)
         if self.is_constant:
-            delays, are_times = self.delay[0] * n_rows, self.delay[1]
+            delays, kind = self.delay[0] * n_rows, self.delay[1]
         else:
-            delays, are_times = self._next("delay", self.delay, X, first, n_rows)
-        if are_times and not are_dates:
+            delays, kind = self._next("delay", self.delay, X, first, n_rows)
+        if (unit == _NUMBER and kind != _NUMBER) or (unit != _DATE and kind == _DATE):
             raise ValueError(
-                f"{self.who}: delay must be in the unit of the moments, which are numbers, got a time. Give a number, or dates."
+                f"{self.who}: delay must be in the unit of the moments, which are {unit}s, got a {kind}. Give a number, or dates."
             )
-        if are_dates and not are_times:
+        if kind == _DATE:
+            delays = [known - moment for known, moment in zip(delays, moments, strict=True)]
+        elif unit != _NUMBER and kind == _NUMBER:
             delays = [round(delay * _SECOND) for delay in delays]
         for k, (before, now) in enumerate(zip([self.last, *moments], moments, strict=False)):
             if now < before:
@@ -74,14 +77,14 @@ class Delays:
             if isinstance(given, tuple) and not (given is self.delay and self.is_constant) and len(given[0]) > self.at:
                 raise self._wrong_length(name, len(given[0]))
 
-    def _next(self, name: str, given: Any, X: Any, first: int, n_rows: int) -> tuple[list[Any], bool]:
+    def _next(self, name: str, given: Any, X: Any, first: int, n_rows: int) -> tuple[list[Any], str]:
         """Return the numbers of the next rows: of a column of X, or of those given for the whole stream."""
         if isinstance(given, str):
             return self._numbers(f"{name}={given!r}", self._column(name, given, X))
-        numbers, are_times = given
+        numbers, kind = given
         if first + n_rows > len(numbers):
             raise self._wrong_length(name, len(numbers))
-        return numbers[first : first + n_rows], are_times
+        return numbers[first : first + n_rows], kind
 
     def _wrong_length(self, name: str, n: int) -> ValueError:
         return ValueError(
@@ -97,37 +100,36 @@ class Delays:
                 "the rows' columns, or an array."
             ) from None
 
-    def _numbers(self, name: str, values: Any) -> tuple[list, bool]:
-        """Return moments or delays as numbers, and whether they are dates or durations."""
+    def _numbers(self, name: str, values: Any) -> tuple[list, str]:
+        """Return moments or delays as numbers, and what they are."""
         if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
             values = values.astype(f"{values.dtype.kind}8[us]")
         elif not isinstance(values, Iterable):
             raise TypeError(f"{self.who}: {name} must be an array of numbers or dates, got {validate.brief(values)}.")
         listed = next((getattr(values, name) for name in ("tolist", "to_pylist") if hasattr(values, name)), lambda: values)
-        numbers, kinds = [], set()
-        for value in listed():
-            number, is_time = self._number(name, value)
-            numbers.append(number)
-            kinds.add(is_time)
+        read = [self._number(name, value) for value in listed()]
+        kinds = sorted({kind for _, kind in read})
         if len(kinds) > 1:
-            raise ValueError(f"{self.who}: {name} must be all numbers or all times, got both. Give one of them.")
-        return numbers, True in kinds
+            raise ValueError(f"{self.who}: {name} must be values of one kind, got a {' and a '.join(kinds)}. Give one of them.")
+        return [number for number, _ in read], kinds[0] if kinds else _NUMBER
 
-    def _number(self, name: str, value: Any) -> tuple[Any, bool]:
-        given, value = value, value.item() if isinstance(value, np.generic) else value
+    def _number(self, name: str, value: Any) -> tuple[Any, str]:
+        given = value
+        if isinstance(value, np.generic):
+            value = (value.astype(f"{value.dtype.kind}8[us]") if value.dtype.kind in "mM" else value).item()
         if isinstance(value, str):
             try:
                 value = float(value)
             except ValueError:
                 value = _date_of(value)
         if isinstance(value, timedelta):
-            return value // _MICROSECOND, True
+            return value // _MICROSECOND, _DURATION
         if isinstance(value, datetime) and value == value:  # (pandas' NaT is none)
-            return (value - _BEGIN[value.tzinfo is not None]) // _MICROSECOND, True
+            return (value - _BEGIN[value.tzinfo is not None]) // _MICROSECOND, _DATE
         if isinstance(value, date) and not isinstance(value, datetime):
-            return (datetime(value.year, value.month, value.day) - _BEGIN[0]) // _MICROSECOND, True
+            return (datetime(value.year, value.month, value.day) - _BEGIN[0]) // _MICROSECOND, _DATE
         if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < np.inf:
-            return value, False
+            return value, _NUMBER
         raise ValueError(
             f"{self.who}: {name} must be finite numbers, dates or durations, none missing, got {validate.brief(given)}. "
             "Texts are dates as in ISO 8601."

@@ -580,8 +580,8 @@ def progressive_validation(
         How long after its row a label is known. Each row is predicted when it comes, by the model that has learnt the labels
         known by then, and learnt when its label comes. Without `moment` an int, in rows: row t is predicted by the model of the
         rows up to t - delay. With `moment` a number in its unit, or for dates a timedelta or seconds. A str names the column
-        that has the delay of each row; an array has a delay for each row of the stream. None: the label is known at once, as
-        with 0 and 1.
+        that has the delay of each row, or the date when its label is known; an array has one for each row of the stream. None:
+        the label is known at once, as with 0 and 1.
     moment : str or array-like of shape (n_rows of the stream,), default=None
         When rows come, never falling: the name of a column of X, or an array for the whole stream; numbers, or dates (of Python,
         numpy, a data frame, or texts in ISO 8601). None: row t comes at moment t.
