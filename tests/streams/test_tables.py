@@ -403,3 +403,20 @@ def test_a_model_of_a_data_frame_keeps_the_names_of_its_columns(tmp_path, run):
     data.write_bytes(csv_of([{"b": row["b"], "label": row["label"], "a": row["a"]} for row in table(200)]))
     code, out, err = run("predict", model, data)
     assert (code, err) == (0, "") and out.split() == learner.predict(frame).tolist()
+
+
+@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
+def test_a_wide_table_is_hashed_and_not_listed(tmp_path, run, format):
+    rows = [{"label": "ab"[k % 2], "id": k, **{f"c{j}": (k * j) % 7 for j in range(300)}} for k in range(20)]
+    path, model = tmp_path / f"a.{format}", tmp_path / "model"
+    if format == "csv":
+        path.write_bytes(csv_of(rows))
+    elif format == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        pytest.importorskip("pyarrow.parquet").write_table(pytest.importorskip("pyarrow").Table.from_pylist(rows), path)
+    code, _, said = run("train", path, "--ignore", "id", "--save", model)
+    assert code == 0 and "columns c0, c1, " in said and ", c99, and 200 more\n" in said
+    step = load(model)[0]
+    assert (step.bits, step.slots) == (18, 256) and list(step.schema_) == [f"c{j}" for j in range(300)]
+    assert "c99 (number), and 200 more\n" in run("inspect", model)[1]

@@ -27,6 +27,7 @@ _OF_COLUMNS = ("columns", "CSV", "a table")  # needs of options
 _TABLES = ("csv", "jsonl", "parquet", "arrow")
 _AHEAD = 1000  # rows of a table that say what its vectorizer is to be
 _VALUES_AHEAD = 1 << 20  # values of them, at most
+_SHOWN = 100  # most columns that a line names
 _USUAL = 1e100  # numbers of this size and beyond are looked at one by one
 _OF_TABLE = ("categories", "ignore", "dates", "decimal", "log", "unknown", "dtype")
 _PLACES = ("label", "text", "weight")
@@ -379,8 +380,10 @@ def load_model(path, options) -> tuple[object, dict, Input]:
 
 
 def kinds_of(schema: dict) -> str:
-    """Return the columns of a table with the kinds of their values."""
-    return "columns " + ", ".join(f"{name} ({', '.join(kinds)})" for name, kinds in schema.items())
+    """Return the columns of a table with the kinds of their values, not all of very many."""
+    names = [f"{name} ({', '.join(kinds)})" if kinds else name for name, kinds in schema.items()]
+    more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return f"columns {', '.join(names[:_SHOWN])}{more}"
 
 
 def is_of_tables(step) -> bool:

@@ -122,7 +122,7 @@ def read_table(who: str, X: Any, live: Callable[[int], np.ndarray]) -> tuple[int
     elif isinstance(X, TextTable):
         n, columns = _of_arrow(who, X.columns)
     elif isinstance(X, _of_pandas_named("DataFrame")):
-        n, columns = len(X), _named(who, X.columns, (_of_pandas(who, name, X.iloc[:, k]) for k, name in enumerate(X.columns)))
+        n, columns = len(X), _named(who, X.columns, (_of_pandas(who, *each) for each in X.items()))
     elif hasattr(X, "__arrow_c_stream__") or type(X).__module__.partition(".")[0] == "pyarrow":
         n, columns = _of_arrow(who, X)
     elif isinstance(X, np.ndarray) and X.ndim == 2:

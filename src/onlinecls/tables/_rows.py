@@ -88,16 +88,20 @@ class TableReader:
         return Learnt((self.options.slots, self.options.bits))
 
     def look_ahead(self, X: Any, learnt: Learnt) -> tuple[Learnt, dict[str, tuple[str, ...]]]:
-        """Return what the first rows of a table show of their columns, and the kinds of their values."""
+        """Return what the first rows of a table show of their columns, and the kinds of their values, none of very many."""
         _, columns, live = read_table(self.who, X, lambda n: np.ones(n, bool))
         self.see_ahead(columns, live, learnt)
+        if len(columns) > self.options.slots:
+            return learnt, dict.fromkeys(columns, ())
         probe = self._probe(self.options.slots)
         return learnt, _Reading(probe, X, None, probe.begin(), learn=True, looks_ahead=True).learnt.kinds
 
     def shape_of(self, X: Any, slots: int) -> tuple[int, int]:
         """Return the slots and bits that the first rows of a table need: no bits if so many slots hold twice their features."""
-        probe = self._probe(slots)
-        reading = _Reading(probe, part_of(X, 0, min(n_rows_of(X), _AHEAD)), None, probe.begin(), learn=True, looks_ahead=True)
+        probe, first = self._probe(slots), part_of(X, 0, min(n_rows_of(X), _AHEAD))
+        if len(read_table(self.who, first, lambda n: np.ones(n, bool))[1]) > slots:
+            return slots, AUTO_BITS
+        reading = _Reading(probe, first, None, probe.begin(), learn=True, looks_ahead=True)
         n = len(reading.learnt.features)
         if n >= slots or any(cells.texts is not None for cells in reading.cells.values()):
             return slots, AUTO_BITS
