@@ -2,7 +2,9 @@
 
 import io
 import random
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from onlinecls.streams import options_of, read
@@ -125,13 +127,12 @@ def test_the_command_line_reads_tables_divided_by_tabs(tmp_path, run):
     assert said.startswith("onlinecls train: q.tsv: b'") and "Give --format csv --delimiter tab --no-header" in said
 
 
-@pytest.mark.filterwarnings("default")
 def test_labels_that_are_all_different_are_asked_about_once(tmp_path, run):
     path = tmp_path / "mail.tsv"
     for n, same, warns in ((300, 0, True), (100, 2, True), (100, 3, False), (99, 0, False)):
         path.write_text("".join(f"mail-{max(k, same)}\tspam\ttext\n" for k in range(n)))
         code, _, said = run("train", path, "--bits", 4, "--quiet")
-        expected = f"onlinecls train: {n - same} classes in the first {n} rows. Is the first column the label? (Of a"
+        expected = f"onlinecls: {n - same} classes in the first {n} rows. Is the first column the label? (Of a"
         assert code == 0 and said.startswith(expected) == warns and said.count("\n") == warns, (n, same)
     path = tmp_path / "a.svm"
     path.write_text("".join(f"{k} 1:1\n" for k in range(200)))
@@ -139,3 +140,22 @@ def test_labels_that_are_all_different_are_asked_about_once(tmp_path, run):
         said = run(command[0], path, *command[1:], "--bits", 4, "--quiet")[2]
         assert said.count("Is the first field the label? For targets that are numbers take") == 1 == said.count("\n")
     assert run("train", path, "--bits", 4, "--quiet", "--algorithm", "arow_regression")[2] == ""
+
+
+@pytest.mark.parametrize("least", [0, 1 << 60])  # (blocks that pyarrow reads, and lines)
+def test_quotes_below_a_header_of_tabs_stand_around_fields_or_mean_themselves(monkeypatch, least):
+    monkeypatch.setattr("onlinecls.streams._csv.LEAST", least)
+    plain, double = [("ham", f"lunch at {k}") for k in range(40)], [("spam", '"now"'), ("ham", '"a\tb"'), ("ham", '"say ""hi"""')]
+
+    def texts_of(rows):
+        kept = SimpleNamespace(texts=[])
+        kept.transform = lambda texts: kept.texts.extend(texts) or np.zeros((len(texts), 1))
+        with read(named(written(("label", "text"), rows), "a.tsv"), vectorizer=kept) as stream:
+            assert sum(len(batch.y) for batch in stream) == len(kept.texts)
+        return [text if isinstance(text, str) else text.decode() for text in kept.texts]
+
+    for odd in ('"begins', 'ends"', 'in "the" middle', '"', '"one" and "two', '"one" and "two"'):
+        rows = [*plain, ("spam", odd), *plain, ("spam", '"around"'), *plain]
+        assert texts_of(rows) == [text for _, text in rows], odd
+    assert texts_of([*plain, *double, *plain])[40:43] == ["now", "a\tb", 'say "hi"']
+    assert texts_of([*plain, ("spam", '"two\nlines"'), *plain])[40] == "two\nlines"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import warnings
 from dataclasses import dataclass, field
@@ -266,7 +267,7 @@ def _look_at_labels(labels: list, stream) -> list | None:
         where = _PLACES_OF_LABELS.get(stream.format, "Is it the column of the labels? (--label)")
         if isinstance(labels[0], float):
             where += " For targets that are numbers take a regression algorithm, arow_regression say."
-        warnings.warn(f"{n:,} classes in the first {len(labels):,} rows. {where}", UserWarning, stacklevel=2)
+        print(f"onlinecls: {n:,} classes in the first {len(labels):,} rows. {where}", file=sys.stderr, flush=True)
     return None
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..tables import MISSING_TEXTS, TextTable
 from ._errors import HINTS, MalformedLineError
-from ._formats import delimiter_of, first_lines
+from ._formats import MANY_LINES, delimiter_of, first_lines, has_bare_quotes
 from ._records import Block, Record, WrongRecordError, is_utf8, n_lines, pieces_of, record_of, utf8
 from ._tables import IGNORED, NUMBER, Columns, in_range
 
@@ -48,6 +48,7 @@ class CsvReader:
     ) -> None:
         self._max_line_bytes, self._given, self._header = max_line_bytes, delimiter, header
         self._delimiter = "," if delimiter == "auto" else delimiter  # of the present file
+        self._has_quoting = True  # False: quotes in it are characters like others
         self._read_label, self._dtype, self._make_layout = read_label, dtype, make_layout
         self._n_bytes = 0  # of the pieces so far
         self._columns: Columns | None = None  # of the present file; None: its header has not been read
@@ -69,12 +70,21 @@ class CsvReader:
         for source in files:
             if self._header:
                 self._columns = None
-                self._delimiter = delimiter_of(first_lines(source, False)) if self._given == "auto" else self._given
+                self._find_dialect(source)
             yield from self._records_of(source)
+
+    def _find_dialect(self, source: Source) -> None:
+        """Find the delimiter of a file with a header, and whether its quotes stand around fields."""
+        if self._given == "auto":
+            lines = first_lines(source, False, None)
+            self._delimiter = delimiter_of(lines[:MANY_LINES])
+            self._has_quoting = self._delimiter != "\t" or not has_bare_quotes(lines)
 
     def _records_of(self, source: Source) -> Iterator[Record | Block | None]:
         lines = _Lines(pieces_of(source, self._max_line_bytes))
-        reader = csv.reader(lines, delimiter=self._delimiter, strict=True)
+        reader = csv.reader(
+            lines, delimiter=self._delimiter, strict=True, quoting=csv.QUOTE_MINIMAL if self._has_quoting else csv.QUOTE_NONE
+        )
         while True:
             line, record = lines.n_taken + 1, None
             try:
@@ -156,7 +166,7 @@ class CsvReader:
             return None
         if not is_utf8(piece) or (b"\r" in piece and b"\r" in piece.replace(b"\r\n", b"")):
             return None
-        are_texts, has_quotes = columns.keys is not None or columns.text is not None, b'"' in piece
+        are_texts, has_quotes = columns.keys is not None or columns.text is not None, self._has_quoting and b'"' in piece
         if self._has_other_lines(columns.names, piece) or (has_quotes and not _are_around_fields(piece, ord(self._delimiter))):
             return None
         if are_texts and (b"\0" in piece or _may_have_long_fields(piece)):

@@ -21,7 +21,8 @@ _PAIR = rb"\d+:" + _NUMBER
 # A line without features is svmlight if it is nothing but a label; `by_lines` wants all lines to match.
 _SVMLIGHT = re.compile(rb"\s*(?:%b(?=\s|$|#)|(?=\d+:))(?:\s+qid:\d+)?(?:\s*%b)?(?:\s+%b)*\s*(?:#.*)?" % (_NUMBER, _PAIR, _PAIR))
 _VW = re.compile(rb"[ \t]*(?:%b[ \t]+){0,3}(?:'[^\s|]*[ \t]*|[^\s|]*)\|" % _NUMBER)
-_LINES = 20  # most lines that are examined
+_QUOTED = re.compile(rb'"(?:[^"]|"")*"')
+MANY_LINES = 20  # most lines that are examined
 DELIMITERS = ",;\t|"  # of CSV
 _CELL = re.compile(r"[+-]?(?:\d[\d,]*\.?\d*|[.,]\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # a number, with a decimal comma perhaps
 
@@ -72,9 +73,9 @@ def detect(
     return format
 
 
-def first_lines(source, settled: bool) -> list[bytes]:
-    """Return the first lines that are not blank, without their ends. settled : as of `Source.peek`."""
-    return [line.rstrip(b"\r") for line in source.peek_lines(settled) if line.strip()][:_LINES]
+def first_lines(source, settled: bool, most: int | None = MANY_LINES) -> list[bytes]:
+    """Return the first lines that are not blank, without their ends. settled : as of `Source.peek`. most : None for all."""
+    return [line.rstrip(b"\r") for line in source.peek_lines(settled) if line.strip()][:most]
 
 
 def _has_header(lines: list[bytes], columns: frozenset[str], likely: str | None) -> bool:
@@ -111,10 +112,21 @@ def delimiter_of(lines: list[bytes]) -> str:
     return max(found, key=lambda delimiter: found[delimiter])  # (the first of several)
 
 
+def has_bare_quotes(lines: list[bytes]) -> bool:
+    """Return True if lines divided by tabs have quotes that mean themselves: tabs alone divide all lines into as many fields, and
+    one of these has quotes that do not stand around it."""
+    rows = [line.split(b"\t") for line in lines]
+    if len(set(map(len, rows))) != 1 or len(rows[0]) == 1:
+        return False
+    return not all(_QUOTED.fullmatch(field) for row in rows for field in row if b'"' in field)
+
+
 def _fields(lines: list[bytes], delimiter: str, strict: bool = False) -> list[list[str]]:
     """Return the fields of lines; none if Python's csv cannot divide them."""
+    quoting = csv.QUOTE_NONE if delimiter == "\t" and has_bare_quotes(lines) else csv.QUOTE_MINIMAL
+    texts = [line.decode("utf-8", "replace") for line in lines]
     try:
-        return list(csv.reader([line.decode("utf-8", "replace") for line in lines], delimiter=delimiter, strict=strict))
+        return list(csv.reader(texts, delimiter=delimiter, strict=strict, quoting=quoting))
     except csv.Error:
         return []
 
