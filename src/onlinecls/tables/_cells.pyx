@@ -3,7 +3,7 @@
 A record holds what is known of a column of numbers: n, the sum of the weights of its rows, μ, their mean, S, the sum of squared
 deviations from it, and 1 in the last place once a value other than 0 and 1 has come.
 """
-from libc.math cimport copysign, fabs, isnan, log1p, sqrt
+from libc.math cimport M_PI as pi, copysign, cos, fabs, fmod, isnan, log1p, sin, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, llabs, qsort, realloc
 from libc.string cimport memcpy
@@ -109,6 +109,31 @@ def apply_column(const double[::1] x, const double[::1] record, double clip, dou
     with nogil:
         for i in range(len(x)):
             z[i] = 0.0 if isnan(x[i]) else standard(&record[0], x[i], clip)
+
+
+cdef double angle(double seconds, double first, double length) noexcept nogil:
+    """Return the part of a period as an angle. first : the part of it that had gone when 1970 began; both in days."""
+    cdef double part = fmod(seconds / 86400.0 + first, length)
+    return 2.0 * pi * ((part + length if part < 0.0 else part) / length)
+
+
+def waves(double seconds, double first, double length, bint less_one):
+    """Return sine and cosine of the part of a period (less_one: the cosine less 1)."""
+    cdef double a = angle(seconds, first, length)
+    return sin(a), cos(a) - less_one
+
+
+def waves_of(const double[::1] seconds, double first, double length, bint less_one):
+    """Return what `waves` returns of each of the seconds, as two arrays. (Numpy's may have other bits in other arrays.)"""
+    cdef Py_ssize_t i
+    cdef double a
+    sines, cosines = np.empty(len(seconds)), np.empty(len(seconds))
+    cdef double[::1] x = sines, y = cosines
+    with nogil:
+        for i in range(seconds.shape[0]):
+            a = angle(seconds[i], first, length)
+            x[i], y[i] = sin(a), cos(a) - less_one
+    return sines, cosines
 
 
 cdef inline double signed_log(double x) noexcept nogil:

@@ -386,12 +386,10 @@ def numbers_of_texts(column: Any, state: int) -> np.ndarray | None:
         return None
     if not all(text is None or text in MISSING_TEXTS or number_of(text) is not None for text in first):
         return None
-    if not state & BITS["AS_NUMBER"]:
-        if state & 1 << KINDS.index("category") and compute.any(compute.match_substring_regex(column, "[eE]")).as_py():
+    is_free = not state & BITS["AS_NUMBER"]
+    if is_free and state & 1 << KINDS.index("category"):
+        if compute.any(compute.match_substring_regex(column, "[eE]")).as_py():
             return None
-        begins = compute.and_not(compute.starts_with(column, "0"), compute.starts_with(column, "0."))
-        if compute.any(begins).as_py() and compute.any(compute.greater(compute.binary_length(column.filter(begins)), 4)).as_py():
-            return None  # (00123 may be a name)
     numbers = _cast(column) if column.null_count == 0 and MISSING_TEXTS.isdisjoint(first) else None
     if numbers is None or not (np.abs(numbers) <= LARGEST).all():
         missing = compute.is_in(column, value_set=pyarrow.array(sorted(MISSING_TEXTS), column.type))
@@ -399,13 +397,19 @@ def numbers_of_texts(column: Any, state: int) -> np.ndarray | None:
         there = ~missing.to_numpy(zero_copy_only=False) & column.is_valid().to_numpy(zero_copy_only=False)
         if numbers is None or not (np.abs(numbers[there]) <= LARGEST).all():
             return None
-    large = np.abs(numbers) > _LARGE
-    if large.any() and not state & BITS["AS_NUMBER"]:
-        exponential = compute.match_substring_regex(column.filter(pyarrow.array(large)), r"^\s*[0-9]+[eE][0-9]+\s*$")
-        if compute.any(exponential).as_py():
+    lengths = compute.binary_length(column)
+    if (compute.max(lengths).as_py() or 0) >= _LONGEST:
+        return None
+    odd = np.abs(numbers) > _LARGE
+    whole = numbers == np.floor(numbers)
+    if whole.any():  # (those of fewer digits than characters)
+        n = lengths.to_numpy(zero_copy_only=False).astype(np.float64)
+        odd |= whole & (n > 4) & (np.abs(numbers) < 10.0 ** (n - 1))
+    if is_free and odd.any():
+        ids = compute.match_substring_regex(column.filter(pyarrow.array(odd)), r"^\s*(0[0-9]{4,}|[0-9]+[eE][0-9]+)\s*$")
+        if compute.any(ids).as_py():
             return None
-    longest = compute.max(compute.binary_length(column)).as_py() or 0
-    return numbers if longest < _LONGEST else None
+    return numbers
 
 
 def _cast(column: Any) -> np.ndarray | None:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from math import cos, pi, sin
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .._input import validate
-from ._cells import signed_logs
+from ._cells import signed_logs, waves, waves_of
 from ._columns import HALVES, Column, Values, numbers_of_texts, takes_numbers, values_of
 from ._values import ABSENT, BITS, LARGEST, MICROSECOND, MISSING_TEXTS, as_text, is_valid
 
@@ -245,7 +244,7 @@ def features_of(name: str, value: Any, origin: float | None) -> tuple | None:
         found.append((f"{name}.days", 0.0 if origin is None else day - origin, 0.0))
     for period, first, length in _PERIODS:
         if is_timed if period == "day" else has_day:
-            pairs = zip(("sin", "cos"), _waves(period, seconds, first, length), strict=True)
+            pairs = zip(("sin", "cos"), waves(seconds, first, length, period == "day"), strict=True)
             found += [(f"{name}.{period}_{wave}", None, value) for wave, value in pairs]
     return found, day
 
@@ -301,12 +300,6 @@ def _moment(value: date | time) -> tuple[float, bool, bool]:
     return seconds, seconds % _DAY != 0.0, not isinstance(value, time)
 
 
-def _waves(period: str, seconds: float, first: float, length: float) -> tuple[float, float]:
-    """Return sine and cosine of the part of a period; of the day the cosine less 1, so that midnight is as good as no time."""
-    angle = 2.0 * pi * (((seconds / _DAY + first) % length) / length)
-    return sin(angle), cos(angle) - (period == "day")
-
-
 def _dates(name: str, column: Column) -> Cells:
     missing = np.isnan(column.data)
     parts = {1: Part.of_rows(f"{name}=?", missing)} if missing.any() else {}
@@ -315,7 +308,8 @@ def _dates(name: str, column: Column) -> Cells:
 
 
 def _parts_of_dates(name: str, seconds: np.ndarray, timed: np.ndarray, days: np.ndarray) -> dict[int, Part]:
-    """Return the days since the first date, to standardise, and the sine and cosine of the part of the day, week and year.
+    """Return the days since the first date, to standardise, and the sine and cosine of the part of the day, week and year; of the
+    day the cosine less 1, so that midnight is as good as no time.
 
     timed, days : rows that have a time of day, and rows that have a day. `set_origin` counts the days from the first date.
     """
@@ -324,8 +318,8 @@ def _parts_of_dates(name: str, seconds: np.ndarray, timed: np.ndarray, days: np.
         there = timed if period == "day" else days
         if not there.any():
             continue
-        values = [_waves(period, each, first, length) for each in np.where(there, seconds, 0.0).tolist()]
-        for j, (wave, value) in enumerate(zip(("sin", "cos"), np.array(values).T, strict=True)):
+        found = waves_of(np.where(there, seconds, 0.0), first, length, period == "day")
+        for j, (wave, value) in enumerate(zip(("sin", "cos"), found, strict=True)):
             parts[DAYS + 1 + 2 * k + j] = Part.of_rows(f"{name}.{period}_{wave}", there, None, value)
     return parts
 
