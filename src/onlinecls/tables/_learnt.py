@@ -113,11 +113,13 @@ class Learnt:
             if self.room <= 0:
                 return
             known = Known(len(self.columns))
+        elif state | known.state == known.state and (origin is None or known.origin is not None):
+            if all(kind in known.kinds for kind in kinds):
+                return
         new = tuple(kind for kind in kinds if kind not in known.kinds)
         bits = sum(1 << KINDS.index(kind) for kind in new)
         seen = Known(known.order, known.kinds + new, known.state | state | bits, origin if known.origin is None else known.origin)
-        if seen != known or not known.kinds:
-            self.columns = self.columns.with_item(name, seen)
+        self.columns = self.columns.with_item(name, seen)
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 

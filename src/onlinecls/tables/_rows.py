@@ -330,12 +330,15 @@ class _Reading:
 
     def _see_columns(self) -> None:
         """Learn the number of rows, the columns, their kinds, what their values have shown, and first dates."""
-        live = self.live
+        live, all_live = self.live, bool(self.live.all())
         self.learnt.t += int(live.sum())
         for name, cells in self.cells.items():
-            marks = cells.marks[live]
-            kinds, rows = np.unique(marks & 255, return_index=True)
-            firsts = {KINDS[kind]: row for kind, row in zip(kinds.tolist(), rows.tolist(), strict=True) if kind < NONE_THERE}
+            marks = cells.marks if all_live else cells.marks[live]
+            if len(marks) and marks[0] < NONE_THERE and (marks == marks[0]).all():
+                firsts = {KINDS[marks[0]]: 0}
+            else:
+                kinds, rows = np.unique(marks & 255, return_index=True)
+                firsts = {KINDS[kind]: row for kind, row in zip(kinds.tolist(), rows.tolist(), strict=True) if kind < NONE_THERE}
             days, origin = cells.parts.get(DAYS), None
             if days is not None and (days.codes >= 0).any():
                 origin = float(days.x[(days.codes >= 0).argmax()])
