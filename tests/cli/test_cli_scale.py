@@ -141,7 +141,7 @@ def test_a_warning_is_a_line_of_the_command(tmp_path):
     command = [sys.executable, "-m", "onlinecls", "train", vw(tmp_path / "a.vw"), "--bits", "10", "--scale", "none"]
     err = subprocess.run(command, capture_output=True, text=True, check=True).stderr
     line = next(line for line in err.splitlines() if "hides the others" in line)
-    assert line.startswith("onlinecls train: AROWClassifier: columns should be of like size")
+    assert line.startswith("onlinecls train: warning: AROWClassifier: columns should be of like size")
     assert line.endswith("on the command line, --scale largest.")
 
 

@@ -124,7 +124,7 @@ def test_the_command_line_reads_tables_divided_by_tabs(tmp_path, run):
     assert code == 1 and "--label must have columns, got tsv. Leave it out, or give --format csv" in said
     (tmp_path / "q.tsv").write_text('"ham"\t"a"\n"spam"\t"b"\n')
     code, _, said = run("train", tmp_path / "q.tsv", "--bits", 4, "--quiet")
-    assert said.startswith("onlinecls train: q.tsv: b'") and "Give --format csv --delimiter tab --no-header" in said
+    assert said.startswith("onlinecls train: warning: q.tsv: b'") and "Give --format csv --delimiter tab --no-header" in said
 
 
 def test_labels_that_are_all_different_are_asked_about_once(tmp_path, run):

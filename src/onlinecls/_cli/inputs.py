@@ -463,7 +463,9 @@ def _new_vectorizer(bits, options: dict, first: list):
     from ..tables import TableVectorizer, look_ahead
 
     step = TableVectorizer("auto" if bits is None else bits, **options)
-    return step, kinds_of(look_ahead(step, _rows_of([X for X, _, _ in first])))
+    kinds = look_ahead(step, _rows_of([X for X, _, _ in first]))
+    slots, bits = shape_of(step)
+    return step.set_params(slots=slots, bits=bits), kinds_of(kinds)
 
 
 def _rows_of(tables: list) -> list[dict]:
