@@ -182,6 +182,21 @@ def test_numbers_are_standardised_unless_raw_and_passes_learn_their_statistics_o
     np.testing.assert_array_equal(step.transform(row), of_all_rows.transform(row))
 
 
+def test_a_decimal_comma_is_one_in_labels_and_weights_too(tmp_path, run, monkeypatch):
+    rows = [(f"{k / 4}", f"{1000 + k / 2}", "1.5") for k in range(40)]
+    plain, comma = tmp_path / "a.csv", tmp_path / "b.csv"
+    plain.write_text("x;label;w\n" + "".join(";".join(row) + "\n" for row in rows))
+    comma.write_text(plain.read_text().replace(".", ",").replace("\n0;1000", "\n0;1.000"))
+    for least in (0, 1 << 60):
+        monkeypatch.setattr("onlinecls.streams._csv.LEAST", least)
+        found = []
+        for path, decimal in ((plain, "."), (comma, ",")):
+            options = ("--delimiter", ";", "--weights", "w", "--algorithm", "arow_regression", "--decimal", decimal, "--quiet")
+            assert run("train", path, "--save", tmp_path / "m", *options)[0] == 0
+            found.append(run("evaluate", tmp_path / "m", path, "--delimiter", ";", "--json")[1])
+        assert found[0] == found[1]
+
+
 def test_tables_of_few_columns_have_a_full_covariance_unless_the_user_says_otherwise(tmp_path, run):
     draw, data, model = np.random.default_rng(2), tmp_path / "a.csv", tmp_path / "model"
     X = draw.normal(size=(1200, 30)).round(3)

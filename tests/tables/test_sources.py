@@ -3,13 +3,14 @@
 import datetime as dt
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from onlinecls import AROWClassifier, load, make_stream_pipeline
 from onlinecls.streams import read
-from onlinecls.tables import TableVectorizer, described
+from onlinecls.tables import MISSING_TEXTS, TableVectorizer, described
 
 SOURCES = ("dicts", "csv", "csv in blocks", "jsonl", "parquet", "pandas", "polars", "arrow", "read_csv", "columns")
 N = 400
@@ -186,12 +187,24 @@ def test_columns_tell_what_their_values_are():
     assert names.get_feature_names_out()[:4].tolist() == ["c=7", "c=007", "c=True", "slot_3"]
     first = TableVectorizer(bits=0).fit([{"d": "05/02/2024"}, {"d": "13/02/2024"}])
     assert first.statistics_["d.days"] == (2.0, 4.0, 4.0)
-    for value in ("soon", 17, "2024-13-01"):
+    assert kinds([20120101, 20120201], dates={"c": "%Y%m%d"}) == ("date",) == kinds(["2012Q3", "2013-Q1"])
+    assert kinds(["11/06/2013 01:00 PM"], dates={"c": "%d/%m/%Y"}) == ("date",)
+    assert kinds(["11/06/2013", "25/06/2013"], dates={"c": None}) == ("date",)
+    for value in ("soon", 17, "2024-13-01", 2013, "11/06/2013"):
         with pytest.raises(ValueError,
             match=r"column 'c' must hold dates, as dates= says, got .* in row 1\. Take it out of dates"):
             TableVectorizer(dates={"c": None}).fit([{"c": "2024-05-01"}, {"c": value}])
     with pytest.raises(ValueError, match=re.escape("must hold dates of the form '%d/%m/%Y', as dates= says, got '01/25/2024'")):
         TableVectorizer(dates={"c": "%d/%m/%Y"}).fit([{"c": "01/25/2024"}])
+
+
+def test_the_page_lists_what_is_missing():
+    page = Path(__file__).parents[2] / "docs" / "values.md"
+    if not page.exists():
+        pytest.skip("the pages are not here")
+    row = next(line for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| missing |"))
+    listed = row[row.index('`""`') : row.index("; in a column")]
+    assert {text.strip('"') for text in re.findall("`([^`]*)`", listed)} == MISSING_TEXTS
 
 
 def test_whole_numbers_are_ids_where_the_column_is_called_so():
@@ -262,6 +275,15 @@ def test_a_typed_column_is_read_as_its_values():
     assert typed.schema_ == plain.schema_
 
 
+def test_a_typed_category_of_yes_and_no_is_boolean():
+    pandas = pytest.importorskip("pandas")
+    for one, other in (("yes", "no"), ("True", "False")):
+        table = pandas.DataFrame({"w": pandas.Categorical([one, other] * 20)})
+        model = make_stream_pipeline(TableVectorizer(), AROWClassifier()).fit(table, ["a", "b"] * 20)
+        for pair in ((True, False), (1, 0), ("Yes", "No"), ("true", "false")):
+            assert [model.predict_one({"w": value}) for value in pair] == ["a", "b"]
+
+
 def test_rows_of_another_table_are_refused():
     """Renamed columns, arrays without names, empty rows; a row that lacks few is told once; dicts of words may lack any."""
     pandas = pytest.importorskip("pandas")
@@ -328,6 +350,8 @@ def test_the_first_rows_choose_the_width():
     """bits="auto": slots alone where they hold twice what the first thousand rows need, of fit and of the first call."""
     narrow = [{"a": float(k), "c": "xyz"[k % 3]} for k in range(1500)]
     wide, texts = [{"c": f"v{k}"} for k in range(300)], [{"text": "a b", "n": 1.0}] * 5
+    for first, bits in ((narrow[:1], 18), (narrow[:100], 0), (wide[:100], 18), (wide[:1] * 100, 0)):
+        assert TableVectorizer("auto").partial_fit(first).n_features_out_ == (256 + 2**bits if bits else 32)
     for way in ("fit", "partial_fit"):
         made = [getattr(TableVectorizer("auto"), way)(rows) for rows in (narrow, wide, texts)]
         assert [each.n_features_out_ for each in made] == [32, 256 + 2**18, 256 + 2**18]

@@ -12,13 +12,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from onlinecls.tables import MISSING_TEXTS as MISSING
 from onlinecls.tables import TableVectorizer, TextTable
 from onlinecls.text import HashingVectorizer
 
-MISSING = {
-    "", "?", "-", "--", ".", "NA", "N/A", "n/a", "n.a.", "#N/A", "#NA", "<NA>", "NaN", "nan", "NaT", "None", "NULL", "null",
-    "\\N",
-}
 NUMBER = re.compile(r"[+-]?\$?(\d{1,3}(,\d{3})+|\d+|(?=\.\d))(\.\d*)?([eE][+-]?\d+)?%?|\$[+-](\d+)(\.\d*)?")
 EPOCH = dt.datetime(1970, 1, 1)
 
@@ -55,11 +52,11 @@ class Slow:
         elif isinstance(value, dt.datetime):
             days = (value - EPOCH) / dt.timedelta(microseconds=1) / 1e6 / 86400
             yield f"{name}.days", days - self.origins.setdefault(name, days), None
-            for period, first, length in (("day", 0, 1), ("week", 3, 7), ("year", 0, 365.2425)):
+            for period, first, length in (("day", 0, 1), ("week", 3, 7), ("year", 0, 365.2425), ("half_day", 0, 0.5)):
                 angle = 2 * math.pi * ((days + first) % length / length)
-                if period != "day" or angle:
+                if length > 1 or days % 1:
                     yield f"{name}.{period}_sin", None, math.sin(angle)
-                    yield f"{name}.{period}_cos", None, math.cos(angle) - (period == "day")
+                    yield f"{name}.{period}_cos", None, math.cos(angle) - (length <= 1)
         else:
             yield name, float(value), None
 

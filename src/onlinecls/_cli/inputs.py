@@ -430,7 +430,7 @@ class _Whole:
     """Hands the rows of a table on as they stand. Raises the error of a `TableVectorizer` for one that it could not learn."""
 
     def __init__(self, options: dict):
-        self.options = options
+        self.options, self.decimal = options, options["decimal"]
 
     def transform(self, table):
         from ..tables import TableVectorizer

@@ -18,7 +18,7 @@ import numpy as np
 from ..tables import MISSING_TEXTS, TextTable
 from ._errors import HINTS, MalformedLineError
 from ._formats import MANY_LINES, delimiter_of, first_lines, has_bare_quotes
-from ._records import Block, Record, WrongRecordError, is_utf8, n_lines, pieces_of, record_of, utf8
+from ._records import Block, Record, WrongRecordError, is_utf8, n_lines, pieces_of, pointed, record_of, utf8
 from ._tables import IGNORED, NUMBER, Columns, in_range
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class CsvReader:
         if columns.keys is not None:
             content = dict(zip(columns.keys, content, strict=True))
         label = None if columns.label is None else row[columns.label]
-        return label, content, None if columns.weight is None else row[columns.weight]
+        return label, content, None if columns.weight is None else pointed(row[columns.weight], self._read_label.decimal)
 
     # --- blocks, by pyarrow -----------------------------------------------------------------------------------------------------
 
@@ -216,7 +216,7 @@ class CsvReader:
             pa.csv.ParseOptions(delimiter=self._delimiter, quote_char='"' if has_quotes else False, ignore_empty_lines=False),
             pa.csv.ConvertOptions(
                 column_types={str(k): kind for k, kind in types.items()}, include_columns=list(map(str, types)),
-                null_values=sorted(MISSING_TEXTS), strings_can_be_null=False,
+                null_values=sorted(MISSING_TEXTS), strings_can_be_null=False, decimal_point=self._read_label.decimal,
             ),
         )
 

@@ -430,7 +430,8 @@ class _Reader:
 
     def _label_reader(self, kind: str) -> _records.LabelReader:
         """Return the reader of labels. kind : of labels="auto"."""
-        return _records.LabelReader(kind if self.labels == "auto" else self.labels, keeps=self.keeps)
+        decimal = getattr(self.tables, "decimal", ".")  # (of a TableVectorizer)
+        return _records.LabelReader(kind if self.labels == "auto" else self.labels, keeps=self.keeps, decimal=decimal)
 
     def _label_column(self, labels: _labels.Type) -> Labels:
         """Return the collector of a batch's labels of a type, for a compiled parser."""

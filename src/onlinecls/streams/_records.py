@@ -84,11 +84,13 @@ class LabelReader:
 
     With "auto" all labels must be of that kind, as True, 1 and "1" would become one; the others convert them. like : pattern
     that each text must match, or None. called : what such a text is called in an error. keeps : True if rows may be without a
-    label, which is None then.
+    label, which is None then. decimal : what stands before decimals in texts that are numbers.
     """
 
-    def __init__(self, kind: str | None, like: re.Pattern[str] | None = None, called: str = "", keeps: bool = False):
-        self.kind, self.like, self.called, self.keeps = kind, like, called, keeps
+    def __init__(
+        self, kind: str | None, like: re.Pattern[str] | None = None, called: str = "", keeps: bool = False, decimal: str = "."
+    ):
+        self.kind, self.like, self.called, self.keeps, self.decimal = kind, like, called, keeps, decimal
         self.wanted: str | None = None
 
     def __call__(self, value: Any) -> Any:
@@ -110,7 +112,7 @@ class LabelReader:
             raise WrongRecordError(f"expected a label that is {self.wanted}, as the first one, got {shown(value)}", "label")
         if self.kind == "number":
             try:
-                return exact(value, number(value, "a label"))
+                return exact(value, number(pointed(value, self.decimal), "a label"))
             except WrongRecordError as error:
                 text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
                 raise WrongRecordError(f"{error}{aside(text) if isinstance(text, str) else ''}", "label") from None
@@ -182,6 +184,11 @@ def _kind_of(label: Any) -> str:
     if isinstance(label, (str, bytes)):
         return "a text"
     return "true or false" if isinstance(label, (bool, np.bool_)) else "a number"
+
+
+def pointed(value: Any, decimal: str) -> Any:
+    """Return a text with a point before its decimals, and nothing between its thousands; anything else as it is."""
+    return value.replace(".", "").replace(",", ".") if decimal == "," and isinstance(value, str) else value
 
 
 def weight_of(value: Any) -> float:

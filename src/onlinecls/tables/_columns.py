@@ -16,6 +16,8 @@ from .._input.escaping import escaped
 from ._values import (
     ABSENT,
     BITS,
+    BOOLEAN_TEXTS,
+    BOOLEAN_WORDS,
     DAYS,
     KINDS,
     LARGEST,
@@ -36,6 +38,7 @@ HALVES = "Half of a surrogate pair stands for nothing: read the text with the ri
 _NO_TYPE = "values"  # of a column whose values each say what they are
 _SAMPLE = 10  # first texts of a column that say whether it is worth reading the others as numbers
 _OTHERWISE = BITS["IDS"] | BITS["ONLY_NAMES"] | BITS["AS_NAME"] | BITS["AS_DATE"]  # by which numbers may be something else
+_BOOLEANS = frozenset((*BOOLEAN_TEXTS, *BOOLEAN_WORDS))
 _ALL_KINDS = (1 << len(KINDS)) - 1
 _LARGE = 1e15  # numbers of digits, an e and digits beyond which may be names
 _LONGEST = 60  # characters of a text at which `read_values` takes it for no number
@@ -428,7 +431,7 @@ def values_of(column: Column, state: int, form: str | None, live: np.ndarray) ->
     texts: list = []
     if column.kind == "category":
         codes, texts = column.data, column.names or []
-        is_first = not state & _ALL_KINDS
+        is_first = not state & _ALL_KINDS and not all(text in _BOOLEANS for text in texts if text is not None)
         state |= BITS["ONLY_NAMES"] if is_first or any(not isinstance(text, str | None) for text in texts) else 0
     elif column.kind == "texts":
         whole = column.data.combine_chunks() if hasattr(column.data, "combine_chunks") else column.data

@@ -26,7 +26,9 @@ _DATES = (
 )
 _WEEKDAY = r"(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
 _FORMS = [re.compile(rf"{_WEEKDAY}{form}(?:(?:, ?|[ T]){_CLOCK})?") for form in _DATES]
-_FORMS += [re.compile(form) for form in (rf"{_YEAR}-(?P<month>\d\d)", rf"{_MONTH} {_YEAR}", rf"{_YEAR}-W(?P<week>\d\d)", _CLOCK)]
+_PARTS = rf"{_YEAR}-(?P<month>\d\d)", rf"{_MONTH} {_YEAR}", rf"{_YEAR}-W(?P<week>\d\d)", rf"{_YEAR}-?Q(?P<quarter>[1-4])", _CLOCK
+_FORMS += [re.compile(form) for form in _PARTS]
+_ORDERS = re.compile("%d[/-]%m[/-]%Y|%m[/-]%d[/-]%Y")
 _EPOCH = datetime(1970, 1, 1)
 
 
@@ -34,7 +36,7 @@ def date_of(text: str, day_first: bool | None) -> tuple[date | time | None, bool
     """Return the date, or time of day, that a text is, and what it says of days before months in texts such as 05/01/2024.
 
     day_first : what is known of that. The date is None if the text is none; it says neither if it may be two dates: (None, None)
-    is no date, (None, True) one of two.
+    is no date, (None, True) one of two, or of the order that the column's others do not have.
     """
     for form in _FORMS:
         found = form.fullmatch(text)
@@ -49,7 +51,7 @@ def date_of(text: str, day_first: bool | None) -> tuple[date | time | None, bool
         if one > 12 or other > 12:
             says = one > 12
             if day_first not in (None, says):
-                return None, None
+                return None, True
         elif day_first is None and one != other:
             return None, True
         is_day_first = says if says is not None else day_first
@@ -72,6 +74,8 @@ def _made(part: dict) -> date | time:
         return clock
     if part.get("week"):
         return datetime.fromisocalendar(int(part["year"]), int(part["week"]), 1)
+    if part.get("quarter"):
+        part["month"] = 3 * int(part["quarter"]) - 2
     month = _MONTHS[part["name"][:3].lower()] if part.get("name") else int(part["month"])
     found = datetime(int(part["year"]), month, int(part.get("day") or 1), hour, minute, second, micros)
     zone = part.get("zone")
@@ -81,17 +85,12 @@ def _made(part: dict) -> date | time:
     return found
 
 
-def date_in(text: str, form: str | None) -> date | time | None:
-    """Return the date that a text is in a format of `strptime`, or, without one, in any form; None if it is none."""
-    if form is None:
-        try:
-            return datetime.fromisoformat(text)
-        except ValueError:
-            return date_of(text, None)[0]
+def date_in(text: str, form: str) -> date | time | None:
+    """Return the date that a text is in a format of `strptime`; None if it is none. A time may stand behind a day."""
     try:
-        return datetime.strptime(text, form)
+        return datetime.strptime(text, form)  # (without a zone it is read as it stands)
     except ValueError:
-        return None
+        return date_of(text, form[1] == "d")[0] if _ORDERS.fullmatch(form) else None
 
 
 def date_of_milliseconds(number: float) -> datetime:

@@ -25,7 +25,8 @@ LIST_TYPES = list | tuple | set | frozenset | np.ndarray
 DAYS, _LOGS, _LISTS = 2, 50, 100  # numbers of the parts of dates, of logarithms, and of lists
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, Decimal)
 _EPOCH, _DAY = datetime(1970, 1, 1), 86400.0
-_PERIODS = (("day", 0.0, 1.0), ("week", 3.0, 7.0), ("year", 0.0, 365.2425))  # (1970 began on a Thursday, three days into a week)
+# Periods in days, and how much of each had gone when 1970 began, on a Thursday. Those of a day are there if there is a time.
+_PERIODS = (("day", 0.0, 1.0), ("week", 3.0, 7.0), ("year", 0.0, 365.2425), ("half_day", 0.0, 0.5))
 
 
 class Part:
@@ -119,6 +120,8 @@ def cells_of(who: str, name: str, column: Column, how: int, form: str | None, kn
     else:
         read = values_of(column, state, form, live)
     numbers, codes, kinds = read.numbers, read.codes, read.marks & 255
+    if how & (AS_NUMBER | AS_DATE):
+        _require_kind(who, name, column, how, form, kinds)
     if len(numbers) and (np.abs(numbers) <= LARGEST).all():  # (numbers, none of which is missing)
         parts = {0: Part([name], np.zeros(len(numbers), np.int32), numbers)}
         return Cells({**parts, **_logs(name, numbers, state, read.marks, live)}, read.marks, column.values)
@@ -132,8 +135,6 @@ def cells_of(who: str, name: str, column: Column, how: int, form: str | None, kn
     parts = _logs(name, numbers, state, read.marks, live)
     if read.others:
         _read_others(who, name, read.others, len(numbers), parts)
-    if how & (AS_NUMBER | AS_DATE):
-        _require_kind(who, name, column, how, form, kinds)
     if not np.isnan(numbers).all():
         parts[0] = Part.of_numbers(name, numbers)
     if (codes >= 0).any():
@@ -243,8 +244,8 @@ def features_of(name: str, value: Any, origin: float | None) -> tuple | None:
     if day is not None:
         found.append((f"{name}.days", 0.0 if origin is None else day - origin, 0.0))
     for period, first, length in _PERIODS:
-        if is_timed if period == "day" else has_day:
-            pairs = zip(("sin", "cos"), waves(seconds, first, length, period == "day"), strict=True)
+        if is_timed if length <= 1.0 else has_day:
+            pairs = zip(("sin", "cos"), waves(seconds, first, length, length <= 1.0), strict=True)
             found += [(f"{name}.{period}_{wave}", None, value) for wave, value in pairs]
     return found, day
 
@@ -308,17 +309,17 @@ def _dates(name: str, column: Column) -> Cells:
 
 
 def _parts_of_dates(name: str, seconds: np.ndarray, timed: np.ndarray, days: np.ndarray) -> dict[int, Part]:
-    """Return the days since the first date, to standardise, and the sine and cosine of the part of the day, week and year; of the
-    day the cosine less 1, so that midnight is as good as no time.
+    """Return the days since the first date, to standardise, and the sine and cosine of the part of the week and year, and of the
+    day and half of it, the cosine less 1, so that midnight is as good as no time.
 
     timed, days : rows that have a time of day, and rows that have a day. `set_origin` counts the days from the first date.
     """
     parts = {DAYS: Part.of_rows(f"{name}.days", days, np.where(days, seconds / _DAY, np.nan))}
     for k, (period, first, length) in enumerate(_PERIODS):
-        there = timed if period == "day" else days
+        there = timed if length <= 1.0 else days
         if not there.any():
             continue
-        found = waves_of(np.where(there, seconds, 0.0), first, length, period == "day")
+        found = waves_of(np.where(there, seconds, 0.0), first, length, length <= 1.0)
         for j, (wave, value) in enumerate(zip(("sin", "cos"), found, strict=True)):
             parts[DAYS + 1 + 2 * k + j] = Part.of_rows(f"{name}.{period}_{wave}", there, None, value)
     return parts

@@ -88,7 +88,7 @@ class TableReader:
         return Learnt((self.options.slots, self.options.bits))
 
     def look_ahead(self, X: Any, learnt: Learnt) -> tuple[Learnt, dict[str, tuple[str, ...]]]:
-        """Return what the first rows of a table show of their columns, and the kinds of their values, none of very many."""
+        """Return what the first rows of a table show of their columns, and their kinds, none of very many columns."""
         _, columns, live = read_table(self.who, X, lambda n: np.ones(n, bool))
         self.see_ahead(columns, live, learnt)
         if len(columns) > self.options.slots:
@@ -96,13 +96,21 @@ class TableReader:
         probe = self._probe(self.options.slots)
         return learnt, _Reading(probe, X, None, probe.begin(), learn=True, looks_ahead=True).learnt.kinds
 
-    def shape_of(self, X: Any, slots: int) -> tuple[int, int]:
-        """Return the slots and bits that the first rows of a table need: no bits if so many slots hold twice their features."""
+    def shape_of(self, X: Any, slots: int, is_whole: bool) -> tuple[int, int]:
+        """Return the slots and bits that the first rows of a table need: no bits if so many slots hold twice their features.
+
+        is_whole : whether they are a whole table or as many as are looked at. Less are enough if they are 100, and the second
+        half of them has hardly a feature of its own.
+        """
+        if not is_whole and n_rows_of(X) < _FEW_ROWS:
+            return slots, AUTO_BITS
         probe, first = self._probe(slots), part_of(X, 0, min(n_rows_of(X), _AHEAD))
         if len(read_table(self.who, first, lambda n: np.ones(n, bool))[1]) > slots:
             return slots, AUTO_BITS
         reading = _Reading(probe, first, None, probe.begin(), learn=True, looks_ahead=True)
-        n = len(reading.learnt.features)
+        n, n_late = len(reading.learnt.features), sum(row >= reading.n / 2 for row in reading.given)
+        if not is_whole and reading.n < _AHEAD and n_late > (1.0 - _NEARLY_ALL) * n:
+            return slots, AUTO_BITS
         if n >= slots or any(cells.texts is not None for cells in reading.cells.values()):
             return slots, AUTO_BITS
         return min(max(1 << (2 * n - 1).bit_length(), _LEAST_SLOTS), slots), 0

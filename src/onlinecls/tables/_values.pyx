@@ -36,8 +36,8 @@ BITS = {"IDS": IDS, "ONLY_NAMES": ONLY_NAMES, "AS_NAME": AS_NAME, "AS_NUMBER": A
         "LOGS": LOGS, "MAY_HAVE_LOGS": MAY_HAVE_LOGS}
 BOTH_ORDERS = DAY_FIRST | MONTH_FIRST
 MISSING_TEXTS = frozenset((
-    "", "?", "-", "--", ".", "#N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "NaN", "NaT", "None", "\\N", "n.a.", "n/a", "nan",
-    "null",
+    "", "?", "-", "--", "\u2014", ".", "#N/A", "#N/A N/A", "#NA", "<NA>", "N.A.", "N/A", "NA", "NULL", "Null", "NaN", "-NaN",
+    "NaT", "None", "\\N", "n.a.", "n/a", "nan", "-nan", "null", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
 ))
 BOOLEAN_TEXTS = {text: 1.0 for text in ("true", "True", "TRUE")} | {text: 0.0 for text in ("false", "False", "FALSE")}
 BOOLEAN_WORDS = {text: 1.0 for text in ("yes", "Yes", "YES", "y", "Y")} | {text: 0.0 for text in ("no", "No", "NO", "n", "N")}
@@ -54,7 +54,7 @@ cdef double most_of_a_number = 1e15             # 37176e84 is no number
 cdef double first_milliseconds = 1e11, last_milliseconds = 1e14     # of dates: 1973 and 5138
 _COMMAS = re.compile(r"[-+\u2212]?\W? ?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}) ?\W?")
 _POINTS = re.compile(r"[-+\u2212]?\W? ?(\d+\.\d+|\d{1,3}(,\d{3})+\.\d+|\d{1,3}(,\d{3}){2,}) ?\W?")
-_IDS = re.compile(r"(?i:.+[_ .-]id|(zip|post(al)?)([_ -]?code)?|[ip]sbn|ean|sku|[ug]uid)|.*[a-z]I[dD]")
+_IDS = re.compile(r"(?i:.+[_ .-]id|zip([_ -]?code)?|post(al)?[_ -]?code|[ip]sbn|ean|sku|[ug]uid)|.*[a-z]I[dD]")
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d*))\.0+")
 
 
@@ -233,7 +233,7 @@ cdef bint may_be_dated(const char* text, Py_ssize_t n) noexcept nogil:
         return n == 4 and is_digit(text[0]) and text[1] == b":"
     for i in range(n):
         has_digit |= is_digit(text[i])
-        has_mark |= text[i] == b"-" or text[i] == b"/" or text[i] == b"." or text[i] == b":" or text[i] == b" "
+        has_mark |= text[i] == b"-" or text[i] == b"/" or text[i] == b"." or text[i] == b":" or text[i] == b" " or text[i] == b"Q"
     return has_digit and has_mark
 
 
@@ -364,6 +364,8 @@ cdef class Reading:
             self.number = PyFloat_AS_DOUBLE(value) if PyFloat_Check(value) else double_of(value)
             if isnan(self.number):
                 return MISSING
+            if state & AS_DATE and self.form is not None and floor(self.number) == self.number:
+                return self.text(as_text(value), state)
             if state & AS_NUMBER == 0:
                 if state & IDS and floor(self.number) == self.number and fabs(self.number) <= LARGEST_NUMBER:
                     return self.text(as_text(value), state)
@@ -405,11 +407,13 @@ cdef class Reading:
                 self.value = text if whole is None else whole[1]
             return NAME
         if state & AS_DATE:
+            if self.form is None and number_in(start, n, b".", &self.number):
+                return DATE if self.counts_milliseconds(state) else NAME
+            if self.form is None:
+                return DATE if self.dated(text, state) else NAME
             found = date_in(text, self.form)
-            if found is None:
-                return DATE if number_in(start, n, b".", &self.number) and self.counts_milliseconds(state) else NAME
-            self.value = found
-            return DATE
+            self.value = text if found is None else found
+            return NAME if found is None else DATE
         if number_in(start, n, b"," if state & COMMA else b".", &self.number):
             if self.counts_milliseconds(state):
                 return DATE

@@ -53,7 +53,8 @@ class TableVectorizer(WithOutput):
     bits : int in 0..30 or "auto", default=18
         Base-2 logarithm of the number of hashed columns. 0: none, and rows are dense arrays of `slots` columns. "auto": as the
         first 1,000 rows of `fit`, or of the first call that learns, need: 0, with twice as many slots as they have features, 32
-        at least; 18 if `slots` do not hold these, or if there is a column of texts.
+        at least; 18 if `slots` do not hold these, if there is a column of texts, or if the first call has less than 100 rows, or
+        less than 1,000 in which features still appear.
     slots : int in 1..2**20, default=256
         Features with a column of their own; with bits="auto", at most.
     texts : sequence of str, default=()
@@ -296,11 +297,11 @@ class TableVectorizer(WithOutput):
         return self._learnt
 
     def _to_learn(self, X: Any, anew: bool = False) -> tuple[TableReader, Learnt]:
-        """Return a reader of what is to be learnt, and what is known before it."""
+        """Return a reader of what is to be learnt, and what is known before it. anew : X is all there is, or its beginning."""
         known = None if anew else self.__dict__.get("_learnt")
         if known is None:
             reader = self._reader(anew=anew)
-            known = reader.begin() if self.bits != "auto" else Learnt(reader.shape_of(X, int(self.slots)))
+            known = reader.begin() if self.bits != "auto" else Learnt(reader.shape_of(X, int(self.slots), anew))
         return self._reader(known), known
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
@@ -413,7 +414,7 @@ def planned_progressively(vectorizer: TableVectorizer, X: Any, sample_weight: Ar
 def look_ahead(vectorizer: TableVectorizer, rows: list) -> dict[str, tuple[str, ...]]:
     """Let a vectorizer that has learnt nothing see what the values of rows show of their columns together, as `fit` does; return
     the columns and their kinds."""
-    reader, known = vectorizer._to_learn(rows)
+    reader, known = vectorizer._to_learn(rows, anew=True)
     vectorizer._learnt, kinds = reader.look_ahead(rows, known)
     return kinds
 
