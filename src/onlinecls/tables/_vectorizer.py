@@ -35,9 +35,9 @@ class TableVectorizer(WithOutput):
     column's rows so far, μ their weighted mean, and S the sum of squared deviations from it (Welford's update, row by row); 0
     while S is 0. Columns whose values have all been 0 or 1 so far stay as they are. A text v of a column c becomes the feature
     "c=v", with value 1, and a missing value the feature "c=?". A boolean is 0 or 1. A date becomes the days since the column's
-    first date, standardised, and the sine and cosine of the part of its week and year (of 365.2425 days), and of its day, the
-    cosine less 1, unless it is midnight; dates with a time zone are read in UTC. A list of numbers becomes as many numbers, one
-    of names as many features "c=v"; a dict is read as columns with dotted names.
+    first date, standardised, and the sine and cosine of the part of its week and year (of 365.2425 days), and, unless it is
+    midnight, of its day and half day, the cosine less 1; dates with a time zone are read in UTC. A list of numbers becomes as
+    many numbers, one of names as many features "c=v"; a dict is read as columns with dotted names.
 
     A value has the same kind wherever it comes from: ``"12"``, ``"$12"``, ``"5 %"``, ``"1,234.5"`` and 12 are numbers,
     ``"true"``, ``"yes"`` and True booleans, ``"2024-05-01"``, ``"01.05.2024 10:30"`` and ``datetime`` objects dates, ``""``,
