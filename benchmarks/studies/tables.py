@@ -46,15 +46,17 @@ from onlinecls import (
 from onlinecls.streams import read
 from onlinecls.tables import TableVectorizer
 
-FULL, DENSE = {"covariance": "auto"}, {"bits": 0, "slots": 128}
+FULL, AUTO, DENSE = {"covariance": "auto"}, {"bits": "auto"}, {"bits": 0, "slots": 128}
 TASKS = {  # name of a column: (learner, its parameters, the table's)
     "classes": {
         "AROW": (AROWClassifier, {}, {}), "committee": (CommitteeClassifier, {}, {}),
+        "committee, auto": (CommitteeClassifier, {}, AUTO),
         "AROW, full": (AROWClassifier, FULL, DENSE), "SCW, full": (SCWClassifier, FULL, DENSE),
         "committee, dense": (CommitteeClassifier, {}, DENSE),
     },
     "numbers": {
         "AROW": (AROWRegressor, {}, {}), "committee": (CommitteeRegressor, {}, {}),
+        "committee, auto": (CommitteeRegressor, {}, AUTO),
         "AROW, full": (AROWRegressor, FULL, DENSE), "committee, dense": (CommitteeRegressor, {}, DENSE),
     },
 }
