@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
 N_RECORD = 4  # numbers of a record (_cells.pyx)
+_BITS = {kind: 1 << k for k, kind in enumerate(KINDS)}
 _SOME, _MANY = 1 << 12, 1 << 16  # columns that are noted, by how wide the rows are
 
 
@@ -117,7 +118,7 @@ class Learnt:
             if all(kind in known.kinds for kind in kinds):
                 return
         new = tuple(kind for kind in kinds if kind not in known.kinds)
-        bits = sum(1 << KINDS.index(kind) for kind in new)
+        bits = sum(map(_BITS.__getitem__, new))
         seen = Known(known.order, known.kinds + new, known.state | state | bits, origin if known.origin is None else known.origin)
         self.columns = self.columns.with_item(name, seen)
 

@@ -100,7 +100,7 @@ class Cells(NamedTuple):
     @property
     def there(self) -> np.ndarray:
         """The rows that have the column at all."""
-        return self.kinds != NONE_THERE
+        return self.marks != NONE_THERE  # (what is not there shows nothing)
 
 
 def cells_of(who: str, name: str, column: Column, how: int, form: str | None, known: Known, live: np.ndarray) -> Cells:

@@ -302,6 +302,8 @@ class _Reading:
         n_lacking = np.zeros(len(live), np.int64)
         lacking: list[tuple[str, np.ndarray]] = []
         for name in learnt.expected:
+            if name in table and not (table[name].marks == NONE_THERE).any():
+                continue
             lacks_it = live & ~table[name].there if name in table else live
             if lacks_it.any():
                 n_lacking, lacking = n_lacking + lacks_it, [*lacking, (name, lacks_it)]
