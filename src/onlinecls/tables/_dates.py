@@ -21,12 +21,13 @@ _DATES = (
     rf"{_YEAR}(?P<sep>[/.-])(?P<month>\d{{1,2}})(?P=sep){_DAY}",
     rf"{_DAY}\.(?P<month>\d{{1,2}})\.{_YEAR}",
     rf"(?P<one>\d{{1,2}})(?P<sep>[/-])(?P<other>\d{{1,2}})(?P=sep){_YEAR}",
-    rf"{_DAY}{_NTH}[ -]{_MONTH},?[ -]{_YEAR}",
+    rf"{_DAY}{_NTH}(?P<sep>[ /-]){_MONTH},?(?P=sep)(?P<year>\d{{4}}|\d\d)",
     rf"{_MONTH} {_DAY}{_NTH}(?:, ?| ){_YEAR}",
 )
 _WEEKDAY = r"(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
-_FORMS = [re.compile(rf"{_WEEKDAY}{form}(?:(?:, ?|[ T]){_CLOCK})?") for form in _DATES]
+_FORMS = [re.compile(rf"{_WEEKDAY}{form}(?:(?:, ?|[ T:]){_CLOCK})?") for form in _DATES]
 _PARTS = rf"{_YEAR}-(?P<month>\d\d)", rf"{_MONTH} {_YEAR}", rf"{_YEAR}-W(?P<week>\d\d)", rf"{_YEAR}-?Q(?P<quarter>[1-4])", _CLOCK
+_PARTS = *_PARTS, r"(?P<iso>\d{8}T\d{4}(?:\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)"
 _FORMS += [re.compile(form) for form in _PARTS]
 _ORDERS = re.compile("%d[/-]%m[/-]%Y|%m[/-]%d[/-]%Y")
 _EPOCH = datetime(1970, 1, 1)
@@ -70,6 +71,8 @@ def _made(part: dict) -> date | time:
         hour = hour % 12 + (12 if part["half"] in "pP" else 0)
     micros = int((part.get("fraction") or "0").ljust(6, "0")[:6])
     clock = time(hour, minute, second, micros)
+    if part.get("iso"):
+        return datetime.fromisoformat(part["iso"])
     if not part.get("year"):
         return clock
     if part.get("week"):
@@ -77,7 +80,9 @@ def _made(part: dict) -> date | time:
     if part.get("quarter"):
         part["month"] = 3 * int(part["quarter"]) - 2
     month = _MONTHS[part["name"][:3].lower()] if part.get("name") else int(part["month"])
-    found = datetime(int(part["year"]), month, int(part.get("day") or 1), hour, minute, second, micros)
+    year = int(part["year"])
+    year += (1900 if year > 68 else 2000) if len(part["year"]) == 2 else 0  # (as POSIX)
+    found = datetime(year, month, int(part.get("day") or 1), hour, minute, second, micros)
     zone = part.get("zone")
     if zone and zone[0] in "+-":
         away = timedelta(hours=int(zone[1:3]), minutes=int(zone[3:].lstrip(":") or 0))

@@ -233,7 +233,8 @@ cdef bint may_be_dated(const char* text, Py_ssize_t n) noexcept nogil:
         return n == 4 and is_digit(text[0]) and text[1] == b":"
     for i in range(n):
         has_digit |= is_digit(text[i])
-        has_mark |= text[i] == b"-" or text[i] == b"/" or text[i] == b"." or text[i] == b":" or text[i] == b" " or text[i] == b"Q"
+        has_mark |= (text[i] == b"-" or text[i] == b"/" or text[i] == b"." or text[i] == b":" or text[i] == b" "
+                     or text[i] == b"Q" or text[i] == b"T")
     return has_digit and has_mark
 
 
