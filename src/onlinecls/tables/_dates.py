@@ -26,8 +26,10 @@ _DATES = (
 )
 _WEEKDAY = r"(?:(?i:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? )?"
 _FORMS = [re.compile(rf"{_WEEKDAY}{form}(?:(?:, ?|[ T:]){_CLOCK})?") for form in _DATES]
-_PARTS = rf"{_YEAR}-(?P<month>\d\d)", rf"{_MONTH} {_YEAR}", rf"{_YEAR}-W(?P<week>\d\d)", rf"{_YEAR}-?Q(?P<quarter>[1-4])", _CLOCK
-_PARTS = *_PARTS, r"(?P<iso>\d{8}T\d{4}(?:\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)"
+_PARTS = (
+    rf"{_YEAR}-(?P<month>\d\d)", rf"{_MONTH} {_YEAR}", rf"{_YEAR}-W(?P<week>\d\d)", rf"{_YEAR}-?Q(?P<quarter>[1-4])", _CLOCK,
+    r"(?P<iso>\d{8}T\d{4}(?:\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)",
+)
 _FORMS += [re.compile(form) for form in _PARTS]
 _ORDERS = re.compile("%d[/-]%m[/-]%Y|%m[/-]%d[/-]%Y")
 _EPOCH = datetime(1970, 1, 1)

@@ -23,6 +23,7 @@ LOGS, MAY_HAVE_LOGS = BITS["LOGS"], BITS["MAY_HAVE_LOGS"]
 NUMBER, NAME, DATE, LIST, TEXT, MISSING, BOOLEAN, NONE_THERE = range(8)  # kinds (_values.pxd)
 LIST_TYPES = list | tuple | set | frozenset | np.ndarray
 DAYS, _LOGS, _LISTS = 2, 50, 100  # numbers of the parts of dates, of logarithms, and of lists
+_PLAIN = {int, float}
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, Decimal)
 _EPOCH, _DAY = datetime(1970, 1, 1), 86400.0
 # Periods in days, and how much of each had gone when 1970 began, on a Thursday. Those of a day are there if there is a time.
@@ -252,7 +253,7 @@ def features_of(name: str, value: Any, origin: float | None) -> tuple | None:
 
 def _features_of_list(who: str, name: str, row: int, value: Any) -> list[tuple[str, Any]]:
     """Return the features of a list: numbers by their places, or names, each once, of a set in their order."""
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+    if value.dtype.kind in "biuf" if isinstance(value, np.ndarray) else type(value) is list and set(map(type, value)) <= _PLAIN:
         numbers = _numbers_of_list(who, name, row, value, value)
     else:
         items = [None if validate.is_missing(each) else each for each in value]
