@@ -193,9 +193,13 @@ def _read_others(who: str, name: str, others: dict[int, Any], n: int, parts: dic
     """Read the values that are neither numbers nor names into parts."""
     seconds, timed, days = np.full(n, np.nan), np.zeros(n, bool), np.zeros(n, bool)
     features: dict[int, list] = {}
+    moments: dict[int, tuple] = {}  # (rows of one text share its date)
     for row, value in others.items():
-        if isinstance(value, datetime | date | time):
-            seconds[row], timed[row], days[row] = _moment(value)
+        moment = moments.get(id(value))
+        if moment is not None or isinstance(value, datetime | date | time):
+            if moment is None:
+                moment = moments[id(value)] = _moment(value)
+            seconds[row], timed[row], days[row] = moment
         elif isinstance(value, LIST_TYPES):
             features[row] = _features_of_list(who, name, row, value)
         elif isinstance(value, str):
