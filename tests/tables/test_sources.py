@@ -179,6 +179,8 @@ def test_columns_tell_what_their_values_are():
 
     assert kinds(["t", "f", None]) == ("boolean", "missing") and kinds(["f", "m"]) == ("category",)
     assert kinds(["t", "f"], "partial_fit") == ("category",)
+    assert kinds(["maybe", "yes"], "partial_fit") == ("category",) and kinds(["1234-5678", 5]) == ("category", "number")
+    assert TableVectorizer().fit([{"c": each} for each in ("2024-05-01", 5, 1714521600000)]).statistics_["c"][0] == 2
     assert kinds(["yes", "no", "maybe"]) == ("category",) and kinds(["1", "yes"]) == ("number", "category")
     assert kinds(["05/01/2024", "25/01/2024"]) == ("date",) == kinds(["05/01/2024"],
         dates={"c": "%m/%d/%Y"}) == kinds(["05/05/2024"])

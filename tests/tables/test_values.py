@@ -92,6 +92,7 @@ def same(found, expected):
 @example([{"a": 1.5, "b": "x"}, {"b": City.ROME, "a": np.str_("y")}], {"bits": 4, "slots": 1}, 1, [False] * 10)
 @example([{"c": "r"}, {"c": "12e45678"}, {"c": 3}, {"c": "12e4"}], {"bits": 0, "slots": 6}, 2, [True] * 10)
 @example([{}, {"b=?": "12", "b": "?"}], {"bits": 0, "slots": 1}, 1, [False] * 10)
+@example([{"a": 1}, {"a": 2.5}, {"a": 1}], {"bits": 0, "slots": 6, "log": "all"}, 2, [False] * 10)
 @example([{"a": "red"}, {"a": "12", "a=b": 3, "b": dt.date(2024, 5, 2)}], {"bits": 1, "slots": 1}, 1, [False] * 10)
 @example([{"a": "b=c"}, {"a=b": "c"}, {"a": "b=c", "a=b": "c", "c": 1}], {"bits": 1, "slots": 1}, 2, [False] * 10)
 @EACH
@@ -135,6 +136,8 @@ def test_a_row_alone_is_the_row_of_any_batch(rows, options, size, hidden):
 
 @given(st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from(TEXTS)), min_size=1, max_size=12), options, st.integers(1, 9))
 @example([("r", "1")] * 11 + [("12e45678", "1e200")], {"bits": 0, "slots": 40}, 11)
+@example([("x", "1"), ("yes", "2")], {"bits": 0, "slots": 40}, 2)
+@example([("2024-05-01", "1"), ("1714521600000", "2"), ("5", "3")], {"bits": 0, "slots": 40}, 3)
 @EACH
 def test_a_table_of_texts_is_its_rows(pairs, options, size):
     """Columns of an Arrow table of texts are read as one row after the other, whatever came before."""
