@@ -288,6 +288,14 @@ def test_a_typed_category_of_yes_and_no_is_boolean():
             assert [model.predict_one({"w": value}) for value in pair] == ["a", "b"]
 
 
+def test_columns_of_a_dict_are_new_where_it_stands():
+    """A row alone gives slots in the order of a batch, also where the dict's own name is known, but not its columns."""
+    rows = [{"q": 1, "u": None}, {"p": 2, "q": 3, "u": {"x": {"y": 4}, "z": 5}}]
+    one, batch = TableVectorizer().partial_fit(rows[:1]).partial_fit(rows[1:]), TableVectorizer().partial_fit(rows)
+    assert list(one.schema_) == list(batch.schema_) == ["q", "u", "p", "u.x.y", "u.z"]
+    assert described(one)[0] == described(batch)[0]
+
+
 def test_rows_of_another_table_are_refused():
     """Renamed columns, arrays without names, empty rows; a row that lacks few is told once; dicts of words may lack any."""
     pandas = pytest.importorskip("pandas")

@@ -298,6 +298,9 @@ cdef dict in_order(dict row, Map columns, Py_ssize_t room):
     cdef list cells = []
     cdef Py_ssize_t n_new = 0
     for name, value in row.items():
+        if PyDict_Check(value):  # (whose own columns have their places)
+            row = flat(row)
+            return None if row is None else in_order(row, columns, room)
         if isinstance(name, int | np.integer) and not isinstance(name, bool):
             name = str(name)
         if not PyUnicode_Check(name):
