@@ -288,12 +288,37 @@ def test_a_typed_category_of_yes_and_no_is_boolean():
             assert [model.predict_one({"w": value}) for value in pair] == ["a", "b"]
 
 
+def test_objects_and_masks_of_columns_are_their_values():
+    """Arrow has the addresses of polars' objects alone, and numpy data under a mask: neither is a value."""
+    polars = pytest.importorskip("polars")
+    objects, masked = polars.Series("c", [{"q"}, {"p", "q"}], dtype=polars.Object), np.ma.array([3.0, 1e9], mask=[0, 1])
+    expected = described(TableVectorizer().fit([{"c": {"q"}}, {"c": {"p", "q"}}]))[0]
+    for X in (polars.DataFrame([objects]), {"c": objects}):
+        assert described(TableVectorizer().fit(X))[0] == expected
+    assert TableVectorizer().fit({"c": masked}).statistics_ == {"c": (1.0, 3.0, 0.0)}
+    assert TableVectorizer().fit(masked[:, None]).schema_ == {"x0": ("number", "missing")}
+
+
+def test_a_column_of_dicts_changes_no_other_column():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"d": [{"x": 1}, {"x": 2, "y": "r"}], "size": pandas.Categorical(["1", "2"])})
+    assert TableVectorizer().fit(frame).schema_ == {"d.x": ("number",), "size": ("category",), "d.y": ("category",)}
+
+
 def test_columns_of_a_dict_are_new_where_it_stands():
     """A row alone gives slots in the order of a batch, also where the dict's own name is known, but not its columns."""
     rows = [{"q": 1, "u": None}, {"p": 2, "q": 3, "u": {"x": {"y": 4}, "z": 5}}]
     one, batch = TableVectorizer().partial_fit(rows[:1]).partial_fit(rows[1:]), TableVectorizer().partial_fit(rows)
     assert list(one.schema_) == list(batch.schema_) == ["q", "u", "p", "u.x.y", "u.z"]
     assert described(one)[0] == described(batch)[0]
+
+
+def test_a_struct_that_is_missing_is_a_dict_that_is_missing():
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = [{"u": {"a": 1, "b": {"c": "x"}}, "n": 1}, {"u": None, "n": 2}, {"u": {"a": 2, "b": None}, "n": 3}]
+    table, expected = pyarrow.Table.from_pylist(rows), described(TableVectorizer().fit(rows))[0]
+    for X in (table, pyarrow.concat_tables([table[:1], table[1:]])):
+        assert described(TableVectorizer().fit(X))[0] == expected
 
 
 def test_rows_of_another_table_are_refused():

@@ -187,7 +187,9 @@ def _flattened(who: str, columns: dict[str, Column], live: np.ndarray) -> dict[s
     if not any(column.kind == _NO_TYPE and dict in set(map(type, column.data)) for column in columns.values()):
         return columns
     rows = zip(*(column.values() for column in columns.values()), strict=True)
-    return _of_rows(who, [dict(zip(columns, row, strict=True)) for row in rows], live)
+    found = _of_rows(who, [dict(zip(columns, row, strict=True)) for row in rows], live)
+    typed = {name: column for name, column in columns.items() if column.kind != _NO_TYPE}
+    return {name: typed.get(name, column) for name, column in found.items()}
 
 
 def name_of(who: str, name: Any, where: str = "") -> str:
@@ -259,6 +261,8 @@ def _of_mapping(who: str, X: Mapping) -> tuple[int, dict[str, Column]]:
 
 
 def _of_any(who: str, name: Any, values: Any) -> Column:
+    if _is_of_objects(values):
+        return untyped(values.to_list())
     if type(values).__module__.startswith("pandas."):
         return _of_pandas(who, name, values)
     if type(values).__module__.partition(".")[0] in ("pyarrow", "polars"):
@@ -266,8 +270,15 @@ def _of_any(who: str, name: Any, values: Any) -> Column:
     return _of_array(who, name, values) if isinstance(values, np.ndarray) else untyped(list(values))
 
 
+def _is_of_objects(values: Any) -> bool:
+    """Return True for a column of polars' objects, of which Arrow has the addresses alone."""
+    return str(getattr(values, "dtype", None)) == "Object"
+
+
 def _of_array(who: str, name: Any, values: np.ndarray) -> Column:
     kind = values.dtype.kind
+    if isinstance(values, np.ma.MaskedArray) and values.ndim == 1:
+        return untyped(values.tolist())
     if values.ndim == 1 and kind in "biuf":
         return Column("boolean" if kind == "b" else "number", values.astype(np.float64), values.tolist)
     if values.ndim == 1 and kind == "M":
@@ -329,10 +340,14 @@ def _of_arrow(who: str, X: Any) -> tuple[int, dict[str, Column]]:
             f'{who}: pyarrow is needed to read tables of {type(X).__module__.partition(".")[0]}: pip install "onlinecls[arrow]"'
         ) from None
     kind = type(X).__name__
+    if hasattr(X, "iter_columns") and any(map(_is_of_objects, X.iter_columns())):
+        return _of_mapping(who, {column.name: column for column in X.iter_columns()})
     try:
         if not isinstance(X, pyarrow.Table):
             X = pyarrow.table(X) if hasattr(X, "__arrow_c_stream__") else pyarrow.Table.from_batches([X])
-        while any(pyarrow.types.is_struct(kind) for kind in X.schema.types):
+        while structs := [column for column in X.columns if pyarrow.types.is_struct(column.type)]:
+            if any(column.null_count for column in structs):  # (which flatten would give to each of their columns)
+                break
             X = X.flatten()
         names = X.column_names
         return X.num_rows, _named(who, names, (_of_arrow_column(who, name, X.column(k)) for k, name in enumerate(names)))
