@@ -228,7 +228,11 @@ def test_whole_numbers_are_ids_where_the_column_is_called_so():
 @pytest.mark.parametrize(("value", "words"), [
     ("12,5", r"got '12,5' in row \d, which looks like a number with a decimal comma: decimal=','"),
     ("0,750", "looks like a number with a decimal comma"), ("1.234,50", "decimal comma"), ("1.234.567", "decimal comma"),
+    ("1 234,5", "decimal comma"), ("1'234,50 €", "decimal comma"), ("CHF 12,50", "decimal comma"), ("12,50 EUR", "decimal comma"),
+    ("($5,25)", "decimal comma"),
     ("05/01/2024", r"may be one of two dates: dates=\{'c': '%d/%m/%Y'\}"),
+    ("25.01.24", r"may be a date with a year of two digits: dates=\{'c': '%d.%m.%y'\}"),
+    ("1-Jan-24 10:30", "a year of two digits"),
 ], ids=str)  # fmt: skip
 def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwarn):
     for rows in ([{"c": value}], [{"c": "x"}, {"c": value}]):

@@ -32,6 +32,10 @@ _PARTS = (
 )
 _FORMS += [re.compile(form) for form in _PARTS]
 _ORDERS = re.compile("%d[/-]%m[/-]%Y|%m[/-]%d[/-]%Y")
+SHORT_YEAR = re.compile(  # (25.01.24, of which nothing says the century, or which number is the day)
+    r"(?:0?[1-9]|[12]\d|3[01])(?P<sep>[/.-])(?:0?[1-9]|[12]\d|3[01])(?P=sep)\d\d"
+    rf"(?:(?:, ?|[ T]){_CLOCK})?"
+)
 _EPOCH = datetime(1970, 1, 1)
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _DOUBTS = {
     "comma": "looks like a number with a decimal comma: decimal=','",
     "point": "looks like a number with a decimal point: decimal='.'",
+    "year": "may be a date with a year of two digits: dates={{{name!r}: '%d.%m.%y'}} or '%m/%d/%y'",
     "day": "may be one of two dates: dates={{{name!r}: '%d/%m/%Y'}} or '%m/%d/%Y'",
 }
 

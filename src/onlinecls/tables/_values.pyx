@@ -16,7 +16,7 @@ from decimal import Decimal
 import numpy as np
 
 from .._input import validate
-from ._dates import date_in, date_of, date_of_milliseconds
+from ._dates import SHORT_YEAR, date_in, date_of, date_of_milliseconds
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
@@ -52,8 +52,9 @@ cdef dict boolean_texts = BOOLEAN_TEXTS, boolean_words = BOOLEAN_WORDS, boolean_
 cdef object dates = (datetime, date, time), lists = (list, tuple, set, frozenset, np.ndarray)
 cdef double most_of_a_number = 1e15             # 37176e84 is no number
 cdef double first_milliseconds = 1e11, last_milliseconds = 1e14     # of dates: 1973 and 5138
-_COMMAS = re.compile(r"[-+\u2212]?\W? ?(\d+,\d+|\d{1,3}(\.\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}) ?\W?")
-_POINTS = re.compile(r"[-+\u2212]?\W? ?(\d+\.\d+|\d{1,3}(,\d{3})+\.\d+|\d{1,3}(,\d{3}){2,}) ?\W?")
+_AROUND = r"[-+\u2212(]?(?:\W|[A-Z]{3})?\s?(%s)\s?(?:\W|[A-Z]{3})?\)?"
+_COMMAS = re.compile(_AROUND % r"\d+,\d+|\d{1,3}([.\s'\u2019]\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}")
+_POINTS = re.compile(_AROUND % r"\d+\.\d+|\d{1,3}([,\s'\u2019]\d{3})+\.\d+|\d{1,3}(,\d{3}){2,}")
 _IDS = re.compile(r"(?i:.+[_ .-]id|zip([_ -]?code)?|post(al)?[_ -]?code|[ip]sbn|ean|sku|[ug]uid)|.*[a-z]I[dD]")
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d*))\.0+")
 
@@ -333,9 +334,9 @@ cdef class Reading:
     """Read values of a column, one at a time.
 
     number : the last one, if it is one, or a boolean. value : the text of a name, or a date, a list, or what is of no kind.
-    raises : what the value shows of its column. doubt : what a name looks like, though it is read as none: "comma", "point", or
-    "day". wavers : whether it may become something else by what comes, and then be the same again. form : the format of the
-    column's dates.
+    raises : what the value shows of its column. doubt : what a name looks like, though it is read as none: "comma", "point",
+    "day" or "year". wavers : whether it may become something else by what comes, and then be the same again. form : the format
+    of the column's dates.
     """
 
     def __init__(self, form=None):
@@ -433,8 +434,8 @@ cdef class Reading:
             return DATE
         if n > 1 and is_id(start, n):
             self.raises |= IDS
-        elif n > 2 and self.doubt is None and n < LONGEST and not is_letter(start[0]):
-            if (_POINTS if state & COMMA else _COMMAS).fullmatch(text) is not None:
+        if n > 2 and self.doubt is None and n < LONGEST and not (is_letter(start[0]) and (n < 5 or is_letter(start[3]))):
+            if (_POINTS if state & COMMA else _COMMAS).fullmatch(text) is not None:  # (12,5 or CHF 12,50)
                 self.doubt = "point" if state & COMMA else "comma"
         return NAME
 
@@ -460,7 +461,7 @@ cdef class Reading:
                 pass
         found, says = date_of(text, True if state & DAY_FIRST else False if state & MONTH_FIRST else None)
         if found is None:
-            self.doubt = None if says is None else "day"
+            self.doubt = "day" if says is not None else "year" if SHORT_YEAR.fullmatch(text) is not None else None
             return False
         if says is not None:
             self.raises = DAY_FIRST if says else MONTH_FIRST
