@@ -309,6 +309,31 @@ def test_a_column_of_dicts_changes_no_other_column():
     assert TableVectorizer().fit(frame).schema_ == {"d.x": ("number",), "size": ("category",), "d.y": ("category",)}
 
 
+@pytest.mark.parametrize(("form", "value", "day"), [
+    (None, 1612010112345, "2021-01-30 12:35:12.345"), (None, 20240131, "2024-01-31"), ("%Y%m%d", 20240131, "2024-01-31"),
+    ("%Y", 2024, "2024-01-01"),
+])  # fmt: skip
+def test_digits_are_dates_where_a_column_is_one_of_dates(form, value, day):
+    """Texts, whole numbers and typed columns alike; 1612010112345 are milliseconds, and no day of 1612."""
+    pandas = pytest.importorskip("pandas")
+    expected = TableVectorizer(dates={"c": None}, bits=0).fit_transform([{"c": "2020-01-01"}, {"c": day}])[1:]
+    first = dt.date(2020, 1, 1) if form is None else dt.date(2020, 1, 1).strftime(form)
+    for X in ([{"c": str(value)}], [{"c": value}], [{"c": float(value)}], pandas.DataFrame({"c": [value]}), {"c": [value, None]}):
+        model = TableVectorizer(dates={"c": form}, bits=0).fit([{"c": first}, {"c": value}])
+        assert model.schema_ == {"c": ("date",)}
+        np.testing.assert_array_equal(model.transform(X)[:1], expected)
+
+
+@pytest.mark.parametrize("value", [17, 1700000000, 20241301, 2.5, True])
+def test_numbers_that_are_no_dates_are_refused_in_a_column_of_dates(value):
+    pandas = pytest.importorskip("pandas")
+    for X in ([{"c": value}], [{"c": value}] * 2, {"c": np.array([value])}, pandas.DataFrame({"c": [value]})):
+        with pytest.raises(ValueError, match=r"column 'c' must hold dates, as dates= says, got .* in row 0"):
+            TableVectorizer(dates={"c": None}).partial_fit(X)
+    with pytest.raises(ValueError, match="must hold dates of the form '%d%m%Y', as dates= says, got 1012024"):
+        TableVectorizer(dates={"c": "%d%m%Y"}).fit([{"c": 1012024}])  # (whose first 0 is lost: January 1 or 10)
+
+
 def test_columns_of_a_dict_are_new_where_it_stands():
     """A row alone gives slots in the order of a batch, also where the dict's own name is known, but not its columns."""
     rows = [{"q": 1, "u": None}, {"p": 2, "q": 3, "u": {"x": {"y": 4}, "z": 5}}]
@@ -321,7 +346,7 @@ def test_a_struct_that_is_missing_is_a_dict_that_is_missing():
     pyarrow = pytest.importorskip("pyarrow")
     rows = [{"u": {"a": 1, "b": {"c": "x"}}, "n": 1}, {"u": None, "n": 2}, {"u": {"a": 2, "b": None}, "n": 3}]
     table, expected = pyarrow.Table.from_pylist(rows), described(TableVectorizer().fit(rows))[0]
-    for X in (table, pyarrow.concat_tables([table[:1], table[1:]])):
+    for X in (table, pyarrow.concat_tables([table[:1], table[1:]]), pyarrow.array(rows)):
         assert described(TableVectorizer().fit(X))[0] == expected
 
 

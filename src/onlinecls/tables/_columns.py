@@ -344,7 +344,7 @@ def _of_arrow(who: str, X: Any) -> tuple[int, dict[str, Column]]:
         return _of_mapping(who, {column.name: column for column in X.iter_columns()})
     try:
         if not isinstance(X, pyarrow.Table):
-            X = pyarrow.table(X) if hasattr(X, "__arrow_c_stream__") else pyarrow.Table.from_batches([X])
+            X = pyarrow.table(X)
         while structs := [column for column in X.columns if pyarrow.types.is_struct(column.type)]:
             if any(column.null_count for column in structs):  # (which flatten would give to each of their columns)
                 break

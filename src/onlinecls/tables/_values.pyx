@@ -366,13 +366,13 @@ cdef class Reading:
             self.number = PyFloat_AS_DOUBLE(value) if PyFloat_Check(value) else double_of(value)
             if isnan(self.number):
                 return MISSING
-            if state & AS_DATE and self.form is not None and floor(self.number) == self.number:
-                return self.text(as_text(value), state)
             if state & AS_NUMBER == 0:
                 if state & IDS and floor(self.number) == self.number and fabs(self.number) <= LARGEST_NUMBER:
                     return self.text(as_text(value), state)
                 if self.counts_milliseconds(state):
                     return DATE
+                if state & AS_DATE and floor(self.number) == self.number and (self.form is None or self.form.startswith("%Y")):
+                    return self.text(as_text(value), state)  # (digits of which no 0 in front is lost)
             return NUMBER
         self.value = value
         return DATE if isinstance(value, dates) else LIST if isinstance(value, lists) else WRONG
@@ -409,11 +409,11 @@ cdef class Reading:
                 self.value = text if whole is None else whole[1]
             return NAME
         if state & AS_DATE:
-            if self.form is None and number_in(start, n, b".", &self.number):
-                return DATE if self.counts_milliseconds(state) else NAME
-            if self.form is None:
+            if self.form is None and number_in(start, n, b".", &self.number) and self.counts_milliseconds(state):
+                return DATE
+            if self.form is None and not is_whole(start, n):
                 return DATE if self.dated(text, state) else NAME
-            found = date_in(text, self.form)
+            found = date_in(text, self.form or "%Y%m%d")
             self.value = text if found is None else found
             return NAME if found is None else DATE
         if number_in(start, n, b"," if state & COMMA else b".", &self.number):
