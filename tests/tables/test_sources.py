@@ -232,7 +232,6 @@ def test_whole_numbers_are_ids_where_the_column_is_called_so():
     ("($5,25)", "decimal comma"),
     ("05/01/2024", r"may be one of two dates: dates=\{'c': '%d/%m/%Y'\}"),
     ("25.01.24", r"may be a date with a year of two digits: dates=\{'c': '%d.%m.%y'\}"),
-    ("1-Jan-24 10:30", "a year of two digits"),
 ], ids=str)  # fmt: skip
 def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwarn):
     for rows in ([{"c": value}], [{"c": "x"}, {"c": value}]):
