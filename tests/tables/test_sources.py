@@ -333,6 +333,19 @@ def test_numbers_that_are_no_dates_are_refused_in_a_column_of_dates(value):
         TableVectorizer(dates={"c": "%d%m%Y"}).fit([{"c": 1012024}])  # (whose first 0 is lost: January 1 or 10)
 
 
+def test_a_late_kind_is_told_in_any_split():
+    rows = [{"c": 1.5}] * 1000 + [{"c": 2.5}, {"c": "bad"}]
+    for sizes in ([1002], [600, 402], [1000, 2], [1001, 1]):
+        vectorizer, start = TableVectorizer(), 0
+        with pytest.warns(UserWarning, match="column 'c' has had values of kind number alone, got 'bad' of kind category in row"):
+            for size in sizes:
+                vectorizer.partial_fit(rows[start : start + size])
+                start += size
+    with pytest.warns(UserWarning, match="got 'bad' of kind category in row 1001"):
+        TableVectorizer().fit(rows)
+    TableVectorizer().fit(rows[2:])
+
+
 def test_columns_of_a_dict_are_new_where_it_stands():
     """A row alone gives slots in the order of a batch, also where the dict's own name is known, but not its columns."""
     rows = [{"q": 1, "u": None}, {"p": 2, "q": 3, "u": {"x": {"y": 4}, "z": 5}}]
