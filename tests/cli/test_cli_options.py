@@ -278,6 +278,17 @@ def test_evaluate_refuses_a_file_none_of_whose_labels_is_the_model_s(spelled, tm
     assert (code, out) == (1, "") and "a label must be one of the model's (0, 1), got none of them, but " in err
 
 
+@pytest.mark.parametrize("spelled", [("1.0", "0.0"), ("true", "false")])
+def test_labels_none_of_which_is_the_model_s_are_told_where_it_goes_on(spelled, tmp_path, run):
+    """They would be classes of their own: 0, 1, false and true."""
+    model, data, other = tmp_path / "m", tmp_path / "a.csv", tmp_path / "b.csv"
+    data.write_text("label,x\n" + "1,2.5\n0,-1.5\n" * 20)
+    other.write_text("label,x\n" + f"{spelled[0]},2.5\n{spelled[1]},-1.5\n" * 20)
+    assert run("train", data, "--save", model, "--quiet")[2] == "" == run("train", data, "--resume", model, "--quiet")[2]
+    code, _, err = run("train", other, "--resume", model, "--quiet")
+    assert code == 0 and "labels should be the model's (0, 1), got none of them in the first 40 rows, but " in err
+
+
 @pytest.mark.parametrize("options", [(), ("--numbers", "raw"), ("--text", "t")])
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
 def test_evaluate_does_not_read_the_weights_of_training(format, options, tmp_path, run):

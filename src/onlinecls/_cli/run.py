@@ -21,6 +21,7 @@ from .._input.rows import Rows, part_of
 from .._pipeline import learnt, rows_learnt
 from ..streams import MalformedLineError, are_names, without_label
 from .capacity import require_classes
+from .inputs import shown_label
 from .progress import Progress
 from .report import format_error, mean
 
@@ -103,6 +104,18 @@ class Run:
             self.learner.set_params(class_weight=dict(zip(_as_labels(list(class_weight), y), class_weight.values(), strict=True)))
         if self.classes is not None:
             self.classes = _as_labels(self.classes, y)
+        if self.learner.__sklearn_is_fitted__():
+            self._compare_labels(y)
+
+    def _compare_labels(self, y) -> None:
+        """Warn if none of the labels of the first rows is the model's."""
+        theirs, mine = list(dict.fromkeys(y.tolist())), self.learner.classes_.tolist()
+        if len(theirs) > 1 and not set(theirs) & set(mine):
+            theirs, mine = (", ".join(map(shown_label, labels[:5])) for labels in (theirs, mine))
+            warnings.warn(
+                f"labels should be the model's ({mine}), got none of them in the first {len(y):,} rows, but {theirs}, which are "
+                "learnt as classes of their own. Spell them alike: 1, 1.0 and true are different texts.", stacklevel=2,
+            )
 
     def learn(self, X, y, weight) -> None:
         began, more = time.perf_counter(), {}
