@@ -289,6 +289,16 @@ def test_labels_none_of_which_is_the_model_s_are_told_where_it_goes_on(spelled, 
     assert code == 0 and "labels should be the model's (0, 1), got none of them in the first 40 rows, but " in err
 
 
+def test_columns_that_options_name_are_told_where_there_are_none(tmp_path, run):
+    data = tmp_path / "a.jsonl"
+    data.write_text('{"label": "p", "x": 1, "u": {"day": "05.01.24", "n": 3}}\n' * 20)
+    dates = "u.day=%d.%m.%y"
+    assert run("train", data, "--dates", dates, "--log", "x,u.n", "--quiet")[2] == ""
+    for options in (("--dates", f"{dates},daz=%d, %Y"), ("--dates", dates, "--log", "daz")):
+        code, _, err = run("train", data, *options, "--quiet")
+        assert code == 0 and f"no column in the first rows is called 'daz', which {options[-2]} names" in err
+
+
 @pytest.mark.parametrize("options", [(), ("--numbers", "raw"), ("--text", "t")])
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
 def test_evaluate_does_not_read_the_weights_of_training(format, options, tmp_path, run):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
@@ -464,6 +465,10 @@ def _new_vectorizer(bits, options: dict, first: list):
 
     step = TableVectorizer("auto" if bits is None else bits, **options)
     kinds = look_ahead(step, _rows_of([X for X, _, _ in first]))
+    for option in ("dates", "log"):
+        for name in options[option] if options[option] != "all" else ():
+            if kinds and name not in kinds:
+                warnings.warn(f"no column in the first rows is called {name!r}, which --{option} names.", stacklevel=2)
     slots, bits = shape_of(step)
     return step.set_params(slots=slots, bits=bits), kinds_of(kinds)
 

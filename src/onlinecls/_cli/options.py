@@ -264,12 +264,15 @@ def _list(text: str) -> list[str]:
     return found
 
 
+_COMMA_OF_FORMAT = re.compile(r",(?=[^=,]*%[^=]*(,|$))")  # (what is behind it has a %, as no name has, and no =)
+
+
 def _dates(text: str) -> dict[str, str | None]:
     """Read COLUMN=FORMAT, or COLUMN, several with commas between."""
-    pairs = [each.partition("=") for each in _list(text)]
+    pairs = [each.partition("=") for each in _list(_COMMA_OF_FORMAT.sub("\0", text))]
     if not all(name for name, _, _ in pairs):
         raise argparse.ArgumentTypeError(f"must be COLUMN or COLUMN=FORMAT with commas between (day=%d/%m/%Y), got {text!r}")
-    return {name: form or None for name, _, form in pairs}
+    return {name: form.replace("\0", ",") or None for name, _, form in pairs}
 
 
 def _count_of_letter(text: str) -> tuple[str, int]:
