@@ -299,6 +299,13 @@ def test_columns_that_options_name_are_told_where_there_are_none(tmp_path, run):
         assert code == 0 and f"no column in the first rows is called 'daz', which {options[-2]} names" in err
 
 
+def test_lines_that_are_skipped_are_told_in_terms_of_options(tmp_path, run):
+    data = tmp_path / "a.jsonl"
+    data.write_text('{"label": "p", "x": 1}\n{"label": "q", "x": [{"y": 1}]}\n')
+    err = run("train", data, "--on-error", "skip")[2]
+    assert "in column 'x'. Name the column in --ignore to leave it out." in err
+
+
 @pytest.mark.parametrize("options", [(), ("--numbers", "raw"), ("--text", "t")])
 @pytest.mark.parametrize("format", ["csv", "jsonl"])
 def test_evaluate_does_not_read_the_weights_of_training(format, options, tmp_path, run):

@@ -36,13 +36,17 @@ def message_of(error: Exception, options) -> str:
         why = f" ({error})" if str(error) else ""
         return f"not enough memory{why}. Free some, or run the command on a machine with more."
     if "TableVectorizer: " in str(error):
-        said = str(error)
-        for pattern, words in _OF_TABLES:
-            said = re.sub(pattern, words, said)
-        return said
+        return in_options(str(error))
     parameter, hint = getattr(error, "parameter", ""), getattr(error, "hint", "")
     if parameter == "labels" and "unlabelled" not in options:  # (only train has rows of both kinds)
         return str(error).replace(hint, "")
     if parameter == "label" and ("labels" not in options or getattr(options, "resume", None)):
         return str(error).replace(hint, "")  # (the model has its labels)
     return str(error).replace(hint, _WORDS.get(parameter, f"--{parameter}")) if hint else str(error)
+
+
+def in_options(said: str) -> str:
+    """Return what a TableVectorizer says in terms of options; another text as it is."""
+    for pattern, words in _OF_TABLES if "TableVectorizer: " in said else ():
+        said = re.sub(pattern, words, said)
+    return said

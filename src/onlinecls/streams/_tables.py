@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .._hashing.sketch import Names
 
 NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; the kind of a list of numbers is its length
-_OF_ROW = re.compile(r" (?:of|in) row \d+")  # in a vectorizer's error
+_OF_ROW = re.compile(r",? (?:of|in) row \d+")  # in a vectorizer's error
 _SHOWN = 30  # most names in a message
 BATCH_NUMBERS = 1 << 20  # most numbers in a batch, and in a row
 
