@@ -105,6 +105,15 @@ REFUSED = {
 }
 
 
+def test_booleans_that_are_names_are_refused_for_scikit_learn():
+    """Its encoder would leave out True and False, whose names are texts here."""
+    rows = [{"x": k, "flag": k % 3 == 0} for k in range(30)]
+    pipeline = make_stream_pipeline(TableVectorizer(categories=["flag"]), onlinecls.AROWClassifier())
+    pipeline.fit(rows, [row["flag"] for row in rows])
+    with pytest.raises(ValueError, match=r"to_sklearn must have columns of numbers or of names, got booleans in column 'flag'"):
+        pipeline.to_sklearn()
+
+
 @pytest.mark.parametrize("name", REFUSED)
 @pytest.mark.parametrize("method", ["to_sklearn", "to_onnx"])
 def test_what_no_plain_column_holds_is_refused_by_its_name(name, method):

@@ -102,6 +102,12 @@ def transformer_of(who: str, vectorizer: TableVectorizer, weights: np.ndarray) -
     The numbers of a column with nothing but 0 and 1 so far have three: z, and where x is 0, or 1, what x is more than z.
     """
     numbers, names = columns_of(who, "to_sklearn", vectorizer, weights)
+    flag = next((each.column for each in names if each.slots and each.slots.keys() <= {"True", "False"}), None)
+    if flag is not None:  # (which its encoder tells from these texts)
+        raise ValueError(
+            f"{who}: to_sklearn must have columns of numbers or of names, got booleans in column {flag!r}. Take it out of "
+            "categories=, and learn again."
+        )
     try:
         import pandas
         from sklearn.compose import ColumnTransformer
