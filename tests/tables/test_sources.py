@@ -346,6 +346,18 @@ def test_a_late_kind_is_told_in_any_split():
     TableVectorizer().fit(rows[2:])
 
 
+def test_slots_that_few_rows_chose_are_told_once_they_are_full():
+    """bits="auto" sees one row in a loop of learn_one, and leaves out what comes behind the slots of it."""
+    for way in ("learn_one", "partial_fit"):
+        pipeline = make_stream_pipeline(TableVectorizer("auto"), AROWClassifier()).partial_fit([{"c": "x"}], ["a"])
+        with pytest.warns(UserWarning, match=r"^TableVectorizer: all 32 slots that bits='auto' chose have a feature") as told:
+            for k in range(40):
+                row = {"c": f"x{k}"}
+                pipeline.learn_one(row, "a") if way == "learn_one" else pipeline.partial_fit([row, row], ["a", "b"])
+        assert len(told) == 1
+    TableVectorizer("auto").fit([{"c": f"x{k}"} for k in range(40)]).partial_fit([{"c": f"y{k}"} for k in range(20)])
+
+
 def test_columns_of_a_dict_are_new_where_it_stands():
     """A row alone gives slots in the order of a batch, also where the dict's own name is known, but not its columns."""
     rows = [{"q": 1, "u": None}, {"p": 2, "q": 3, "u": {"x": {"y": 4}, "z": 5}}]

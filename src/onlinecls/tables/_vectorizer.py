@@ -10,7 +10,7 @@ import numpy as np
 
 from .._estimators.learner import read_weights_of_fit
 from .._estimators.merging import unchanged
-from .._input.compat import not_fitted, table_transformer_tags
+from .._input.compat import not_fitted, table_transformer_tags, warn_caller
 from .._input.rows import lasting
 from .._saving import require
 from ._learnt import Learnt
@@ -200,7 +200,8 @@ class TableVectorizer(WithOutput):
         """
         with self._own_lock():
             reader, known = self._to_learn(X)
-            rows, self._learnt = reader.read(X, sample_weight, known, learn=True)
+            rows, after = reader.read(X, sample_weight, known, learn=True)
+            self._learn(known, after)
         return rows
 
     @framed
@@ -295,6 +296,15 @@ class TableVectorizer(WithOutput):
         if "_learnt" not in self.__dict__:
             raise not_fitted(type(self).__name__)
         return self._learnt
+
+    def _learn(self, known: Learnt, after: Learnt) -> None:
+        """Take what is known after rows, and warn once of slots that bits="auto" chose and the rest of the stream has filled."""
+        self._learnt = after
+        if self.bits == "auto" and not after.shape[1] and after.is_full and not known.is_full:
+            warn_caller(
+                f"{type(self).__name__}: all {after.shape[0]} slots that bits='auto' chose have a feature, later ones are left "
+                "out. Let the first call have more rows, or set bits=18."
+            )
 
     def _to_learn(self, X: Any, anew: bool = False) -> tuple[TableReader, Learnt]:
         """Return a reader of what is to be learnt, and what is known before it. anew : X is all there is, or its beginning."""
@@ -401,14 +411,14 @@ def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None
     """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them."""
     reader, known = vectorizer._to_learn(X)
     rows, after = reader.read(X, sample_weight, known, learn=True)
-    return rows, lambda: setattr(vectorizer, "_learnt", after)
+    return rows, lambda: vectorizer._learn(known, after)
 
 
 def planned_progressively(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple:
     """Return rows as `transform` would have returned each just before it was learnt, and what `planned` returns."""
     reader, known = vectorizer._to_learn(X)
     before, rows, after = reader.read_progressively(X, sample_weight, known)
-    return before, rows, lambda: setattr(vectorizer, "_learnt", after)
+    return before, rows, lambda: vectorizer._learn(known, after)
 
 
 def look_ahead(vectorizer: TableVectorizer, rows: list) -> dict[str, tuple[str, ...]]:
