@@ -36,7 +36,7 @@ def train(options) -> None:
     with stoppable():
         try:
             training.run_passes()
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, BrokenPipeError):  # (the latter: whoever reads the predictions has left)
             with signals_ignored():
                 training.finish(interrupted=True)
             raise
