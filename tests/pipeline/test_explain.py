@@ -1,10 +1,14 @@
 """Explanations of single predictions, and the learner's attributes on the pipeline."""
 
 import json
+import re
 import threading
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import StandardScaler
 
@@ -17,6 +21,7 @@ from onlinecls import (
     make_stream_pipeline,
 )
 from onlinecls.__main__ import main
+from onlinecls.steps import OnlineMaxAbsScaler, OnlineTfidf
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
@@ -91,6 +96,20 @@ def test_a_step_behind_a_table_keeps_its_names_and_changes_the_units():
     pipeline = make_stream_pipeline(TableVectorizer(bits=0, ignore=["note"]), StandardScaler(), AROWClassifier())
     found = explained(pipeline.partial_fit(TABLE, TWO), TABLE[0])
     assert found["price"].value == pytest.approx(pipeline[1].transform(pipeline[0].transform(TABLE[:1]))[0, 0])
+
+
+def test_a_step_that_keeps_columns_keeps_their_names():
+    counts = HashingVectorizer(norm=None, alternate_sign=False)
+    idf = TfidfTransformer().fit(counts.transform(TEXTS))
+    for step in (idf, FrozenEstimator(idf), OnlineTfidf()):
+        found = explained(make_stream_pipeline(counts, step, AROWClassifier()).partial_fit(TEXTS, TWO), TEXTS[0])
+        assert found.keys() - {"(intercept)"} == set(re.findall(r"\w\w+", TEXTS[0]))
+    frame = pd.DataFrame(ROWS, columns=[*"abcd"])
+    for step in (OnlineMaxAbsScaler(), StandardScaler()):
+        pipeline = make_stream_pipeline(step, AROWClassifier()).partial_fit(frame, TWO)
+        with pytest.warns(UserWarning, match="valid feature names"):  # (an array has none)
+            found = explained(pipeline, ROWS[0])
+        assert found.keys() - {"(intercept)"} == set(frame.columns)
 
 
 def test_explaining_changes_nothing():

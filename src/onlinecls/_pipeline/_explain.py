@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._input.compat import is_regressor, issparse
+from .._input.compat import is_frozen, is_regressor, issparse
 from ..tables import TableVectorizer, keep_words, shape_of, slot_names, units_of, word_of
 from ..text import FeatureNames, HashingVectorizer, contributions, weights_towards
 
@@ -95,8 +95,9 @@ def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanati
     """Explain what a learner predicts for a row behind steps."""
     X: Any = row if issparse(row) else [row]
     look_up: Callable[[int], tuple] = lambda column: (None, False, 1)  # noqa: E731
-    if not steps and hasattr(learner, "feature_names_in_"):
-        look_up = _by_names(learner.feature_names_in_)
+    names = getattr([*steps, learner][0], "feature_names_in_", None)
+    if names is not None:
+        look_up = _by_names(names)
     for at, step in enumerate(steps):
         if isinstance(step, TableVectorizer):
             step = copy(step)  # (so that the words of a row stay with the row)
@@ -142,4 +143,5 @@ def _by_names(names: Any) -> Callable[[int], tuple]:
 def _keeps_columns(step: Any) -> bool:
     """Return True for a step whose columns are those that it gets, such as a scaler."""
     one_to_one = getattr(sys.modules.get("sklearn.base"), "OneToOneFeatureMixin", ())
+    step = step.estimator if is_frozen(step) else step
     return isinstance(step, one_to_one) or type(step).__module__.startswith("onlinecls.")
