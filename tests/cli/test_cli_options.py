@@ -110,6 +110,18 @@ def test_rows_of_tables_that_cannot_be_learnt_are_malformed_lines(tmp_path, run)
     assert json.loads(run("evaluate", model, data, *skipping, "--json")[1])["examples"] == 3
 
 
+def test_a_model_that_cannot_be_told_other_spellings_is_not_to_be_told_them(tmp_path, run):
+    model, data = tmp_path / "model", tmp_path / "a.csv"
+    data.write_text("label;x\n" + "a;1,25\nb;2,50\n" * 9)
+    assert "--decimal , reads it as that" in run("train", data, "--save", model, "--quiet")[2]
+    assert run("train", data, "--decimal", ",", "--save", model, "--quiet") == (0, "", "")
+    data.write_text("label;x\n" + "a;1.25\nb;2.50\n" * 9)
+    for command in (["predict", model, data], ["train", data, "--resume", model]):
+        code, _, err = run(*command, "--quiet")
+        said = "which looks like a number with a decimal point, unlike what the model has learnt from. Convert it.\n"
+        assert code == 0 and said in err and "--decimal" not in err, err
+
+
 def test_class_weights_are_read_from_param(tsv, tmp_path, run):
     model = tmp_path / "model"
     assert run("train", tsv, "--bits", 10, "--param", "class_weight=spam:5,ham:0.5", "--save", model, "--quiet")[0] == 0

@@ -27,6 +27,8 @@ _OF_TABLES = (
     (r"(decimal|unknown)='([^']*)'", r"--\1 \2"), (r"\b(categories|dates|ignore)=", r"--\1"),
 )
 
+_OTHER_SPELLING = re.compile(r": (decimal|dates)=.* as a name\.$")  # what a model is to be told before it learns
+
 
 def message_of(error: Exception, options) -> str:
     """Return the message of an error in terms of the options of a command."""
@@ -36,7 +38,10 @@ def message_of(error: Exception, options) -> str:
         why = f" ({error})" if str(error) else ""
         return f"not enough memory{why}. Free some, or run the command on a machine with more."
     if "TableVectorizer: " in str(error):
-        return in_options(str(error))
+        said = str(error)
+        if "decimal" not in options or getattr(options, "resume", None):  # (the model has its spellings)
+            said = _OTHER_SPELLING.sub(", unlike what the model has learnt from. Convert it.", said)
+        return in_options(said)
     parameter, hint = getattr(error, "parameter", ""), getattr(error, "hint", "")
     if parameter == "labels" and "unlabelled" not in options:  # (only train has rows of both kinds)
         return str(error).replace(hint, "")

@@ -288,7 +288,11 @@ class StreamPipeline(Estimator):
             described = [[step_in_file(who, step) for step in each[:-1]] for each in parts]
             are_equal = all(parts) and all(_are_equal(described[0], each) for each in described)
             if not are_equal and any(len(each) != 2 or not isinstance(each[0], TableVectorizer) for each in parts):
-                raise ValueError(f"{who}: merge must have pipelines of the same steps, got {others!r} beside {self!r}.")
+                raise ValueError(
+                    f"{who}: merge must have pipelines of the same steps, which have learnt the same rows unless the only one is "
+                    f"a TableVectorizer, got {others!r} beside {self!r}. parallel.fit lets a step learn the rows of all parts "
+                    "first."
+                )
             if are_equal:
                 self._begin_change()
                 parts[0][-1].merge(*(learner for *_, learner in parts[1:]))
