@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from onlinecls.streams import options_of, read
+from onlinecls.streams import MalformedLineError, options_of, read
 
 DRAW = random.Random(3)
 ROWS = [(f"{DRAW.gauss(0, 1):.3f}", str(DRAW.randrange(9)), DRAW.choice(["Oslo", "New York"]), "ab"[k % 2]) for k in range(60)]
@@ -159,3 +159,6 @@ def test_quotes_below_a_header_of_tabs_stand_around_fields_or_mean_themselves(mo
         assert texts_of(rows) == [text for _, text in rows], odd
     assert texts_of([*plain, *double, *plain])[40:43] == ["now", "a\tb", 'say "hi"']
     assert texts_of([*plain, ("spam", '"two\nlines"'), *plain])[40] == "two\nlines"
+    late = [("spam", '"begins'), *plain, ("ham", 'ends"')]  # (behind the first lines, which show no such quotes)
+    with pytest.raises(MalformedLineError, match=r"a.tsv:40002: expected quotes around a field of the table, got .*'\"begins"):
+        texts_of([*plain * 1000, *late])

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..tables import MISSING_TEXTS, TextTable
-from ._errors import HINTS, MalformedLineError
+from ._errors import HINTS, MalformedLineError, excerpt
 from ._formats import MANY_LINES, delimiter_of, first_lines, has_bare_quotes
 from ._records import Block, Record, WrongRecordError, is_utf8, n_lines, pieces_of, pointed, record_of, utf8
 from ._tables import IGNORED, NUMBER, Columns, in_range
@@ -100,6 +100,8 @@ class CsvReader:
                         continue
                     lines.load(piece)
                 row = next(reader)
+                if self._given == "auto" and self._delimiter == "\t" and lines.n_taken > line:
+                    self._require_no_rows(row)
                 if row and (len(row) > 1 or row[0].strip(" \t") or '"' in lines.last):  # (no line of blanks)
                     record = self._record(source.name, line, row)
             except StopIteration:
@@ -117,6 +119,18 @@ class CsvReader:
         if self._columns is None:
             raise ValueError(f"{name}: {problem}")
         return Record(name, line, problem=problem)
+
+    def _require_no_rows(self, row: list[str]) -> None:
+        """Refuse a field that has whole rows in it: its quote is a character, unlike those of the first lines."""
+        n_tabs = len(self._columns.names if self._columns else row) - 1
+        for field in row:
+            line_ends = field.count("\n")
+            if n_tabs and any(line.count("\t") == n_tabs for line in field.split("\n")[1:]):
+                shown = excerpt(f'"{field}'.encode("utf-8", "surrogateescape").partition(b"\n")[0])
+                raise WrongRecordError(
+                    f"expected quotes around a field of the table, got {shown}, which would go on for {line_ends} lines more. "
+                    "A quote that is a character is written twice, in a field with quotes around it"
+                )
 
     # --- what the fields mean ---------------------------------------------------------------------------------------------------
 
