@@ -613,6 +613,24 @@ def test_arrow_columns_of_numbers_are_read(tmp_path):
         assert whole(str(path), features=["b"], labels=None)[0].toarray().tolist() == [[0.5], [-1], [0]]
 
 
+@pytest.mark.parametrize("format", ["parquet", "arrow"])
+def test_a_pipe_is_refused_where_files_are_read_from_their_end(format):
+    pa, data = pytest.importorskip("pyarrow"), io.BytesIO()
+    pytest.importorskip("pyarrow.parquet")
+    table = pa.table({"label": ["a", "b"], "text": ["x", "y"]})
+    if format == "parquet":
+        pa.parquet.write_table(table, data)
+    else:
+        with pa.ipc.new_file(data, table.schema) as writer:
+            writer.write_table(table)
+    end, begin = os.pipe()
+    with open(end, "rb") as pipe:
+        with open(begin, "wb") as there:
+            there.write(data.getvalue())
+        with pytest.raises(ValueError, match=f"{format} is read in pieces from its end, got a pipe. Save it in a file first"):
+            read(pipe, format)
+
+
 def test_malformed_arrow_rows_are_refused_with_their_place(tmp_path):
     pa = pytest.importorskip("pyarrow")
     table = pa.table({"label": ["a", None, "b", "c", "d"], "text": ["x", "y", None, "z", "u"], "w": [1, 1, 1, -1, float("nan")]})

@@ -77,6 +77,10 @@ class Table:
         if source.packed and format == "parquet":
             raise ValueError(f"{source.name}: Parquet is read in pieces from its end, got a compressed file. Unpack it first.")
         place, self.n_rows = source.path or source.file, None
+        needs_end = format == "parquet" or (source.peek(8).startswith(b"ARROW1") and not source.packed)
+        if needs_end and not source.path and not getattr(place, "seekable", bool)():
+            advice = "Save it in a file first" + (", or give an Arrow stream." if format == "arrow" else ".")
+            raise ValueError(f"{source.name}: {format} is read in pieces from its end, got a pipe. {advice}")
         self._reading = lambda: _readable(pa, source.name, f"{format} file")
         with self._reading():
             if format == "parquet":
