@@ -5,6 +5,9 @@ import json
 import re
 from pathlib import Path
 
+
+import warnings
+
 import numpy as np
 import pytest
 
@@ -263,6 +266,17 @@ def test_a_value_of_a_new_kind_is_told_once(before, value, kind, had):
     with pytest.warns(UserWarning, match=words):
         old.partial_fit([{"c": value}])
     assert kind in old.partial_fit([{"c": value}]).schema_["c"]
+
+
+@pytest.mark.parametrize("n", [999, 1000, 1001, 1200])
+def test_a_kind_behind_the_first_thousand_rows_of_one_call_is_told(n):
+    rows = [*({"x": float(k)} for k in range(n)), {"x": "late"}, {"x": "later"}]
+    for learn in (TableVectorizer().partial_fit, TableVectorizer().fit):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            learn(rows, sample_weight=[0.0, *[1.0] * (n + 1)])  # (a row of weight 0 is not learnt)
+        late = [f"of kind number alone, got 'late' of kind category in row {n}," in str(each.message) for each in told]
+        assert late == [True] * (n > 1000), list(map(str, told))
 
 
 def test_a_typed_column_is_read_as_its_values():

@@ -345,7 +345,7 @@ class _Reading:
 
     def _see_columns(self) -> None:
         """Learn the number of rows, the columns, their kinds, what their values have shown, and first dates."""
-        live, all_live = self.live, bool(self.live.all())
+        live, all_live, n_young = self.live, bool(self.live.all()), YOUNG - self.learnt.t
         self.learnt.t += int(live.sum())
         for name, cells in self.cells.items():
             marks = cells.marks if all_live else cells.marks[live]
@@ -357,9 +357,21 @@ class _Reading:
             days, origin = cells.parts.get(DAYS), None
             if days is not None and (days.codes >= 0).any():
                 origin = float(days.x[(days.codes >= 0).argmax()])
+            if 0 < n_young <= max(firsts.values(), default=0):
+                self._tell_of_late_kinds(name, cells, firsts, n_young)
             if firsts:
                 shown = int(np.bitwise_or.reduce(marks)) >> 8
                 self.learnt.see(name, sorted(firsts, key=lambda kind: firsts[kind]), shown, origin)
+
+    def _tell_of_late_kinds(self, name: str, cells: Cells, firsts: dict[str, int], n_young: int) -> None:
+        """Warn of kinds that come behind the first n_young rows. firsts : the first row of each kind, of those of weight > 0."""
+        known = self.learnt.known(name)
+        early = [*known.kinds, *(kind for kind, row in firsts.items() if row < n_young)]
+        had = known.state | sum(1 << KINDS.index(kind) for kind in set(early))
+        for kind, row in firsts.items():
+            if row >= n_young and is_new_kind(KINDS.index(kind), had):
+                at = int(np.flatnonzero(self.live)[row])
+                self.reader.notices.of_kind(name, cells.values()[at], kind, dict.fromkeys(early), at)
 
     def _crosses(self) -> list[Part]:
         pairs = [(self.cells[a], self.cells[b]) for a, b in self.options.crosses if a in self.cells and b in self.cells]
