@@ -3,10 +3,8 @@
 import datetime as dt
 import json
 import re
-from pathlib import Path
-
-
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
