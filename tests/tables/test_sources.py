@@ -359,9 +359,9 @@ def test_a_late_kind_is_told_in_any_split():
 
 
 def test_slots_that_few_rows_chose_are_told_once_they_are_full():
-    """bits="auto" sees one row in a loop of learn_one, and leaves out what comes behind the slots of it."""
+    """bits="auto" has seen one name in a hundred rows, and leaves out what comes behind the slots of that."""
     for way in ("learn_one", "partial_fit"):
-        pipeline = make_stream_pipeline(TableVectorizer("auto"), AROWClassifier()).partial_fit([{"c": "x"}], ["a"])
+        pipeline = make_stream_pipeline(TableVectorizer("auto"), AROWClassifier()).partial_fit([{"c": "x"}] * 100, ["a"] * 100)
         with pytest.warns(UserWarning, match=r"^TableVectorizer: all 32 slots that bits='auto' chose have a feature") as told:
             for k in range(40):
                 row = {"c": f"x{k}"}
