@@ -358,6 +358,25 @@ def test_a_late_kind_is_told_in_any_split():
     TableVectorizer().fit(rows[2:])
 
 
+def test_a_dict_that_is_missing_has_the_columns_that_all_have_had():
+    """{"u": None} is a row of a table of {"u": {"a": 1}}, and no reason to refuse it; {"u": 5} and {"v": None} are none."""
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = [{"u": {"a": k % 3, "b": {"c": "xy"[k % 2], "d": 1}}, "n": k} for k in range(20)]
+    for learnt_from in (rows, [*rows, {"u": None, "n": 1}], [*rows[:3], {"u": {"a": 1, "b": None}, "n": 1}]):
+        model, one = TableVectorizer().partial_fit(learnt_from), TableVectorizer()
+        for row in learnt_from:
+            one.partial_fit([row])
+        assert described(one)[0] == described(model)[0] and set(described(model)[0]["expected"]) == {"n", "u.a", "u.b.c", "u.b.d"}
+        for row in ({"u": None, "n": 3}, {"u": {"a": 1, "b": None}, "n": 3}):
+            expected = model.transform([row, *rows]).toarray()
+            np.testing.assert_array_equal(expected[:1], model.transform([row]).toarray())
+            np.testing.assert_array_equal(expected[:1], model.transform(pyarrow.Table.from_pylist([row, *rows]))[:1].toarray())
+        for row in [{"v": None, "n": 3}] + [{"u": 5, "n": 3}] * (learnt_from is rows):
+            for X in ([row], [row, *rows]):
+                with pytest.raises(ValueError, match=r"got row 0 without 'u\.a', 'u\.b\.c', 'u\.b\.d'"):
+                    model.transform(X)
+
+
 def test_slots_that_few_rows_chose_are_told_once_they_are_full():
     """bits="auto" has seen one name in a hundred rows, and leaves out what comes behind the slots of that."""
     for way in ("learn_one", "partial_fit"):

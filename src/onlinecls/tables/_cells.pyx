@@ -18,7 +18,7 @@ from ._values cimport (
 )
 
 from .._input import validate
-from ._values import KINDS, is_valid, named_state
+from ._values import KINDS, dicts_of, is_valid, named_state
 
 cdef extern from "Python.h":
     bint PyDict_Check(object o)
@@ -430,14 +430,25 @@ cdef class RowRead:
             if self.learn:
                 self.learnt.expected = frozenset(row) - reader.ignored
             return True
+        lacking = frozenset([name for name in expected.difference(row) if not self.has_none(row, name)])
+        if not lacking:
+            return True
+        n_there = len(expected) - len(lacking)
         if reader.warns and not self.is_young and self.learnt.is_regular:
             if not self.learn and 2 * n_there < len(expected):
                 return False
             if not self.learn or 2 * n_there < len(expected):
-                reader.notices.of_lacking(expected.difference(row), [name for name in row if name not in expected], 0)
+                reader.notices.of_lacking(lacking, [name for name in row if name not in expected], 0)
         if self.learn:
-            self.learnt.expected = expected.intersection(row)
+            self.learnt.expected = expected - lacking
         return True
+
+    cdef bint has_none(self, dict row, str name) except -1:
+        """Return True if a dict that a column is of is missing from a row, as a value that is None or so."""
+        for whole in dicts_of(name) if "." in name else ():
+            if whole in row and self.value.read(row[whole], 0) == MISSING:
+                return True
+        return False
 
     cdef int keep(self, str name, feature, double value) except -1:
         if self.reader.crosses and name in self.reader.crossed:

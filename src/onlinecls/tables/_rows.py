@@ -14,8 +14,8 @@ from ._cells import RowReader, apply_column, assemble, column_of, hash_of, is_ne
 from ._columns import read_table
 from ._learnt import N_RECORD, Learnt, most_columns
 from ._notices import Notices, lacks
-from ._parts import DAYS, NONE_THERE, Cells, Part, cells_of, features_of, set_origin
-from ._values import BITS, FORMS, KINDS, form_of, named_state
+from ._parts import DAYS, MISSING, NONE_THERE, Cells, Part, cells_of, features_of, set_origin
+from ._values import BITS, FORMS, KINDS, dicts_of, form_of, named_state
 
 if TYPE_CHECKING:
     from typing import Any
@@ -301,15 +301,15 @@ class _Reading:
         if learnt.expected is None:
             if self.learn:
                 first = int(live.argmax())
-                names = frozenset(name for name, cells in table.items() if cells.there[first])
-                learnt.expected = frozenset(name for name in names if table[name].there[live].all())
+                names = [name for name, cells in table.items() if cells.there[first]]
+                learnt.expected = frozenset(name for name in names if not self._rows_without(name, table).any())
             return
         n_lacking = np.zeros(len(live), np.int64)
         lacking: list[tuple[str, np.ndarray]] = []
         for name in learnt.expected:
             if name in table and not (table[name].marks == NONE_THERE).any():
                 continue
-            lacks_it = live & ~table[name].there if name in table else live
+            lacks_it = self._rows_without(name, table)
             if lacks_it.any():
                 n_lacking, lacking = n_lacking + lacks_it, [*lacking, (name, lacks_it)]
         if not lacking:
@@ -325,6 +325,13 @@ class _Reading:
                 self.reader.notices.of_lacking(*without, row)
         if self.learn:
             learnt.expected = learnt.expected.difference(name for name, _ in lacking)
+
+    def _rows_without(self, name: str, table: dict[str, Cells]) -> np.ndarray:
+        """Return which rows of weight > 0 lack a column, and no dict that it is of is missing there."""
+        found = self.live & ~table[name].there if name in table else self.live
+        for whole in dicts_of(name) if found.any() else ():
+            found = found & (table[whole].kinds != MISSING) if whole in table else found
+        return found
 
     def _require_columns(self, table: dict[str, Cells]) -> None:
         """Raise a ValueError unless each row of weight > 0 has the columns of the first one."""

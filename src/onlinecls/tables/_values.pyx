@@ -474,6 +474,11 @@ def named_state(str name):
     return IDS if _IDS.fullmatch(name) else 0
 
 
+def dicts_of(str name):
+    """Return the names of the dicts that a column with a dotted name may be of: "a" and "a.b" of "a.b.c"."""
+    return [name[:at] for at in range(1, len(name)) if name[at] == "."]
+
+
 cpdef int after_value(int state, int mark):
     """Return what is known of a column after a value of this mark."""
     cdef int kind = mark & 255
