@@ -187,6 +187,7 @@ def test_columns_tell_what_their_values_are():
         dates={"c": "%m/%d/%Y"}) == kinds(["05/05/2024"])
     assert kinds(["37176e84", "12345678"], "partial_fit") == ("category",) and kinds(["1e5", "2e10"]) == ("number",)
     assert kinds(["12345678", "a99f214a", "1e5", 17]) == ("category",) == kinds(["NA", "BE"], categories=["c"])
+    assert kinds(["2024-05-01-17"]) == ("category",) and kinds(["2024-05-01T17", "2024-05-01 17:00"]) == ("date",)
     assert kinds([3, 4.5, "7"], categories=["c"]) == ("category",) and kinds(["1,5", "12"], decimal=",") == ("number",)
     names = TableVectorizer(bits=0, categories=["c"]).fit([{"c": each} for each in ("7.0", 7, 7.0, "007", "true", True)])
     assert names.get_feature_names_out()[:4].tolist() == ["c=7", "c=007", "c=True", "slot_3"]

@@ -240,9 +240,9 @@ cdef bint may_be_dated(const char* text, Py_ssize_t n) noexcept nogil:
 
 
 cdef bint is_iso(const char* text, Py_ssize_t n) noexcept nogil:
-    """Return True for a text that begins as a date in ISO 8601 does: four digits, a hyphen, two digits, a hyphen."""
+    """Return True for a text that begins as a date in ISO 8601 does: digits and hyphens, and a T or a blank before a time."""
     cdef Py_ssize_t i
-    if not 10 <= n <= 40:
+    if not 10 <= n <= 40 or (n > 10 and text[10] != b" " and text[10] | 32 != b"t"):  # (2024-05-01-17 is the name of an order)
         return False
     for i in range(10):
         if (text[i] != b"-") if i == 4 or i == 7 else not is_digit(text[i]):
