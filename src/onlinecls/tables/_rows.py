@@ -283,13 +283,16 @@ class _Reading:
             for doubt, (value, row) in cells.doubts.items():
                 notices.of_doubt(name, value, doubt, row)
             known = self.learnt.known(name)
-            young = _kinds_in(cells.kinds[: first[0]]) if n_young and first else []
-            state = known.state | sum(1 << kind for kind in young)
-            if not first or not state:
+            if not first or not (known.state or n_young):
                 continue
-            for kind in _kinds_in(cells.kinds[first[0] :]):
+            kinds = cells.kinds
+            if n_young and (kinds == kinds[0]).all():
+                continue
+            young = _kinds_in(kinds[: first[0]]) if n_young else []
+            state = known.state | sum(1 << kind for kind in young)
+            for kind in _kinds_in(kinds[first[0] :]):
                 if is_new_kind(kind, state):
-                    row = first[0] + int((cells.kinds[first[0] :] == kind).argmax())
+                    row = first[0] + int((kinds[first[0] :] == kind).argmax())
                     had = dict.fromkeys([*known.kinds, *(KINDS[each] for each in young)])
                     notices.of_kind(name, cells.values()[row], KINDS[kind], had, row)
 
