@@ -225,18 +225,19 @@ def test_train_predicts_lines_without_a_label_and_learns_the_others_on_one_pipe(
     assert told[6:] == ["1", "-1", "-1"]
 
 
-@pytest.mark.parametrize("form", ["tsv", "table"])
-def test_a_reader_of_predictions_who_leaves_ends_learning_with_a_model(form, tmp_path):
+@pytest.mark.parametrize("form", ["tsv", "table", "reports"])
+def test_a_reader_of_the_output_who_leaves_ends_learning_with_a_model(form, tmp_path):
     lines = texts(8000)
     if form == "table":
         lines = ["label,x,y\n", *(f"{line.split()[0]},{len(line)},{k}\n" for k, line in enumerate(lines))]
     (tmp_path / "mail").write_text("".join(lines))
     command = ["train", tmp_path / "mail", "--format", "csv" if form == "table" else "tsv", "--quiet", "--bits", 10]
+    printed = ["--json", "--every", "7"] if form == "reports" else ["--predictions", "-"]
     left = subprocess.Popen(
-        [*COMMAND, *map(str, command), "--predictions", "-", "--save", str(tmp_path / "part")],
+        [*COMMAND, *map(str, command), *printed, "--save", str(tmp_path / "part")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
     )
-    assert left.stdout.readline() == b"NA\n"
+    assert left.stdout.readline().startswith(b'{"pass": 1' if form == "reports" else b"NA\n")
     left.stdout.close()
     assert b"To go on with row" in left.stderr.read() and left.wait(PATIENCE) == 141
     left.stderr.close()

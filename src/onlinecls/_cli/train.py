@@ -36,7 +36,8 @@ def train(options) -> None:
     with stoppable():
         try:
             training.run_passes()
-        except (KeyboardInterrupt, BrokenPipeError):  # (the latter: whoever reads the predictions has left)
+        except (KeyboardInterrupt, BrokenPipeError) as error:
+            training.reports &= isinstance(error, KeyboardInterrupt)  # (else whoever reads the output has left)
             with signals_ignored():
                 training.finish(interrupted=True)
             raise
