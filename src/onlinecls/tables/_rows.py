@@ -275,26 +275,19 @@ class _Reading:
         return [*old, *new[:room], *sorted(new[room:])]
 
     def _tell_of_kinds(self) -> None:
-        """Warn of names that look like something else, and of values of kinds that their columns have not had."""
-        notices = self.reader.notices
-        n_young = max(YOUNG - self.learnt.t, 0) if self.learn else 0
-        first = np.flatnonzero(self.live)[n_young : n_young + 1].tolist() if n_young else [0]  # (the first row that is looked at)
+        """Warn of names that look like something else, and of values of kinds that their columns have not had; where the first
+        rows of all are learnt, `_tell_of_late_kinds` does so behind them."""
+        notices, is_young = self.reader.notices, self.learn and self.learnt.t < YOUNG
         for name, cells in self.cells.items():
             for doubt, (value, row) in cells.doubts.items():
                 notices.of_doubt(name, value, doubt, row)
             known = self.learnt.known(name)
-            if not first or not (known.state or n_young):
+            if is_young or not known.state:
                 continue
-            kinds = cells.kinds
-            if n_young and (kinds == kinds[0]).all():
-                continue
-            young = _kinds_in(kinds[: first[0]]) if n_young else []
-            state = known.state | sum(1 << kind for kind in young)
-            for kind in _kinds_in(kinds[first[0] :]):
-                if is_new_kind(kind, state):
-                    row = first[0] + int((kinds[first[0] :] == kind).argmax())
-                    had = dict.fromkeys([*known.kinds, *(KINDS[each] for each in young)])
-                    notices.of_kind(name, cells.values()[row], KINDS[kind], had, row)
+            for kind in np.flatnonzero(np.bincount(cells.kinds, minlength=NONE_THERE)[:NONE_THERE]).tolist():
+                if is_new_kind(kind, known.state):
+                    row = int((cells.kinds == kind).argmax())
+                    notices.of_kind(name, cells.values()[row], KINDS[kind], known.kinds, row)
 
     def _expect_columns(self, table: dict[str, Cells]) -> None:
         """Note which columns all rows have; refuse rows of another table, and warn of rows that lack some."""
@@ -492,11 +485,6 @@ class _Reading:
                 rows = rows + self.reader.words_of(name, [text if is_live else "" for text, is_live in pairs])
         rows.data = rows.data.astype(options.dtype, copy=False)
         return sparse_rows(rows)
-
-
-def _kinds_in(kinds: np.ndarray) -> list[int]:
-    """Return the numbers of the kinds that there are."""
-    return np.flatnonzero(np.bincount(kinds, minlength=NONE_THERE)[:NONE_THERE]).tolist()
 
 
 def _firsts(codes: np.ndarray) -> list[tuple[int, int]]:
