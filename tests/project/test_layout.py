@@ -43,7 +43,7 @@ PARTS = {
     "tables/*": (4110, "the vectorizer of tables"),
     "steps/*": (650, "transformers with one number a column, which a stream changes"),
     "_pipeline/*": (1220, "steps and a learner as one object"),
-    "streams/*": (5430, "files of rows, in batches"),
+    "streams/*": (5440, "files of rows, in batches"),
     "parallel/*": (570, "streams in parts, on many cores and machines"),
     "datasets/*": (102, "a data set to try things on"),
     "reference/*": (1800, "the algorithms as one would write them down, slowly"),

@@ -139,7 +139,8 @@ def read(
         A missing value (an empty field or NA in CSV, null, NaN in Arrow) is 0 if "absent"; if "error", its row is malformed.
     unlabelled : {"refuse", "skip", "keep"}, default="refuse"
         A row without a label (a line of VW or svmlight that begins with its features, an empty label in TSV and CSV, null or no
-        key in JSON, null in Parquet and Arrow, a line of fastText without ``__label__``) is malformed, is left out and counted
+        key in JSON, null in Parquet and Arrow, a line of fastText without ``__label__``; of tables, with "skip" and "keep", NA
+        and the like, too) is malformed, is left out and counted
         (`Stream.n_unlabelled`), or is in X, with NaN in y where labels are numbers and "" where they are texts. Without effect
         with ``labels=None`` and "several".
     delimiter : str, default="auto"

@@ -13,6 +13,7 @@ import numpy as np
 
 from .._input.escaping import escaped
 from .._input.validate import LONGEST_LABEL
+from ..tables import MISSING_TEXTS
 from ._blocks import blocks, skip_bom, too_long
 from ._errors import HINTS, Counts, MalformedLineError
 from ._features import FeatureRows
@@ -79,6 +80,9 @@ class Block:
     weights: list[float] | None
 
 
+_NO_LABELS = MISSING_TEXTS - {"?", "-", "--", "\u2014", "."}  # in tables (which may be names of classes)
+
+
 class LabelReader:
     """Read labels of one kind: "number", "str", "several" texts a row, None for no labels, or "auto" for that of the first label.
 
@@ -98,6 +102,8 @@ class LabelReader:
             return None
         if self.kind == "several":
             return [self._text(each) for each in value]
+        if self.keeps and isinstance(value, str) and value in _NO_LABELS:
+            return None
         if value is None or (isinstance(value, (str, bytes)) and not value):
             if self.keeps:
                 return None
