@@ -22,6 +22,7 @@ TABLE = [
     for (a, b), at, wait in zip(X[:, :2].tolist(), MOMENTS, DELAYS, strict=True)
 ]
 ISO = [{**row, "at": row["at"].isoformat()} for row in TABLE]
+WRITTEN = [{**row, "at": f"{row['at']:%d.%m.%Y %H:%M:%S}"} for row in TABLE]
 TEXTS = [f"w{row['b']} w{int(row['a'] * 2)}" for row in TABLE]
 PIPELINE = lambda: make_stream_pipeline(TableVectorizer(ignore=("at", "wait")), AROWClassifier())  # noqa: E731
 MAKERS = {
@@ -67,7 +68,8 @@ def test_each_row_is_predicted_by_the_model_of_the_labels_that_have_come(kind, c
     assert result.examples[-1] == 80 and result.by_row
 
 
-@pytest.mark.parametrize("rows", [TABLE, ISO, pd.DataFrame(TABLE), pd.DataFrame(ISO)], ids=["dicts", "ISO", "frame", "both"])
+@pytest.mark.parametrize("rows", [TABLE, ISO, WRITTEN, pd.DataFrame(TABLE), pd.DataFrame(ISO)],
+                         ids=["dicts", "ISO", "written", "frame", "both"])
 def test_moments_and_delays_are_read_from_columns(rows):
     expected = slowly(PIPELINE(), TABLE, Y, MOMENTS, DELAYS)
     waits = [dt.timedelta(seconds=int(each)) for each in DELAYS]

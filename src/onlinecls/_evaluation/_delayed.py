@@ -15,7 +15,7 @@ from .._input import validate
 from .._input.compat import is_fitted, issparse
 from .._input.rows import Rows, part_of
 from .._pipeline import StreamPipeline, learns_as_by_row, scores_of
-from ..tables import TextTable
+from ..tables import TextTable, date_in_any_form
 
 if TYPE_CHECKING:
     from typing import Any
@@ -121,7 +121,7 @@ class Delays:
             try:
                 value = float(value)
             except ValueError:
-                value = _date_of(value)
+                value = date_in_any_form(value)
         if isinstance(value, timedelta):
             return value // _MICROSECOND, _DURATION
         if isinstance(value, datetime) and value == value:  # (pandas' NaT is none)
@@ -132,15 +132,8 @@ class Delays:
             return value, _NUMBER
         raise ValueError(
             f"{self.who}: {name} must be finite numbers, dates or durations, none missing, got {validate.brief(given)}. "
-            "Texts are dates as in ISO 8601."
+            "Texts are numbers, or dates in the forms that tables know."
         )
-
-
-def _date_of(text: str) -> datetime | None:
-    try:
-        return datetime.fromisoformat(text)
-    except ValueError:
-        return None
 
 
 class Late:

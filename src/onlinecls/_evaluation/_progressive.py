@@ -584,7 +584,7 @@ def progressive_validation(
         the label is known at once, as with 0 and 1.
     moment : str or array-like of shape (n_rows of the stream,), default=None
         When rows come, never falling: the name of a column of X, or an array for the whole stream; numbers, or dates (of Python,
-        numpy, a data frame, or texts in ISO 8601). None: row t comes at moment t.
+        numpy, a data frame, or texts in the forms that tables know). None: row t comes at moment t.
 
     Returns
     -------

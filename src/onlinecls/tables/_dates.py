@@ -96,6 +96,14 @@ def _made(part: dict) -> date | time:
     return found
 
 
+def date_in_any_form(text: str) -> date | time | None:
+    """Return the date, or time of day, that a text is in ISO 8601 or as people write it; None if it is none, or may be two."""
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return date_of(text, None)[0]
+
+
 def date_in(text: str, form: str) -> date | time | None:
     """Return the date that a text is in a format of `strptime`; None if it is none. A time may stand behind a day."""
     try:
