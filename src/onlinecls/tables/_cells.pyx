@@ -235,7 +235,7 @@ cdef class RowReader:
         if self.is_strict and (expected is None or expected != row.keys()):
             return None
         reading.start(self, learnt, learn)
-        room = self.most - len(reading.columns) if learn else 0
+        room = self.most - len(reading.columns)
         newest = None
         for name, value in row.items():
             if PyDict_Check(value):

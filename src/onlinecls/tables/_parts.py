@@ -36,14 +36,16 @@ class Part:
     names : features. codes : which of them each row has, -1 for none. x : numbers to standardise. value : what each row has of
     its feature; None: 1, or not computed yet. before : the same, by the statistics just before the row. factors : the parts of a
     cross, whose values are multiplied. columns, signs : of the rows' features among the vectorizer's, once they are known.
+    begins : the row by which its column gets the part, if it had not before; of a cross, those of both.
     """
 
-    __slots__ = ("before", "codes", "columns", "factors", "names", "signs", "value", "x")
+    __slots__ = ("before", "begins", "codes", "columns", "factors", "names", "signs", "value", "x")
     columns: np.ndarray
     signs: np.ndarray | float
 
     def __init__(self, names: list, codes: np.ndarray, x: Any = None, value: Any = None, factors: tuple = ()):
         self.names, self.codes, self.x, self.value, self.before, self.factors = names, codes, x, value, value, factors
+        self.begins: tuple[int, ...] = tuple(row for factor in factors for row in factor.begins)
 
     @classmethod
     def of_rows(cls, feature: str, rows: np.ndarray, x: Any = None, value: Any = None) -> Part:
@@ -149,13 +151,17 @@ def _logs(name: str, numbers: np.ndarray, state: int, marks: np.ndarray, live: n
     and 1. It is noted in the marks of such rows."""
     if not state & (LOGS | MAY_HAVE_LOGS):
         return {}
+    begins: tuple[int, ...] = ()
     there = ~np.isnan(numbers)
     if not state & LOGS:
         shows = live & there & (numbers != 0.0) & (numbers != 1.0) if len(live) else np.zeros(len(numbers), bool)
         marks |= np.where(shows, np.int32(LOGS << 8), np.int32(0))
         there &= np.logical_or.accumulate(shows)
+        begins = (int(shows.argmax()),) if shows.any() else ()
     x = np.where(there, signed_logs(np.ascontiguousarray(numbers)), np.nan)
-    return {_LOGS: Part.of_numbers(f"log({name})", x)} if there.any() else {}
+    part = Part.of_numbers(f"log({name})", x)
+    part.begins = begins
+    return {_LOGS: part} if there.any() else {}
 
 
 def _require_kind(who: str, name: str, column: Column, how: int, form: str | None, kinds: np.ndarray) -> None:

@@ -270,7 +270,7 @@ class _Reading:
         """Return the names of columns in the order in which they came first; those that cannot be noted last, by their names."""
         learnt = self.learnt
         new = [name for name in cells if name not in learnt.columns]  # (a table's come as rows have them first)
-        room = learnt.room if self.learn else 0
+        room = max(learnt.room, 0)
         old = sorted((name for name in cells if name in learnt.columns), key=lambda name: learnt.known(name).order)
         return [*old, *new[:room], *sorted(new[room:])]
 
@@ -461,12 +461,14 @@ class _Reading:
 
     def rows_before(self) -> Any:
         """Return the rows as by what is known just before each: without the columns that were given in the row itself or,
-        hashed, by when no slot was left."""
+        hashed, by when no slot was left, and without parts that began by it."""
         n_slots = self.options.slots
         n_known = len(self.learnt.features) - len(self.given) + np.searchsorted(self.given, np.arange(self.n))
         columns = [
             np.where((part.columns >= n_known) & (n_known < n_slots), np.int32(-1), part.columns) for part in self.parts
         ]
+        for part, places in zip(self.parts, columns, strict=True):
+            places[list(part.begins)] = -1
         return self._assembled(columns, [part.values(before=True) * part.signs for part in self.parts])
 
     def _assembled(self, columns: list[np.ndarray], values: list[np.ndarray]) -> Any:
