@@ -18,7 +18,7 @@ NOUNS = r"A|An|The|At|On|Over|With|No|None|One|Two|Each|Mean|True|False|\w+ed|\w
 VERB = re.compile(rf"(?!({NOUNS})\b)[A-Z][a-z]*([a-rt-z]|ss)\b(?!')")
 HEADER = r"(?:cp?def|def|class)\b"
 CYTHON = re.compile(
-    rf'((?:^ *@.*\n)*)^ *({HEADER}(?:(?!^ *{HEADER})[^"])*?):\n\s*r?"""(.*?)"""', re.MULTILINE | re.DOTALL
+    rf'((?:^ *@[^\n]*\n)*)^ *({HEADER}(?:(?!^ *{HEADER})[^"])*?):\n\s*r?"""(.*?)"""', re.MULTILINE | re.DOTALL
 )
 
 

@@ -1,4 +1,4 @@
-"""What the features of a row add to the score of its prediction, in words."""
+"""`explain`: the features of a row by what each adds to the score of its prediction."""
 
 from __future__ import annotations
 

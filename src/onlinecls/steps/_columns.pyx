@@ -1,4 +1,4 @@
-"""What a stream has shown of each column, a number a column: its largest magnitude, or the count of rows in which it is not 0.
+"""Columns of sparse rows transformed by a number a column: its largest magnitude so far, or its count of rows so far.
 
 Rows are learnt one after the other, each transformed by the numbers of the rows so far, itself among them. Before a call returns,
 it takes back what it has changed, and hands that to the caller, who writes it once the rows are accepted: a batch costs O(its
@@ -31,7 +31,7 @@ ctypedef fused index_t:
 
 @final
 cdef class Changes:
-    """What a call changes, in its order: columns, and their numbers before it; up to `most` times."""
+    """Hold what a call changes, in its order: columns, and their numbers before it; up to `most` times."""
     cdef int64_t[::1] columns
     cdef double[::1] numbers
     cdef Py_ssize_t n

@@ -1,4 +1,4 @@
-"""What `read` makes of the namespaces of VW's files: options checked, and in the form that the parser takes."""
+"""Options of `read` for the namespaces of VW's files: checked, and in the form that the parser takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What VW makes of the namespaces of an example: left out, n-grams of their features, products of features of several.
+"""The namespaces of an example as VW reads them: some left out, n-grams of their features, products of features of several.
 
 A namespace is known by its first byte, its letter, as in VW; one without a name has the letter blank. Of features with columns
 c_1, ..., c_n the n-gram has the column (... (c_1 K + c_2) K + ...) K + c_n, K = 27942141, and the value 1; the product has the

@@ -1,4 +1,4 @@
-"""What a `TableVectorizer` has learnt, for other programs: transformers of scikit-learn, and nodes of an ONNX graph."""
+"""Export of a `TableVectorizer` to other programs: as transformers of scikit-learn, and as nodes of an ONNX graph."""
 
 from __future__ import annotations
 

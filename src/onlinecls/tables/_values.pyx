@@ -1,4 +1,4 @@
-"""What a value of a table means: a number, a boolean, a name, a date, a list, or nothing. All sources are read by this.
+"""Values of tables from all sources: each is read as a number, a boolean, a name, a date, a list, or nothing.
 
 What some texts mean depends on what their column has shown before; `state` holds that, a bit for each thing (_values.pxd).
 """
