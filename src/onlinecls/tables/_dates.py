@@ -109,7 +109,10 @@ def date_in(text: str, form: str) -> date | time | None:
     try:
         return datetime.strptime(text, form)  # (without a zone it is read as it stands)
     except ValueError:
-        return date_of(text, form[1] == "d")[0] if _ORDERS.fullmatch(form) else None
+        day = re.split("[ ,T]", text, maxsplit=1)[0]
+        if day == text or not _ORDERS.fullmatch(form) or date_in(day, form) is None:
+            return None
+        return date_of(text, form[1] == "d")[0]
 
 
 def date_of_milliseconds(number: float) -> datetime:
