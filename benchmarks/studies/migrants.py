@@ -1,11 +1,13 @@
 """Mistakes of a loop written for scikit-learn after changing the import, beside scikit-learn's own, at all defaults.
 
-    PYTHONPATH=benchmarks python -m studies.migrants [--write] [--sets NAME ...] [--json FILE] [--reuse FILE ...]
+    PYTHONPATH=benchmarks python -m studies.migrants [--same] [--write] [--sets NAME ...] [--json FILE] [--reuse FILE ...]
 
 The loop is `predict` of the next 100 rows, then `partial_fit` of them with all classes given: what it predicts wrongly counts.
 scikit-learn shuffles each batch by default, anew for each class; here nothing is shuffled. So both learn the rows in the file's
 order (theirs: the mean of ten shuffles) and in ten random orders, theirs also with ``shuffle=False`` there; three instead of ten
-where there are more than 20,000 rows. Rows are hashed words (corpora.py) of unit length, and raw counts.
+where there are more than 20,000 rows. Rows are hashed words (corpora.py) of unit length, and raw counts. --same: with
+scikit-learn's intercept of sparse rows (`intercept_scaling=0.1`) beside its own learners with ``shuffle=False``, both on the same
+4,000 rows in three random orders.
 """
 
 import argparse
@@ -72,6 +74,33 @@ def measure(sets, found, keep):
             print(name, form, *(np.round(found[key], 2) for key in keys), file=sys.stderr, flush=True)
 
 
+def same_mistakes(sets):
+    """Return lines of Markdown: mistakes in all sets, scikit-learn's without a shuffle and ours with its intercept."""
+    from sklearn import linear_model
+
+    head = "sets and forms | mistakes, theirs with `shuffle=False` | ours | ours, `intercept_scaling=0.1` | in a set at most"
+    lines = [f"| | {head} |", "|---" + "|---:" * 5 + "|"]
+    counts = {cls: [] for cls in CLASSES}
+    for name, form in itertools.product(sets, ("unit", "raw")):
+        X, y = corpora.in_form(name, form)
+        for cls in CLASSES:
+            ours = getattr(onlinecls, cls)
+            made = getattr(linear_model, cls)(shuffle=False), ours(), ours(intercept_scaling=0.1)
+            found = np.zeros(len(made))
+            for seed in range(3):
+                at = np.random.default_rng(seed).permutation(len(y))[:4000]
+                rows = X[at][:, np.unique(X[at].indices)]
+                found += [mistakes(type(each)(**each.get_params()), rows, y[at]) * len(at) / 100 for each in made]
+            counts[cls].append(found)
+            print(name, form, cls, *(f"{each:.0f}" for each in found), file=sys.stderr, flush=True)
+    for cls, found in counts.items():
+        theirs, ours, same = np.sum(found, axis=0)
+        most = max(abs(each[2] / each[0] - 1.0) for each in found)
+        lines.append(f"| `{cls}` | {len(found)} | {theirs:,.0f} | {ours:,.0f} ({ours / theirs - 1:+.1%}) | "
+                     f"{same:,.0f} ({same / theirs - 1:+.2%}) | {most:.1%} |")
+    return "\n".join(lines)
+
+
 def as_lines(found, sets):
     """Return a line for each class, set and form, and for each class a line of Markdown with geometric means."""
     lines, means = [], []
@@ -93,6 +122,7 @@ def as_lines(found, sets):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--same", action="store_true", help="the table with scikit-learn's intercept instead")
     parser.add_argument("--write", action="store_true", help="write docs/migrating.csv, and the means into docs/migrating.md")
     parser.add_argument("--sets", nargs="*", default=SETS)
     parser.add_argument("--json", type=Path, help="keep the numbers here")
@@ -102,6 +132,9 @@ def main():
     if not sets:
         sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
     warnings.simplefilter("ignore", FutureWarning)  # scikit-learn is about to remove its PassiveAggressiveClassifier
+    if args.same:
+        print(table := same_mistakes(sets))
+        return write_between(DOCS / "migrating.md", "same", table) if args.write else None
     found = {key: value for path in args.reuse if path.exists() for key, value in json.loads(path.read_text()).items()}
     measure(sets, found, lambda so_far: args.json and args.json.write_text(json.dumps(so_far, indent=1)))
     lines, means = as_lines(found, sets)

@@ -68,10 +68,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bound", "Certificate", "Course", "arow", "committee", "distance", "dual_ascent", "dual_ascent_multiclass", "fixed_rate",
-    "follow", "follow_the_leader", "gradient_descent", "hedge", "least_squares", "lemma_1", "margin_corollary", "multiplicative",
-    "narow", "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based", "potential_based_multiclass",
-    "second_order_perceptron",
+    "fixed_share", "follow", "follow_the_leader", "gradient_descent", "hedge", "least_squares", "lemma_1", "margin_corollary",
+    "multiplicative", "narow", "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based",
+    "potential_based_multiclass", "second_order_perceptron",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 class Bound(NamedTuple):

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["BoundDisplay", "CommitteeDisplay", "ProgressiveDisplay"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class _Display:
     """Base of the displays: the axes of a drawing, its lines, and their ends."""
 

@@ -45,7 +45,7 @@ PARTS = {
     "_pipeline/*": (1220, "steps and a learner as one object"),
     "streams/*": (5440, "files of rows, in batches"),
     "parallel/*": (570, "streams in parts, on many cores and machines"),
-    "datasets/*": (102, "a data set to try things on"),
+    "datasets/*": (110, "a data set to try things on"),
     "reference/*": (1800, "the algorithms as one would write them down, slowly"),
     "measures/*": (1120, "measures of predictions, alarms, and comparisons of learners"),
     "_evaluation/*": (1110, "progressive validation, and learners compared on a stream"),

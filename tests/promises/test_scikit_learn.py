@@ -1,5 +1,7 @@
 """scikit-learn's own checks on every estimator, and its meta-estimators around them."""
 
+import warnings
+
 import numpy as np
 import pytest
 from algorithms import CLASSIFIERS, ESTIMATORS, REGRESSORS
@@ -122,3 +124,24 @@ def test_ovr_is_scikit_learn_s_one_vs_rest_of_binary_learners(problem):
     ours = onlinecls.AROWClassifier(multi_class="ovr").partial_fit(X, y, classes=[0, 1, 2])
     theirs = np.vstack([estimator.coef_ for estimator in learner.estimators_])
     assert np.allclose(theirs, ours.coef_, rtol=1e-10), "ovr is independent binary learners"
+
+
+def test_a_constant_of_a_tenth_gives_scikit_learn_s_models_of_sparse_rows():
+    """scikit-learn moves the intercept of sparse rows by 0.01 of a step, and a constant feature of 0.1 by 0.1 times 0.1 of it."""
+    linear_model = pytest.importorskip("sklearn.linear_model")
+    X, y = onlinecls.datasets.load_sms_spam()
+    X, y = X[:1500, np.unique(X[:1500].indices)].astype(np.float64), y[:1500]
+    for name, tolerance in (("Perceptron", 1e-12), ("PassiveAggressiveClassifier", 0.02)):
+        if not hasattr(linear_model, name):
+            pytest.skip(f"scikit-learn has no {name} any more")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            theirs = getattr(linear_model, name)(shuffle=False).partial_fit(X, y, classes=["ham", "spam"])
+
+        def distance(constant, theirs=theirs, name=name):
+            ours = getattr(onlinecls, name)(intercept_scaling=constant, dtype=np.float64)
+            ours.partial_fit(X, y, classes=["ham", "spam"])
+            return max(np.abs(ours.coef_ - theirs.coef_).max(), abs(ours.intercept_ - theirs.intercept_)[0])
+
+        size = np.abs(theirs.coef_).max()
+        assert distance(0.1) <= tolerance * size and distance(1.0) > 3 * tolerance * size, name

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["hash_words", "load_sms_spam"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def hash_words(texts: Iterable[str], n_features: int = 2**20, dtype: FloatType = np.float32) -> Any:
     """Return rows of unit length of the lower-cased words of texts, hashed to columns.
 

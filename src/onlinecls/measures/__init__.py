@@ -9,3 +9,7 @@ __all__ = [
     "ClassificationMeasures", "DriftAlarm", "ErrorComparison", "ErrorRace", "MultiLabelMeasures", "RegressionMeasures",
     "threshold_for_cost",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

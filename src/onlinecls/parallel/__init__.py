@@ -10,3 +10,7 @@ from ._fit import fit
 from ._parts import learn_part, merge_bytes
 
 __all__ = ["fit", "learn_part", "merge_bytes"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -67,3 +67,7 @@ __all__ = [
     "Rule", "RuleClassifier", "RuleRegressor", "SetsModel", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "asks",
     "best_r", "chance_to_ask", "conservative", "insensitive",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

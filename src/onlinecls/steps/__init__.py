@@ -19,3 +19,7 @@ from ._steps import (
 )
 
 __all__ = ["OnlineMaxAbsScaler", "OnlineTfidf"]
+
+
+def __dir__() -> list[str]:
+    return __all__

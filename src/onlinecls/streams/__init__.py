@@ -21,3 +21,7 @@ from ._read import read
 from ._stream import Batch, Stream
 
 __all__ = ["Batch", "MalformedLineError", "Stream", "options_of", "read"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -31,3 +31,7 @@ from ._vectorizer import (
 )
 
 __all__ = ["TableVectorizer"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -26,3 +26,7 @@ from ._vectorizer import (
 )
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer", "export_weights"]
+
+
+def __dir__() -> list[str]:
+    return __all__
