@@ -89,7 +89,7 @@ def test_checkers_find_the_names_that_there_are() -> None:
         module = import_module(f"onlinecls.{name}")
         assert dir(module) == sorted(module.__all__), f"{name}: dir() is the public interface"
         own = {each for each, what in vars(module).items() if getattr(what, "__module__", "") == module.__name__}
-        assert {each for each in own if each[0] != "_"} <= set(module.__all__), f"{name}: a name that is neither private nor public"
+        assert {each for each in own if each[0] != "_"} <= set(module.__all__), f"{name}: neither private nor public"
 
 
 ROOT = Path(onlinecls.__file__).parent
