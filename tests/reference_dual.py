@@ -325,11 +325,20 @@ class OGD(DualTwin):
 
 
 class OGDRegression(OGD):
+    """On the squared loss, implicit: the gradient is taken where the step ends, but for the shrinking of the weights."""
+
     def __init__(self, d, *, loss="absolute", **others):
         super().__init__(d, loss=loss, **others)
 
+    def learn(self, x, y, c=1.0):
+        t = self.t + 1
+        self.eta = c / (self.alpha * t) if self.shrinks else c * self.eta0 / sqrt(t)
+        self.q = x @ x
+        super().learn(x, y, c)
+
     def descent(self, scores, y):
-        return np.sign(y - scores) if self.loss == "absolute" else 2 * (y - scores)
+        error = y - scores
+        return np.sign(error) if self.loss == "absolute" else 2 * error / (1 + 2 * self.eta * self.q)
 
 
 class DualModel(Model):

@@ -75,18 +75,19 @@ class OGDClassifier(_Descent, LinearClassifier):
 class OGDRegressor(LinearParameters, _Descent, OnlineRegressor):
     """Online gradient descent on errors, with the step rules of strongly convex and of plain losses.
 
-    With the error e = y - w.x, the row's weight c, and g = sgn(e) (``loss="absolute"``) or 2 e (``"squared"``), in round t,
+    With the error e = y - w.x, the row's weight c, and the step size eta = 1/(alpha t) or eta0 / sqrt(t) of round t,
 
-        learning_rate="strongly_convex":   w <- (1 - 1/t) w + c g x / (alpha t)
-        learning_rate="sqrt":              w <- w + eta0 c g x / sqrt(t)
+        learning_rate="strongly_convex":   w <- (1 - 1/t) w + eta c g x
+        learning_rate="sqrt":              w <- w + eta c g x
 
-    The first is gradient descent on alpha/2 ||w||^2 + c loss(e) with step 1/(alpha t), whose regret grows as log t.
+    where g is sgn(e) (``loss="absolute"``), or 2 e / (1 + 2 eta c ||x||^2) (``"squared"``): the gradient where the step ends,
+    so that no step overshoots the target, whatever eta is (implicit gradient descent [2]_). The first is gradient descent on
+    alpha/2 ||w||^2 + c loss(e), whose regret grows as log t for the absolute loss.
 
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        Strength of the regularisation, > 0; of "strongly_convex" alone. On the squared loss steps are 2 c ||x||^2 / (alpha t)
-        times the error: they overshoot until t is that large.
+        Strength of the regularisation, > 0, in units of x² (absolute loss: times those of 1/y); of "strongly_convex" alone.
     learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
     eta0 : float or "auto", default="auto"
         Step size in the first round, > 0; of "sqrt" alone.
@@ -97,6 +98,7 @@ class OGDRegressor(LinearParameters, _Descent, OnlineRegressor):
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
        regret for strongly convex losses).
+    .. [2] B. Kulis, P. L. Bartlett. Implicit Online Learning. ICML 2010.
 
     Examples
     --------
