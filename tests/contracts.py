@@ -485,7 +485,8 @@ def check_counters_and_errors_are_those_of_predict(learner):
 def check_the_average_is_that_of_the_weights(learner):
     X, y = learner.problem(60, 9, seed=8)
     slack = 1e-9 if learner.geometry == "entropic" else 1e-10 if learner.is_full else 1e-11  # (scales, roundings of its own)
-    others = {"intercept_scaling": 3.0} if learner.offers("intercept_scaling") else {}
+    numbers = {"intercept_scaling": 3.0, "norm_bound": 3.0}  # (what the first rows determine changes while these come)
+    others = {name: number for name, number in numbers.items() if learner.offers(name)}
     for average in (True, 7):
         plain, after, errors = learner(**others), [], []
         for i in row_by_row(learner, plain, X, y):

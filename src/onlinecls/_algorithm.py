@@ -117,22 +117,24 @@ class Units(NamedTuple):
     scale : the power of two nearest to their median length ||x||. constant : the power of two nearest to the median over rows of
     the non-zeros' root mean square.
     epochs : passes over the rows, `max_iter` of the `fit` that began the model. centre : the columns' means, which are taken from
-    all rows, the first 16 too, where these are far from the origin; else empty.
+    all rows, the first 16 too, where these are far from the origin; else empty. target : the power of two nearest to the median
+    size of their targets, where a default depends on it; else 1.
     """
 
     scale: float = 0.0
     constant: float = 0.0
     epochs: float = 1.0
     centre: tuple[float, ...] = ()
+    target: float = 1.0
 
 
 class Default(NamedTuple):
-    """A default in units of the rows: `number` times ||x|| to the `power`.
+    """A default in units of the rows: `number` times ||x|| to the `power`, and times |y| to the power `targets`.
 
     Multiplying by powers of two is exact, so that X times a power of two gives equal predictions. epochs : True for a strength of
     evidence, which must not grow with the number of times that `fit` repeats the same rows. name : the parameter's value that
     stands for the default (None where "auto" has another meaning). used : False for a parameter that the algorithm of the row
-    does not use, though its class has it.
+    does not use, though its class has it. loss : the loss of a regressor with which |y| counts; "": any.
     """
 
     number: float
@@ -140,22 +142,30 @@ class Default(NamedTuple):
     epochs: bool = False
     name: str | None = "auto"
     used: bool = True
+    targets: int = 0
+    loss: str = ""
 
     def __contains__(self, value: object) -> bool:
         return value is self.name or (isinstance(value, str) and value == self.name)
 
     def __str__(self) -> str:
         """Write the default as a formula, with s for ||x||."""
-        size = "s" if abs(self.power) == 1 else f"s^{abs(self.power)}"
-        if self.power > 0:
-            text = size if self.number == 1.0 else f"{self.number:g} {size}"
-        else:
-            text = f"{self.number:g}" + (f" / {size}" if self.power else "")
+        above, below = [], []
+        for size, power in (("s", self.power), ("|y|", self.targets)):
+            if power:
+                (above if power > 0 else below).append(size if abs(power) == 1 else f"{size}^{abs(power)}")
+        number = [] if self.number == 1.0 and above else [f"{self.number:g}"]
+        text = " / ".join([" ".join([*number, *above]), *below]) + (f" (loss={self.loss!r})" if self.loss else "")
         return text + (", in `fit` times max_iter" if self.epochs else "")
 
-    def value(self, units: Units) -> float:
-        scale = (units.scale or 1.0) ** self.power
-        return self.number * scale * (units.epochs if self.epochs else 1.0)
+    def counts_targets(self, values: Mapping[str, object]) -> bool:
+        return bool(self.targets) and self.used and self.loss in ("", values.get("loss"))
+
+    def value(self, units: Units, values: Mapping[str, object]) -> float:
+        found = self.number * (units.scale or 1.0) ** self.power * (units.epochs if self.epochs else 1.0)
+        if not self.counts_targets(values):
+            return found
+        return min(max(found * units.target**self.targets, LEAST), 1.0 / LEAST)
 
 
 class Conflict(NamedTuple):
@@ -212,6 +222,7 @@ COMMON = {
     ),
     "loss_tol": Either((NONE, Real(0.0)), hint="fit then cycles until no squared loss is larger."),
 }
+LEAST = 1e-99  # the least value of a default in units of rows and targets
 NARROW = 300  # most features with which covariance="auto", and a committee that chooses its members, take full covariances
 EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
 STEP = Either((AUTO, POSITIVE), hint="It is the size of a step.")
@@ -296,7 +307,7 @@ class Algorithm(NamedTuple):
 
     def in_units(self, values: Mapping[str, object], units: Units) -> dict:
         """Return an estimator's parameters, with numbers for defaults in units of the rows."""
-        found = {name: default.value(units) for name, default in self.units.items() if values[name] in default}
+        found = {name: default.value(units, values) for name, default in self.units.items() if values[name] in default}
         if self._awaits_constant(values):
             found["intercept_scaling"] = units.constant
         if not units.scale and self.awaits_scale(values):  # without an intercept, rows of zeros move nothing
@@ -312,6 +323,10 @@ class Algorithm(NamedTuple):
         """
         auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
         return bool(self.level and auto and values.get("signed", True))
+
+    def measures_targets(self, values: Mapping[str, object]) -> bool:
+        """Return True if a default that these values leave to the rows depends on the size of their targets."""
+        return any(default.counts_targets(values) and values[name] in default for name, default in self.units.items())
 
     def _awaits_constant(self, values: Mapping[str, object]) -> bool:
         """Return True if the constant feature's value depends on the units of X."""

@@ -105,8 +105,9 @@ def test_fit_learns_deviations_from_the_mean_of_all_rows_in_every_epoch(learner)
     X, y, weights = problem()
     made = {"max_iter": 3, "tol": None, "random_state": 0}
     found, mean = new(learner, **made).fit(X, y, sample_weight=weights), np.average(y, weights=weights)
-    constant = getattr(found, "intercept_scaling_", 1.0)
-    plain = new(learner, intercept_scaling=constant, **made).fit(X, y - mean, sample_weight=weights)
+    free = [name for name, value in found.get_params().items() if value in ("auto", None) and hasattr(found, f"{name}_")]
+    given = {"intercept_scaling": 1.0, **{name: getattr(found, f"{name}_") for name in free}}
+    plain = new(learner, **given, **made).fit(X, y - mean, sample_weight=weights)
     assert_allclose(found.predict(X), plain.predict(X) + mean, rtol=1e-9)
     on = found.partial_fit(X[:1], [y[0] + 150.0 * weights.sum()])  # the mean is known to be of so many rows
     held = new(learner, **made, warm_start=True).fit(X, y).fit(X, y + 1.0)

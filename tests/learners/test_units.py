@@ -59,6 +59,47 @@ def test_rows_times_a_power_of_two_give_the_same_predictions_to_the_bit(algorith
             assert_array_equal(found, said[0][1])
 
 
+#: Fixed numbers in units of y, for which others are taken here; the weights of experts are none.
+IN_TARGETS = {"pa1_regression": {"C": float("inf"), "epsilon": 0.0}, "pa2_regression": {"C": float("inf"), "epsilon": 0.0},
+              "multiplicative_pa_regression": {"epsilon": 0.0}}
+NUMBERS = [a for a in ALGORITHMS.values() if "regression" in a.tasks and not a.name.startswith("entropic")]
+
+
+def forms_of(algorithm):
+    """The parameters of a regressor with each of its losses, where the row has more than one."""
+    made = {**algorithm.selects, **IN_TARGETS.get(algorithm.name, {})}
+    losses = getattr(algorithm.params.get("loss"), "values", ()) if "loss" not in algorithm.selects else ()
+    return [{**made, "loss": loss} for loss in losses] or [made]
+
+
+@within(size=[1e-6, 1.0, 1e6])
+@each_estimator(algorithm=NUMBERS)
+def test_defaults_explain_most_of_a_linear_target(algorithm, size):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(2000, 8))
+    y = size * (X @ rng.normal(size=8) + 0.3 * rng.normal(size=2000) + 5.0)
+    for made in forms_of(algorithm):
+        assert getattr(onlinecls, algorithm.estimator)(**made).partial_fit(X, y).score(X, y) > 0.5, made
+
+
+@within(dtype=["float32", "float64"], fit_intercept=[True, False])
+@each_estimator(algorithm=NUMBERS)
+def test_targets_times_a_power_of_two_are_predicted_times_it_to_the_bit(algorithm, dtype, fit_intercept):
+    X, targets = problem(3)
+    cls = getattr(onlinecls, algorithm.estimator)
+    for made in forms_of(algorithm):
+        said = []
+        for k in (0, -20, 17):
+            y, model = np.ldexp(targets["regression"], k), cls(**made, fit_intercept=fit_intercept, dtype=dtype)
+            for part in (slice(0, 1), slice(1, 7), slice(7, None)):
+                model.partial_fit(X[part], y[part])
+            whole = cls(**made, fit_intercept=fit_intercept, dtype=dtype).partial_fit(X, y)
+            assert_array_equal(whole.predict(X), model.predict(X))
+            said.append(np.ldexp(model.predict(X), -k))
+        assert_array_equal(said[1], said[0])
+        assert_array_equal(said[2], said[0])
+
+
 VARIANTS = [*(cls() for cls in ESTIMATORS), AROWClassifier(average=True, probability=True, class_weight={0: 0.5, 1: 2.0}),
             AROWClassifier(forgetting=0.01, multi_class="crammer_singer"),
             onlinecls.AdaGradClassifier(update="dual_averaging"), onlinecls.FoReLClassifier()]

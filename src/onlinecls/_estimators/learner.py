@@ -151,6 +151,11 @@ class OnlineLearner(Fitted):
         choice = choose(self, self._units)
         return choice.algorithm.awaits_scale(choice.values)
 
+    def _measures_targets(self) -> bool | None:
+        """Return None if no default of a new model depends on the size of its targets; else whether deviations are learnt."""
+        choice = choose(self, self._units)
+        return choice.algorithm.has_level(choice.values) if choice.algorithm.measures_targets(choice.values) else None
+
     def _centres(self) -> bool:
         """Return True if rows far from the origin are learnt less their columns' means."""
         return False
@@ -264,7 +269,7 @@ class OnlineLearner(Fitted):
         batch, classes = self._batch_of_fit(Batch(rows, targets, weights), again)
         if not again:
             self._know_width(rows.n_features)
-            units = youth.units_of_fit(self, rows, batch.row_weights())
+            units = youth.units_of_fit(self, rows, batch.targets, batch.row_weights())
             params = choose(self, units).params
         train, held_out = self._split(batch.targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
         batch, n_classes = batch._replace(order=train), 1 if classes is None else len(classes)
@@ -337,7 +342,8 @@ class OnlineLearner(Fitted):
         """
         self._take_features(X, rows.n_features)
         state.asked, state.units = (), UNKNOWN if units is None else units
-        state.youth = Youth.begin(rows, self._centres()) if units is None and self._awaits_scale() else None
+        is_young = units is None and self._awaits_scale()
+        state.youth = Youth.begin(rows, self._centres(), self._measures_targets()) if is_young else None
         state.classes, state.is_open, state.sparse_coef = classes, is_open, None
         self.n_iter_ = 1
         self._state = state  # (last: readers in other threads find a whole model)

@@ -245,7 +245,8 @@ def estimator(cls: Any) -> Any:
     for name, text in worded.items():
         described = re.search(rf"\n    {name} : .*(\n {{8}}.*)*", what)
         value = str(defaults[name]).replace("auto", '"auto"')
-        what = what.replace(described[0], f"{described[0]}\n        {value}, with s = ``scale_``: {text}.") if described else what
+        sizes = "s = ``scale_``" + (" and |y| the size of the first targets" if "|y|" in text else "")
+        what = what.replace(described[0], f"{described[0]}\n        {value}, with {sizes}: {text}.") if described else what
     cls.__doc__ = what
     return cls
 

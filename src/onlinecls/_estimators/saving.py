@@ -28,7 +28,7 @@ from .._saving import InvalidError, is_json, no_model, packed, read, refused, re
 from .choice import check_range, choose
 from .half_arrays import to_half, to_single
 from .sparse_arrays import to_dense, to_sparse
-from .units import FARTHEST, YOUTH, Youth
+from .units import FARTHEST, YOUTH, Youth, power_near
 
 if TYPE_CHECKING:
     from .._wings.one_class.estimators import OnlineOneClass
@@ -68,13 +68,13 @@ class Describing:
     }
     def _described(self: Any, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe a fitted estimator by a header for JSON and arrays."""
-        state, found, (*units, centre) = self._state, self._state.in_file(), self._units
+        state, found, (*units, centre, size) = self._state, self._state.in_file(), self._units
         arrays = {name: part for name, part in found.items() if isinstance(part, np.ndarray)}
         code, classes = packed_classes(type(self).__name__, state.classes)
         return head_of(
             self, self.get_params(), metadata, learnt_with=self._packed_learnt(), classes=code, n_iter=self.n_iter_,
             state={name: part for name, part in found.items() if name not in arrays},
-            units=[*units, list(centre)] if centre else units,
+            units=[*units, *([list(centre)] if centre else []), *([size] if size != 1.0 else [])],
             open=state.is_open, young=state.youth is not None, sparse=state.sparse_coef is not None,
         ), {**arrays, **classes, **youth_arrays(state)}
 
@@ -132,7 +132,7 @@ class Describing:
         """Become young with the first rows of a file; without any, change nothing."""
         if arrays:
             require(self._awaits_scale(), "no young model where nothing depends on the units of X", repr(self))
-            self._state.youth = Youth.of_arrays(arrays, self._state, self._centres())
+            self._state.youth = Youth.of_arrays(arrays, self._state, self._centres(), self._measures_targets())
 
     def _take_model(self: Any, state: Any, learnt: Any, units: Units) -> None:
         """Become fitted with a file's model, learnt with these parameters."""
@@ -235,10 +235,11 @@ def take_names(learner: Any, names: list | None, n_features: int) -> None:
 
 def _read_units(values: list) -> Units:
     three = type(values) is list and len(values) in (3, 4) and all(type(number) is float for number in values[:3])
-    centre = values[3] if three and len(values) == 4 else []
-    means = type(centre) is list and all(type(number) is float and isfinite(number) for number in centre)
-    require(three and means and bool(centre) == (len(values) == 4), "three numbers, and means of columns or none", values)
-    units = Units(values[0], values[1], values[2], tuple(centre))
+    last = values[3] if three and len(values) == 4 else None
+    means = type(last) is list and bool(last) and all(type(number) is float and isfinite(number) for number in last)
+    size = type(last) is float and last > 0.0 and last != 1.0 and isfinite(last) and power_near(last) == last
+    require(three and (len(values) == 3 or means or size), "three numbers, and means of columns or the size of targets", values)
+    units = Units(values[0], values[1], values[2], tuple(last) if means else (), last if size else 1.0)
     farthest = max(FARTHEST.values())
     powers = all(frexp(number)[0] == 0.5 and -farthest < frexp(number)[1] <= farthest + 1 for number in units[:2])
     require(powers or units[:2] == Units()[:2], "powers of two as units", values)

@@ -31,6 +31,8 @@ BLOCK = 1024
 #: Largest exponent of the scale s, by the item size of the dtype, so that s^2, 1/s^2 and OGD's default alpha of 1e-4 s^2 (which
 #: must be at least 1e-100 in dual ascent) stay representable.
 FARTHEST = {4: 44, 8: 158}
+#: Largest exponent of the size of targets, so that steps and sums that are in proportion to it stay representable in float32.
+MOST_OF_TARGETS = 40
 
 
 def first_rows(rows: Rows, weights: np.ndarray) -> np.ndarray:
@@ -90,7 +92,8 @@ class Youth(NamedTuple):
 
     rows : their non-zeros, with columns of int64. targets : labels, or numbers. weights : of the rows, all > 0. each : the units
     of each row. after : those of the rows so far, after each row. They are never changed, so that copies of a model can share
-    them. is_due : True if the model has yet to learn them in their units.
+    them. is_due : True if the model has yet to learn them in their units. deviates : whether the size of the targets is that of
+    their deviations from the mean of those before; None if no default depends on it.
     """
 
     rows: Rows
@@ -100,11 +103,12 @@ class Youth(NamedTuple):
     after: list[Units]
     is_due: bool = False
     centres: bool = False
+    deviates: bool | None = None
 
     @classmethod
-    def begin(cls, rows: Rows, centres: bool) -> Youth:
+    def begin(cls, rows: Rows, centres: bool, deviates: bool | None) -> Youth:
         """Return the youth of a model before its first row; its rows will be stored like these."""
-        return cls(non_zeros(rows, np.arange(0)), np.empty(0), np.empty(0), [], [], centres=centres)
+        return cls(non_zeros(rows, np.arange(0)), np.empty(0), np.empty(0), [], [], centres=centres, deviates=deviates)
 
     def with_rows(self, rows: Rows, numbers: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Youth:
         """Return the youth with the rows of these numbers added, and an array of their targets, which may be empty."""
@@ -113,17 +117,18 @@ class Youth(NamedTuple):
         data, indices = np.concatenate([old.data, new.data]), np.concatenate([old.indices, new.indices])
         targets = np.concatenate([self.targets, targets]) if old.n_rows else targets.copy()
         joined = Rows(data, indices, indptr, old.n_rows + new.n_rows, old.n_features)
-        each = self.each + units_of_each(new)
-        after = medians(each)
+        each, weights = self.each + units_of_each(new), np.append(self.weights, weights)
+        after = with_targets(medians(each), targets, weights, self.deviates)
         if self.centres and is_far(joined):
             after[-1] = units_around(mean_of(joined), joined, 1.0)
-        return Youth(joined, targets, np.append(self.weights, weights), each, after, centres=self.centres)
+        return Youth(joined, targets, weights, each, after, centres=self.centres, deviates=self.deviates)
 
     def first(self, n: int, is_due: bool) -> Youth:
         """Return the youth of the first n rows."""
         rows, end = self.rows, int(self.rows.indptr[n])
         rows = Rows(rows.data[:end], rows.indices[:end], rows.indptr[: n + 1], n, rows.n_features)
-        return Youth(rows, self.targets[:n], self.weights[:n], self.each[:n], self.after[:n], is_due, self.centres)
+        firsts = self.targets[:n], self.weights[:n], self.each[:n], self.after[:n]
+        return Youth(rows, *firsts, is_due, self.centres, self.deviates)
 
     def arrays(self, classes: np.ndarray | None) -> dict[str, np.ndarray]:
         """Return arrays for a file; labels are places among the classes."""
@@ -134,7 +139,7 @@ class Youth(NamedTuple):
         return dict(zip(YOUTH, parts, strict=True))
 
     @classmethod
-    def of_arrays(cls, arrays: dict[str, np.ndarray], state: Any, centres: bool) -> Youth:
+    def of_arrays(cls, arrays: dict[str, np.ndarray], state: Any, centres: bool, deviates: bool | None) -> Youth:
         """Return the youth of a model from the arrays of a file; raise InvalidError if they are not its first rows."""
         classes = state.classes
         data, indices, indptr, targets, weights = (arrays[name] for name in YOUTH)
@@ -151,7 +156,7 @@ class Youth(NamedTuple):
         rows = Rows(data, indices, indptr, n, state.n_features)
         each = units_of_each(rows)
         if classes is None:
-            return cls(rows, targets, weights, each, medians(each), True, centres)
+            return cls(rows, targets, weights, each, with_targets(medians(each), targets, weights, deviates), True, centres, deviates)
         allowed = 2 if state.SETS else len(classes)
         fit = bool(np.isin(targets, np.arange(allowed)).all()) and len(targets) == n * width
         require(fit, "classes of rows", targets.tolist())
@@ -199,6 +204,29 @@ def medians(each: list[Units], epochs: float = 1.0) -> list[Units]:
         middle = (len(scales) - 1) // 2
         found.append(Units(scales[middle], constants[middle], epochs) if scales else Units(epochs=epochs))
     return found
+
+
+def with_targets(units: list[Units], targets: np.ndarray, weights: np.ndarray, deviates: bool | None) -> list[Units]:
+    """Return units after each row with the sizes of the targets so far: the power of two nearest to the (lower) median of those
+    that are not 0. (Of the first target no deviation is known.)"""
+    if deviates is None:
+        return units
+    sizes: list[float] = []
+    found, mean, mass = [], 0.0, 0.0
+    for each, y, weight in zip(units, targets.tolist(), weights.tolist(), strict=True):
+        size = abs(y - mean) if mass or not deviates else 0.0
+        mass += weight
+        mean += (weight / mass) * (y - mean) if deviates else 0.0
+        if size:
+            insort(sizes, size)
+        found.append(each._replace(target=power_near(sizes[(len(sizes) - 1) // 2])) if sizes and each.scale else each)
+    return found
+
+
+def power_near(size: float) -> float:
+    """Return the power of two nearest to a size > 0, within the range of targets that defaults follow."""
+    mantissa, exponent = frexp(size)
+    return ldexp(1.0, min(max(exponent - (mantissa * mantissa < 0.5), -MOST_OF_TARGETS), MOST_OF_TARGETS))
 
 
 def median(each: list[Units], epochs: float) -> Units:

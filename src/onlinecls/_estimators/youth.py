@@ -23,6 +23,7 @@ from .units import (
     non_zeros,
     units_around,
     units_of_each,
+    with_targets,
 )
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .learner import Batch
     from .units import Youth
 
+NO_TARGETS = np.empty(0)
 #: The beginning of the warning of `warn_of_skipped`, behind the learner's name.
 SKIPPED = "updates should stay within the range of"
 
@@ -52,7 +54,7 @@ def learn_first_rows(learner: Any, batch: Batch) -> Batch:
         return batch
     if at > 0:
         learner._pass(batch.part(0, at))
-    set_scale(learner, batch.rows, at)
+    set_scale(learner, batch.rows, at, batch.targets)
     return batch.part(at)
 
 
@@ -117,9 +119,12 @@ def relearnt(learner: Any, youth: Youth, units: Units) -> Any:
     return twin._state
 
 
-def set_scale(learner: Any, rows: Rows, at: int) -> None:
+def set_scale(learner: Any, rows: Rows, at: int, targets: np.ndarray = NO_TARGETS) -> None:
     """Set the units of X by row `at`, before a row has changed the model."""
-    set_units(learner, median(units_of_each(non_zeros(rows, np.array([at]))), learner._units.epochs))
+    units = [median(units_of_each(non_zeros(rows, np.array([at]))), learner._units.epochs)]
+    if (deviates := learner._measures_targets()) is not None:  # (rows of zeros have told the level)
+        units = with_targets(units, targets[[at]] - (learner._state.level if deviates else 0.0), np.ones(1), False)
+    set_units(learner, units[0])
 
 
 def set_units(learner: Any, units: Units) -> None:
@@ -131,20 +136,24 @@ def set_units(learner: Any, units: Units) -> None:
     learner._state.units = units
 
 
-def units_of_fit(learner: Any, rows: Rows, weights: np.ndarray) -> Units:
+def units_of_fit(learner: Any, rows: Rows, targets: np.ndarray, weights: np.ndarray) -> Units:
     """Return the units of a model that `fit` starts.
 
     If rows of zeros come first, which change nothing, the units are left for `_learn` to determine.
     """
-    n_epochs, firsts = float(getattr(learner, "max_iter", 1)), non_zeros(rows, first_rows(rows, weights))
+    numbers = first_rows(rows, weights)
+    n_epochs, firsts, deviates = float(getattr(learner, "max_iter", 1)), non_zeros(rows, numbers), learner._measures_targets()
     each = units_of_each(firsts)
     units = median(each if learner._awaits_scale() else each[:1], n_epochs)
+    if deviates is not None:
+        of_rows = weights[numbers] if len(weights) else np.ones(len(numbers))
+        units = with_targets([units] * len(numbers), targets[numbers], of_rows, deviates)[-1] if len(numbers) else units
     if learner._centres() and is_far(firsts):
         units = units_around(mean_of(rows, weights > 0.0 if len(weights) else None), firsts, n_epochs)
     if firsts.n_rows == N_ROWS:
         learner._dominant = None if units.centre else dominant_column(firsts)
     if not units.scale and (learner.shuffle or learner.early_stopping) and (at := first_row(rows, weights)) >= 0:
-        units = median(units_of_each(non_zeros(rows, np.array([at]))), n_epochs)
+        units = median(units_of_each(non_zeros(rows, np.array([at]))), n_epochs)._replace(target=units.target)
     return units
 
 

@@ -8,9 +8,10 @@ DESCENT = {"alpha": Either((AUTO, POSITIVE), hint="The steps are 1/(alpha t)."),
 SHARE = Real(0.0, 1.0, True, hint="Each round moves this share of all weight to all experts alike; 0 moves none.")
 NUMBER_LOSS = Options(("absolute", "squared"))
 OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2, used=False)}
-OGD_REGRESSION = {"alpha": Default(1e-2, 2), "eta0": Default(1.0, -2, used=False)}
+ALPHA = Default(1e-2, 2, targets=-1, loss="absolute")
+OGD_REGRESSION = {"alpha": ALPHA, "eta0": Default(1.0, -2, used=False)}
 OGD_SQRT = {"alpha": Default(1e-4, 2, used=False), "eta0": Default(1.0, -2)}
-OGD_REGRESSION_SQRT = {**OGD_SQRT, "alpha": Default(1e-2, 2, used=False)}
+OGD_REGRESSION_SQRT = {"alpha": ALPHA._replace(used=False), "eta0": Default(1.0, -2, targets=1, loss="absolute")}
 
 ALGORITHMS = (
     Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "strongly_convex"}, units=OGD,

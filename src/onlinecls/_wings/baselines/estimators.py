@@ -87,10 +87,10 @@ class OGDRegressor(LinearParameters, _Descent, OnlineRegressor):
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        Strength of the regularisation, > 0, in units of x² (absolute loss: times those of 1/y); of "strongly_convex" alone.
+        Strength of the regularisation, > 0, in units of x^2 (loss="absolute": of x^2/y); of "strongly_convex" alone.
     learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
     eta0 : float or "auto", default="auto"
-        Step size in the first round, > 0; of "sqrt" alone.
+        Step size in the first round, > 0, in units of 1/x^2 (loss="absolute": of y/x^2); of "sqrt" alone.
     loss : {"absolute", "squared"}, default="absolute"
     {shared}
 

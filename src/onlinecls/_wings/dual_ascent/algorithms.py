@@ -15,6 +15,8 @@ DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": NORM_BOUND, "
 DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": NORM_BOUND, "signed": Boolean()}
 # Defaults in units of the rows, by the names of the parameters.
 EUCLIDEAN = {"sigma": Default(1.0, 2, name=None), "norm_bound": Default(1.0, -1)}
+NUMBERS = {"sigma": Default(3.0, 2, name=None), "norm_bound": Default(1.0, -1, targets=1)}
+ABSOLUTE = {**NUMBERS, "sigma": Default(3.0, 2, name=None, targets=-1)}
 LOGISTIC = {"sigma": Default(0.2, 2, name=None), "norm_bound": Default(1.0, -1)}
 ENTROPIC = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, -1)}
 COMMITTEE = {"sigma": Default(1.0, 0, name=None), "norm_bound": Default(1.0, 0)}  # of experts: predictions within their range
@@ -58,12 +60,12 @@ ALGORITHMS = (
               theorems=("dual_ascent",), conflicts=(NO_GROWTH,), title="Online logistic regression, entropic",
               paper="ICML 2008 tutorial, II and III (log loss)"),
     Algorithm("da_regression", "DA3", "additive", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
-              selects={"loss": "absolute", "regularizer": "euclidean"}, tasks=("regression",), units=EUCLIDEAN, level=True,
+              selects={"loss": "absolute", "regularizer": "euclidean"}, tasks=("regression",), units=ABSOLUTE, level=True,
               trials=({"sigma": 2.0, "update": "DA1"}, {"sigma": 0.7, "update": "DA2"}, {"sigma": "auto", "norm_bound": 2.0}),
               theorems=("dual_ascent",), title="Dual ascent regression, absolute loss",
               paper="ICML 2008 tutorial, I (Example II) to III"),
     Algorithm("da_squared", "DA3", "additive", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,
-              selects={"loss": "squared", "regularizer": "euclidean"}, tasks=("regression",), units=EUCLIDEAN, level=True,
+              selects={"loss": "squared", "regularizer": "euclidean"}, tasks=("regression",), units=NUMBERS, level=True,
               trials=({"sigma": 20.0, "update": "DA1"}, {"sigma": 0.7, "update": "DA3"}), theorems=("dual_ascent",),
               title="Dual ascent regression, squared loss", paper="ICML 2008 tutorial, I (Example I) to III"),
     Algorithm("entropic_da_regression", "DA3", "entropic", "DualAscentRegressor", DUAL_REGRESSION, margin=0.0,

@@ -105,8 +105,8 @@ class FTRLRegressor(LinearParameters, OnlineRegressor):
     Parameters
     ----------
     alpha : float or "auto", default="auto"
-        Step size, > 0, in units of y/x: a step is about alpha, however large the error, so that it should suit the size of y. The
-        default is for targets of about 1.
+        Step size, > 0, in units of y/x: a step is about alpha, however large the error. The default follows the size of the first
+        16 targets (their deviations from the mean, where the intercept is "auto").
     beta : float or "auto", default="auto"
         Added to every sqrt(n_i), > 0, in units of g: it limits a feature's first steps.
     l1 : float, default=0.0

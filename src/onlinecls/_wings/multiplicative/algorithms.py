@@ -14,7 +14,7 @@ ALGORITHMS = (
               paper="PA, section 6"),
     Algorithm("multiplicative_pa_regression", "multiplicative", "sinh", "MultiplicativePassiveAggressiveRegressor",
               {"epsilon": EPSILON, "signed": Boolean(), "norm_bound": NORM_BOUND}, margin=0.0, tasks=("regression",),
-              units={"norm_bound": Default(1.0, -1)}, trigger="own_margin",
+              units={"norm_bound": Default(8.0, -1, targets=1)}, trigger="own_margin",
               trials=({"epsilon": 0.3, "norm_bound": 6.0}, {"epsilon": 0.0, "norm_bound": 0.8}), theorems=("multiplicative",),
               conflicts=(NO_SUM,), title="Multiplicative PA regression", paper="PA, section 6"),
     Algorithm("multiplicative_pa_one_class", "multiplicative_centre", "sinh", "MultiplicativePassiveAggressiveOneClass",

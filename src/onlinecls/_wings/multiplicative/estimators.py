@@ -124,7 +124,8 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
         Weights of both signs. False: weights >= 0, for features >= 0 (checked) and targets that rise with them.
     norm_bound : float or "auto", default="auto"
         W, > 0, in units of y over units of x: the sum of the weights' absolute values is at most this (signed=False: equal to
-        it). Predictions lie in [-W max|x|, W max|x|]: scale the targets, or set it to the size of the weights you expect.
+        it). Predictions lie in [-W max|x|, W max|x|]. The default follows the size of the first 16 targets; better is the sum of
+        the weights that you expect.
     {shared}
 
     Notes
