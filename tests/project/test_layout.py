@@ -10,7 +10,7 @@ from mutate import mutants
 from onlinecls._registry import WINGS
 
 ROOT = Path(__file__).resolve().parents[2] / "src" / "onlinecls"  # (an installed package has no .pyx)
-MOST_ROOT_FILES = 14
+MOST_ROOT_FILES = 15
 
 # A part may import from those above it and from its own folder. A folder is whole on one floor. The number is its budget: the
 # most lines that it may have, docstrings and blank lines included. Who needs more looks first for what can go.
@@ -43,7 +43,7 @@ PARTS = {
     "tables/*": (4130, "the vectorizer of tables"),
     "steps/*": (650, "transformers with one number a column, which a stream changes"),
     "_pipeline/*": (1220, "steps and a learner as one object"),
-    "streams/*": (5440, "files of rows, in batches"),
+    "streams/*": (5450, "files of rows, in batches"),
     "parallel/*": (570, "streams in parts, on many cores and machines"),
     "datasets/*": (110, "a data set to try things on"),
     "reference/*": (1800, "the algorithms as one would write them down, slowly"),
@@ -52,6 +52,7 @@ PARTS = {
     "plotting.py": (340, "curves of progressive validation"),
     "_theorems.py": (880, "the theorems of the papers, along a stream"),
     "bounds.py": (560, "the papers' bounds beside what a learner did"),
+    "river.py": (430, "models of river, and its transformers as steps"),
     "__init__.py": (120, "the public names"),
     "_cli/*": (3275, "the command line"),
     "__main__.py": (10, "python -m onlinecls"),

@@ -37,6 +37,8 @@ def stays(step: Any) -> bool:
     """
     if isinstance(step, HashingVectorizer) or _is_left_alone(step):
         return True
+    if hasattr(step, "learn_transform"):
+        return False
     tags = getattr(step, "__sklearn_tags__", None)
     if tags is not None and not tags().requires_fit:
         return True

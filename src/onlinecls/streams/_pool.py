@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+_FEW = 1 << 12  # bytes
+
 
 class Pool:
     """Lend memory to arrays, and take it back with the last view of each.
 
     A stream needs the same few megabytes again and again. Fresh memory costs a page fault for each 4 KB, together as much as
-    the parsing, and threads of one address space wait for each other's.
+    the parsing, and threads of one address space wait for each other's. (A few rows need none of this.)
     """
 
     def __init__(self, most: int = 8):
@@ -18,6 +20,8 @@ class Pool:
     def empty(self, n: int, dtype) -> np.ndarray:
         dtype = np.dtype(dtype)
         n_bytes, block = n * dtype.itemsize, None
+        if n_bytes <= _FEW:
+            return np.empty(n, dtype)
         while self._free and (block is None or len(block) < n_bytes):
             block = self._free.pop()
         if block is None or len(block) < n_bytes:

@@ -1,0 +1,239 @@
+"""Models of this library in river, and river's transformers in pipelines of this library."""
+
+import doctest
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+
+pytest.importorskip("river", minversion="0.26", reason="river 0.26 is not installed")
+pd = pytest.importorskip("pandas")
+
+from river import (  # noqa: E402
+    bandit,
+    checks,
+    compose,
+    datasets,
+    drift,
+    ensemble,
+    evaluate,
+    linear_model,
+    metrics,
+    model_selection,
+    multiclass,
+    preprocessing,
+    stats,
+    utils,
+)
+from river import feature_extraction as extraction  # noqa: E402
+
+import onlinecls  # noqa: E402
+from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveRegressor, make_stream_pipeline  # noqa: E402
+from onlinecls import river as ours  # noqa: E402
+from onlinecls.river import Classifier, Regressor, from_river  # noqa: E402
+from onlinecls.tables import TableVectorizer  # noqa: E402
+
+ROWS, LABELS = zip(*datasets.Phishing().take(300), strict=True)
+TABLE = {"bits": 0, "slots": 32, "unknown": "ignore"}
+
+
+def pipeline(**parameters):
+    return make_stream_pipeline(TableVectorizer(**TABLE), AROWClassifier(probability=True, **parameters))
+
+
+def score(model, stream=None, metric=None):
+    return evaluate.progressive_val_score(stream or zip(ROWS, LABELS, strict=True), model, metric or metrics.Accuracy()).get()
+
+
+@pytest.mark.filterwarnings("ignore:.*hides the others:UserWarning")
+@pytest.mark.parametrize("model", [cls(**each) for cls in (Classifier, Regressor) for each in cls._unit_test_params()], ids=repr)
+def test_river_s_own_checks_pass(model):
+    assert model._unit_test_skips() == set()
+    found = list(checks.yield_checks(model))
+    assert len(found) > 25
+    for check in found:
+        check(model.clone())
+
+
+def test_a_model_in_river_is_the_model_itself_bit_for_bit():
+    """Row by row and in batches, with weights, and names of features that are no texts."""
+    plain, one, many = pipeline(), Classifier(pipeline()), Classifier(pipeline())
+    numbered = [dict(enumerate(row.values())) for row in ROWS]
+    weights = np.arange(len(ROWS)) % 3.0
+    plain.partial_fit([{str(name): value for name, value in row.items()} for row in numbered], LABELS, sample_weight=weights)
+    for x, y, w in zip(numbered, LABELS, weights, strict=True):
+        one.learn_one(x, y, w=w)
+    frame = pd.DataFrame(numbered).rename(columns=str)
+    for start in range(0, 300, 70):
+        part = slice(start, start + 70)
+        many.learn_many(frame[part], pd.Series(LABELS)[part], w=weights[part])
+    for model in (one, many):
+        assert (model.learnt.coef_ == plain.coef_).all() and (model.learnt[-1].covariance_ == plain[-1].covariance_).all()
+    assert many.predict_many(frame[5:9]).index.tolist() == [5, 6, 7, 8]
+    assert many.predict_proba_many(frame[:9])[True].tolist() == [one.predict_proba_one(x)[True] for x in numbered[:9]]
+
+
+def test_rows_of_a_learner_alone_are_hashed_as_by_scikit_learn():
+    hashing = pytest.importorskip("sklearn.feature_extraction").FeatureHasher(2**18)
+    rows = [{"a": 1.0, "colour": "red", 3: k} for k in range(1, 5)]
+    model, learner = Classifier(AROWClassifier()), AROWClassifier()
+    for x, y in zip(rows, "uvuv", strict=True):
+        model.learn_one(x, y)
+        learner.partial_fit(hashing.transform([{str(name): value for name, value in x.items()}]), [y])
+    assert (model.learnt.coef_ == learner.coef_).all() and np.count_nonzero(learner.coef_) == 3
+    before = pickle.dumps(model)
+    for bad in ({"a": None}, {"a": float("nan")}, {"a": [1.0]}, {"a": "\ud800"}, "a text"):
+        with pytest.raises(ValueError, match=r"^Classifier: a row must be a dict of finite numbers and texts, got ('a|{'a)"):
+            model.learn_one(bad, "u")
+    with pytest.raises(ValueError, match="AROWClassifier: y must be labels"):
+        model.learn_one(rows[0], None)
+    assert pickle.dumps(model) == before
+
+
+def test_a_clone_begins_where_the_given_model_stood(tmp_path):
+    model = Classifier(pipeline())
+    for x, y in zip(ROWS, LABELS, strict=True):
+        model.learn_one(x, y)
+    new = model.clone()
+    assert new.predict_one(ROWS[0]) is None and new.predict_proba_one(ROWS[0]) == {} and not hasattr(model.model, "coef_")
+    model.learnt.save(tmp_path / "a.model")
+    after = Classifier(onlinecls.load(tmp_path / "a.model"))
+    after.learn_one(ROWS[0], LABELS[0])
+    assert after.learnt.t_ == 301 and after.clone().learnt.t_ == 300
+    assert after.clone(include_attributes=True).learnt.t_ == 301
+
+
+def test_parameters_change_in_the_middle_of_a_stream_by_mutate():
+    scaled = preprocessing.StandardScaler() | Classifier(AROWClassifier(r=1.0))
+    plain, scaler = AROWClassifier(r=1.0), from_river(preprocessing.StandardScaler())
+    for k, (x, y) in enumerate(zip(ROWS, LABELS, strict=True)):
+        if k == 100:
+            scaled.mutate({"Classifier": {"model": {"r": 0.1}}})
+            plain.set_params(r=0.1)
+        scaled.learn_one(x, y)
+        plain.partial_fit(scaler.learn_transform([x]), [y])
+    assert (scaled["Classifier"].learnt.coef_ == plain.coef_).all()
+    assert scaled.clone()["Classifier"].model.r == 0.1
+    with pytest.raises(ValueError, match="Invalid parameter 'q'"):
+        scaled["Classifier"].mutate({"model": {"q": 1.0}})
+
+
+INSIDE = {
+    "one against the rest": multiclass.OneVsRestClassifier, "pairs": multiclass.OneVsOneClassifier,
+    "bagging": partial(ensemble.BaggingClassifier, n_models=3, seed=1),
+    "ADWIN bagging": partial(ensemble.ADWINBaggingClassifier, n_models=3, seed=1),
+    "AdaBoost": partial(ensemble.AdaBoostClassifier, n_models=3, seed=1),
+    "random patches": partial(ensemble.SRPClassifier, n_models=3, seed=1),
+    "stacking": lambda model: ensemble.StackingClassifier([model, Classifier(pipeline(r=1.0))], linear_model.Perceptron()),
+    "bandit": lambda model: model_selection.BanditClassifier(
+        utils.expand_param_grid(model, {"model": [pipeline(r=r) for r in (0.1, 1.0)]}), metrics.Accuracy(),
+        bandit.EpsilonGreedy(0.1, seed=1)),
+    "successive halving": lambda model: model_selection.SuccessiveHalvingClassifier(
+        utils.expand_param_grid(model, {"model": [pipeline(r=r) for r in (0.1, 1.0, 10.0)]}), metrics.Accuracy(), budget=200),
+}
+
+
+@pytest.mark.parametrize("name", INSIDE)
+def test_models_go_into_river_s_own(name):
+    assert score(INSIDE[name](Classifier(pipeline()))) > 0.75
+
+
+def test_measures_and_late_labels_of_river():
+    stream = list(zip(ROWS, LABELS, strict=True))
+    assert score(Classifier(pipeline()), metric=metrics.ROCAUC()) > 0.9
+    assert score(Classifier(pipeline()), metric=metrics.LogLoss()) < 0.5
+    assert evaluate.progressive_val_score(stream, Classifier(pipeline()), metrics.F1(), delay=20).get() > 0.8
+    without = preprocessing.StandardScaler() | Classifier(AROWClassifier())
+    assert score(without) > 0.85
+    with pytest.raises(NotImplementedError, match=r"got AROWClassifier\(\)\. Construct it with probability=True"):
+        score(without, metric=metrics.ROCAUC())
+    segments = datasets.ImageSegments().take(700)
+    assert score(Classifier(pipeline()), segments) > 0.65
+    numbers = preprocessing.StandardScaler() | Regressor(PassiveAggressiveRegressor())
+    assert score(numbers, datasets.TrumpApproval(), metrics.MAE()) < 0.3
+
+
+def test_a_drift_detector_resets_a_model():
+    """After 300 rows each label becomes the other one."""
+    stream = [*zip(ROWS, LABELS, strict=True), *((x, not y) for x, y in zip(ROWS, LABELS, strict=True))]
+    detector, model = drift.ADWIN(clock=1), Classifier(pipeline())
+    kept, n_resets, n_right = Classifier(pipeline()), 0, 0
+    for x, y in stream:
+        is_right = model.predict_one(x) == y
+        n_right += is_right
+        detector.update(float(not is_right))
+        if detector.drift_detected:
+            model, n_resets = model.clone(), n_resets + 1
+        model.learn_one(x, y)
+    assert n_resets > 0 and n_right / len(stream) > score(kept, stream) + 0.05
+    retrained = drift.DriftRetrainingClassifier(Classifier(pipeline()), drift.binary.DDM())
+    assert score(retrained, stream) > score(Classifier(pipeline()), stream) + 0.05
+
+
+def test_another_kind_of_model_is_refused():
+    for cls, model in ((Classifier, AROWRegressor()), (Regressor, pipeline()), (Classifier, linear_model.LogisticRegression()),
+                       (Classifier, TableVectorizer()), (Classifier, onlinecls.MultiLabelClassifier())):
+        with pytest.raises(TypeError, match=f"^{cls.__name__}: model must be a {cls.__name__.lower()} of onlinecls"):
+            cls(model)
+    for n_features in (0, 2**31, True, 8.0):
+        with pytest.raises(ValueError, match=r"n_features must be an integer in 1\.\.2\*\*31 - 1"):
+            Classifier(AROWClassifier(), n_features)
+
+
+# --- river's transformers as steps ---------------------------------------------------------------------------------------------
+
+STEPS = {
+    "hashed": lambda: [from_river(preprocessing.StandardScaler(), 2**12)],
+    "dicts": lambda: [from_river(preprocessing.StandardScaler(), None), TableVectorizer(**TABLE)],
+    "union": lambda: [from_river(preprocessing.StandardScaler() + (compose.Select("https") | preprocessing.OneHotEncoder()))],
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_a_transformer_of_river_learns_as_a_step(name):
+    whole, one, parts = (make_stream_pipeline(*STEPS[name](), AROWClassifier()) for _ in range(3))
+    whole.partial_fit(pd.DataFrame(ROWS), LABELS)
+    for x, y in zip(ROWS, LABELS, strict=True):
+        one.learn_one(x, y)
+    for start in range(0, 300, 70):
+        parts.partial_fit(ROWS[start : start + 70], LABELS[start : start + 70])
+    for model in (one, parts, pickle.loads(pickle.dumps(whole))):
+        assert (model.coef_ == whole.coef_).all() and (model.decision_function(ROWS) == whole.decision_function(ROWS)).all()
+    before, given = pickle.dumps(whole), whole[0].transformer
+    with pytest.raises(ValueError, match="y must be labels"):
+        whole.partial_fit(ROWS[:2], [True, None])
+    assert pickle.dumps(whole) == before and pickle.dumps(given) == pickle.dumps(STEPS[name]()[0].transformer)
+    assert whole.fit(ROWS, LABELS).score(ROWS, LABELS) > 0.85
+    with pytest.raises(ValueError, match=r"save must have steps that a file without pickle can hold.*Use pickle"):
+        whole.save("nowhere")
+
+
+def test_rows_of_weight_0_are_not_learnt_by_a_step():
+    model, fewer = (make_stream_pipeline(from_river(preprocessing.StandardScaler()), AROWClassifier()) for _ in range(2))
+    model.partial_fit(ROWS[:40], LABELS[:40], sample_weight=[1.0, 0.0] * 20)
+    fewer.partial_fit(ROWS[:40:2], LABELS[:40:2])
+    assert (model.coef_ == fewer.coef_).all()
+
+
+def test_transformers_without_a_state_stay_as_they_are():
+    step = from_river(extraction.BagOfWords())
+    assert not (hasattr(step, "fit") or hasattr(step, "partial_fit") or hasattr(step, "learn_transform"))
+    model = make_stream_pipeline(step, AROWClassifier()).partial_fit(["cheap pills", "lunch at noon"] * 5, ["spam", "ham"] * 5)
+    assert model.predict_one("pills, cheap") == "spam" and model[0] is step
+
+
+def test_a_step_of_river_is_told_what_it_needs():
+    for bad in (extraction.TargetAgg(by="a", how=stats.Mean()), linear_model.LogisticRegression(), preprocessing.StandardScaler):
+        with pytest.raises(TypeError, match=r"^from_river: transformer must be one of river's that learns without labels, got"):
+            from_river(bad)
+    with pytest.raises(ValueError, match="RiverStep: n_features must be an integer"):
+        (step := from_river(preprocessing.StandardScaler(), 0)).learn_transform(ROWS[:2])
+    assert not step.__sklearn_is_fitted__()
+    with pytest.raises(ValueError, match="RiverStep: this model has not been fitted yet"):
+        from_river(preprocessing.StandardScaler()).transform(ROWS[:2])
+
+
+def test_examples_in_docstrings_run():
+    found = doctest.testmod(ours)
+    assert found.attempted > 15 and found.failed == 0
