@@ -19,7 +19,7 @@ reproduce-full: $(VENV)/.package $(VENV)/.demo
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
 
-test: $(VENV)/.package $(VENV)/.test
+test: $(VENV)/.package $(VENV)/.test $(VENV)/.river
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(PYTEST)
 
 # The oldest versions that are supported, each in the wheels there are for Python 3.11, around the package as compiled above.

@@ -4,6 +4,7 @@ The pages are plain Markdown that reads well in any viewer of the repository; wh
 """
 
 import html
+import importlib
 import importlib.util
 import re
 import sys
@@ -34,7 +35,7 @@ extensions = [
 ]
 exclude_patterns = ["_build", "auto_examples/*.ipynb", "auto_examples/*.py", "auto_examples/*.md5"]
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", r"(numpy|scipy|sklearn|pandas|pyarrow|matplotlib|collections|os|typing|types)\..*")]
+nitpick_ignore_regex = [("py:.*", r"(numpy|scipy|sklearn|pandas|pyarrow|river|matplotlib|collections|os|typing|types)\..*")]
 
 templates_path = ["_templates"]
 myst_enable_extensions = ["colon_fence", "dollarmath"]
@@ -141,8 +142,8 @@ def _write_reference():
         kind = getattr(found, "_estimator_type", None)
         made[next((title for title, each in kinds.items() if each == kind), "Pipelines, evaluation, files")].append(name)
     sections = [(title, "onlinecls", found) for title, found in made.items() if found]
-    for short in onlinecls._SUBMODULES:
-        module = getattr(onlinecls, short)
+    for short in [*onlinecls._SUBMODULES, "river"]:
+        module = importlib.import_module(f"onlinecls.{short}")
         public = [name for name in getattr(module, "__all__", dir(module)) if _is_public(module, name)]
         sections.append((f"onlinecls.{short}", module.__name__, public))
     text = ["Reference", "=========", "", "Every public name. Learners follow scikit-learn's conventions: ``fit``,",

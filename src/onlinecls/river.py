@@ -11,6 +11,7 @@ Accuracy: 89.19%
 from __future__ import annotations
 
 from copy import deepcopy
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -73,6 +74,10 @@ def _require_columns(who: str, n_features: Any) -> None:
 
 def _rows_of(X: Any) -> list[Any]:
     """Return the rows of a data frame as dicts, those of anything else as they are."""
+    if hasattr(X, "sparse") and X.size:  # (pandas's, as BagOfWords makes it)
+        counts, names = X.sparse.to_coo().tocsr(), np.asarray(X.columns, object)
+        indices, values = counts.indices, counts.data
+        return [dict(zip(names[indices[i:k]], values[i:k].tolist(), strict=True)) for i, k in pairwise(counts.indptr)]
     return into_frame(X).rows(named=True) if hasattr(X, "columns") else list(X)
 
 

@@ -91,6 +91,18 @@ def test_rows_of_a_learner_alone_are_hashed_as_by_scikit_learn():
     assert pickle.dumps(model) == before
 
 
+def test_texts_in_river_are_learnt_alike_in_batches_and_one_by_one():
+    """Its BagOfWords makes a sparse data frame of a batch."""
+    texts = pd.Series(["cheap pills", "lunch at noon", "cheap lunch", "pills"])
+    one, many = (extraction.BagOfWords() | Classifier(AROWClassifier()) for _ in range(2))
+    for x, y in zip(texts, "shhs", strict=True):
+        one.learn_one(x, y)
+    many.learn_many(texts, pd.Series(list("shhs")))
+    coef, again = (model["Classifier"].learnt.coef_ for model in (one, many))
+    assert (coef == again).all() and np.count_nonzero(coef) == 5
+    assert many.predict_many(texts).tolist() == list(map(many.predict_one, texts))
+
+
 def test_a_clone_begins_where_the_given_model_stood(tmp_path):
     model = Classifier(pipeline())
     for x, y in zip(ROWS, LABELS, strict=True):

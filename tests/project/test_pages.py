@@ -26,7 +26,7 @@ DOCS = ROOT / "docs"
 START = DOCS / "user_guide.md"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OPTIONAL = {"sklearn", "matplotlib", "pandas", "pyarrow", "safetensors", "backports"}
+OPTIONAL = {"sklearn", "matplotlib", "pandas", "pyarrow", "safetensors", "backports", "river"}
 CHECKER = doctest.OutputChecker()
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
