@@ -15,7 +15,7 @@ nox.options.default_venv_backend = "uv|virtualenv"
 @nox.session
 def tests(session: nox.Session) -> None:
     """Run the tests."""
-    session.install(".[test]")
+    session.install(".[test,river]")
     session.run("python", "-m", "pytest", "-n", "2", *session.posargs, env={"OPENBLAS_NUM_THREADS": "1"})
 
 
