@@ -103,6 +103,20 @@ def test_texts_in_river_are_learnt_alike_in_batches_and_one_by_one():
     assert many.predict_many(texts).tolist() == list(map(many.predict_one, texts))
 
 
+@pytest.mark.parametrize("steps", [[], [TableVectorizer()]], ids=["a learner", "a pipeline"])
+def test_data_frames_of_any_kind_are_learnt_alike(steps):
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    columns, models = {"a": [1.0, 2.0, 3.0, 4.0], "b": ["x", "y", "x", "y"]}, []
+    for frame in (pd.DataFrame(columns), polars.DataFrame(columns), pyarrow.table(columns)):
+        learner = AROWClassifier(probability=True)
+        models.append(Classifier(make_stream_pipeline(*steps, learner) if steps else learner))
+        assert len(models[-1].predict_many(frame)) == 4
+        models[-1].learn_many(frame, ["u", "v"] * 2)
+        assert type(models[-1].predict_proba_many(frame)) is type(frame)
+        assert list(map(str, models[-1].predict_many(frame))) == models[0].predict_many(pd.DataFrame(columns)).tolist()
+        assert (models[-1].learnt.coef_ == models[0].learnt.coef_).all()
+
+
 def test_a_clone_begins_where_the_given_model_stood(tmp_path):
     model = Classifier(pipeline())
     for x, y in zip(ROWS, LABELS, strict=True):
