@@ -94,6 +94,10 @@ TARGETS = {
 }
 #: Theorems with streams of their own.
 OWN = {"committee", "dual_ascent_multiclass", "fixed_share", "follow_the_leader", "hedge", "potential_based_multiclass"}
+
+
+OWN = {"arow_multiclass", "committee", "dual_ascent_multiclass", "fixed_share", "follow_the_leader", "hedge",
+       "potential_based_multiclass"}
 BEST = np.array([2.0, -2.0, 1.0, 0.0, 0.0])  # ||u||_1 = 5
 
 
@@ -573,11 +577,19 @@ def test_both_curves_are_drawn():
 # --- theorems with streams of their own ----------------------------------------------------------------------------------------
 
 
-class Rotated(DualAscentClassifier):
-    """It takes each class for the next."""
+class Turned:
+    """It takes each of three classes for the next."""
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
         return super().partial_fit(X, (np.asarray(y) + 1) % 3, classes, sample_weight)
+
+
+class Rotated(Turned, DualAscentClassifier):
+    pass
+
+
+class Adrift(Turned, AROWClassifier):
+    pass
 
 
 @pytest.mark.parametrize("form", [
@@ -636,6 +648,57 @@ def test_corollary_2_for_several_classes_by_hand():
     learner = SecondOrderPerceptron(1.0, aggressive=True, multi_class="crammer_singer", **ONE, **NO)
     found = bounds.potential_based_multiclass(learner, [[1.0]], [0], [[0.5], [0.0], [0.0]])
     assert found == pytest.approx((1, 0.5 + (0.5 * 1.0) ** 0.5))
+
+
+@pytest.mark.parametrize("r", [0.1, 1.0, 10.0])
+def test_arow_for_several_classes(r):
+    rng, form = np.random.default_rng(3), {"r": r, "multi_class": "crammer_singer", **FULL, **NO}
+    X, u = rng.standard_normal((600, 4)), np.concatenate([np.eye(3), np.zeros((3, 1))], axis=1)
+    X = X[np.sort(X @ u.T, axis=1) @ [0.0, -1.0, 1.0] > 0.25]
+    y = (X @ u.T).argmax(axis=1)
+    paid, allowed = bounds.arow_multiclass(Adrift(**form), X, y, 2.0 * u)
+    assert paid > allowed
+    walker, labels = begun(AROWClassifier(**form), X, [0, 1, 2]), []
+    X = X * rng.choice([0.1, 1.0, 10.0], size=(len(X), 1))
+    for row in X:  # an adversary: the class that scores least
+        labels.append(int(walker.decision_function(row[None])[0].argmin()))
+        walker.partial_fit(row[None], labels[-1:])
+    for codes in (y, labels):
+        last = begun(AROWClassifier(**form), X, [0, 1, 2]).partial_fit(X, codes)
+        for competitor in (0.0 * u, u, 4.0 * u + rng.standard_normal(4), last.coef_, 2.0 * last.coef_):
+            paid, allowed = bounds.arow_multiclass(AROWClassifier(**form), X, codes, competitor)
+            assert last.n_updates_ < paid <= allowed * (1.0 + 1e-9)
+    assert paid > 0.9 * bounds.arow_multiclass(AROWClassifier(**form), X, labels, last.coef_).allowed, "it is tight"
+
+
+def test_arow_for_several_classes_by_hand():
+    """One row x = 1 of class 0, r = 1: w = (1, -1, 0)/3 and m+ = 2/3; of u = (1/2, -1/2, 0) the loss is 1/2."""
+    learner = AROWClassifier(1.0, multi_class="crammer_singer", **FULL, **NO)
+    found = bounds.arow_multiclass(learner, [[1.0]], [0], [[0.5], [-0.5], [0.0]])
+    assert found == pytest.approx((4 / 3, 4 / 3 * 1 / 2 + 2 * 1.0 * (4 / 9) ** 0.5))
+
+
+def test_theorem_2_for_several_classes_needs_one_covariance_of_all():
+    """z = φ(x, y) - φ(x, c) in the place of y x: then it is the theorem of two classes. With one for each class it is broken."""
+    learner = AROWClassifier(1.0, multi_class="crammer_singer", **FULL, **NO)
+    learner.partial_fit([[1.0]] * 13, [0] * 13, classes=[0, 1, 2])
+    u, log_det = np.array([0.5, -0.5, -0.5]), np.log(1.0 / learner.covariance_).sum()
+    assert learner.n_updates_ == 13 and learner.n_mistakes_ <= 1  # (the first row has a margin of 0: M <= 1)
+    assert np.sqrt(u @ u + 13 * (u[0] ** 2 + u[1] ** 2)) * np.sqrt(log_det + 12) < 12, "of M + U = 13, without a loss of u"
+    rng = np.random.default_rng(0)
+    X, u = rng.standard_normal((150, 3)), rng.standard_normal((4, 3))
+    for labels in ((X @ u.T).argmax(axis=1), rng.integers(0, 4, 150), np.zeros(150, int)):
+        joint, Z = begun(AROWClassifier(0.7, **FULL, **NO), np.zeros((1, 12))), []
+        for x, code in zip(X, labels, strict=True):
+            scores, z = joint.coef_.reshape(4, 3) @ x, np.zeros((4, 3))
+            scores[code] = -np.inf
+            z[code], z[scores.argmax()] = x, -x
+            Z.append(z.ravel())
+            joint.partial_fit(Z[-1:], [1])
+        course = bounds.follow(AROWClassifier(0.7, **FULL, **NO), Z, np.ones(150))
+        for size in (0.0, 0.3, 1.0, 3.0):
+            paid, allowed = bounds.arow(course, size * u.ravel())
+            assert 0 < paid <= allowed
 
 
 class Contrary(HedgeClassifier):
@@ -1011,6 +1074,12 @@ ERRORS = {
     "onlinecls.bounds.potential_based_multiclass: learner must be a SecondOrderPerceptron or NAROWClassifier with multi_class="
     "'crammer_singer' and numbers for r and initial_variance, got": lambda: bounds.potential_based_multiclass(
         SecondOrderPerceptron(1.0, multi_class="crammer_singer", **NO), X, [0, 1], np.zeros((3, 2))),
+    "onlinecls.bounds.arow_multiclass: learner must be an AROWClassifier with multi_class='crammer_singer' and numbers for r, ":
+        lambda: bounds.arow_multiclass(AROWClassifier(multi_class="crammer_singer", **FULL, **NO), X, [0, 1], np.zeros((3, 2))),
+    "onlinecls.bounds.arow_multiclass: covariance must be 'full', got covariance='diagonal'": lambda: bounds.arow_multiclass(
+        AROWClassifier(1.0, multi_class="crammer_singer", **NO), X, [0, 1], np.zeros((3, 2))),
+    "onlinecls.bounds.arow_multiclass: forgetting must be 0.0, got forgetting=0.01": lambda: bounds.arow_multiclass(
+        AROWClassifier(1.0, multi_class="crammer_singer", forgetting=0.01, **FULL, **NO), X, [0, 1], np.zeros((3, 2))),
     "onlinecls.bounds: covariance must be 'diagonal' or 'full', got covariance='auto'. Name the one to follow.":
         lambda: bounds.follow(AROWClassifier(1.0, covariance="auto", **NO), X, Y),
     "onlinecls.bounds.arow: r1 must be None, got r1=2.0": lambda: bounds.arow(
