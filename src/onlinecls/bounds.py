@@ -337,7 +337,7 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
             return max(0.0, learner.margin - margin.min())
         return float(np.logaddexp.reduce([0.0, *-margin]))
 
-    for _, x, margins, best_margins, _ in _joint_rounds(who, learner, X, y, u):
+    for _, x, _, margins, best_margins, _ in _joint_rounds(who, learner, X, y, u):
         paid, best = paid + loss(margins), best + loss(best_margins)
         second += (W**2 * np.abs(x).max() ** 2 if learner.regularizer == "entropic" else 2.0 * x @ x) / (2.0 * sigma)
     U = np.asarray(u, dtype=np.float64)
@@ -368,7 +368,7 @@ def potential_based_multiclass(
     who = f"{WHO}.potential_based_multiclass"
     _require_joint(who, learner, ("SecondOrderPerceptron", "NAROWClassifier"), ("r", "b", "initial_variance"))
     updates, loss = 0, 0.0
-    for walker, _, _, best_margins, updated in _joint_rounds(who, learner, X, y, u):
+    for walker, _, _, _, best_margins, updated in _joint_rounds(who, learner, X, y, u):
         updates, loss = updates + updated, loss + updated * max(0.0, 1.0 - best_margins.min())
         last = walker
     if not updates:
@@ -403,9 +403,9 @@ def arow_multiclass(learner: AROWClassifier, X: Matrix, y: ArrayLike, u: ArrayLi
     require(who, learner, {"covariance": "full", "r1": None, "r2": None, "forgetting": 0.0})
     r, U, paid, loss, shared, Q = float(cast("float", learner.r)), np.asarray(u, dtype=np.float64), 0.0, 0.0, 0.0, 0.0
     first = r * np.square(U).sum()
-    for (walker, x, margins, best_margins, updated), code in zip(_joint_rounds(who, learner, X, y, U), y, strict=True):
+    for walker, x, code, margins, best_margins, updated in _joint_rounds(who, learner, X, y, U):
         if updated:
-            pair = [int(code), int(np.argmin(np.insert(margins, int(code), np.inf)))]
+            pair = [code, int(np.argmin(np.insert(margins, code, np.inf)))]
             (after, rivals), best = walker.coef_[pair] @ x, U[pair] @ x
             margin, m = after - rivals, margins.min()
             paid, loss = paid + 2.0 - margin, loss + (2.0 - margin) * max(0.0, 1.0 - best_margins.min())
@@ -432,7 +432,7 @@ def _require_joint(who: str, learner: Any, names: tuple[str, ...], constants: tu
 
 
 def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike) -> Iterator[tuple]:
-    """Yield, for each row that a copy learns: the copy, the row, its margins over the other classes, u's, and if it updated."""
+    """Yield, for each row that a copy learns: it, the row, its class, the margins over other classes, u's, and if it updated."""
     learner = _unfitted(who, learner)
     rows = validate.read_rows(who, X.toarray() if issparse(X) else X, np.float64)
     X, u = rows.data.reshape(rows.n_rows, rows.n_features), np.asarray(u, dtype=np.float64)
@@ -440,14 +440,14 @@ def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike)
     fits = u.ndim == 2 and u.shape[1] == X.shape[1] and len(u) > 2 and np.isin(codes, range(len(u))).all()
     _require_weights(f"{who}: u must be finite weights, a row for each of the classes 0 .. k - 1 > 1", u, bool(fits))
     learner.partial_fit(X[:0], codes[:0], classes=np.arange(len(u)))
-    for t, code in enumerate(codes.astype(int)):
+    for t, code in enumerate(codes.astype(int).tolist()):
         x, updates = X[t], learner.n_updates_
         margins, best = (s[code] - np.delete(s, code) for s in (learner.decision_function(x[None])[0], u @ x))
         learner.partial_fit(x[None], codes[t : t + 1])
         check_steps(who, learner, x @ x)
         check_digits(who, learner, x)
         check_sums(who, margins, best)
-        yield learner, x, margins, best, learner.n_updates_ > updates
+        yield learner, x, code, margins, best, learner.n_updates_ > updates
 
 
 @np.errstate(all="ignore")
