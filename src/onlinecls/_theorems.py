@@ -165,15 +165,21 @@ def beta_of(learner: Any, chi: np.ndarray) -> np.ndarray:
     return np.full(len(chi), 1.0 / learner.r)
 
 
-def steps_of(learner: Any, r: Course, sizes: np.ndarray) -> np.ndarray:
-    """Compute η of each round of a p-norm Perceptron, 0 where the model did not change; sizes: the rows' p-norms."""
-    if not learner.aggressive:
-        return r.updated * 1.0
-    ratio = np.divide(learner.radius**2 / 2 - r.margins, sizes**2, out=np.zeros(len(sizes)), where=sizes > 0.0)
-    return np.where(r.margins <= 0.0, 1.0, np.clip(ratio, 0.0, 1.0)) * r.updated
+def losses_of(learner: Any, y: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Compute the losses of scores by a learner's parameters: hinge with its margin, log loss, absolute or squared."""
+    if is_regressor(learner):
+        return np.abs(y - scores) if learner.loss == "absolute" else (y - scores) ** 2
+    if getattr(learner, "loss", "hinge") == "log_loss":
+        return np.logaddexp(0.0, -y * scores)
+    return np.maximum(0.0, getattr(learner, "margin", 1.0) - y * scores)
 
 
 # --- theorems ------------------------------------------------------------------------------------------------------------------
+
+
+def steps_are_one(learner: Any) -> bool:
+    """Return True for a conservative Perceptron with its default eta0, which is 1."""
+    return getattr(learner, "eta0", "") == "auto" and not getattr(learner, "aggressive", True)
 
 
 class Theorem:
@@ -218,6 +224,25 @@ class Theorem:
         if found.shape[-1]:
             self.kept[name] = found[..., -1:]
         return found
+
+    @property
+    def norms_of_u(self) -> np.ndarray:
+        """The q-norms of all u, (k, 1), 1/p + 1/q = 1."""
+        return np.linalg.norm(self.U, self.p / (self.p - 1.0), axis=1)[:, None]
+
+    @property
+    def rate(self) -> float:
+        """The learner's η, 1 where none is named; of steps that fall, the first."""
+        eta0 = getattr(self.learner, "eta0", "auto")
+        return 1.0 if eta0 == "auto" else float(eta0)
+
+    def steps(self, r: Course, sizes: np.ndarray) -> np.ndarray:
+        """Compute η of each round, 0 where the model did not change; sizes: the rows' p-norms."""
+        if hasattr(self.learner, "radius") and self.learner.aggressive:
+            ratio = np.divide(self.learner.radius**2 / 2 - r.margins, sizes**2, out=np.zeros(len(sizes)), where=sizes > 0.0)
+            return np.where(r.margins <= 0.0, 1.0, np.clip(ratio, 0.0, 1.0)) * r.updated
+        fall = np.sqrt(self.total("t", np.ones(len(sizes)))) if hasattr(self.learner, "learning_rate") else 1.0
+        return self.rate * r.updated / fall
 
     def margins_of_u(self, r: Course) -> np.ndarray:
         """Compute y u.x of each u and row."""
@@ -301,8 +326,8 @@ class PNorm(Theorem):
                 f"radius={learner.radius!r}. Follow the learner with that radius."
             )
         R = np.full(len(m), float(learner.radius)) if learner.aggressive else R
-        S = np.linalg.norm(self.U, p / (p - 1.0), axis=1)[:, None] * R * np.sqrt(p - 1.0)  # (1/(q - 1) is p - 1)
-        eta = steps_of(learner, r, sizes)
+        S = self.norms_of_u * R * np.sqrt(p - 1.0)  # (1/(q - 1) is p - 1)
+        eta = self.steps(r, sizes)
         loss, calm = self.loss(r, eta), eta * (m > 0.0)
         rest = self.total("eta", calm)
         D = self.total("D", calm**2 * sizes**2 + 2 * calm * m) / R**2 - rest
@@ -444,14 +469,22 @@ class OneClass(Theorem):
 
 
 class FixedRate(Theorem):
-    """Bound the mistakes of every learner whose θ goes by η y x with one η. NAROW paper, Corollary 1:
+    """Bound the mistakes of every learner whose θ goes by η z with one η, z the negative gradient of a convex loss l.
 
-        M <= L(u) + f_T(u)/η + η sum of ||x||*²/(2β) + B/η,     B = sum of f*_t(θ_t) - f*_{t-1}(θ_t)
+    NAROW paper, Corollary 1:
 
-    Perceptron (η = eta0): f(u) = ||u||²/2, ||x||* = ||x||, β = 1, B = 0. p-norm (η = 1): f(u) = ||u||_q²/2, ||x||* = ||x||_p,
-    β = q - 1, B = 0. Second-order Perceptron and NAROW (η = 1): f_T(u) = u'A_T u/2, ||x||*² = x'Σ_t x, β = 1,
-    B = sum of θ'(Σ_t - Σ_{t-1})θ/2 <= 0, and mistakes counted by m', as in `potential_based`, which is this bound at the best
-    rate for u and so allows no more.
+        M l_0 <= L(u) + f_T(u)/η + η sum of ||z||*²/(2β) + B/η,     B = sum of f*_t(θ_t) - f*_{t-1}(θ_t)
+
+    L(u) and the other sums are over the rounds that changed the model. l_0 is the loss of a score of 0: l/l_0 is at least 1 on a
+    mistake.
+
+    Hinge loss, z = y x, l_0 = 1. Perceptron (η = eta0): f(u) = ||u||²/2, ||x||* = ||x||, β = 1, B = 0. p-norm (η = 1): f(u) =
+    ||u||_q²/2, ||x||* = ||x||_p, β = q - 1, B = 0. Second-order Perceptron and NAROW (η = 1): f_T(u) = u'A_T u/2, ||x||*² =
+    x'Σ_t x, β = 1, B = sum of θ'(Σ_t - Σ_{t-1})θ/2 <= 0, and mistakes counted by m', as in `potential_based`, which is this bound
+    at the best rate for u and so allows no more.
+
+    Dual ascent with update="DA1" (η = 1, B = 0): f(u) as in `dual_ascent`, ||z||*²/β = (a L_t)²/sigma. Hinge loss with the margin
+    γ: a = 1, l_0 = γ. Log loss: z = a y x with a = 1/(1 + e^m), l_0 = log 2.
 
     >>> from onlinecls import Perceptron
     >>> course = follow(Perceptron(eta0=0.5, fit_intercept=False), [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [1, -1, 1])
@@ -459,33 +492,34 @@ class FixedRate(Theorem):
     Bound(paid=3, allowed=4.0)
     """
 
-    name, free = "NAROW paper, Corollary 1", ("eta0", "p", "radius", "covariance")
-    constants = ("r", "b", "initial_variance")
+    name, free = "NAROW paper, Corollary 1", ("eta0", "p", "radius", "covariance", "norm_bound", "signed", "gap_tol")
+    constants, needed = ("r", "b", "initial_variance", "sigma", "margin"), {**PLAIN, "update": "DA1"}
 
     @classmethod
     def constants_of(cls, learner: Any) -> tuple[str, ...]:
-        """Return the parameters that must be numbers: a conservative Perceptron's step is 1 by default."""
-        conservative = getattr(learner, "eta0", None) == "auto" and not learner.aggressive
-        return cls.constants if conservative else (*cls.constants, "eta0")
-
-    @property
-    def rate(self) -> float:
-        """The learner's η."""
-        eta0 = getattr(self.learner, "eta0", "auto")
-        return 1.0 if eta0 == "auto" else float(eta0)
+        """Return the parameters that must be numbers."""
+        own = (*cls.constants, *(("norm_bound",) if getattr(learner, "regularizer", "") == "entropic" else ()))
+        return own if steps_are_one(learner) else (*own, "eta0")
 
     def terms(self, r: Course) -> tuple[np.ndarray, ...]:
-        """Return m, f(u), and for each round that changed the model ||x||*² and the term of B."""
-        if hasattr(self.learner, "covariance"):
+        """Return m, f(u), and for each round that changed the model ||z||*²/β and the term of B."""
+        learner, nothing = self.learner, np.zeros(len(r.y))
+        if hasattr(learner, "covariance"):
             return r.lookahead, self.quadratic(r) / 2.0, r.spread * r.updated, r.forgotten * r.updated / 2.0
-        f = np.linalg.norm(self.U, self.p / (self.p - 1.0), axis=1)[:, None] ** 2 / 2.0
-        return r.margins, f, r.norms(self.p) ** 2 * r.updated, np.zeros(len(r.y))
+        if hasattr(learner, "regularizer"):  # DA1: w = ∇f*(θ), and θ moves by the slope of the loss
+            sigma, entropic = float(learner.sigma), learner.regularizer == "entropic"
+            f = self.entropies(sigma + nothing) if entropic else sigma * self.squares / 2.0
+            sizes = learner.norm_bound * r.norms(np.inf) if entropic else r.norms()
+            slopes = 1.0 / (1.0 + np.exp(r.margins)) if learner.loss == "log_loss" else 1.0
+            return r.margins, f, (slopes * sizes) ** 2 / sigma * r.updated, nothing
+        return r.margins, self.norms_of_u**2 / 2.0, r.norms(self.p) ** 2 * r.updated, nothing
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         (m, f, sizes, B), eta = self.terms(r), self.rate
+        losses = self.total("l", losses_of(self.learner, r.y, r.products(self.U)) * r.updated)
         sizes = self.total("sizes", sizes) * (self.p - 1.0) / 2.0  # (1/(q - 1) is p - 1)
-        allowed = self.loss(r) + f / eta + eta * sizes + self.total("B", B) / eta
-        return self.total("M", r.updated & (m <= 0.0)), allowed
+        allowed = losses + f / eta + eta * sizes + self.total("B", B) / eta
+        return self.total("M", r.updated & (m <= 0.0)), allowed / losses_of(self.learner, np.ones(1), np.zeros(1))
 
 
 class Lemma1(FixedRate):
@@ -514,24 +548,44 @@ class Lemma1(FixedRate):
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         m, f, sizes, B = self.terms(r)
         f = f * self.lam**2 * (self.p - 1.0)
-        eta = steps_of(self.learner, r, np.sqrt(sizes)) if hasattr(self.learner, "radius") else self.rate * r.updated
+        eta = self.steps(r, np.sqrt(sizes))
         paid = self.total("paid", eta * (self.margins_of_u(r) - m / self.lam))
         return paid, (f + self.total("sizes", eta**2 * sizes / 2.0 + B)) / self.lam
 
 
 class PotentialBased(Theorem):
-    """Bound mistakes and updates of every potential-based second-order learner, full or diagonal. NAROW paper, Corollary 2:
+    """Bound mistakes and updates of every potential-based learner of the hinge loss.
 
-        M + U <= L(u) + √(u'A_T u) √Q,     Q = sum of x'Σ_t x + 2m' + θ'(Σ_t - Σ_{t-1})θ,     A = Σ^-1,  m' = y x'Σ_t θ.
+    NAROW paper, Corollary 2, second order, full or diagonal, A = Σ^-1, m' = y x'Σ_t θ:
+
+        M + U <= L(u) + √(u'A_T u) √Q,     Q = sum of x'Σ_t x + 2m' + θ'(Σ_t - Σ_{t-1})θ
 
     M and U are counted by m', the margin of the weights that have already seen x (not its label), not by `n_mistakes_`. For AROW
     with a full covariance, whose weights are Σθ/r, M + U counts all rounds that changed it; with M its mistakes, as in `arow`,
     this allows no more than Theorem 2.
+
+    First order, with steps η:
+
+        sum of η <= sum of η l(u) + ||u||_q √(p - 1) √Q,     Q = sum of η² ||x||_p² + 2ηm
+
+    Perceptron: p = 2, η = 1, and m/eta0 for m, so that the left side is M + U. Plain gradient descent: p = 2, η = 1/√t in round
+    t, likewise. p-norm Perceptron: η = 1 on mistakes.
+
+    >>> from onlinecls import OGDClassifier
+    >>> learner = OGDClassifier(learning_rate="sqrt", eta0=0.5, fit_intercept=False)
+    >>> paid, allowed = potential_based(follow(learner, [[1.0], [1.0]], [1, 1]), [2.0])
+    >>> round(paid, 2), round(allowed, 2)
+    (1.71, 3.41)
     """
 
     name, constants = "NAROW paper, Corollary 2", ("r", "b", "initial_variance")
-    free: tuple[str, ...] = ("covariance",)
+    free: tuple[str, ...] = ("covariance", "p", "radius")
     needed: Mapping[str, object] = {**PLAIN, "covariance": "full"}
+
+    @classmethod
+    def constants_of(cls, learner: Any) -> tuple[str, ...]:
+        """Return the parameters that must be numbers."""
+        return cls.constants if steps_are_one(learner) else (*cls.constants, "eta0")
 
     @classmethod
     def free_of(cls, learner: Any) -> tuple[str, ...]:
@@ -539,6 +593,12 @@ class PotentialBased(Theorem):
         return () if hasattr(learner, "r1") else cls.free
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
+        if not hasattr(self.learner, "covariance"):
+            sizes = r.norms(self.p) * r.updated
+            eta = self.steps(r, sizes) / self.rate
+            Q = self.total("Q", (eta * sizes) ** 2 + 2.0 * eta * (r.margins / self.rate))
+            root = self.norms_of_u * np.sqrt(self.p - 1.0) * np.sqrt(np.maximum(Q, 0.0))
+            return self.total("M", eta), self.loss(r, eta) + root
         # (Q is θ'Σθ after the last row: u.θ, which gives L(u), is at most √(u'Au) √(θ'Σθ))
         Q = self.total("Q", (r.spread + 2.0 * r.lookahead + r.forgotten) * r.updated)
         return self.total("M", r.updated), self.loss(r) + np.sqrt(self.quadratic(r)) * np.sqrt(np.maximum(Q, 0.0))
@@ -637,14 +697,6 @@ class DualAscent(Theorem):
         sigma = () if learner.sigma == "auto" else ("sigma",)
         return ("margin", *sigma, *(("norm_bound",) if getattr(learner, "regularizer", "") == "entropic" else ()))
 
-    def losses(self, r: Course, scores: np.ndarray) -> np.ndarray:
-        """Compute the learner's loss of scores."""
-        if is_regressor(self.learner):
-            return np.abs(r.y - scores) if self.learner.loss == "absolute" else (r.y - scores) ** 2
-        if self.learner.loss == "log_loss":
-            return np.logaddexp(0.0, -r.y * scores)
-        return np.maximum(0.0, getattr(self.learner, "margin", 1.0) - r.y * scores)
-
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         learner, n, scores, sigma = self.learner, len(r.y), r.scores, r.sigma
         entropic, rose = getattr(learner, "regularizer", "") == "entropic", np.zeros(n, bool)
@@ -659,8 +711,8 @@ class DualAscent(Theorem):
             sigma = np.full(n, float(learner.sigma))
         L = learner.norm_bound * r.norms(np.inf) if entropic else r.norms()
         f = self.entropies(sigma) if entropic else sigma * self.squares / 2.0
-        paid, best = self.losses(r, scores), self.losses(r, r.products(self.U))
-        least = self.losses(r, np.clip(r.y, -L, L) if is_regressor(learner) else r.y * L)
+        paid, best = (losses_of(learner, r.y, found) for found in (scores, r.products(self.U)))
+        least = losses_of(learner, r.y, np.clip(r.y, -L, L) if is_regressor(learner) else r.y * L)
         if is_regressor(learner) and learner.loss == "squared":
             L = L * 2.0 * np.where(rose, np.abs(r.y) + L, np.abs(r.y - scores))
         second = np.divide(L**2, 2.0 * sigma, out=np.zeros(n), where=sigma > 0.0) + rose * (paid - least)

@@ -43,7 +43,7 @@ from onlinecls import (
     streams,
 )
 from onlinecls._registry import ALGORITHMS
-from onlinecls.reference.potential import entropy_of_shares
+from onlinecls.reference.potential import LOSSES, entropy_of_shares
 
 NO, INF = {"fit_intercept": False, "dtype": np.float64}, float("inf")
 ONE, FULL = {"initial_variance": 1.0}, {"covariance": "full"}
@@ -51,6 +51,7 @@ SOPS = [SecondOrderPerceptron(2.0, aggressive=a, **f, **ONE, **NO) for a in (Fal
 NAROWS = [NAROWClassifier(0.5, **ONE, **NO), NAROWClassifier(2.0, **FULL, **ONE, **NO)]
 RATES = [Perceptron(eta0=0.2, **NO), Perceptron(**NO), Perceptron(True, eta0=0.2, **NO), PNormPerceptron(3.0, **NO),
          PNormPerceptron(**NO), *SOPS, *NAROWS]
+FALLING = [OGDClassifier(learning_rate="sqrt", eta0=eta0, **NO) for eta0 in (0.2, 3.0)]
 BOLD = PNormPerceptron(4.0, aggressive=True, radius=8.0, **NO)
 DUALS = [partial(DualAscentClassifier, norm_bound=15.0, regularizer=f, loss=loss, **NO)
          for f in ("euclidean", "entropic") for loss in ("hinge", "log_loss")]
@@ -62,7 +63,10 @@ ANY = {
     "passive_aggressive": [
         PassiveAggressiveClassifier(0.3, loss=loss, margin=margin, **NO)
         for loss, margin in (("hinge", 1.0), ("hinge", 3.0), ("squared_hinge", 1.0), ("squared_hinge", 0.5))],
-    "fixed_rate": RATES, "lemma_1": [*RATES, BOLD], "potential_based": [*SOPS, *NAROWS, AROWClassifier(0.7, **FULL, **NO)],
+    "fixed_rate": [*RATES, *(make(sigma, update="DA1", margin=0.8) for make, sigma in zip(DUALS, (3, 3, 100, 100), strict=True)),
+                   DUALS[3](100.0, update="DA1", signed=False)],
+    "lemma_1": [*RATES, BOLD, *FALLING],
+    "potential_based": [*RATES, BOLD, *FALLING, AROWClassifier(0.7, **FULL, **NO)],
     "second_order_perceptron": [*SOPS, *(
         SecondOrderPerceptron(r, aggressive=a, initial_variance=v, **f, **NO)
         for r, a, v, f in ((0.7, False, 1.0, {}), (0.7, True, 3.0, {}), (2.0, True, 0.2, FULL), (0.7, False, 3.0, FULL)))],
@@ -338,6 +342,18 @@ HAND = {
                     (2, 1.0 + np.sqrt(3 / 4) * np.sqrt(4 / 3))),
     "SOP, full": ("second_order_perceptron", SecondOrderPerceptron(1.0, aggressive=True, **FULL, **ONE, **NO), [[1.0], [1.0]],
                   [1, 1], [0.5], (2, 1.0 + np.sqrt(3 / 4) * np.sqrt(np.log(3) + 0.5 * 1.5 / 1.5))),
+    # Log loss: x = 1, m = 0, a slope of 1/2; u = 1 has the loss log(1 + 1/e), f = 1. Hinge loss, margin 1/2: u = 1/4 loses 1/4.
+    "Corollary 1, log loss": ("fixed_rate", DualAscentClassifier(2.0, update="DA1", loss="log_loss", norm_bound=1.0, **NO),
+                              [[1.0]], [1], [1.0], (1, (np.log1p(np.exp(-1.0)) + 1.0 + 0.25 / 4) / np.log(2.0))),
+    "Corollary 1, a margin": ("fixed_rate", DualAscentClassifier(2.0, update="DA1", margin=0.5, norm_bound=1.0, **NO), [[1.0]],
+                              [1], [0.25], (1, (0.25 + 1 / 16 + 1 / 4) / 0.5)),
+    # x = 1 twice: w = 1/2, the second step is 1/√2 of the first. u = 3/4.
+    "Corollary 2, steps that fall": (
+        "potential_based", OGDClassifier(learning_rate="sqrt", eta0=0.5, **NO), [[1.0], [1.0]], [1, 1], [0.75],
+        (1 + 0.5**0.5, 0.25 * (1 + 0.5**0.5) + 0.75 * (1.0 + 0.5 + 2 * 0.5**0.5) ** 0.5)),
+    "Corollary 2, Perceptron": ("potential_based", Perceptron(True, eta0=0.5, **NO), [[1.0], [1.0]], [1, 1], [0.75],
+                                (2, 0.5 + 0.75 * 4**0.5)),
+    "Corollary 2, p = 4": ("potential_based", PNormPerceptron(4.0, **NO), [[1.0, 0.0]], [1], [1.0, 0.0], (1, 3**0.5)),
     # A mistake, w = (1, 0). Then m = 1/2, η = 1, D = (1/4 + 1)/2 - 1 = -3/8. L(u) = 1/2, S = R = √2.
     "p-norm": ("p_norm", PNormPerceptron(2.0, aggressive=True, radius=2**0.5, **NO), [[1.0, 0.0], [0.5, 0.0]], [1, 1], [1.0, 0.0],
                (1, 0.5 + 1 + np.sqrt(2) * np.sqrt(0.5 + 0.5 - 3 / 8) - 1)),
@@ -500,6 +516,25 @@ def test_recursive_least_squares_pay_what_the_best_weights_are_allowed():
         paid, allowed = bounds.least_squares(course, best)
         assert paid == pytest.approx(allowed, rel=1e-10)
         assert bounds.least_squares(course, best + 0.01).allowed > allowed
+
+
+def test_corollary_2_allows_no_more_mistakes_of_the_perceptron_than_any_other_bound():
+    for seed in range(5):
+        X, y = continuous_problem(120, 5, seed=seed)
+        course = bounds.follow(Perceptron(**NO), X, y)
+        for u in competitors(course, seed):
+            for other in (bounds.perceptron, bounds.fixed_rate):
+                assert bounds.potential_based(course, u).allowed <= other(course, u).allowed * (1.0 + 1e-12)
+
+
+def test_only_linear_losses_meet_the_condition_of_corollary_2():
+    """l(u) >= 1 + u.∂l(w) for all u where l(w) > 0: for losses of the margin l(m) >= 1 + m l'(m_w). Others do not at m_w = -1."""
+    m = np.linspace(-3.0, 3.0, 601)
+    for name, meets in {"hinge": True, "squared_hinge": False, "log_loss": False}.items():
+        loss = LOSSES[name]
+        unit = loss.value(0.0)  # (log_loss / log 2 is at least 1 on mistakes)
+        values = np.array([loss.value(one) for one in m]) / unit
+        assert (values >= 1.0 + m * loss.slope(-1.0) / unit - 1e-12).all() == meets
 
 
 def test_corollary_2_allows_no_more_mistakes_of_arow_than_theorem_2():

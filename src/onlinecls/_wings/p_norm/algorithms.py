@@ -12,10 +12,11 @@ RADIUS = Real(0.0, hint="radius bounds the p-norm of the rows; with 2**0.5 and n
 
 ALGORITHMS = (
     Algorithm("p_norm", "perceptron", "p_norm", "PNormPerceptron", {"p": POWER, "radius": RADIUS}, selects={"aggressive": False},
-              margin=0.0, trials=({"p": 3.3}, {"p": 18.0}, {"p": 2}), theorems=("p_norm", "fixed_rate", "lemma_1"),
-              conflicts=(NO_SUM,), title="p-norm Perceptron", paper="NAROW, section 4.1"),
+              margin=0.0, trials=({"p": 3.3}, {"p": 18.0}, {"p": 2}),
+              theorems=("p_norm", "fixed_rate", "lemma_1", "potential_based"), conflicts=(NO_SUM,),
+              title="p-norm Perceptron", paper="NAROW, section 4.1"),
     Algorithm("aggressive_p_norm", "aggressive_p_norm", "p_norm", "PNormPerceptron", {"p": POWER, "radius": RADIUS},
               selects={"aggressive": True}, trials=({"p": 6.0, "radius": 1.7}, {"p": 2.5, "radius": 0.9}),
-              theorems=("p_norm", "lemma_1"), conflicts=(NO_SUM,),
+              theorems=("p_norm", "lemma_1", "potential_based"), conflicts=(NO_SUM,),
               title="Aggressive p-norm Perceptron", paper="NAROW, section 4.1 (aggressive)"),
 )
