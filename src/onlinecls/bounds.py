@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, overload
 
 import numpy as np
 
+from ._algorithm import NOT_NEGATIVE
 from ._estimators.learner import OnlineLearner, state_of
 from ._input import validate
 from ._input.compat import is_classifier, is_regressor, issparse
@@ -67,10 +68,10 @@ if TYPE_CHECKING:
         def __call__(self, course: Course, u: ArrayLike) -> Bound: ...
 
 __all__ = [
-    "Bound", "Certificate", "Course", "arow", "arow_multiclass", "committee", "distance", "dual_ascent", "dual_ascent_multiclass",
-    "fixed_rate", "fixed_share", "follow", "follow_the_leader", "gradient_descent", "hedge", "least_squares", "lemma_1",
-    "margin_corollary", "multiplicative", "narow", "one_class", "p_norm", "passive_aggressive", "perceptron", "potential_based",
-    "potential_based_multiclass", "second_order_perceptron",
+    "Bound", "Certificate", "Course", "arow", "arow_multiclass", "best_r", "committee", "distance", "dual_ascent",
+    "dual_ascent_multiclass", "fixed_rate", "fixed_share", "follow", "follow_the_leader", "gradient_descent", "hedge",
+    "least_squares", "lemma_1", "margin_corollary", "multiplicative", "narow", "one_class", "p_norm", "passive_aggressive",
+    "perceptron", "potential_based", "potential_based_multiclass", "second_order_perceptron",
 ]
 
 
@@ -310,6 +311,63 @@ def lemma_1(course: Course, u: ArrayLike, lam: float = 1.0) -> Bound:
 
 lemma_1.__doc__ = THEOREMS["lemma_1"].__doc__
 
+
+def best_r(
+    learner: AROWClassifier | SecondOrderPerceptron, X: Matrix, y: ArrayLike, u: ArrayLike, r: ArrayLike
+) -> tuple[float, Certificate]:
+    """Find the r, of several, whose bound allows least at the end, in hindsight.
+
+    The two roots of the AROW paper's Theorem 2 depend on r in opposite ways, as do those of the NAROW paper's 4.2 and 4.3; but
+    the rounds that they sum over depend on r, too, so that the bounds cannot be minimised in r alone: each r is followed by a run
+    of its own. (NAROW chooses an r in every round by itself, and `reference.best_r` is what section 4.3 expects beforehand.)
+
+    Parameters
+    ----------
+    learner : AROWClassifier or SecondOrderPerceptron
+        Not fitted yet, with parameters that its theorem covers; AROW with a full covariance.
+    X : {array-like, sparse matrix} of shape (n_rows, n_features)
+        The rows.
+    y : array-like of shape (n_rows,)
+        -1 or +1.
+    u : array-like of shape (n_features,) or (n_competitors, n_features)
+        Competitors. With u = 0 a bound says nothing of the learner, nor of r.
+    r : array-like of shape (n_values,)
+        The values to try, > 0, in units of ||x||².
+
+    Returns
+    -------
+    r : float
+        The value for which least is allowed after the last row, for the u of which that is true.
+    certificate : Certificate
+        Its run.
+
+    Raises
+    ------
+    ValueError
+        If the learner has no r, if r has no or wrong values, or as `follow` does.
+
+    See Also
+    --------
+    follow : Runs a learner with one r.
+    arow, second_order_perceptron : The bounds.
+
+    Examples
+    --------
+    >>> X, y = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [1.0, -1.0]] * 25), np.array([1, -1, -1, 1] * 25)
+    >>> from onlinecls import AROWClassifier
+    >>> learner = AROWClassifier(covariance="full", fit_intercept=False)
+    >>> r, certificate = best_r(learner, X, y, u=[1.0, -2.0], r=[0.01, 0.1, 1.0, 10.0, 100.0])
+    >>> r, certificate.paid[-1].item(), certificate.allowed[-1].round(2).item()
+    (0.1, 3.0, 8.77)
+    """
+    values = np.ravel(np.asarray(r, dtype=np.float64)).tolist()
+    if not hasattr(learner, "r") or not values:
+        raise ValueError(f"{WHO}.best_r: learner must have an r, and r one value or more, got {learner!r} and r={r!r}.")
+    found = {value: follow(copy.deepcopy(learner).set_params(r=value), X, y, u=u) for value in values}
+    best = min(found, key=lambda value: found[value].allowed[..., -1:].min(initial=np.inf))
+    return best, found[best]
+
+
 # --- theorems with streams of their own ----------------------------------------------------------------------------------------
 
 
@@ -499,7 +557,7 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor, losses: float |
     """
     names, who = {base.__name__ for base in type(learner).__mro__}, f"{WHO}.committee"
     if names.isdisjoint(("CommitteeClassifier", "CommitteeRegressor")) or learner.combine != "hedge":
-        raise ValueError(f"onlinecls.bounds: committee must have a committee with combine='hedge', got {learner!r}.")
+        raise ValueError(f"{who}: learner must be a committee with combine='hedge', got {learner!r}.")
     require(who, learner, {"class_weight": None})
     if not state_of(learner).params.hedges:
         raise ValueError(f"{who}: learner must have learnt with combine='hedge', got one that has with 'arow'. Call fit.")
@@ -516,10 +574,11 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor, losses: float |
         if losses is not None or switches != 0:
             raise ValueError(f"{who}: share must be above 0 for a competitor with losses and switches, got share=0.")
         return Bound(paid, float(min(own) + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))
-    if not (isinstance(switches, int) and 0 <= switches < max(T, 1)) or (losses is None and switches):
+    whole = isinstance(switches, int) and not isinstance(switches, bool) and 0 <= switches < max(T, 1)
+    if not whole or (losses is None and switches) or not (losses is None or losses in NOT_NEGATIVE):
         raise ValueError(
-            f"{who}: switches must be an integer from 0 to the rows less 1, with the competitor's losses, got {switches!r} "
-            f"and losses={losses!r}."
+            f"{who}: switches must be an integer from 0 to the rows less 1, with the competitor's losses, a sum >= 0, got "
+            f"{switches!r} and losses={losses!r}."
         )
     logs = (switches + 1) * np.log(K / share) + (T - 1 - switches) * np.log(1.0 / (1.0 - share))
     rate = np.sqrt(8.0 * entropy / max(T, 1)) if K > 1 else np.inf

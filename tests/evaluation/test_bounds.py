@@ -43,7 +43,8 @@ from onlinecls import (
     streams,
 )
 from onlinecls._registry import ALGORITHMS
-from onlinecls.reference.potential import LOSSES, entropy_of_shares
+from onlinecls.reference import LOSSES, Entropic, PotentialRegressor, SimplexNorm
+from onlinecls.reference.potential import entropy_of_shares
 
 NO, INF = {"fit_intercept": False, "dtype": np.float64}, float("inf")
 ONE, FULL = {"initial_variance": 1.0}, {"covariance": "full"}
@@ -117,7 +118,7 @@ def each(*tables):
 
 
 def test_every_theorem_is_tested_and_named_by_the_registry():
-    others = {"Bound", "Certificate", "Course", "follow"}
+    others = {"Bound", "Certificate", "Course", "best_r", "follow"}
     tested = ANY.keys() | LOSSLESS.keys() | TARGETS.keys()
     assert tested | OWN == set(bounds.__all__) - others
     assert tested == _theorems.THEOREMS.keys() == {name for row in ALGORITHMS.values() for name in row.theorems}
@@ -563,6 +564,48 @@ def test_the_course_is_that_of_the_learner(learner):
     else:
         assert_allclose(course.scores, -np.linalg.norm(course.X - course.weights[:-1], axis=1), atol=1e-9)
         assert course.y.tolist() == [1.0] * len(X)
+
+
+@pytest.mark.parametrize("learner", [AROWClassifier(**FULL, **NO), SecondOrderPerceptron(**ONE, **NO)], ids=repr)
+def test_the_best_r_is_that_whose_run_is_allowed_least(learner):
+    X, y = continuous_problem(120, 4, seed=3)
+    U, values = np.array([[2.0, 0.0, 0.0, 0.0], np.linalg.lstsq(X, y, rcond=None)[0]]), [100.0, 0.01, 1.0, 10.0, 0.1]
+    r, certificate = bounds.best_r(learner, csr32(X).astype(np.float64), y, U, values)
+    ends = {value: bounds.follow(changed(learner, r=value), X, y, u=U).allowed[:, -1].min() for value in values}
+    assert certificate.learner.r == r == min(ends, key=ends.get) and 0.01 < r < 100.0
+    assert_below(*curves(certificate))
+    assert certificate.allowed[:, -1].min() == pytest.approx(ends[r]) and learner.get_params()["r"] != r
+
+
+EXPERTS = {  # by the tutorial's σ for T rounds and d experts, and the regret that it allows
+    "entropic": (lambda T, d: (T / (2 * np.log(d))) ** 0.5, lambda T, d: (2 * T * np.log(d)) ** 0.5),
+    "euclidean": (lambda T, d: (T * d) ** 0.5, lambda T, d: (T * d) ** 0.5)}
+
+
+@pytest.mark.parametrize("regularizer", EXPERTS)
+def test_committees_of_experts_keep_to_the_regrets_of_the_tutorial(regularizer):
+    """Against every share of the simplex: as a bound, as a number, and with weights that stay in it."""
+    rng, T, d = np.random.default_rng(0), 300, 6
+    sigma, regret = (function(T, d) for function in EXPERTS[regularizer])
+    learner = DualAscentRegressor(sigma, regularizer=regularizer, signed=False, norm_bound=1.0, **NO)
+    within = PotentialRegressor(SimplexNorm(sigma) if regularizer == "euclidean" else Entropic(sigma, signed=False), "absolute",
+                                fit_intercept=False)
+    X, shares = rng.choice([-1.0, 1.0], (T, d)), np.concatenate([np.eye(d), np.full((1, d), 1 / d), rng.dirichlet(np.ones(d), 5)])
+    walker, against_all = begun(learner, X), []
+    for x in X:
+        against_all.append(-1.0 if walker.predict(x[None])[0] > 0.0 else 1.0)
+        walker.partial_fit(x[None], against_all[-1:])
+    for y in (against_all, X @ shares[-1] + 0.3 * rng.standard_normal(T), X[:, 0]):
+        course = bounds.follow(learner, X, y)
+        within_loss, slow = 0.0, copy.deepcopy(within)
+        for x, target in zip(X, y, strict=True):
+            within_loss += abs(target - (slow.predict(x[None])[0] if slow.__sklearn_is_fitted__() else x.mean()))
+            slow.partial_fit(x[None], [target])
+        assert slow.coef_.min() >= 0.0 and slow.coef_.sum() == pytest.approx(1.0)
+        for u in shares:
+            paid, allowed = bounds.dual_ascent(course, u)
+            own = np.abs(y - X @ u).sum()
+            assert paid <= allowed * (1 + 1e-9) and allowed <= (own + regret) * (1 + 1e-9) and within_loss <= own + regret
 
 
 def test_a_bound_that_says_nothing_says_so():
@@ -1117,6 +1160,16 @@ ERRORS = {
         AROWClassifier(1.0, multi_class="crammer_singer", forgetting=0.01, **FULL, **NO), X, [0, 1], np.zeros((3, 2))),
     "onlinecls.bounds: covariance must be 'diagonal' or 'full', got covariance='auto'. Name the one to follow.":
         lambda: bounds.follow(AROWClassifier(1.0, covariance="auto", **NO), X, Y),
+    "onlinecls.bounds.best_r: learner must have an r, and r one value or more, got Perceptron(": lambda: bounds.best_r(
+        PLAIN, X, Y, [0, 1], [1.0]),
+    "onlinecls.bounds.best_r: learner must have an r, and r one value or more, got AROWClassifier(": lambda: bounds.best_r(
+        AROWClassifier(**FULL, **NO), X, Y, [0, 1], []),
+    "AROWClassifier: r must be": lambda: bounds.best_r(AROWClassifier(**FULL, **NO), X, Y, [0, 1], [-1.0]),
+    "onlinecls.bounds.committee: learner must be a committee with combine='hedge', got Perceptron(": lambda:
+        bounds.committee(PLAIN),
+    "onlinecls.bounds.committee: switches must be an integer from 0 to the rows less 1, with the competitor's losses, a sum >= 0,"
+    " got 0 and losses=nan": lambda: bounds.committee(CommitteeClassifier(
+        [Perceptron(), AROWClassifier()], combine="hedge", share=0.1).partial_fit(X, Y), losses=np.nan),
     "onlinecls.bounds.arow: r1 must be None, got r1=2.0": lambda: bounds.arow(
         bounds.follow(AROWClassifier(1.0, r1=2.0, **FULL, **NO), X, Y), [0, 0]),
     "onlinecls.bounds.p_norm: course must be that of one of: p-norm Perceptron; Aggressive p-norm Perceptron; got that of "

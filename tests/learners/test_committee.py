@@ -352,7 +352,7 @@ def test_hedge_pays_no_more_than_its_bound_on_a_stream():
         model.partial_fit(X[start : start + 100], y[start : start + 100])
         paid, allowed = bounds.committee(model)
         assert 0.0 < paid <= allowed
-    with pytest.raises(ValueError, match="committee must have a committee with combine='hedge', got CommitteeClassifier"):
+    with pytest.raises(ValueError, match="committee: learner must be a committee with combine='hedge', got Com"):
         bounds.committee(CommitteeClassifier().partial_fit(X, y))
     learnt = CommitteeClassifier().partial_fit(X, y).set_params(combine="hedge")
     with pytest.raises(ValueError, match=r"bounds\.committee: learner must have learnt with combine='hedge', got one"):

@@ -37,6 +37,7 @@ from onlinecls.reference import (
     Quadratic,
     RuleClassifier,
     RuleRegressor,
+    SimplexNorm,
     SquaredNorm,
     Stats,
     Step,
@@ -156,6 +157,7 @@ def test_the_potential_framework_for_targets_equals_dual_ascent(loss, sigma):
 FS = {
     "squared": lambda: SquaredNorm(2.0), "p-norm": lambda: PNorm(3.0), "entropic": lambda: Entropic(2.0, 4.0),
     "simplex": lambda: Entropic(2.0, 4.0, signed=False), "diagonal": lambda: Quadratic(r=0.7),
+    "nearest of the simplex": lambda: SimplexNorm(2.0, 4.0),
     "full": lambda: Quadratic(r=0.7, covariance="full"), "narow": lambda: Quadratic(b=2.0, covariance="full"),
 }
 
@@ -168,7 +170,7 @@ def competitors(kind, seed=0):
     rng = np.random.default_rng(seed)
     for scale in (0.1, 1.0, 4.0):
         u = rng.standard_normal(5)
-        if kind == "simplex":
+        if "simplex" in kind:
             yield 4.0 * rng.dirichlet(np.ones(5))
         else:
             yield u / np.abs(u).sum() * scale
@@ -187,7 +189,7 @@ def test_lemma_1_holds_for_every_f_loss_and_rate(kind, loss, eta):
             learner.partial_fit(x[None], [(-1 if said > 0 else 1) if adversarial else label])
         assert learner.n_updates_ > 10
         for u in competitors(kind):
-            for lam in (1.0,) if kind in ("entropic", "simplex") else (0.3, 1.0, 5.0):
+            for lam in (1.0,) if "simplex" in kind or kind == "entropic" else (0.3, 1.0, 5.0):
                 paid, allowed = learner.lemma_1(u, lam)
                 assert paid <= allowed + 1e-9 * (1 + abs(allowed)), (u, lam)
 
@@ -235,7 +237,8 @@ def test_best_r_is_that_of_section_4_3():
 
 
 @pytest.mark.parametrize(
-    "f", [SquaredNorm(0.7), Entropic(0.7, 3.0), Entropic(0.7, 3.0, signed=False)], ids=["norm", "EG", "simplex"])
+    "f", [SquaredNorm(0.7), Entropic(0.7, 3.0), Entropic(0.7, 3.0, signed=False), SimplexNorm(0.7, 3.0)],
+    ids=["norm", "EG", "simplex", "nearest of the simplex"])
 @pytest.mark.parametrize("loss", ["hinge", "log_loss", "absolute", "squared"])
 def test_the_leader_minimises_the_loss_of_all_rows_so_far(loss, f):
     """Check after each row that no weights found by another minimiser improve f(w) + Σ c l(w) by more than the gap."""

@@ -15,9 +15,9 @@ RULES has the papers' rules, by their names in the library's tables, in their or
 {"r": 1.0})` is AROWClassifier(r=1.0), some hundred times slower. The library's tests compare its compiled learners with these.
 
 `PotentialClassifier` and `PotentialRegressor` are the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any
-convex loss, any rates and any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `PNorm`, `Entropic`, `Quadratic`. They
-compute both sides of Lemma 1 while learning. `LeaderClassifier` and `LeaderRegressor` follow the regularized leader with any of
-these f and losses. `MatrixAdaGrad` and `DualMatrixAdaGrad` are AdaGrad with its full matrix.
+convex loss, any rates and any functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `SimplexNorm`, `PNorm`, `Entropic`,
+`Quadratic`. They compute both sides of Lemma 1 while learning. `LeaderClassifier` and `LeaderRegressor` follow the regularized
+leader with any of these f and losses. `MatrixAdaGrad` and `DualMatrixAdaGrad` are AdaGrad with its full matrix.
 `Committee` combines models of classes by a `Combiner` of their scores.
 
 docs/reference.md shows how to use all of this.
@@ -52,6 +52,7 @@ from .potential import (
     PNorm,
     PotentialLearner,
     Quadratic,
+    SimplexNorm,
     SquaredNorm,
     aggressive_p_norm_rate,
     best_r,
@@ -64,8 +65,8 @@ __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "DualMatrixAdaGrad",
     "Entropic", "Gaussian", "LeaderClassifier", "LeaderRegressor", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model",
     "NumberCommittee", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner", "PotentialRegressor", "Quadratic",
-    "Rule", "RuleClassifier", "RuleRegressor", "SetsModel", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "asks",
-    "best_r", "chance_to_ask", "conservative", "insensitive",
+    "Rule", "RuleClassifier", "RuleRegressor", "SetsModel", "SimplexNorm", "SquaredNorm", "Stats", "Step",
+    "aggressive_p_norm_rate", "asks", "best_r", "chance_to_ask", "conservative", "insensitive",
 ]
 
 

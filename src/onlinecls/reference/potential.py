@@ -171,6 +171,34 @@ class Entropic(SquaredNorm):
         return self.W * float(np.abs(z).max())
 
 
+class SimplexNorm(SquaredNorm):
+    """f(w) = σ/2 (||w||² - W²/d) over the simplex w >= 0 of sum W, else infinite: w is the point of it nearest to θ/σ.
+
+    The tutorial's Euclidean regularizer for experts (part III), with W = `norm_bound`; f and f* are 0 where θ is 0.
+    """
+
+    W: float
+
+    def __init__(self, sigma: float = 1.0, norm_bound: float = 1.0) -> None:
+        super().__init__(sigma)
+        self.W = norm_bound
+
+    def value(self, u: np.ndarray) -> float:
+        if np.min(u) < 0.0 or abs(np.sum(u) - self.W) > 1e-9 * self.W:
+            return inf
+        return self.sigma * (float(u @ u) - self.W**2 / len(u)) / 2.0
+
+    def conjugate(self, theta: np.ndarray) -> float:
+        w = self.weights(theta)
+        return float(theta @ w) - self.value(w)
+
+    def weights(self, theta: np.ndarray) -> np.ndarray:
+        """Return [θ/σ - c]+, with the c for which the sum is W."""
+        falling = np.sort(theta / self.sigma)[::-1]
+        levels = (np.cumsum(falling) - self.W) / np.arange(1, len(theta) + 1)
+        return np.maximum(theta / self.sigma - levels[np.flatnonzero(falling > levels)[-1]], 0.0)
+
+
 class Quadratic(SquaredNorm):
     """f_t(w) = w'A_t w/2, A_t = Σ_t^-1 = A_{t-1} + precision(Stats) x x', full or diagonal; β = 1 for the norm √(w'A_t w).
 
