@@ -64,6 +64,11 @@ class Course:
         A good competitor in hindsight, computed at first use.
     paid, allowed : ndarray of float64, shape (n,)
         The sums paid up to each row, and allowed by the learner's theorem for `u`.
+
+    See Also
+    --------
+    follow : Makes it.
+    Certificate : Both sides for a competitor known beforehand, without the rows.
     """
 
     learner: Any  # each bound checks its class
@@ -186,13 +191,15 @@ class Theorem:
     """A theorem along a stream, for competitors U of shape (k, d). The docstring of each subclass is its statement.
 
     name : the paper and the theorem's number. constants : parameters of the learner that must be numbers. free : those that may
-    have any value. needed : required values of others, where these are not their defaults.
+    have any value. needed : required values of others, where these are not their defaults. see : neighbours among the functions
+    of `bounds`, and what they are.
     """
 
     name = ""
     constants: tuple[str, ...] = ()
     free: tuple[str, ...] = ()
     needed: Mapping[str, object] = PLAIN
+    see: tuple[str, ...] = ()
 
     def __init__(self, learner: Any, U: np.ndarray) -> None:
         self.learner, self.U = learner, U
@@ -297,6 +304,10 @@ class Perceptron(Theorem):
     (3, 10.0)
     """
 
+    see = (
+        "potential_based : Allows no more, and has the margins of the rounds in it.",
+        "dual_ascent : The losses of the aggressive Perceptron, which is DA1.",
+    )
     name, free = "ICML 2008 tutorial, part III (universality)", ("eta0",)
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
@@ -305,7 +316,9 @@ class Perceptron(Theorem):
 
 
 class PNorm(Theorem):
-    """Bound the mistakes of the p-norm Perceptron, with 1/p + 1/q = 1. NAROW paper, section 4.1, (4):
+    """Bound the mistakes of the p-norm Perceptron, with 1/p + 1/q = 1.
+
+    NAROW paper, section 4.1, (4):
 
         M <= L(u) + S²/2 + S √(S²/4 + L(u) + D) - sum of η,     D = sum of (η² ||x||_p² + 2ηm)/R² - η,
 
@@ -314,6 +327,10 @@ class PNorm(Theorem):
     over mistakes.
     """
 
+    see = (
+        "potential_based : The same at the step of each round, not solved for the mistakes.",
+        "fixed_rate : The bound at one learning rate.",
+    )
     name, free = "NAROW paper, section 4.1, (4)", ("p", "radius")
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
@@ -336,7 +353,9 @@ class PNorm(Theorem):
 
 
 class PassiveAggressive(Theorem):
-    """Bound the squared losses (PA-I: the mistakes) of PA, for classes and for targets, B = max ||x||²:
+    """Bound the squared losses (PA-I: the mistakes) of PA, for classes and for targets.
+
+    With B = max ||x||²:
 
         PA (C = inf), u without loss: sum of l² + 2 (ε - ε*) sum of l <= B ||u||²                 (PA paper, Theorem 1)
         PA-II, any u:                 sum of l² <= (B + 1/2C) ||u||² + (1 + 2CB) sum of l(u)²      (Theorem 3)
@@ -353,6 +372,10 @@ class PassiveAggressive(Theorem):
     Bound(paid=6.0, allowed=20.0)
     """
 
+    see: tuple[str, ...] = (
+        "margin_corollary, distance : What else Theorem 1 says.",
+        "multiplicative, one_class : The same for multiplicative and one-class learners.",
+    )
     constants: tuple[str, ...] = ("C", "margin", "epsilon")
 
     @property
@@ -399,6 +422,7 @@ class MarginCorollary(Theorem):
     (2.0, 10.0)
     """
 
+    see = ("passive_aggressive : The theorem itself.",)
     name, constants, needed = "PA paper, corollary of Theorem 1", ("margin",), {**PLAIN, "C": np.inf}
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
@@ -411,6 +435,7 @@ class MarginCorollary(Theorem):
 class Distance(PassiveAggressive):
     """Bound how far PA's weights move:  ||w_T - w_1|| <= 2 ||u - w_1||  for any u without loss. PA paper, Lemma 2 (C = inf)."""
 
+    see = ("passive_aggressive : The bound of the losses.",)
     name, constants, needed = "PA paper, Lemma 2", ("margin", "epsilon"), {**PLAIN, "C": np.inf}
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
@@ -420,7 +445,9 @@ class Distance(PassiveAggressive):
 
 
 class Multiplicative(PassiveAggressive):
-    """Bound the squared losses of the multiplicative PA, for u without loss with ||u||_1 <= W = norm_bound. PA paper, Theorem 4:
+    """Bound the squared losses of the multiplicative PA, for u without loss.
+
+    PA paper, Theorem 4, ||u||_1 <= W = norm_bound:
 
         sum of l² + 2 (ε - ε*) sum of l <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
 
@@ -429,6 +456,7 @@ class Multiplicative(PassiveAggressive):
     signed form breaks the bound.)
     """
 
+    see = ("passive_aggressive : The same for steps that add.", "dual_ascent : The entropic learners of the tutorial.")
     name, constants, free = "PA paper, Theorem 4", ("margin", "epsilon", "norm_bound"), ("signed",)
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
@@ -438,7 +466,9 @@ class Multiplicative(PassiveAggressive):
 
 
 class OneClass(Theorem):
-    """Bound the losses l = [||x - w|| - ε]+ of one-class learners, for a centre u with all rows within ε* <= ε = epsilon of it:
+    """Bound the losses of one-class learners, for a centre u to which all rows are near enough.
+
+    l = [||x - w|| - ε]+, all rows within ε* <= ε = epsilon of u:
 
         PA, w_1 the first row:   sum of l² + 2 (ε - ε*) sum of l <= ||u - w_1||²                   (PA paper, Theorem 1)
         multiplicative:          15/16 sum of l² + (ε - ε*) sum of l <= 8 W² D,   W = norm_bound     (Theorem 4, corrected)
@@ -452,6 +482,7 @@ class OneClass(Theorem):
     Bound(paid=1.0, allowed=1.0)
     """
 
+    see = ("passive_aggressive, multiplicative : The same for classes and targets.",)
     name, constants, free = "PA paper, Theorems 1 and 4 (uniclass)", ("epsilon", "norm_bound"), ("signed",)
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
@@ -492,6 +523,10 @@ class FixedRate(Theorem):
     Bound(paid=3, allowed=4.0)
     """
 
+    see: tuple[str, ...] = (
+        "potential_based : The bound at the rate that is best for u, for the hinge loss.",
+        "lemma_1 : The lemma behind both.",
+    )
     name, free = "NAROW paper, Corollary 1", ("eta0", "p", "radius", "covariance", "norm_bound", "signed", "gap_tol")
     constants, needed = ("r", "b", "initial_variance", "sigma", "margin"), {**PLAIN, "update": "DA1"}
 
@@ -523,7 +558,9 @@ class FixedRate(Theorem):
 
 
 class Lemma1(FixedRate):
-    """Return both sides of the NAROW paper's Lemma 1, from which its bounds follow, at a λ = lam > 0:
+    """Return both sides of the NAROW paper's Lemma 1, from which its bounds follow.
+
+    At a λ = lam > 0:
 
         sum of η z.(w_t/λ - u) <= f_T(λu)/λ + (sum of η² ||z||*²/(2β) + f*_t(θ_t) - f*_{t-1}(θ_t))/λ
 
@@ -537,6 +574,7 @@ class Lemma1(FixedRate):
     Bound(paid=2.0, allowed=3.0)
     """
 
+    see = ("fixed_rate, potential_based : Its two corollaries.",)
     name = "NAROW paper, Lemma 1"
 
     def __init__(self, learner: Any, U: np.ndarray, lam: float = 1.0) -> None:
@@ -578,6 +616,11 @@ class PotentialBased(Theorem):
     (1.71, 3.41)
     """
 
+    see: tuple[str, ...] = (
+        "second_order_perceptron, narow, p_norm : What follows from it for each learner.",
+        "potential_based_multiclass : The same for several classes.",
+        "fixed_rate : The bound at one learning rate, for other losses too.",
+    )
     name, constants = "NAROW paper, Corollary 2", ("r", "b", "initial_variance")
     free: tuple[str, ...] = ("covariance", "p", "radius")
     needed: Mapping[str, object] = {**PLAIN, "covariance": "full"}
@@ -605,7 +648,9 @@ class PotentialBased(Theorem):
 
 
 class SecondOrderPerceptron(PotentialBased):
-    """Bound mistakes and updates of the second-order Perceptron, in quantities of the stream alone. NAROW paper, 4.2 and 4.3:
+    """Bound mistakes and updates of the second-order Perceptron, in quantities of the stream alone.
+
+    NAROW paper, 4.2 and 4.3:
 
         full:      M + U <= L(u) + √(r/v ||u||² + sum of (u.x)²) √(log det vA_T + sum of m(2r - m)/(r(r + χ)))
         diagonal:  M + U <= L(u) + √(u'D_T u) √(r sum over i of log(1 + v sum of x_i²/r) + 2U)
@@ -613,6 +658,7 @@ class SecondOrderPerceptron(PotentialBased):
     m = y x'Σ_{t-1}θ, χ = x'Σ_{t-1}x, v = initial_variance (the paper's is 1).
     """
 
+    see = ("potential_based : The corollary that it follows from, which allows no more.", "best_r : Chooses r by it.")
     name = "NAROW paper, sections 4.2 and 4.3"
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
@@ -628,7 +674,9 @@ class SecondOrderPerceptron(PotentialBased):
 
 
 class NAROW(PotentialBased):
-    """Bound mistakes and updates of NAROW with a full covariance, R = max ||x||. NAROW paper, section 5:
+    """Bound mistakes and updates of NAROW with a full covariance.
+
+    NAROW paper, section 5, R = max ||x||:
 
         M + U <= L(u) + ||u|| R √(1/(bvR²) + log det vA_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
 
@@ -636,6 +684,7 @@ class NAROW(PotentialBased):
     minus before it: random streams refute it.
     """
 
+    see = ("potential_based : The corollary that it follows from, which allows no more.",)
     name, free = "NAROW paper, section 5", ()
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
@@ -648,13 +697,20 @@ class NAROW(PotentialBased):
 
 
 class AROW(Theorem):
-    """Bound the mistakes of AROW with a full covariance. AROW paper, Theorem 2, X = sum of x x' over the rounds that changed it:
+    """Bound the mistakes of AROW with a full covariance.
+
+    AROW paper, Theorem 2, X = sum of x x' over the rounds that changed the model:
 
         M <= √(r ||u||² + u'X u) √(log det(I + X/r) + U) + L(u) - U,
 
     U is the number of those rounds without a mistake.
     """
 
+    see = (
+        "potential_based : Corollary 2 of the NAROW paper, which allows no more.",
+        "arow_multiclass : The same for several classes.",
+        "best_r : Chooses r by it.",
+    )
     name, constants, needed = "AROW paper, Theorem 2", ("r",), {**PLAIN, "covariance": "full"}
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
@@ -666,7 +722,9 @@ class AROW(Theorem):
 
 
 class DualAscent(Theorem):
-    """Bound the losses of dual ascent, whichever update, regularizer f and loss, and of FoReL. Tutorial, parts II and III:
+    """Bound the losses of dual ascent, whichever update, regularizer f and loss, and of FoReL.
+
+    Tutorial, parts II and III:
 
         sum of l(w_t) <= f(u) + sum of l(u) + sum of L_t²/(2 sigma)
 
@@ -689,6 +747,11 @@ class DualAscent(Theorem):
     Bound(paid=2.0, allowed=2.5)
     """
 
+    see = (
+        "dual_ascent_multiclass : The same for several classes.",
+        "fixed_rate : The mistakes of DA1.",
+        "gradient_descent : Regret that grows as log T.",
+    )
     name, free = "ICML 2008 tutorial, parts II and III", ("sigma", "update", "norm_bound", "signed", "gap_tol")
 
     @classmethod
@@ -720,13 +783,19 @@ class DualAscent(Theorem):
 
 
 class GradientDescent(Theorem):
-    """Bound the regularised losses alpha/2 ||w||² + l(w) of strongly convex gradient descent. Tutorial, part V:
+    """Bound the regularised losses alpha/2 ||w||² + l(w) of strongly convex gradient descent.
+
+    Tutorial, part V:
 
         sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||.
 
     l is the hinge loss, or for targets the absolute loss (the squared one has no such G).
     """
 
+    see = (
+        "dual_ascent : Regret that grows as √T, without the regularisation in the losses.",
+        "potential_based : Plain gradient descent.",
+    )
     name, constants, needed = "ICML 2008 tutorial, part V", ("alpha",), {**PLAIN, "loss": "absolute"}
     free = ("eta0",)
 
@@ -748,7 +817,9 @@ class GradientDescent(Theorem):
 
 
 class LeastSquares(Theorem):
-    """Bound the squared errors e = y - w.x of AROW regression with a full covariance: recursive least squares.
+    """Bound the squared errors of AROW regression with a full covariance: recursive least squares.
+
+    With e = y - w.x:
 
         sum of r e²/(r + χ) = min over u of (r/v ||u||² + sum of (y - u.x)²),     χ = x'Σ_{t-1}x,  v = initial_variance (1)
 
@@ -763,6 +834,7 @@ class LeastSquares(Theorem):
     (4.666666667, 5.0)
     """
 
+    see = ("arow : The mistakes of AROW on classes.",)
     name, constants, needed = "Azoury, Warmuth 2001 (AROW regression)", ("r",), {**PLAIN, "covariance": "full"}
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:

@@ -26,9 +26,10 @@ changed the model.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar, cast, overload
 
 import numpy as np
 
@@ -67,6 +68,8 @@ if TYPE_CHECKING:
     class BoundOfCourse(Protocol):
         def __call__(self, course: Course, u: ArrayLike) -> Bound: ...
 
+_Joint = TypeVar("_Joint", bound=Callable[..., Any])
+
 __all__ = [
     "Bound", "Certificate", "Course", "arow", "arow_multiclass", "best_r", "committee", "distance", "dual_ascent",
     "dual_ascent_multiclass", "fixed_rate", "fixed_share", "follow", "follow_the_leader", "gradient_descent", "hedge",
@@ -83,6 +86,10 @@ class Bound(NamedTuple):
     """The sum paid, in the units that the bound counts (mistakes, losses), and the most that its theorem allows.
 
     Both sides are sums in double: paid <= allowed holds to rounding.
+
+    See Also
+    --------
+    Certificate : Both sides after every row.
     """
 
     paid: float
@@ -104,6 +111,12 @@ class Certificate:
     allowed : ndarray of float64, shape (n,) or (n_competitors, n)
         The sum that it allows for u; infinite where it says nothing. paid <= allowed holds to rounding.
     u : ndarray of float64, shape (d,) or (n_competitors, d)
+        The competitors.
+
+    See Also
+    --------
+    follow : Makes it.
+    onlinecls.plotting.BoundDisplay : Draws it.
     """
 
     learner: Any
@@ -140,6 +153,7 @@ def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike
     Returns
     -------
     course : Course, or with u a Certificate
+        What happened in each round, or both sides of the learner's theorem after it.
 
     Raises
     ------
@@ -147,6 +161,11 @@ def follow(learner: Learner, X: Any, y: ArrayLike | None = None, *, u: ArrayLike
         If the learner is not linear, has an intercept, an average or class weights, or is fitted; if X or y is not valid, or y
         has other classes. With u: also if no theorem covers the learner with its parameters, a step was skipped (`n_skipped_`),
         or numbers are too large or too small for the sums; the message says why.
+
+    See Also
+    --------
+    arow, potential_based, passive_aggressive, dual_ascent : Some of the functions of a course.
+    onlinecls.plotting.BoundDisplay : Draws courses and certificates.
     """
     classes = {base.__name__ for base in type(learner).__mro__}
     if not isinstance(learner, OnlineLearner) or classes.isdisjoint(row.estimator for row in ALGORITHMS.values()):
@@ -276,6 +295,42 @@ def _last(course: Course, u: ArrayLike, key: str, **settings: float) -> Bound:
     return Bound(*(np.ravel(side)[-1].item() for side in (paid + along.extra, allowed)))
 
 
+_COURSE = """course : Course
+    As `follow` records it, of a learner that the theorem covers with its parameters.
+u : array-like of shape (n_features,)
+    The competitor: any weights, chosen in hindsight."""
+_SEVERAL_CLASSES = """learner : {kind}
+    Joint (multi_class="crammer_singer"), not fitted yet, with numbers for the theorem's constants. A copy learns.
+X : {{array-like, sparse matrix}} of shape (n_rows, n_features)
+    Read as dense float64.
+y : array-like of shape (n_rows,)
+    The classes 0 .. k - 1.
+u : array-like of shape (k, n_features)
+    The competitor: any weights of all classes, k > 2."""
+_REST = """
+Returns
+-------
+bound : Bound
+    The sum paid, and the most that the theorem allows.
+
+Raises
+------
+ValueError
+    If the theorem does not cover the learner, if an argument is not valid, if a step was skipped, or if numbers are too large or
+    too small for the sums.
+
+See Also
+--------
+"""
+
+
+def _documented(statement: str | None, parameters: str, see: Iterable[str]) -> str:
+    """Return a theorem's statement with the sections of a function before its example."""
+    text, *example = inspect.cleandoc(statement or "").split("\n>>> ", 1)
+    sections = [text.rstrip(), "", "Parameters", "----------", parameters, _REST + "\n".join(see)]
+    return "\n".join([*sections, *(f"\nExamples\n--------\n>>> {one}" for one in example)])
+
+
 def _function(key: str) -> BoundOfCourse:
     """Return a theorem's function of a course and a competitor."""
 
@@ -283,7 +338,7 @@ def _function(key: str) -> BoundOfCourse:
         return _last(course, u, key)
 
     bound.__name__ = bound.__qualname__ = key
-    bound.__doc__ = THEOREMS[key].__doc__
+    bound.__doc__ = _documented(THEOREMS[key].__doc__, _COURSE, ("follow : Records a course.", *THEOREMS[key].see))
     return bound
 
 
@@ -309,7 +364,9 @@ def lemma_1(course: Course, u: ArrayLike, lam: float = 1.0) -> Bound:
     return _last(course, u, "lemma_1", lam=lam)
 
 
-lemma_1.__doc__ = THEOREMS["lemma_1"].__doc__
+lemma_1.__doc__ = _documented(
+    THEOREMS["lemma_1"].__doc__, f"{_COURSE}\nlam : float, default=1.0\n    λ, > 0.", THEOREMS["lemma_1"].see
+)
 
 
 def best_r(
@@ -371,14 +428,31 @@ def best_r(
 # --- theorems with streams of their own ----------------------------------------------------------------------------------------
 
 
+def _of_several_classes(kind: str, *see: str) -> Callable[[_Joint], _Joint]:
+    """Complete the docstring of a bound of joint learners of this kind."""
+
+    def complete(function: _Joint) -> _Joint:
+        function.__doc__ = _documented(function.__doc__, _SEVERAL_CLASSES.format(kind=kind), see)
+        return function
+
+    return complete
+
+
+
+@_of_several_classes(
+    "DualAscentClassifier",
+    "dual_ascent : The same for two classes and for targets.",
+    "potential_based_multiclass, arow_multiclass : Bounds of updates.",
+)
 @np.errstate(all="ignore")
 def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLike, u: ArrayLike) -> Bound:
-    """Bound the losses of a joint learner of several classes ("crammer_singer") with a fixed sigma. Tutorial, II to IV:
+    """Bound the losses of a joint dual ascent learner of several classes with a fixed sigma.
+
+    Tutorial, II to IV, multi_class="crammer_singer":
 
         sum of l(w_t) <= f(u) + sum of l(u) + sum of L_t²/(2 sigma)
 
-    for weights u of all classes, (k, d); Euclidean L_t = √2 ||x||, f(u) = sigma/2 ||u||², entropic as in `dual_ascent` over all
-    k d weights. y : the classes 0 .. k - 1. A copy of the learner learns.
+    Euclidean L_t = √2 ||x||, f(u) = sigma/2 ||u||², entropic as in `dual_ascent` over all k d weights.
 
     >>> from onlinecls import DualAscentClassifier
     >>> learner = DualAscentClassifier(1.0, norm_bound=1.0, fit_intercept=False)
@@ -403,18 +477,24 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
     return _bound(who, paid, sigma * f + best + second)
 
 
+@_of_several_classes(
+    "SecondOrderPerceptron or NAROWClassifier",
+    "potential_based : The same for two classes.",
+    "arow_multiclass : That of AROW, whose weights are no such sums.",
+)
 @np.errstate(all="ignore")
 def potential_based_multiclass(
     learner: SecondOrderPerceptron | NAROWClassifier, X: Matrix, y: ArrayLike, u: ArrayLike
 ) -> Bound:
-    """Bound the updates of a joint second-order learner of several classes. NAROW paper, Corollary 2, extended:
+    """Bound the updates of a joint second-order learner of several classes.
+
+    NAROW paper, Corollary 2, extended:
 
         M + U <= L(u) + √(sum of u_c'A_c u_c) √(sum of θ_c'Σ_c θ_c),     A_c = Σ_c^-1,
 
-    for multi_class="crammer_singer", weights u of all classes, (k, d), and Σ_c of class c, full or diagonal, after the last row.
-    θ_c is the sum of the rows of class c that changed the model, less those whose strongest rival was c; L(u) sums the largest of
-    1 - (u_y - u_c).x over c and 0 in those rounds. (The paper mentions that its condition extends to several classes: this is
-    that case.) y : the classes 0 .. k - 1. A copy of the learner learns.
+    for Σ_c of class c, full or diagonal, after the last row. θ_c is the sum of the rows of class c that changed the model, less
+    those whose strongest rival was c; L(u) sums the largest of 1 - (u_y - u_c).x over c and 0 in those rounds. (The paper
+    mentions that its condition extends to several classes: this is that case.)
 
     >>> from onlinecls import SecondOrderPerceptron
     >>> learner = SecondOrderPerceptron(
@@ -436,19 +516,25 @@ def potential_based_multiclass(
     return _bound(who, updates, loss + np.sqrt(np.sum(U * times(U))) * np.sqrt(np.sum(W * times(W))))
 
 
+@_of_several_classes(
+    "AROWClassifier",
+    "arow : The theorem for two classes.",
+    "potential_based_multiclass : Corollary 2 of the NAROW paper for several classes.",
+)
 @np.errstate(all="ignore")
 def arow_multiclass(learner: AROWClassifier, X: Matrix, y: ArrayLike, u: ArrayLike) -> Bound:
-    """Bound the updates of joint AROW of several classes with a full covariance for each. AROW paper, Theorem 2, extended:
+    """Bound the updates of joint AROW of several classes, with a full covariance for each.
+
+    AROW paper, Theorem 2, extended:
 
         sum of 2 - m+ <= sum of (2 - m+) l(u) - sum of p (u_y + u_c).x + 2 √(r ||u||² + sum of (u_y.x)² + (u_c.x)²) √Q,
         Q = sum of (1 - m+)(m + m+) + (w_y.x)² + (w_c.x)²,
 
-    for multi_class="crammer_singer" and weights u of all classes, (k, d), the sums over the rounds that changed the model. c is
-    the strongest rival of the right class y, m the row's margin over it, m+ = m + (1 - m) χ/(χ + r) < 1 that after the update,
-    χ = x'(Σ_y + Σ_c)x, the weights w in Q and p = (w_y + w_c).x those after it, and l(u) the largest of 1 - (u_y - u_a).x over
-    all a and 0. Each update pays more than 1, so that their number is bounded, too. (The paper says that its bound can be
-    extended to several classes. With one covariance of all classes' weights it holds as it stands, see docs/bounds.md; with one
-    for each class, as here, it does not: this one does.) y : the classes 0 .. k - 1. A copy of the learner learns.
+    the sums over the rounds that changed the model. c is the strongest rival of the right class y, m the row's margin over it, m+
+    = m + (1 - m) χ/(χ + r) < 1 that after the update, χ = x'(Σ_y + Σ_c)x, the weights w in Q and p = (w_y + w_c).x those after
+    it, and l(u) the largest of 1 - (u_y - u_a).x over all a and 0. Each update pays more than 1, so that their number is bounded,
+    too. (The paper says that its bound can be extended to several classes. With one covariance of all classes' weights it holds
+    as it stands; with one for each class, as here, it does not: this one does. docs/bounds.md has the proof.)
 
     >>> from onlinecls import AROWClassifier
     >>> learner = AROWClassifier(1.0, covariance="full", multi_class="crammer_singer", fit_intercept=False)
@@ -510,13 +596,37 @@ def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike)
 
 @np.errstate(all="ignore")
 def follow_the_leader(y: ArrayLike) -> Bound:
-    """Bound the squared losses of the mean of all targets so far (0 before the first), the tutorial's first example:
+    """Bound the squared losses of the mean of all targets so far (0 before the first).
+
+    The tutorial's first example:
 
         sum of (w_t - y_t)² <= min over u of the sum of (u - y_t)² + 2 B² (1 + log T),     B = the largest |w_t - y_t|
 
     The loss of w_t exceeds that of the mean w_{t+1}, which has seen y_t, by (1 - (1 - 1/t)²) (w_t - y_t)² <= 2 B²/t, and the
     summed losses of those means do not exceed the best u's.
 
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        The targets.
+
+    Returns
+    -------
+    bound : Bound
+        The squared losses of the means, and the most that they can be.
+
+    Raises
+    ------
+    ValueError
+        If y is not valid, or its squares do not fit float64.
+
+    See Also
+    --------
+    gradient_descent : Another regret that grows as log T.
+    least_squares : The same with features.
+
+    Examples
+    --------
     >>> paid, allowed = follow_the_leader([1.0, 3.0, 2.0])
     >>> paid, round(allowed, 2)
     (5.0, 18.79)
@@ -532,7 +642,9 @@ def follow_the_leader(y: ArrayLike) -> Bound:
 
 
 def committee(learner: CommitteeClassifier | CommitteeRegressor, losses: float | None = None, switches: int = 0) -> Bound:
-    """Bound the losses so far of a committee with combine="hedge", its members' weighted means, for rows of weight up to 1.
+    """Bound the losses so far of a committee with combine="hedge", its members' weighted means.
+
+    For rows of weight up to 1:
 
         sum over t of Σ_k w_{k,t} l_{k,t} <= the best member's losses + 2 √(T ln(K)/2) + √(ln(K)/8),     l in [0, 1]
 
@@ -549,6 +661,32 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor, losses: float |
     Herbster and Warmuth, Tracking the Best Expert, 1998, with rates that fall: w_t.l_t <= l_{k,t} + ln(v_{k,t+1}/w_{k,t})/η_t +
     η_t/8 by Hoeffding's lemma; summed over t with w_{t+1} = (1-α) v_{t+1} + α/K >= α/K, the logarithms telescope.
 
+    Parameters
+    ----------
+    learner : CommitteeClassifier or CommitteeRegressor
+        Fitted, with combine="hedge".
+    losses : float, default=None
+        With a share: the sum of the competitor's losses, >= 0. None: the best member's.
+    switches : int, default=0
+        With losses: how often the competitor changes its member, less than the rows.
+
+    Returns
+    -------
+    bound : Bound
+        The weighted means' losses so far, and the most that they can be.
+
+    Raises
+    ------
+    ValueError
+        If the learner is no such committee, or had rows of weight above 1, or if losses and switches are not possible.
+
+    See Also
+    --------
+    hedge, fixed_share : The same for experts.
+    onlinecls.CommitteeClassifier : Has `member_losses_`, the losses.
+
+    Examples
+    --------
     >>> from onlinecls import AROWClassifier, CommitteeClassifier, Perceptron
     >>> learner = CommitteeClassifier([AROWClassifier(), Perceptron()], combine="hedge")
     >>> paid, allowed = committee(learner.partial_fit([[1.0], [-1.0]] * 50, [1, 0] * 50))
@@ -588,8 +726,35 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor, losses: float |
 def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:
     """Bound Hedge's expected mistakes (eta0="auto") with d experts by the best expert's + 2 √(T ln(d)/2) + √(ln(d)/8).
 
-    Tutorial, parts I and V. X : (n_rows, d), the experts' chances of +1 (signed: advice in [-1, 1]); y : -1 or +1.
+    Tutorial, parts I and V.
 
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, d)
+        The experts' chances of +1, in [0, 1]; signed: their advice, in [-1, 1].
+    y : array-like of shape (n_rows,)
+        -1 or +1.
+    signed : bool, default=False
+        Whether X is advice in [-1, 1].
+
+    Returns
+    -------
+    bound : Bound
+        Hedge's expected mistakes, and the most that they can be.
+
+    Raises
+    ------
+    ValueError
+        If X or y is not valid.
+
+    See Also
+    --------
+    fixed_share : Against experts that take turns.
+    committee : The same for models that learn.
+    onlinecls.HedgeClassifier : The learner.
+
+    Examples
+    --------
     >>> X, y = np.tile([[1.0, 0.0, 0.5]], (50, 1)), np.ones(50)
     >>> paid, allowed = hedge(X, y)
     >>> round(paid, 2), round(allowed, 2)
@@ -604,14 +769,44 @@ def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:
 
 
 def fixed_share(learner: HedgeClassifier, X: ArrayLike, y: ArrayLike, shifts: int) -> Bound:
-    """Bound Hedge's expected mistakes with a fixed share α in (0, 1) and a rate η by those of any sequence of d experts:
+    """Bound Hedge's expected mistakes with a fixed share by those of any sequence of experts.
+
+    With d experts, a share α in (0, 1) and a rate η:
 
         sum of l(w_t) <= L_k + ((k + 1) ln d + k ln(1/α) + (T - 1 - k) ln(1/(1 - α))) / η + η T/8
 
     with L_k the least loss of a sequence that changes its expert k times: the least right side for k up to `shifts`. Cesa-Bianchi
     and Lugosi, Prediction, Learning, and Games, Theorem 5.2, after Herbster and Warmuth 1998. (With eta0="auto", a rate that
-    falls, nothing is proved.) X, y : as in `hedge`. A copy of the learner learns.
+    falls, nothing is proved.)
 
+    Parameters
+    ----------
+    learner : HedgeClassifier
+        Not fitted yet, with numbers for eta0 and share, > 0. A copy learns.
+    X : array-like of shape (n_rows, d)
+        The experts' chances of +1, in [0, 1], or, for a signed learner, their advice, in [-1, 1].
+    y : array-like of shape (n_rows,)
+        -1 or +1.
+    shifts : int
+        The most changes of the sequence, in [0, n_rows - 1].
+
+    Returns
+    -------
+    bound : Bound
+        The learner's expected mistakes, and the most that they can be.
+
+    Raises
+    ------
+    ValueError
+        If the learner is no such one, or if X, y or shifts is not valid.
+
+    See Also
+    --------
+    hedge : Against one expert.
+    committee : The same for models that learn.
+
+    Examples
+    --------
     >>> from onlinecls import HedgeClassifier
     >>> X, y = np.tile([[1.0, 0.0]], (100, 1)), np.repeat([1.0, -1.0], 50)  # the first expert is right, then the second
     >>> paid, allowed = fixed_share(HedgeClassifier(0.5, share=0.01), X, y, shifts=1)
