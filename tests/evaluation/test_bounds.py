@@ -749,6 +749,27 @@ def test_arow_for_several_classes(r):
     assert paid > 0.9 * bounds.arow_multiclass(AROWClassifier(**form), X, labels, last.coef_).allowed, "it is tight"
 
 
+def test_arow_for_several_classes_by_the_covariances_at_the_end():
+    """The sums over the rounds are r u'Au and r w'Aw, and 2r u'Aw less Σ (2 - m+) u.z is that of p (u_y + u_c).x."""
+    rng, learner = np.random.default_rng(4), AROWClassifier(0.7, multi_class="crammer_singer", **FULL, **NO)
+    X, u = rng.standard_normal((60, 3)), 0.4 * rng.standard_normal((4, 3)) + [1.0, -2.0, 0.5]
+    walker, labels, paid, rest = begun(learner, X, range(4)), rng.integers(0, 4, 60), 0.0, 0.0
+    for x, code in zip(X, labels, strict=True):
+        scores, updates = walker.decision_function(x[None])[0], walker.n_updates_
+        scores[code] = -np.inf
+        rival = scores.argmax()
+        walker.partial_fit(x[None], [code])
+        if walker.n_updates_ > updates:
+            (after, rivals), best = walker.coef_[[code, rival]] @ x, u @ x
+            paid += 2.0 - (after - rivals)
+            loss = max(0.0, 1.0 - (best[code] - np.delete(best, code).max()))
+            rest += (2.0 - (after - rivals)) * (loss + best[code] - best[rival])
+    A, W, r = np.linalg.inv(walker.covariance_), walker.coef_, 0.7
+    uAu, uAw, wAw = (np.einsum("ci,cij,cj", V, A, Z) for V, Z in ((u, u), (u, W), (W, W)))
+    found = bounds.arow_multiclass(learner, X, labels, u)
+    assert found == pytest.approx((paid, rest - 2.0 * r * uAw + 2.0 * r * (uAu * wAw) ** 0.5))
+
+
 def test_arow_for_several_classes_by_hand():
     """One row x = 1 of class 0, r = 1: w = (1, -1, 0)/3 and m+ = 2/3; of u = (1/2, -1/2, 0) the loss is 1/2."""
     learner = AROWClassifier(1.0, multi_class="crammer_singer", **FULL, **NO)
