@@ -167,7 +167,13 @@ def beta_of(learner: Any, chi: np.ndarray) -> np.ndarray:
     """Compute β of Σ^-1 += β x x' in each round that changes the model: 1/r, or NAROW's [b - 1/χ]+."""
     if hasattr(learner, "b"):
         return np.divide(learner.b * chi - 1.0, chi, out=np.zeros(len(chi)), where=learner.b * chi > 1.0)
-    return np.full(len(chi), 1.0 / learner.r)
+    return np.full(len(chi), 1.0 / rates_of(learner)[1])
+
+
+def rates_of(learner: Any) -> tuple[float, float]:
+    """Return the r of the means' steps and that of the covariance's, which are one but for AROW with r1 or r2."""
+    r1, r2 = getattr(learner, "r1", None), getattr(learner, "r2", None)
+    return float(learner.r if r1 is None else r1), float(learner.r if r2 is None else r2)
 
 
 def losses_of(learner: Any, y: np.ndarray, scores: np.ndarray) -> np.ndarray:
@@ -602,6 +608,10 @@ class PotentialBased(Theorem):
     with a full covariance, whose weights are Σθ/r, M + U counts all rounds that changed it; with M its mistakes, as in `arow`,
     this allows no more than Theorem 2.
 
+    AROW with r1 and r2 (the papers have one r; this is the library's own): r2 Aw goes by c y x, c = 1 + (r2 - r1) α, with α = (1
+    - m)/(r1 + χ). M + U and L(u) are then the sums of c and of c l(u), and Q is r2² w'Aw, the sum of r2² α (2m + αχ) + r2 (m +
+    αχ)². What is allowed is infinite if a c is negative, as it may be with r1 > r2.
+
     First order, with steps η:
 
         sum of η <= sum of η l(u) + ||u||_q √(p - 1) √Q,     Q = sum of η² ||x||_p² + 2ηm
@@ -633,7 +643,7 @@ class PotentialBased(Theorem):
     @classmethod
     def free_of(cls, learner: Any) -> tuple[str, ...]:
         """Return the parameters that may have any value: AROW's weights are Σθ/r only with a full covariance."""
-        return () if hasattr(learner, "r1") else cls.free
+        return ("r1", "r2") if hasattr(learner, "r1") else cls.free
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         if not hasattr(self.learner, "covariance"):
@@ -643,8 +653,14 @@ class PotentialBased(Theorem):
             root = self.norms_of_u * np.sqrt(self.p - 1.0) * np.sqrt(np.maximum(Q, 0.0))
             return self.total("M", eta), self.loss(r, eta) + root
         # (Q is θ'Σθ after the last row: u.θ, which gives L(u), is at most √(u'Au) √(θ'Σθ))
-        Q = self.total("Q", (r.spread + 2.0 * r.lookahead + r.forgotten) * r.updated)
-        return self.total("M", r.updated), self.loss(r) + np.sqrt(self.quadratic(r)) * np.sqrt(np.maximum(Q, 0.0))
+        c, grown = r.updated * 1.0, r.spread + 2.0 * r.lookahead + r.forgotten
+        if hasattr(self.learner, "r1"):
+            (r1, r2), m = rates_of(self.learner), r.margins
+            alpha = (1.0 - m) / (r.chi + r1)
+            c, grown = (1.0 + alpha * (r2 - r1)) * c, r2 * (r2 * alpha * (2.0 * m + alpha * r.chi) + (m + alpha * r.chi) ** 2)
+        Q = np.maximum(self.total("Q", grown * r.updated), 0.0)
+        allowed = self.loss(r, c) + np.sqrt(self.quadratic(r)) * np.sqrt(Q)
+        return self.total("M", c), np.where(self.most("negative", -c) > 0.0, np.inf, allowed)
 
 
 class SecondOrderPerceptron(PotentialBased):

@@ -547,6 +547,27 @@ def test_corollary_2_allows_no_more_mistakes_of_arow_than_theorem_2():
             assert bounds.potential_based(course, u).allowed - wins <= bounds.arow(course, u).allowed * (1.0 + 1e-12)
 
 
+@pytest.mark.parametrize("rates", [(0.2, 2.0), (0.7, 0.7), (0.7, 0.6)])
+def test_corollary_2_of_arow_with_two_rates(rates):
+    """r2 Aw is the sum of c y x: by its definition, for every u, and not for a learner of the labels turned round."""
+    rng, (r1, r2) = np.random.default_rng(2), rates
+    learner = AROWClassifier(0.7, r1=r1, r2=r2, **FULL, **NO)
+    X = rng.standard_normal((120, 5))
+    for y in (*(against(learner, X, adversary) for adversary in ADVERSARIES.values()), np.sign(X @ BEST)):
+        course = bounds.follow(learner, X, y)
+        c = course.updated * (1.0 + (r2 - r1) * (1.0 - course.margins) / (r1 + course.chi))
+        A, w = np.linalg.inv(course.learner.covariance_), course.weights[-1]
+        assert_allclose(r2 * A @ w, (c * y) @ X, atol=1e-9)
+        assert (c >= 0.0).all() and assert_holds("potential_based", course, competitors(course)) < np.inf
+        root = r2 * ((BEST @ A @ BEST) * (w @ A @ w)) ** 0.5
+        expected = c.sum(), c @ np.maximum(0.0, 1.0 - y * (X @ BEST)) + root
+        assert bounds.potential_based(course, BEST) == pytest.approx(expected)
+    paid, allowed = bounds.potential_based(replace(bounds.follow(learner, X, -y), y=y), 4.0 * BEST)
+    assert paid > allowed
+    steep = bounds.follow(changed(learner, r1=50.0, r2=0.1), X, against(learner, X, ADVERSARIES["always against"]))
+    assert bounds.potential_based(steep, BEST).allowed == np.inf, "a c is negative"
+
+
 @pytest.mark.parametrize(
     "learner", [AROWClassifier(0.5, **NO), *NAROWS, DualAscentClassifier(**NO), PassiveAggressiveOneClass(0.4)])
 def test_the_course_is_that_of_the_learner(learner):
