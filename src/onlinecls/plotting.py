@@ -74,6 +74,10 @@ class ProgressiveDisplay(_Display):
     ax_, figure_, lines_ :
         Axes of the last drawing, their figure, and the lines by name, best first: the order of the legend.
 
+    See Also
+    --------
+    onlinecls.progressive_validation, onlinecls.compare : Compute the curves that it draws.
+
     Examples
     --------
     >>> from onlinecls import AROWClassifier, Perceptron
@@ -200,6 +204,10 @@ class BoundDisplay(_Display):
     ax_, figure_, lines_ :
         Axes of the last drawing, their figure, and by name a pair of lines, of the losses and of the bound.
 
+    See Also
+    --------
+    onlinecls.bounds.follow : Compute the certificates that it draws.
+
     Examples
     --------
     >>> from onlinecls import Perceptron, bounds
@@ -260,6 +268,10 @@ class CommitteeDisplay(_Display):
     ----------
     ax_, figure_, lines_ :
         Axes of the last drawing, their figure, and the lines by member.
+
+    See Also
+    --------
+    onlinecls.CommitteeClassifier, onlinecls.CommitteeRegressor : Learners whose members it draws.
 
     Examples
     --------

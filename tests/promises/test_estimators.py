@@ -339,7 +339,7 @@ def test_models_of_river_name_what_to_install_where_it_is_missing():
 
 
 @every_estimator
-def test_a_docstring_names_all_parameters_and_attributes(estimator):
+def test_a_docstring_names_all_parameters_in_order_and_attributes(estimator):
     text = inspect.getdoc(estimator)
     assert not re.search(r"\{[a-z_]+\}", text), "a placeholder is left"
     sections = re.findall(r"^([A-Z][a-z]+)\n-+$", text, flags=re.M)
@@ -348,7 +348,7 @@ def test_a_docstring_names_all_parameters_and_attributes(estimator):
     parameters, attributes = (text.split(f"\n{name}\n---")[1] for name in ("Parameters", "Attributes"))
     parameters, attributes = parameters.split("\nAttributes\n---")[0], attributes.split("\nRaises\n---")[0]
     documented = [name.strip() for names in named(parameters) for name in names.split(",")]
-    assert sorted(documented) == sorted(inspect.signature(estimator).parameters)
+    assert documented == list(inspect.signature(estimator).parameters)
     X, y = continuous_problem(20, 3, seed=84)
     learner = estimator().fit(X, y)
     documented = {name.strip() for names in named(attributes) for name in names.split(",")} - {"feature_names_in_"}

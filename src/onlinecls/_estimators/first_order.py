@@ -62,6 +62,12 @@ class Perceptron(_WithStart, LinearClassifier):
         scikit-learn's arguments. Only ``penalty=None`` is accepted; the other two are not used.
     {shared}
 
+    See Also
+    --------
+    PassiveAggressiveClassifier : Steps to a margin of 1, without a step size.
+    PNormPerceptron, SecondOrderPerceptron : The Perceptron in another norm, and in the metric of the rows so far.
+    sklearn.linear_model.Perceptron : The class whose arguments these are.
+
     Notes
     -----
     It takes scikit-learn's arguments, with one difference: the constant feature is a feature like any other, dense or sparse
@@ -115,6 +121,12 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
         The wanted margin, > 0 (the paper's insensitivity |epsilon|): another one only changes the units of weights and C.
     {shared}
 
+    See Also
+    --------
+    PassiveAggressiveRegressor, PassiveAggressiveOneClass : The same for numbers and for one class.
+    MultiplicativePassiveAggressiveClassifier : Steps that multiply the weights.
+    AROWClassifier : Steps in the metric of the rows so far.
+
     Notes
     -----
     It takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes, with two differences: the
@@ -165,6 +177,12 @@ class PassiveAggressiveRegressor(_WithStart, RegressorUntilConverged, LinearPara
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         PA-I or PA-II.
     {shared}
+
+    See Also
+    --------
+    PassiveAggressiveClassifier : The same for labels.
+    MultiplicativePassiveAggressiveRegressor : Steps that multiply the weights.
+    AROWRegressor : Recursive least squares, with a variance a weight.
 
     Notes
     -----

@@ -96,8 +96,10 @@ class Fitted(saving.Describing, Estimator):
 
     @property
     def scale_(self) -> float:
-        """Unit of the defaults: the power of two nearest to the median length of the first 16 rows of weight > 0, without rows of
-        zeros. NaN before the first."""
+        """Unit of the defaults: the power of two nearest to the median length of the first 16 rows.
+
+        Rows of weight 0 and rows of zeros do not count. NaN before the first.
+        """
         return self._fitted_state().units.scale or nan
 
     @property

@@ -190,7 +190,7 @@ class OnlineLearner(Fitted):
             CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read in place; others
             are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
-            Targets: finite numbers. Not used by a one-class learner.
+            Targets: finite numbers.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
 
@@ -223,7 +223,7 @@ class OnlineLearner(Fitted):
             No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
             A classifier's labels, of at least two classes: integers, booleans, strings, or floats that are integers. A
-            regressor's targets: finite numbers. Not used by a one-class learner.
+            regressor's targets: finite numbers.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows, not all 0.
 

@@ -58,6 +58,11 @@ def merge(models: Iterable[Model]) -> Model:
         If the models cannot be merged: kernel learners, FoReL, `OnlineToBatch`, learners that forget, different kinds, or models
         of rows less other means of their columns (`intercept_scaling`) whose numbers cannot be moved to the same means.
 
+    See Also
+    --------
+    parallel.fit : Learn the parts in parallel, too.
+    load : Read a model from its file.
+
     Examples
     --------
     >>> from onlinecls import AROWRegressor, merge

@@ -199,6 +199,16 @@ ValueError
 TARGETS = {"classifier": "invalid labels, ", "regressor": "targets that are not finite, "}
 
 
+def in_documented_order(cls: Any) -> Any:
+    """Put the constructor's parameters in the order of `PARAMETERS`, behind those that are the class's own."""
+    signature = inspect.signature(cls.__init__)
+    shared = [name for names in re.findall(r"^(\w.*?) : ", PARAMETERS, re.MULTILINE) for name in names.split(", ")]
+    places = {name: place for place, name in enumerate(shared)}
+    ordered = sorted(signature.parameters.values(), key=lambda each: (each.kind, places.get(each.name, -1)))
+    cls.__init__.__signature__ = signature.replace(parameters=ordered)
+    return cls
+
+
 @dataclass_transform()
 def estimator(cls: Any) -> Any:
     """Turn a class into an estimator: with a dataclass's constructor of its parameters, a completed docstring, and a property
@@ -207,12 +217,8 @@ def estimator(cls: Any) -> Any:
     In the docstring {shared}, or {parameters}, {attributes} and {raises}, are replaced by the shared texts that it does not have
     itself, and names in braces by the constructor's defaults; the formulas of those in units of X are added.
     """
-    what, cls = cls.__doc__, dataclass(eq=False, repr=False)(cls)
-    signature = inspect.signature(cls.__init__)
-    own = {"self", "covariance", *inspect.get_annotations(cls)}
-    ordered = sorted(signature.parameters.values(), key=lambda parameter: (parameter.kind, parameter.name not in own))
-    cls.__init__.__signature__ = signature.replace(parameters=ordered)  # (its own parameters first)
-    defaults = {parameter.name: parameter.default for parameter in ordered}
+    what, cls = cls.__doc__, in_documented_order(dataclass(eq=False, repr=False)(cls))
+    defaults = {name: parameter.default for name, parameter in inspect.signature(cls.__init__).parameters.items()}
     worded, kind = worded_defaults(cls.__name__), cls._estimator_type
     for name in (*worded, "intercept_scaling"):
         if name in defaults and not hasattr(cls, name + "_"):

@@ -358,7 +358,7 @@ def load(
     Returns
     -------
     estimator : object
-        Fitted, of the class that was saved. (To type checkers it is Any: ``learner: AROWClassifier = load(path)``.)
+        Fitted, of the class that was saved. To type checkers it is Any: ``learner: AROWClassifier = load(path)`` names the class.
     metadata : dict
         Only with ``return_metadata=True``.
 
@@ -369,6 +369,11 @@ def load(
         content is not that of any estimator.
     OSError
         If the file cannot be read.
+
+    See Also
+    --------
+    merge : Make one of models that learnt parts of a stream.
+    streams.options_of : The options of `streams.read` that a model was trained with.
 
     Notes
     -----

@@ -35,8 +35,11 @@ class WithWeights(OnlineLearner):
     @property
     @quiet
     def intercept_(self) -> NDArray[np.floating]:
-        """Weight of the constant feature times its value, (1,) or (n_classes,); less w.μ where rows are learnt less their
-        columns' means μ. Of a regressor that learns deviations from the mean of its targets, that mean is added, in float64."""
+        """Weight of the constant feature times its value, (1,) or (n_classes,).
+
+        Less w.μ where rows are learnt less their columns' means μ. Of a regressor that learns deviations from the mean of its
+        targets, that mean is added, in float64.
+        """
         state = self._fitted_state()
         found = state.weights_of(state.params, slice(state.n_features, None))[:, 0].astype(np.float64) * state.params.bias
         if state.units.centre:
@@ -138,8 +141,11 @@ class WithVariances(OnlineLearner):
     @property
     @quiet
     def covariance_(self) -> NDArray[np.floating]:
-        """Σ of the weights. Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of
-        shape (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more."""
+        """Covariance Σ of the weights.
+
+        Diagonal: the variances, the shape of ``coef_``, a read-only view of the model. Full: a copy, of shape
+        (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more.
+        """
         state = self._fitted_state()
         return state.covariance(self._flat)
 

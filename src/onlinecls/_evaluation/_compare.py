@@ -145,12 +145,22 @@ def compare(
     every : int, default=1000
         Rows between two looks, >= 1.
 
+    Returns
+    -------
+    comparison : Comparison
+        Of the learners by name: their errors and numbers of rows, those that are beaten, and the best.
+
     Raises
     ------
     TypeError
         If a learner is not a classifier of this library.
     ValueError
         If there are fewer than two learners, a parameter is out of range, or a batch is not valid.
+
+    See Also
+    --------
+    progressive_validation : The same pass with one learner.
+    measures.ErrorRace : The comparison alone, of predictions made elsewhere.
 
     References
     ----------

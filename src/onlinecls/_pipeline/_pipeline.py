@@ -36,7 +36,11 @@ Commits = list[Callable[[], object]]
 
 def _of_learner(name: str, doc: str) -> Any:
     """Make a property that reads an attribute of the learner; an object whose learner has none has none, either."""
-    return property(lambda self: self._read(lambda: getattr(self._learner, name)), doc=doc)
+
+    def read(self: Any) -> Any:
+        return self._read(lambda: getattr(self._learner, name))
+
+    return property(read, doc=doc)
 
 
 class StreamPipeline(Estimator):
@@ -81,7 +85,7 @@ class StreamPipeline(Estimator):
 
     See Also
     --------
-    make_stream_pipeline : Makes one without names.
+    make_stream_pipeline : Make one without names of steps.
 
     Examples
     --------
@@ -561,6 +565,10 @@ def make_stream_pipeline(*steps: Any) -> StreamPipeline:
     Returns
     -------
     pipeline : StreamPipeline
+
+    See Also
+    --------
+    StreamPipeline : The class, whose steps have names of one's choice.
 
     Examples
     --------

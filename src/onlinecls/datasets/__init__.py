@@ -45,6 +45,10 @@ def hash_words(texts: Iterable[str], n_features: int = 2**20, dtype: FloatType =
     X : scipy.sparse.csr_matrix of shape (n_texts, n_features)
         Column indices are sorted in each row and occur once.
 
+    See Also
+    --------
+    onlinecls.text.HashingVectorizer : Hash texts with all options, many times faster.
+
     Examples
     --------
     >>> from onlinecls.datasets import hash_words
@@ -82,14 +86,19 @@ def load_sms_spam(
     ----------
     return_text : bool, default=False
         Return the messages as a list of str instead of a matrix.
-    n_features, dtype
-        As in `hash_words`.
+    n_features : int, default=2**20
+        As in `hash_words`, like `dtype`.
+    dtype : numpy.float32 or numpy.float64, default=numpy.float32
 
     Returns
     -------
     X : scipy.sparse.csr_matrix of shape (5574, n_features), or list of str
     y : ndarray of str, shape (5574,)
         "ham" or "spam".
+
+    See Also
+    --------
+    hash_words : Rows of other texts in the same columns.
 
     Examples
     --------

@@ -66,6 +66,11 @@ class ErrorComparison:
     ValueError
         If level is out of its range, or the arrays are not of equal length.
 
+    See Also
+    --------
+    ErrorRace : All pairs of several learners.
+    onlinecls.compare : Stream rows through learners and compare their errors.
+
     References
     ----------
     Y. J. Choe, A. Ramdas: Comparing sequential forecasters, 2021, Theorem 2 (with a mixture over 14 values of λ).
@@ -153,6 +158,11 @@ class ErrorRace:
     ------
     ValueError
         If level is out of its range.
+
+    See Also
+    --------
+    ErrorComparison : Two learners.
+    onlinecls.compare : Stream rows through learners and compare their errors.
 
     Examples
     --------

@@ -180,6 +180,11 @@ class ClassificationMeasures(LabelMeasures):
     ValueError
         If a parameter is out of its range, or y, predictions, scores and weights do not fit each other.
 
+    See Also
+    --------
+    RegressionMeasures, MultiLabelMeasures : The same for numbers and for sets of labels.
+    onlinecls.progressive_validation : Predict and learn a stream, with these measures.
+
     Examples
     --------
     >>> from onlinecls.measures import ClassificationMeasures
@@ -373,8 +378,10 @@ class ClassificationMeasures(LabelMeasures):
 
     @property
     def average_precision(self) -> float | None:
-        """Average precision: sum of (R_n - R_{n-1}) P_n over thresholds from the highest down, P_n the precision and R_n the
-        recall there. Two classes: that of the second. Several: the mean of each against the rest; None if one has no or all rows.
+        """Average precision: sum of (R_n - R_{n-1}) P_n over thresholds from the highest down.
+
+        P_n is the precision and R_n the recall there. Two classes: that of the second. Several: the mean of each against the
+        rest; None if one has no or all rows.
         """
         ranks = self._now()._ranks
         found = [each.average_precision for each in (ranks[-1:] if self.n_classes == 2 else ranks)]
@@ -477,6 +484,10 @@ def threshold_for_cost(false_positive: float, false_negative: float) -> float:
     ValueError
         If a cost is out of its range.
 
+    See Also
+    --------
+    onlinecls.AROWClassifier : ``class_weight`` makes `predict` itself follow the costs.
+
     References
     ----------
     C. Elkan: The foundations of cost-sensitive learning, IJCAI 2001, eq. 2.
@@ -554,12 +565,21 @@ class RegressionMeasures(Measures):
 
     R² = 1 - Σ c (y - s)² / Σ c (y - ȳ)², ȳ the mean of the rows that count. Errors above 1e140 count as 1e140.
 
-    Parameters `fading` and `window`, attributes `examples` and `weight`: as of `ClassificationMeasures`.
+    Parameters
+    ----------
+    fading : float in [0, 1), default=0.0
+        As of `ClassificationMeasures`, like `window` and the attributes `examples` and `weight`.
+    window : int or None, default=None
 
     Raises
     ------
     ValueError
         If a parameter is out of its range, or the arrays do not fit each other or hold what is not finite.
+
+    See Also
+    --------
+    ClassificationMeasures : The same for labels.
+    onlinecls.progressive_validation : Predict and learn a stream, with these measures.
 
     Examples
     --------

@@ -45,6 +45,10 @@ class DriftAlarm:
     ValueError
         If a parameter is out of its range, or a loss is not finite.
 
+    See Also
+    --------
+    onlinecls.progressive_validation : Predict and learn a stream, with an alarm.
+
     References
     ----------
     E. S. Page: Continuous inspection schemes, Biometrika 1954; D. V. Hinkley, Biometrika 1971.

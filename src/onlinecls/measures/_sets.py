@@ -29,8 +29,9 @@ class MultiLabelMeasures(LabelMeasures):
     ----------
     classes : array-like of shape (n_classes,), default=()
         Labels in the order of the columns of indicator matrices: ``learner.classes_``. Other labels may follow in lists.
-    fading, window :
-        As of `ClassificationMeasures`.
+    fading : float in [0, 1), default=0.0
+        As of `ClassificationMeasures`, like `window`.
+    window : int or None, default=None
 
     Attributes
     ----------
@@ -45,6 +46,11 @@ class MultiLabelMeasures(LabelMeasures):
     ------
     ValueError
         If a parameter is out of its range, or y, predictions and weights do not fit each other.
+
+    See Also
+    --------
+    ClassificationMeasures : One label a row.
+    onlinecls.MultiLabelClassifier : A learner of sets of labels.
 
     Examples
     --------

@@ -30,6 +30,10 @@ class Combiner:
     r : noise variance of a row. forgetting : before each row Σ <- Σ/(1 - forgetting), scaled back where its trace passes K.
     share : of "hedge", divided equally among the members after each round. L : losses of the members; of "arow" also that of a.
     paid : with "hedge", the sum over rounds of the members' losses averaged by the weights. heaviest : the largest c so far.
+
+    See Also
+    --------
+    Committee, NumberCommittee : Members of which it weights the scores.
     """
 
     k: int
@@ -49,6 +53,7 @@ class Combiner:
         self.begin()
 
     def begin(self) -> None:
+        """Start with equal weights, nothing lost."""
         self.a = self.w = np.full(self.k, 1.0 / self.k)
         self.Sigma, self.L = np.eye(self.k), np.zeros(self.k + (self.combine == "arow"))
         self.paid, self.heaviest, self.t = 0.0, 0.0, 0
@@ -87,23 +92,28 @@ class Combiner:
             self.w = self.a
 
     def grow(self, rate: float) -> None:
+        """Forget at this rate: Σ <- Σ/(1 - rate), scaled back where its trace passes K."""
         self.Sigma = self.Sigma / (1.0 - rate)
         self.Sigma = self.Sigma * min(1.0, self.k / np.trace(self.Sigma))
 
     def step(self, z: np.ndarray, amount: float, c: float) -> None:
+        """Move a by amount times the gain Σz / (z'Σz + r/c), and narrow Σ, as AROW does."""
         u = self.Sigma @ z
         beta = 1.0 / (z @ u + self.r / c)
         self.a = self.a + amount * beta * u
         self.Sigma = self.Sigma - beta * np.outer(u, u)
 
     def rate(self, n: int, t: int) -> float:
+        """Return Hedge's rate √(8 log(n)/t)."""
         return float(np.sqrt(8.0 * np.log(n) / t))
 
     def exponential(self, first: np.ndarray, L: np.ndarray) -> np.ndarray:
+        """Return weights that sum to 1, proportional to first times e^(-rate L)."""
         weights = first * np.exp(-self.rate(len(L), self.t + 1) * (L - L.min()))
         return weights / weights.sum()
 
     def pay(self, losses: np.ndarray, c: float) -> None:
+        """Take the losses of the members, in [0, 1], of a row of weight c, and change the weights of "hedge"."""
         self.paid += c * float(self.a @ losses)
         self.L = self.L + c * losses
         if self.share > 0.0:
@@ -116,7 +126,13 @@ class Combiner:
 
 @dataclass(eq=False, repr=False)
 class Committee:
-    """Models of k classes, whose scores a combiner weights. n_rows : of each class."""
+    """Models of k classes, whose scores a combiner weights. n_rows : of each class.
+
+    See Also
+    --------
+    NumberCommittee : The same for numbers.
+    onlinecls.CommitteeClassifier : The compiled committee.
+    """
 
     members: list[Model]
     combiner: Combiner
@@ -149,6 +165,11 @@ class NumberCommittee:
     """Learners of numbers, whose predictions a combiner weights: deviations from the level of y, in units of the first 16 rows.
 
     Members learn y as it is. (A committee's AROW learns deviations from a level of its own.)
+
+    See Also
+    --------
+    Committee : The same for labels.
+    onlinecls.CommitteeRegressor : The compiled committee.
     """
 
     members: list[Any]
@@ -158,6 +179,7 @@ class NumberCommittee:
     kept: list[tuple[np.ndarray, float, float]] = field(default_factory=list, init=False)
 
     def consume(self, x: np.ndarray, y: float, c: float = 1.0) -> None:
+        """Run one round: all members predict y, the combiner learns, then the members learn."""
         dev = self.level.deviation(y, c)
         z = np.array([float(member.w @ x) for member in self.members]) - (y - dev)
         rows = [(z, dev, c)]

@@ -277,6 +277,13 @@ class RuleClassifier(_ByRule, _SlowClassifier):
         A function Stats -> Step (with `params` as keyword arguments), or a name of `RULES`, whose geometry is then used too.
     params : dict, default=None
         The rule's own parameters.
+    fit_intercept : bool, default=True
+    intercept_scaling : float, default=1.0
+    max_iter : int, default=1
+        Passes of `fit`.
+    shuffle : bool, default=True
+        Whether `fit` shuffles the rows before each pass.
+    random_state : int, RandomState, Generator or None, default=None
     geometry : {"additive", "gaussian", "potential"}, default="additive"
         What a step updates: w += tau z;  w += tau Σz and Σ^-1 += beta z z';  θ += tau z, w = Σθ and Σ^-1 += precision z z'.
     precision : callable, default=None
@@ -286,18 +293,16 @@ class RuleClassifier(_ByRule, _SlowClassifier):
     multi_class : {"crammer_singer", "ovr"}, default="crammer_singer"
     margin : float, default=1.0
         Margin from which on a row has no loss.
-    fit_intercept : bool, default=True
-    intercept_scaling : float, default=1.0
-    max_iter : int, default=1
-        Passes of `fit`.
-    shuffle : bool, default=True
-        Whether `fit` shuffles the rows before each pass.
-    random_state : int, RandomState, Generator or None, default=None
 
     Attributes
     ----------
     classes_, coef_, intercept_, covariance_, n_features_in_, t_, n_updates_, n_mistakes_
         As in the compiled classifiers; float64.
+
+    See Also
+    --------
+    RuleRegressor : The same for targets.
+    PotentialClassifier : Learn by f, a loss and rates instead.
 
     Examples
     --------
@@ -314,12 +319,17 @@ class RuleClassifier(_ByRule, _SlowClassifier):
 
 @dataclass(eq=False, repr=False)
 class RuleRegressor(_ByRule, _SlowRegressor):
-    """Regressor that learns by a given rule. It takes the parameters of `RuleClassifier`, without classes, and
+    """Regressor that learns by a given rule. It takes the parameters of `RuleClassifier`, without those of classes, and epsilon.
 
     Parameters
     ----------
     epsilon : float, default=0.0
         Errors up to epsilon have no loss: the rule sees the margin epsilon - |y - w.x|.
+
+    See Also
+    --------
+    RuleClassifier : The same for labels, with all parameters.
+    PotentialRegressor : Learn by f, a loss and rates instead.
 
     Examples
     --------
@@ -368,6 +378,12 @@ class PotentialClassifier(_ByPotential, _SlowClassifier):
     fit_intercept, intercept_scaling, max_iter, shuffle, random_state
         As in `RuleClassifier`.
 
+    See Also
+    --------
+    PotentialRegressor : The same for targets.
+    LeaderClassifier : Minimise f plus all losses after each row.
+    RuleClassifier : Learn by a rule.
+
     Examples
     --------
     >>> from onlinecls.reference import PotentialClassifier, Quadratic
@@ -388,13 +404,21 @@ class PotentialRegressor(_ByPotential, _SlowRegressor):
 
     Parameters
     ----------
-    f, eta
-        As in `PotentialClassifier`; Stats.margin is -|y - w.x|.
+    f : object, default=None
+        As in `PotentialClassifier`.
     loss : {"absolute", "squared", "epsilon_insensitive"} or Loss, default="absolute"
-    epsilon : float, default=0.1
-        For "epsilon_insensitive".
+    eta : float or callable, default=1.0
+        As in `PotentialClassifier`; Stats.margin is -|y - w.x|.
     fit_intercept, intercept_scaling, max_iter, shuffle, random_state
         As in `RuleClassifier`.
+    epsilon : float, default=0.1
+        For "epsilon_insensitive".
+
+    See Also
+    --------
+    PotentialClassifier : The same for two classes.
+    LeaderRegressor : Minimise f plus all losses after each row.
+    RuleRegressor : Learn by a rule.
 
     Examples
     --------
@@ -439,10 +463,15 @@ class LeaderClassifier(_Leader, _SlowClassifier):
     f : object, default=None
         `SquaredNorm` or `Entropic`. None: SquaredNorm().
     loss : {"hinge", "log_loss"}, default="hinge"
-    gap_tol : float, default=1e-6
-        The duality gap allowed after each row.
     fit_intercept, intercept_scaling
         As in `RuleClassifier`.
+    gap_tol : float, default=1e-6
+        The duality gap allowed after each row.
+
+    See Also
+    --------
+    LeaderRegressor : The same for targets.
+    onlinecls.FoReLClassifier : The compiled learner.
 
     Examples
     --------
@@ -458,11 +487,15 @@ class LeaderClassifier(_Leader, _SlowClassifier):
 
 @dataclass(eq=False, repr=False)
 class LeaderRegressor(_Leader, _SlowRegressor):
-    """Follow the regularized leader for targets. It takes the parameters of `LeaderClassifier`, but
+    """Follow the regularized leader for targets. It takes the parameters of `LeaderClassifier`, with other losses.
 
     Parameters
     ----------
     loss : {"absolute", "squared"}, default="absolute"
+
+    See Also
+    --------
+    LeaderClassifier : The same for two classes, with all parameters.
 
     Examples
     --------

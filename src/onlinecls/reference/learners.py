@@ -55,6 +55,10 @@ class Learner:
     separable : True if blocks of z that are 0 do not change the weights of others; else Crammer-Singer's learner has all blocks.
     state : the arrays of the state, with their factors for the (smaller, larger) label when a third class splits them.
     offset : what the weight of the row's class adds to the wanted margin, (rho - 1) times the margin (`class_cost`).
+
+    See Also
+    --------
+    Additive, Gaussian, Potential, MatrixAdaGrad, PotentialLearner : The learners.
     """
 
     d: int
@@ -92,6 +96,11 @@ class Additive(Learner):
     """w += tau z, for a rule Stats -> Step. `params` are passed to the rule; the loss of classes is 0 from `margin` on.
 
     `learn` takes the margin and the margin without a loss (for targets 0) as arguments.
+
+    See Also
+    --------
+    Gaussian, Potential : Learners with a metric that rows change.
+    Rule : Name the geometry of a rule.
     """
 
     rule: Callable[..., Step]
@@ -105,6 +114,7 @@ class Additive(Learner):
         self.rule, self.wanted, self.params = rule, margin, params
 
     def update(self, z: np.ndarray, c: float) -> bool:
+        """Update the model for z != 0, whose margin is w.z."""
         return self.learn(z, float(self.w @ z) - self.offset, self.wanted, c)
 
     def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
@@ -114,6 +124,7 @@ class Additive(Learner):
         return bool(np.any(x)) and self.learn(x if error >= 0.0 else -x, epsilon - abs(error), 0.0, c)
 
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
+        """Take the rule's step for z, whose margin is known.  True when the model changed."""
         step = self.rule(Stats(margin, max(0.0, wanted - margin), float(z @ z), 0.0, c), **self.params)
         if step.tau == 0.0 or not step.tau <= self.largest:
             return False
@@ -128,6 +139,12 @@ class Gaussian(Additive):
     `least` times the initial variance.
     forgetting : before each row Σ <- D Σ D, D diagonal, D_jj = 1/√(1 - forgetting), or less if Σ_jj would exceed its
     initial value.
+
+    See Also
+    --------
+    Additive : Learn without a metric.
+    Potential : The potential framework, which keeps θ = Σ^-1 w.
+    onlinecls.AROWClassifier : The compiled learner.
     """
 
     variance: float
@@ -147,14 +164,17 @@ class Gaussian(Additive):
         self.Sigma = initial_variance * {"diagonal": np.ones(d), "full": np.eye(d)}[covariance]
 
     def step(self, z: Any, c: float = 1.0) -> bool:
+        """Forget, then learn from z with weight c > 0.  True when the model changed."""
         self.forget()
         return super().step(z, c)
 
     def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
+        """Forget, then learn the target y of x, as `Additive` does."""
         self.forget()
         return super().step_towards(x, y, c, epsilon)
 
     def forget(self) -> None:
+        """Widen Σ once, by `forgetting`, to at most its initial variances."""
         grown = self.Sigma / (1.0 - self.forgetting)
         if grown.ndim == 1:
             self.Sigma = np.minimum(grown, self.variance)
@@ -165,6 +185,7 @@ class Gaussian(Additive):
         self.Sigma = grown
 
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
+        """Take the rule's step for z, whose margin is known, in w and in Σ.  True when the model changed."""
         v = float(z @ times(self.Sigma, z))
         step = self.rule(Stats(margin, max(0.0, wanted - margin), float(z @ z), v, c, self.offset), **self.params)
         if step == (0.0, 0.0) or not max(step.tau, step.beta, step.beta * float(np.max(z**2))) <= self.largest:
@@ -180,6 +201,11 @@ class Potential(Gaussian):
     """θ += tau z, w = Σθ, Σ^-1 += precision(Stats) z z': the potential framework with f_t(w) = w'Σ_t^-1 w / 2 (NAROW, Fig. 1).
 
     The rule sees m' = z'Σ_tθ, where Σ_t already includes z.  Without a step Σ_t is discarded.
+
+    See Also
+    --------
+    PotentialLearner : Any f, loss and rate, with both sides of Lemma 1.
+    Gaussian : A rule that keeps w, and sees the Σ before the row.
     """
 
     theta: Any
@@ -195,9 +221,11 @@ class Potential(Gaussian):
 
     @property
     def w(self) -> np.ndarray:
+        """Weights Σθ."""
         return times(self.Sigma, self.theta)
 
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
+        """Take the rule's step in θ, seen with the Σ that includes z.  True when the model changed."""
         q, chi = float(z @ z), float(z @ times(self.Sigma, z))
         seen = add_precision(self.Sigma, self.precision(Stats(margin, max(0.0, wanted - margin), q, chi, c), **self.params), z)
         lookahead = float(z @ times(seen, self.theta))
@@ -212,6 +240,11 @@ class MatrixAdaGrad(Learner):
     """AdaGrad on the hinge loss with the full matrix G = Σ gg', g = -c z where m < 1. Duchi, Hazan, Singer (COLT 2010).
 
     Mirror descent: w -= eta0 (delta I + G^(1/2))^-1 g. Each class has its own matrix.
+
+    See Also
+    --------
+    DualMatrixAdaGrad : Dual averaging with the same matrix.
+    onlinecls.AdaGradClassifier : The compiled learner (``matrix="full"``).
     """
 
     eta0: float
@@ -224,6 +257,7 @@ class MatrixAdaGrad(Learner):
         self.eta0, self.delta, self.G = eta0, delta, np.zeros((d, d))
 
     def update(self, z: np.ndarray, c: float) -> bool:
+        """Descend where the margin is below 1.  True when the model changed."""
         if float(self.w @ z) >= 1.0:
             return False
         g = -c * z
@@ -232,6 +266,7 @@ class MatrixAdaGrad(Learner):
         return True
 
     def descend(self, g: np.ndarray) -> None:
+        """Move w against the scaled gradient g."""
         self.w = self.w - self.scaled(g)
 
     def scaled(self, a: np.ndarray) -> np.ndarray:
@@ -241,16 +276,24 @@ class MatrixAdaGrad(Learner):
 
 
 class DualMatrixAdaGrad(MatrixAdaGrad):
-    """Dual averaging: w = eta0 (delta I + G^(1/2))^-1 z, z the sum of all -g."""
+    """Dual averaging: w = eta0 (delta I + G^(1/2))^-1 z, z the sum of all -g.
+
+    See Also
+    --------
+    MatrixAdaGrad : Mirror descent with the same matrix.
+    onlinecls.AdaGradClassifier : The compiled learner (``update="dual_averaging", matrix="full"``).
+    """
 
     state: ClassVar[dict[str, tuple[float, float]]] = {"z": (-1 / 2, 1 / 2), "G": (1, 1)}
     z: Any
 
     @property
     def w(self) -> np.ndarray:
+        """Weights eta0 (delta I + G^(1/2))^-1 z."""
         return self.scaled(self.z)
 
     def descend(self, g: np.ndarray) -> None:
+        """Add -g to z."""
         self.z = self.z - g
 
 
@@ -265,6 +308,11 @@ class Model:
     phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r need no extra code.
     cost : rho(y, r), of shape (k, k): the wanted margin of y against r is sqrt(rho(y, r)) times the learner's, and r that of the
     largest loss.  Crammer, Dekel, Keshet, Shalev-Shwartz, Singer (JMLR 2006), 6, eqs 49-52, the max-loss update.
+
+    See Also
+    --------
+    SetsModel : Rows with several labels.
+    RuleClassifier : The same with scikit-learn's interface.
     """
 
     make: Callable[[int], Any]
@@ -302,6 +350,7 @@ class Model:
         return None if self.learners[0].Sigma is None else np.stack([learner.Sigma for learner in self.learners])
 
     def predict(self, x: np.ndarray) -> int:
+        """Return the code of the class of the highest score, the first of equals; of two classes 1 above 0."""
         scores = self.W @ x
         return int(self.k == 2 and scores[0] > 0) if self.k <= 2 else int(np.argmax(scores))
 
@@ -316,6 +365,7 @@ class Model:
             learner.t = self.t
 
     def learn(self, x: np.ndarray, y: int, c: float) -> bool:
+        """Learn a row of class y, by one learner for two classes, one a class, or jointly.  True when the model changed."""
         if self.k == 1:
             return False
         if self.k == 2:
@@ -358,6 +408,7 @@ class Model:
         self.k += 1
 
     def side(self, code: int) -> Any:
+        """Return a copy of the learner of two classes as that of the smaller (code 0) or larger (1) label alone."""
         part = copy(self.learners[0])
         for name, factors in part.split(self.multi_class).items():
             setattr(part, name, factors[code] * getattr(part, name))
@@ -372,6 +423,12 @@ class Level:
 
     forgetting : λ, the factor (1 - λ)^(t - s) is then in both sums.
 
+    See Also
+    --------
+    onlinecls.AROWRegressor : A compiled learner of deviations from the level.
+
+    Examples
+    --------
     >>> level = Level()
     >>> [level.deviation(y) for y in (10.0, 12.0, 11.0)]
     [0.0, 2.0, 0.0]
@@ -397,6 +454,11 @@ class SetsModel:
 
     A label learns from its first row on, and is predicted where its score is above 0.  update="worst": of a row only two learn,
     its label of least score and the other label of the highest, the first of equals.
+
+    See Also
+    --------
+    Model : Rows with one label.
+    onlinecls.MultiLabelClassifier : The compiled learner.
     """
 
     make: Callable[[int], Any]
@@ -414,13 +476,16 @@ class SetsModel:
 
     @property
     def W(self) -> np.ndarray:
+        """Weights of shape (k, d)."""
         return np.stack([learner.w for learner in self.learners])
 
     @property
     def Sigma(self) -> np.ndarray | None:
+        """Covariances of shape (k, d), or (k, d, d) if full, or None."""
         return None if self.learners[0].Sigma is None else np.stack([learner.Sigma for learner in self.learners])
 
     def predict(self, x: np.ndarray) -> set[int]:
+        """Return the codes of the labels with scores above 0."""
         return set(np.flatnonzero(self.W @ x > 0.0).tolist())
 
     def consume(self, x: np.ndarray, labels: set[int], c: float = 1.0) -> None:
@@ -431,6 +496,7 @@ class SetsModel:
         self.t += 1
 
     def learn(self, x: np.ndarray, labels: set[int], c: float) -> bool:
+        """Learn a row by the learners of all known labels, or of the two worst.  True when one of them changed."""
         scores, chosen = self.W @ x, set(self.known)
         if self.update == "worst":
             least = sorted(labels, key=lambda j: scores[j])[:1]

@@ -21,7 +21,13 @@ from .rules import Stats, narow_precision, row_precision
 
 
 class Loss(NamedTuple):
-    """A convex loss of the margin m = y w.x or, for targets, of the error e = y - w.x; and its (sub)derivative."""
+    """A convex loss of the margin m = y w.x or, for targets, of the error e = y - w.x; and its (sub)derivative.
+
+    See Also
+    --------
+    insensitive : Make one for targets.
+    PotentialLearner : Learn by any loss.
+    """
 
     value: Callable[[float], float]
     slope: Callable[[float], float]
@@ -37,7 +43,13 @@ LOSSES = {
 
 
 def insensitive(epsilon: float) -> Loss:
-    """Return the loss [|e| - epsilon]+."""
+    """Return the loss [|e| - epsilon]+.
+
+    See Also
+    --------
+    Loss : What it makes.
+    PotentialRegressor : Learn by it.
+    """
     return Loss(lambda e: max(0.0, abs(e) - epsilon), lambda e: float(np.sign(e)) if abs(e) > epsilon else 0.0)
 
 
@@ -75,7 +87,13 @@ def entropy_of_shares(shares: np.ndarray, signed: bool) -> float:
 
 
 class SquaredNorm:
-    """f(w) = σ/2 ||w||²:  w = θ/σ."""
+    """f(w) = σ/2 ||w||²:  w = θ/σ.
+
+    See Also
+    --------
+    PNorm, Entropic, Quadratic : Other f.
+    onlinecls.DualAscentClassifier : A compiled learner with this f.
+    """
 
     beta: float
     sigma: float
@@ -92,9 +110,11 @@ class SquaredNorm:
         return self
 
     def value(self, u: np.ndarray) -> float:
+        """Return f(u)."""
         return self.sigma * float(u @ u) / 2.0
 
     def conjugate(self, theta: np.ndarray) -> float:
+        """Return f*(θ)."""
         return float(theta @ theta) / (2.0 * self.sigma)
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
@@ -111,6 +131,11 @@ class PNorm(SquaredNorm):
 
     1-strongly convex for the q-norm, and with η = 1 the library's PNormPerceptron. (The paper's f = ||w||_q²/2 is
     (q - 1)-strongly convex, and the same algorithm with η = q - 1.)
+
+    See Also
+    --------
+    SquaredNorm, Entropic, Quadratic : Other f.
+    onlinecls.PNormPerceptron : The compiled learner with this f.
     """
 
     p: float
@@ -121,24 +146,36 @@ class PNorm(SquaredNorm):
         self.p, self.q, self.beta = p, p / (p - 1.0), 1.0
 
     def value(self, u: np.ndarray) -> float:
+        """Return f(u)."""
         return float(np.linalg.norm(u, self.q)) ** 2 / (2.0 * (self.q - 1.0))
 
     def conjugate(self, theta: np.ndarray) -> float:
+        """Return f*(θ)."""
         return (self.q - 1.0) * float(np.linalg.norm(theta, self.p)) ** 2 / 2.0
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
+        """Return ∇f*(θ)."""
         norm = float(np.linalg.norm(theta, self.p))
         if norm == 0.0:
             return np.zeros(len(theta))
         return (self.q - 1.0) * norm * np.sign(theta) * (np.abs(theta) / norm) ** (self.p - 1.0)
 
     def dual_norm(self, z: np.ndarray) -> float:
+        """Return ||z||_p, the dual of the q-norm."""
         return float(np.linalg.norm(z, self.p))
 
 
 class Entropic(SquaredNorm):
-    """f(w) = σ Σ p log(n p) over the shares p of w among n entries of a simplex of sum W: w = W p, or, signed, the differences of
-    2d entries. w_j = W e^(Wθ_j/σ)/Z, signed W sinh(Wθ_j/σ)/Σ cosh; β = σ for the norm ||z|| = W max |z|."""
+    """f(w) = σ Σ p log(n p) over the shares p of w among n entries of a simplex of sum W.
+
+    w = W p, or, signed, the differences of 2d entries. w_j = W e^(Wθ_j/σ)/Z, signed W sinh(Wθ_j/σ)/Σ cosh; β = σ for
+    the norm ||z|| = W max |z|.
+
+    See Also
+    --------
+    SquaredNorm, PNorm, Quadratic : Other f.
+    onlinecls.DualAscentClassifier : The compiled learner with this f (``regularizer="entropic"``).
+    """
 
     sigma: float
     beta: float
@@ -149,6 +186,7 @@ class Entropic(SquaredNorm):
         self.sigma, self.beta, self.W, self.signed = sigma, sigma, norm_bound, signed
 
     def entries(self, theta: np.ndarray) -> np.ndarray:
+        """Return the exponents Wθ/σ of the simplex's entries, those of both signs if `signed`."""
         exponents = self.W * theta / self.sigma
         return np.concatenate([exponents, -exponents]) if self.signed else exponents
 
@@ -157,17 +195,20 @@ class Entropic(SquaredNorm):
         return self.sigma * entropy_of_shares(np.asarray(u) / self.W, self.signed)
 
     def conjugate(self, theta: np.ndarray) -> float:
+        """Return f*(θ) = σ log of the mean of e^(Wθ/σ) over the entries."""
         exponents = self.entries(theta)
         most = exponents.max()
         return self.sigma * (most + log(np.exp(exponents - most).sum() / len(exponents)))
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
+        """Return ∇f*(θ)."""
         exponents = self.entries(theta)
         p = np.exp(exponents - exponents.max())
         p *= self.W / p.sum()
         return p[: len(theta)] - p[len(theta) :] if self.signed else p
 
     def dual_norm(self, z: np.ndarray) -> float:
+        """Return W max |z|, the dual of ||w||_1 / W."""
         return self.W * float(np.abs(z).max())
 
 
@@ -203,6 +244,11 @@ class Quadratic(SquaredNorm):
     """f_t(w) = w'A_t w/2, A_t = Σ_t^-1 = A_{t-1} + precision(Stats) x x', full or diagonal; β = 1 for the norm √(w'A_t w).
 
     precision : of x (margin and loss are not known yet), with r or b; 1/r as in the second-order Perceptron, or NAROW's.
+
+    See Also
+    --------
+    SquaredNorm, PNorm, Entropic : Functions that rows do not change.
+    Potential : A learner with this f, by rules.
     """
 
     r: float | None
@@ -217,28 +263,35 @@ class Quadratic(SquaredNorm):
         self.r, self.b, self.covariance = r, b, covariance
 
     def begin(self, d: int) -> Quadratic:
+        """Return this function in d dimensions, before any row: A = I."""
         return self.of(np.ones(d) if self.covariance == "diagonal" else np.eye(d))
 
     def of(self, Sigma: np.ndarray) -> Quadratic:
+        """Return the function with this Σ = A^-1."""
         found = Quadratic(self.r, self.b, self.covariance)
         found.Sigma = Sigma
         return found
 
     def seen(self, x: np.ndarray) -> Quadratic:
+        """Return f_t after the row x, whose precision is added to A."""
         s = Stats(0.0, 0.0, float(x @ x), float(x @ times(self.Sigma, x)))
         gain = row_precision(s, self.r) if self.r is not None else narow_precision(s, float(self.b or 0.0))
         return self.of(add_precision(self.Sigma, gain, x))
 
     def value(self, u: np.ndarray) -> float:
+        """Return f(u)."""
         return float(u @ (u / self.Sigma if self.Sigma.ndim == 1 else np.linalg.solve(self.Sigma, u))) / 2.0
 
     def conjugate(self, theta: np.ndarray) -> float:
+        """Return f*(θ)."""
         return float(theta @ times(self.Sigma, theta)) / 2.0
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
+        """Return ∇f*(θ) = Σθ."""
         return times(self.Sigma, theta)
 
     def dual_norm(self, z: np.ndarray) -> float:
+        """Return √(z'Σz), the dual of √(w'A_t w)."""
         return sqrt(float(z @ times(self.Sigma, z)))
 
 
@@ -246,12 +299,24 @@ class Quadratic(SquaredNorm):
 
 
 def conservative(s: Stats, z: np.ndarray) -> float:
-    """Return η_t = 1 on mistakes, m <= 0, else 0: the conservative form of an algorithm."""
+    """Return η_t = 1 on mistakes, m <= 0, else 0: the conservative form of an algorithm.
+
+    See Also
+    --------
+    aggressive_p_norm_rate : Updates on margins above 0, too.
+    PotentialLearner : Learn at such rates.
+    """
     return 1.0 if s.margin <= 0.0 else 0.0
 
 
 def aggressive_p_norm_rate(p: float, radius: float) -> Callable[[Stats, np.ndarray], float]:
-    """Return the rate of NAROW 4.1: 1 on mistakes, else clip((R²/2 - m)/||x||_p², 0, 1), R = radius."""
+    """Return the rate of NAROW 4.1: 1 on mistakes, else clip((R²/2 - m)/||x||_p², 0, 1), R = radius.
+
+    See Also
+    --------
+    conservative : The rate of mistakes only.
+    onlinecls.PNormPerceptron : The compiled learner (``aggressive=True``).
+    """
 
     def rate(s: Stats, z: np.ndarray) -> float:
         if s.margin <= 0.0:
@@ -266,6 +331,10 @@ def best_r(s: float, M: float, R: float, d: int) -> float:
 
     s : the largest number of rows with the same informative feature; M : the (expected) number of mistakes;
     R : the largest ||x||; d : the number of features.
+
+    See Also
+    --------
+    onlinecls.SecondOrderPerceptron : The learner whose r it is.
     """
     spare = M * R**2 - 2.0 * s * d
     return s * M * R**2 / spare if spare > 0.0 else inf
@@ -276,6 +345,11 @@ class PotentialLearner(Learner):
 
     f : as above. loss : a `Loss`. eta : a number, or a function of Stats (margin, loss, ||x||², ||x||*² by f_t) and the signed
     row; 0 means no update. The weight c of a row multiplies η.
+
+    See Also
+    --------
+    PotentialClassifier, PotentialRegressor : The same with scikit-learn's interface.
+    onlinecls.bounds.lemma_1 : Lemma 1 along the course of a compiled learner.
     """
 
     f: Any
@@ -294,9 +368,11 @@ class PotentialLearner(Learner):
 
     @property
     def w(self) -> np.ndarray:
+        """Weights ∇f*(θ)."""
         return self.f.weights(self.theta)
 
     def update(self, z: np.ndarray, c: float) -> bool:
+        """Run a round of Fig. 1 on the signed row z != 0.  True when θ changed."""
         f = self.f.seen(z)
         m = float(f.weights(self.theta) @ z)
         return self.take(f, z, self.loss.slope(m) * z, m, self.loss.value(m), c)
@@ -323,6 +399,7 @@ class PotentialLearner(Learner):
         return True
 
     def rate(self, s: Stats, z: np.ndarray) -> float:
+        """Return η of a row."""
         return float(self.eta(s, z) if callable(self.eta) else self.eta)
 
     def lemma_1(self, u: Any, lam: float = 1.0) -> tuple[float, float]:

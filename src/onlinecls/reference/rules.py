@@ -16,6 +16,10 @@ class Stats(NamedTuple):
     loss : max(0, 1 - margin) (regression: max(0, -margin)).
     q : ||z||². v : z'Σz before the row, 0 where there is no Σ. weight : the row's c > 0.
     shift : what the weight of the row's class adds to the wanted margin; m has it subtracted.
+
+    See Also
+    --------
+    Step : What a rule makes of it.
     """
 
     margin: float
@@ -27,7 +31,12 @@ class Stats(NamedTuple):
 
 
 class Step(NamedTuple):
-    """w += tau z (additive), w += tau Σz (gaussian) or θ += tau z (potential); Σ^-1 += beta z z' (gaussian)."""
+    """w += tau z (additive), w += tau Σz (gaussian) or θ += tau z (potential); Σ^-1 += beta z z' (gaussian).
+
+    See Also
+    --------
+    Stats : What a rule makes it of.
+    """
 
     tau: float = 0.0
     beta: float = 0.0
@@ -52,6 +61,11 @@ class Rule(NamedTuple):
     """A rule with its geometry and, for the potential geometry, the precision that a row adds to Σ^-1, Stats -> float.
 
     least : the least variance in the diagonal form, as a share of the initial one.
+
+    See Also
+    --------
+    RuleClassifier, RuleRegressor : Learn by it.
+    Stats, Step : What its step takes and gives.
     """
 
     step: Callable[..., Step]
@@ -227,12 +241,23 @@ def asks(m: float, v: float, t: int, b: float = 0.5) -> bool:
 
     m : margin, the difference of the two highest scores. v : x'Σx (of both) over that of a row of length s under the first Σ. t :
     rows learnt. Orabona and Cesa-Bianchi, ICML 2011, with b² for the factor 4 Σ v + 36 log(t/δ) of DGS-Mod.
+
+    See Also
+    --------
+    chance_to_ask : Ask at random, for learners without variances.
+    onlinecls.AROWClassifier.should_ask : The compiled form.
     """
     return m**2 <= b**2 * v * log1p(t)
 
 
 def chance_to_ask(m: float, b: float = 0.5) -> float:
-    """Return the probability b / (b + |m|) to ask for a label.  Cesa-Bianchi, Gentile and Zaniboni, JMLR 2006, Fig. 2."""
+    """Return the probability b / (b + |m|) to ask for a label.  Cesa-Bianchi, Gentile and Zaniboni, JMLR 2006, Fig. 2.
+
+    See Also
+    --------
+    asks : Ask by the variance.
+    onlinecls.Perceptron.should_ask : The compiled form.
+    """
     return b / (b + abs(m))
 
 

@@ -228,6 +228,11 @@ class OnlineMaxAbsScaler(ColumnStep):
     ValueError
         If X has other columns than before, or a number that is not finite. Nothing is learnt then.
 
+    See Also
+    --------
+    sklearn.preprocessing.MaxAbsScaler : The same, fitted before learning.
+    onlinecls.make_stream_pipeline : Put it in front of a learner.
+
     Notes
     -----
     A row takes time in proportion to its non-zeros, the step 8 bytes a column. One number far beyond all others leaves its
@@ -304,6 +309,11 @@ class OnlineTfidf(ColumnStep):
     ValueError
         If a parameter is out of its range, X has other columns than before, or a number that is not finite. Nothing is learnt
         then.
+
+    See Also
+    --------
+    onlinecls.text.HashingVectorizer : Make the counts that it weights.
+    onlinecls.make_stream_pipeline : Put it between the two.
 
     Notes
     -----

@@ -38,6 +38,10 @@ class Batch(NamedTuple):
         float64, or str; None with ``labels=None``. Without a label, NaN or "" (``unlabelled="keep"``).
     weight : ndarray of shape (n_rows,) or None
         float64, >= 0; None in formats without weights.
+
+    See Also
+    --------
+    Stream : What it is a part of.
     """
 
     X: Any  # (checkers infer from scipy, which has no types, that a shape may be None)
@@ -77,6 +81,11 @@ class Stream:
     gaps : tuple of int
         For each line left out since the batch before, n_rows before that line: predictions can keep the numbers of lines. With
         ``labels=None``, empty lines are included.
+
+    See Also
+    --------
+    read : Make one.
+    Batch : What it yields.
     """
 
     bytes_read: int
@@ -156,7 +165,7 @@ class Stream:
         return found
 
     def through(self, steps: Callable[[Any], Any]) -> None:
-        """Hand on the X of each batch as a function returns it. (`peek` still shows what was read.)"""
+        """Hand on the X of each batch as a function returns it; `peek` still shows what was read."""
         self._steps = steps
 
     def _next_rows(self, paused: Callable[[], None] | None = None) -> Batch:

@@ -66,13 +66,13 @@ class TableVectorizer(WithOutput):
         Columns whose values must all be numbers, or missing.
     ignore : sequence of str, default=()
         Columns to leave out.
+    crosses : sequence of pairs of str, default=()
+        Pairs of columns: all products of a feature of the one and a feature of the other, as by Vowpal Wabbit's ``-q``.
     dates : dict of str to str or None, default=()
         Columns whose values must all be dates, or missing, with their format, as of ``datetime.strptime`` (None: any that
         docs/values.md lists): ``{"day": "%d/%m/%Y"}``.
     decimal : {".", ","}, default="."
         What stands before decimals in texts that are numbers; the other one may stand between thousands.
-    crosses : sequence of pairs of str, default=()
-        Pairs of columns: all products of a feature of the one and a feature of the other, as by Vowpal Wabbit's ``-q``.
     log : sequence of str or "all", default=()
         Columns of numbers that get a second feature, "log(c)": sign(x) ln(1 + |x|), standardised too. For prices, counts and
         other skewed numbers, in units in which 1 is small. "all": each column of numbers, once one is neither 0 nor 1.
@@ -112,6 +112,11 @@ class TableVectorizer(WithOutput):
         unknown, by `unknown`; if `fit` has no row of weight > 0. Nothing is learnt then.
     TypeError
         If X is no table, or a value is of no kind above.
+
+    See Also
+    --------
+    onlinecls.make_stream_pipeline : Put it in front of a learner.
+    onlinecls.text.HashingVectorizer : Texts that are no part of a table.
 
     Notes
     -----

@@ -43,6 +43,11 @@ def export_weights(model: Any, path: str | os.PathLike[str], names: FeatureNames
     ImportError
         If pyarrow is missing for Parquet.
 
+    See Also
+    --------
+    FeatureNames.top_features : The largest weights only.
+    onlinecls.AROWClassifier.to_onnx : A model that other programs run.
+
     Examples
     --------
     >>> import tempfile

@@ -19,20 +19,53 @@ if TYPE_CHECKING:
 
 
 class Feature(NamedTuple):
-    """Describe what a model has learnt about a name."""
+    """Describe what a model has learnt about a name.
+
+    Attributes
+    ----------
+    name : str
+    weight : float
+        Of the presence of the name, towards the class.
+    std : float or None
+        √Σ_ii, if the model has `covariance_`.
+    column : int
+    shared : bool
+        Whether tokens of other names fell on the column too.
+
+    See Also
+    --------
+    Contribution : What a name adds to the score of a row.
+    FeatureNames.top_features : Compute the features of the largest weights.
+    """
 
     name: str
-    weight: float  # of the presence of the name, towards the class
-    std: float | None  # sqrt(Σ_ii), if the model has `covariance_`
+    weight: float
+    std: float | None
     column: int
-    shared: bool  # tokens of other names fell on the column too
+    shared: bool
 
 
 class Contribution(NamedTuple):
-    """Describe what a feature of one row adds to its score: weight times value. The name is None if it is unknown.
+    """Describe what a feature of one row adds to its score: weight times value.
 
-    Weight and value are those of the name, whatever the sign of its hash: a word that is present has a value above 0. The
-    intercept's column is -1.
+    Weight and value are those of the name, whatever the sign of its hash: a word that is present has a value above 0.
+
+    Attributes
+    ----------
+    name : str or None
+        None if it is unknown.
+    contribution, weight, value : float
+    std : float or None
+        As of `Feature`.
+    column : int
+        That of the intercept is -1.
+    shared : bool
+        As of `Feature`.
+
+    See Also
+    --------
+    Feature : A name without a row.
+    FeatureNames.explain : Compute the contributions of a row.
     """
 
     name: str | None
@@ -55,6 +88,11 @@ class FeatureNames:
     ----------
     max_names : int >= 2, default=100_000
         Number of columns to remember, at up to 256 bytes each.
+
+    See Also
+    --------
+    HashingVectorizer : Hash texts, and keep names here (``feature_names=``).
+    export_weights : Write weights by name.
 
     Notes
     -----

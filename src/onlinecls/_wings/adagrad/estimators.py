@@ -47,6 +47,11 @@ class AdaGradClassifier(LinearClassifier):
         the full matrix it must be 0.
     {shared}
 
+    See Also
+    --------
+    FTRLClassifier : A step size for each feature under the log loss, or the hinge loss.
+    OGDClassifier : One step size for all features.
+
     References
     ----------
     .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, experiments: the baseline [9].

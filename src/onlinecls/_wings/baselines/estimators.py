@@ -52,6 +52,12 @@ class OGDClassifier(_Descent, LinearClassifier):
         Step size in the first round, > 0; of "sqrt" alone.
     {shared}
 
+    See Also
+    --------
+    OGDRegressor : The same for numbers.
+    PassiveAggressiveClassifier : Steps to a margin of 1, without a step size.
+    AdaGradClassifier : A step size for each feature.
+
     References
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
@@ -93,6 +99,11 @@ class OGDRegressor(LinearParameters, _Descent, OnlineRegressor):
         Step size in the first round, > 0, in units of 1/x^2 (loss="absolute": of y/x^2); of "sqrt" alone.
     loss : {"absolute", "squared"}, default="absolute"
     {shared}
+
+    See Also
+    --------
+    OGDClassifier : The same for labels.
+    PassiveAggressiveRegressor : Steps to an error of epsilon, without a step size.
 
     References
     ----------
@@ -165,6 +176,12 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     ------
     ValueError
         By `fit` and `partial_fit`, before anything is written: as in the other classifiers, advice out of range, a third class.
+
+    See Also
+    --------
+    DualAscentRegressor : Experts that predict numbers (``regularizer="entropic", signed=False``).
+    CommitteeClassifier : A committee that learns its own members.
+    bounds.hedge : The bound on its expected mistakes.
 
     References
     ----------

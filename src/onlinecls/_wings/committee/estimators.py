@@ -223,7 +223,7 @@ class _Committee(WithWeights):
 
     @property
     def members_(self) -> list[Any]:
-        """The members, each as if it had learnt alone, to read. (One that learns on does so on its own copy.)"""
+        """The members, each as if it had learnt alone, to read: one that learns on does so on its own copy."""
         found = self._mounted(self._fitted_state())
         for learner in found:
             parts = learner._state.parts().items()
@@ -350,11 +350,11 @@ class CommitteeClassifier(_Committee, WithProbabilities):
         η_t = √(8 ln K / t): the mean of the losses by these weights is at most the best member's + √(2 T ln K) + √(ln K / 8).
     r : float, default=1.0
         arow: noise variance of a row, > 0. Scores have no unit.
-    forgetting : float, default=0.01
-        arow: in [0, 0.1]: rows older than about 1/forgetting count little in a, if all classes have as many rows.
     share : float, default=0.0
         hedge: in [0, 1). Above 0, "fixed share" [3]_: w <- (1 - share) v + share/K with v_k ~ w_k exp(-η_t c l_k), l_k the
         member's loss, so that no weight is below share/K and the weights follow members that take turns at being best.
+    forgetting : float, default=0.01
+        arow: in [0, 0.1]: rows older than about 1/forgetting count little in a, if all classes have as many rows.
     fit_intercept : bool, default=True
         False: no member has an intercept. True: those of a list have their own choice.
     max_iter : int, default=1
@@ -375,6 +375,12 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     Raises
     ------
     {raises}
+
+    See Also
+    --------
+    CommitteeRegressor : A committee for numbers.
+    HedgeClassifier : Weigh experts whose predictions are given, as features.
+    plotting.CommitteeDisplay : Draw the weights of the members.
 
     References
     ----------
@@ -429,10 +435,10 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
         "hedge": a_k ~ exp(-η_t L_k), with L_k the sum of the member's losses min(1, |y - s_k| / h), and η_t = √(8 ln K / t).
     r : float, default=1.0
         arow: noise variance of a row, > 0, in units of h².
-    forgetting : float, default=0.01
-        arow: in [0, 0.1]: rows older than about 1/forgetting count little in the weights.
     share : float, default=0.0
         hedge: in [0, 1): the part of the weights that is divided equally among the members after each row.
+    forgetting : float, default=0.01
+        arow: in [0, 0.1]: rows older than about 1/forgetting count little in the weights.
     fit_intercept : bool, default=True
         False: no member has an intercept. True: those of a list have their own choice.
     max_iter : int, default=1
@@ -451,6 +457,11 @@ class CommitteeRegressor(_Committee, OnlineRegressor):
     Raises
     ------
     {raises}
+
+    See Also
+    --------
+    CommitteeClassifier : A committee for labels.
+    AROWRegressor : A single learner that is often enough.
 
     Examples
     --------

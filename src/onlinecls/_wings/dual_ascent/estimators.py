@@ -138,6 +138,12 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     ------
     {raises}
 
+    See Also
+    --------
+    DualAscentRegressor : The same for numbers.
+    FoReLClassifier : Raise the dual to its maximum after each row.
+    bounds.dual_ascent : The bound that any of the updates keeps.
+
     Notes
     -----
     When a third class joins, the first two take theta/2 each, so that dual_value_ continues from another f*. ``average`` is not
@@ -232,6 +238,11 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     Raises
     ------
     {raises}
+
+    See Also
+    --------
+    DualAscentClassifier : The same for labels.
+    bounds.dual_ascent : The bound that any of the updates keeps.
 
     Notes
     -----

@@ -69,6 +69,11 @@ class FoReLClassifier(OnlineClassifier):
     ------
     {raises}
 
+    See Also
+    --------
+    DualAscentClassifier : The same dual, raised by the variables of the row alone, O(nnz) a row.
+    reference.LeaderClassifier : The same in NumPy, for any f and loss.
+
     Notes
     -----
     `fit` is one pass in the given order: more would only repeat rows that are kept already. ``average`` is not offered. When a

@@ -51,6 +51,12 @@ class FTRLClassifier(LinearClassifier):
         of the scores. (The joint learner's scores are no logarithms of probabilities.)
     {shared}
 
+    See Also
+    --------
+    FTRLRegressor : The same for numbers.
+    AdaGradClassifier : The same step sizes for the hinge loss.
+    DualAscentClassifier : The log loss jointly for all classes, without an L1 penalty.
+
     Notes
     -----
     No theorem of `bounds` speaks of it.
@@ -116,6 +122,11 @@ class FTRLRegressor(LinearParameters, OnlineRegressor):
         L2 penalty, >= 0, in units of x^2 (loss="absolute": of x^2/y).
     loss : {"squared", "absolute"}, default="squared"
     {shared}
+
+    See Also
+    --------
+    FTRLClassifier : The same for labels.
+    OGDRegressor : One step size for all features.
 
     References
     ----------

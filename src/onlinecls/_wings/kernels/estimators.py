@@ -14,7 +14,7 @@ from ..._compiled.model import TASKS
 from ..._estimators.classifier import OnlineClassifier
 from ..._estimators.estimator import quiet
 from ..._estimators.learner import Batch, OnlineLearner
-from ..._estimators.parameters import EpochParameters
+from ..._estimators.parameters import EpochParameters, in_documented_order
 from ..._estimators.regressor import OnlineRegressor
 from ..._saving import packed, require, unpacked
 from ..one_class.estimators import OnlineOneClass
@@ -225,11 +225,13 @@ class _WithWeights(_KernelLearner):
 
     @property
     def sparsify(self) -> Any:
+        """No method: a kernel learner has no ``coef_`` to make sparse or dense, and reading it raises an AttributeError."""
         raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: w is a combination of support_vectors_.")
 
     densify = sparsify
 
 
+@in_documented_order
 @dataclass(eq=False, repr=False)
 class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
@@ -257,6 +259,12 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
         For "poly" and "sigmoid".
     kernel_params : dict, default=None
         Keyword arguments of a callable kernel.
+    budget : int or None, default=None
+        Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector whose removal changes w least is
+        removed, the oldest of equals: perceptron, pa: the one of smallest ||a_i|| √k(x_i, x_i); sop, arow: the one of smallest
+        ||a_i|| / √Q_ii, with Q the inverse of the support set's Gram matrix, which is replaced in w and Σ by its projection on
+        the others (so that 0 <= Σ <= I holds), and a row within 1e-3 ||φ(x)|| of the span of the support set is replaced by its
+        projection, without adding a vector.
     C : float, default=1.0
         pa: the largest step, > 0; inf for the plain form.
     loss : {"hinge", "squared_hinge"}, default="hinge"
@@ -267,12 +275,6 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
         perceptron: step, > 0.
     aggressive : bool, default=False
         perceptron, sop: update on margins below 1 instead of only on those <= 0.
-    budget : int or None, default=None
-        Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector whose removal changes w least is
-        removed, the oldest of equals: perceptron, pa: the one of smallest ||a_i|| √k(x_i, x_i); sop, arow: the one of smallest
-        ||a_i|| / √Q_ii, with Q the inverse of the support set's Gram matrix, which is replaced in w and Σ by its projection on
-        the others (so that 0 <= Σ <= I holds), and a row within 1e-3 ||φ(x)|| of the span of the support set is replaced by its
-        projection, without adding a vector.
     fit_intercept : bool, default=True
         Learn an intercept, the weight of a constant feature, which adds intercept_scaling² to the kernel.
     intercept_scaling : float, default=1.0
@@ -303,6 +305,11 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     ValueError
         By `fit` and `partial_fit`, before anything is written: as in the linear learners; a precomputed matrix that is not
         square; a callable kernel that returns another shape, NaN or infinity.
+
+    See Also
+    --------
+    KernelOnlineRegressor : The same for numbers.
+    AROWClassifier : A hyperplane in the features themselves, O(nnz) a row.
 
     Notes
     -----
@@ -339,6 +346,7 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
     multi_class: Literal["ovr", "crammer_singer"] = "ovr"
 
 
+@in_documented_order
 @dataclass(eq=False, repr=False)
 class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
@@ -353,11 +361,8 @@ class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     Parameters
     ----------
     algorithm : {"pa", "arow"}, default="pa"
-    kernel, gamma, degree, coef0, kernel_params, budget, fit_intercept
+    kernel, gamma, degree, coef0, kernel_params, budget
         As in `KernelOnlineClassifier`.
-    intercept_scaling : float or "auto", default="auto"
-        A number: as in `KernelOnlineClassifier`. "auto": 1, and y is the target's deviation from the weighted mean m of the
-        targets before it (`fit`: of all rows). Predictions and ``intercept_`` then include m.
     C : float, default=1.0
         pa: the largest step, > 0; inf for the plain form.
     epsilon : float, default=0.1
@@ -365,6 +370,11 @@ class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
     r : float, default=0.1
         arow: noise variance of a target, > 0, relative to the prior's.
+    fit_intercept : bool, default=True
+        As in `KernelOnlineClassifier`.
+    intercept_scaling : float or "auto", default="auto"
+        A number: as in `KernelOnlineClassifier`. "auto": 1, and y is the target's deviation from the weighted mean m of the
+        targets before it (`fit`: of all rows). Predictions and ``intercept_`` then include m.
     max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
         Epochs of `fit`, as in the linear learners.
 
@@ -379,6 +389,11 @@ class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     ------
     ValueError
         By `fit` and `partial_fit`, before anything is written, as in `KernelOnlineClassifier`; targets that are not finite.
+
+    See Also
+    --------
+    KernelOnlineClassifier : The same for labels.
+    AROWRegressor : A linear function of the features themselves.
 
     References
     ----------
@@ -403,6 +418,7 @@ class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     intercept_scaling: FloatOrAuto = "auto"
 
 
+@in_documented_order
 @dataclass(eq=False, repr=False)
 class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
     """Passive-aggressive one-class learner (the paper's uniclass): a centre w in feature space within ε of the rows.
@@ -438,6 +454,10 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
     ------
     ValueError
         By `fit` and `partial_fit`, before anything is written, as in `KernelOnlineClassifier`.
+
+    See Also
+    --------
+    PassiveAggressiveOneClass : The ball in the features themselves.
 
     References
     ----------
@@ -485,4 +505,5 @@ class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
     @property
     @quiet
     def center_(self) -> NDArray[np.floating]:
+        """The centre, which has no finite form: reading it raises an AttributeError that names ``dual_coef_``."""
         raise AttributeError(f"{type(self).__name__} has no center_: it is a combination of support_vectors_. Use dual_coef_.")

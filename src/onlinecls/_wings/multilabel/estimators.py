@@ -57,6 +57,11 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
         the threshold 0, as if it were a label between them [2]_.
     {shared}
 
+    See Also
+    --------
+    PassiveAggressiveClassifier, AROWClassifier : One label a row.
+    measures.MultiLabelMeasures : F1 and exact matches of sets of labels.
+
     Notes
     -----
     y is an indicator matrix of 0 and 1, dense or sparse, of shape (n_samples, n_classes), or has a list, tuple or set of labels

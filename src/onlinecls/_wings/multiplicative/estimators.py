@@ -75,6 +75,12 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
         W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
     {shared}
 
+    See Also
+    --------
+    MultiplicativePassiveAggressiveRegressor, MultiplicativePassiveAggressiveOneClass : The same for numbers and for one class.
+    PassiveAggressiveClassifier : Steps that add to the weights.
+    PNormPerceptron : Between steps that add and steps that multiply.
+
     Notes
     -----
     A row costs O(nnz): the sum is kept up to date with a bound on its error, and summed anew, O(n_features), where the bound
@@ -128,6 +134,11 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
         the weights that you expect.
     {shared}
 
+    See Also
+    --------
+    PassiveAggressiveRegressor : The same with steps that add to the weights.
+    MultiplicativePassiveAggressiveClassifier : Steps that multiply, for labels.
+
     Notes
     -----
     Costs, and the reason why ``average`` is refused, are as in `MultiplicativePassiveAggressiveClassifier`.
@@ -177,6 +188,11 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
     norm_bound : float or "auto", default="auto"
         W, > 0, in units of the features.
     {shared}
+
+    See Also
+    --------
+    PassiveAggressiveOneClass : The same with steps that add to the centre.
+    MultiplicativePassiveAggressiveClassifier : Steps that multiply, for labels.
 
     Notes
     -----

@@ -37,9 +37,53 @@ class OnlineOneClass(OnlineLearner):
         return "one_class", False, False
 
     def partial_fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows in the given order, in one pass, starting from the present centre.
+
+        Any split of a stream into calls gives the same model, to the last bit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            As of the `partial_fit` of other learners.
+        y : None, default=None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X or sample_weight is not valid. The model is then unchanged.
+        """
         return super().partial_fit(X, y, sample_weight)
 
     def fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch (`warm_start`: from the present model) in up to `max_iter` epochs over all rows.
+
+        Epochs end early when the mean loss has not improved by `tol` in `n_iter_no_change` consecutive epochs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            No other thread may change the arrays of a call while it runs: they are checked, then read.
+        y : None, default=None
+            Not used.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 of the rows, not all 0.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If a parameter, X or sample_weight is not valid. The model is then unchanged.
+        """
         return super().fit(X, y, sample_weight)
 
     def _read_targets(self, y: object, n_rows: int) -> np.ndarray:
@@ -132,6 +176,11 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineO
     epsilon : float or "auto", default="auto"
         Radius of the ball, >= 0, in units of the features. (0: the centre is the last row, O(n_features) a row.)
     {shared}
+
+    See Also
+    --------
+    KernelOnlineOneClass : The ball in the feature space of a kernel.
+    MultiplicativePassiveAggressiveOneClass : A centre that is nearly sparse.
 
     Notes
     -----

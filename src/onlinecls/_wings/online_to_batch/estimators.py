@@ -160,8 +160,8 @@ class OnlineToBatch(Estimator):
     Parameters
     ----------
     estimator : classifier or regressor with `partial_fit`
-        Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`. (An estimator of another library
-        predicts with its own average, which usually is over w_2 .. w_{T+1}, like `average` itself here.)
+        Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`. An estimator of another library
+        predicts with its own average, which usually is over w_2 .. w_{T+1}, like `average` itself here.
     method : {"average", "vote", "best"}, default="average"
     n_snapshots : int, default=10
         vote, best: most snapshots held, >= 2.
@@ -197,6 +197,11 @@ class OnlineToBatch(Estimator):
     ValueError
         By `fit` and `partial_fit`, before anything is written: a parameter out of range, an estimator unsuitable for the
         method, and input that the estimator itself would refuse.
+
+    See Also
+    --------
+    PassiveAggressiveClassifier : A linear learner, which averages its own weights with ``average=True``.
+    CommitteeClassifier : Combine several learners instead of the hypotheses of one.
 
     References
     ----------
@@ -496,8 +501,10 @@ class OnlineToBatch(Estimator):
         return accuracy(self, X, y, sample_weight)
 
     def predict(self, X: Matrix) -> NDArray[Any]:
-        """Predict the class of each row: that of the highest score, the first of equals; of two, ``classes_[1]`` if it is > 0.
-        A regressor predicts a number."""
+        """Predict the class of each row, or, of a regressor, a number.
+
+        The class of the highest score, the first of equals; of two, ``classes_[1]`` if its score is > 0.
+        """
         if self._is_regressor:
             run, X = self._fitted(), self._rows(X)
             return np.mean([voter.predict(X) for voter in self._voters(run)], axis=0)

@@ -34,6 +34,12 @@ class PNormPerceptron(LinearClassifier):
         > 0, in units of the rows' p-norm. Only for the aggressive form: it wants margins of up to radius^2/2.
     {shared}
 
+    See Also
+    --------
+    Perceptron : The case p = 2.
+    MultiplicativePassiveAggressiveClassifier : Multiplicative steps with a margin.
+    bounds.p_norm : The bound on its mistakes.
+
     Notes
     -----
     A row costs O(nnz): ``||theta||_p`` is kept as a running sum with a bound on its error, and summed anew, O(n_features), where
