@@ -216,6 +216,11 @@ class SimplexNorm(SquaredNorm):
     """f(w) = σ/2 (||w||² - W²/d) over the simplex w >= 0 of sum W, else infinite: w is the point of it nearest to θ/σ.
 
     The tutorial's Euclidean regularizer for experts (part III), with W = `norm_bound`; f and f* are 0 where θ is 0.
+
+    See Also
+    --------
+    Entropic : The entropic f over the same simplex (``signed=False``).
+    onlinecls.DualAscentRegressor, onlinecls.HedgeClassifier : Compiled learners of experts, with the entropic f.
     """
 
     W: float
@@ -225,11 +230,13 @@ class SimplexNorm(SquaredNorm):
         self.W = norm_bound
 
     def value(self, u: np.ndarray) -> float:
+        """Return f(u), infinite outside of the simplex."""
         if np.min(u) < 0.0 or abs(np.sum(u) - self.W) > 1e-9 * self.W:
             return inf
         return self.sigma * (float(u @ u) - self.W**2 / len(u)) / 2.0
 
     def conjugate(self, theta: np.ndarray) -> float:
+        """Return f*(θ)."""
         w = self.weights(theta)
         return float(theta @ w) - self.value(w)
 
