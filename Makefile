@@ -94,7 +94,7 @@ nightly: $(VENV)/.package $(VENV)/.test
 	$(MAKE) sanitize-threads
 	$(MAKE) fuzz-guided GUIDED=-max_total_time=600
 
-lint: $(VENV)/.lint
+lint: $(VENV)/.package $(VENV)/.lint
 	$(BIN)/ruff check .
 	PATH="$(CURDIR)/$(BIN):$$PATH" cython-lint $$(find src -name "*.pyx" -o -name "*.pxd")
 	$(BIN)/mypy

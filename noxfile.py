@@ -26,6 +26,7 @@ def lint(session: nox.Session) -> None:
     session.run("ruff", "check", ".")
     session.run("mypy")
     session.run("codespell", "src", "tests", "benchmarks", "examples", "docs")
+    session.run("python", "tests/docstrings.py")
 
 
 @nox.session(default=False)

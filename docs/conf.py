@@ -22,6 +22,7 @@ ROOT = DOCS.parent
 sys.path[:0] = [str(DOCS), str(ROOT / "benchmarks")]
 
 import history  # noqa: E402
+import public  # noqa: E402
 from equations import as_mathematics  # noqa: E402
 
 project = "onlinecls"
@@ -128,27 +129,11 @@ def _publish_history(app):
     app.config.history_link = r"\1 (not in this build)" if why_not else r'<a href="asv/index.html">\1</a>'
 
 
-def _is_public(module, name):
-    found = getattr(module, name)
-    return callable(found) and name[0] != "_" and getattr(found, "__module__", "").startswith("onlinecls")
-
-
 def _write_reference():
     """Write docs/api.rst, which lists every public name; autosummary makes a page of each."""
-    kinds = {"Classifiers": "classifier", "Regressors": "regressor", "One class": "outlier_detector"}
-    names = {name: getattr(onlinecls, name) for name in onlinecls.__all__}
-    made = {title: [] for title in [*kinds, "Pipelines, evaluation, files"]}
-    for name, found in names.items():
-        kind = getattr(found, "_estimator_type", None)
-        made[next((title for title, each in kinds.items() if each == kind), "Pipelines, evaluation, files")].append(name)
-    sections = [(title, "onlinecls", found) for title, found in made.items() if found]
-    for short in [*onlinecls._SUBMODULES, "river"]:
-        module = importlib.import_module(f"onlinecls.{short}")
-        public = [name for name in getattr(module, "__all__", dir(module)) if _is_public(module, name)]
-        sections.append((f"onlinecls.{short}", module.__name__, public))
     text = ["Reference", "=========", "", "Every public name. Learners follow scikit-learn's conventions: ``fit``,",
             "``partial_fit``, ``predict``, ``score``, ``get_params``, ``clone``.", ""]
-    for title, module, found in sections:
+    for title, module, found in public.sections():
         text += [title, "-" * len(title), "", f".. currentmodule:: {module}", "", ".. autosummary::", "   :toctree: generated",
                  "   :nosignatures:", "", *(f"   {name}" for name in found), ""]
     page = DOCS / "api.rst"
