@@ -151,7 +151,7 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
     Examples
     --------
     >>> from onlinecls import MultiplicativePassiveAggressiveRegressor
-    >>> learner = MultiplicativePassiveAggressiveRegressor(epsilon=0.0, signed=False, fit_intercept=False)
+    >>> learner = MultiplicativePassiveAggressiveRegressor(epsilon=0.0, signed=False, norm_bound=1.0, fit_intercept=False)
     >>> learner.partial_fit([[1.0, 0.0]] * 9, [0.8] * 9).coef_.round(2).tolist()
     [0.8, 0.2]
     """
