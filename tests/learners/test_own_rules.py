@@ -120,6 +120,11 @@ def stream(seed=5, n=120):
     return X, y
 
 
+def test_a_diagonal_covariance_takes_no_memory_of_a_full_one():
+    learner = RuleClassifier("arow", {"r": 1.0}, **NO).partial_fit(np.ones((1, 2**20)), [1], classes=[0, 1])
+    assert learner.covariance_.shape == (1, 2**20)
+
+
 @pytest.mark.parametrize("compiled, slow", [
     (Perceptron(eta0=1.0, **NO), PotentialClassifier(eta=conservative, **NO)),
     (Perceptron(aggressive=True, eta0=0.3, **NO), PotentialClassifier(eta=0.3, **NO)),

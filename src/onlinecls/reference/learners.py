@@ -161,7 +161,8 @@ class Gaussian(Additive):
         super().__init__(d, rule, **params)
         self.variance, self.forgetting = initial_variance, forgetting
         self.floor = max(self.floor, least * initial_variance)
-        self.Sigma = initial_variance * {"diagonal": np.ones(d), "full": np.eye(d)}[covariance]
+        identity: Any = {"diagonal": np.ones, "full": np.eye}[covariance]
+        self.Sigma = initial_variance * identity(d)
 
     def step(self, z: Any, c: float = 1.0) -> bool:
         """Forget, then learn from z with weight c > 0.  True when the model changed."""
