@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._evaluation import ProgressiveResult, progressive_validation
+from ._evaluation import ProgressiveResult, in_orders, progressive_validation
 from ._input.compat import is_classifier
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from numpy.typing import ArrayLike, NDArray
 
-    from ._input.types import XY, XYWeight
+    from ._input.types import XY, RandomState, XYWeight
     from ._wings.committee.estimators import CommitteeClassifier, CommitteeRegressor
 
 __all__ = ["BoundDisplay", "CommitteeDisplay", "ProgressiveDisplay"]
@@ -64,10 +64,12 @@ class _Display:
 class ProgressiveDisplay(_Display):
     """Learning curves: the progressive error of learners over the rows that they have seen. Dotted lines mark alarms.
 
+    Of several orders of the rows, the mean is drawn, in a band of a standard deviation (divided by the orders less one).
+
     Parameters
     ----------
-    results : dict of str to ProgressiveResult
-        Curves by their names in the legend.
+    results : dict of str to ProgressiveResult, or to list of ProgressiveResult
+        Curves by their names in the legend; of a list, one for each order of the rows.
 
     Attributes
     ----------
@@ -90,12 +92,14 @@ class ProgressiveDisplay(_Display):
 
     lines_: dict[str, Line2D]
 
-    def __init__(self, *, results: Mapping[str, ProgressiveResult]) -> None:
+    def __init__(self, *, results: Mapping[str, ProgressiveResult | list[ProgressiveResult]]) -> None:
         self.results = results
 
     @classmethod
-    def from_results(cls, results: Mapping[str, ProgressiveResult], *, ax: Axes | None = None, **options: Any) -> Self:
-        """Draw results of `progressive_validation`, with the options of `plot`.
+    def from_results(
+        cls, results: Mapping[str, ProgressiveResult | list[ProgressiveResult]], *, ax: Axes | None = None, **options: Any,
+    ) -> Self:
+        """Draw results of `progressive_validation`, or the curves of `onlinecls.compare`, with the options of `plot`.
 
         Raises
         ------
@@ -110,7 +114,8 @@ class ProgressiveDisplay(_Display):
     @classmethod
     def from_estimators(
         cls, estimators: Mapping[str, Any], stream: XY | XYWeight | list[XY | XYWeight], y_clean: ArrayLike | None = None, *,
-        classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, **options: Any,
+        classes: ArrayLike | None = None, every: int | None = None, orders: int | None = None, random_state: RandomState = 0,
+        ax: Axes | None = None, **options: Any,
     ) -> Self:
         """Stream rows through copies of learners, and draw the curves.
 
@@ -121,6 +126,8 @@ class ProgressiveDisplay(_Display):
             As in `progressive_validation`, as are y_clean and classes; read once for each learner.
         every : int, default=None
             Rows between two points of a curve; None: 200 points.
+        orders, random_state :
+            Number of random orders of the rows, and their seed, as in `onlinecls.compare`.
         ax, **options :
             As of `plot`.
         """
@@ -130,11 +137,11 @@ class ProgressiveDisplay(_Display):
                 f"{type(stream).__name__}. Run progressive_validation for each learner, and use from_results."
             )
         every = every or _every(stream)
-        results = {
-            name: progressive_validation(copy.deepcopy(estimator), stream, y_clean, classes=classes, every=every)
-            for name, estimator in estimators.items()
-        }
-        return cls.from_results(results, ax=ax, **options)
+        results: dict[str, Any] = {name: [] for name in estimators}
+        for rows, clean in in_orders("ProgressiveDisplay", stream, orders, random_state, y_clean):
+            for name, estimator in estimators.items():
+                results[name].append(progressive_validation(copy.deepcopy(estimator), rows, clean, classes=classes, every=every))
+        return cls.from_results(results if orders else {name: found for name, (found,) in results.items()}, ax=ax, **options)
 
     def plot(
         self, ax: Axes | None = None, *, measure: str | None = None, weighted: bool = False, log_x: bool = False,
@@ -156,7 +163,8 @@ class ProgressiveDisplay(_Display):
         **kwargs :
             Options of matplotlib's `Axes.plot` for every line.
         """
-        for name, result in self.results.items() if measure is not None else ():
+        several = {name: list(found) if isinstance(found, list | tuple) else [found] for name, found in self.results.items()}
+        for name, (result, *_) in several.items() if measure is not None else ():
             if measure not in result.measures:
                 raise ValueError(
                     f"ProgressiveDisplay: measure must be one of {sorted(result.measures)} for {name!r}, got {measure!r}. "
@@ -170,14 +178,19 @@ class ProgressiveDisplay(_Display):
             return 100 * (result.weighted_error if weighted else result.error)
 
         more_is_better = measure in ("auc", "average_precision", "macro_f1", "r2")
-        ranked = sorted(self.results.items(), key=lambda item: curve(item[1])[-1], reverse=more_is_better)
+        curves = {name: _at_the_same_rows(found, [curve(result) for result in found]) for name, found in several.items()}
+        ranked = sorted(several.items(), key=lambda item: curves[item[0]].mean(axis=0)[-1], reverse=more_is_better)
         unit = " %" if measure is None else ""
-        for i, (name, result) in enumerate(ranked):
-            error = curve(result)
-            label = f"{name}  {error[-1]:.3g}{unit}" + ("" if result.by_row else " (by batch)")
+        for i, (name, (result, *others)) in enumerate(ranked):
+            error, spread = curves[name].mean(axis=0), curves[name].std(axis=0, ddof=1) if others else None
+            label = f"{name}  {error[-1]:.3g}" + ("" if spread is None else f" ± {spread[-1]:.2g}")
+            label += unit + ("" if result.by_row else " (by batch)")
             self.lines_[name] = self._line(ax, i, result.examples, error, **{"label": label, **kwargs})
+            colour = self.lines_[name].get_color()
+            if spread is not None:
+                ax.fill_between(result.examples, error - spread, error + spread, color=colour, alpha=0.2, linewidth=0)
             for row in result.alarms:
-                ax.axvline(row, color=self.lines_[name].get_color(), linestyle=":", linewidth=1.0)
+                ax.axvline(row, color=colour, linestyle=":", linewidth=1.0)
         ylabel = f"{'weighted ' if weighted else ''}mistakes so far, % of examples" if measure is None else measure
         outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}
         self._end(ax, "examples seen", ylabel, log_x, log_y, **outside)
@@ -185,7 +198,7 @@ class ProgressiveDisplay(_Display):
             ax.yaxis.set_major_formatter("{x:g}")
             ax.yaxis.set_minor_formatter("{x:g}")
         elif measure is None:  # the first points, after a handful of rows, would flatten the rest
-            settled = [curve(result)[result.examples >= result.examples[-1] / 50] for result in self.results.values()]
+            settled = [curves[name][:, each.examples >= each.examples[-1] / 50] for name, (each, *_) in several.items()]
             ax.set_ylim(0, 1.05 * max(float(np.max(error)) for error in settled) or 1)
         return self
 
@@ -322,6 +335,15 @@ class CommitteeDisplay(_Display):
         return self._end(ax, "examples seen", "weight in the committee")
 
 
+def _at_the_same_rows(results: list[ProgressiveResult], curves: list[NDArray[Any]]) -> NDArray[Any]:
+    """Return curves of several orders of the rows, a row each, at the points of the first."""
+    at = results[0].examples  # (others differ where rows have a weight of 0)
+    return np.array([
+        curve if np.array_equal(result.examples, at) else np.interp(at, result.examples, curve)
+        for result, curve in zip(results, curves, strict=True)
+    ])
+
+
 def _every(stream: Any) -> int:
     """Return the number of rows between two of 200 points."""
     batches = [stream] if isinstance(stream, tuple) and not isinstance(stream[0], tuple) else stream
@@ -332,6 +354,7 @@ def _check(who: str, given: Any, attribute: str, maker: str) -> None:
     """Refuse anything but a dict of results that have an attribute."""
     if not isinstance(given, Mapping) or not given:
         raise ValueError(f"{who} must be a dict of name: result of {maker}, with at least one, got {given!r}.")
-    strange = [each for each in given.values() if not hasattr(each, attribute)]
+    each_one = [one for each in given.values() for one in (each if isinstance(each, list | tuple) and each else [each])]
+    strange = [each for each in each_one if not hasattr(each, attribute)]
     if strange:
         raise ValueError(f"{who} must be results of {maker}, got {type(strange[0]).__name__}.")

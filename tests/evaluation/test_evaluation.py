@@ -196,7 +196,7 @@ def test_invalid_arguments_of_validation_are_refused(message, arguments):
 
 
 def test_an_object_that_cannot_learn_is_refused():
-    with pytest.raises(TypeError, match=r"_validation: estimator must have partial_fit and predict, got object without"):
+    with pytest.raises(TypeError, match=r"_validation: estimator must have .* learn_one and predict_one, got object without"):
         progressive_validation(object(), (X, Y))
 
 
@@ -234,6 +234,8 @@ def test_regressors_of_scikit_learn_are_validated_by_batches():
         start = stop
     sums = result.absolute[0], result.squared[0]
     assert sums == pytest.approx((np.abs(errors).sum(), np.square(errors).sum()))
+    late = progressive_validation(linear_model.SGDRegressor(random_state=0), (X, y, np.where(np.arange(90) < 2, 0.0, 1.0)))
+    assert late.examples[-1] == 88  # (a part of rows of weight 0 alone is left out)
     with pytest.raises(ValueError, match="y_clean and classes must be None for a regressor"):
         progressive_validation(linear_model.SGDRegressor(), (X, y), classes=[0, 1])
     neural_network = pytest.importorskip("sklearn.neural_network")
@@ -291,6 +293,27 @@ def test_measures_are_plotted_the_best_first(display):
     assert shown.ax_.get_ylabel() == "macro_f1"
     with pytest.raises(ValueError, match=r"measure must be one of .*'macro_f1'.* for 'Perceptron', got 'f1'"):
         display.from_results(results, measure="f1")
+
+
+def test_orders_are_drawn_as_their_mean_in_a_band_of_their_spread(display):
+    learners = {"Perceptron": onlinecls.Perceptron(), "AROW": onlinecls.AROWClassifier()}
+    shown = display.from_estimators(learners, (X, NOISY, WEIGHTS), Y, every=10, orders=3, random_state=7)
+    generator = np.random.RandomState(7)
+    orders = [generator.permutation(90) for _ in range(3)]
+    for name, learner in learners.items():
+        streams = [((X[at], NOISY[at], WEIGHTS[at]), Y[at]) for at in orders]
+        curves = [progressive_validation(copy.deepcopy(learner), *each, every=10) for each in streams]
+        rows = curves[0].examples
+        errors = 100 * np.array([np.interp(rows, each.examples, each.error) for each in curves])
+        assert shown.lines_[name].get_xdata().tolist() == rows.tolist()
+        np.testing.assert_allclose(shown.lines_[name].get_ydata(), errors.mean(axis=0))
+        spread = errors.std(axis=0, ddof=1)
+        assert shown.lines_[name].get_label() == f"{name}  {errors.mean(axis=0)[-1]:.3g} ± {spread[-1]:.2g} %"
+        band = shown.ax_.collections[list(shown.lines_).index(name)].get_paths()[0].vertices[:, 1]
+        assert (band.min(), band.max()) == pytest.approx(
+            ((errors.mean(axis=0) - spread).min(), (errors.mean(axis=0) + spread).max()))
+    found = onlinecls.compare(learners, (X, Y), orders=3)
+    assert display.from_results(found.curves).lines_["AROW"].get_ydata()[-1] == pytest.approx(100 * found.errors["AROW"])
 
 
 def test_weights_of_members_are_plotted_along_a_stream(display):

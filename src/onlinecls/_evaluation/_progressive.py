@@ -12,17 +12,30 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 
 from .._compiled.model import COUNTERS
-from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
 from .._estimators.estimator import Estimator
 from .._estimators.learner import state_of
 from .._estimators.regressor import OnlineRegressor
 from .._input import validate
-from .._input.compat import is_fitted, issparse, kind_of
-from .._input.rows import Rows, lasting, n_rows_of, part_of
+from .._input.compat import is_fitted, kind_of
+from .._input.rows import lasting, n_rows_of, part_of
 from .._pipeline import StreamPipeline, learn_predicting, live_rows, scores_of
 from .._wings.multilabel import estimators as multilabel
 from .._wings.multilabel.sets import read_sets
 from ._delayed import Delays, Late
+from ._runs import (
+    ClassifierRun,
+    OneByOne,
+    all_classes,
+    cuts,
+    is_by_row,
+    is_one_batch,
+    is_slow,
+    live_of,
+    one_by_one_or_itself,
+    takes_tables,
+    to_be_cut,
+    weighted,
+)
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -36,6 +49,7 @@ if TYPE_CHECKING:
     Delay: TypeAlias = int | float | timedelta | str | ArrayLike
 
 _WHO = "progressive_validation"
+SUMS = "mistakes", "weight", "weighted_mistakes", "updates"  # of a classifier
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,21 +161,6 @@ def check_every(who: str, every: Any) -> None:
         raise ValueError(f"{who}: every must be an integer >= 1, got every={every!r}.")
 
 
-def to_be_cut(who: str, X: Any, is_cut: bool = True) -> Any:
-    """Return X with rows that can be cut out; raise where a sparse X that is cut has a broken structure."""
-    if issparse(X) and X.format != "csr":
-        return validate.as_csr(who, X)
-    if issparse(X) and not isinstance(X, Rows) and is_cut:
-        validate.read_structure(who, X)
-    return X
-
-
-def judged(learner: Any, codes: np.ndarray, truth: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return which rows `predict_and_learn` has learnt, and which of these it predicted wrong (of others, anything)."""
-    live = codes != NO_ROUND
-    return live, (codes < 0) | (learner.classes_[np.maximum(codes, 0)] != truth) if live.any() else live
-
-
 def batches(
     who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: bool = False,
 ) -> Iterator[tuple]:
@@ -237,9 +236,10 @@ class Curve:
     """
 
     def __init__(
-        self, names: tuple[str, ...], measures: Any, alarm: DriftAlarm | None, predictions: bool, scores: bool,
-        on_batch: Callable[[dict], object] | None,
+        self, names: tuple[str, ...], measures: Any = None, alarm: DriftAlarm | None = None, predictions: bool = False,
+        scores: bool = False, on_batch: Callable[[dict], object] | None = None, who: str = _WHO,
     ) -> None:
+        self.who = who
         self.names, self.totals, self.seconds, self.n_rows = names, np.zeros(len(names)), 0.0, 0
         self.measures, self.alarm, self.scores, self.on_batch = measures, alarm, scores, on_batch
         self.points: list[tuple] = []
@@ -248,14 +248,21 @@ class Curve:
         self.rows: list[tuple] = []  # arguments of `measures.update`
         self.measured: dict[str, list[float]] = {}  # at each point
 
+    def count(self, live: np.ndarray, wrong: np.ndarray, weights: np.ndarray, updates: int) -> None:
+        """Count rows of a classifier. wrong : among the live ones."""
+        sums: tuple = np.count_nonzero(live), np.count_nonzero(wrong)
+        self.totals += (*sums, *((weights[live].sum(), weights[wrong].sum()) if len(weights) else sums), updates)
+
     def add(self, truth: np.ndarray, predicted: Any, losses: np.ndarray, live: np.ndarray, weights: np.ndarray,
             scored: tuple = ()) -> None:
-        """Add rows. predicted : None if not needed. live : those of weight > 0. scored : NaN before there was a model."""
+        """Add rows. predicted : None if not needed. live : those of weight > 0. weights : empty if all are 1. scored : NaN
+        before there was a model."""
         if self.alarm is not None:
             self.alarm.update(losses[live])
         if self.predictions is not None:
             self.predictions.append(predicted)
         if self.measures is not None:
+            weights = weights if len(weights) else np.ones(len(live))
             known = ~np.isnan(scored[0][:, 0]) if scored else np.zeros(len(live), bool)
             for rows, more in ((live & ~known, ()), (live & known, scored)):
                 if rows.any():
@@ -286,7 +293,7 @@ class Curve:
         """Return the fields of the result, but for `by_row`."""
         self.mark()
         if not self.points:
-            raise ValueError(f"{_WHO}: stream must have a row of weight > 0, got {self.n_rows} rows. Give it rows to learn.")
+            raise ValueError(f"{self.who}: stream must have a row of weight > 0, got {self.n_rows} rows. Give it rows to learn.")
         found: dict[str, Any] = dict(zip((*self.names, "seconds"), np.array(self.points).T, strict=True))
         for name in ("examples", "mistakes", "updates", "asked"):
             if name in found:
@@ -299,7 +306,7 @@ class Curve:
 
 
 def parts(
-    stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, curve: Curve, y_clean: Any, is_pipeline: bool,
+    stream: Any, read: Callable[[str, Any, int], np.ndarray], every: int, curve: Curve, y_clean: Any, tables: bool,
     by_row: bool, one_by_one: bool,
 ) -> Iterator[tuple]:
     """Yield (X, y, clean labels, weights) of parts of the batches that end where a point of the curve is due.
@@ -308,104 +315,33 @@ def parts(
     scored by the model before it (one_by_one), a part is one row.
     """
     clean = CleanLabels(y_clean)
-    for X, y, weights in batches(_WHO, stream, read, is_pipeline):
-        truth, start = clean.of(y), 0
-        cut = not by_row or one_by_one or len(y) > every - curve.n_rows % every
-        X = to_be_cut(_WHO, X, cut)
-        while start < len(y):
-            stop = min(start + every - curve.n_rows % every, len(y))
-            if not by_row:
-                stop = min(stop, start + max(curve.n_rows, 1))
-            elif one_by_one:
-                stop = start + 1
+    for X, y, weights in batches(_WHO, stream, read, tables):
+        truth, done = clean.of(y), curve.n_rows
+        X = to_be_cut(_WHO, X, not by_row or one_by_one or len(y) > every - done % every)
+        for start, stop in ((i, i + 1) for i in range(len(y))) if one_by_one else cuts(done, len(y), every, by_row):
             part = slice(start, stop)
             yield part_of(X, start, stop), y[part], truth[part], weights[part]
-            curve.n_rows, start = curve.n_rows + stop - start, stop
+            curve.n_rows = done + stop
             if curve.n_rows % every == 0:
                 curve.mark()
     clean.end()
 
 
-def _live(weights: np.ndarray, n_rows: int) -> np.ndarray:
-    return weights > 0.0 if len(weights) else np.ones(n_rows, bool)
-
-
-def _weighted(weights: np.ndarray) -> dict[str, np.ndarray]:
-    return {"sample_weight": weights} if len(weights) else {}
-
-
-def _named(learner: Any, codes: np.ndarray) -> np.ndarray:
-    """Return the labels of predicted classes as objects, None without a prediction."""
-    found, known = np.full(len(codes), None, object), codes >= 0
-    if known.any():  # (rows of weight 0 alone make no model)
-        found[known] = learner.classes_[codes[known]]
-    return found
-
-
-def _is_one_batch(stream: Any) -> bool:
-    return isinstance(stream, tuple) and len(stream) > 1 and not isinstance(stream[0], tuple)
-
-
-def _all_classes(learner: Any, stream: Any, classes: Any, scores: bool) -> Any:
-    """Return the classes for the first `partial_fit`; raise ValueError if they must be named."""
-    fitted = hasattr(learner, "classes_")
-    is_own = isinstance(learner[-1] if isinstance(learner, StreamPipeline) else learner, OnlineClassifier)
-    if not (is_own or fitted) and classes is None:
-        if not _is_one_batch(stream):
-            raise ValueError(
-                f"{_WHO}: classes must name all labels for {type(learner).__name__} on a stream of batches, got None. "
-                "Its first partial_fit needs them."
-            )
-        classes = np.unique(validate.plain_labels(_WHO, "y", stream[1]))
-    if scores and not fitted and classes is None:
-        raise ValueError(f"{_WHO}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
-    return classes
-
-
 def _classes(learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, curve: Curve) -> ProgressiveResult:
     """Return the mistakes of a classifier. Those of this library predict inside the training loop, row by row."""
-    is_pipeline, fitted = isinstance(learner, StreamPipeline), hasattr(learner, "classes_")
-    counts = isinstance(learner, OnlineClassifier)
-    by_row = counts or is_pipeline
-    classes = _all_classes(learner, stream, classes, curve.scores)
-    one_by_one = curve.scores and not is_pipeline
-    for X, y, truth, weights in parts(stream, validate.read_labels, every, curve, y_clean, is_pipeline, by_row, one_by_one):
-        fitted = learner.__sklearn_is_fitted__() if by_row else fitted
-        scored = scores_of(learner, X, len(y)) if one_by_one and fitted else ()
-        begun, updates, live = time.perf_counter(), 0, _live(weights, len(y))
-        given = weights if len(weights) else None
-        predicted: Any = None
-        if counts:
-            before = learner.n_updates_ if fitted else 0
-            codes = predict_and_learn(learner, X, y, None if fitted else classes, given)
-            curve.seconds += time.perf_counter() - begun
-            live, wrong = judged(learner, codes, truth)
-            if fitted or live.any():
-                updates = learner.n_updates_ - before
-            predicted = _named(learner, codes) if curve.every_row else None
-        elif is_pipeline:
-            live = live_rows(learner[-1], y, given)
-            predicted, scored = learn_predicting(learner, X, y, classes, weights, curve.scores)
-            curve.seconds += time.perf_counter() - begun
-            wrong = np.array([each is None or each != label for each, label in zip(predicted, truth, strict=True)], bool)
-        else:
-            predicted = np.asarray(learner.predict(X)).astype(object) if fitted else np.full(len(y), None, object)
-            wrong = np.asarray(predicted != truth, bool)
-            learner.partial_fit(X, y, **({} if fitted else {"classes": classes}), **_weighted(weights))
-            curve.seconds, fitted = curve.seconds + time.perf_counter() - begun, True
-        c: Any = weights if len(weights) else np.ones(len(y))
-        wrong = wrong & live
-        curve.totals += np.array([np.count_nonzero(live), np.count_nonzero(wrong), c[live].sum(), c[wrong].sum(), updates], float)
-        curve.add(truth, predicted, wrong, live, c, scored)
-    return ProgressiveResult(by_row=by_row, **curve.fields(counts))
+    run, classes = ClassifierRun(learner, curve), all_classes(_WHO, learner, stream, classes, curve.scores)
+    tables, one_by_one = takes_tables(learner), curve.scores and not isinstance(learner, StreamPipeline)
+    for X, y, truth, weights in parts(stream, validate.read_labels, every, curve, y_clean, tables, run.by_row, one_by_one):
+        run.learn(X, y, truth, weights, classes)
+    return ProgressiveResult(by_row=run.by_row, **curve.fields(run.counts))
 
 
 def _selectively(
     learner: Any, stream: Any, y_clean: Any, classes: ArrayLike | None, every: int, curve: Curve, ask: Callable[[Any, Any], Any],
 ) -> ProgressiveResult:
     """Return the mistakes of a classifier that learns the rows that it asks for, and predicts all, one by one."""
-    is_pipeline = isinstance(learner, StreamPipeline)
-    for X, y, truth, weights in parts(stream, validate.read_labels, every, curve, y_clean, is_pipeline, True, True):
+    is_pipeline, tables = isinstance(learner, StreamPipeline), takes_tables(learner)
+    for X, y, truth, weights in parts(stream, validate.read_labels, every, curve, y_clean, tables, True, True):
         weight = float(weights[0]) if len(weights) else 1.0
         live = live_rows(learner[-1] if is_pipeline else learner, y, weights if len(weights) else None)
         if not live[0]:
@@ -414,12 +350,13 @@ def _selectively(
         begun, fitted = time.perf_counter(), is_fitted(learner)
         predicted = np.full(1, learner.predict(X)[0] if fitted else None, object)
         scored = scores_of(learner, X, 1) if curve.scores and fitted else ()
-        answer = np.asarray(ask(learner, X)) if fitted else np.ones(1, bool)
+        asked = learner.model if isinstance(learner, OneByOne) else learner
+        answer = np.asarray(ask(asked, X)) if fitted else np.ones(1, bool)
         if answer.shape != (1,) or answer.dtype.kind != "b":
             got = validate.brief(answer)
             raise ValueError(f"{_WHO}: ask must return an array of bool, one for each row, got {got} for a row.")
         if answer[0]:
-            learner.partial_fit(X, y, **({} if fitted or classes is None else {"classes": classes}), **_weighted(weights))
+            learner.partial_fit(X, y, **({} if fitted or classes is None else {"classes": classes}), **weighted(weights))
         curve.seconds += time.perf_counter() - begun
         wrong = np.asarray(predicted != truth, bool)
         curve.totals += np.array([1.0, wrong[0], weight, weight * wrong[0], 0.0, answer[0]])
@@ -433,25 +370,24 @@ def _delayed(
     """Return the mistakes of a classifier, or the errors of a regressor, that learns each row when its label comes."""
     is_pipeline, is_regressor = isinstance(learner, StreamPipeline), kind_of(learner) == "regressor"
     read = validate.read_targets if is_regressor else validate.read_labels
-    classes = None if is_regressor else _all_classes(learner, stream, classes, curve.scores)
-    late = Late(learner, delays, classes, curve.scores, _is_one_batch(stream))
-    for X, y, truth, weights in parts(stream, read, every, curve, y_clean, is_pipeline, True, False):
+    classes = None if is_regressor else all_classes(_WHO, learner, stream, classes, curve.scores)
+    late = Late(learner, delays, classes, curve.scores, is_one_batch(stream))
+    for X, y, truth, weights in parts(stream, read, every, curve, y_clean, takes_tables(learner), True, False):
         given = weights if len(weights) else None
         live = live_rows(learner[-1] if is_pipeline else learner, y, given)
         found, scored = late.run(to_be_cut(_WHO, X), y, weights, live)
-        c = weights if len(weights) else np.ones(len(y))
         curve.seconds += late.seconds
         if is_regressor:
             predicted = np.array([0.0 if each is None else each for each in found])
             errors = (y - predicted)[live]
             curve.totals += len(errors), errors @ errors, np.abs(errors).sum(), 0.0
-            curve.add(y, predicted, np.abs(y - predicted), live, c)
+            curve.add(y, predicted, np.abs(y - predicted), live, weights)
         else:
             predicted = np.empty(len(found), object)
             predicted[:] = found
             wrong = np.asarray(predicted != truth, bool) & live
-            curve.totals += np.array([np.count_nonzero(live), np.count_nonzero(wrong), c[live].sum(), c[wrong].sum(), 0.0])
-            curve.add(truth, predicted, wrong, live, c, scored)
+            curve.count(live, wrong, weights, 0)
+            curve.add(truth, predicted, wrong, live, weights, scored)
     late.end()
     return (ProgressiveErrors if is_regressor else ProgressiveResult)(by_row=True, **curve.fields(False))
 
@@ -470,7 +406,7 @@ def _rows_of_labels(who: str, y: Any, n_rows: int) -> np.ndarray:
 def _sets(learner: Any, stream: Any, classes: ArrayLike | None, every: int, curve: Curve) -> ProgressiveResult:
     """Return the mistakes of a classifier of several labels a row: the rows whose labels it did not predict exactly."""
     for X, y, _, weights in parts(stream, _rows_of_labels, every, curve, None, False, True, False):
-        live, fitted = _live(weights, len(y)), learner.__sklearn_is_fitted__()
+        live, fitted = live_of(weights, len(y)), learner.__sklearn_is_fitted__()
         before, named = (learner.n_updates_, None) if fitted else (0, classes)
         begun = time.perf_counter()
         truth, predicted = multilabel.predict_and_learn(learner, X, y, named, weights if len(weights) else None)
@@ -478,33 +414,33 @@ def _sets(learner: Any, stream: Any, classes: ArrayLike | None, every: int, curv
         if not len(truth):
             continue  # (rows of weight 0 begin no model)
         wrong = (truth != predicted) & live
-        c = weights if len(weights) else np.ones(len(y))
-        updates = learner.n_updates_ - before
-        curve.totals += np.array([np.count_nonzero(live), np.count_nonzero(wrong), c[live].sum(), c[wrong].sum(), updates], float)
-        curve.add(truth, predicted, wrong, live, c)
+        curve.count(live, wrong, weights, learner.n_updates_ - before)
+        curve.add(truth, predicted, wrong, live, weights)
     return ProgressiveResult(by_row=True, **curve.fields(True))
 
 
 def _regression(learner: Any, stream: Any, every: int, curve: Curve) -> ProgressiveErrors:
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
-    asked, by_row = curve.every_row or curve.alarm is not None, counts or is_pipeline
-    fitted, one_by_one = is_fitted(learner), counts and asked
+    asked, by_row = curve.every_row or curve.alarm is not None, is_by_row(learner)
+    fitted, one_by_one = is_fitted(learner), (counts and asked) or is_slow(learner)
     inner: Any = learner[-1] if is_pipeline else learner
     is_first = isinstance(inner, OnlineRegressor) and not (is_fitted(inner) and inner.t_)
     places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
     before = state_of(learner).counters[places] if counts and learner.__sklearn_is_fitted__() else np.zeros(4)
-    for X, y, _, weights in parts(stream, validate.read_targets, every, curve, None, is_pipeline, by_row, one_by_one):
-        live, predicted = _live(weights, len(y)), np.zeros(len(y))
+    for X, y, _, weights in parts(stream, validate.read_targets, every, curve, None, takes_tables(learner), by_row, one_by_one):
+        live, predicted = live_of(weights, len(y)), np.zeros(len(y))
         begun = time.perf_counter()
-        if is_pipeline:
-            found, _ = learn_predicting(learner, X, y, None, weights)
+        if is_pipeline or isinstance(learner, OneByOne):
+            found = learn_predicting(learner, X, y, None, weights)[0] if is_pipeline else learner.learn_predicting(X, y, weights)
             predicted = np.array([0.0 if each is None else each for each in found])
         else:
             if (asked or not counts) and (learner.__sklearn_is_fitted__() if counts else fitted):
                 predicted = np.asarray(learner.predict(X), float)
-            learner.partial_fit(X, y, **_weighted(weights))
-        fitted, curve.seconds = True, curve.seconds + time.perf_counter() - begun
+            if counts or live.any():  # (scikit-learn's refuse rows that all have a weight of 0)
+                learner.partial_fit(X, y, **weighted(weights))
+                fitted = True
+        curve.seconds += time.perf_counter() - begun
         if is_first and live.any():  # a level begins at the first target, which thus counts as predicted
             is_first, at = False, int(live.argmax())
             predicted[at] = y[at] if state_of(inner).params.level else predicted[at]
@@ -514,7 +450,7 @@ def _regression(learner: Any, stream: Any, every: int, curve: Curve) -> Progress
         elif learner.__sklearn_is_fitted__():
             curve.totals = state_of(learner).counters[places] - before
         if asked:
-            curve.add(y, predicted, np.abs(y - predicted), live, weights if len(weights) else np.ones(len(y)))
+            curve.add(y, predicted, np.abs(y - predicted), live, weights)
     return ProgressiveErrors(by_row=by_row, **curve.fields(counts))
 
 
@@ -547,8 +483,8 @@ def progressive_validation(
     Parameters
     ----------
     estimator : object
-        A classifier, regressor or pipeline of this library, or anything with `partial_fit` and `predict`. It learns in place,
-        from its present state.
+        A classifier, regressor or pipeline of this library, a model of river's (`learn_one`, `predict_one`), or anything with
+        `partial_fit` and `predict`. It learns in place, from its present state.
     stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
         The rows, in one batch or many. For learners of this library their sizes do not matter. For a pipeline, a tuple may also
         have a single row and its label.
@@ -595,7 +531,7 @@ def progressive_validation(
     Raises
     ------
     TypeError
-        If the estimator is neither a classifier nor a regressor, or has no `partial_fit`.
+        If the estimator is neither a classifier nor a regressor, or has neither `partial_fit` nor `learn_one`.
     ValueError
         If the stream has no row of weight > 0, or a batch is not valid. The rows before it have been learnt.
 
@@ -614,7 +550,8 @@ def progressive_validation(
     A `MultiLabelClassifier` makes a mistake where it does not predict exactly the row's labels; predictions are sets.
 
     Pipelines of this library (`StreamPipeline`) predict each row but the first by the statistics of their steps and the model
-    before it.
+    before it. Rules of one's own (`onlinecls.reference`) and models of river's predict and learn row by row, too; river's get
+    dicts, of a matrix by the numbers of its columns, and weights as `w`.
 
     Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
     that early rows are not all predicted by an empty model; ``result.by_row`` is then False. If such a learner has not been
@@ -645,16 +582,11 @@ def progressive_validation(
     [None, None, None, None, 'ham', 'spam', 'ham', 'spam']
     """
     check_every(_WHO, every)
-    for method in ("partial_fit", "predict"):
-        if not hasattr(estimator, method):
-            raise TypeError(
-                f"{_WHO}: estimator must have partial_fit and predict, got {type(estimator).__name__} without {method}. "
-                "Only learners that learn in parts can be validated progressively."
-            )
+    estimator = one_by_one_or_itself(_WHO, estimator)
     if measures is None and scores:
         raise ValueError(f"{_WHO}: measures must be given where scores=True, got None. Give ClassificationMeasures(classes).")
     kind = kind_of(estimator)
-    sums = ("squared", "absolute", "updates") if kind == "regressor" else ("mistakes", "weight", "weighted_mistakes", "updates")
+    sums = ("squared", "absolute", "updates") if kind == "regressor" else SUMS
     sums = (*sums, "asked") if ask is not None else sums
     curve = Curve(("examples", *sums), measures, alarm, predictions, scores, on_batch)
     if delay is None and moment is not None:

@@ -145,10 +145,14 @@ def n_values_of(X) -> int:
 
 
 def rows_of(X, numbers: np.ndarray):
-    """Return the rows of these numbers of a matrix, an array, an Arrow table, a list or `Rows`, copied."""
+    """Return the rows of these numbers of a matrix, an array, a table, a list or `Rows`, copied."""
+    if hasattr(X, "iloc"):
+        return X.iloc[numbers]
+    if hasattr(X, "items"):
+        return {name: rows_of(values, numbers) for name, values in X.items()}
     if isinstance(X, Rows) or hasattr(X, "column_names"):
         return X.take(numbers)
-    return X[numbers] if hasattr(X, "dtype") else [X[number] for number in numbers.tolist()]
+    return X[numbers] if hasattr(X, "shape") else [X[number] for number in numbers.tolist()]
 
 
 def lasting(X):

@@ -29,7 +29,7 @@ def _half_width(variance: ArrayLike, examples: ArrayLike, level: float) -> NDArr
     return np.minimum(high / np.maximum(examples, 1), _RANGE)
 
 
-def _checked(who: str, level: float) -> float:
+def checked_level(who: str, level: float) -> float:
     if not (isinstance(level, (int, float)) and 0.0 < level < 1.0):
         raise ValueError(f"{who}: level must be a number in (0, 1), got level={level!r}.")
     return level
@@ -89,7 +89,7 @@ class ErrorComparison:
     level: float
 
     def __init__(self, level: float = 0.05) -> None:
-        self.level, self.examples = _checked("ErrorComparison", level), 0
+        self.level, self.examples = checked_level("ErrorComparison", level), 0
         self._sum = self._variance = 0.0
 
     def update(self, first_wrong: ArrayLike, second_wrong: ArrayLike) -> Self:
@@ -178,7 +178,7 @@ class ErrorRace:
     level: float
 
     def __init__(self, n: int, level: float = 0.05) -> None:
-        self.level, self.alive = _checked("ErrorRace", level) / max(n * (n - 1) // 2, 1), np.ones(n, bool)
+        self.level, self.alive = checked_level("ErrorRace", level) / max(n * (n - 1) // 2, 1), np.ones(n, bool)
         self._sums, self._variances, self._rows = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
 
     def update(self, wrong: NDArray[np.bool_]) -> None:
