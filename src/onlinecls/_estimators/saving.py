@@ -235,7 +235,7 @@ def take_names(learner: Any, names: list | None, n_features: int) -> None:
 
 def _read_units(values: list) -> Units:
     three = type(values) is list and len(values) in (3, 4) and all(type(number) is float for number in values[:3])
-    last = values[3] if three and len(values) == 4 else None
+    last: Any = values[3] if three and len(values) == 4 else None
     means = type(last) is list and bool(last) and all(type(number) is float and isfinite(number) for number in last)
     size = type(last) is float and last > 0.0 and last != 1.0 and isfinite(last) and power_near(last) == last
     require(three and (len(values) == 3 or means or size), "three numbers, and means of columns or the size of targets", values)

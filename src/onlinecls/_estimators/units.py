@@ -156,7 +156,8 @@ class Youth(NamedTuple):
         rows = Rows(data, indices, indptr, n, state.n_features)
         each = units_of_each(rows)
         if classes is None:
-            return cls(rows, targets, weights, each, with_targets(medians(each), targets, weights, deviates), True, centres, deviates)
+            after = with_targets(medians(each), targets, weights, deviates)
+            return cls(rows, targets, weights, each, after, True, centres, deviates)
         allowed = 2 if state.SETS else len(classes)
         fit = bool(np.isin(targets, np.arange(allowed)).all()) and len(targets) == n * width
         require(fit, "classes of rows", targets.tolist())

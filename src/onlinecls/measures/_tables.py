@@ -113,7 +113,7 @@ class Comparison(_Table):
 
     See Also
     --------
-    across : ranks of learners from the comparisons on several data sets.
+    across : Ranks of learners from the comparisons on several data sets.
     """
 
     names: list[str]
@@ -202,6 +202,11 @@ class Ranking(_Table):
         Level of the critical difference.
     unit : str
         "%" if the errors are printed as percentages, else "".
+
+    See Also
+    --------
+    across : Makes it.
+    Comparison : Learners on one data set.
     """
 
     sets: list[str]
@@ -266,7 +271,7 @@ def across(results: Mapping[str, Comparison | Mapping[str, float]], *, level: fl
 
     See Also
     --------
-    onlinecls.compare : learners on one stream, with intervals.
+    onlinecls.compare : Learners on one stream, with intervals.
 
     References
     ----------
