@@ -111,8 +111,8 @@ n_jobs : None or int, default=None
 
 CENTRED = """
     With "auto" rows far from the origin are learnt less the means of their columns (of all rows in `fit`, of the first 16 in
-    `partial_fit`): if the first 16 have no zero in any of at most 300 columns, and more than half of their mean squared length is
-    that of their mean."""
+    `partial_fit`): if the first 16 have at most 300 columns and a tenth of zeros, and more than half of their mean squared length
+    is that of their mean."""
 BIASED = """
     Without `average`, `fit` warns: the last weights, and thus the scores, are biased towards the last rows, so the
     probabilities may be off."""

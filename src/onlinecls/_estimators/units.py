@@ -25,6 +25,8 @@ DOMINANT = 0.9
 
 #: Share of the rows' squared length around their mean, below which the mean is taken from all rows.
 FAR = 0.5
+#: Share of zeros in the first rows above which rows are learnt as they stand: those of words, counts and pixels are mostly zeros.
+ZEROS = 0.1
 #: Number of rows added up at once for a mean.
 BLOCK = 1024
 
@@ -236,12 +238,12 @@ def median(each: list[Units], epochs: float) -> Units:
 
 
 def is_far(firsts: Rows) -> bool:
-    """Return True for N_ROWS rows of non-zeros in all of their few columns, most of whose squared length is in their mean."""
+    """Return True for N_ROWS rows of few columns and few zeros, most of whose squared length is in their mean."""
     d, n = firsts.n_features, firsts.n_rows
-    if n != N_ROWS or d > NARROW or len(firsts.data) != n * d:
+    if n != N_ROWS or d > NARROW or len(firsts.data) < (1.0 - ZEROS) * n * d:
         return False
     largest = float(np.abs(firsts.data).max())
-    X = np.ldexp(firsts.data.astype(np.float64), -frexp(largest)[1]).reshape(n, d)
+    X = np.ldexp(dense_of(firsts).astype(np.float64), -frexp(largest)[1])
     around = float(((X - X.mean(axis=0)) ** 2).sum()) / float((X * X).sum())
     return (16.0 * float(np.finfo(firsts.data.dtype).eps)) ** 2 < around < FAR  # (below, rows are equal but for rounding)
 
