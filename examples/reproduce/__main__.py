@@ -20,11 +20,14 @@ ROOT = HERE.parents[1]
 OUT = ROOT / "reproduced"
 PICTURES = {"narow_figure_3": "orders", "arow_figure_2b": "noise"}  # what docs show, by their names there
 SCRIPTS = ("arow_table", "arow_curves", "narow_orders", "regret", "certificates", "narow_words", "mail", "pa_bounds")
+VERDICTS = {"holds": "hold", "holds on some readings": "hold on some readings", "only in a mended form": "only in a mended form",
+            "does not hold": "do not hold"}  # of one sentence, of several
 PAGE = """# The papers' experiments, repeated
 
-What the four papers claim of their algorithms, and what this library's learners do. Each statement is a claim of the paper, and
-"found here" is what the run showed; where a claim does not hold, the last column says why, with numbers of the same script.
-Theorems are counted separately, since a theorem holds on every stream unless the code is wrong.
+What the four papers say of their algorithms, sentence by sentence, and what this library's learners do. A sentence that can be
+read or measured in more than one way has a row for each reading below it, and holds only if it holds on all of them. The panels
+of a figure that one sentence speaks of are detail, told below the table. Theorems are counted separately, since a theorem holds
+on every stream unless the code is wrong, or the theorem: some hold only in a mended form.
 
 `make reproduce` runs all of it and writes figures and numbers to `reproduced/`, from which `python examples/reproduce --write`
 makes this page and its pictures. Real data are read from `../shared/data` or the directory that `ONLINECLS_DATA` names; what is
@@ -53,32 +56,45 @@ def run(options):
     return seconds
 
 
-def table(name, told):
-    """Return the lines of a script's part of the page."""
+def rows(head, cells):
+    """Return the lines of a table."""
+    lines = [head, "|" + "---|" * len(cells[0])]
+    return [*lines, *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells), ""]
+
+
+def told_in_order(script):
+    """Return the lines of a script's part of the page: remarks, sentences with their readings, and panels."""
+    name, told = script
     lines = [f"## {told['source'][0].upper()}{told['source'][1:]}", "", f"`examples/reproduce/{name}.py`", ""]
-    for remark in told["remarks"]:
-        lines.append(f"- {remark[0].upper()}{remark[1:]}.")
-    if told["skipped"]:
-        lines.append(f"- Skipped: {told['skipped']}.")
-    if lines[-1]:
-        lines.append("")
-    if told["claims"]:
-        lines += ["| the paper says | found here | held | why not |", "|---|---|---|---|"]
-    for one in told["claims"]:
-        cells = [one["claim"], one["found"], "yes" if one["held"] else "**no**", one["why"]]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return [*lines, ""]
+    lines += [f"- {remark[0].upper()}{remark[1:]}." for remark in told["remarks"]]
+    lines += [f"- Skipped: {told['skipped']}."] if told["skipped"] else []
+    sentences, panels = [], []
+    for one in told["sentences"]:
+        sentences.append((f"**{one['number']}**", f"**{one['says']}**", "", f"**{one['verdict']}**"))
+        for way in one["readings"]:
+            found = "; ".join(part for part in (way["found"], way["why"]) if part)
+            sentences.append(("", way["name"], found, "yes" if way["held"] else "no"))
+        panels += [(one["number"], panel, found, "yes" if held else "no") for panel, found, held in one["panels"]]
+    lines += [""] if lines[-1] else []
+    lines += rows("| | the paper says, and a row for each reading | found here | holds |", sentences) if sentences else []
+    return lines + (["By panel:", "", *rows("| | panel | found here | holds |", panels)] if panels else [])
+
+
+def counted(sentences):
+    """Return how many sentences there are and how many have each verdict, in words."""
+    found = [one["verdict"] for one in sentences]
+    return f"{len(found)} ({', '.join(f'{found.count(one)} {several}' for one, several in VERDICTS.items() if one in found)})"
 
 
 def page():
     """Write docs/reproduction.md from the numbers, and copy the pictures that docs show."""
     told = {name: json.loads((OUT / f"{name}.json").read_text(encoding="utf-8"))
             for name in sorted(SCRIPTS) if (OUT / f"{name}.json").exists()}
-    claims = [one for script in told.values() for one in script["claims"]]
-    counts = {kind: [one["held"] for one in claims if one["kind"] == kind] for kind in ("experiment", "theorem")}
-    summary = "; ".join(f"{kind}s: {sum(held)} of {len(held)}" for kind, held in counts.items()).capitalize()
-    lines = [line for name, script in told.items() for line in table(name, script)]
-    text = PAGE + f"**Claims that hold. {summary}.**\n\n" + "\n".join(lines).rstrip() + "\n"
+    sentences = [one for script in told.values() for one in script["sentences"]]
+    summary = "; ".join(f"{kind}s: {counted([one for one in sentences if one['kind'] == kind])}"
+                        for kind in ("experiment", "theorem")).capitalize()
+    lines = [line for script in told.items() for line in told_in_order(script)]
+    text = PAGE + f"**Sentences. {summary}.**\n\n" + "\n".join(lines).rstrip() + "\n"
     (ROOT / "docs" / "reproduction.md").write_text(text, encoding="utf-8")
     for name, shown in PICTURES.items():
         if (OUT / f"{name}.png").exists():

@@ -1,4 +1,4 @@
-"""Where data and results are, drawing, and claims beside what was found: shared by the scripts of this folder.
+"""Where data and results are, drawing, and the papers' sentences beside what was found: shared by the scripts of this folder.
 
 Each script takes --full (the papers' repetitions, where the default has fewer) and --smoke (as little as shows that it runs; its
 numbers go to reproduced/smoke).
@@ -31,18 +31,38 @@ COLOURS = {
 }
 
 
+def reading(name, found, held, why=""):
+    """Return one way to read a sentence ("by the median", "as printed"), what was found, whether it held so, and if not, why."""
+    return {"name": name, "found": found, "held": bool(held), "why": "" if held else why}
+
+
+def sentence(number, says, readings, panels=(), kind="experiment"):
+    """Return a sentence of a paper with its readings, which decide whether it holds.
+
+    panels : (panel, found, held) of each panel of a figure that the sentence speaks of, as detail. kind : "experiment" or
+    "theorem", of which the reading "as printed" may fail where a mended form holds.
+    """
+    held = {one["name"]: one["held"] for one in readings}
+    some = "only in a mended form" if kind == "theorem" and not held.get("as printed", True) else "holds on some readings"
+    return {"number": number, "says": says, "kind": kind, "readings": readings,
+            "verdict": "holds" if all(held.values()) else some if any(held.values()) else "does not hold",
+            "panels": [[panel, found, bool(held)] for panel, found, held in panels]}
+
+
 def claim(says, found, held, why="", kind="experiment"):
-    """Return a statement of a paper, what was found here, whether it held, and if not, why. kind : "experiment" or "theorem"."""
-    return {"kind": kind, "claim": says, "found": found, "held": bool(held), "why": "" if held else why}
+    """Return a sentence that has no number and one reading."""
+    return sentence("", says, [reading("as it stands", found, held, why)], kind=kind)
 
 
-def keep(name, source, claims, numbers=None, skipped="", remarks=()):
-    """Write a script's statements and numbers, from which the page is written."""
+def keep(name, source, sentences, numbers=None, skipped="", remarks=()):
+    """Write a script's sentences and numbers, from which the page is written."""
     OUT.mkdir(parents=True, exist_ok=True)
-    told = {"source": source, "claims": claims, "numbers": numbers or {}, "skipped": skipped, "remarks": list(remarks)}
+    told = {"source": source, "sentences": sentences, "numbers": numbers or {}, "skipped": skipped, "remarks": list(remarks)}
     (OUT / f"{name}.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    for one in claims:
-        print(f"{name}: {'held' if one['held'] else 'NOT held'}: {one['claim']} Found: {one['found']}")
+    for one in sentences:
+        print(f"{name}: {one['number']} {one['says']} {one['verdict'].upper()}")
+        for way in one["readings"]:
+            print(f"    {way['name']}: {'yes' if way['held'] else 'NO'}: {way['found']}")
     if skipped:
         print(f"{name}: skipped: {skipped}")
 
