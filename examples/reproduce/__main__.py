@@ -13,13 +13,14 @@ import shutil
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 OUT = ROOT / "reproduced"
 PICTURES = {"narow_figure_3": "orders", "arow_figure_2b": "noise"}  # what docs show, by their names there
-SCRIPTS = ("arow_table", "arow_curves", "narow_orders", "regret", "certificates", "narow_words", "mail", "pa_bounds")
+SCRIPTS = sorted(path.stem for path in HERE.glob("[!_]*.py") if path.stem != "common")
 VERDICTS = {"holds": "hold", "holds on some readings": "hold on some readings", "only in a mended form": "only in a mended form",
             "does not hold": "do not hold"}  # of one sentence, of several
 PAGE = """# The papers' experiments, repeated
@@ -82,17 +83,18 @@ def told_in_order(script):
 
 def counted(sentences):
     """Return how many sentences there are and how many have each verdict, in words."""
-    found = [one["verdict"] for one in sentences]
-    return f"{len(found)} ({', '.join(f'{found.count(one)} {several}' for one, several in VERDICTS.items() if one in found)})"
+    found = Counter(one["verdict"] for one in sentences)
+    told = (f"{found[one]} {one if found[one] == 1 else several}" for one, several in VERDICTS.items() if one in found)
+    return f"{len(sentences)} ({', '.join(told)})"
 
 
 def page():
     """Write docs/reproduction.md from the numbers, and copy the pictures that docs show."""
     told = {name: json.loads((OUT / f"{name}.json").read_text(encoding="utf-8"))
-            for name in sorted(SCRIPTS) if (OUT / f"{name}.json").exists()}
+            for name in SCRIPTS if (OUT / f"{name}.json").exists()}
     sentences = [one for script in told.values() for one in script["sentences"]]
-    summary = "; ".join(f"{kind}s: {counted([one for one in sentences if one['kind'] == kind])}"
-                        for kind in ("experiment", "theorem")).capitalize()
+    kinds = {kind: [one for one in sentences if one["kind"] == kind] for kind in ("experiment", "theorem")}
+    summary = "; ".join(f"{kind}s: {counted(of)}" for kind, of in kinds.items() if of).capitalize()
     lines = [line for script in told.items() for line in told_in_order(script)]
     text = PAGE + f"**Sentences. {summary}.**\n\n" + "\n".join(lines).rstrip() + "\n"
     (ROOT / "docs" / "reproduction.md").write_text(text, encoding="utf-8")

@@ -42,10 +42,11 @@ def sentence(number, says, readings, panels=(), kind="experiment"):
     panels : (panel, found, held) of each panel of a figure that the sentence speaks of, as detail. kind : "experiment" or
     "theorem", of which the reading "as printed" may fail where a mended form holds.
     """
-    held = {one["name"]: one["held"] for one in readings}
-    some = "only in a mended form" if kind == "theorem" and not held.get("as printed", True) else "holds on some readings"
+    held = [one["held"] for one in readings]
+    false = kind == "theorem" and any(one["name"] == "as printed" and not one["held"] for one in readings)
+    some = "only in a mended form" if false else "holds on some readings"
     return {"number": number, "says": says, "kind": kind, "readings": readings,
-            "verdict": "holds" if all(held.values()) else some if any(held.values()) else "does not hold",
+            "verdict": "holds" if all(held) else some if any(held) else "does not hold",
             "panels": [[panel, found, bool(held)] for panel, found, held in panels]}
 
 

@@ -1,6 +1,7 @@
 """Runs of the examples; the demo, which needs the package only, is a step of CI."""
 
 import gzip
+import importlib
 import os
 import re
 import subprocess
@@ -85,3 +86,22 @@ def test_reproduction_runs(name):
     done = run(f"reproduce/{name}.py", "--smoke")
     assert done.returncode == 0, done.stderr
     assert f"{name}: " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("kind", "held", "verdict"),
+    [
+        ("experiment", {"by the mean": True, "by the median": True}, "holds"),
+        ("experiment", {"by the mean": True, "by the median": False}, "holds on some readings"),
+        ("experiment", {"by the mean": False, "by the median": False}, "does not hold"),
+        ("theorem", {"as printed": False, "mended": True}, "only in a mended form"),
+        ("experiment", {"as printed": False, "mended": True}, "holds on some readings"),
+        ("theorem", {"as printed": True, "mended": False}, "holds on some readings"),
+    ],
+)
+def test_a_sentence_of_a_paper_holds_only_on_all_readings(monkeypatch, kind, held, verdict):
+    pytest.importorskip("matplotlib")
+    monkeypatch.syspath_prepend(str(EXAMPLES / "reproduce"))
+    common = importlib.import_module("common")
+    readings = [common.reading(name, "", yes) for name, yes in held.items()]
+    assert common.sentence("A1", "", readings, kind=kind)["verdict"] == verdict
