@@ -13,7 +13,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -82,10 +81,11 @@ def told_in_order(script):
 
 
 def counted(sentences):
-    """Return how many sentences there are and how many have each verdict, in words."""
-    found = Counter(one["verdict"] for one in sentences)
-    told = (f"{found[one]} {one if found[one] == 1 else several}" for one, several in VERDICTS.items() if one in found)
-    return f"{len(sentences)} ({', '.join(told)})"
+    """Return how many sentences there are and how many have each verdict, and which do not hold, in words."""
+    found = {verdict: [one["number"] for one in sentences if one["verdict"] == verdict] for verdict in VERDICTS}
+    told = [f"{len(of)} {verdict if len(of) == 1 else VERDICTS[verdict]}" + (f" ({', '.join(of)})" if verdict != "holds" else "")
+            for verdict, of in found.items() if of]
+    return f"{len(sentences)} sentences, of which {', '.join(told)}"
 
 
 def page():
@@ -94,9 +94,9 @@ def page():
             for name in SCRIPTS if (OUT / f"{name}.json").exists()}
     sentences = [one for script in told.values() for one in script["sentences"]]
     kinds = {kind: [one for one in sentences if one["kind"] == kind] for kind in ("experiment", "theorem")}
-    summary = "; ".join(f"{kind}s: {counted(of)}" for kind, of in kinds.items() if of).capitalize()
+    summary = ". ".join(f"{kind.capitalize()}s: {counted(of)}" for kind, of in kinds.items() if of)
     lines = [line for script in told.items() for line in told_in_order(script)]
-    text = PAGE + f"**Sentences. {summary}.**\n\n" + "\n".join(lines).rstrip() + "\n"
+    text = PAGE + f"**{summary}.**\n\n" + "\n".join(lines).rstrip() + "\n"
     (ROOT / "docs" / "reproduction.md").write_text(text, encoding="utf-8")
     for name, shown in PICTURES.items():
         if (OUT / f"{name}.png").exists():
