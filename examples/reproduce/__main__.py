@@ -24,10 +24,11 @@ VERDICTS = {"holds": "hold", "holds on some readings": "hold on some readings", 
             "does not hold": "do not hold"}  # of one sentence, of several
 PAGE = """# The papers' experiments, repeated
 
-What the four papers say of their algorithms, sentence by sentence, and what this library's learners do. A sentence that can be
-read or measured in more than one way has a row for each reading below it, and holds only if it holds on all of them. The panels
-of a figure that one sentence speaks of are detail, told below the table. Theorems are counted separately, since a theorem holds
-on every stream unless the code is wrong, or the theorem: some hold only in a mended form.
+What the four papers say of their algorithms, sentence by sentence, and what this library's learners do. Sentences are numbered as
+they come, A those of the AROW paper and N those of the NAROW paper; words in square brackets are added here. A sentence that can
+be read or measured in more than one way has a row for each reading below it, and holds only if it holds on all of them. The
+panels of a figure that one sentence speaks of are detail, told below the table. Theorems are counted separately, since a theorem
+holds on every stream unless the code is wrong, or the theorem: some hold only in a mended form.
 
 `make reproduce` runs all of it and writes figures and numbers to `reproduced/`, from which `python examples/reproduce --write`
 makes this page and its pictures. Real data are read from `../shared/data` or the directory that `ONLINECLS_DATA` names; what is
