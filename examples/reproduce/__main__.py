@@ -64,7 +64,7 @@ def rows(head, cells):
 
 
 def told_in_order(script):
-    """Return the lines of a script's part of the page: remarks, sentences with their readings, and panels."""
+    """Return the lines of a script's part of the page: remarks, sentences with their readings, and panels not told with these."""
     name, told = script
     lines = [f"## {told['source'][0].upper()}{told['source'][1:]}", "", f"`examples/reproduce/{name}.py`", ""]
     lines += [f"- {remark[0].upper()}{remark[1:]}." for remark in told["remarks"]]
@@ -75,7 +75,9 @@ def told_in_order(script):
         for way in one["readings"]:
             found = "; ".join(part for part in (way["found"], way["why"]) if part)
             sentences.append(("", way["name"], found, "yes" if way["held"] else "no"))
-        panels += [(one["number"], panel, found, "yes" if held else "no") for panel, found, held in one["panels"]]
+        said = " ".join(way["found"] for way in one["readings"])
+        panels += [(one["number"], panel, found, "yes" if held else "no") for panel, found, held in one["panels"]
+                   if found not in said]
     lines += [""] if lines[-1] else []
     lines += rows("| | the paper says, and a row for each reading | found here | holds |", sentences) if sentences else []
     return lines + (["By panel:", "", *rows("| | panel | found here | holds |", panels)] if panels else [])

@@ -148,7 +148,8 @@ def synthetic():
                    min(of[measure], key=of[measure].get) == "AROW full") for deviation, of in found.items()
                   for measure in (MEASURES[0], MEASURES[2])]),
         sentence("A2", "The same, read of the diagonal forms (\"curves for both full and diagonalized versions\").",
-                 read(found, "AROW diagonal", [name for name in along if "AROW" not in name], why="see the remarks")),
+                 read(found, "AROW diagonal", [name for name in along if "AROW" not in name],
+                      why="AROW's diagonal form learns slowly here, see above")),
         sentence("A3", "The full version outperforms the diagonal version.", read(found, "AROW full", ["AROW diagonal"])),
         sentence("A4", "CW-full performs worse than CW-diagonal, as has been observed previously for noisy data.",
                  [one for form in ("stdev", "variance")

@@ -96,8 +96,8 @@ def main():
                       "the bound on mistakes above the losses is "
                       f"{', '.join(f'{one:.3f}' for one in ratios)} of the Perceptron's",
                       max(ratios) < 1.0))
-        learnt.append((f"{name}: s = {' and '.join(f'{s:.1f}' for s, *_ in linear)}, for {most:.1f}; words in 20 of these rows "
-                       f"at most have {' and '.join(f'{share:.0%}' for _, share, *_ in linear)} of ||u||²",
+        learnt.append((f"{name}: s = {' and '.join(f'{s:.1f}' for s, *_ in linear)} (threshold {most:.1f}); words in 20 of these "
+                       f"rows at most have {' and '.join(f'{share:.0%}' for _, share, *_ in linear)} of ||u||²",
                        all(s < most for s, *_ in linear)))
         sides.append((f"{name}: mistakes above the losses, for ||u|| = 1: " + " and ".join(
             f"{second:.1f} (r = {r:.2g})" for *_, (second, r), _ in linear) + f", the Perceptron's {linear[0][-1]:.1f}",
