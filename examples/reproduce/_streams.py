@@ -118,7 +118,8 @@ def summary(streams, what):
     refuted = sum(any(broken(paid, allowed) for paid, allowed, _ in sides) for sides in streams)
     told = [(paid, allowed) for sides in streams for paid, allowed, n in sides if allowed < n]
     if what == "tightest":
-        paid, allowed = max((one for one in told if one[1] > 0.0), key=lambda one: one[0] / one[1], default=(0.0, 0.0))
+        some = [(round(paid / allowed, 4), paid, allowed) for paid, allowed in told if allowed > 0.0]
+        _, paid, allowed = max(some, default=(0.0, 0.0, 0.0))  # (the largest of those that are as tight)
         what = f"tightest {paid:.4g} of {allowed:.4g}"
     else:
         what = f"{what} {max(paid for paid, _ in told):.1e}"
