@@ -22,6 +22,7 @@ PICTURES = {"narow_figure_3": "orders", "arow_figure_2b": "noise"}  # what docs 
 SCRIPTS = sorted(path.stem for path in HERE.glob("[!_]*.py") if path.stem != "common")
 VERDICTS = {"holds": "hold", "holds on some readings": "hold on some readings", "only in a mended form": "only in a mended form",
             "does not hold": "do not hold"}  # of one sentence, of several
+KINDS = {"experiment": "Experiments", "theorem": "Theorems", "elsewhere": "Theorems from elsewhere"}
 PAGE = """# The papers' experiments, repeated
 
 What the four papers say of their algorithms, sentence by sentence, and what this library's learners do. Sentences are numbered as
@@ -96,8 +97,8 @@ def page():
     told = {name: json.loads((OUT / f"{name}.json").read_text(encoding="utf-8"))
             for name in SCRIPTS if (OUT / f"{name}.json").exists()}
     sentences = [one for script in told.values() for one in script["sentences"]]
-    kinds = {kind: [one for one in sentences if one["kind"] == kind] for kind in ("experiment", "theorem")}
-    summary = ". ".join(f"{kind.capitalize()}s: {counted(of)}" for kind, of in kinds.items() if of)
+    kinds = {several: [one for one in sentences if one["kind"] == kind] for kind, several in KINDS.items()}
+    summary = ". ".join(f"{several}: {counted(of)}" for several, of in kinds.items() if of)
     lines = [line for script in told.items() for line in told_in_order(script)]
     text = PAGE + f"**{summary}.**\n\n" + "\n".join(lines).rstrip() + "\n"
     (ROOT / "docs" / "reproduction.md").write_text(text, encoding="utf-8")

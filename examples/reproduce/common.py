@@ -39,8 +39,8 @@ def reading(name, found, held, why=""):
 def sentence(number, says, readings, panels=(), kind="experiment"):
     """Return a sentence of a paper with its readings, which decide whether it holds.
 
-    panels : (panel, found, held) of each panel of a figure that the sentence speaks of, as detail. kind : "experiment" or
-    "theorem", of which the reading "as printed" may fail where a mended form holds.
+    panels : (panel, found, held) of each panel of a figure that the sentence speaks of, as detail. kind : "experiment",
+    "theorem", of which the reading "as printed" may fail where a mended form holds, or "elsewhere", a theorem of other papers.
     """
     held = [one["held"] for one in readings]
     false = kind == "theorem" and any(one["name"] == "as printed" and not one["held"] for one in readings)
