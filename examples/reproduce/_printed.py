@@ -322,7 +322,7 @@ def readings(number):
     stream = next(one for one in small if broken(*sides(*one)[0]))
     (left, right), (own, most) = sides(*stream)
     how = f" ({WAYS[number]})" if number in WAYS else ""
-    first, second = (f"{paid:.4g} <= {allowed:.4g}" if allowed else f"off by {max(paid, 0.0):.2g}"
+    first, second = (f"{paid:.4g} <= {allowed:.4g}" if right else f"off by {max(paid, 0.0):.2g}"
                      for paid, allowed in ((left, right), (own, most)))
     rows, held = told(NAMES.get(sides, ("rows", "u")), stream), not wrong and not broken(own, most)
     return [reading("as printed", f"{rows}: {first}{how}; false in {refuted} of {RANDOM:,} random streams", False),

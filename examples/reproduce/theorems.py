@@ -498,7 +498,7 @@ def of_narow():
     yield "NAROW 4.1, η", "With the steps min((R²/2 - m)/||x||², 1) in rounds without a mistake, (4) holds."
     yield "NAROW 4.1, PA-I", "With R = √2 the update is PA-I's, C = 1."
     yield ("NAROW 4.1, better", "(4) is better than the bound of PA-I (JMLR 2006), R = √2 and C = 1.",
-           ("(4) of PA-I's", *attack(short, sqrt_2, beats_pa)))
+           ("(4) of PA-I's", *attack(short, sqrt_2, beats_pa, True)))
     yield "NAROW 4.2, AROW", "AROW updates if m_t <= 1, m_t = y x'A_{t-1}^-1 θ_{t-1}."
     yield ("NAROW 4.2", "M + U <= L + √(r ||u||² + Σ (u.x)²) √(log det A_T + Σ m (2r - m)/(r (r + χ))); improves AROW's.",
            *((name, *attack(classes, sop("full", form), second, True)) for name, form in forms),
