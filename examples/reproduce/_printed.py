@@ -257,7 +257,7 @@ CLASSES = [(np.array([1.0]), np.array([[float(s)], [0.0]])) for s in (0, 1, 2)]
 ONE_SAYS = [(np.array([[1.0, -1.0]] * T), np.array(y)) for T in (1, 2) for y in product((1.0, -1.0), repeat=T)]
 #: The mended form, (left, right) of both forms, small streams, and a function that draws one, by the statement's number
 STATEMENTS = {
-    "PA Theorem 4 (one class)": ("15/16 Σ l² + (ε - ε*) Σ l on the left", uniclass, one_row_again(), around),
+    "PA Theorem 4 (one class)": ("15/16 Σ l² + (ε - ε') Σ l on the left", uniclass, one_row_again(), around),
     "Tutorial II, sufficient increase": ("l L-Lipschitz by ||.||", increase, of_rows(PLANE, U2[:1]), separated),
     "Tutorial II, theorem": ("l L-Lipschitz by ||.||", regret, of_rows(PLANE, U2), noise),
     "Tutorial II, corollary (entropic)": (

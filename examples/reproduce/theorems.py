@@ -97,7 +97,7 @@ def of_pa():
     loss, cs = bounds.passive_aggressive, [0.05, 0.5, 5.0]
     numbers = one_of(PassiveAggressiveRegressor, [np.inf], epsilon=0.2)
     around = lambda rng, X: PassiveAggressiveOneClass(rng.choice([1.0, 1.3]).item(), dtype=np.float64)  # noqa: E731
-    yield ("PA Theorem 1", "Σ l² + 2 (ε - ε*) Σ l <= B ||u - w_1||² for u without loss.",
+    yield ("PA Theorem 1", "Σ l² + 2 (ε - ε') Σ l <= B ||u - w_1||² for u without loss, ε' its own ε.",
            ("classes", *attack(separable, plain_pa, loss)), ("numbers", *attack(near, numbers, loss)),
            ("one class", *attack(ball, around, bounds.one_class)))
     yield ("PA section 4, corollary", "A margin γ̂: Σ l² <= B/γ̂², as many mistakes at most, and Σ l <= 2B/γ̂².",
@@ -112,10 +112,10 @@ def of_pa():
            ("classes", *attack(classes, one_of(PassiveAggressiveClassifier, cs, loss="squared_hinge"), loss)),
            ("numbers", *attack(targets, one_of(PassiveAggressiveRegressor, cs, loss="squared_epsilon_insensitive"), loss)))
     some, Classifier = {"signed": False, "norm_bound": 1.0}, MultiplicativePassiveAggressiveClassifier
-    yield ("PA Theorem 4 (classes, numbers)", "Multiplicative, x >= 0: Σ l² + 2 (ε - ε*) Σ l <= B/2 D(u, w_1), B = max |x|².",
+    yield ("PA Theorem 4 (classes, numbers)", "Multiplicative, x >= 0: Σ l² + 2 (ε - ε') Σ l <= B/2 D(u, w_1), B = max |x|².",
            *((name, *attack(shares(cls is not Classifier), one_of(cls, [0.03], **some), bounds.multiplicative))
              for name, cls in (("classes", Classifier), ("numbers", MultiplicativePassiveAggressiveRegressor))))
-    yield "PA Theorem 4 (one class)", "Σ l² + 2 (ε - ε*) Σ l <= B/2 D(u, w_1), B = 16."
+    yield "PA Theorem 4 (one class)", "Σ l² + 2 (ε - ε') Σ l <= B/2 D(u, w_1), B = 16."
 
 
 # --- tutorial ------------------------------------------------------------------------------------------------------------------
@@ -481,7 +481,7 @@ def of_narow():
     kinds = ("SOP", sop("full")), ("SOP, diagonal", sop("diagonal")), ("NAROW", narow("full"))
     second, forms = bounds.second_order_perceptron, (("conservative", False), ("aggressive", True))
     yield ("NAROW Lemma 1",
-           "If f_0(0) = 0, Σ η z.(w/λ - u) <= f_T(λu)/λ + 1/λ Σ (η² ||z||²/(2β) + f*_t(θ_t) - f*_{t-1}(θ_t)).",
+           "If f_0(0) = 0, Σ η z.(w/λ - u) <= f_T(λu)/λ + 1/λ Σ (η² ||z||²/(2β) + g_t(θ_t) - g_{t-1}(θ_t)), g_t dual to f_t.",
            *((f"mended: {name}", *attack(classes, make, lambda c, u: bounds.lemma_1(c, u, lam=2.0)))
              for name, make in (*kinds, ("p-norm", p_norm(True)))))
     yield ("NAROW Corollary 1", "M <= L(u) + f_T(u)/η + B/η + Σ η ||z||²/(2β); B <= 0 where f_t <= f_{t+1}.",
@@ -602,12 +602,13 @@ def main():
     keep("theorems", "all four papers: their theorems, lemmas and corollaries", sentences, numbers, remarks=[
         f"{RANDOM:,} streams a panel: 5 to 40 rows of unequal lengths, with labels by a hyperplane, some of them turned, or "
         "always against the prediction; few rows again and again; rows along the axes",
-        "u: the hyperplane, least squares and the sum of y x, in several sizes; for text messages a support vector machine",
+        "competitors u: the hyperplane, least squares and the sum of y x, in several sizes; for text messages a support vector "
+        "machine",
         '"tightest" is the largest paid/allowed; for mistakes and updates only where fewer are allowed than there are rows',
         "slips of the tutorial without a row: arg min for the arg max of the dual (aggressive schemes, FoReL); w = Σ α x without "
         "y and 1/σ; L W √T with W = max f(w) = log d for experts, which one row breaks if d = 2",
         "two more statements of the tutorial, on the increases of the dual and the ratio of its bounds, are measured on mail",
-        "AROW's formulas, lost in the text at hand, are those of ALGORITHMS.md; the condition f_0(0) = 0 is read from that text"])
+        "the papers were read as extracted texts, in which AROW's formulas are lost, and restored from its proofs"])
 
 
 if __name__ == "__main__":
