@@ -258,35 +258,35 @@ ONE_SAYS = [(np.array([[1.0, -1.0]] * T), np.array(y)) for T in (1, 2) for y in 
 #: The mended form, (left, right) of both forms, small streams, and a function that draws one, by the statement's number
 STATEMENTS = {
     "PA Theorem 4 (one class)": ("15/16 Σ l² + (ε - ε') Σ l on the left", uniclass, one_row_again(), around),
-    "Tutorial II, sufficient increase": ("l L-Lipschitz by ||.||", increase, of_rows(PLANE, U2[:1]), separated),
-    "Tutorial II, theorem": ("l L-Lipschitz by ||.||", regret, of_rows(PLANE, U2), noise),
-    "Tutorial II, corollary (entropic)": (
+    "Tutorial II: sufficient increase": ("l L-Lipschitz by ||.||", increase, of_rows(PLANE, U2[:1]), separated),
+    "Tutorial II: theorem": ("l L-Lipschitz by ||.||", regret, of_rows(PLANE, U2), noise),
+    "Tutorial II: corollary (entropic)": (
         "3/2 L √(T log d); with σ = L √(T/(2 log d)), √2 L √(T log d)", experts, ONE_SAYS, advice),
-    "Tutorial III, FoReL": ("the dual that it reaches, and so its bound", leader, of_rows(LINE, U1[:1]), separated),
-    "Tutorial III, Perceptron's Δ": (
+    "Tutorial III: FoReL": ("the dual that it reaches, and so its bound", leader, of_rows(LINE, U1[:1]), separated),
+    "Tutorial III: Perceptron's Δ": (
         "α (1 - y w.x) - α² ||x||²/(2σ), as on other slides", rise, of_rows(LINE, U1[:1]), separated),
-    "Tutorial IV, loss": ("at least 0, that is the hinge", several, CLASSES,
+    "Tutorial IV: loss": ("at least 0, that is the hinge", several, CLASSES,
                           lambda rng: (rng.standard_normal(3), rng.choice([0.3, 1.0, 3.0]) * rng.standard_normal((4, 3)))),
     "AROW Lemma 1 (covariance)": ("Σ_t - I is one", span, of_rows(PLANE, U2[:1]), separated),
     "NAROW Lemma 1": ("the least value of f_0 is 0", lemma, of_rows(LINE, U1), separated),
-    "NAROW 4.1, η": ("η at least 0", steps, of_rows([(-0.3, 0.4), (0.4, 0.3), (0.2, 0.4)], [(0.4, 2.8)]), within(0.5)),
-    "NAROW 4.1, PA-I": ("in the rounds without a mistake; in others its step is 1", pa_one,
+    "NAROW 4.1: η": ("η at least 0", steps, of_rows([(-0.3, 0.4), (0.4, 0.3), (0.2, 0.4)], [(0.4, 2.8)]), within(0.5)),
+    "NAROW 4.1: PA-I": ("in the rounds without a mistake; in others its step is 1", pa_one,
                         of_rows([(1.0,), (1.25,)], U1[:1]), within(2.0**0.5)),
-    "NAROW 4.2, AROW": ("m_t < r: AROW's weights are A^-1 θ/r", updates, of_rows([(1.0,), (2.0,)], U1[:1]), separated),
+    "NAROW 4.2: AROW": ("m_t < r: AROW's weights are A^-1 θ/r", updates, of_rows([(1.0,), (2.0,)], U1[:1]), separated),
     "NAROW section 5": ("a plus before the last term, as in 4.2", narow, of_rows(LINE, U1), separated),
 }
 NAMES = {uniclass: ("rows", "u", "ε"), experts: ("advice", "y"), several: ("row", "weights of the classes"),
          **dict.fromkeys((increase, rise, leader, pa_one, updates, span), ("rows", ""))}
 NORMS = "f = ||w||²/2 is 1-strongly convex by ||.||_inf, and L = max |x| is by its dual, ||.||_1"
 WAYS = {  # why the smallest stream breaks it, by hand
-    "Tutorial II, sufficient increase": NORMS,
-    "Tutorial II, theorem": NORMS,
-    "Tutorial II, corollary (entropic)": "the first prediction is 0, its loss 1, that of one expert 0",
-    "Tutorial III, FoReL": "PA's weights are 1, 1.5, FoReL's 1, 1",
-    "Tutorial III, Perceptron's Δ": "w = 1, m = -1: Δ is 1.5; its conclusion, Δ >= 1 - 1/(2σ) for a mistake, stands",
+    "Tutorial II: sufficient increase": NORMS,
+    "Tutorial II: theorem": NORMS,
+    "Tutorial II: corollary (entropic)": "the first prediction is 0, its loss 1, that of one expert 0",
+    "Tutorial III: FoReL": "PA's weights are 1, 1.5, FoReL's 1, 1",
+    "Tutorial III: Perceptron's Δ": "w = 1, m = -1: Δ is 1.5; its conclusion, Δ >= 1 - 1/(2σ) for a mistake, stands",
     "NAROW Lemma 1": "f(w) = ||w||²/2 - w_1 - ... - w_d, whose least value is -d/2; no row changes w = 1",
-    "NAROW 4.1, η": "R = 0.5; the third step is -7/8, and the root has -0.1125 in it, read as 0",
-    "NAROW 4.2, AROW": "r = 4; before the second row θ = 1, A = 5/4",
+    "NAROW 4.1: η": "R = 0.5; the third step is -7/8, and the root has -0.1125 in it, read as 0",
+    "NAROW 4.2: AROW": "r = 4; before the second row θ = 1, A = 5/4",
     "NAROW section 5": "b = 1; bχ <= 1 in both rows, so that Σ = I and the last term is 2bm",
 }
 

@@ -100,11 +100,11 @@ def of_pa():
     yield ("PA Theorem 1", "Σ l² + 2 (ε - ε') Σ l <= B ||u - w_1||² for u without loss, ε' its own ε.",
            ("classes", *attack(separable, plain_pa, loss)), ("numbers", *attack(near, numbers, loss)),
            ("one class", *attack(ball, around, bounds.one_class)))
-    yield ("PA section 4, corollary", "A margin γ̂: Σ l² <= B/γ̂², as many mistakes at most, and Σ l <= 2B/γ̂².",
+    yield ("PA section 4: corollary", "A margin γ̂: Σ l² <= B/γ̂², as many mistakes at most, and Σ l <= 2B/γ̂².",
            ("squares", *attack(separable, plain_pa, lambda c, u: (float((hinge(c.margins) ** 2).sum()), by_margin(c, u)))),
            ("mistakes", *attack(separable, plain_pa, lambda c, u: (int((c.margins <= 0.0).sum()), by_margin(c, u)), True)),
            ("losses", *attack(separable, plain_pa, bounds.margin_corollary)))
-    yield ("PA section 4, batch", "Rows with l² > ε are chosen until there are none: after B ||u - w_1||²/ε steps at most.",
+    yield ("PA section 4: batch", "Rows with l² > ε are chosen until there are none: after B ||u - w_1||²/ε steps at most.",
            ("separable rows", *repeated(in_batch)))
     yield ("PA Lemma 2", "||w_T - w_1|| <= 2 ||u - w_1||.",
            ("classes", *attack(separable, plain_pa, bounds.distance)), ("numbers", *attack(near, numbers, bounds.distance)))
@@ -298,47 +298,47 @@ def of_tutorial(curves):
     def tuned(kind):
         return one_of(DualAscentClassifier, ["auto"], regularizer=kind, update="DA1", norm_bound=2.0)
 
-    yield ("Tutorial I, regression", "Follow the leader: a regret of O(log T) (numbers in a range); be the leader: at most 0.",
+    yield ("Tutorial I: regression", "Follow the leader: a regret of O(log T) (numbers in a range); be the leader: at most 0.",
            ("leader, 2B² (1 + log T)", *repeated(of_leader)), ("be the leader", *repeated(be_the_leader)))
-    yield "Tutorial I, classification", "No algorithm can guarantee low regret: it is at least T/2.", no_regret()
-    yield "Tutorial II, weak duality", "max D(α) <= min P(w).", ("the dual of the SVM", *repeated(weak))
-    yield ("Tutorial II, lemma", "D_{t+1} - D_t >= l(w_t) - a/√T and f <= a√T: the regret is at most 2a√T.",
+    yield "Tutorial I: classification", "No algorithm can guarantee low regret: it is at least T/2.", no_regret()
+    yield "Tutorial II: weak duality", "max D(α) <= min P(w).", ("the dual of the SVM", *repeated(weak))
+    yield ("Tutorial II: lemma", "D_{t+1} - D_t >= l(w_t) - a/√T and f <= a√T: the regret is at most 2a√T.",
            ("DA1, DA2, FoReL", *repeated(enough)))
-    yield "Tutorial II, sufficient increase", f"{lipschitz}D_{{t+1}} - D_t >= l(w_t) - L²/(2σ)."
-    yield ("Tutorial II, theorem", f"{lipschitz}the regret is at most f(u) + T L²/(2σ).",
+    yield "Tutorial II: sufficient increase", f"{lipschitz}D_{{t+1}} - D_t >= l(w_t) - L²/(2σ)."
+    yield ("Tutorial II: theorem", f"{lipschitz}the regret is at most f(u) + T L²/(2σ).",
            *((f"mended: {update}", *attack(classes, ascents(update), dual)) for update in ("DA1", "DA2")),
            *((f"mended: {update}, entropic", *attack(classes, ascents(update, regularizer="entropic"), in_hull))
              for update in ("DA1", "DA2")),
            ("mended: DA2, log loss", *attack(classes, ascents("DA2", loss="log_loss"), dual)),
            ("mended: DA2, absolute losses", *attack(targets, one_of(DualAscentRegressor, [1.0, 10.0], norm_bound=1.0), dual)),
            ("mended: FoReL", *attack(classes, one_of(FoReLClassifier, [1.0], gap_tol=1e-9), dual, repeats=RANDOM // 4)))
-    yield ("Tutorial II, corollary (Euclidean)", "S a ball of radius W, σ = √T L/W: the regret is at most L W √T.",
+    yield ("Tutorial II: corollary (Euclidean)", "S a ball of radius W, σ = √T L/W: the regret is at most L W √T.",
            ("DA1, DA2, DA3", *repeated(ball_regret)))
-    yield "Tutorial II, corollary (entropic)", "With σ = L √(T/log d) the regret is at most L √(T log d)."
-    yield "Tutorial III, FoReL", "The regret of FoReL is at least as good as PA's."
-    yield ("Tutorial III, experts (Euclidean)", "On the simplex the regret is O(√(dT)): here √(dT).",
+    yield "Tutorial II: corollary (entropic)", "With σ = L √(T/log d) the regret is at most L √(T log d)."
+    yield "Tutorial III: FoReL", "The regret of FoReL is at least as good as PA's."
+    yield ("Tutorial III: experts (Euclidean)", "On the simplex the regret is O(√(dT)): here √(dT).",
            ("absolute losses", *repeated(lambda rng: experts(rng, True))))
-    yield "Tutorial III, experts (entropic)", root, ("absolute losses", *repeated(lambda rng: experts(rng, False)))
-    yield "Tutorial III, multiplicative PA", root, ("DA2, hinge", *repeated(entropic("hinge")))
-    yield "Tutorial III, logistic regression", root, ("DA2, log loss", *repeated(entropic("log_loss")))
-    yield "Tutorial III, Perceptron's Δ", "Δ_t = α - ½ (α y w.x + α² ||x||²/σ)."
-    yield ("Tutorial III, universal Perceptron", "ε <= L + ||u|| √ε, so that ε <= L + ||u|| √L + ||u||²; the same for every σ.",
+    yield "Tutorial III: experts (entropic)", root, ("absolute losses", *repeated(lambda rng: experts(rng, False)))
+    yield "Tutorial III: multiplicative PA", root, ("DA2, hinge", *repeated(entropic("hinge")))
+    yield "Tutorial III: logistic regression", root, ("DA2, log loss", *repeated(entropic("log_loss")))
+    yield "Tutorial III: Perceptron's Δ", "Δ_t = α - ½ (α y w.x + α² ||x||²/σ)."
+    yield ("Tutorial III: universal Perceptron", "ε <= L + ||u|| √ε, so that ε <= L + ||u|| √L + ||u||²; the same for every σ.",
            ("first form", *attack(classes, perceptron, universal, True)),
            ("second form", *attack(classes, perceptron, bounds.perceptron, True)),
            ("mistakes by σ", *repeated(same_mistakes, "largest difference")))
-    yield "Tutorial IV, loss", "max over r ≠ y of 1 - w.(φ(x, y) - φ(x, r)) is at least the 0-1 loss."
-    yield ("Tutorial IV, several classes", "The same bound for the joint construction.",
+    yield "Tutorial IV: loss", "max over r ≠ y of 1 - w.(φ(x, y) - φ(x, r)) is at least the 0-1 loss."
+    yield ("Tutorial IV: several classes", "The same bound for the joint construction.",
            *((kind, *repeated(joint(kind))) for kind in ("euclidean", "entropic")))
-    yield ("Tutorial V, self-tuned", "σ can be inferred on the fly: here Σ L_t²/(2σ_t) in place of T L²/(2σ).",
+    yield ("Tutorial V: self-tuned", "σ can be inferred on the fly: here Σ L_t²/(2σ_t) in place of T L²/(2σ).",
            ("euclidean", *attack(classes, tuned("euclidean"), dual)), ("entropic", *attack(classes, tuned("entropic"), in_hull)))
-    yield ("Tutorial V, √T is tight", "The dependence on √T is tight in a minimax sense.",
+    yield ("Tutorial V: √T is tight", "The dependence on √T is tight in a minimax sense.",
            ("labels by chance", f"regret/√T from T = {at[0]} to {at[-1]:,}: " + ", ".join(f"{one:.2f}" for one in rate),
             bool(rate.min() > 0.5 and rate.max() < 2.0), 0, 1))
-    yield ("Tutorial V, strongly convex", "The regret is O(log T) with steps 1/(αt): here G²/(2α) (1 + log T).",
+    yield ("Tutorial V: strongly convex", "The regret is O(log T) with steps 1/(αt): here G²/(2α) (1 + log T).",
            ("growth from T to 2T", ", ".join(f"{step:.1f}" for step in later),
             bool(later[-2:].mean() <= 2.0 * max(later[:2].mean(), 0.1) and (regrets <= allowed).all()), 0, 1),
            ("the bound", *attack(classes, one_of(OGDClassifier, [ALPHA, 0.5]), bounds.gradient_descent)))
-    yield "Tutorial V, online to batch", "The averaged hypothesis of i.i.d. rows loses no more than along them.", to_batch()
+    yield "Tutorial V: online to batch", "The averaged hypothesis of i.i.d. rows loses no more than along them.", to_batch()
 
 
 # --- AROW ----------------------------------------------------------------------------------------------------------------------
@@ -399,9 +399,9 @@ def of_arow():
     yield "AROW Lemma 4", "Σ χ/(χ + r) <= log det Σ_T^-1.", ("rows that changed it", *attack(classes, arow, determinant))
     yield ("AROW Theorem 2", "M <= √(r ||u||² + u'Xu) √(log det(I + X/r) + U) + L(u) - U.",
            ("random r", *attack(classes, arow, bounds.arow, True)))
-    yield ("AROW Theorem 2, r", "The first root rises with r, the second falls (for the same rows).",
+    yield ("AROW Theorem 2: r", "The first root rises with r, the second falls (for the same rows).",
            ("four r", *repeated(by_r, "largest change in the other direction")))
-    yield ("AROW section 6, several classes", "Our mistake bound can be extended to this case (one covariance of all weights).",
+    yield ("AROW section 6: several classes", "Our mistake bound can be extended to this case (one covariance of all weights).",
            ("3 to 5 classes", *repeated(of_classes)))
 
 
@@ -495,17 +495,17 @@ def of_narow():
     yield ("NAROW (4)", "p-norm: M <= L + S²/2 + S √(S²/4 + L + D) - Σ η; D <= 0 for steps from 0 to (R² - 2m)/||x||².",
            *((name, *attack(classes, p_norm(form), bounds.p_norm, True)) for name, form in forms),
            ("D", *attack(classes, p_norm(True), calm, what="largest D")))
-    yield "NAROW 4.1, η", "With the steps min((R²/2 - m)/||x||², 1) in rounds without a mistake, (4) holds."
-    yield "NAROW 4.1, PA-I", "With R = √2 the update is PA-I's, C = 1."
-    yield ("NAROW 4.1, better", "(4) is better than the bound of PA-I (JMLR 2006), R = √2 and C = 1.",
+    yield "NAROW 4.1: η", "With the steps min((R²/2 - m)/||x||², 1) in rounds without a mistake, (4) holds."
+    yield "NAROW 4.1: PA-I", "With R = √2 the update is PA-I's, C = 1."
+    yield ("NAROW 4.1: better", "(4) is better than the bound of PA-I (JMLR 2006), R = √2 and C = 1.",
            ("(4) of PA-I's", *attack(short, sqrt_2, beats_pa, True)))
-    yield "NAROW 4.2, AROW", "AROW updates if m_t <= 1, m_t = y x'A_{t-1}^-1 θ_{t-1}."
+    yield "NAROW 4.2: AROW", "AROW updates if m_t <= 1, m_t = y x'A_{t-1}^-1 θ_{t-1}."
     yield ("NAROW 4.2", "M + U <= L + √(r ||u||² + Σ (u.x)²) √(log det A_T + Σ m (2r - m)/(r (r + χ))); improves AROW's.",
            *((name, *attack(classes, sop("full", form), second, True)) for name, form in forms),
            ("AROW: the last sum, of U", *attack(classes, arow, improves)))
     yield ("NAROW 4.3", "Diagonal: M + U <= L + √(u'D_T u) √(r Σ log(Σ x_i²/r + 1) + 2U).",
            *((name, *attack(classes, sop("diagonal", form), second, True)) for name, form in forms))
-    yield ("NAROW 4.3, r", "With s < M R²/(2d) and r = s M R²/(M R² - 2sd) the bound is better than the Perceptron's.",
+    yield ("NAROW 4.3: r", "With s < M R²/(2d) and r = s M R²/(M R² - 2sd) the bound is better than the Perceptron's.",
            ("the square of a factor", *repeated(rare)))
     yield ("NAROW section 5", "M + U <= L + ||u|| R √(1/(bR²) + log det A_T) √(Σ min(1, bχ) - b m (2r_t - m)/(r_t + χ)).",
            ("mended: NAROW", *attack(classes, narow("full"), bounds.narow, True)))
@@ -545,8 +545,8 @@ def along_messages():
     u = [machine.coef_[0].astype(float) * size for size in (0.2, 0.4, 0.6, 0.8, 1.0, 1.5)]
     learners = {
         "PA Theorem 3": PassiveAggressiveClassifier(1.0, loss="squared_hinge", **NO),
-        "Tutorial II, theorem": DualAscentClassifier(1.0, update="DA2", norm_bound=1.0, **NO),
-        "Tutorial III, universal Perceptron": Perceptron(eta0=1.0, **NO),
+        "Tutorial II: theorem": DualAscentClassifier(1.0, update="DA2", norm_bound=1.0, **NO),
+        "Tutorial III: universal Perceptron": Perceptron(eta0=1.0, **NO),
         "NAROW Corollary 2": NAROWClassifier(b=1.0, initial_variance=1.0, **NO),
         "NAROW 4.3": SecondOrderPerceptron(r=1.0, aggressive=True, initial_variance=1.0, **NO),
         "JMLR 2006, Theorem 4": PassiveAggressiveClassifier(1.0, **NO),
