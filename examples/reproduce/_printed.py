@@ -191,13 +191,6 @@ def lemma(Z, u):
     return (paid, allowed), (paid, allowed + Z.shape[1] / 2.0)
 
 
-def span(Z, u):
-    """The part of Σ, or of Σ - I, that is no combination of products x_i x_j' of the rows."""
-    course = followed(AROWClassifier(1.0, covariance="full", **NO), Z)
-    P, Sigma = np.linalg.pinv(Z) @ Z, course.learner.covariance_
-    return tuple((float(np.abs(S - P @ S @ P).max()), 0.0) for S in (Sigma, Sigma - np.eye(len(Sigma))))
-
-
 # --- streams -------------------------------------------------------------------------------------------------------------------
 
 
@@ -267,7 +260,6 @@ STATEMENTS = {
         "α (1 - y w.x) - α² ||x||²/(2σ), as on other slides", rise, of_rows(LINE, U1[:1]), separated),
     "Tutorial IV: loss": ("at least 0, that is the hinge", several, CLASSES,
                           lambda rng: (rng.standard_normal(3), rng.choice([0.3, 1.0, 3.0]) * rng.standard_normal((4, 3)))),
-    "AROW Lemma 1 (covariance)": ("Σ_t - I is one", span, of_rows(PLANE, U2[:1]), separated),
     "NAROW Lemma 1": ("the least value of f_0 is 0", lemma, of_rows(LINE, U1), separated),
     "NAROW 4.1: η": ("η at least 0", steps, of_rows([(-0.3, 0.4), (0.4, 0.3), (0.2, 0.4)], [(0.4, 2.8)]), within(0.5)),
     "NAROW 4.1: PA-I": ("in the rounds without a mistake; in others its step is 1", pa_one,
@@ -276,7 +268,7 @@ STATEMENTS = {
     "NAROW section 5": ("a plus before the last term, as in 4.2", narow, of_rows(LINE, U1), separated),
 }
 NAMES = {uniclass: ("rows", "u", "ε"), experts: ("advice", "y"), several: ("row", "weights of the classes"),
-         **dict.fromkeys((increase, rise, leader, pa_one, updates, span), ("rows", ""))}
+         **dict.fromkeys((increase, rise, leader, pa_one, updates), ("rows", ""))}
 NORMS = "f = ||w||²/2 is 1-strongly convex by ||.||_inf, and L = max |x| is by its dual, ||.||_1"
 WAYS = {  # why the smallest stream breaks it, by hand
     "Tutorial II: sufficient increase": NORMS,

@@ -354,6 +354,12 @@ def representer(rng):
     return float(np.abs(one - other).max()), 1e-7
 
 
+def of_products(c, u):
+    """The part of Σ - I that is no combination of products x_i x_j' of the rows."""
+    P, S = np.linalg.pinv(c.X) @ c.X, c.learner.covariance_ - np.eye(c.X.shape[1])
+    return float(np.abs(S - P @ S @ P).max()), 1e-7
+
+
 def identities(c, u):
     """Lemma 3: how far u'Σ^-1 μ and μ'Σ^-1 μ are from their sums."""
     r, S, mu, on = c.learner.r, np.linalg.inv(c.learner.covariance_), c.weights[-1], c.updated
@@ -393,7 +399,8 @@ def of_classes(rng):
 def of_arow():
     yield ("AROW Lemma 1 (mean)", "μ_t is a linear combination of the rows, with coefficients of inner products alone.",
            ("scores by a linear kernel", *repeated(representer, "largest difference")))
-    yield "AROW Lemma 1 (covariance)", "Σ_t is a linear combination of outer products of the rows, for Σ_0 = I."
+    yield ("AROW Lemma 1 (covariance)", "Σ_t, but for Σ_0 = I, is a linear combination of outer products of the rows.",
+           ("what is none", *attack(classes, arow, of_products, what="largest number")))
     yield ("AROW Lemma 3", "u'Σ_t^-1 μ_t grows by y u.x/r, and μ_t'Σ_t^-1 μ_t by (χ + r - l² r)/(r (χ + r)).",
            ("both sides", *attack(classes, arow, identities, what="largest relative difference")))
     yield "AROW Lemma 4", "Σ χ/(χ + r) <= log det Σ_T^-1.", ("rows that changed it", *attack(classes, arow, determinant))
