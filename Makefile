@@ -7,7 +7,7 @@ VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)$(if $(ONLINECLS_SANITIZ
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(shell find src \( -name "*.p*" -o -name "*.h" \) -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
-# The papers' experiments and theorems, in ten minutes or so on two cores; -full: their repetitions, and more tasks of Table 1.
+# The papers' experiments and theorems, in a quarter of an hour or so on two cores; -full: their repetitions and folds.
 reproduce: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/reproduce --write
 

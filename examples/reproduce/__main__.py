@@ -2,7 +2,7 @@
 
     python examples/reproduce [--full | --smoke] [--write | --page]
 
-Two scripts run at a time. --full: the papers' repetitions, and all tasks of Table 1 that there are data for. --smoke: each
+Two scripts run at a time. --full: the papers' repetitions, and ten folds of Table 1's texts instead of three. --smoke: each
 script on as little as shows that it runs, in reproduced/smoke. --write: the page and its pictures too; --page: those alone, from
 the numbers. Data are read from ONLINECLS_DATA, or ../shared/data; what is not there is left out, with a word.
 """

@@ -50,11 +50,6 @@ def sentence(number, says, readings, panels=(), kind="experiment"):
             "panels": [[panel, found, bool(held)] for panel, found, held in panels]}
 
 
-def claim(says, found, held, why="", kind="experiment"):
-    """Return a sentence that has no number and one reading."""
-    return sentence("", says, [reading("as it stands", found, held, why)], kind=kind)
-
-
 def keep(name, source, sentences, numbers=None, skipped="", remarks=()):
     """Write a script's sentences and numbers, from which the page is written."""
     OUT.mkdir(parents=True, exist_ok=True)
