@@ -40,6 +40,12 @@ from ._rules cimport (
 )
 
 
+cdef extern from "_compiled/bare.h":
+    float[::1] floats_at "onlinecls_view_at" (const void* start, Py_ssize_t n) nogil
+    double[::1] doubles_at "onlinecls_view_at" (const void* start, Py_ssize_t n) nogil
+    int32_t[::1] columns_at "onlinecls_view_at" (const void* start, Py_ssize_t n) nogil
+    dense_t[::1] no_columns_at "onlinecls_view_at" (const void* start, Py_ssize_t n) nogil
+
 cdef enum:
     BLOCK = 64              # dense rows multiplied by Σ at once to compute deviations
 
@@ -479,8 +485,20 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
     return 0
 
 
-cdef int learn_classes(Task task, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
-                       const index_t[::1] indices, const Params* given) except -1:
+cdef int learn_classes_in(double* numbers, int64_t* places, const Batch* b, PassContext* context, floating[::1] state,
+                          const floating[::1] data, const index_t[::1] indices, const Params* given) except -1 nogil:
+    """Run the loop of a task with a vector of weights for each class. numbers, places : a workspace, 8 and 1 for each."""
+    cdef Py_ssize_t k = context.columns
+    cdef Params p = given[0]
+    cdef Workspace work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k,
+                                    Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
+    if context.task == OVR or context.task == WORST:
+        return one_vs_rest(b, context, &work, state, data, indices, &p)
+    return crammer_singer(b, context, &work, state, data, indices, &p)
+
+
+cdef int learn_classes(const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
+                       const index_t[::1] indices, const Params* p) except -1:
     """Run the loop of a task with a vector of weights for each class."""
     cdef Py_ssize_t k = context.columns
     cdef double[8 * FEW_CLASSES] few_numbers        # (on the stack: a small call would spend a fifth of its time on two arrays)
@@ -489,17 +507,11 @@ cdef int learn_classes(Task task, const Batch* b, PassContext* context, floating
     cdef int64_t* places = few_places
     cdef double[::1] many_numbers
     cdef int64_t[::1] many_places
-    cdef Params p = given[0]
-    cdef Workspace work
     if k > FEW_CLASSES:
         many_numbers, many_places = np.empty(8 * k), np.empty(k, np.int64)
         numbers, places = &many_numbers[0], &many_places[0]
-    work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k,
-                     Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
     with nogil:
-        if task == OVR or task == WORST:
-            return one_vs_rest(b, context, &work, state, data, indices, &p)
-        return crammer_singer(b, context, &work, state, data, indices, &p)
+        return learn_classes_in(numbers, places, b, context, state, data, indices, p)
 
 
 # --- a full covariance, any task -----------------------------------------------------------------------------------------------
@@ -670,6 +682,83 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
     return 0
 
 
+# --- scores --------------------------------------------------------------------------------------------------------------------
+
+cdef inline int score_rows(const Reading* g, const Params* given, const floating[::1] state, const floating[::1] data,
+                           const index_t[::1] indices, const Batch* b, PassContext* context) except -1 nogil:
+    """Compute the scores of rows by the weights, or by their average."""
+    cdef Py_ssize_t i = 0, j, n, k = context.n_found, constant
+    cdef double rounds = 0.0
+    cdef double* scores
+    cdef Params p = given[0]
+    cdef Row row
+    if p.l1 > 0.0:
+        p.l1_sum = p.l1 * (g.counters.rounds if p.geometry == DUAL else 1.0)
+    if p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:     # the weights are stored as they are
+        p.geometry = ADDITIVE
+    elif p.geometry == FORGETTING:          # so are these
+        p.geometry = GAUSSIAN
+    constant = state.shape[0] // (g.layout.room if p.geometry == ADDITIVE else 2 * g.layout.room) - 1
+    while i < b.n:
+        row = row_at(b, i)
+        scores = &context.found[i * k]
+        n = 1
+        if index_t is dense_t and k == 1 and b.order == NULL and i + ROWS <= b.n and row.lo < row.hi:
+            n = ROWS
+        if g.correction != NULL:    # (first: a thread that learns meanwhile changes it last)
+            rounds = g.counters.rounds - p.average_from
+            for j in range(n if rounds > 0.0 else 0):
+                correction_scores(g.correction, &g.layout, constant, data, indices, row_at(b, i + j), p.bias, &g.lags[j * k])
+        if n > 1:
+            scan_rows(p.geometry, state, &data[row.lo], row.hi - row.lo, scores, &p)
+        elif k == 1:
+            scores[0] = scan(p.geometry, state, data, indices, row, &p).score
+        else:
+            scan_classes(p.geometry, state, data, indices, row, scores, &g.layout, &p)
+            sort_by_class(scores, &g.layout, g.spare)
+            if rounds > 0.0:
+                sort_by_class(g.lags, &g.layout, g.spare)
+        for j in range(n * k if rounds > 0.0 else 0):
+            scores[j] -= g.lags[j] / rounds
+        context.budget = check_signals(context.budget, n * (row.hi - row.lo + 8) * k * (2 if g.correction != NULL else 1))
+        i += n
+    return 0
+
+
+# --- a row from addresses, which api.pyx has from C ----------------------------------------------------------------------------
+
+cdef int learn_row(const Bare* m, const void* data, const int32_t* indices, const Batch* b, PassContext* context) except -1 nogil:
+    """Learn the only row of a batch; indices NULL: a dense one."""
+    cdef Py_ssize_t n = b.indptr[1]
+    if m.is_float and indices != NULL:
+        return learn_bare(m, floats_at(m.values, m.n), floats_at(data, n), columns_at(indices, n), b, context)
+    elif m.is_float:
+        return learn_bare(m, floats_at(m.values, m.n), floats_at(data, n), no_columns_at(NULL, 0), b, context)
+    elif indices != NULL:
+        return learn_bare(m, doubles_at(m.values, m.n), doubles_at(data, n), columns_at(indices, n), b, context)
+    return learn_bare(m, doubles_at(m.values, m.n), doubles_at(data, n), no_columns_at(NULL, 0), b, context)
+
+
+cdef inline int learn_bare(const Bare* m, floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                           const Batch* b, PassContext* context) except -1 nogil:
+    if context.columns > 1:
+        return learn_classes_in(m.numbers, m.places, b, context, state, data, indices, m.p)
+    return learn_vector(context.task, b, context, state, data, indices, m.p)
+
+
+cdef int score_row(const Bare* m, const Reading* g, const void* data, const int32_t* indices, const Batch* b,
+                   PassContext* context) except -1 nogil:
+    """Compute the scores of the only row of a batch; indices NULL: a dense one."""
+    cdef Py_ssize_t n = b.indptr[1]
+    if m.is_float and indices != NULL:
+        return score_rows(g, m.p, floats_at(m.values, m.n), floats_at(data, n), columns_at(indices, n), b, context)
+    elif m.is_float:
+        return score_rows(g, m.p, floats_at(m.values, m.n), floats_at(data, n), no_columns_at(NULL, 0), b, context)
+    elif indices != NULL:
+        return score_rows(g, m.p, doubles_at(m.values, m.n), doubles_at(data, n), columns_at(indices, n), b, context)
+    return score_rows(g, m.p, doubles_at(m.values, m.n), doubles_at(data, n), no_columns_at(NULL, 0), b, context)
+
+
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
 cdef class QuadraticModel(Model):
@@ -697,58 +786,25 @@ cdef class QuadraticModel(Model):
 
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
         """Compute found[i, c] = w_c.x_i of the weights, or of their average."""
-        cdef Py_ssize_t i, j, n, k = context.n_found, constant
+        cdef Py_ssize_t k = context.n_found
         cdef const floating[::1] state = self.values
         cdef const double[::1] correction, counters
         cdef double[::1] numbers
-        cdef double rounds = 0.0
-        cdef double* scores
-        cdef double* spare = NULL
-        cdef double* lags = NULL
         cdef bint is_average = False
-        cdef Layout layout
-        cdef Params p = self.p
-        cdef Row row
-        if p.average_from >= 0 or p.l1 > 0.0:
+        cdef Reading g
+        self.lay_out(&g.layout, k)
+        g.correction, g.counters, g.spare, g.lags = NULL, NULL, NULL, NULL
+        if self.p.average_from >= 0 or self.p.l1 > 0.0:
             correction, counters = self.correction, self.counters
+            g.counters = <const Counters*>&counters[0]
             is_average = correction.shape[0] > 0
-            p.l1_sum = p.l1 * ((<const Counters*>&counters[0]).rounds if p.geometry == DUAL else 1.0)
-        if p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:     # the weights are stored as they are
-            p.geometry = ADDITIVE
-        elif p.geometry == FORGETTING:      # so are these
-            p.geometry = GAUSSIAN
-        self.lay_out(&layout, k)
-        if is_average or layout.places != NULL:     # (an allocation would take a small call a quarter of a microsecond)
+            if is_average:
+                g.correction = &correction[0]
+        if is_average or g.layout.places != NULL:   # (an allocation would take a small call a quarter of a microsecond)
             numbers = np.empty((ROWS + 1) * k)
-            spare, lags = &numbers[0], &numbers[k]
-        constant = state.shape[0] // (layout.room if p.geometry == ADDITIVE else 2 * layout.room) - 1
+            g.spare, g.lags = &numbers[0], &numbers[k]
         with nogil:
-            i = 0
-            while i < b.n:
-                row = row_at(b, i)
-                scores = &context.found[i * k]
-                n = 1
-                if index_t is dense_t and k == 1 and b.order == NULL and i + ROWS <= b.n and row.lo < row.hi:
-                    n = ROWS
-                if is_average:          # (first: a thread that learns meanwhile changes it last)
-                    rounds = (<const Counters*>&counters[0]).rounds - p.average_from
-                    for j in range(n if rounds > 0.0 else 0):
-                        correction_scores(&correction[0], &layout, constant, data, indices, row_at(b, i + j), p.bias,
-                                          &lags[j * k])
-                if n > 1:
-                    scan_rows(p.geometry, state, &data[row.lo], row.hi - row.lo, scores, &p)
-                elif k == 1:
-                    scores[0] = scan(p.geometry, state, data, indices, row, &p).score
-                else:
-                    scan_classes(p.geometry, state, data, indices, row, scores, &layout, &p)
-                    sort_by_class(scores, &layout, spare)
-                    if rounds > 0.0:
-                        sort_by_class(lags, &layout, spare)
-                for j in range(n * k if rounds > 0.0 else 0):
-                    scores[j] -= lags[j] / rounds
-                context.budget = check_signals(context.budget, n * (row.hi - row.lo + 8) * k * (2 if is_average else 1))
-                i += n
-        return 0
+            return score_rows(&g, &self.p, state, data, indices, b, context)
 
     def deviation(self, rows, double[:, ::1] deviations):
         """Compute deviations[i, c] = √(x_i'Σ_c x_i)."""
@@ -815,7 +871,7 @@ cdef int visit_rows(QuadraticModel self, const floating[::1] data, const index_t
     elif slots_of(self.p.geometry).n == 0:
         return refuse(&self.p)
     elif context.columns > 1:
-        return learn_classes(context.task, b, context, state, data, indices, &self.p)
+        return learn_classes(b, context, state, data, indices, &self.p)
     with nogil:
         return learn_vector(context.task, b, context, state, data, indices, &self.p)
 

@@ -10,20 +10,20 @@ from mutate import mutants
 from onlinecls._registry import WINGS
 
 ROOT = Path(__file__).resolve().parents[2] / "src" / "onlinecls"  # (an installed package has no .pyx)
-MOST_ROOT_FILES = 15
+MOST_ROOT_FILES = 18
 
 # A part may import from those above it and from its own folder. A folder is whole on one floor. The number is its budget: the
 # most lines that it may have, docstrings and blank lines included. Who needs more looks first for what can go.
 PARTS = {
     "_rules.*": (410, "the papers' rules: what a row's margin and norms make of a step"),
-    "_compiled/*": (3280, "compiled code: rows and rounds, geometries, small calls, the base of all models"),
-    "_core.*": (860, "the training loops, the diagonal and the full covariance update"),
+    "_compiled/*": (3305, "compiled code: rows and rounds, geometries, small calls, the base of all models"),
+    "_core.*": (935, "the training loops, the diagonal and the full covariance update"),
     "_saving.py": (450, "files of models, whatever the models are"),
     "_input/*": (1350, "from what a user gives to rows that the compiled code can trust"),
     "_models/*": (1430, "what learning changes: how a model's numbers start, grow, are checked, merged and saved"),
     "_algorithm.py": (370, "what a row of the table of algorithms says"),
     "_registry.py": (200, "the table of algorithms"),
-    "_estimators/*": (4740, "classifiers, regressors and one-class learners with scikit-learn's interface"),
+    "_estimators/*": (4790, "classifiers, regressors and one-class learners with scikit-learn's interface"),
     "_wings/shared/*": (1420, "compiled code that several wings share"),
     "_wings/one_class/*": (440, "the one-class learner, and the base of those of other wings"),
     "_wings/adagrad/*": (340, "AdaGrad"),
@@ -52,6 +52,7 @@ PARTS = {
     "plotting.py": (360, "curves of progressive validation"),
     "_theorems.py": (1010, "the theorems of the papers, along a stream"),
     "bounds.py": (850, "the papers' bounds beside what a learner did"),
+    "api.*": (500, "rows from C"),
     "river.py": (430, "models of river, and its transformers as steps"),
     "__init__.py": (120, "the public names"),
     "_cli/*": (3275, "the command line"),

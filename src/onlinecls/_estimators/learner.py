@@ -166,12 +166,24 @@ class OnlineLearner(Fitted):
         as_they_stand = bool(self._state.units and self._state.units.centre) and not self._centres()
         return as_they_stand or dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
 
+    def _check_kind(self, params: Any) -> None:
+        """Raise unless a model may go on with these parameters."""
+        if self._is_another_kind(params):
+            raise ValueError(
+                f"{type(self).__name__}: partial_fit must go on with the kind of model it began with, got other values of "
+                f"{self._kind}. Call fit, or start with clone(estimator)."
+            )
+
     def _start(self, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> Any:
         """Return an empty model."""
         self._check_size(params, n_features, n_classes, dtype)
         state = STATES[params.model](n_features, n_classes, dtype, params)
         state.params = params
         return state
+
+    def _opens(self) -> bool:
+        """Return True if rows from C need no more checks than those of `onlinecls.api`."""
+        return self._has_fast_path
 
     def _check_size(self, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         """Refuse numbers of features or classes with which no model can begin."""
@@ -310,11 +322,8 @@ class OnlineLearner(Fitted):
         self._check_call(X, whole=False)
         first = "_state" not in self.__dict__
         changed = first or not self._state.asked or self._state.asked[0] is not params
-        if changed and not first and self._is_another_kind(params):
-            raise ValueError(
-                f"{type(self).__name__}: partial_fit must go on with the kind of model it began with, got other values of "
-                f"{self._kind}. Call fit, or start with clone(estimator)."
-            )
+        if changed and not first:
+            self._check_kind(params)
         rows = self._read_rows(X, first)
         if first:
             self._know_width(rows.n_features)
@@ -374,7 +383,15 @@ class OnlineLearner(Fitted):
         state.sparse_coef = None
         if batch.rows.n_rows == 0 or (batch.order is not NO_ORDER and len(batch.order) == 0):
             return
-        task, is_open, balanced = self._task(state, batch.class_weights)
+        task = self._prepare(batch.class_weights)
+        if batch.predictions.ndim > 1:  # (of several labels a row)
+            batch = batch._replace(predictions=batch.predictions.reshape(-1))
+        state.learn(model.TASKS[task], *batch)
+
+    def _prepare(self, class_weights: np.ndarray) -> str:
+        """Prepare the model for a pass with the parameters as they were checked last; return the name of its kernel."""
+        state = self._state
+        task, is_open, balanced = self._task(state, class_weights)
         asked = self._choice.params, is_open, balanced  # (in the units of X that the model has by now)
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
@@ -382,9 +399,7 @@ class OnlineLearner(Fitted):
         for each in state.levelled():
             each.holds_level = self._holds_level
         state.prepare(_core.FORESIGHT[self._foresight], self._depth)
-        if batch.predictions.ndim > 1:  # (of several labels a row)
-            batch = batch._replace(predictions=batch.predictions.reshape(-1))
-        state.learn(model.TASKS[task], *batch)
+        return task
 
     def _end_call(self, n_skipped: int, named: ArrayLike | None = None) -> None:
         """End a `partial_fit` on the general path. n_skipped : rows skipped before it. named : see `enable_fast_path`."""
@@ -411,3 +426,36 @@ def model_bytes(learner: OnlineLearner, n_features: int, n_classes: int, dtype: 
     """Return the size in bytes of the arrays of a model with this learner's parameters."""
     params = learner._kernel_params()
     return STATES[params.model].n_bytes(params, n_features, n_classes, np.dtype(dtype))
+
+
+def open_model(learner: Any) -> tuple[Any, int]:
+    """Return a fitted learner's model, ready for rows that come one by one from C (api.pyx), and its task.
+
+    The caller has the learner's lock. A learner is refused unless `partial_fit` would learn a row without a step in Python.
+    """
+    if not isinstance(learner, OnlineLearner):
+        raise TypeError(
+            f"onlinecls.api.open: learner must be a fitted learner of this library, got {type(learner).__name__}. Of a pipeline, "
+            "open the last step, and give it rows that the other steps have transformed."
+        )
+    who, state, params = type(learner).__name__, learner._fitted_state(), learner._kernel_params()
+    learner._check_kind(params)
+    check_range(learner, params, state.dtype)
+    class_weight = getattr(learner, "class_weight", None)
+    if not learner._opens() or type(state).try_partial_fit is not model.Model.try_partial_fit:
+        must, got = "be learnt by compiled code alone", "a learner that checks rows, or takes its steps, in Python"
+    elif state.classes is not None and len(state.classes) < 2:
+        must, got = "come after two classes are known", "a model of one. Give all classes at the first call"
+    elif state.youth is not None or not state.units.scale:
+        must = "come after those that determine the units of X, the first 16 (or the first, if no default depends on the units)"
+        got = f"a model of {learner.t_}. Learn the first rows by partial_fit"
+    elif state.units.centre:
+        must, got = "be learnt as they are", "a model that subtracts the means of the columns first. Standardise the columns"
+    elif class_weight is not None:
+        must, got = "have weights of their own alone", f"class_weight={class_weight!r}"
+    else:
+        learner._state = state.writable()
+        task = learner._prepare(NO_WEIGHTS)
+        learner._state.sparse_coef = None
+        return learner._state, model.TASKS[task]
+    raise ValueError(f"{who}: rows from C (onlinecls.api) must {must}, got {got}. Otherwise call partial_fit.")

@@ -205,3 +205,6 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineO
     dtype: FloatType | None = None
     loss_tol: float | None = None
 
+    def _opens(self) -> bool:
+        return True
+
