@@ -63,7 +63,7 @@ cdef inline int check_row(const OpenModel* m, const int32_t* indices, const floa
         return WRONG_LENGTH
     if not are_finite(data, nnz):
         return WRONG_VALUES
-    if indices != NULL and (not are_rows(data, nnz, indices, nnz, indptr, 1, m.n_features) or (nnz > 0 and indices[0] < 0)):
+    if indices != NULL and not are_rows(data, nnz, indices, nnz, indptr, 1, m.n_features):
         return WRONG_COLUMNS
     return DONE
 
@@ -293,7 +293,6 @@ cdef class Handle:
         """
         if self.model.is_open:
             self.model.is_open = False
-            (<Model>self.model.owner).sparse_coef = None
             (<Lock>self.lock).end_learning()
 
     def __enter__(self):

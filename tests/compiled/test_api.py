@@ -118,10 +118,8 @@ def test_many_classes_that_joined_as_they_came(params):
     """Their vectors lie in the order in which they came, and are sorted in memory of the call."""
     X, y = many_classes(200)
     labels = np.array([f"c{c * 7 % 20:02}" for c in y])
-    python = onlinecls.PassiveAggressiveClassifier(**params).partial_fit(X[:100], labels[:100])
+    python, c = (onlinecls.PassiveAggressiveClassifier(**params).partial_fit(X[:120], labels[:120]) for _ in range(2))
     assert len(python.classes_) == 20
-    c = copy.deepcopy(python).partial_fit(X[100:120], labels[100:120])
-    python.partial_fit(X[100:120], labels[100:120])
     with api.open(c) as handle:
         rows = Rows(handle, X)
         for i in range(120, 200):
@@ -181,7 +179,7 @@ def test_the_learner_only_reads_while_its_handle_is_open():
         learner.partial_fit(X, y)
     with pytest.raises(RuntimeError, match="got another one while a handle"):
         api.open(learner)
-    for use in (copy.deepcopy, pickle.dumps, lambda it: it.save(io.BytesIO())):
+    for use in (copy.deepcopy, pickle.dumps, lambda it: it.save(io.BytesIO()), lambda it: it.sparsify()):
         with pytest.raises(RuntimeError, match=r"no handle .onlinecls.api. of the learner is open"):
             use(learner)
     assert learner.predict(X).shape == y.shape
@@ -224,6 +222,14 @@ def test_parameters_are_those_of_the_opening():
         for i in range(30):
             assert Rows(handle, X).learn(i, float(y[i])) == 0
     assert fingerprint(c) == fingerprint(python.partial_fit(X[:30], y[:30]))
+
+
+def test_sparse_weights_become_dense():
+    X, y = problem()
+    learner = opened().sparsify()
+    with api.open(learner) as handle:
+        assert Rows(handle, X).learn(0, 1.0 - y[0]) == 0
+    assert learner.coef_.tobytes() == opened().partial_fit(X[:1], 1 - y[:1]).coef_.tobytes()
 
 
 def test_a_loaded_and_a_mapped_model_learn(tmp_path):

@@ -146,8 +146,8 @@ cdef class Copying:
         with critical_section(lock):
             if lock.has_handle:
                 raise RuntimeError(
-                    f"{lock.who}: save, copy, pickle and merge must be called when no handle (onlinecls.api) of the learner is "
-                    "open, got an open one. Close it, and open another one afterwards."
+                    f"{lock.who}: save, copy, pickle, merge and sparsify must be called when no handle (onlinecls.api) of the "
+                    "learner is open, got an open one. Close it, and open another one afterwards."
                 )
             if lock.learner == me or lock.is_waiting(me):
                 raise RuntimeError(
