@@ -61,11 +61,9 @@ cdef inline int check_row(const OpenModel* m, const int32_t* indices, const floa
         return WRONG_DTYPE
     if not 0 <= nnz <= m.n_features or (indices == NULL and nnz != m.n_features):
         return WRONG_LENGTH
-    if not are_finite(data, nnz):
-        return WRONG_VALUES
-    if indices != NULL and not are_rows(data, nnz, indices, nnz, indptr, 1, m.n_features):
-        return WRONG_COLUMNS
-    return DONE
+    if are_finite(data, nnz) if indices == NULL else are_rows(data, nnz, indices, nnz, indptr, 1, m.n_features):
+        return DONE
+    return WRONG_COLUMNS if are_finite(data, nnz) else WRONG_VALUES
 
 
 cdef inline int check_target(const OpenModel* m, double label, double weight) noexcept nogil:
