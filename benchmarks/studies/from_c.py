@@ -1,4 +1,4 @@
-"""Time of a row that is learnt or scored from C, beside calls with that row, and one call with all rows.
+"""Processor time of a row that is learnt from C, beside calls with that row, and one call with all rows.
 
     PYTHONPATH=benchmarks python -m studies.from_c [--rows 4000] [--rounds 7] [--write]
 
@@ -82,9 +82,9 @@ def measure(library, name, n_classes, nnz, n_rows, n_rounds):
     for _ in range(n_rounds):
         for way, prepare in ways(library, learner, X, y).items():
             run = prepare()
-            began = time.perf_counter()
+            began = time.process_time()
             models[way] = run()
-            least[way] = min(least.get(way, np.inf), 1e9 * (time.perf_counter() - began) / n_rows)
+            least[way] = min(least.get(way, np.inf), 1e9 * (time.process_time() - began) / n_rows)
     assert len({(model.coef_.tobytes(), model.n_mistakes_, model.t_) for model in models.values()}) == 1
     return least
 
