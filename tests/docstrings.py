@@ -72,7 +72,7 @@ def members(cls: type) -> list[str]:
     for name in dir(cls):
         raw, value = inspect.getattr_static(cls, name), getattr(cls, name)
         is_documented = isinstance(raw, property | cached_property) or (callable(value) and not inspect.isclass(value))
-        owner = next(each for each in cls.__mro__ if name in vars(each))
+        owner = next((each for each in cls.__mro__ if name in vars(each)), object)  # (enums: of no class)
         if name[0] != "_" and is_documented and owner.__module__.startswith("onlinecls"):
             found.append(name)
     return found

@@ -25,6 +25,12 @@ from libc.stdint cimport int32_t
 
 
 cpdef enum Result:
+    """Tell what a function of C has done.
+
+    See Also
+    --------
+    open : Open a learner for such functions.
+    """
     DONE = 0
     CLOSED = -1             # the handle has been closed
     WRONG_DTYPE = -2        # the model is of the other dtype

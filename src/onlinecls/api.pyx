@@ -266,6 +266,10 @@ cdef class Handle:
     dtype : numpy.dtype
         float32 (the functions ``..._float``) or float64 (``..._double``).
     is_open : bool
+
+    See Also
+    --------
+    open : Open a learner.
     """
 
     def __cinit__(self, learner):
@@ -349,6 +353,10 @@ def open(learner):
     RuntimeError
         If another call learns, or another handle is open.
 
+    See Also
+    --------
+    ctypes_functions : Return the functions for ctypes and Numba.
+
     Examples
     --------
     >>> import ctypes
@@ -369,6 +377,10 @@ def ctypes_functions():
 
     model, indices, data and scores are addresses (``handle.address``, ``array.ctypes.data``), indices of int32; None or 0 is
     NULL. The GIL is released while one runs.
+
+    See Also
+    --------
+    open : Open a learner, whose address they take.
     """
     import ctypes
 
