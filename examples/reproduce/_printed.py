@@ -51,7 +51,7 @@ def separated(rng, most=12):
 
 
 def narow(Z, u, b=1.0):
-    """M + U and the bound, with a minus before the sum over r_t, or a plus."""
+    """Return M + U and the bound, with a minus before the sum over r_t, or a plus."""
     course = followed(NAROWClassifier(b, initial_variance=1.0, covariance="full", **NO), Z)
     paid, mended = bounds.narow(course, u)
     m, chi, on = course.margins, course.chi, course.updated
@@ -64,7 +64,7 @@ def narow(Z, u, b=1.0):
 
 
 def uniclass(X, u, epsilon):
-    """Σ l² + 2 (ε - ε*) Σ l and 8 D, and the same with the factors 15/16 and 1."""
+    """Return Σ l² + 2 (ε - ε*) Σ l and 8 D, and the same with the factors 15/16 and 1."""
     learner = MultiplicativePassiveAggressiveOneClass(epsilon, norm_bound=1.0, signed=False, dtype=np.float64)
     losses = np.maximum(0.0, -bounds.follow(learner, X).scores - epsilon)
     spare = epsilon - np.linalg.norm(X - u, axis=1).max()
@@ -74,7 +74,7 @@ def uniclass(X, u, epsilon):
 
 
 def experts(X, y):
-    """The regret to the best expert, and L √(T log d), for the printed σ = L √(T/log d); mended: half as much again."""
+    """Return the regret to the best expert, and L √(T log d), for the printed σ = L √(T/log d); mended: half as much again."""
     T, d = X.shape
     L = np.abs(X).max()
     sigma = L * np.sqrt(T / np.log(d))
@@ -93,21 +93,21 @@ def dual(Z, sigma=1.0):
 
 
 def increase(Z, u):
-    """The least of D_{t+1} - D_t, with L the Lipschitz constant by the dual of the norm of f, or by that norm (f: ||.||_inf)."""
+    """Return the least of D_{t+1} - D_t, L the Lipschitz constant by the dual of the norm of f, or by it (f: ||.||_inf)."""
     course, values = dual(Z)
     least = [hinge(course.margins) - L**2 / 2.0 for L in (np.abs(Z).max(axis=1), np.linalg.norm(Z, axis=1))]
     return tuple(((one - np.diff(values)).max(), 0.0) for one in least)
 
 
 def regret(Z, u):
-    """The regret and f(u) + T L²/(2σ), with the same two L."""
+    """Return the regret and f(u) + T L²/(2σ), with the same two L."""
     course = followed(DualAscentClassifier(1.0, norm_bound=1.0, update="DA1", **NO), Z)
     paid = hinge(course.margins).sum() - hinge(Z @ u).sum()
     return tuple((paid, u @ u / 2.0 + len(Z) * L**2 / 2.0) for L in (np.abs(Z).max(), np.linalg.norm(Z, axis=1).max()))
 
 
 def rise(Z, u):
-    """How far an update's Δ is from α - ½(α m + α²||z||²/σ), and from α (1 - m) - α²||z||²/(2σ), α = 1."""
+    """Return how far an update's Δ is from α - ½(α m + α²||z||²/σ), and from α (1 - m) - α²||z||²/(2σ), α = 1."""
     course, values = dual(Z)
     m, squares, on = course.margins, (Z**2).sum(axis=1), course.updated
     return tuple((np.abs(on * (np.diff(values) - form)).max(), 0.0)
@@ -115,7 +115,7 @@ def rise(Z, u):
 
 
 def leader(Z, u):
-    """The losses of FoReL and of PA (DA2); mended: the dual of PA and of FoReL, which is its primal optimum."""
+    """Return the losses of FoReL and of PA (DA2); mended: the dual of PA and of FoReL, which is its primal optimum."""
     first, second = FoReLClassifier(1.0, gap_tol=1e-10, **NO), DualAscentClassifier(1.0, norm_bound=1.0, update="DA2", **NO)
     course, other = followed(first, Z), followed(second, Z)
     w = course.weights[-1]
@@ -124,7 +124,7 @@ def leader(Z, u):
 
 
 def several(x, u):
-    """The 0-1 loss and max over r of 1 - (score of the right class - score of r), as it is or at least 0; u: a row a class."""
+    """Return the 0-1 loss and max over r of 1 - (score of the right class - score of r), or at least 0; u: a row a class."""
     scores = u @ x
     loss = 1.0 - (scores[0] - scores[1:].max())
     wrong = float(scores[0] <= scores[1:].max())
@@ -132,7 +132,7 @@ def several(x, u):
 
 
 def steps(Z, u, R=0.5):
-    """Mistakes and (4), with η = min((R²/2 - m)/||x||², 1) where there is no mistake, or that but at least 0."""
+    """Return mistakes and (4), with η = min((R²/2 - m)/||x||², 1) where there is no mistake, or that but at least 0."""
     sides = []
     for least in (-np.inf, 0.0):
         theta, M, loss, D, rest = np.zeros(Z.shape[1]), 0, 0.0, 0.0, 0.0
@@ -150,7 +150,7 @@ def steps(Z, u, R=0.5):
 
 
 def pa_one(Z, u):
-    """How far the steps of the aggressive Perceptron with R = √2 are from PA-I's, C = 1: of all rounds, or of those without
+    """Return how far the steps of the aggressive Perceptron with R = √2 are from PA-I's, C = 1: in all rounds, and without
     a mistake."""
     course = followed(PNormPerceptron(2.0, aggressive=True, radius=2.0**0.5, **NO), Z)
     taken, lengths = np.linalg.norm(np.diff(course.weights, axis=0), axis=1), np.linalg.norm(Z, axis=1)
@@ -159,7 +159,7 @@ def pa_one(Z, u):
 
 
 def updates(Z, u, r=4.0):
-    """The rounds in which AROW does not do what m_t <= 1 says, m_t = y x'A_{t-1}^-1 θ_{t-1}; mended: m_t < r."""
+    """Return the rounds in which AROW does not do what m_t <= 1 says, m_t = y x'A_{t-1}^-1 θ_{t-1}; mended: m_t < r."""
     course = followed(AROWClassifier(r, covariance="full", **NO), Z)
     m = r * course.margins  # (θ is r times Σ^-1 w)
     return tuple((float(np.sum(one != course.updated)), 0.0) for one in (m <= 1.0, m < r))

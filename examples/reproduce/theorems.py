@@ -84,7 +84,7 @@ def by_margin(course, u):
 
 
 def in_batch(rng):
-    """PA on rows with a loss² above a limit, until there are none: the steps, and B ||u||²/limit."""
+    """Return PA on rows with a loss² above a limit, until there are none: the steps, and B ||u||²/limit."""
     _, X, y, U = separable(rng, plain_pa)
     u, limit, w, T = U[0] / (y * (X @ U[0])).min(), 10.0 ** rng.uniform(-3.0, 0.0), np.zeros(X.shape[1]), 0
     while (losses := hinge(y * (X @ w))).max() ** 2 > limit:
@@ -122,7 +122,7 @@ def of_pa():
 
 
 def of_leader(rng):
-    """The regret of the mean of all numbers so far, half of which are against it, and 2B² (1 + log T)."""
+    """Return the regret of the mean of all numbers so far, half of which are against it, and 2B² (1 + log T)."""
     y = np.zeros(int(rng.integers(2, 200)))
     for t in range(len(y)):
         y[t] = rng.choice([-1.0, 1.0]) if rng.random() < 0.5 else -1.0 if t and y[:t].mean() > 0.0 else 1.0
@@ -137,7 +137,7 @@ def be_the_leader(rng):
 
 
 def no_regret():
-    """Learners on x = 1, with labels against them: mistakes of each, and of the better constant."""
+    """Return learners on x = 1, with labels against them: mistakes of each, and of the better constant."""
     X, found, rng = np.ones((200, 1)), [], np.random.default_rng(0)
     for make in (perceptron, plain_pa, arow, narow("diagonal")):
         learner = make(rng, X)
@@ -149,7 +149,7 @@ def no_regret():
 
 
 def weak(rng):
-    """The dual at random or at the best α, and the least primal value."""
+    """Return the dual at random or at the best α, and the least primal value."""
     _, X, y, _ = classes(rng, plain_pa)
     Z, sigma = y[:, None] * X, float(rng.choice([0.3, 1.0, 10.0]))
     alpha = rng.random(len(Z)) * (rng.random(len(Z)) < 0.7)
@@ -160,7 +160,7 @@ def weak(rng):
 
 
 def enough(rng):
-    """The lemma's regret and 2a√T, a the least number that its assumptions leave, over the ball ||u|| <= W."""
+    """Return the lemma's regret and 2a√T, a the least number that its assumptions leave, over the ball ||u|| <= W."""
     forel = one_of(FoReLClassifier, [1.0, 5.0], gap_tol=1e-9)
     learner, X, y, U = classes(rng, (ascents("DA1"), ascents("DA2"), forel)[rng.integers(0, 3)])
     walker, values = type(learner)(**learner.get_params()).partial_fit(X[:0], [], classes=[-1, 1]), [0.0]
@@ -172,7 +172,7 @@ def enough(rng):
 
 
 def ball_regret(rng):
-    """The regret to weights of norm W, and L W √T, with σ = √T L/W."""
+    """Return the regret to weights of norm W, and L W √T, with σ = √T L/W."""
     W, update = float(rng.choice([0.5, 1.0, 3.0])), str(rng.choice(UPDATES))
 
     def make(rng, X):
@@ -191,7 +191,7 @@ def projected(v):
 
 
 def experts(rng, euclidean):
-    """The regret to the best of d experts, who say -1 or 1, most labels against the prediction, and √(dT) or √(2T log d)."""
+    """Return the regret to the best of d experts, of -1 or 1, most labels against the prediction, and √(dT) or √(2T log d)."""
     T, d, total = int(rng.integers(10, 200)), int(rng.integers(2, 12)), 0.0
     X, y, theta, most = rng.choice([-1.0, 1.0], (T, d)), np.zeros(T), np.zeros(d), (2.0 * T * np.log(d)) ** 0.5
     sigma, most = ((d * T) ** 0.5,) * 2 if euclidean else (T / most, most)
@@ -222,14 +222,14 @@ def entropic(loss):
 
 
 def universal(c, u):
-    """The first form, M <= L + R ||u|| √M."""
+    """Return the first form, M <= L + R ||u|| √M."""
     wrong = c.margins <= 0.0
     M = int(wrong.sum())
     return M, float((wrong * hinge(c.y * (c.X @ u))).sum() + np.linalg.norm(u) * (c.norms() * wrong).max() * M**0.5)
 
 
 def same_mistakes(rng):
-    """How far apart the mistakes of the Perceptron are for three σ."""
+    """Return how far apart the mistakes of the Perceptron are for three σ."""
     _, X, y, _ = classes(rng, perceptron)
     found = [Perceptron(eta0=2.0**-k, **NO).partial_fit(X, y, classes=[-1, 1]).n_mistakes_ for k in (0, 4, -5)]
     return max(found) - min(found), 0.0
@@ -345,7 +345,7 @@ def of_tutorial(curves):
 
 
 def representer(rng):
-    """How far the scores by inner products, of rows turned into more dimensions, are from those by weights."""
+    """Return how far the scores by inner products, of rows turned into more dimensions, are from those by weights."""
     learner, X, y, _ = classes(rng, arow)
     turned = X @ np.linalg.qr(rng.standard_normal((X.shape[1] + 2, X.shape[1] + 2)))[0][: X.shape[1]]
     kernel = KernelOnlineClassifier("arow", kernel="linear", r=learner.r, fit_intercept=False)
@@ -355,7 +355,7 @@ def representer(rng):
 
 
 def of_products(c, u):
-    """The part of Σ - I that is no combination of products x_i x_j' of the rows."""
+    """Return the part of Σ - I that is no combination of products x_i x_j' of the rows."""
     P, S = np.linalg.pinv(c.X) @ c.X, c.learner.covariance_ - np.eye(c.X.shape[1])
     return float(np.abs(S - P @ S @ P).max()), 1e-7
 
@@ -373,7 +373,7 @@ def determinant(c, u):
 
 
 def by_r(rng):
-    """By how much the roots of Theorem 2 change in the other direction as r rises."""
+    """Return by how much the roots of Theorem 2 change in the other direction as r rises."""
     _, X, _, U = classes(rng, arow)
     r = np.array([0.1, 0.5, 2.0, 10.0])
     first = np.sqrt(r * (U[0] @ U[0]) + np.sum((X @ U[0]) ** 2))
@@ -416,7 +416,7 @@ def of_arow():
 
 
 def memory(c, u):
-    """B of Corollary 1, and 0."""
+    """Return B of Corollary 1, and 0."""
     return float((c.forgotten * c.updated).sum() / 2.0), 0.0
 
 
@@ -438,20 +438,20 @@ def other_loss(name):
 
 
 def of_linear_loss(rng):
-    """The condition (2) of the hinge loss: 1 + u.z, z = -y x, and l(u)."""
+    """Return the condition (2) of the hinge loss: 1 + u.z, z = -y x, and l(u)."""
     margin = float(3.0 * rng.standard_normal())
     return 1.0 - margin, float(hinge(margin))
 
 
 def any_rate(c, u):
-    """The first form of Corollary 2 at the best of several λ."""
+    """Return the first form of Corollary 2 at the best of several λ."""
     q, loss = float(((c.spread + 2.0 * c.lookahead + c.forgotten) * c.updated).sum()), c.loss(u)
     f = (bounds.potential_based(c, u).allowed - loss) ** 2 / q / 2.0 if q > 0.0 else 0.0  # (the second: L + √(2f) √q)
     return float(c.updated.sum()), min(loss + rate * f + q / (2.0 * rate) for rate in np.geomspace(1e-3, 1e3, 61))
 
 
 def calm(c, u):
-    """D of (4), for random steps between 0 and (R² - 2m)/||x||², and 0."""
+    """Return D of (4), for random steps between 0 and (R² - 2m)/||x||², and 0."""
     rng, m, squares = np.random.default_rng(len(c.y)), c.margins, c.norms(c.learner.p) ** 2
     R2 = squares.max() * rng.uniform(1.0, 4.0)
     eta = rng.random(len(m)) * np.clip((R2 - 2.0 * m) / np.maximum(squares, 1e-300), 0.0, 1.0) * (m > 0.0)
@@ -466,18 +466,18 @@ def short(rng, make):
 
 
 def beats_pa(c, u):
-    """(4), and the bound of PA-I with C = 1 for the same rows, R = √2."""
+    """Return (4), and the bound of PA-I with C = 1 for the same rows, R = √2."""
     return bounds.p_norm(c, u).allowed, 2.0 * (u @ u + 2.0 * hinge(c.y * (c.X @ u)).sum())
 
 
 def improves(c, u):
-    """The last sum of 4.2 along AROW's course, and the U of Theorem 2 in its place."""
+    """Return the last sum of 4.2 along AROW's course, and the U of Theorem 2 in its place."""
     r, m = c.learner.r, c.margins * c.learner.r
     return float((m * (2.0 * r - m) / (r * (r + c.chi)) * c.updated).sum()), float((c.updated & (m > 0.0)).sum())
 
 
 def rare(rng):
-    """The squares of a factor of 4.3's bound and of the Perceptron's, at the paper's r: (r + s) Σ log(1 + X_i/r) and M R²."""
+    """Return squares of a factor of 4.3's bound and of the Perceptron's, at the paper's r: (r + s) Σ log(1 + X_i/r) and M R²."""
     d, M, R = int(rng.integers(1, 50)), float(rng.integers(1, 1000)), float(rng.uniform(0.5, 5.0))
     s, X = rng.uniform(0.001, 0.999) * M * R**2 / (2.0 * d), rng.dirichlet(np.full(d, rng.choice([0.3, 100.0]))) * M * R**2
     r = best_r(s, M, R, d)
