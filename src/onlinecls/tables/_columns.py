@@ -102,6 +102,8 @@ class TextTable(Sequence):
         if isinstance(at, slice):
             start, stop, step = at.indices(len(self))
             return TextTable(self.columns.slice(start, max(stop - start, 0))) if step == 1 else list(self)[at]
+        if isinstance(at, np.ndarray):
+            return TextTable(self.columns.take(at))
         return self.columns.slice(range(len(self))[at], 1).to_pylist()[0]
 
     def __iter__(self) -> Iterator[dict]:
