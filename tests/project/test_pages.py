@@ -42,11 +42,11 @@ def every(pages):
 
 
 def blocks(page):
-    """(language, code, line of the code's start) of every fenced block."""
+    """(language, code, line of the code's start) of every fenced block, those of lists, which are indented, too."""
     text = page.read_text(encoding="utf-8")
     return [
-        (found[1], found[2], text[: found.start()].count("\n") + 2)
-        for found in re.finditer(r"^```(\w*)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+        (found[2], re.sub(rf"^{found[1]}", "", found[3], flags=re.MULTILINE), text[: found.start()].count("\n") + 2)
+        for found in re.finditer(r"^( *)```(\w*)\n(.*?)^\1```$", text, re.DOTALL | re.MULTILINE)
     ]
 
 
