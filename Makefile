@@ -14,7 +14,7 @@ reproduce: $(VENV)/.package $(VENV)/.demo
 reproduce-full: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/reproduce --write --full
 
-.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz fuzz-guided guided sanitize sanitized sanitize-threads sanitized-threads portable nightly lint types docs dist bench-smoke bench-compare bench-history clean
+.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz fuzz-guided guided sanitize sanitized sanitize-threads sanitized-threads portable libraries nightly lint types docs dist bench-smoke bench-compare bench-history clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -78,13 +78,22 @@ portable:
 	ONLINECLS_PORTABLE=1 $(MAKE) test PYTEST="tests/*/test_kernels.py tests/*/test_reference.py tests/*/test_contracts.py \
 		tests/*/test_multiplicative.py tests/*/test_p_norm.py tests/*/test_streams.py tests/*/test_text.py tests/*/test_rows.py"
 
+# The code of docs/libraries.md, the recipes for Spark (which needs Java) and Ray, and models in the formats of skops and MLflow.
+# These libraries bring hundreds of MB, in an environment of their own.
+LIBRARIES = dask-ml eli5 fastapi httpx imbalanced-learn mapie mlflow-skinny optuna pyspark ray shap skl2onnx skops torch yellowbrick
+libraries: $(VENV)/.package
+	$(PYTHON) -m venv .venv-libraries
+	.venv-libraries/bin/python -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
+	.venv-libraries/bin/python -m pip install --quiet "onlinecls[test,dask]" $(LIBRARIES)
+	.venv-libraries/bin/python -m pytest -q tests/project/test_pages.py -k "another_library or recipe_for"
+	.venv-libraries/bin/python -m pytest -q tests/files/test_other_formats.py tests/streams/test_parallel.py
+
 # What takes an hour or two: what is random, with other seeds in each run (the properties of the contracts, the machines above),
-# the build of plain C, the site with its gallery, the sanitizers, and the fuzzer that coverage guides.
+# what needs other libraries, the build of plain C, the site with its gallery, the sanitizers, and the fuzzer that coverage guides.
 nightly: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly tests/*/test_properties.py tests/*/test_hostile.py \
 		tests/*/test_streams.py tests/*/test_text.py tests/*/test_bounds.py tests/*/test_multiplicative.py
-	$(BIN)/python -m pip install --quiet ray && $(BIN)/python -m pytest -q tests/streams/test_parallel.py -k ray
-	$(BIN)/python -m pip install --quiet skops mlflow-skinny && $(BIN)/python -m pytest -q tests/files/test_other_formats.py
+	$(MAKE) libraries
 	OPENBLAS_NUM_THREADS=1 ONLINECLS_ROUNDS=20 $(BIN)/python -m pytest tests/*/test_serving.py tests/*/test_one_model.py
 	$(MAKE) types
 	$(MAKE) portable
@@ -153,5 +162,5 @@ $(VENV)/.%: $(VENV)/bin/python pyproject.toml
 	touch $@
 
 clean:
-	rm -rf docs/_build docs/api.rst docs/generated docs/auto_examples .venv .venv-debug .venv-sanitize-* .venv-portable .venv-oldest build dist src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
+	rm -rf docs/_build docs/api.rst docs/generated docs/auto_examples .venv .venv-debug .venv-sanitize-* .venv-portable .venv-oldest .venv-libraries build dist src/*.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache
 	find src -name "*.c" -delete -o -name "*.so" -delete

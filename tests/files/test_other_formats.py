@@ -1,4 +1,4 @@
-"""Fitted models in the formats of skops and MLflow, which `make nightly` installs: predictions are equal, and go on being so."""
+"""Fitted models in the formats of skops and MLflow (`make libraries`): predictions are equal, and go on being so."""
 
 import pickle
 

@@ -4,15 +4,21 @@ Every page is one program, in its order, in an empty directory; it starts from w
 behind a ``python`` block is what that prints, a ``console`` block is commands (``$``) and what they print, where figures of time
 are not compared; a line ``...`` stands for any lines. A ``py`` block needs what is not there, and is compiled only; a ``c`` or
 ``cython`` block is a part of an example.
+
+
+are not compared; a line ``...`` stands for any lines. A ``py`` block needs what is not there, and is compiled only. On the page
+of other libraries each section is a program of its own, and skipped where its library is not installed.
 """
 
 import contextlib
 import doctest
 import importlib
+import importlib.util
 import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -24,7 +30,7 @@ import onlinecls
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-START = DOCS / "user_guide.md"
+START, SCALE, LIBRARIES = DOCS / "user_guide.md", DOCS / "scale.md", DOCS / "libraries.md"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = {"sklearn", "matplotlib", "pandas", "pyarrow", "safetensors", "backports", "river"}
@@ -97,26 +103,87 @@ def command(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(path.parent), prepend=os.pathsep)
 
 
-@every([page for page in PAGES if {"python", "console"} & {language for language, _, _ in blocks(page)}])
+def run(page, found):
+    """Run blocks of a page as one program; its names."""
+    namespace = {"__name__": "__main__"}
+    if page != START:
+        start(namespace)
+    for i, (language, code, line) in enumerate(found):
+        if language == "python":
+            printed = execute(code, page, line, namespace)
+            if found[i + 1 : i + 2] and found[i + 1][0] == "text":
+                shown = found[i + 1][1]
+                assert CHECKER.check_output(shown, printed, SHOWN), f"line {line} shows\n{shown}but prints\n{printed}"
+        elif language == "console" and os.name == "posix":
+            check_console(code, page, line)
+    return namespace
+
+
+WITH_CODE = [page for page in PAGES if {"python", "console"} & {language for language, _, _ in blocks(page)}]
+
+
+@every([page for page in WITH_CODE if page != LIBRARIES])
 def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
-    namespace = {"__name__": "__main__"}
-    found = blocks(page)
     try:
-        if page != START:
-            start(namespace)
-        for i, (language, code, line) in enumerate(found):
-            if language == "python":
-                printed = execute(code, page, line, namespace)
-                if found[i + 1 : i + 2] and found[i + 1][0] == "text":
-                    shown = found[i + 1][1]
-                    assert CHECKER.check_output(shown, printed, SHOWN), f"line {line} shows\n{shown}but prints\n{printed}"
-            elif language == "console" and os.name == "posix":
-                check_console(code, page, line)
+        run(page, blocks(page))
     except ImportError as error:
         if (error.name or "").split(".")[0] not in OPTIONAL and "onlinecls[" not in str(error):
             raise
         pytest.skip(str(error))
+
+
+def sections(page):
+    """The blocks of each section, by its heading."""
+    lines, found = page.read_text(encoding="utf-8").splitlines(), {}
+    for block in blocks(page):
+        heading = next(each for each in reversed(lines[: block[2]]) if each.startswith("## "))
+        found.setdefault(heading.removeprefix("## "), []).append(block)
+    return found
+
+
+@pytest.mark.filterwarnings("ignore")  # (those of the libraries)
+@pytest.mark.parametrize("section", sections(LIBRARIES))
+def test_code_with_another_library_runs_and_prints_what_is_shown(section, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    try:
+        run(LIBRARIES, sections(LIBRARIES)[section])
+    except ImportError as error:
+        if error.name is None or importlib.util.find_spec(error.name.partition(".")[0]):
+            raise
+        pytest.skip(f"{error.name} is not installed: make libraries installs it")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_recipe_for_spark_learns_every_partition_in_spark(tmp_path, monkeypatch):
+    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: make libraries installs it")
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        pytest.skip("Java is not installed, which Spark needs")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    names = run(SCALE, blocks(SCALE))
+    local = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+    with local.config("spark.driver.host", "127.0.0.1").getOrCreate() as spark:
+        check_learnt_in_parts(names["on_spark"](spark.createDataFrame(names["frame"]).repartition(4)), names)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_recipe_for_ray_learns_every_file_in_ray(tmp_path, monkeypatch):
+    ray = pytest.importorskip("ray", reason="ray is not installed: make libraries installs it")
+    monkeypatch.chdir(tmp_path)
+    names = run(SCALE, blocks(SCALE))
+    ray.init(num_cpus=2, include_dashboard=False)
+    try:
+        check_learnt_in_parts(names["on_ray"](sorted(map(str, tmp_path.glob("part-*.tsv")))), names)
+    finally:
+        ray.shutdown()
+
+
+def check_learnt_in_parts(model, names):
+    """The model has learnt all messages, and errs at most half a point more than that of one pass."""
+    rows = names["HashingVectorizer"](n_features=model.n_features_in_).transform(names["texts"])
+    one = onlinecls.AROWClassifier().partial_fit(rows, names["y"])
+    assert model.t_ == len(names["y"]) and model.score(rows, names["y"]) > one.score(rows, names["y"]) - 0.005
 
 
 def commands(page):

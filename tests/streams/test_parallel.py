@@ -295,7 +295,7 @@ def test_workers_send_models_as_files():
     assert len(found) == 5 and all(type(each.model) is bytes for each in found)
 
 
-@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed: make nightly installs it")
+@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed: make libraries installs it")
 @pytest.mark.filterwarnings("ignore")
 def test_ray_makes_the_same_model(expected):
     import ray
