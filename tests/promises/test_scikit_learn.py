@@ -11,7 +11,7 @@ import onlinecls
 
 sklearn = pytest.importorskip("sklearn", minversion="1.6", reason="scikit-learn is not installed")
 
-from sklearn.base import clone, is_classifier, is_regressor  # noqa: E402
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone, is_classifier, is_regressor  # noqa: E402
 from sklearn.calibration import CalibratedClassifierCV  # noqa: E402
 from sklearn.datasets import make_classification, make_regression  # noqa: E402
 from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: E402
@@ -19,6 +19,15 @@ from sklearn.multiclass import OneVsRestClassifier  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import StandardScaler  # noqa: E402
 from sklearn.utils.estimator_checks import check_estimator  # noqa: E402
+
+
+class WithBases(onlinecls.AROWClassifier, ClassifierMixin, BaseEstimator):
+    """A classifier that has scikit-learn's base classes."""
+
+
+class RegressorWithBases(onlinecls.AROWRegressor, RegressorMixin, BaseEstimator):
+    """A regressor that has scikit-learn's base classes."""
+
 
 # Beside the default of each class: other methods (probabilities, deviations), other ways through fit, other states.
 VARIANTS = [
@@ -46,6 +55,8 @@ OTHERS = [
     onlinecls.CommitteeClassifier([onlinecls.AROWClassifier(), onlinecls.PassiveAggressiveClassifier()], combine="hedge"),
     onlinecls.CommitteeClassifier(probability=True, max_iter=5),
     onlinecls.CommitteeRegressor(),
+    WithBases(),
+    RegressorWithBases(),
 ]
 
 
