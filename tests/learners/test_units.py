@@ -260,6 +260,15 @@ def test_ctrl_c_while_rows_are_learnt_again_is_made_good_by_the_next_call(monkey
         assert fingerprint(each.partial_fit(X[rows:], y[rows:])) == fingerprint(whole)
 
 
+@pytest.mark.parametrize("cls", MERGED)
+def test_a_model_of_no_rows_learns_on_from_a_file_after_calls_without_rows(cls, tmp_path):
+    X, targets = problem()
+    y, named = (targets["regression"], {}) if cls is AROWRegressor else (targets["binary"], {"classes": [0, 1]})
+    cls().partial_fit(X[:0], y[:0], **named).save(tmp_path / "model")
+    learner = onlinecls.load(tmp_path / "model").partial_fit(X[:0], y[:0]).partial_fit(X, y)
+    assert fingerprint(learner) == fingerprint(cls().partial_fit(X, y, **named))
+
+
 def test_small_calls_go_the_long_way_until_youth_ends():
     X, y = problem()[0], problem()[1]["binary"]
     learner = AROWClassifier()

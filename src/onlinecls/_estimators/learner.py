@@ -375,7 +375,10 @@ class OnlineLearner(Fitted):
         """Return an empty model, if possible in the arrays of one that has learnt these rows."""
         params = choose(self, units).params
         begun = None if before is None else before.writable().begin_again(n_classes, params, rows.indices)
-        return self._start(params, rows.n_features, n_classes, rows.data.dtype) if begun is None else begun
+        if begun is None:
+            return self._start(params, rows.n_features, n_classes, rows.data.dtype)
+        begun.params = params
+        return begun
 
     def _pass(self, batch: Batch) -> None:
         """Run the task's kernel over rows."""
