@@ -185,6 +185,20 @@ def test_members_are_those_learnt_alone(width, n_classes):
     assert any(member.covariance == "full" for member in model.members_ if hasattr(member, "covariance")) == (width == 20)
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_members_follow_the_size_of_the_targets_as_alone(fit_intercept, tmp_path):
+    X = continuous_problem(60, 5, 3)[0]
+    X[:2] = 0.0
+    y = 1e5 * (X @ np.arange(5.0) + 7.0)
+    members = [onlinecls.OGDRegressor(), onlinecls.FTRLRegressor(loss="absolute"), AROWRegressor()]
+    model = CommitteeRegressor(members, fit_intercept=fit_intercept)
+    for rows in (slice(0, 1), slice(1, 7), slice(7, 60)):
+        model.partial_fit(X[rows], y[rows]).save(tmp_path / "model")
+        model = onlinecls.load(tmp_path / "model")
+    for member in model.members_:
+        assert_learnt_alone(member, type(member)(**member.get_params()).partial_fit(X, y), 1e-3)
+
+
 def test_a_member_that_learns_on_leaves_the_committee_alone():
     X, y = drifting(60, 5)
     model = CommitteeClassifier().partial_fit(X, y)

@@ -208,6 +208,10 @@ class _Committee(WithWeights):
     def _awaits_scale(self) -> bool:
         return self.members == "auto" or any(member._awaits_scale() for _, member in self._named())
 
+    def _measures_targets(self) -> bool | None:
+        found = {member._measures_targets() for member in choose(self, self._units).params.team} - {None}
+        return any(found) if found else None
+
     def _mounted(self, state: CommitteeState) -> list[Any]:
         """Return learners with the members' present models, which share the arrays."""
         mine, found = self.__dict__, list[Any]()
