@@ -159,7 +159,7 @@ class Youth(NamedTuple):
         each = units_of_each(rows)
         if classes is None:
             after = with_targets(medians(each), targets, weights, deviates)
-            return cls(rows, targets, weights, each, after, True, centres, deviates)
+            return cls(rows, targets, weights, each, after, False, centres, deviates).due_in(state.units)
         allowed = 2 if state.SETS else len(classes)
         fit = bool(np.isin(targets, np.arange(allowed)).all()) and len(targets) == n * width
         require(fit, "classes of rows", targets.tolist())
@@ -167,7 +167,13 @@ class Youth(NamedTuple):
         counts = codes.sum(axis=0) if state.SETS else np.bincount(codes, minlength=len(classes))
         same = (counts == state.counts) | (state.counts == 0.0)  # (a class may have got the weight 0 since)
         require(bool(same.all()), f"rows of each class {state.counts.tolist()}", counts.tolist())
-        return cls(rows, codes if state.SETS else classes[codes], weights, each, medians(each), True, centres)
+        targets = codes if state.SETS else classes[codes]
+        return cls(rows, targets, weights, each, medians(each), centres=centres).due_in(state.units)
+
+    def due_in(self, units: Units) -> Youth:
+        """Return the youth of a model of a file in these units. It is due if they are not those of the rows, and perhaps if the
+        first row is zeros, of which the model may have been interrupted."""
+        return self._replace(is_due=self.units != units or bool(self.each and not self.each[0].scale))
 
     @property
     def is_over(self) -> bool:
