@@ -57,7 +57,7 @@ def _hashed(who: str, rows: Sequence[dict[Any, Any]], n_features: int) -> Any:
                 names.append((f"{name}={value}" if is_text else str(name)).encode())
                 values.append(1.0 if is_text else value)
             is_row = found.add(names, values)
-        except (AttributeError, TypeError, UnicodeEncodeError):
+        except (AttributeError, TypeError, OverflowError, UnicodeEncodeError):
             is_row = False
         if not is_row:
             raise ValueError(
