@@ -251,6 +251,8 @@ def test_comparisons_are_ranked_with_their_spread():
         ({"a": {"x": 1.0, "y": 2.0}}, "results must be a dict of two data sets or more"),
         ({"a": {"x": 1.0, "y": 2.0}, "b": {"x": 1.0}}, "the same two learners or more for each set, got {'x': 1.0} for 'b'"),
         ({"a": {"x": 1.0, "y": 2.0}, "b": {"x": 1.0, "y": np.nan}}, "results must be finite numbers, got nan"),
+        ({"a": {"x": 1.0, "y": "none"}, "b": {"x": 1.0, "y": 2.0}}, "results must be finite numbers, got 'none'"),
+        ({"a": 0.1, "b": {"x": 1.0, "y": 2.0}}, "the same two learners or more for each set, got 0.1 for 'a'"),
     ],
 )
 def test_results_that_cannot_be_ranked_are_refused(results, words):
@@ -258,11 +260,37 @@ def test_results_that_cannot_be_ranked_are_refused(results, words):
         across(results)
 
 
+class Silent:
+    """A model of river's kind that predicts nothing."""
+
+    def learn_one(self, x, y):
+        pass
+
+    def predict_one(self, x):
+        return None
+
+
+def test_learners_that_were_dropped_are_not_ranked():
+    X, y, _ = stream(2_000)
+    whole, raced = (compare({"pa": PassiveAggressiveClassifier(), "none": Silent()}, (X, y), drop=drop) for drop in (False, True))
+    assert raced.examples == {"pa": 2_000, "none": 1_000} and whole.examples["none"] == 2_000
+    with pytest.raises(ValueError, match="errors over the same rows, got learners of 'b' that were dropped"):
+        across({"a": whole, "b": raced})
+
+
+def test_names_may_be_numbers():
+    X, y, _ = stream(50)
+    found = {year: compare({1: Perceptron(), 2: PassiveAggressiveClassifier()}, (X, y)) for year in (2024, 2025)}
+    assert "2" in repr(found[2024]) and "1 &" in found[2024].to_latex() and "2025" in repr(across(found))
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "words"),
     [
         ({"learners": {"one": Perceptron()}}, ValueError, "learners must be a dict of two classifiers or more"),
         ({"learners": {"a": Perceptron(), "b": SGDRegressor()}}, TypeError, "got SGDRegressor for 'b'"),
+        ({"learners": dict.fromkeys("ab", Perceptron())}, ValueError, "must be different objects, got one twice among"),
+        ({"learners": {"a": Perceptron(), "b": Perceptron}}, TypeError, "must be an object, got the class Perceptron"),
         ({"level": 1.0}, ValueError, "level must be a number in"),
         ({"learners": {"a": Perceptron(), "b": object()}}, TypeError, "got object without partial_fit"),
         ({"orders": 0}, ValueError, "orders must be None or an integer >= 1"),

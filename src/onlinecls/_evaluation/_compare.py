@@ -171,7 +171,7 @@ def compare(
     TypeError
         If a learner is no classifier, or cannot learn in parts.
     ValueError
-        If there are fewer than two learners, a parameter is out of range, or a batch is not valid.
+        If there are fewer than two learners or one has two names, a parameter is out of range, or a batch is not valid.
 
     See Also
     --------
@@ -198,6 +198,8 @@ def compare(
         raise ValueError(f"{_WHO}: learners must be a dict of two classifiers or more by their names, got {learners!r}.")
     checked = {name: _checked(name, learner) for name, learner in learners.items()}
     check_every(_WHO, every)
+    if len({*map(id, learners.values())}) < len(learners):
+        raise ValueError(f"{_WHO}: learners must be different objects, got one twice among {list(learners)}. Give a copy of it.")
     if orders is not None and drop:
         raise ValueError(f"{_WHO}: drop must be False where orders is given, got True. All learners learn all rows.")
     races: list[Race] = []

@@ -95,6 +95,8 @@ def _as_dicts(X: Any) -> Any:
 
 def one_by_one_or_itself(who: str, learner: Any) -> Any:
     """Return a learner that has `partial_fit` and `predict`: itself, or one around it; raise TypeError where neither can be."""
+    if isinstance(learner, type):
+        raise TypeError(f"{who}: estimator must be an object, got the class {learner.__name__}. Construct one.")
     lacking = [method for method in ("partial_fit", "predict") if not hasattr(learner, method)]
     if not lacking:
         return learner

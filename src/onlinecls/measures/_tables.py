@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._algorithm import Real
 from ._comparison import checked_level
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _LATEX = str.maketrans({each: "\\" + each for each in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$",
 })
+_NUMBER = Real()
 
 
 @dataclass
@@ -167,11 +169,11 @@ class Comparison(_Table):
         for name in self.names:
             low, high = self.better_by.get(name, (0.0, 0.0))
             more = "" if name == self.best else f"{100 * low:+.2f} to {100 * high:+.2f}{'*' if low > 0.0 else ' '}"
-            rows.append([name, _with_spread(errors[name], spread[name]), more, f"{examples[name]:,}"])
+            rows.append([str(name), _with_spread(errors[name], spread[name]), more, f"{examples[name]:,}"])
         n = len(self.curves[self.best])
         note = f"* errs more than the first; all intervals hold at any time, together, with probability {1.0 - self.level:g}."
         note = note if n == 1 else f"Mean and standard deviation of {n} orders of the rows.\n{note}"
-        note += f"\nPredicted by batch: {', '.join(by_part)}." if by_part else ""
+        note += f"\nPredicted by batch: {', '.join(map(str, by_part))}." if by_part else ""
         return _Cells(["learner", "error, %", "errs more by, % ", "rows"], rows, [], {(0, 1)}, note)
 
 
@@ -230,7 +232,7 @@ class Ranking(_Table):
 
     def _cells(self) -> _Cells:
         rows = [
-            [name, *(_with_spread(*each, self.unit) for each in zip(errors, spread, strict=True))]
+            [str(name), *(_with_spread(*each, self.unit) for each in zip(errors, spread, strict=True))]
             for name, errors, spread in zip(self.sets, self.errors, self.spread, strict=True)
         ]
         below = [
@@ -241,7 +243,7 @@ class Ranking(_Table):
         friedman = "" if np.isnan(self.friedman) else f"Friedman p = {self.friedman:.2g}. "
         note = f"{friedman}Mean ranks that differ by {self.critical_difference:.2f} differ (Nemenyi, level {self.level:g}); "
         note += "p is Wilcoxon's, of a pair alone."
-        return _Cells([f"set{' (errors in %)' if self.unit else ''}", *self.names], rows, below, best, note)
+        return _Cells([f"set{' (errors in %)' if self.unit else ''}", *map(str, self.names)], rows, below, best, note)
 
 
 def across(results: Mapping[str, Comparison | Mapping[str, float]], *, level: float = 0.05) -> Ranking:
@@ -266,8 +268,8 @@ def across(results: Mapping[str, Comparison | Mapping[str, float]], *, level: fl
     Raises
     ------
     ValueError
-        If there are fewer than two sets or learners, the sets have not the same learners, a number is not finite, or level is
-        out of its range.
+        If there are fewer than two sets or learners, the sets have not the same learners, a learner was dropped before the
+        last row, a number is not finite, or level is out of its range.
 
     See Also
     --------
@@ -293,13 +295,20 @@ def across(results: Mapping[str, Comparison | Mapping[str, float]], *, level: fl
     if not isinstance(results, Mapping) or len(results) < 2:
         raise ValueError(f"across: results must be a dict of two data sets or more by their names, got {results!r}.")
     given: dict[str, Any] = {name: getattr(found, "errors", found) for name, found in results.items()}
-    names = list(next(iter(given.values())))
+    first = next(iter(given.values()))
+    names = list(first) if isinstance(first, Mapping) else []
     for name, found in given.items():
         if not isinstance(found, Mapping) or set(found) != set(names) or len(names) < 2:
             raise ValueError(f"across: results must have the same two learners or more for each set, got {found!r} for {name!r}.")
+        if len(set(getattr(results[name], "examples", {}).values())) > 1:
+            raise ValueError(
+                f"across: results must have errors over the same rows, got learners of {name!r} that were dropped earlier than "
+                "others. Compare them with drop=False."
+            )
+    for one in (each for found in given.values() for each in found.values()):
+        if one not in _NUMBER:
+            raise ValueError(f"across: results must be finite numbers, got {one!r}.")
     errors = np.array([[found[learner] for learner in names] for found in given.values()], np.float64)
-    if not np.isfinite(errors).all():
-        raise ValueError(f"across: results must be finite numbers, got {errors[~np.isfinite(errors)][0]}.")
     spread = np.array([[getattr(found, "spread", {}).get(each, np.nan) for each in names] for found in results.values()])
     from scipy import stats
 
