@@ -260,6 +260,29 @@ def test_ctrl_c_while_rows_are_learnt_again_is_made_good_by_the_next_call(monkey
         assert fingerprint(each.partial_fit(X[rows:], y[rows:])) == fingerprint(whole)
 
 
+@within(n=[1, 5, 13, 15], back=[False, True])
+@pytest.mark.parametrize("make, others", [
+    (AROWClassifier, {"r": 3.0}), (onlinecls.FTRLRegressor, {"l1": 0.1}), (onlinecls.OGDRegressor, {"alpha": 0.1}),
+    (onlinecls.DualAscentRegressor, {"sigma": 3.0}),
+], ids=lambda each: getattr(each, "__name__", ""))
+def test_parameters_set_in_youth_act_alike_in_memory_and_through_a_file(make, others, n, back, tmp_path):
+    X, targets = problem()
+    X[0] = X[2]
+    y = targets["binary"] if make is AROWClassifier else 1e3 * targets["regression"] + 5e3
+    found = []
+    for is_stored in (False, True):
+        learner = make().partial_fit(X[:n], y[:n], **({"classes": [0, 1]} if make is AROWClassifier else {}))
+        given = learner.get_params()
+        for change, rows in ((others, slice(n, n + 2)), ({name: given[name] for name in others} if back else {}, slice(n + 2, 60))):
+            learner.set_params(**change)
+            if is_stored:
+                learner.save(tmp_path / "model")
+                learner = onlinecls.load(tmp_path / "model")
+            learner.partial_fit(X[rows], y[rows])
+        found.append(fingerprint(learner))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize("cls", MERGED)
 def test_a_model_of_no_rows_learns_on_from_a_file_after_calls_without_rows(cls, tmp_path):
     X, targets = problem()

@@ -158,8 +158,7 @@ class Youth(NamedTuple):
         rows = Rows(data, indices, indptr, n, state.n_features)
         each = units_of_each(rows)
         if classes is None:
-            after = with_targets(medians(each), targets, weights, deviates)
-            return cls(rows, targets, weights, each, after, False, centres, deviates).due_in(state.units)
+            return cls(rows, targets, weights, each, [], False, centres).measured(deviates).due_in(state.units)
         allowed = 2 if state.SETS else len(classes)
         fit = bool(np.isin(targets, np.arange(allowed)).all()) and len(targets) == n * width
         require(fit, "classes of rows", targets.tolist())
@@ -169,6 +168,11 @@ class Youth(NamedTuple):
         require(bool(same.all()), f"rows of each class {state.counts.tolist()}", counts.tolist())
         targets = codes if state.SETS else classes[codes]
         return cls(rows, targets, weights, each, medians(each), centres=centres).due_in(state.units)
+
+    def measured(self, deviates: bool | None) -> Youth:
+        """Return the youth of a regressor with the size of the targets, or of their deviations, or without."""
+        after = with_targets(medians(self.each), self.targets, self.weights, deviates)
+        return self._replace(after=after, deviates=deviates)
 
     def due_in(self, units: Units) -> Youth:
         """Return the youth of a model of a file in these units. It is due if they are not those of the rows, and perhaps if the

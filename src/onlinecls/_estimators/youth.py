@@ -67,14 +67,16 @@ def learn_young(
 
     targets : of these rows. learn : called with the start and end of a range of the numbers.
     """
+    young = learner._state.youth
+    if young is not None and young.deviates != (measured := learner._measures_targets()):  # (parameters have been set since)
+        learner._state.youth = young.measured(measured).due_in(learner._units)
     relearn(learner)
     if learner._state.youth is None:
         return 0
     begin = n = learner._state.youth.rows.n_rows
     numbers, targets, weights = numbers[: N_ROWS - n], targets[: N_ROWS - n], batch.weights
     weights = weights[numbers] if len(weights) else np.ones(len(numbers))
-    youth = learner._state.youth._replace(deviates=learner._measures_targets())  # (parameters may have been set since)
-    youth = youth.with_rows(batch.rows, numbers, targets, weights)
+    youth = learner._state.youth.with_rows(batch.rows, numbers, targets, weights)
     while n < youth.rows.n_rows:
         before = learner.t_
         stop, have_waited = youth.end_of_units(n, learner._units), False
