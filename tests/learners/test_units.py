@@ -238,6 +238,17 @@ def test_fit_and_merging_end_youth():
     assert_array_equal(onlinecls.merge([old, young]).coef_, onlinecls.merge([given, in_its_units]).coef_)
 
 
+@within(options=[{"shuffle": False}, {"random_state": 0}, {"random_state": 0, "early_stopping": True}])
+@each_estimator(algorithm=[a for a in NUMBERS if a.estimator in ("OGDRegressor", "FTRLRegressor", "DualAscentRegressor")])
+def test_fit_measures_targets_behind_rows_of_zeros(algorithm, options):
+    X, targets = problem()
+    y = targets["regression"]
+    X[:20] = 0.0
+    for made in forms_of(algorithm):
+        models = [getattr(onlinecls, algorithm.estimator)(**made, **options).fit(X, c * y) for c in (1.0, 1024.0)]
+        assert_array_equal(1024.0 * models[0].predict(X), models[1].predict(X))
+
+
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals are for the main thread")
 def test_ctrl_c_while_rows_are_learnt_again_is_made_good_by_the_next_call(monkeypatch):
     X, y = problem()[0], problem()[1]["binary"]

@@ -148,16 +148,16 @@ def units_of_fit(learner: Any, rows: Rows, targets: np.ndarray, weights: np.ndar
     n_epochs, firsts, deviates = float(getattr(learner, "max_iter", 1)), non_zeros(rows, numbers), learner._measures_targets()
     each = units_of_each(firsts)
     units = median(each if learner._awaits_scale() else each[:1], n_epochs)
-    if deviates is not None:
-        of_rows = weights[numbers] if len(weights) else np.ones(len(numbers))
-        units = with_targets([units] * len(numbers), targets[numbers], of_rows, deviates)[-1] if len(numbers) else units
     if learner._centres() and is_far(firsts):
         units = units_around(mean_of(rows, weights > 0.0 if len(weights) else None), firsts, n_epochs)
     if firsts.n_rows == N_ROWS:
         learner._dominant = None if units.centre else dominant_column(firsts)
     if not units.scale and (learner.shuffle or learner.early_stopping) and (at := first_row(rows, weights)) >= 0:
-        units = median(units_of_each(non_zeros(rows, np.array([at]))), n_epochs)._replace(target=units.target)
-    return units
+        units = median(units_of_each(non_zeros(rows, np.array([at]))), n_epochs)
+    if deviates is None or not len(numbers):
+        return units
+    of_rows = weights[numbers] if len(weights) else np.ones(len(numbers))
+    return with_targets([units] * len(numbers), targets[numbers], of_rows, deviates)[-1]
 
 
 def warn_of_rows(learner: Any) -> None:
