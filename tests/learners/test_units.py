@@ -249,6 +249,19 @@ def test_fit_measures_targets_behind_rows_of_zeros(algorithm, options):
         assert_array_equal(1024.0 * models[0].predict(X), models[1].predict(X))
 
 
+def test_weights_in_proportion_to_targets_of_another_size_are_not_merged():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y, cls = X @ [1.0, -2.0, 0.5, 1.5], onlinecls.MultiplicativePassiveAggressiveRegressor
+    old, other, young = (cls().partial_fit(X[at], c * y[at]) for at, c in ((slice(300), 1.0), (slice(300), 4.0), (slice(9), 4.0)))
+    assert other.norm_bound_ == 4.0 * old.norm_bound_
+    with pytest.raises(ValueError, match="merge must have models of the same norm_bound_"):
+        onlinecls.merge([old, other])
+    parts = [cls().partial_fit(X[at], y[at]) for at in (slice(200), slice(200, 400))]
+    for models in ([old, young], parts, [cls(norm_bound=16.0).partial_fit(X[at], y[at]) for at in (slice(200), slice(200, 400))]):
+        assert onlinecls.merge(models).score(X, y) > 0.5
+
+
 @pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals are for the main thread")
 def test_ctrl_c_while_rows_are_learnt_again_is_made_good_by_the_next_call(monkeypatch):
     X, y = problem()[0], problem()[1]["binary"]

@@ -55,8 +55,9 @@ def merge(models: Iterable[Model]) -> Model:
     Raises
     ------
     ValueError
-        If the models cannot be merged: kernel learners, FoReL, `OnlineToBatch`, learners that forget, different kinds, or models
-        of rows less other means of their columns (`intercept_scaling`) whose numbers cannot be moved to the same means.
+        If the models cannot be merged: kernel learners, FoReL, `OnlineToBatch`, learners that forget, different kinds, models
+        of rows less other means of their columns (`intercept_scaling`) whose numbers cannot be moved to the same means, or
+        multiplicative and entropic regressors whose first rows differ so much that their ``norm_bound_`` does.
 
     See Also
     --------
@@ -271,6 +272,8 @@ def _merged(who: str, models: list[Any]) -> Any:
 
 #: Geometries of which the constant feature's first slot, or that times the same number in all models, is in the score.
 _SHIFTED = (*_MOVING, "mirror")
+#: Those of weights in proportion to norm_bound.
+_SUMMED = ("sinh", "exp", "entropic", "simplex")
 
 
 def _around(centre: tuple[float, ...], who: str, state: Any, params: Any) -> Any:
@@ -300,5 +303,12 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
         state.set_scale(params)
     if model._units.centre != base._units.centre:
         state = _around(base._units.centre, type(model).__name__, state, params)
+    sums = not waits and state.geometry in _SUMMED and model._estimator_type == "regressor"
+    if sums and model.norm_bound_ != base.norm_bound_:
+        raise ValueError(
+            f"{type(model).__name__}: merge must have models of the same norm_bound_, which all weights are in proportion to, got "
+            f"{base.norm_bound_:g} and {model.norm_bound_:g}: the first rows of the parts differ in size. Set norm_bound to a "
+            "number."
+        )
     constant = params.bias / base._params.bias if base._params.bias else 1.0
     return Shard(state.compact(), params, constant, getattr(params, "r2", 1.0) / (getattr(base._params, "r2", 1.0) or 1.0))
