@@ -241,6 +241,12 @@ def test_best_r_is_that_of_section_4_3():
     assert best_r(5.0, 100.0, 1.0, 10) == inf and best_r(6.0, 100.0, 1.0, 10) == inf
 
 
+def test_the_nearest_point_of_the_simplex_keeps_its_sum_beside_large_numbers():
+    for theta in ([1e300, 0.0, 0.0], [-1e17, 1e17, 1e17], [0.0, 0.0]):
+        w = SimplexNorm(2.0, 4.0).weights(np.array(theta))
+        assert w.sum() == 4.0 and (w >= 0.0).all() and w @ theta == max(theta) * 4.0
+
+
 @pytest.mark.parametrize(
     "f", [SquaredNorm(0.7), Entropic(0.7, 3.0), Entropic(0.7, 3.0, signed=False), SimplexNorm(0.7, 3.0)],
     ids=["norm", "EG", "simplex", "nearest of the simplex"])

@@ -242,9 +242,10 @@ class SimplexNorm(SquaredNorm):
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
         """Return [θ/σ - c]+, with the c for which the sum is W."""
-        falling = np.sort(theta / self.sigma)[::-1]
+        theta = (theta - theta.max()) / self.sigma  # (so that W is not lost beside large numbers)
+        falling = np.sort(theta)[::-1]
         levels = (np.cumsum(falling) - self.W) / np.arange(1, len(theta) + 1)
-        return np.maximum(theta / self.sigma - levels[np.flatnonzero(falling > levels)[-1]], 0.0)
+        return np.maximum(theta - levels[np.flatnonzero(falling > levels)[-1]], 0.0)
 
 
 class Quadratic(SquaredNorm):
