@@ -296,8 +296,8 @@ def test_parameters_set_in_youth_act_alike_in_memory_and_through_a_file(make, ot
     found = []
     for is_stored in (False, True):
         learner = make().partial_fit(X[:n], y[:n], **({"classes": [0, 1]} if make is AROWClassifier else {}))
-        given = learner.get_params()
-        for change, rows in ((others, slice(n, n + 2)), ({name: given[name] for name in others} if back else {}, slice(n + 2, 60))):
+        given = {name: learner.get_params()[name] for name in others} if back else {}
+        for change, rows in ((others, slice(n, n + 2)), (given, slice(n + 2, 60))):
             learner.set_params(**change)
             if is_stored:
                 learner.save(tmp_path / "model")

@@ -306,7 +306,7 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
     sums = not waits and state.geometry in _SUMMED and model._estimator_type == "regressor"
     if sums and model.norm_bound_ != base.norm_bound_:
         raise ValueError(
-            f"{type(model).__name__}: merge must have models of the same norm_bound_, which all weights are in proportion to, got "
+            f"{type(model).__name__}: merge must have models of the same norm_bound_, to which weights are in proportion, got "
             f"{base.norm_bound_:g} and {model.norm_bound_:g}: the first rows of the parts differ in size. Set norm_bound to a "
             "number."
         )
