@@ -242,7 +242,7 @@ def _read_units(values: list) -> Units:
     units = Units(values[0], values[1], values[2], tuple(last) if means else (), last if size else 1.0)
     farthest = max(FARTHEST.values())
     powers = all(frexp(number)[0] == 0.5 and -farthest < frexp(number)[1] <= farthest + 1 for number in units[:2])
-    require(powers or units[:2] == Units()[:2], "powers of two as units", values)
+    require(powers or units._replace(epochs=1.0) == Units(), "powers of two as units", values)
     require(units.epochs >= 1.0 and units.epochs.is_integer(), "epochs", values)
     return units
 
