@@ -64,6 +64,17 @@ def test_a_file_of_a_full_covariance_keeps_a_single_label_and_another_covariance
         again.partial_fit(X, Y)
 
 
+@pytest.mark.parametrize(("make", "others"), [
+    (onlinecls.OGDRegressor, {"loss": "squared"}), (onlinecls.DualAscentRegressor, {"update": "DA1"}),
+    (onlinecls.DualAscentClassifier, {"update": "DA2", "loss": "log_loss"}),
+])
+def test_another_loss_and_update_set_since_the_last_row_act_as_in_memory(make, others, tmp_path):
+    y = Y == 0 if make is onlinecls.DualAscentClassifier else X.sum(axis=1)
+    learner = make().partial_fit(X, y).set_params(**others)
+    learner.save(tmp_path / "model")
+    assert fingerprint(load(tmp_path / "model").partial_fit(X, y)) == fingerprint(learner.partial_fit(X, y))
+
+
 def test_parameters_set_since_the_last_row_come_back_from_a_file(tmp_path):
     """Reading uses the parameters of learning, and the next call those that are set now."""
     make = lambda: onlinecls.AdaGradClassifier(update="dual_averaging", l1=0.01).partial_fit(X, TWO).set_params(l1=0.5)  # noqa: E731

@@ -39,7 +39,10 @@ class AscentLearner(WithWeights):
     @classmethod
     def _fields_of(cls, header: dict, compiled: dict) -> dict:
         fields, offered = dict(cls._fields), algorithms_of(cls)
-        chosen = {name: {a.selects[name] for a in offered if name in a.selects} for name in ("update", "loss")}
+        chosen = {
+            name: {value for a in offered for value in (a.selects.get(name), *getattr(a.params.get(name), "values", ()))}
+            for name in ("update", "loss")
+        }
         chosen["schedule"] = set(cls._schedules)
         for name in ("loss", "update", "schedule"):
             may = chosen.get(name, ())
