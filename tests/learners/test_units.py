@@ -5,6 +5,7 @@ import pickle
 import signal
 import threading
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -287,7 +288,7 @@ def test_ctrl_c_while_rows_are_learnt_again_is_made_good_by_the_next_call(monkey
 @within(n=[1, 5, 13, 15], back=[False, True])
 @pytest.mark.parametrize("make, others", [
     (AROWClassifier, {"r": 3.0}), (onlinecls.FTRLRegressor, {"l1": 0.1}), (onlinecls.OGDRegressor, {"alpha": 0.1}),
-    (onlinecls.DualAscentRegressor, {"sigma": 3.0}),
+    (onlinecls.DualAscentRegressor, {"sigma": 3.0}), (partial(onlinecls.OGDRegressor, fit_intercept=False), {"alpha": 0.1}),
 ], ids=lambda each: getattr(each, "__name__", ""))
 def test_parameters_set_in_youth_act_alike_in_memory_and_through_a_file(make, others, n, back, tmp_path):
     X, targets = problem()

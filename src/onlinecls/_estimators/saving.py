@@ -131,7 +131,6 @@ class Describing:
     def _take_youth(self: Any, arrays: dict[str, np.ndarray]) -> None:
         """Become young with the first rows of a file; without any, change nothing."""
         if arrays:
-            require(self._awaits_scale(), "no young model where nothing depends on the units of X", repr(self))
             self._state.youth = Youth.of_arrays(arrays, self._state, self._centres(), self._measures_targets())
 
     def _take_model(self: Any, state: Any, learnt: Any, units: Units) -> None:
