@@ -150,7 +150,7 @@ class _Model:
             Weights >= 0 of the rows.
         """
         y = np.asarray(y)
-        self.learnt.partial_fit(self._read(X), y, sample_weight=np.broadcast_to(np.asarray(w, np.float64), len(y)))
+        self.learnt.partial_fit(self._read(X), y, sample_weight=np.full(len(y), w) if np.ndim(w) == 0 else w)
 
     def predict_one(self, x: dict[Any, Any], **kwargs: Any) -> Any:
         """Return the prediction for a row; before one is learnt None (a regressor's: 0.0). kwargs : ignored, as in river."""
@@ -364,7 +364,7 @@ class RiverStep(Estimator):
     def _after(self, transformer: Any, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, list[dict[Any, Any]]]:
         """Return what a transformer is after rows, and them. A row of weight 0 is transformed only."""
         after, rows, found = deepcopy(transformer), _rows_of(X), []
-        weights = [1.0] * len(rows) if sample_weight is None else np.broadcast_to(sample_weight, len(rows)).tolist()
+        weights = validate.read_weights(type(self).__name__, sample_weight, len(rows)).tolist() or [1.0] * len(rows)
         for x, weight in zip(rows, weights, strict=True):
             if weight:
                 after.learn_one(x)

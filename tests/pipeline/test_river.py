@@ -242,6 +242,17 @@ def test_rows_of_weight_0_are_not_learnt_by_a_step():
     assert (model.coef_ == fewer.coef_).all()
 
 
+def test_weights_that_are_none_are_refused_and_nothing_is_learnt():
+    step, rows = from_river(preprocessing.StandardScaler()), [{"a": 1.0}, {"a": 2.0}]
+    model = Classifier(AROWClassifier())
+    for weights, words in (([1.0] * 3, r"sample_weight.shape == \(3,\)"), ([1.0, -1.0], "sample_weight must be finite and >= 0")):
+        with pytest.raises(ValueError, match=f"^RiverStep: {words}"):
+            step.partial_fit(rows, sample_weight=weights)
+        with pytest.raises(ValueError, match=words):
+            model.learn_many(pd.DataFrame(rows), ["u", "v"], w=weights)
+    assert not step.__sklearn_is_fitted__() and not model.learnt.__sklearn_is_fitted__()
+
+
 def test_transformers_without_a_state_stay_as_they_are():
     step = from_river(extraction.BagOfWords())
     assert not (hasattr(step, "fit") or hasattr(step, "partial_fit") or hasattr(step, "learn_transform"))
