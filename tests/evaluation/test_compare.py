@@ -278,6 +278,12 @@ def test_learners_that_were_dropped_are_not_ranked():
         across({"a": whole, "b": raced})
 
 
+def test_models_of_river_s_kind_get_no_weight_of_1():
+    X, y, _ = stream(50)
+    found = compare({"none": Silent(), "pa": PassiveAggressiveClassifier()}, (X, y, np.ones(50)))
+    assert found.examples == {"none": 50, "pa": 50}
+
+
 def test_names_may_be_numbers():
     X, y, _ = stream(50)
     found = {year: compare({1: Perceptron(), 2: PassiveAggressiveClassifier()}, (X, y)) for year in (2024, 2025)}

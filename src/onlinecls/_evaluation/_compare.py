@@ -216,8 +216,8 @@ def compare(
 
 def _checked(name: str, learner: Any) -> Any:
     """Return a learner that `compare` takes, as one with `partial_fit` and `predict`."""
-    learner = one_by_one_or_itself(_WHO, learner)
+    given, learner = learner, one_by_one_or_itself(_WHO, learner)
     inner = learner[-1] if isinstance(learner, StreamPipeline) else learner
     if kind_of(learner) not in (None, "classifier") or isinstance(inner, MultiLabelClassifier):
-        raise TypeError(f"{_WHO}: learners must be classifiers, of one label a row, got {type(learner).__name__} for {name!r}.")
+        raise TypeError(f"{_WHO}: learners must be classifiers, of one label a row, got {type(given).__name__} for {name!r}.")
     return learner

@@ -48,7 +48,7 @@ class OneByOne:
                 continue
             if predicts:
                 found[i] = self.model.predict_one(row)
-            self.model.learn_one(row, label, **({"w": float(weights[i])} if weighted else {}))
+            self.model.learn_one(row, label, **({"w": float(weights[i])} if weighted and weights[i] != 1.0 else {}))
         return found
 
 
