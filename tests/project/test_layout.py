@@ -23,7 +23,7 @@ PARTS = {
     "_models/*": (1430, "what learning changes: how a model's numbers start, grow, are checked, merged and saved"),
     "_algorithm.py": (370, "what a row of the table of algorithms says"),
     "_registry.py": (200, "the table of algorithms"),
-    "_estimators/*": (4820, "classifiers, regressors and one-class learners with scikit-learn's interface"),
+    "_estimators/*": (4840, "classifiers, regressors and one-class learners with scikit-learn's interface"),
     "_wings/shared/*": (1420, "compiled code that several wings share"),
     "_wings/one_class/*": (440, "the one-class learner, and the base of those of other wings"),
     "_wings/adagrad/*": (340, "AdaGrad"),

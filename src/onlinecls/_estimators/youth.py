@@ -110,6 +110,7 @@ def relearn(learner: Any) -> None:
     if youth is not None and youth.is_over:
         learner._state.youth = None
         learner._dominant = None if youth.units.centre else dominant_column(youth.rows)
+        learner._flat = youth.deviates is not None and are_flat(youth.targets, youth.deviates)
 
 
 def relearnt(learner: Any, youth: Youth, units: Units) -> Any:
@@ -152,6 +153,7 @@ def units_of_fit(learner: Any, rows: Rows, targets: np.ndarray, weights: np.ndar
         units = units_around(mean_of(rows, weights > 0.0 if len(weights) else None), firsts, n_epochs)
     if firsts.n_rows == N_ROWS:
         learner._dominant = None if units.centre else dominant_column(firsts)
+        learner._flat = deviates is not None and are_flat(targets[numbers], deviates) and not are_flat(targets, deviates)
     if not units.scale and (learner.shuffle or learner.early_stopping) and (at := first_row(rows, weights)) >= 0:
         units = median(units_of_each(non_zeros(rows, np.array([at]))), n_epochs)
     if deviates is None or not len(numbers):
@@ -160,12 +162,26 @@ def units_of_fit(learner: Any, rows: Rows, targets: np.ndarray, weights: np.ndar
     return with_targets([units] * len(numbers), targets[numbers], of_rows, deviates)[-1]
 
 
+def are_flat(targets: np.ndarray, deviates: bool) -> bool:
+    """Return True if these targets have no size, or no deviation."""
+    return not (targets - (targets[0] if deviates else 0.0)).any()
+
+
 def warn_of_rows(learner: Any) -> None:
-    """Warn once if the first rows are too short or too long, or one column has nearly all of their squared length."""
+    """Warn once if the first rows are too short or too long, one column has nearly all of their squared length, or the targets,
+    whose size a default depends on, are equal."""
     if "_dominant" not in learner.__dict__:
         return
     column, who, scale = learner.__dict__.pop("_dominant"), type(learner).__name__, learner._units.scale
     farthest = FARTHEST[learner._state.dtype.itemsize]
+    if learner.__dict__.pop("_flat", False) and scale:
+        found = choose(learner, learner._units)
+        names = [name for name, default in found.algorithm.units.items() if default.counts_targets(found.values)]
+        warn_caller(
+            f"{who}: the first {N_ROWS} targets should not be all {'equal' if found.algorithm.has_level(found.values) else '0'}, "
+            f"since their size is the unit of {' and '.join(names)}, which is for targets of about 1 now. Put other rows first, "
+            "or set it to a number."
+        )
     if scale and not 2.0**-farthest < scale < 2.0**farthest:
         warn_caller(
             f"{who}: rows should have lengths between {2.0**-farthest:.0e} and {2.0**farthest:.0e} for "
