@@ -153,11 +153,12 @@ def units_of_fit(learner: Any, rows: Rows, targets: np.ndarray, weights: np.ndar
         units = units_around(mean_of(rows, weights > 0.0 if len(weights) else None), firsts, n_epochs)
     if firsts.n_rows == N_ROWS:
         learner._dominant = None if units.centre else dominant_column(firsts)
-        learner._flat = deviates is not None and are_flat(targets[numbers], deviates) and not are_flat(targets, deviates)
     if not units.scale and (learner.shuffle or learner.early_stopping) and (at := first_row(rows, weights)) >= 0:
         units = median(units_of_each(non_zeros(rows, np.array([at]))), n_epochs)
     if deviates is None or not len(numbers):
         return units
+    if are_flat(targets[numbers], deviates):  # (as in rows that are sorted by their targets)
+        numbers = np.flatnonzero(weights > 0.0) if len(weights) else np.arange(len(targets))
     of_rows = weights[numbers] if len(weights) else np.ones(len(numbers))
     return with_targets([units] * len(numbers), targets[numbers], of_rows, deviates)[-1]
 
