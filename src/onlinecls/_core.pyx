@@ -374,8 +374,8 @@ cdef inline double score_classes(const floating[::1] state, const PassContext* c
     return q
 
 
-cdef int crammer_singer(const Batch* b, PassContext* context, Workspace* work, floating[::1] state, const floating[::1] data,
-                        const index_t[::1] indices, Params* p) except -1 nogil:
+cdef inline int crammer_singer(const Batch* b, PassContext* context, Workspace* work, floating[::1] state,
+                               const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows by the multi-vector construction, z = phi(x, y) - phi(x, r) for the rival r, the top wrong class."""
     cdef Py_ssize_t rival, room = context.layout.room
     cdef double[2] v
@@ -439,8 +439,8 @@ cdef inline Py_ssize_t keep_worst(int64_t* classes, Py_ssize_t n, const Workspac
     return n
 
 
-cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floating[::1] state, const floating[::1] data,
-                     const index_t[::1] indices, Params* p) except -1 nogil:
+cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floating[::1] state,
+                            const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows with an independent binary learner for each class, that class against the rest."""
     cdef Py_ssize_t j, c, at, n_open
     cdef double sign
@@ -460,9 +460,8 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
             s.margin = work.signs[c] * work.scores[c] - r.shift
             if (context.open_classes and context.counts[c] == 0.0) or not count_loss(&s, context, p):
                 continue
-            if not margin_suffices(s.margin, p):
-                open[n_open] = c
-                n_open += 1
+            open[n_open] = c        # (branch-free: which margins suffice is unpredictable)
+            n_open += not margin_suffices(s.margin, p)
         if context.task == WORST:
             n_open = keep_worst(open, n_open, work)
         if has_variances:
@@ -485,16 +484,23 @@ cdef int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floa
     return 0
 
 
-cdef int learn_classes_in(double* numbers, int64_t* places, const Batch* b, PassContext* context, floating[::1] state,
+cdef int learn_classes_in(double* numbers, int64_t* places, const Batch* b, PassContext* caller, floating[::1] state,
                           const floating[::1] data, const index_t[::1] indices, const Params* given) except -1 nogil:
-    """Run the loop of a task with a vector of weights for each class. numbers, places : a workspace, 8 and 1 for each."""
-    cdef Py_ssize_t k = context.columns
+    """Run the loop of a task with a vector of weights for each class, on local copies, whose numbers stay in registers.
+
+    numbers, places : a workspace, 8 and 1 for each class. (8 arguments: a workspace, rows, a state.)
+    """
+    cdef Py_ssize_t k = caller.columns
+    cdef PassContext context = caller[0]
     cdef Params p = given[0]
     cdef Workspace work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k,
                                     Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
-    if context.task == OVR or context.task == WORST:
-        return one_vs_rest(b, context, &work, state, data, indices, &p)
-    return crammer_singer(b, context, &work, state, data, indices, &p)
+    try:
+        if context.task == OVR or context.task == WORST:
+            return one_vs_rest(b, &context, &work, state, data, indices, &p)
+        return crammer_singer(b, &context, &work, state, data, indices, &p)
+    finally:
+        caller.counters = context.counters
 
 
 cdef int learn_classes(const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,

@@ -359,8 +359,8 @@ cdef inline Step potential(const Stats* s, const Params* p) noexcept nogil:
 
 
 cdef inline bint margin_suffices(double margin, const Params* p) noexcept nogil:
-    """Return True if the margin alone rules out a step: the variances need not be read then."""
-    return margin >= 1.0 and margin >= p.margin and p.trigger == LOSS
+    """Return True if the margin alone rules out a step: the variances need not be read then. (Branch-free.)"""
+    return (margin >= 1.0) & (margin >= p.margin) & (p.trigger == LOSS)
 
 
 cdef inline bint never_steps(const Stats* s, const Params* p) noexcept nogil:

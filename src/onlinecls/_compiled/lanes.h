@@ -42,6 +42,8 @@ ONLINECLS_INLINE double double2_first(__m128d a) { return _mm_cvtsd_f64(a); }
 ONLINECLS_INLINE double double2_second(__m128d a) { return _mm_cvtsd_f64(_mm_unpackhi_pd(a, a)); }
 ONLINECLS_INLINE __m128d double2_firsts(__m128d a, __m128d b) { return _mm_unpacklo_pd(a, b); }
 ONLINECLS_INLINE __m128d double2_seconds(__m128d a, __m128d b) { return _mm_unpackhi_pd(a, b); }
+/* max(x, 0): an instruction. Of a condition, the compiler makes a branch. */
+ONLINECLS_INLINE double positive_part(double x) { return double2_first(_mm_max_sd(_mm_set_sd(x), _mm_setzero_pd())); }
 /* (x, x²) */
 ONLINECLS_INLINE __m128d double2_powers(double x)
 {
@@ -75,6 +77,7 @@ ONLINECLS_INLINE double double2_first(onlinecls_double2 a) { return a.first; }
 ONLINECLS_INLINE double double2_second(onlinecls_double2 a) { return a.second; }
 ONLINECLS_INLINE onlinecls_double2 double2_firsts(onlinecls_double2 a, onlinecls_double2 b) { return double2_of(a.first, b.first); }
 ONLINECLS_INLINE onlinecls_double2 double2_seconds(onlinecls_double2 a, onlinecls_double2 b) { return double2_of(a.second, b.second); }
+ONLINECLS_INLINE double positive_part(double x) { return x > 0 ? x : 0; }
 ONLINECLS_INLINE onlinecls_double2 double2_powers(double x) { return double2_of(x, x * x); }
 ONLINECLS_INLINE double shrunk(double z, double G, double eta, double threshold, double delta)
 {

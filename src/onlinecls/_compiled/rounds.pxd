@@ -27,6 +27,9 @@ cdef extern from "_compiled/calibration.h":
         pass
     void update_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c) noexcept nogil
 
+cdef extern from "_compiled/lanes.h":
+    double positive_part(double x) noexcept nogil
+
 cdef enum:
     QUANTUM = 1 << 21       # non-zeros of work between two checks of pending signals: well under 50 ms
 
@@ -438,9 +441,9 @@ cdef inline void count_error(double error, PassContext* context) noexcept nogil:
 
 
 cdef inline void add_loss(double loss, PassContext* context) noexcept nogil:
-    """Add a weighted loss to the sum of losses, unless it would take the sum out of double's range."""
-    if 0.0 < loss < 1e290:
-        context.counters.loss += loss
+    """Add a weighted loss to the sum of losses, unless it would take the sum out of double's range. (Branch-free.)"""
+    loss = positive_part(loss)
+    context.counters.loss += loss if loss < 1e290 else 0.0
 
 
 cdef inline Py_ssize_t top(const double* scores, const PassContext* context, Py_ssize_t but) noexcept nogil:
