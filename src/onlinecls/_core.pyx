@@ -484,23 +484,16 @@ cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* wor
     return 0
 
 
-cdef int learn_classes_in(double* numbers, int64_t* places, const Batch* b, PassContext* caller, floating[::1] state,
+cdef int learn_classes_in(double* numbers, int64_t* places, const Batch* b, PassContext* context, floating[::1] state,
                           const floating[::1] data, const index_t[::1] indices, const Params* given) except -1 nogil:
-    """Run the loop of a task with a vector of weights for each class, on local copies, whose numbers stay in registers.
-
-    numbers, places : a workspace, 8 and 1 for each class. (8 arguments: a workspace, rows, a state.)
-    """
-    cdef Py_ssize_t k = caller.columns
-    cdef PassContext context = caller[0]
+    """Run the loop of a task with a vector of weights for each class. numbers, places : a workspace, 8 and 1 for each."""
+    cdef Py_ssize_t k = context.columns
     cdef Params p = given[0]
     cdef Workspace work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k,
                                     Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
-    try:
-        if context.task == OVR or context.task == WORST:
-            return one_vs_rest(b, &context, &work, state, data, indices, &p)
-        return crammer_singer(b, &context, &work, state, data, indices, &p)
-    finally:
-        caller.counters = context.counters
+    if context.task == OVR or context.task == WORST:
+        return one_vs_rest(b, context, &work, state, data, indices, &p)
+    return crammer_singer(b, context, &work, state, data, indices, &p)
 
 
 cdef int learn_classes(const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,

@@ -17,7 +17,7 @@ MOST_ROOT_FILES = 18
 PARTS = {
     "_rules.*": (410, "the papers' rules: what a row's margin and norms make of a step"),
     "_compiled/*": (3308, "compiled code: rows and rounds, geometries, small calls, the base of all models"),
-    "_core.*": (939, "the training loops, the diagonal and the full covariance update"),
+    "_core.*": (935, "the training loops, the diagonal and the full covariance update"),
     "_saving.py": (450, "files of models, whatever the models are"),
     "_input/*": (1350, "from what a user gives to rows that the compiled code can trust"),
     "_models/*": (1430, "what learning changes: how a model's numbers start, grow, are checked, merged and saved"),
