@@ -98,7 +98,7 @@ class OnlineLearner(Fitted):
     # Attributes set by learning, besides those of `Describing`.
     _choice: Choice
     _dominant: int | None
-    _flat: bool
+    _sizeless: bool
 
     _record: ClassVar[Any] = Params  # the kind of parameters that a pass takes
     _foresight, _depth = "likely", 64  # how a full covariance processes many rows at once: see full.pxd

@@ -110,7 +110,7 @@ def relearn(learner: Any) -> None:
     if youth is not None and youth.is_over:
         learner._state.youth = None
         learner._dominant = None if youth.units.centre else dominant_column(youth.rows)
-        learner._flat = youth.deviates is not None and are_flat(youth.targets, youth.deviates)
+        learner._sizeless = youth.deviates is not None and are_flat(youth.targets, youth.deviates)
 
 
 def relearnt(learner: Any, youth: Youth, units: Units) -> Any:
@@ -175,7 +175,7 @@ def warn_of_rows(learner: Any) -> None:
         return
     column, who, scale = learner.__dict__.pop("_dominant"), type(learner).__name__, learner._units.scale
     farthest = FARTHEST[learner._state.dtype.itemsize]
-    if learner.__dict__.pop("_flat", False) and scale:
+    if learner.__dict__.pop("_sizeless", False) and scale:
         found = choose(learner, learner._units)
         names = [name for name, default in found.algorithm.units.items() if default.counts_targets(found.values)]
         warn_caller(
