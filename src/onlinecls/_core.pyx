@@ -27,8 +27,8 @@ from ._compiled.full cimport (
 )
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, WORST, Batch, Counters, Example, PassContext, Record,
-    Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss, example,
-    is_usable, next_round, rival_of, row_at, shift_of, step_fits, take_target_margin, unlikely,
+    Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_class_loss, count_loss,
+    example, is_usable, next_round, rival_of, row_at, shift_of, step_fits, take_target_margin, unlikely,
 )
 from ._compiled.sparse cimport (
     ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
@@ -458,7 +458,7 @@ cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* wor
         write_signs(&r, context.columns, work.signs)
         for c in range(context.columns):
             s.margin = work.signs[c] * work.scores[c] - r.shift
-            if (context.open_classes and context.counts[c] == 0.0) or not count_loss(&s, context, p):
+            if (context.open_classes and context.counts[c] == 0.0) or not count_class_loss(&s, context, p):
                 continue
             open[n_open] = c        # (branch-free: which margins suffice is unpredictable)
             n_open += not margin_suffices(s.margin, p)

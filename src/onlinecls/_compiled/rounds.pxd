@@ -361,6 +361,16 @@ cdef inline bint count_loss(const Stats* s, PassContext* context, const Params* 
     return True
 
 
+cdef inline bint count_class_loss(const Stats* s, PassContext* context, const Params* p) noexcept nogil:
+    """Do the same for one of several classes, without a branch: which of them have a loss is unpredictable."""
+    cdef double loss
+    if not is_usable(s, context):
+        return False
+    loss = positive_part(s.weight * loss_of(s, p))
+    context.counters.loss += loss if loss < 1e290 else 0.0
+    return True
+
+
 cdef inline void count_mistake(Py_ssize_t predicted, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
     """Count a mistake if the predicted class is wrong, and store the predicted class if asked to.
 
@@ -441,9 +451,9 @@ cdef inline void count_error(double error, PassContext* context) noexcept nogil:
 
 
 cdef inline void add_loss(double loss, PassContext* context) noexcept nogil:
-    """Add a weighted loss to the sum of losses, unless it would take the sum out of double's range. (Branch-free.)"""
-    loss = positive_part(loss)
-    context.counters.loss += loss if loss < 1e290 else 0.0
+    """Add a weighted loss to the sum of losses, unless it would take the sum out of double's range."""
+    if 0.0 < loss < 1e290:
+        context.counters.loss += loss
 
 
 cdef inline Py_ssize_t top(const double* scores, const PassContext* context, Py_ssize_t but) noexcept nogil:
