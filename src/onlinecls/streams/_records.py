@@ -519,7 +519,7 @@ def fasttext(
             return names, b" ".join(word for word in line.split() if word not in labels) if labels else line, None
         if labelled and (len(labels) > 1 or (labels and _LABEL in labels[0].removeprefix(_LABEL))):
             came = " and ".join(shown(decoded(label)) for label in labels[:2])
-            raise WrongRecordError(f"expected one label a row, got {came}")
+            raise WrongRecordError(f"expected one label a row{HINTS['several']}, got {came}", "several")
         if keeps and words and not labels:
             return None, line, None
         if labelled and not (labels and words[0] == labels[0]):
