@@ -23,7 +23,7 @@ PARTS = {
     "_models/*": (1430, "what learning changes: how a model's numbers start, grow, are checked, merged and saved"),
     "_algorithm.py": (370, "what a row of the table of algorithms says"),
     "_registry.py": (200, "the table of algorithms"),
-    "_estimators/*": (4840, "classifiers, regressors and one-class learners with scikit-learn's interface"),
+    "_estimators/*": (4860, "classifiers, regressors and one-class learners with scikit-learn's interface"),
     "_wings/shared/*": (1420, "compiled code that several wings share"),
     "_wings/one_class/*": (440, "the one-class learner, and the base of those of other wings"),
     "_wings/adagrad/*": (340, "AdaGrad"),
@@ -42,8 +42,8 @@ PARTS = {
     "text/*": (1120, "the vectorizer of texts, and names of its columns"),
     "tables/*": (4140, "the vectorizer of tables"),
     "steps/*": (660, "transformers with one number a column, which a stream changes"),
-    "_pipeline/*": (1230, "steps and a learner as one object"),
-    "streams/*": (5470, "files of rows, in batches"),
+    "_pipeline/*": (1210, "steps and a learner as one object"),
+    "streams/*": (5490, "files of rows, in batches"),
     "parallel/*": (580, "streams in parts, on many cores and machines"),
     "datasets/*": (120, "a data set to try things on"),
     "reference/*": (2060, "the algorithms as one would write them down, slowly"),
@@ -55,7 +55,7 @@ PARTS = {
     "api.*": (530, "rows from C"),
     "river.py": (430, "models of river, and its transformers as steps"),
     "__init__.py": (120, "the public names"),
-    "_cli/*": (3275, "the command line"),
+    "_cli/*": (3290, "the command line"),
     "__main__.py": (10, "python -m onlinecls"),
 }
 CORE = tuple(PARTS)[:9]  # (down to _estimators)

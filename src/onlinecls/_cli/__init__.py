@@ -58,7 +58,8 @@ def main(argv: list[str] | None = None) -> int:
     sys.stderr = sys.stderr or open(os.devnull, "w")
     sys.stdout = sys.stdout or _Closed()
     try:
-        options = parser().parse_args(argv)
+        argv = sys.argv[1:] if argv is None else argv
+        options = parser(argv).parse_args(argv)
         sys.setswitchinterval(5e-4)  # (threads of a stream need the interpreter for less than the default of 5 ms)
         with warnings.catch_warnings():
             warnings.filterwarnings("always", category=UserWarning)

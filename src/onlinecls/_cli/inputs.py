@@ -17,10 +17,8 @@ from .._input.compat import is_classifier, is_regressor
 from .._input.escaping import escaped
 from .._input.rows import Rows
 from .._input.validate import ParameterError, read_rows
-from .._pipeline import make_stream_pipeline
 from ..steps import ColumnStep, OnlineMaxAbsScaler
 from ..streams import options_of, read
-from ..tables import keep_words, shape_of, slot_names
 from ..text import FeatureNames, HashingVectorizer, is_fast, parameters_of
 
 HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
@@ -143,7 +141,11 @@ class Input:
     @property
     def is_new_and_narrow(self) -> bool:
         """Return True if the rows are those of a table of few columns that no model has learnt before."""
-        return self.new_step is not None and self.step is not None and not shape_of(self.step)[1]
+        if self.new_step is None or self.step is None:
+            return False
+        from ..tables import shape_of
+
+        return not shape_of(self.step)[1]
 
     @property
     def trained_on(self) -> str | None:
@@ -155,6 +157,8 @@ class Input:
         """Return the names of a table's columns of numbers. They come first; columns behind them are hashed."""
         features = self.reading.get("features")
         if self.step is not None:
+            from ..tables import slot_names
+
             return slot_names(self.step)
         if not isinstance(features, dict):
             return []
@@ -166,6 +170,8 @@ class Input:
     def keep_names(self, n: int) -> None:
         """Collect the names of up to n columns from now on."""
         if self.step is not None:
+            from ..tables import keep_words
+
             keep_words(self.step, n)
             return
         self.names = FeatureNames(n)
@@ -179,7 +185,11 @@ class Input:
         if step is None and is_hashed and is_fast(vectorizer.token_pattern):
             step = HashingVectorizer(**{**vectorizer.get_params(), "feature_names": None})
         steps = [*([] if step is None else [step]), *self.rest]
-        return make_stream_pipeline(*steps, learner) if steps else learner
+        if not steps:
+            return learner
+        from .._pipeline import make_stream_pipeline
+
+        return make_stream_pipeline(*steps, learner)
 
     def metadata(self) -> dict:
         return {"input": self.stream_metadata} if self.is_known else {}
@@ -461,7 +471,7 @@ class _Whole:
 def _new_vectorizer(bits, options: dict, first: list):
     """Return a vectorizer for a table that begins with these batches, and the kinds of its columns. What a value of these rows
     shows of its column holds from the first one on."""
-    from ..tables import TableVectorizer, look_ahead
+    from ..tables import TableVectorizer, look_ahead, shape_of
 
     step = TableVectorizer("auto" if bits is None else bits, **options)
     kinds = look_ahead(step, _rows_of([X for X, _, _ in first]))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import sys
 
 from .. import __version__
 from .parameters import CLASSIFIERS, REGRESSORS
@@ -124,9 +126,18 @@ examples:
 """
 
 
+def _formatter(prog: str) -> argparse.HelpFormatter:
+    """Return the formatter of the help. (By itself it imports shutil, which takes 3 ms, to find the width of the terminal.)"""
+    try:
+        width = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(sys.__stdout__.fileno()).columns
+    except (ValueError, AttributeError, OSError):
+        width = 0
+    return argparse.RawDescriptionHelpFormatter(prog, width=(width if width > 0 else 80) - 2)
+
+
 class _Parser(argparse.ArgumentParser):
     def __init__(self, **options):
-        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False, **options)
+        super().__init__(formatter_class=_formatter, allow_abbrev=False, **options)
 
 
 _MANY = ("test", "algorithms", "search")  # options that take all values behind them
@@ -264,12 +275,12 @@ def _list(text: str) -> list[str]:
     return found
 
 
-_COMMA_OF_FORMAT = re.compile(r",(?=[^=,]*%[^=]*(,|$))")  # (what is behind it has a %, as no name has, and no =)
+_COMMA_OF_FORMAT = r",(?=[^=,]*%[^=]*(,|$))"  # (what is behind it has a %, as no name has, and no =)
 
 
 def _dates(text: str) -> dict[str, str | None]:
     """Read COLUMN=FORMAT, or COLUMN, several with commas between."""
-    pairs = [each.partition("=") for each in _list(_COMMA_OF_FORMAT.sub("\0", text))]
+    pairs = [each.partition("=") for each in _list(re.sub(_COMMA_OF_FORMAT, "\0", text))]
     if not all(name for name, _, _ in pairs):
         raise argparse.ArgumentTypeError(f"must be COLUMN or COLUMN=FORMAT with commas between (day=%d/%m/%Y), got {text!r}")
     return {name: form.replace("\0", ",") or None for name, _, form in pairs}
@@ -574,11 +585,13 @@ _COMMANDS = {
 }
 
 
-def parser() -> _Parser:
+def parser(argv: list[str]) -> _Parser:
+    """Return the parser of a command line: with the command that it begins with, else with all of them."""
     made = _Parser(prog="onlinecls", description=_DESCRIPTION, epilog=_EXIT_CODES)
     made.add_argument("--version", action="version", version=f"onlinecls {__version__}")
     commands = made.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=_CommandParser)
-    for name, (help, epilog, add_options) in _COMMANDS.items():
+    for name in argv[:1] if argv[:1] and argv[0] in _COMMANDS else _COMMANDS:
+        help, epilog, add_options = _COMMANDS[name]
         commands.add_parser(
             name, help=help, description=help[0].upper() + help[1:] + ".", epilog=epilog + _EXIT_CODES, add_options=add_options,
             add_help=name != "train",

@@ -14,11 +14,10 @@ import numpy as np
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
 from .._estimators.classifier import CLASS_EACH, MANY_ROWS, have_class_each
-from .._estimators.learner import state_of
+from .._estimators.learner import rows_learnt, state_of
 from .._estimators.youth import SKIPPED
 from .._input.compat import is_regressor
 from .._input.rows import Rows, part_of
-from .._pipeline import learnt, rows_learnt
 from ..streams import MalformedLineError, are_names, without_label
 from .capacity import require_classes
 from .inputs import shown_label
@@ -286,6 +285,8 @@ def _look_at_labels(labels: list, stream) -> list | None:
 
 def _learn_behind(step, table, weight, reading: Reading, learner, learn_batch) -> None:
     """Learn the rows that a step makes of a batch; it learns those of them that the learner has learnt."""
+
+    from .._pipeline import learnt
 
     def commits_of_rows_learnt() -> list:
         n = reading.place(learner)["row"] - before

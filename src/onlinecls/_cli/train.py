@@ -11,16 +11,12 @@ from .._input.compat import is_regressor
 from .._input.escaping import escaped
 from ..steps import ColumnStep
 from .capacity import require_memory
-from .evaluate import measure, opened
 from .inputs import Input, load_model, require_place
-from .jobs import check as check_jobs
-from .jobs import learn_in_processes
 from .parameters import REGRESSORS, algorithm_of, choose_covariance, is_kernel, learner_of, make_learner, own_parameters
 from .progress import Clock, Progress
 from .report import counters_of, followed, mean, skipped_lines, skipped_rows, summary
 from .run import Reading, Run, counts_of, labels_of, learn
 from .stopping import check_stopped, signals_ignored, stoppable
-from .watching import Watching
 
 # Options of a new model; a resumed model has its own.
 _OF_NEW_MODEL = (
@@ -56,7 +52,9 @@ def _check(options) -> None:
     if options.from_row is not None and options.from_row == "next" and options.resume is None:
         error("argument --from-row: next must have --resume, a model that was interrupted")
     if options.jobs is not None:
-        check_jobs(options)
+        from .jobs import check
+
+        check(options)
     if options.unlabelled == "predict" and options.predictions is None:
         error("argument --unlabelled: predict must have --predictions, the file of what is predicted")
     if options.predictions == "-" and options.json:
@@ -77,7 +75,10 @@ class _Training:
         self.learner = self.run.learner
         self.reports = options.json and options.every is not None  # a JSON object for each line of progress?
         self.progress = Progress(options.quiet, options.every, marks=not options.quiet or self.reports)
-        self.run.watching = Watching.from_options(options)
+        if options.predictions or options.alarm:
+            from .watching import Watching
+
+            self.run.watching = Watching(options)
         self.saving = None if options.save_every is None else Clock(options.save_every)
         self.unsaved: list[str] = []  # checkpoints that could not be written, and why
         self.n_passes, self.first = 0, None  # passes done; counts of the first one
@@ -106,6 +107,8 @@ class _Training:
             choose_covariance(self.learner, _settings(self.options))
         self._say_beginning(stream)
         if self.options.jobs is not None:
+            from .jobs import learn_in_processes
+
             self.reading.bytes = learn_in_processes(self.run, self.inputs, stream, self.options)
             self.learner, self.first, self.n_passes = self.run.learner, self.run.counts, 1
             return
@@ -249,6 +252,8 @@ class _Training:
 
     def tested(self) -> dict:
         """Return the errors on the files of `--test`."""
+        from .evaluate import measure, opened
+
         with opened(self.inputs, self.options.test, self.options, self.learner) as stream:
             measures = measure(self.learner, stream)
         self.progress.say(f"test: {measures.summary()}")

@@ -16,22 +16,13 @@ from .predict import NONE, Lines
 
 
 class Watching:
-    """Learn rows, write what was predicted of each to a file, and raise an alarm where the error rises: in the first pass.
+    """Learn rows, write what was predicted of each to a file, and raise an alarm where the error rises: in the first pass."""
 
-    path : of the file, or None. alarm : DriftAlarm, or None. predicts : True if rows without a label are predicted.
-    """
-
-    def __init__(self, path: str | None, alarm: DriftAlarm | None, predicts: bool = False):
-        self.alarm, self.predicts, self.lines, self.is_over = alarm, predicts, None, False
+    def __init__(self, options):
+        self.alarm, self.predicts = DriftAlarm() if options.alarm else None, options.unlabelled == "predict"
+        path = options.predictions
         self.file = None if path is None else sys.stdout if path in ("-", "/dev/stdout") else open(path, "w", encoding="utf-8")
-        self.shown: dict = {}
-
-    @classmethod
-    def from_options(cls, options) -> Watching | None:
-        """Return None where nothing is to be watched."""
-        if not (options.predictions or options.alarm):
-            return None
-        return cls(options.predictions, DriftAlarm() if options.alarm else None, options.unlabelled == "predict")
+        self.lines, self.is_over, self.shown = None, False, {}
 
     def open(self, stream) -> None:
         """Begin with the lines of a stream."""

@@ -28,7 +28,7 @@ _OF_TABLES = (
     (r"(decimal|unknown)='([^']*)'", r"--\1 \2"), (r"\b(categories|dates|ignore)=", r"--\1"),
 )
 
-_OTHER_SPELLING = re.compile(r": (decimal|dates)=.* as a name\.$")  # what a model is to be told before it learns
+_OTHER_SPELLING = r": (decimal|dates)=.* as a name\.$"  # what a model is to be told before it learns
 
 
 def message_of(error: Exception, options) -> str:
@@ -41,7 +41,7 @@ def message_of(error: Exception, options) -> str:
     if "TableVectorizer: " in str(error):
         said = str(error)
         if "decimal" not in options or getattr(options, "resume", None):  # (the model has its spellings)
-            said = _OTHER_SPELLING.sub(", unlike what the model has learnt from. Convert it.", said)
+            said = re.sub(_OTHER_SPELLING, ", unlike what the model has learnt from. Convert it.", said)
         return in_options(said)
     parameter, hint = getattr(error, "parameter", ""), getattr(error, "hint", "")
     if parameter == "labels" and "unlabelled" not in options:  # (only train has rows of both kinds)

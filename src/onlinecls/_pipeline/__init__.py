@@ -1,8 +1,9 @@
 """Steps and a learner as one object, which learns streams of whatever its first step reads."""
 
+from .._estimators.learner import live_rows  # noqa: F401 (for the evaluation)
 from ._explain import Explainer, Explanation, linear_of, named_columns  # noqa: F401 (for the command line, all but the second)
 from ._pipeline import StreamPipeline, make_stream_pipeline
 from ._progressive import learn_predicting, learns_as_by_row, scores_of  # noqa: F401 (for the evaluation)
-from ._steps import learnt, live_rows, rows_learnt  # noqa: F401 (for the evaluation, and the command line)
+from ._steps import learnt  # noqa: F401 (for the command line)
 
 __all__ = ["StreamPipeline", "make_stream_pipeline"]

@@ -11,17 +11,17 @@ import numpy as np
 from .._compiled.lock import learn_together
 from .._estimators import saving
 from .._estimators.estimator import Estimator
+from .._estimators.learner import n_rounds, rows_learnt
 from .._estimators.merging import merge as merge_learners
 from .._estimators.merging import moved, unchanged
 from .._input import validate
 from .._input.compat import available_if, is_fitted, issparse, kind_of, not_fitted
 from .._input.rows import lasting, part_of
 from .._saving import numbered, of_number, require
-from .._wings.committee.estimators import named_members
 from ..tables import TableVectorizer, merged_with_moves, rows_of
 from ._explain import Explanation, explained, linear_of
 from ._exporting import to_onnx, to_sklearn
-from ._steps import become, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted, width_of
+from ._steps import become, fitted, learnt, step_in_file, step_of_file, unfitted, width_of
 
 if TYPE_CHECKING:
     import os
@@ -578,4 +578,6 @@ def make_stream_pipeline(*steps: Any) -> StreamPipeline:
     >>> pipeline.partial_fit(["cheap pills", "lunch at noon"] * 5, ["spam", "ham"] * 5).predict_one("pills, cheap")
     'spam'
     """
+    from .._wings.committee.estimators import named_members
+
     return StreamPipeline(named_members(list(steps)))

@@ -17,10 +17,10 @@ _SUFFIXES = {
 }
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
 _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
-_PAIR = rb"\d+:" + _NUMBER
+_PAIR = rb"\d+:" + _NUMBER  # (these patterns are compiled where a format is to be detected)
 # A line without features is svmlight if it is nothing but a label; `by_lines` wants all lines to match.
-_SVMLIGHT = re.compile(rb"\s*(?:%b(?=\s|$|#)|(?=\d+:))(?:\s+qid:\d+)?(?:\s*%b)?(?:\s+%b)*\s*(?:#.*)?" % (_NUMBER, _PAIR, _PAIR))
-_VW = re.compile(rb"[ \t]*(?:%b[ \t]+){0,3}(?:'[^\s|]*[ \t]*|[^\s|]*)\|" % _NUMBER)
+_SVMLIGHT = rb"\s*(?:%b(?=\s|$|#)|(?=\d+:))(?:\s+qid:\d+)?(?:\s*%b)?(?:\s+%b)*\s*(?:#.*)?" % (_NUMBER, _PAIR, _PAIR)
+_VW = rb"[ \t]*(?:%b[ \t]+){0,3}(?:'[^\s|]*[ \t]*|[^\s|]*)\|" % _NUMBER
 _QUOTED = re.compile(rb'"(?:[^"]|"")*"')
 MANY_LINES = 20  # most lines that are examined
 DELIMITERS = ",;\t|"  # of CSV
@@ -146,9 +146,9 @@ def by_lines(lines: list[bytes], partly: bool = False) -> str | None:
     if all(map(_is_object, lines)):
         return "jsonl"
     data = [line for line in lines if not line.lstrip().startswith(b"#")]
-    if data and all(map(_SVMLIGHT.fullmatch, data)):
+    if data and all(re.fullmatch(_SVMLIGHT, line) for line in data):
         return "svmlight"
-    if all(map(_VW.match, lines)):
+    if all(re.match(_VW, line) for line in lines):
         return "vw"
     if all(line.find(b"\t") >= (0 if partly else 1) for line in lines):
         return "tsv"

@@ -19,20 +19,17 @@ _WHOLE = re.compile(r"0|-?[1-9]\d*", re.ASCII)
 _NAME = re.compile(
     r"(?!(?:nan|na|n/a|nat|null|none|nil|inf|infinity|true|false|labels?|shared|ccb|slates)\Z)[^\W\d_][^:,;]*", re.IGNORECASE
 )
-_LOOKS = [
-    (re.compile(pattern, re.IGNORECASE), what)
-    for pattern, what in (
-        (r"\{.*", "a JSON object"),
-        (r"(?:shared|ccb|slates)(?:\s.*)?|ca\s+\S*:\S*:.*", "a line of VW's contextual bandits or cost-sensitive classes"),
-        (r"[^:\s]*:[^:\s]*:.*", "a label of VW's contextual bandits, action:cost:probability"),
-        (r"\S*:.*", "a label of VW's cost-sensitive classes, class:cost"),
-        (r"[+-]?\d+,\d+(?:\s.*)?", "several labels, as of multilabel data, or a decimal comma"),
-        (r"\S*[,;].*", "several labels, or a line of CSV"),
-        (r"(?:nan|na|n/a|nat|null|none|nil|\?|<na>)(?:\s.*)?", "a missing value"),
-        (r"(?:true|false)(?:\s.*)?", "true or false"),
-        (r"labels?(?:\s.*)?", "a header, which this format does not have"),
-    )
-]
+_LOOKS = {  # (compiled when one is needed)
+    r"\{.*": "a JSON object",
+    r"(?:shared|ccb|slates)(?:\s.*)?|ca\s+\S*:\S*:.*": "a line of VW's contextual bandits or cost-sensitive classes",
+    r"[^:\s]*:[^:\s]*:.*": "a label of VW's contextual bandits, action:cost:probability",
+    r"\S*:.*": "a label of VW's cost-sensitive classes, class:cost",
+    r"[+-]?\d+,\d+(?:\s.*)?": "several labels, as of multilabel data, or a decimal comma",
+    r"\S*[,;].*": "several labels, or a line of CSV",
+    r"(?:nan|na|n/a|nat|null|none|nil|\?|<na>)(?:\s.*)?": "a missing value",
+    r"(?:true|false)(?:\s.*)?": "true or false",
+    r"labels?(?:\s.*)?": "a header, which this format does not have",
+}
 _ARE_LABELS = frozenset("label labels class classes target targets category y tag topic sentiment".split())
 _ARE_TEXTS = frozenset("text texts message sentence review document body title content id x".split())
 _FIELD = re.compile(r"[\w.-]+")
@@ -85,7 +82,7 @@ def is_header(lines: list[list[str]]) -> bool:
 
 def looks_like(label: str) -> str | None:
     """Return the format or task of a line that begins with this label, where another one is expected."""
-    return next((what for pattern, what in _LOOKS if pattern.fullmatch(label)), None)
+    return next((what for pattern, what in _LOOKS.items() if re.fullmatch(pattern, label, re.IGNORECASE)), None)
 
 
 def aside(label: str, expected: str = "") -> str:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from ..text import HashingVectorizer, parameters_of, vectorizer_of
 from ._formats import FORMATS
 from ._namespaces import namespaces_of
-from ._tables import CATEGORY, IGNORED, NUMBER
 
 if TYPE_CHECKING:
     from typing import Any
@@ -41,6 +40,8 @@ def kinds_of_features(layout: Any) -> dict[str, str | int] | None:
     """Return {name: kind} of the columns of a table; None for texts, or for objects of features."""
     if layout is None or layout.text is not None:
         return None
+    from ._tables import IGNORED
+
     found = {str(name): kind for name, kind in layout.kinds.items()}
     return found if layout.weight is None else {**found, str(layout.weight): IGNORED}
 
@@ -101,6 +102,8 @@ def _checked(given: dict[str, Any], trusted: bool) -> dict[str, Any]:
     if given.get("tables") is True:
         options["tables"], features = "passthrough", None
     if isinstance(features, dict):
+        from ._tables import CATEGORY, IGNORED, NUMBER
+
         kinds = (NUMBER, CATEGORY, IGNORED)
         if not all(kind in kinds or (type(kind) is int and 0 <= kind < 2**31) for kind in features.values()):
             raise TypeError("columns of an unknown kind")

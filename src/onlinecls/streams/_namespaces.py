@@ -52,9 +52,9 @@ def namespaces_of(
     """Check the options of `read` that speak of namespaces."""
     wanted = f"texts of 2..{_MOST} letters, the first ones of namespaces (ASCII), or ':' for any"
     for each in _listed(interactions, "interactions", wanted):
-        _require(2 <= len(each) <= _MOST and _are_letters(each), "interactions", wanted, each)
+        require(2 <= len(each) <= _MOST and _are_letters(each), "interactions", wanted, each)
     lengths, left_out = _counts("ngrams", ngrams, 1), _counts("skips", skips, 0)
-    _require(not left_out or bool(lengths), "skips", "left out without ngrams", skips)
+    require(not left_out or bool(lengths), "skips", "left out without ngrams", skips)
     kept = None if features is None else _letters("features", features)
     return Namespaces(list(interactions), lengths, left_out, kept, _letters("ignore", ignore))
 
@@ -62,7 +62,7 @@ def namespaces_of(
 def _letters(name: str, given: Any) -> str:
     wanted = "the first letters of namespaces (ASCII)"
     found = "".join(_listed(given, name, wanted))
-    _require(_are_letters(found) and _ANY not in found, name, wanted, given)
+    require(_are_letters(found) and _ANY not in found, name, wanted, given)
     return found
 
 
@@ -72,7 +72,7 @@ def _counts(name: str, given: Any, least: int) -> dict[str, int]:
     found = given if isinstance(given, dict) else {_ANY: given}
     for letter, n in found.items():
         right = isinstance(n, Integral) and not isinstance(n, bool) and least <= int(n) <= _MOST
-        _require(right and isinstance(letter, str) and len(letter) == 1 and _are_letters(letter), name, wanted, given)
+        require(right and isinstance(letter, str) and len(letter) == 1 and _are_letters(letter), name, wanted, given)
     return {letter: int(n) for letter, n in found.items()} if found != {_ANY: least} else {}
 
 
@@ -82,7 +82,7 @@ def _by_letter(counts: dict[str, int]) -> bytes:
 
 def _listed(given: Any, name: str, wanted: str) -> list[str]:
     right = isinstance(given, (list, tuple)) and all(isinstance(each, str) for each in given)
-    _require(right, name, f"a list of {wanted}", given)
+    require(right, name, f"a list of {wanted}", given)
     return list(given)
 
 
@@ -90,6 +90,7 @@ def _are_letters(text: str) -> bool:
     return all(" " <= letter <= "~" and letter != "|" for letter in text)
 
 
-def _require(right: bool, name: str, wanted: str, got: object) -> None:
+def require(right: bool, name: str, wanted: str, got: object) -> None:
+    """Raise the error of an option of `read` unless it is right."""
     if not right:
         raise ParameterError(f"read: {name} must be {wanted}, got {got!r}.", name, f"read: {name}")

@@ -6,8 +6,8 @@ import os
 import re
 import threading
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
 from numbers import Integral
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,14 +15,11 @@ import numpy as np
 from .._hashing.hasher import MAX_FEATURES
 from .._input.compat import warn_caller
 from .._input.rows import n_rows_of, n_values_of, rows_of
-from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
-from . import _arrow, _blocks, _errors, _formats, _labels, _metadata, _records, _tables
-from ._csv import CsvReader
+from . import _blocks, _errors, _formats, _labels, _metadata
 from ._errors import Counts, Progress
-from ._jsonl import JsonReader, first_objects
 from ._lines import Labels
-from ._namespaces import Namespaces, namespaces_of
+from ._namespaces import namespaces_of, require
 from ._sources import Files
 from ._stream import Batch, Stream
 from ._svmlight import SvmlightParser
@@ -48,10 +45,9 @@ if TYPE_CHECKING:
         def transform(self, X: Iterable[Any], /) -> Any: ...
 
 _MOST = {"n_features": 2**56, "batch_rows": 2**31 - 1}  # (a parser allocates the labels of a batch at once)
-_BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
-_ZERO = re.compile(rb"[ \t]0+:")
-_SVMLIGHT_LABEL = re.compile(rb"[ \t]*([^\s:#]+)(?![^\s#])")  # at the beginning of a line
-_VW_LABEL = re.compile(rb"[ \t]*([^\s|'][^\s|]*)[ \t]+[^|]*\|")
+BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
+_SVMLIGHT_LABEL = rb"[ \t]*([^\s:#]+)(?![^\s#])"  # at the beginning of a line
+_VW_LABEL = rb"[ \t]*([^\s|'][^\s|]*)[ \t]+[^|]*\|"
 
 
 def read(
@@ -198,58 +194,36 @@ def read(
     return _Reader(**options).stream(source, prefetch)
 
 
-@dataclass
-class _Reader:
-    """Check the options of `read`, and build readers from them."""
+class _Reader(SimpleNamespace):
+    """Check the options of `read`, which are its attributes, and build readers from them."""
 
-    format: Format
-    likely: str | None
-    n_features: Any
-    batch_rows: int
     dtype: Any
-    labels: Literal["auto", "number", "str", "several"] | None
-    zero_based: bool | Literal["auto"]
-    vectorizer: Any
-    tables: Any
-    label: Any
-    text: Any
-    weight: Any
-    features: Any
-    categories: Sequence[str | int]
-    ignore: Sequence[str | int]
-    interactions: Sequence[str]
-    ngrams: int | dict[str, int]
-    skips: int | dict[str, int]
-    missing: Literal["absent", "error"]
-    unlabelled: Literal["refuse", "skip", "keep"]
-    delimiter: str
-    header: bool
-    on_error: Literal["raise", "skip"]
-    threads: int
-    block_bytes: int
-    max_line_bytes: int
+    n_features: Any
+    namespaces: Any  # of VW's files
 
-    def __post_init__(self) -> None:
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
         for name in ("batch_rows", "threads", "block_bytes", "max_line_bytes", "n_features"):
             self._require_whole(name, getattr(self, name))
         given = self.dtype
         with suppress(TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
             self.dtype = np.dtype(given)
-        _require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", given)
-        kinds = "'auto', 'number', 'str', 'several' or None"
-        _require(self.labels in ("auto", "number", "str", "several", None), "labels", kinds, self.labels)
+        require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", given)
+        for name, allowed, wanted in (
+            ("labels", ("auto", "number", "str", "several", None), "'auto', 'number', 'str', 'several' or None"),
+            ("missing", ("absent", "error"), "'absent' or 'error'"),
+            ("unlabelled", ("refuse", "skip", "keep"), "'refuse', 'skip' or 'keep'"),
+            ("on_error", ("raise", "skip"), "'raise' or 'skip'"),
+        ):
+            require(getattr(self, name) in allowed, name, wanted, getattr(self, name))
         zero_based = self.zero_based == "auto" or isinstance(self.zero_based, bool)
-        _require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
-        _require(self.missing in ("absent", "error"), "missing", "'absent' or 'error'", self.missing)
-        kinds = "'refuse', 'skip' or 'keep'"
-        _require(self.unlabelled in ("refuse", "skip", "keep"), "unlabelled", kinds, self.unlabelled)
-        self.keeps = self.unlabelled != "refuse" and self.labels not in (None, "several")
-        _require(self.on_error in ("raise", "skip"), "on_error", "'raise' or 'skip'", self.on_error)
+        require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
         delimits = isinstance(self.delimiter, str) and (len(self.delimiter) == 1 or self.delimiter == "auto")
-        _require(delimits, "delimiter", "one character or 'auto'", self.delimiter)
+        require(delimits, "delimiter", "one character or 'auto'", self.delimiter)
+        self.keeps = self.unlabelled != "refuse" and self.labels not in (None, "several")
         self.labelled, self.counts, self.parallel = self.labels is not None, Counts(self.on_error == "skip"), False
         if self.vectorizer is not None:
-            _require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
+            require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
             width = getattr(self.vectorizer, "n_features", None)
             if width is not None and self.n_features not in (None, width):
                 raise ValueError(
@@ -259,38 +233,32 @@ class _Reader:
             self._require_whole("n_features", self.n_features)
         if self.tables is not None:
             right = hasattr(self.tables, "transform") or self.tables == "passthrough"
-            _require(right, "tables", "an object with a transform method, or 'passthrough'", self.tables)
+            require(right, "tables", "an object with a transform method, or 'passthrough'", self.tables)
         self.n_features = self.n_hashed = 2**20 if self.n_features is None else int(self.n_features)
-        self.layout: _tables.Layout | None = None  # of a table, once its columns are known
-        self.namespaces: Namespaces | None = None  # of VW's files
+        self.layout = self.namespaces = None  # (the layout of a table, once its columns are known)
 
     def _require_whole(self, name: str, value: Any) -> None:
         most = _MOST.get(name, 2**62)
         whole = isinstance(value, Integral) and not isinstance(value, bool)
         right = (whole and 1 <= value <= most) or (name == "n_features" and value is None)
-        _require(right, name, f"an int in 1..{most}" if whole and value > most else "an int >= 1", value)
+        require(right, name, f"an int in 1..{most}" if whole and value > most else "an int >= 1", value)
 
     def stream(self, source: Any, prefetch: bool) -> Stream:
-        stop = threading.Event()
-        if _arrow.is_table(source) and not hasattr(source, "read"):
-            _require(self.format in ("auto", "arrow"), "format", "'auto' or 'arrow' for a table in memory", self.format)
-            return self._stream("arrow", self._arrow(_arrow.InMemory(source)), None, stop, prefetch)
-        if not _is_files(source):
-            if self.format != "auto":
-                kind = type(source).__name__
-                raise TypeError(f"read: source must be paths or binary files for format={self.format!r}, got {kind}.")
-            batches = self._from_records(_records.pairs(source), _records.Texts(self._vectorizer()), self._label_reader("auto"))
-            return self._stream("pairs", batches, None, stop, prefetch)
-        files = Files(_listed(source), stop)
+        sources, stop = _files_of(source), threading.Event()
+        if sources is None:
+            from . import _recorded
+
+            return self._stream(*_recorded.in_memory(self, source), None, stop, prefetch)
+        files = Files(sources, stop)
         try:
             about = self.format, self.likely, self.labelled, self._names_of_header(), self.delimiter
             format = _formats.detect(files.current, *about, self.keeps)
             other = "'auto', 'number', 'str' or None, as only fastText's lines have several labels a row"
-            _require(self.labels != "several" or format == "fasttext", "labels", other, self.labels)
+            require(self.labels != "several" or format == "fasttext", "labels", other, self.labels)
             if format not in ("svmlight", "vw"):
                 within = self.n_features <= MAX_FEATURES
-                _require(within, "n_features", "at most 2**31 - 1 where names or texts are hashed", self.n_features)
-            batches = _BATCHES[format](self, files)
+                require(within, "n_features", "at most 2**31 - 1 where names or texts are hashed", self.n_features)
+            batches = self._batches(format, files)
             return self._stream(format, batches, files, stop, prefetch and not self.parallel)  # (the caller's thread parses)
         except BaseException:
             files.close()
@@ -311,7 +279,7 @@ class _Reader:
     ) -> Stream:
         for name, usual in (("interactions", ((), [])), ("ngrams", (1,)), ("skips", (0,))) if format != "vw" else ():
             only = f"left out for format {format!r}, as only VW's files have namespaces"
-            _require(getattr(self, name) in usual, name, only, getattr(self, name))
+            require(getattr(self, name) in usual, name, only, getattr(self, name))
         size, layout = files.total if files else None, self.layout
         features = None if layout is None or layout.text is not None else layout.kinds
         columns = features, () if layout is None else tuple(layout.names_of_numbers()), _metadata.metadata_of(self, format)
@@ -339,24 +307,31 @@ class _Reader:
             yield Batch(X, y, weight), counts.progress(files.count if files else 0)
         yield None, counts.progress(files.count if files else 0)  # with the lines skipped since the last batch
 
-    # --- one method for each format ---------------------------------------------------------------------------------------------
+    # --- one method for each format that compiled code parses -------------------------------------------------------------------
+
+    def _batches(self, format: str, files: Files) -> Iterator[Any]:
+        if format in ("svmlight", "vw", "tsv"):
+            return getattr(self, f"_{format}")(files)
+        from . import _recorded  # (tables are many modules: a stream of texts begins sooner without them)
+
+        return getattr(_recorded, format)(self, files)
 
     def _svmlight(self, files: Files) -> Iterator[Any]:
         zero_based = self.zero_based
         if zero_based == "auto":
             # The lines within HEAD bytes decide: an index 0 follows a blank, or begins a line without a label.
             lines = [line.split(b"#", 1)[0] for line in files.current.peek_lines()]
-            zero_based = any(_ZERO.search(b" " + line) for line in lines)
-        options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
+            zero_based = any(re.search(rb"[ \t]0+:", b" " + line) for line in lines)
+        options = self.batch_rows, BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
         labels = self._type_by_first(files, _SVMLIGHT_LABEL)
         return self._lines(files, lambda: SvmlightParser(self._label_column(labels), *options))
 
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
-        _require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
+        require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
         spaces = self.namespaces = namespaces_of(self.interactions, self.ngrams, self.skips, self.features, self.ignore)
         names, lock = sketch_of(self.vectorizer) or (None, None)
-        options = self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names
+        options = self.batch_rows, BATCH_NNZ, self.n_features, self.dtype, names
         labels = self._type_by_first(files, _VW_LABEL)
 
         def make_parser() -> VWParser:
@@ -366,88 +341,29 @@ class _Reader:
         return self._lines(files, make_parser, lock)
 
     def _tsv(self, files: Files) -> Iterator[Any]:
-        vectorizer, labels = self._vectorizer(), self._type_of_tsv(files)
+        vectorizer, labels = self.vectorizer_of_texts(), self._type_of_tsv(files)
         if labels.like is None:  # (else a header is malformed)
             self._warn_of_columns(files.current)
         compiled = compiled_hasher(vectorizer)
         if compiled is None:
-            records = _records.tsv(files, self.labelled, self.max_line_bytes)
-            return self._from_records(records, _records.Texts(vectorizer), _records.LabelReader(*labels, keeps=self.keeps))
+            from . import _recorded
+
+            return _recorded.tsv(self, files, labels)
         make_hasher, lock = compiled
-        options = self.batch_rows, _BATCH_NNZ
+        options = self.batch_rows, BATCH_NNZ
         return self._lines(files, lambda: TsvParser(self._label_column(labels), *options, make_hasher()), lock)
 
-    def _fasttext(self, files: Files) -> Iterator[Any]:
-        records = _records.fasttext(files, self.labelled, self.max_line_bytes, self.labels == "several", self.keeps)
-        return self._from_records(records, _records.Texts(self._vectorizer()), self._label_reader("str"))
-
-    def _csv(self, files: Files) -> Iterator[Any]:
-        labels = self._label_reader("str")
-        reader = CsvReader(files, self.max_line_bytes, self.delimiter, self.header, labels, self.dtype, self._layout)
-        return self._from_records(reader.records, self._content(reader.layout), labels, reader.layout.weight is not None)
-
-    def _jsonl(self, files: Files) -> Iterator[Any]:
-        label, text = self.label or "label", self.text or "text"
-        features = self.features if isinstance(self.features, str) else "features"
-        layout, labels = self._layout_of_objects(files, label, text, features), self._label_reader("auto")
-        content = self._texts_or_features(text, features) if layout is None else self._content(layout)
-        reader = JsonReader(labels, self.dtype, label if self.labelled else None, self.weight, layout or content)
-        return self._from_records(reader.records(files, self.max_line_bytes), content, labels, self.weight is not None)
-
-    def _texts_or_features(self, text: str, features: str) -> _records.TextsOrFeatures:
-        names, _ = sketch_of(self.vectorizer) or (None, None)
-        hashed = _records.Features(self.batch_rows, _BATCH_NNZ, self.n_features, self.dtype, names)
-        return _records.TextsOrFeatures(text, features, _records.Texts(self._vectorizer()), hashed)
-
-    def _layout_of_objects(self, files: Files, label: str, text: str, features: str) -> _tables.Layout | None:
-        """Return the layout of JSON objects whose values are features; None if a key holds a text or an object of features."""
-        if isinstance(self.features, dict):
-            return self._layout(files.current.name, [], label)
-        objects = first_objects(files)
-        if self.text is not None or isinstance(self.features, str) or (objects and features in objects[0]):
-            return None
-        if not objects:  # (a pipe's first lines may come later)
-            is_table = self.tables is not None and self.vectorizer is None
-            return self._layout(files.current.name, [], label) if is_table else None
-        if _tables.takes_text(files.current.name, text, list(objects[0]), self, label):
-            self.text = text  # (so that a model of it reads no more where there is more)
-            return None
-        layout = self._layout(files.current.name, list(objects[0]), label)
-        for record in objects:
-            layout.infer(record.items())
-        layout.close()
-        return layout
-
-    def _columnar(self, files: Files | _arrow.InMemory, format: str) -> Iterator[Any]:
-        source = files if isinstance(files, _arrow.InMemory) else files.current
-        table = _arrow.Table(source, format)
-        layout = self._layout(source.name, table.names, "label")
-        table.infer_kinds(layout)
-        labels = self._label_reader("auto")
-        return _arrow.batches(files, format, table, layout, self._content(layout), labels, self.batch_rows, self.counts)
-
-    def _parquet(self, files: Files) -> Iterator[Any]:
-        return self._columnar(files, "parquet")
-
-    def _arrow(self, files: Files | _arrow.InMemory) -> Iterator[Any]:
-        return self._columnar(files, "arrow")
-
     # --- parts of these methods -------------------------------------------------------------------------------------------------
-
-    def _label_reader(self, kind: str) -> _records.LabelReader:
-        """Return the reader of labels. kind : of labels="auto"."""
-        decimal = getattr(self.tables, "decimal", ".")  # (of a TableVectorizer)
-        return _records.LabelReader(kind if self.labels == "auto" else self.labels, keeps=self.keeps, decimal=decimal)
 
     def _label_column(self, labels: _labels.Type) -> Labels:
         """Return the collector of a batch's labels of a type, for a compiled parser."""
         return Labels(labels.kind, self.batch_rows, *labels[1:], self.keeps)
 
-    def _type_by_first(self, files: Files, label: re.Pattern[bytes]) -> _labels.Type:
+    def _type_by_first(self, files: Files, label: bytes) -> _labels.Type:
         """Return the type of the labels of svmlight and VW."""
         if self.labels != "auto":
             return _labels.Type(self.labels)
-        found = (label.match(line) for line in files.current.peek_lines(self.likely is None))
+        found = (re.match(label, line) for line in files.current.peek_lines(self.likely is None))
         return _labels.type_of(each[1].decode("utf-8", "replace") for each in found if each)
 
     def _type_of_tsv(self, files: Files) -> _labels.Type:
@@ -470,7 +386,9 @@ class _Reader:
             problem, parameter = "has quotes, which are read as part of the label and the text", "quotes"
             hint = "format='csv', delimiter='\\t', header=False, label=0, text=1"
         if parameter and self.labels != "str":
-            message = f"{source.name}: {_records.shown(lines[0])} {problem}. Give {hint} if that is not meant."
+            from ._records import shown
+
+            message = f"{source.name}: {shown(lines[0])} {problem}. Give {hint} if that is not meant."
             warn_caller(_errors.StreamWarning(message, parameter, hint))
 
     def _lines(self, files: Files, make_parser: Callable[[], Any], guard: Any = None) -> Iterator[Any]:
@@ -480,54 +398,13 @@ class _Reader:
             return _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
         return _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
 
-    def _from_records(
-        self, records: Iterable[Any], content: Any, labels: _records.LabelReader, weighted: bool = False
-    ) -> Iterator[Any]:
-        """Return the batches of records. content : the collector of their rows."""
-        return _records.batches(records, _records.Batcher(content, labels, weighted, self.batch_rows, self.counts))
-
-    def _vectorizer(self) -> Vectorizer:
+    def vectorizer_of_texts(self) -> Vectorizer:
         if self.vectorizer is not None:
             return self.vectorizer
         return HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
 
-    def _layout(self, who: str, names: list[Any], label: str | int) -> _tables.Layout:
-        self.layout = _tables.Layout(who, names, self, self.label if self.label is not None else label)
-        self.text = self.layout.text
-        return self.layout
 
-    def _content(self, layout: _tables.Layout) -> Any:
-        """Return the collector of texts, or of the rows of a table."""
-        if layout.text is not None:
-            return _records.Texts(self._vectorizer())
-        if self.tables is not None:
-            self.n_features = getattr(self.tables, "n_features_out_", self.n_features)
-            return _tables.WholeRows(self.tables, self.missing)
-        names, _ = sketch_of(self.vectorizer) or (None, None)
-        rows = _tables.TableRows(layout, self.n_features, self.batch_rows, self.dtype, names)
-        self.n_features = rows.n_features
-        return rows
-
-
-#: The reader of each format, from files to batches.
-_BATCHES: dict[str, Callable[[_Reader, Files], Iterator[Any]]] = {
-    "svmlight": _Reader._svmlight, "vw": _Reader._vw, "tsv": _Reader._tsv, "fasttext": _Reader._fasttext, "csv": _Reader._csv,
-    "jsonl": _Reader._jsonl, "parquet": _Reader._parquet, "arrow": _Reader._arrow,
-}
-
-
-def _require(right: bool, name: str, needed: str, got: object) -> None:
-    if not right:
-        raise ParameterError(f"read: {name} must be {needed}, got {got!r}.", name, f"read: {name}")
-
-
-def _is_files(source: object) -> bool:
-    return _is_one_file(source) or (isinstance(source, (list, tuple)) and len(source) > 0 and all(map(_is_one_file, source)))
-
-
-def _is_one_file(source: object) -> bool:
-    return isinstance(source, (str, os.PathLike)) or hasattr(source, "read")
-
-
-def _listed(source: Any) -> list:
-    return list(source) if isinstance(source, (list, tuple)) else [source]
+def _files_of(source: Any) -> list | None:
+    """Return paths and binary files as a list; None for another source."""
+    found = list(source) if isinstance(source, (list, tuple)) else [source]
+    return found if found and all(isinstance(each, (str, os.PathLike)) or hasattr(each, "read") for each in found) else None

@@ -33,7 +33,7 @@ def parameters_of(vectorizer: object) -> dict[str, Any] | None:
 # could fail, but for the \b behind a run of \w. (Python's engine goes back over what it has read: "(?:a+)+$" takes 2^n steps.)
 _CHARACTER = r"(?:\\[wdS]|[A-Za-z0-9_]|\[\^?(?:\\.|[^\\\[\]])+\])"
 _REPEATED = r"(?:[+*]|\{\d{1,2}(?:,\d{0,2})?\})?"
-_FAST = re.compile(
+_FAST = (
     rf"(?:\(\?u\))?(?:\\b)?(?:{_CHARACTER}(?:\{{\d{{1,2}}\}})?)*{_CHARACTER}{_REPEATED}"
     rf"|(?:\(\?u\))?(?:\\b)?(?:\\w(?:\{{\d{{1,2}}\}})?)*\\w{_REPEATED}\\b"
 )
@@ -44,7 +44,7 @@ _SLOW_ENCODINGS = ("idna", "punycode")
 
 def is_fast(pattern: str) -> bool:
     """Return True for a token pattern that needs no trust: it takes a time proportional to the text, whatever the text."""
-    return len(pattern) <= _LONGEST and _FAST.fullmatch(pattern) is not None
+    return len(pattern) <= _LONGEST and re.fullmatch(_FAST, pattern) is not None
 
 
 def vectorizer_of(parameters: dict[str, Any], trusted: bool = False) -> HashingVectorizer:
