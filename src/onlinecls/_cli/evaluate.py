@@ -34,7 +34,7 @@ def evaluate(options) -> None:
             progress.say(skipped_lines(stream.n_skipped, stream.skipped))
     if not measures.examples:
         raise ValueError(f"{options.data[0]}: must have an example, got none. There is nothing to evaluate.")
-    if not is_regressor(learner) and not any(map(measures.found.support, learner.classes_.tolist())):
+    if not is_regressor(learner) and not any(map(measures.support, learner.classes_.tolist())):
         theirs, mine = (", ".join(map(shown_label, labels[:5])) for labels in (measures.strange, learner.classes_.tolist()))
         raise ValueError(
             f"{options.data[0]}: a label must be one of the model's ({mine}), got none of them, but {theirs}. Spell them alike: "
@@ -61,84 +61,70 @@ def measure(learner, stream, progress: Progress | None = None, wanted: dict | No
     return measures
 
 
-class _Numbers:
+class _Numbers(RegressionMeasures):
     """Measures of a regressor."""
 
-    def __init__(self, learner):
-        self.learner, self.found = learner, RegressionMeasures()
+    errors = RegressionMeasures.as_dict
 
-    @property
-    def examples(self) -> int:
-        return self.found.examples
+    def __init__(self, learner):
+        super().__init__()
+        self.learner = learner
 
     def add(self, X, y) -> None:
-        self.found.update(y, self.learner.predict(X))
-
-    def as_dict(self) -> dict:
-        return self.found.as_dict()
-
-    errors = as_dict
+        self.update(y, self.learner.predict(X))
 
     def summary(self) -> str:
-        mse, mae, r2 = (format_error(value, self.learner) for value in (self.found.mse, self.found.mae, self.found.r2))
+        mse, mae, r2 = (format_error(value, self.learner) for value in (self.mse, self.mae, self.r2))
         return f"{self.examples:,} examples, mse {mse}, mae {mae}, R² {r2}"
 
     page = summary
 
 
-class _Classes:
+class _Classes(ClassificationMeasures):
     """Measures of a classifier. A label that the model does not know is a mistake."""
 
     def __init__(self, learner, wanted: dict | None = None):
-        self.learner, self.found = learner, ClassificationMeasures(learner.classes_)
-        self.wanted, self.odds = wanted, ClassificationMeasures(learner.classes_)  # (of log odds: exact also near p = 1)
-
-    @property
-    def examples(self) -> int:
-        return self.found.examples
+        super().__init__(learner.classes_)
+        self.learner, self.wanted = learner, wanted
+        self.odds = ClassificationMeasures(learner.classes_)  # (of log odds: exact also near p = 1)
 
     def add(self, X, y) -> None:
         y = y if y.dtype.kind == "U" or self.learner.classes_.dtype.kind != "U" else y.astype(str)
         probabilities = self.learner.predict_proba(X) if hasattr(self.learner, "predict_proba") else None
-        self.found.update(y, self.learner.predict(X), self.learner.decision_function(X), probabilities)
+        self.update(y, self.learner.predict(X), self.learner.decision_function(X), probabilities)
         if self.wanted:
             logs = self.learner.predict_log_proba(X)
             self.odds.update(y, self.learner.predict(X), logs[:, -1] - logs[:, 0])
 
     @property
-    def threshold(self) -> float:
-        """The probability from which on the second class is to be predicted."""
-        return float(np.exp(-np.logaddexp(0.0, -self.odds.threshold(**self.wanted))))
-
-    @property
     def strange(self) -> list:
         """The labels that the model does not know, sorted."""
-        return sorted(set(self.found.labels).difference(self.learner.classes_.tolist()))
+        return sorted(set(self.labels).difference(self.learner.classes_.tolist()))
 
     def errors(self) -> dict:
-        return {"examples": self.examples, "mistakes": int(self.found.mistakes), "error": self.found.error}
+        return {"examples": self.examples, "mistakes": int(self.mistakes), "error": self.error}
 
     def summary(self) -> str:
-        error = format_error(self.found.error, self.learner)
-        return f"{self.examples:,} examples, {int(self.found.mistakes):,} mistakes ({error})"
+        return f"{self.examples:,} examples, {int(self.mistakes):,} mistakes ({format_error(self.error, self.learner)})"
 
     def as_dict(self) -> dict:
-        found, known = self.found, self.learner.classes_.tolist()
+        known = self.learner.classes_.tolist()
         labels = [*known, *self.strange]
         classes = {
             shown_label(label): {
-                "examples": int(found.support(label)), "predicted": int(found.predicted(label)),
-                "precision": found.precision(label), "recall": found.recall(label), "f1": found.f1(label),
+                "examples": int(self.support(label)), "predicted": int(self.predicted(label)),
+                "precision": self.precision(label), "recall": self.recall(label), "f1": self.f1(label),
             }
             for label in labels
         }
         few = [shown_label(guess) for guess in known] if len(known) <= _FEW_CLASSES else []
         confusion = {shown_label(true): dict.fromkeys(few, 0) for true in labels}
-        for true, guess, weight in found.as_dict()["confusion"]:
+        for true, guess, weight in super().as_dict()["confusion"]:
             confusion[shown_label(true)][shown_label(guess)] = int(weight)
-        measures = {"log_loss": found.log_loss, "auc": found.auc, "average_precision": found.average_precision}
-        chosen = {"threshold": self.threshold} if self.wanted else {}
-        return {**self.errors(), **measures, "f1": found.macro_f1, **chosen, "classes": classes, "confusion": confusion}
+        measures = {name: getattr(self, name) for name in ("log_loss", "auc", "average_precision")} | {"f1": self.macro_f1}
+        if self.wanted:  # the probability from which on the second class is to be predicted
+            measures["threshold"] = float(np.exp(-np.logaddexp(0.0, -self.odds.threshold(**self.wanted))))
+        return {**self.errors(), **measures, "classes": classes, "confusion": confusion}
 
     def page(self) -> str:
         values = self.as_dict()

@@ -8,7 +8,7 @@ from .._pipeline import make_stream_pipeline
 from .inputs import Input
 from .run import Run, labels_of
 
-# Options that need a single stream: they count its rows.
+# Options that need a single stream, most of which count its rows.
 _SINGLE_STREAM = ("resume", "from_row", "save_every", "threads", "every", "predictions", "alarm")
 
 
@@ -17,14 +17,13 @@ def check(options) -> None:
     error = options.parser.error
     if len(options.data) < 2 or "-" in options.data:
         error("argument --jobs: must have two files or more, each of which a process learns; got " + " ".join(options.data))
-    if options.passes > 1 or options.on_error == "skip":
-        given = "--passes" if options.passes > 1 else "--on-error skip"
-        error(f"argument --jobs: must be without {given}, which goes with one stream")
-    if options.unlabelled != "refuse":
-        error("argument --jobs: must be without --unlabelled, which goes with one stream")
-    given = next((name for name in _SINGLE_STREAM if getattr(options, name) is not None), None)
-    if given:
-        error(f"argument --jobs: must be without --{given.replace('_', '-')}, which goes with one stream")
+    given = {
+        "passes": options.passes > 1, "on-error skip": options.on_error == "skip", "unlabelled": options.unlabelled != "refuse",
+        **{name.replace("_", "-"): getattr(options, name) is not None for name in _SINGLE_STREAM},
+    }
+    for name, is_given in given.items():
+        if is_given:
+            error(f"argument --jobs: must be without --{name}, which goes with one stream")
 
 
 def learn_in_processes(run: Run, inputs: Input, stream, options) -> int:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import sys
+from functools import partial
 
 from .. import __version__
 from .parameters import CLASSIFIERS, REGRESSORS
@@ -142,6 +144,8 @@ class _Parser(argparse.ArgumentParser):
 
 _MANY = ("test", "algorithms", "search")  # options that take all values behind them
 
+_JSON_A_ROW = "one JSON object for each row instead of text"
+
 # Options of Vowpal Wabbit and fastText: what they are called here, and what to say to a command that has no such option.
 _FILES, _MODEL = "Files are given without an option.", "MODEL is given first, without an option."
 _NAMESPACES = "A model keeps what train is told of VW's namespaces."
@@ -248,23 +252,29 @@ class _CommandParser(_Parser):
         super().error(message)
 
 
-def _bits(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 40:
-        raise argparse.ArgumentTypeError(f"must be an integer in 1..40, got {text!r}")
+def _whole(text: str, most: int | None = None) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= (most or int(text)):
+        wanted = ">= 1" if most is None else f"in 1..{most}"
+        raise argparse.ArgumentTypeError(f"must be an integer {wanted}, got {text!r}")
     return int(text)
+
+
+def _number(text: str) -> float:
+    """Return a number; NaN for another text."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 def _every(text: str) -> Every:
     """Parse an interval: 1000 and 1e6 are rows; 30s, 10m and 2h are time."""
     unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 0.0)
-    try:
-        number = float(text[:-1] if unit else text)
-        if unit and 0.0 < number < 1e9:
-            return Every(seconds=number * unit)
-        if not unit and number >= 1.0 and number.is_integer():
-            return Every(rows=int(number))
-    except ValueError:
-        pass
+    number = _number(text[:-1] if unit else text)
+    if unit and 0.0 < number < 1e9:
+        return Every(seconds=number * unit)
+    if not unit and number >= 1.0 and number.is_integer():
+        return Every(rows=int(number))
     raise argparse.ArgumentTypeError(f"must be a number of rows >= 1 (1000, 1e6) or a time (30s, 10m, 2h), got {text!r}")
 
 
@@ -312,24 +322,18 @@ def _pattern(text: str) -> str:
 
 
 def _level(text: str) -> float:
-    try:
-        level = float(text)
-    except ValueError:
-        level = 0.0
-    if not 0.0 < level < 1.0:
+    if not 0.0 < (level := _number(text)) < 1.0:
         raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text!r}")
     return level
 
 
-def _costs(text: str) -> tuple[float, float]:
+def _costs(text: str) -> tuple[float, ...]:
     """Read FP:FN."""
-    try:
-        false_positive, false_negative = map(float, text.split(":"))
-        if 0.0 < false_positive < float("inf") and 0.0 < false_negative < float("inf"):
-            return false_positive, false_negative
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f"must be two costs above 0, of a false positive and a false negative (1:20), got {text!r}")
+    costs = tuple(map(_number, text.split(":")))
+    if len(costs) != 2 or not all(0.0 < cost < math.inf for cost in costs):
+        wanted = "two costs above 0, of a false positive and a false negative (1:20)"
+        raise argparse.ArgumentTypeError(f"must be {wanted}, got {text!r}")
+    return costs
 
 
 def _threshold(text: str) -> float:
@@ -341,22 +345,13 @@ def _threshold(text: str) -> float:
 
 
 def _size(text: str) -> float:
-    try:
-        if 0.0 <= float(text) < float("inf"):
-            return float(text)
-    except ValueError:
-        pass
-    raise argparse.ArgumentTypeError(f"must be a finite number >= 0, got {text!r}")
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"must be an integer >= 1, got {text!r}")
-    return int(text)
+    if not 0.0 <= (size := _number(text)) < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a finite number >= 0, got {text!r}")
+    return size
 
 
 def _from_row(text: str):
-    return text if text == "next" else _positive(text)
+    return text if text == "next" else _whole(text)
 
 
 def _delimiter(text: str) -> str:
@@ -375,7 +370,7 @@ def _data_options(parser, trains: bool) -> None:
     group.add_argument("--unknown", choices=("warn", "ignore", "error"), help=unknown_help)
     group.add_argument("--delimiter", type=_delimiter, metavar="C", help="delimiter of CSV, a character or tab (the header's)")
     group.add_argument("--no-header", action="store_true", default=None, help="CSV without a header: columns by number, from 0")
-    group.add_argument("--threads", type=_positive, metavar="N", help="threads that parse files (one a processor, up to 4)")
+    group.add_argument("--threads", type=_whole, metavar="N", help="threads that parse files (one a processor, up to 4)")
     group.add_argument("--on-error", choices=("raise", "skip"), default="raise", help="malformed lines: stop, or skip them")
     if not trains:
         _trust_option(group)
@@ -383,8 +378,8 @@ def _data_options(parser, trains: bool) -> None:
 
 def _hashing_options(parser) -> None:
     group = parser.add_argument_group("features")
-    group.add_argument("--bits", type=_bits, metavar="N", help="2^N columns (20)")
-    group.add_argument("--ngrams", type=_positive, nargs=2, metavar=("MIN", "MAX"), help="lengths of n-grams (1 1)")
+    group.add_argument("--bits", type=partial(_whole, most=40), metavar="N", help="2^N columns (20)")
+    group.add_argument("--ngrams", type=_whole, nargs=2, metavar=("MIN", "MAX"), help="lengths of n-grams (1 1)")
     group.add_argument("--analyzer", choices=("word", "char", "char_wb"), help="n-grams of words or of characters (word)")
     pattern_help = r"regular expression of a word (\b\w\w+\b; \w+ also takes single characters)"
     group.add_argument("--token-pattern", type=_pattern, metavar="REGEX", help=pattern_help)
@@ -451,11 +446,11 @@ def _add_train(parser) -> None:
     )
     group.add_argument("--noconstant", action="store_true", default=None, help="no intercept: --param fit_intercept=false")
     _learner_options(group)
-    group.add_argument("--passes", type=_positive, default=1, metavar="N", help="passes over the files (1)")
+    group.add_argument("--passes", type=_whole, default=1, metavar="N", help="passes over the files (1)")
     group.add_argument("--resume", metavar="MODEL", help="go on with a saved model, its learner and features")
     _trust_option(group)
     group.add_argument("--from-row", type=_from_row, metavar="N|next", help="first row to learn; next: where --resume stopped")
-    group.add_argument("--jobs", type=_positive, metavar="N", help="processes, one file each at a time, then merge the models")
+    group.add_argument("--jobs", type=_whole, metavar="N", help="processes, one file each at a time, then merge the models")
     _data_options(parser, trains=True)
     parser.add_argument(
         "--unlabelled", choices=("refuse", "skip", "predict"), default="refuse",
@@ -475,49 +470,38 @@ def _add_train(parser) -> None:
     parser.add_argument("--alarm", action="store_true", default=None, help="say where the error rose (Page-Hinkley)")
 
 
-def _add_predict(parser) -> None:
+def _of_model(parser, data="+", of_data=None, top="", json="one JSON object instead of text", quiet=False) -> None:
+    """Add what the commands have that take a model and data. top : what --top counts features of."""
     parser.add_argument("model", metavar="MODEL")
-    parser.add_argument("data", nargs="+", metavar="DATA")
+    parser.add_argument("data", nargs=data, metavar="DATA", help=of_data)
+    if top:
+        parser.add_argument("--top", type=_whole, default=10, metavar="K", help=f"number of features for each {top} (10)")
+    if json:
+        parser.add_argument("--json", action="store_true", help=json)
+    _data_options(parser, trains=False)
+    if quiet:
+        parser.add_argument("--quiet", action="store_true", help="no bar on standard error")
+
+
+def _add_predict(parser) -> None:
     parser.add_argument("--scores", action="store_true", help="add the scores, separated by tabs, and a header line")
     parser.add_argument("--std", action="store_true", help="add the standard deviations of the scores (models with variances)")
     parser.add_argument("--probabilities", action="store_true", help="add the probability of each class, if the model has any")
-    parser.add_argument("--top", type=_positive, metavar="K", help="add the K best classes, with probabilities or --scores")
+    parser.add_argument("--top", type=_whole, metavar="K", help="add the K best classes, with probabilities or --scores")
     parser.add_argument(
         "--threshold", type=_threshold, metavar="P|FP:FN",
         help="two classes: predict the second from probability P on, or from where it costs less (costs of false positives and "
         "negatives)",
     )
     parser.add_argument("--id", metavar="COLUMN", help="print this column before each prediction")
-    parser.add_argument("--json", action="store_true", help="one JSON object for each row instead of text")
-    _data_options(parser, trains=False)
-    parser.add_argument("--quiet", action="store_true", help="no bar on standard error")
+    _of_model(parser, json=_JSON_A_ROW, quiet=True)
 
 
 def _add_evaluate(parser) -> None:
-    parser.add_argument("model", metavar="MODEL")
-    parser.add_argument("data", nargs="+", metavar="DATA")
     goal = parser.add_mutually_exclusive_group()
     goal.add_argument("--cost", type=_costs, metavar="FP:FN", help="also find the --threshold of least cost on these rows")
     goal.add_argument("--share", type=_level, metavar="S", help="also find the --threshold that this share of these rows reaches")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    _data_options(parser, trains=False)
-    parser.add_argument("--quiet", action="store_true", help="no bar on standard error")
-
-
-def _add_inspect(parser) -> None:
-    parser.add_argument("model", metavar="MODEL")
-    parser.add_argument("data", nargs="*", metavar="DATA", help="texts whose words name the columns")
-    parser.add_argument("--top", type=_positive, default=10, metavar="K", help="number of features for each class (10)")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
-    _data_options(parser, trains=False)
-
-
-def _add_explain(parser) -> None:
-    parser.add_argument("model", metavar="MODEL")
-    parser.add_argument("data", nargs="+", metavar="DATA")
-    parser.add_argument("--top", type=_positive, default=10, metavar="K", help="number of features for each row (10)")
-    parser.add_argument("--json", action="store_true", help="one JSON object for each row instead of text")
-    _data_options(parser, trains=False)
+    _of_model(parser, quiet=True)
 
 
 def _add_merge(parser) -> None:
@@ -527,14 +511,12 @@ def _add_merge(parser) -> None:
 
 
 def _add_export(parser) -> None:
-    parser.add_argument("model", metavar="MODEL")
-    parser.add_argument("data", nargs="*", metavar="DATA", help="texts whose words name the columns of --weights")
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--onnx", metavar="FILE", help="write an ONNX graph (needs onnx)")
     weights_help = "write the weights that are not 0 to FILE.csv or FILE.parquet"
     group.add_argument("--weights", dest="table", metavar="FILE", help=weights_help)
     parser.add_argument("--sparse", action="store_true", help="ONNX graph of the arrays of a CSR matrix, for many columns")
-    _data_options(parser, trains=False)
+    _of_model(parser, data="*", of_data="texts whose words name the columns of --weights", json="")
 
 
 def _add_compare(parser) -> None:
@@ -576,8 +558,11 @@ _COMMANDS = {
     "train": ("learn a model from a stream", _TRAIN, _add_train),
     "predict": ("predict the labels of a stream, one per line", _PREDICT, _add_predict),
     "evaluate": ("measure a model on labelled data", _EVALUATE, _add_evaluate),
-    "inspect": ("show a model and its largest weights", _INSPECT, _add_inspect),
-    "explain": ("show the features behind each prediction", _EXPLAIN, _add_explain),
+    "inspect": (
+        "show a model and its largest weights", _INSPECT,
+        partial(_of_model, data="*", of_data="texts whose words name the columns", top="class"),
+    ),
+    "explain": ("show the features behind each prediction", _EXPLAIN, partial(_of_model, top="row", json=_JSON_A_ROW)),
     "merge": ("merge models of parts of a stream", _MERGE, _add_merge),
     "export": ("write a model for other programs", _EXPORT, _add_export),
     "compare": ("compare several learners in one pass over a stream", _COMPARE, _add_compare),
