@@ -32,8 +32,9 @@ class Measures:
     examples: int
     fading: float
     window: int | None
+    _fading: tuple[str, ...]  # attributes that are sums over rows
 
-    def __init__(self, fading: float, window: int | None) -> None:
+    def __init__(self, *, fading: float = 0.0, window: int | None = None) -> None:
         who = type(self).__name__
         if not (isinstance(fading, (int, float)) and 0.0 <= fading < 1.0):
             raise ValueError(f"{who}: fading must be a number in [0, 1), got fading={fading!r}. 0 counts all rows alike.")
@@ -106,10 +107,11 @@ class Measures:
         """Sum of the weights that count."""
         return self._now()._weight
 
-    def _clear(self) -> None:
-        raise NotImplementedError
-
     def _fade(self, factor: float) -> None:
+        for name in self._fading:
+            setattr(self, name, getattr(self, name) * factor)
+
+    def _clear(self) -> None:
         raise NotImplementedError
 
     def _count(self, weights: NDArray, *columns: Any) -> None:
@@ -120,6 +122,25 @@ class LabelMeasures(Measures):
     """Measures of each label, from the weights of its rows."""
 
     labels: list[Any]
+    n_classes: int
+
+    def __init__(self, classes: ArrayLike = (), *, fading: float = 0.0, window: int | None = None) -> None:
+        self.labels = np.asarray(classes).tolist()
+        self.n_classes = len(self.labels)
+        self._places: dict[Hashable, int] = {label: k for k, label in enumerate(self.labels)}
+        super().__init__(fading=fading, window=window)
+
+    def _place(self, label: Hashable) -> int:
+        if label not in self._places:
+            raise ValueError(f"{type(self).__name__}: label must be one of {self.labels}, got {label!r}.")
+        return self._places[label]
+
+    def _add_labels(self, labels: list) -> list[int]:
+        """Return the places of labels among `labels`, which grow by those that are new."""
+        for label in labels:
+            if self._places.setdefault(label, len(self.labels)) == len(self.labels):
+                self.labels.append(label)
+        return [self._places[label] for label in labels]
 
     def _sums_of(self, label: Hashable) -> Sequence[float]:
         """Return the weights of the rows of a label: predicted right, true, predicted."""
@@ -193,14 +214,8 @@ class ClassificationMeasures(LabelMeasures):
     (0.333, 0.6666666666666666, [[0.0, 1.0], [0.0, 2.0]])
     """
 
-    n_classes: int
-
-    def __init__(self, classes: ArrayLike = (), *, fading: float = 0.0, window: int | None = None) -> None:
-        self.labels: list[Any] = np.asarray(classes).tolist()
-        self.n_classes = len(self.labels)
-        self._places: dict[Hashable, int] = {label: k for k, label in enumerate(self.labels)}
-        self._n_scores = 0  # columns of the scores so far
-        super().__init__(fading, window)
+    _fading = ("_weight", "_loss", "_loss_weight", "_counts")
+    _n_scores = 0  # columns of the scores so far
 
     def update(
         self, y_true: ArrayLike, y_pred: ArrayLike, scores: ArrayLike | None = None, probabilities: ArrayLike | None = None,
@@ -271,12 +286,8 @@ class ClassificationMeasures(LabelMeasures):
         return found, places
 
     def _placed(self, found: list, places: NDArray) -> NDArray:
-        """Return the places of labels among `labels`, which grow by those that are new; -1 stays."""
-        for label in found:
-            if label not in self._places:
-                self._places[label] = len(self.labels)
-                self.labels.append(label)
-        return np.array([*(self._places[label] for label in found), -1], np.int64)[places]
+        """Return the places of the rows' labels among `labels`; -1 stays."""
+        return np.array([*self._add_labels(found), -1], np.int64)[places]
 
     def _clear(self) -> None:
         self._weight = self._loss = self._loss_weight = 0.0
@@ -286,8 +297,7 @@ class ClassificationMeasures(LabelMeasures):
         self._sums: list[tuple[float, float, float]] | None = None  # of each label, computed when somebody asks
 
     def _fade(self, factor: float) -> None:
-        self._weight, self._loss, self._loss_weight = self._weight * factor, self._loss * factor, self._loss_weight * factor
-        self._counts *= factor
+        super()._fade(factor)
         for each in self._ranks:
             each.counts *= factor
 
@@ -344,10 +354,7 @@ class ClassificationMeasures(LabelMeasures):
         return self.mistakes / self.weight if self.weight else None
 
     def _sums_of(self, label: Hashable) -> tuple[float, float, float]:
-        """Return the weights of the rows of a label: predicted right, true, predicted."""
-        if label not in self._places:
-            raise ValueError(f"ClassificationMeasures: label must be one of {self.labels}, got {label!r}.")
-        c = self._places[label]
+        c = self._place(label)
         sums = self._now()._sums
         if sums is None or c >= len(sums):
             true, predicted, weights = self._table()
@@ -589,8 +596,7 @@ class RegressionMeasures(Measures):
     (0.333, 0.333, 0.5)
     """
 
-    def __init__(self, *, fading: float = 0.0, window: int | None = None) -> None:
-        super().__init__(fading, window)
+    _fading = ("_weight", "_squared", "_absolute", "_spread")
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Count rows.
@@ -611,10 +617,6 @@ class RegressionMeasures(Measures):
 
     def _clear(self) -> None:
         self._weight = self._squared = self._absolute = self._mean = self._spread = 0.0
-
-    def _fade(self, factor: float) -> None:
-        self._weight, self._squared, self._absolute = self._weight * factor, self._squared * factor, self._absolute * factor
-        self._spread *= factor
 
     def _count(self, weights: NDArray, *columns: Any) -> None:
         y, predicted = columns

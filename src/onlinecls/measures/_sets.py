@@ -60,11 +60,7 @@ class MultiLabelMeasures(LabelMeasures):
     (0.667, 0.667, 0.333)
     """
 
-    def __init__(self, classes: ArrayLike = (), *, fading: float = 0.0, window: int | None = None) -> None:
-        self.labels: list[Any] = np.asarray(classes).tolist()
-        self.n_classes = len(self.labels)
-        self._places: dict[Hashable, int] = {label: k for k, label in enumerate(self.labels)}
-        super().__init__(fading, window)
+    _fading = ("_weight", "_exact", "_sums")
 
     def update(self, y_true: Any, y_pred: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Count rows.
@@ -91,10 +87,7 @@ class MultiLabelMeasures(LabelMeasures):
                 )
             places = np.arange(self.n_classes)
         else:
-            for label in sets.labels.tolist():
-                if self._places.setdefault(label, len(self.labels)) == len(self.labels):
-                    self.labels.append(label)
-            places = np.array([self._places[label] for label in sets.labels.tolist()], np.int64)
+            places = np.array(self._add_labels(sets.labels.tolist()), np.int64)
         rows, columns = np.nonzero(sets.has)
         found = np.empty(n + 1, object)  # (one more, so that numpy makes no matrix of arrays of one length)
         found[:-1] = np.array([*np.split(places[columns], np.searchsorted(rows, np.arange(1, n))), None], object)[:n]
@@ -103,10 +96,6 @@ class MultiLabelMeasures(LabelMeasures):
     def _clear(self) -> None:
         self._weight = self._exact = 0.0
         self._sums = np.zeros((3, len(self.labels)))  # right, true, predicted
-
-    def _fade(self, factor: float) -> None:
-        self._weight, self._exact = self._weight * factor, self._exact * factor
-        self._sums *= factor
 
     def _count(self, weights: NDArray, *columns: Any) -> None:
         k = len(self.labels)
@@ -125,9 +114,7 @@ class MultiLabelMeasures(LabelMeasures):
         self._exact += float(np.delete(weights, np.unique(wrong)).sum())
 
     def _sums_of(self, label: Hashable) -> list[float]:
-        if label not in self._places:
-            raise ValueError(f"MultiLabelMeasures: label must be one of {self.labels}, got {label!r}.")
-        sums, c = self._now()._sums, self._places[label]
+        sums, c = self._now()._sums, self._place(label)
         return sums[:, c].tolist() if c < sums.shape[1] else [0.0, 0.0, 0.0]
 
     @property
