@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from copy import copy
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -51,11 +50,7 @@ class Explainer:
 
     def __init__(self, learner: Any, look_up: Callable[[int], tuple]) -> None:
         self.learner, self.look_up, self.is_regressor = learner, look_up, is_regressor(learner)
-        coef = learner.coef_
-        self.model = SimpleNamespace(coef_=coef if issparse(coef) else np.atleast_2d(coef))
         self.more = {"return_std": True} if hasattr(learner, "covariance_") else {}
-        if self.more:
-            self.model.covariance_ = np.atleast_2d(learner.covariance_)
         self.intercepts = np.reshape(learner.intercept_, -1)
         self.weights: dict[int, tuple] = {}  # towards a class, and their standard deviations
 
@@ -63,7 +58,7 @@ class Explainer:
         """Explain the prediction for one row. X : the row for the learner. columns, values : its non-zeros."""
         prediction, c, score, std = self._score(X)
         if c not in self.weights:
-            self.weights[c] = weights_towards(self.model, c)
+            self.weights[c] = weights_towards(self.learner, c)
         intercept = self.intercepts[c] if len(self.intercepts) > 1 else self.intercepts[0] if c == 1 else -self.intercepts[0]
         found = contributions(self.weights[c], intercept, columns, values, self.look_up)[:top]
         features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -85,17 +84,13 @@ def weights_of(model: Any, look_up: Callable[[int], tuple]) -> Iterable[tuple]:
 
     look_up : returns (name or None, shared, sign) of a column.
     """
-    shown, vectors = model, [("", 1)]
-    if is_regressor(model):
-        shown = SimpleNamespace(coef_=np.atleast_2d(model.coef_))
-        if hasattr(model, "covariance_"):
-            shown.covariance_ = np.atleast_2d(model.covariance_)
-    else:
+    vectors = [("", 1)]
+    if not is_regressor(model):
         labels = np.asarray(model.classes_).tolist()
         vectors = [(labels[1], 1)] if len(model.coef_) == 1 else [(label, c) for c, label in enumerate(labels)]
     intercepts = np.reshape(model.intercept_, -1).tolist()
     for label, c in vectors:
-        weights, std = weights_towards(shown, c)
+        weights, std = weights_towards(model, c)
         yield label, "(intercept)", None, intercepts[c if len(intercepts) > 1 else 0], None
         for column in np.flatnonzero(weights).tolist():
             name, _, sign = look_up(column)

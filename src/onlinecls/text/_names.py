@@ -275,9 +275,9 @@ def _of_class(model: Any, values: np.ndarray, c: int) -> np.ndarray:
 
 
 def weights_towards(model: Any, c: int) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the weights towards class c, and their standard deviations or None."""
+    """Return the weights towards class c, and their standard deviations or None. Those of a regressor are towards class 1."""
     coef = model.coef_
-    weights = _of_class(model, coef.toarray() if issparse(coef) else np.asarray(coef), c)
+    weights = _of_class(model, coef.toarray() if issparse(coef) else np.atleast_2d(coef), c)
     covariance = getattr(model, "covariance_", None)
     if covariance is None:
         return weights, None

@@ -9,6 +9,7 @@ import re
 import unicodedata
 import warnings
 from contextlib import nullcontext
+from dataclasses import dataclass
 from itertools import chain, islice
 from numbers import Integral
 from operator import is_
@@ -42,6 +43,7 @@ _CHUNK = 4096  # documents
 _FEW = 64  # documents of a call whose time is that of the layers around the hasher
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HashingVectorizer(Estimator):
     r"""Turn texts into rows of hashed token counts: scikit-learn's class of that name, bit for bit, many times faster.
 
@@ -106,36 +108,23 @@ class HashingVectorizer(Estimator):
     ((2, 16), [[5.0, 1.0]])
     """
 
-    input: Literal["content", "filename", "file"]
-    encoding: str
-    decode_error: Literal["strict", "ignore", "replace"]
-    strip_accents: Literal["ascii", "unicode"] | Callable[[str], str] | None
-    lowercase: bool
-    preprocessor: Callable[[str], str] | None
-    tokenizer: Callable[[str], Iterable[str]] | None
-    stop_words: Literal["english"] | Iterable[str] | None
-    token_pattern: str | None
-    ngram_range: tuple[int, int]
-    analyzer: Literal["word", "char", "char_wb"] | Callable[[Any], Iterable[str]]
-    n_features: int
-    binary: bool
-    norm: Literal["l1", "l2"] | None
-    alternate_sign: bool
-    dtype: DTypeLike
-    feature_names: FeatureNames | None
-
-    def __init__(
-        self, *, input: Literal["content", "filename", "file"] = "content", encoding: str = "utf-8",
-        decode_error: Literal["strict", "ignore", "replace"] = "strict",
-        strip_accents: Literal["ascii", "unicode"] | Callable[[str], str] | None = None, lowercase: bool = True,
-        preprocessor: Callable[[str], str] | None = None, tokenizer: Callable[[str], Iterable[str]] | None = None,
-        stop_words: Literal["english"] | Iterable[str] | None = None, token_pattern: str | None = _WORDS,
-        ngram_range: tuple[int, int] = (1, 1),
-        analyzer: Literal["word", "char", "char_wb"] | Callable[[Any], Iterable[str]] = "word", n_features: int = (2**20),
-        binary: bool = False, norm: Literal["l1", "l2"] | None = "l2", alternate_sign: bool = True,
-        dtype: DTypeLike = np.float64, feature_names: FeatureNames | None = None,
-    ) -> None:
-        self._assign(locals())
+    input: Literal["content", "filename", "file"] = "content"
+    encoding: str = "utf-8"
+    decode_error: Literal["strict", "ignore", "replace"] = "strict"
+    strip_accents: Literal["ascii", "unicode"] | Callable[[str], str] | None = None
+    lowercase: bool = True
+    preprocessor: Callable[[str], str] | None = None
+    tokenizer: Callable[[str], Iterable[str]] | None = None
+    stop_words: Literal["english"] | Iterable[str] | None = None
+    token_pattern: str | None = _WORDS
+    ngram_range: tuple[int, int] = (1, 1)
+    analyzer: Literal["word", "char", "char_wb"] | Callable[[Any], Iterable[str]] = "word"
+    n_features: int = 2**20
+    binary: bool = False
+    norm: Literal["l1", "l2"] | None = "l2"
+    alternate_sign: bool = True
+    dtype: DTypeLike = np.float64
+    feature_names: FeatureNames | None = None
 
     def __sklearn_tags__(self) -> Tags:
         return text_transformer_tags()
@@ -274,29 +263,22 @@ class HashingVectorizer(Estimator):
         except (LookupError, ValueError):  # LookupError of zlib too, no encoding of texts; ValueError: a NUL in the name
             require(False, "encoding", "the name of an encoding")
         n = self.n_features
-        is_integer = isinstance(n, Integral) and not isinstance(n, bool)
-        require(is_integer and n >= 1, "n_features", "an integer in 1..2**31 - 1")
+        require(isinstance(n, Integral) and not isinstance(n, bool) and n >= 1, "n_features", "an integer in 1..2**31 - 1")
         if n > MAX_FEATURES:
             raise ValueError(
                 f"{who}: n_features must be at most 2**31 - 1, since tokens are hashed to signed 32-bit numbers, got "
                 f"n_features={n}. Further columns would stay empty: leave them out."
             )
         pair = self.ngram_range
-        require(
-            isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(each, Integral) for each in pair),
-            "ngram_range",
-            "a tuple of two integers",
-        )
+        are_integers = isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(each, Integral) for each in pair)
+        require(are_integers, "ngram_range", "a tuple of two integers")
         if pair[0] > pair[1]:
             raise ValueError(f"Invalid value for ngram_range={pair} lower boundary larger than the upper boundary.")
-        if isinstance(self.stop_words, str):
-            require(self.stop_words == "english", "stop_words", '"english", a list of str or None')
-        elif self.stop_words is not None:
-            try:
-                good = all(isinstance(word, str) for word in self.stop_words)
-            except TypeError:
-                good = False
-            require(good, "stop_words", '"english", a list of str or None')
+        words = self.stop_words
+        are_words = words == "english" if isinstance(words, str) else words is None or (
+            np.iterable(words) and all(isinstance(word, str) for word in words)
+        )
+        require(are_words, "stop_words", '"english", a list of str or None')
         if self.token_pattern is None:
             needed = "a regular expression where there is no tokenizer"
             require(self.analyzer != "word" or self.tokenizer is not None, "token_pattern", needed)
@@ -313,9 +295,7 @@ class HashingVectorizer(Estimator):
         except (TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
             dtype = np.dtype(object)
         require(dtype in (np.float32, np.float64) or dtype.kind == "i", "dtype", "float32, float64 or a signed integer type")
-        require(
-            self.feature_names is None or isinstance(self.feature_names, FeatureNames), "feature_names", "a FeatureNames or None"
-        )
+        require(isinstance(self.feature_names, FeatureNames | None), "feature_names", "a FeatureNames or None")
 
     def _warn_of_unused(self) -> None:
         """Warn of parameters that have no effect, word for word as scikit-learn does."""
@@ -348,21 +328,14 @@ class HashingVectorizer(Estimator):
         stop_words = self.get_stop_words() if self.analyzer == "word" else None
         if stop_words:
             self._check_stop_words(stop_words)
-        options = HashingOptions(
+        return RowHasher(HashingOptions(
             analyzer=self.analyzer if native and not callable(self.analyzer) else "word",
-            ngram_range=self.ngram_range if native else (1, 1),
-            lowercase=self.lowercase,
-            stop_words=stop_words if native else None,
-            binary=self.binary,
-            alternate_sign=self.alternate_sign,
-            norm=self.norm,
-            dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64,
-            n_features=int(self.n_features),
-            min_chars=_NATIVE_PATTERNS.get(self._pattern(), 2),
-            decode_error=self.decode_error,
+            ngram_range=self.ngram_range if native else (1, 1), stop_words=stop_words if native else None,
+            lowercase=self.lowercase, binary=self.binary, alternate_sign=self.alternate_sign, norm=self.norm,
+            dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64, n_features=int(self.n_features),
+            min_chars=_NATIVE_PATTERNS.get(self._pattern(), 2), decode_error=self.decode_error,
             names=None if self.feature_names is None else self.feature_names._sketch,
-        )
-        return RowHasher(options)
+        ))
 
     def get_stop_words(self) -> frozenset[str] | None:
         """Return the words to leave out, as a frozenset, or None."""
