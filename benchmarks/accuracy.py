@@ -175,7 +175,7 @@ def as_lines(results, contestants):
 
 def hindsight(results, contestants):
     """Find AROW's least error on each set over a grid of its parameters, beside the best run of VW."""
-    lines = ["| error, % | best of VW | AROW | committee | least of AROW | at |", "|---|---:|---:|---:|---:|---|"]
+    rows = []
     grid = [{"r": r, "intercept_scaling": scale} for r, scale in itertools.product(HINDSIGHT_R, HINDSIGHT_SCALES)]
     grid += [{"r": r, "fit_intercept": False} for r in HINDSIGHT_R]
     held, won = np.zeros(len(grid), int), 0
@@ -186,10 +186,10 @@ def hindsight(results, contestants):
         held += np.array(found) <= target
         won += found[at] <= target
         told = ", ".join(f"{key}={value}" for key, value in grid[at].items())
-        own = f"{errors['arow']:.2f} | {errors['committee']:.2f}"
-        lines.append(f"| {name} | {target:.2f} | {own} | {found[at]:.2f} | {told} |")
+        rows.append([name, *(f"{error:.2f}" for error in (target, errors["arow"], errors["committee"], found[at])), told])
     says = f"At or below the best of VW: the best of these {len(grid)} settings for all sets on {held.max()}, "
-    return "\n".join(lines) + f"\n\n{says}each set's own best setting on {won} of {len(results)}."
+    head = "error, %", "best of VW", "AROW", "committee", "least of AROW", "at"
+    return pages.table(head, rows) + f"\n\n{says}each set's own best setting on {won} of {len(results)}."
 
 
 def main():
@@ -233,10 +233,7 @@ def main():
         if args.write:
             pages.write_csv("accuracy_several.csv" if multiclass else "accuracy_two.csv", lines)
         if args.hindsight and not multiclass:
-            text = hindsight(results, contestants)
-            print(text, end="\n\n")
-            if args.write:
-                pages.write_between(pages.DOCS / "accuracy.md", "hindsight", text)
+            pages.write_between_if(args.write, "accuracy.md", "hindsight", hindsight(results, contestants))
     if args.write:
         pages.write_derived()
 

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import corpora
-from pages import DOCS, ROOT, write_between
+from pages import ROOT, table, write_between_if
 
 LEARNERS = ("perceptron", "pa1", "arow", "narow")
 COMMANDS = ("--version", "train, ten lines", "train, 48 MB")
@@ -124,14 +124,11 @@ def processor_time(checkout, folder, arguments):
     return 1e9 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
-def table(head, found, unit):
-    """Format medians, in units of so many nanoseconds, and the median ratio."""
-    lines = [f"| {head} | before | after | ratio |", "|---|---:|---:|---:|"]
+def rows(found, unit):
+    """Yield medians, in units of so many nanoseconds, and the median ratio."""
     for title, (before, after) in found.items():
         ratio = statistics.median(b / a for a, b in zip(before, after, strict=True))
-        cells = (f"{statistics.median(times) / unit:.3g}" for times in (before, after))
-        lines.append(f"| {title} | {' | '.join(cells)} | {ratio:.2f} |")
-    return "\n".join(lines)
+        yield title, *(f"{statistics.median(times) / unit:.3g}" for times in (before, after)), f"{ratio:.2f}"
 
 
 TABLES = {  # kind: (its place in docs/history.md, what it measures, nanoseconds of its unit)
@@ -161,10 +158,8 @@ def main():
         except FileNotFoundError as error:
             raise SystemExit(f"{error}; --only calls runs without data") from error
         name, head, unit = TABLES[kind]
-        text = table(head, found, unit)
-        print(text, end="\n\n", flush=True)
-        if args.write:
-            write_between(DOCS / "history.md", name, text)
+        text = table((head, "before", "after", "ratio"), rows(found, unit))
+        write_between_if(args.write, "history.md", name, text)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import itertools
 import math
 import os
 import re
+import sys
 import tempfile
 from pathlib import Path
 
@@ -61,6 +62,14 @@ def cache_dir():
 
 def available(name):
     return (data_dir() / "mnist.npz").exists() if name in DIGITS else _find(name) is not None
+
+
+def those_available(names):
+    """Return those of these sets that are there; end the program if none is."""
+    found = [name for name in names if available(name)]
+    if not found:
+        sys.exit(f"no data sets in {data_dir()}: set ONLINECLS_DATA")
+    return found
 
 
 def load(name, n_features=N_FEATURES, dtype=np.float32, normalize=True):

@@ -7,9 +7,11 @@ short tables of measurements in docs/speed.md, docs/accuracy.md and README.md, f
 of classes, from their docstrings. tests/project/test_pages.py compares.
 """
 
+import argparse
 import csv
 import inspect
 import math
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -66,6 +68,42 @@ def write_between(path, name, text):
     path.write_text(f"{head}{begin}\n{text}\n{end}{tail}", encoding="utf-8")
 
 
+def write_between_if(asked, page, name, text):
+    """Print a text and, if asked, put it between the markers of a name in a page of docs."""
+    print(text, end="\n\n", flush=True)
+    if asked:
+        write_between(DOCS / page, name, text)
+
+
+def options(doc, **defaults):
+    """Read the options of a script that writes a page: --write, and those of these names with their defaults.
+
+    A default tells what an option takes: False nothing, a list any number of values; a type is that of a value, or of the values
+    of a list, that may be missing.
+    """
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="put what was measured into the page")
+    for name, default in defaults.items():
+        one, nargs = (default[0], "*") if isinstance(default, list) else (default, None)
+        kind, missing = (one, [] if nargs else None) if isinstance(one, type) else (type(one), default)
+        takes = {"action": "store_true"} if default is False else {"type": kind, "nargs": nargs, "default": missing}
+        parser.add_argument(f"--{name.replace('_', '-')}", **takes)
+    return parser.parse_args()
+
+
+def shown(rows):
+    """Yield rows of a table, each printed when it comes: a long run shows how far it is."""
+    for row in rows:
+        print(*row, sep=" | ", file=sys.stderr, flush=True)
+        yield row
+
+
+def table(head, rows, left=1):
+    """Format a table of Markdown, of titles and rows of cells; columns but the first `left` are aligned to the right."""
+    lines = [f"| {' | '.join(head)} |", "|---" * left + "|---:" * (len(head) - left) + "|"]
+    return "\n".join([*lines, *(f"| {' | '.join(row)} |" for row in rows)])
+
+
 def read_csv(name):
     """Return the lines of a table of docs as dicts of texts."""
     with open(DOCS / name, newline="", encoding="utf-8") as file:
@@ -73,9 +111,9 @@ def read_csv(name):
 
 
 def write_csv(name, lines):
-    """Write dicts of like keys as a table of docs."""
+    """Write dicts as a table of docs."""
     with open(DOCS / name, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(lines[0]), lineterminator="\n")
+        writer = csv.DictWriter(file, dict.fromkeys(key for line in lines for key in line), lineterminator="\n")
         writer.writeheader()
         writer.writerows(lines)
 
@@ -99,30 +137,23 @@ def measurements():
     """Format the README's table of time and mean error, ours beside others."""
     speed, (two, several) = readme_times(), means()
     one = speed["AROW"]
-    lines = [
-        "| one pass, default parameters | ns a non-zero | times scipy's `X @ w` | error, two classes | error, several classes |",
-        "|---|---:|---:|---:|---:|",
-    ]
-    for title, timed, binary, multiclass in MEASURED:
-        ns, ratio = speed[timed]["ns a non-zero"], speed[timed]["times the product"]
-        lines.append(f"| {title} | {ns} | {ratio} | {two[binary]} % | {several[multiclass]} % |")
-    lines += [
-        "",
-        f"Time: {one['stream']}: {one['rows']}; one thread.",
-        "Error: each row predicted before it is learnt; means over 10 sets of two classes and 8 of several.",
-    ]
-    return "\n".join(lines)
+    head = ("one pass, default parameters", "ns a non-zero", "times scipy's `X @ w`", "error, two classes",
+            "error, several classes")
+    rows = [(title, speed[timed]["ns a non-zero"], speed[timed]["times the product"], f"{two[binary]} %", f"{several[more]} %")
+            for title, timed, binary, more in MEASURED]
+    return (f"{table(head, rows)}\n\nTime: {one['stream']}: {one['rows']}; one thread.\n"
+            "Error: each row predicted before it is learnt; means over 10 sets of two classes and 8 of several.")
 
 
 def streams():
     """Format the table of docs/speed.md: nanoseconds a non-zero, a line a stream."""
-    lines = ["| ns a non-zero | " + " | ".join(TIMED) + " |", "|---" + "|---:" * len(TIMED) + "|"]
+    rows = []
     for stream in dict.fromkeys(line["stream"] for line in read_csv("speed.csv")):
         found = times_of(stream)
         names = [next((name for name in pair if name in found), None) for pair in TIMED.values()]
         names[0] = next(iter(found))  # (numpy's product of dense rows)
-        lines.append(f"| {stream} | " + " | ".join(found[name]["ns a non-zero"] if name else "" for name in names) + " |")
-    return "\n".join(lines)
+        rows.append([stream, *(found[name]["ns a non-zero"] if name else "" for name in names)])
+    return table(["ns a non-zero", *TIMED], rows)
 
 
 def geometric_mean(values):
@@ -134,10 +165,9 @@ def errors(lines, learners=None):
     chosen = [line for line in lines if learners is None or line["learner"].removesuffix(" ovr") in learners]
     sets = ["mean", *(key for key in lines[0] if key not in ("learner", "library", "mean"))]
     least = {key: min(float(line[key]) for line in chosen) for key in sets}
-    text = ["| error, % | " + " | ".join(sets) + " |", "|---" + "|---:" * len(sets) + "|"]
-    for line in chosen:
-        cells = (f"**{line[key]}**" if float(line[key]) == least[key] else line[key] for key in sets)
-        text.append(f"| {line['learner']} | " + " | ".join(cells) + " |")
+    rows = ([line["learner"], *(f"**{line[key]}**" if float(line[key]) == least[key] else line[key] for key in sets)]
+            for line in chosen)
+    text = [table(["error, %", *sets], rows)]
     for own in (line for line in lines if line["learner"].startswith(("committee", "arow"))):
         for library in ("Vowpal Wabbit", "scikit-learn"):
             others = [line for line in lines if line["library"] == library]
@@ -149,16 +179,6 @@ def errors(lines, learners=None):
                 on = f"on {held} of {len(sets) - 1} sets; geometric means {both}."
                 text += ["", f"`{own['learner']}` errs no more than {of} {on}"]
     return "\n".join(text)
-
-
-def errors_two():
-    """Format the table of two classes of docs/accuracy.md."""
-    return errors(read_csv("accuracy_two.csv"), ERRING)
-
-
-def errors_several():
-    """Format the table of several classes of docs/accuracy.md."""
-    return errors(read_csv("accuracy_several.csv"), ERRING)
 
 
 def call(algorithm):
@@ -175,24 +195,18 @@ def algorithms():
     """Format the table of algorithms of docs/algorithms.md."""
     from onlinecls._registry import ALGORITHMS
 
-    lines = ["| algorithm | on the command line | in Python | source |", "|---|---|---|---|"]
-    for name, algorithm in ALGORITHMS.items():
-        on_command_line = f"`{name}`" if {"binary", "regression"} & set(algorithm.tasks) else ""
-        lines.append(f"| {algorithm.title} | {on_command_line} | `{call(algorithm)}` | {algorithm.paper} |")
-    return "\n".join(lines)
+    head = "algorithm", "on the command line", "in Python", "source"
+    return table(head, (
+        (row.title, f"`{name}`" if {"binary", "regression"} & set(row.tasks) else "", f"`{call(row)}`", row.paper)
+        for name, row in ALGORITHMS.items()), left=4)
 
 
 def described(names):
     """Format a table of classes with the first lines of their docstrings."""
     import onlinecls
 
-    lines = ["| class | what it is |", "|---|---|"]
-    return "\n".join([*lines, *(f"| `{name}` | {inspect.getdoc(getattr(onlinecls, name)).splitlines()[0]} |" for name in names)])
-
-
-def begin_with():
-    """Format the README's table of the classes that most users need."""
-    return described(BEGIN_WITH)
+    rows = ((f"`{name}`", inspect.getdoc(getattr(onlinecls, name)).splitlines()[0]) for name in names)
+    return table(("class", "what it is"), rows, left=2)
 
 
 def classes():
@@ -208,10 +222,10 @@ def classes():
 DERIVED = (
     (DOCS / "algorithms.md", "algorithms", algorithms),
     (DOCS / "speed.md", "streams", streams),
-    (DOCS / "accuracy.md", "binary", errors_two),
-    (DOCS / "accuracy.md", "multiclass", errors_several),
+    (DOCS / "accuracy.md", "binary", lambda: errors(read_csv("accuracy_two.csv"), ERRING)),
+    (DOCS / "accuracy.md", "multiclass", lambda: errors(read_csv("accuracy_several.csv"), ERRING)),
     (README, "measurements", measurements),
-    (README, "begin_with", begin_with),
+    (README, "begin_with", lambda: described(BEGIN_WITH)),
     (README, "classes", classes),
 )
 

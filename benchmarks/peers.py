@@ -42,9 +42,10 @@ import corpora
 import numpy as np
 import scipy.sparse as sp
 from benchmarks.common import ALGORITHMS, OTHERS, make_estimator, stream
-from pages import DOCS, write_between, write_csv, write_derived
+from pages import DOCS, table, write_between, write_csv, write_derived
 
 import onlinecls
+from onlinecls._input.validate import read_rows
 
 FLOOR = "scipy `X @ w`"
 FLOOR_DENSE = "numpy `X @ w`"
@@ -278,15 +279,6 @@ def our_name(name):
     return f"**{(ALGORITHMS.get(name) or OTHERS[name]).title}**"
 
 
-def validation(X):
-    """Time the reading and checking of X alone, if this version has it as a function."""
-    try:
-        from onlinecls._input.validate import read_rows
-    except ImportError:
-        return []
-    return [Contestant("validation alone", lambda: lambda: read_rows("benchmark", X, X.dtype), size_of(X))]
-
-
 def sklearn(X, y, only_sgd=False):
     from sklearn import linear_model
 
@@ -360,7 +352,8 @@ def begun(X, y):
 def binary_race(X, y, key, repeats):
     X, y, begin = begun(X, y)
     floor = product(FLOOR if sp.issparse(X) else FLOOR_DENSE, X)
-    field = [floor, *prefetching(X), *validation(X), scores("perceptron", X, y), *(ours(name, X, y, begin) for name in BINARY)]
+    validation = Contestant("validation alone", lambda: lambda: read_rows("benchmark", X, X.dtype), size_of(X))
+    field = [floor, *prefetching(X), validation, scores("perceptron", X, y), *(ours(name, X, y, begin) for name in BINARY)]
     if has("sklearn"):
         field += sklearn(X, y)
     if key and has("vowpalwabbit"):
@@ -517,27 +510,20 @@ def as_lines(results):
 
 def call_table(races, head):
     """Format a row for each contestant and a column for each race, in microseconds."""
-    lines = [f"| {head} | " + " | ".join(races) + " |", "|---" + "|---:" * len(races) + "|"]
-    for name in next(iter(races.values())):
-        lines.append(f"| {name} | " + " | ".join(f"{prices[name].ns / 1000:.2f}" for prices in races.values()) + " |")
-    return "\n".join(lines)
+    return table([head, *races], ([name, *(f"{prices[name].ns / 1000:.2f}" for prices in races.values())]
+                                  for name in next(iter(races.values()))))
 
 
 def memory_table(measured):
-    lines = [
-        "| memory, binary, float32 | bytes a feature | besides, MB | and while a call reads X, MB | X, MB |",
-        "|---|---:|---:|---:|---:|",
-    ]
-    for name, m in measured.items():
-        beside = m["peak_MB"] - m["kept_MB"]
-        lines.append(f"| {our_name(name)} | {m['bytes_per_feature']:.2f} | {m['kept_MB']:.2f} | {beside:.2f} | {m['X_MB']:.1f} |")
-    return "\n".join(lines)
+    head = "memory, binary, float32", "bytes a feature", "besides, MB", "and while a call reads X, MB", "X, MB"
+    return table(head, (
+        (our_name(name), f"{m['bytes_per_feature']:.2f}", f"{m['kept_MB']:.2f}", f"{m['peak_MB'] - m['kept_MB']:.2f}",
+         f"{m['X_MB']:.1f}") for name, m in measured.items()))
 
 
 def import_table(measured):
-    lines = ["| import, whole process | ms | above scipy.sparse's |", "|---|---:|---:|"]
-    lines += [f"| {name} | {total:.0f} | {above:+.0f} |" for name, (total, above) in measured.items()]
-    return "\n".join(lines)
+    rows = ((name, f"{total:.0f}", f"{above:+.0f}") for name, (total, above) in measured.items())
+    return table(("import, whole process", "ms", "above scipy.sparse's"), rows)
 
 
 def about(repeats):
@@ -621,8 +607,8 @@ def main():
     else:
         print(*("  ".join(line.values()) for line in as_lines(results)), text, sep="\n")
     if not args.quick:
-        print("\n| target | measured | at most |\n|---|---:|---:|")
-        print("\n".join(f"| {what} | {value:.2f} | {limit:g} |" for what, value, limit in targets(results)))
+        rows = ((what, f"{value:.2f}", f"{limit:g}") for what, value, limit in targets(results))
+        print("", table(("target", "measured", "at most"), rows), sep="\n")
 
 
 if __name__ == "__main__":

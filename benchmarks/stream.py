@@ -13,7 +13,6 @@ and all imports included. One copy and all copies are timed; mistakes are those 
 --write puts what was measured into docs/scale.md.
 """
 
-import argparse
 import json
 import re
 import statistics
@@ -24,7 +23,7 @@ from pathlib import Path
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between
+from pages import options, table, write_between_if
 
 VW = """
 import sys
@@ -144,10 +143,9 @@ def grow(folder, sizes, rounds):
 
 def race_text(results, starts):
     """Format the contestants as a table, and AROW beside the faster of VW's runs on the same text."""
-    lines = ["| | MB | s | MB/s | CPU s | peak MB | mistakes |", "|---|---:|---:|---:|---:|---:|---:|"]
-    lines += [f"| {r['name']} | {r['MB']:.0f} | {r['seconds']:.2f} | {r['MB/s']:.0f} | {r['cpu']:.2f} | {r['peak MB']:.0f} "
-              f"| {100 * r['mistakes']:.2f} % |" for r in results]
-    lines.append("")
+    rows = ((r["name"], f"{r['MB']:.0f}", f"{r['seconds']:.2f}", f"{r['MB/s']:.0f}", f"{r['cpu']:.2f}", f"{r['peak MB']:.0f}",
+             f"{100 * r['mistakes']:.2f} %") for r in results)
+    lines = [table(("", "MB", "s", "MB/s", "CPU s", "peak MB", "mistakes"), rows), ""]
     for group in (results[: len(results) // 2], results[len(results) // 2 :]):
         ours, others = group[0], [r for r in group if r["name"] in ("VW, hinge", "VW, logistic")]
         wall, cpu = (min(r[kind] for r in others) / ours[kind] for kind in ("seconds", "cpu"))
@@ -162,42 +160,31 @@ def race_text(results, starts):
 
 def growth_text(points, fits):
     """Format time and memory by size as a table, and the fitted lines."""
-    lines = ["| MB | seconds | CPU seconds | peak resident MB |", "|---:|---:|---:|---:|"]
-    lines += [f"| {p['MB']:.0f} | {p['seconds']:.2f} | {p['CPU s']:.2f} | {p['peak MB']:.0f} |" for p in points]
-    lines += ["", "| | line through them | 100 GB |", "|---|---|---|"]
+    measured = ((f"{p['MB']:.0f}", f"{p['seconds']:.2f}", f"{p['CPU s']:.2f}", f"{p['peak MB']:.0f}") for p in points)
+    rows = []
     for kind, title in (("CPU s", "CPU"), ("seconds", "wall clock")):
         slope, start = fits[kind]
         minutes = (start + slope * 1e5) / 60
-        lines.append(f"| {title} | {start:.2f} s + 1 s for each {1 / slope:.0f} MB | {minutes:.0f} minutes |")
-    lines.append(f"| memory | flat | {max(p['peak MB'] for p in points):.0f} MB |")
-    return "\n".join(lines)
+        rows.append((title, f"{start:.2f} s + 1 s for each {1 / slope:.0f} MB", f"{minutes:.0f} minutes"))
+    rows.append(("memory", "flat", f"{max(p['peak MB'] for p in points):.0f} MB"))
+    return "\n\n".join([table(("MB", "seconds", "CPU seconds", "peak resident MB"), measured, left=0),
+                        table(("", "line through them", "100 GB"), rows, left=3)])
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--copies", type=int, default=2)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--grow", type=int, nargs="*", default=[])
-    parser.add_argument("--no-race", action="store_true")
-    parser.add_argument("--json")
-    parser.add_argument("--write", action="store_true", help="put what was measured into docs/scale.md")
-    options = parser.parse_args()
-    report, texts = {}, {}
+    args = options(__doc__, copies=2, rounds=5, grow=[int], no_race=False, json=Path)
+    report = {}
     with tempfile.TemporaryDirectory() as folder:
-        if not options.no_race:
-            results, starts = race(Path(folder), options.copies, options.rounds)
+        if not args.no_race:
+            results, starts = race(Path(folder), args.copies, args.rounds)
             report.update(race=results, start=starts)
-            texts["race"] = race_text(results, starts)
-        if options.grow:
-            points, fits = grow(Path(folder), options.grow, options.rounds)
+            write_between_if(args.write, "scale.md", "race", race_text(results, starts))
+        if args.grow:
+            points, fits = grow(Path(folder), args.grow, args.rounds)
             report["grow"] = {"points": points, "fits": {kind: list(fit) for kind, fit in fits.items()}}
-            texts["growth"] = growth_text(points, fits)
-    for name, text in texts.items():
-        print(text, end="\n\n")
-        if options.write:
-            write_between(DOCS / "scale.md", name, text)
-    if options.json:
-        Path(options.json).write_text(json.dumps(report, indent=1))
+            write_between_if(args.write, "scale.md", "growth", growth_text(points, fits))
+    if args.json:
+        args.json.write_text(json.dumps(report, indent=1))
 
 
 if __name__ == "__main__":

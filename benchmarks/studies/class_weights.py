@@ -15,14 +15,13 @@ The form in which class weights enter a step was chosen on the sets of CHOSEN_ON
 the counts of rows into docs/class_weights.csv and the table into docs/class_weights.md.
 """
 
-import argparse
-import sys
-
 import corpora
 import numpy as np
-from pages import DOCS, write_between, write_csv
+from pages import options, shown, table, write_between_if, write_csv
 
 from onlinecls._registry import ALGORITHMS, OTHERS, estimator_class
+
+from . import geometric
 
 CHOSEN_ON = {"sms-spam": None, "a9a": None, "enron-folders-kaminski-v": "resumes", "rcv1-vw-small": None, "spamassassin": None,
              "ecml-spam-a-u00": None}  # (of more than two classes one against the rest)
@@ -70,7 +69,7 @@ def average_precision(scores, y):
     return (np.cumsum(hits) / np.arange(1, len(y) + 1))[hits].mean()
 
 
-def measure(cls, options, X, y, cut):
+def measure(cls, settings, X, y, cut):
     """Return [missed, taken, AP], (weighted class, factor, 3), and the same with "balanced" of class 1."""
     plain, balanced = (errors(cls, options, X, y, cut, weight) for weight in (None, "balanced"))
     table = np.array([
@@ -95,47 +94,41 @@ def relative_costs(table):
     return (paid + 1.0) / (c * table[:, :1, 0] + table[:, :1, 1] + 1.0)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="write docs/class_weights.csv and the table of class_weights.md")
-    parser.add_argument("--only", help="names of learners, with commas")
-    args = parser.parse_args()
-    sets = [name for name in (*CHOSEN_ON, *REPORTED_ON) if corpora.available(name)]
-    if not sets:
-        sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
-    chosen = {name: made for name, made in learners().items() if not args.only or name in args.only.split(",")}
-    data, lines, rows = {name: read(name) for name in sets}, [], {}
-    for name, (cls, options) in chosen.items():
-        passed, costs, precision, sms = ([], []), [], [], ""
+def rows_of(chosen, data, lines):
+    """Yield the row of each learner, and append to `lines` those of the CSV file."""
+    for name, (cls, settings) in chosen.items():
+        passed, costs, precision, sms = ([], []), [], [], ()
         for of, (X, y, cut) in data.items():
-            table, balanced = measure(cls, options, X, y, cut)
+            counts, balanced = measure(cls, settings, X, y, cut)
             sizes = [np.count_nonzero(y[cut:] == label) for label in (1, 0)]
-            passed[of in CHOSEN_ON].extend(falls(table, sizes))
+            passed[of in CHOSEN_ON].extend(falls(counts, sizes))
             if of not in CHOSEN_ON:
-                costs.append(np.log(relative_costs(table)))
-                precision.append([table[0, 0, 2], balanced[2]])
-            for label, counts in zip(("rarer", "other"), table, strict=True):
-                cells = {f"x{c} {what}": int(n) for c, pair in zip(FACTORS, counts, strict=True)
+                costs.append(relative_costs(counts))
+                precision.append([counts[0, 0, 2], balanced[2]])
+            for label, own in zip(("rarer", "other"), counts, strict=True):
+                cells = {f"x{c} {what}": int(n) for c, pair in zip(FACTORS, own, strict=True)
                          for what, n in zip(("missed", "taken"), pair[:2], strict=True)}
                 pair = balanced[:2] if label == "rarer" else balanced[1::-1]
                 lines.append({"learner": name, "set": of, "class": label, **cells, "balanced missed": int(pair[0]),
-                              "balanced taken": int(pair[1]), "AP": f"{counts[0, 2]:.4f}", "balanced AP": f"{balanced[2]:.4f}"})
+                              "balanced taken": int(pair[1]), "AP": f"{own[0, 2]:.4f}", "balanced AP": f"{balanced[2]:.4f}"})
             if of == "sms-spam":
-                sms = " | ".join(f"{missed:.0f}, {taken:.0f}" for missed, taken, _ in (*table[0], balanced))
-        cells = [sms, *(f"{sum(each)} of {len(each)}" for each in passed[::-1])]
-        cells += [f"{mean:.2f}" for mean in np.exp(np.mean(costs, axis=(0, 1)))]
-        cells += [f"{100.0 * mean:.1f}" for mean in np.mean(precision, axis=0)]
-        rows[name] = f"| {name} | " + " | ".join(cells) + " |"
-        print(rows[name], file=sys.stderr, flush=True)
+                sms = [f"{missed:.0f}, {taken:.0f}" for missed, taken, _ in (*counts[0], balanced)]
+        cells = (f"{mean:.2f}" for mean in geometric(np.concatenate(costs), 0.0))
+        means = (f"{100.0 * mean:.1f}" for mean in np.mean(precision, axis=0))
+        yield name, *sms, *(f"{sum(each)} of {len(each)}" for each in passed[::-1]), *cells, *means
+
+
+def main():
+    args, lines = options(__doc__, only=str), []
+    data = {name: read(name) for name in corpora.those_available((*CHOSEN_ON, *REPORTED_ON))}
+    chosen = {name: made for name, made in learners().items() if not args.only or name in args.only.split(",")}
+    rows = list(shown(rows_of(chosen, data, lines)))
     if args.write:
         write_csv("class_weights.csv", lines)
-        head = ["learner", *(f"x{c}" for c in FACTORS), '"balanced"', "falls, chosen on", "falls, others",
-                *(f"cost, x{c}" for c in FACTORS[1:]), "AP", 'AP, "balanced"']
-        body = ["| " + " | ".join(head) + " |", "|---" + "|---:" * (len(head) - 1) + "|", *(rows[n] for n in SHOWN if n in rows)]
-        write_between(DOCS / "class_weights.md", "class_weights", "\n".join(body))
-    else:
-        for line in lines:
-            print(*line.values(), sep="\t")
+    head = ["learner", *(f"x{c}" for c in FACTORS), '"balanced"', "falls, chosen on", "falls, others",
+            *(f"cost, x{c}" for c in FACTORS[1:]), "AP", 'AP, "balanced"']
+    rows = sorted((row for row in rows if row[0] in SHOWN), key=lambda row: SHOWN.index(row[0]))
+    write_between_if(args.write, "class_weights.md", "class_weights", table(head, rows))
 
 
 if __name__ == "__main__":

@@ -14,18 +14,15 @@ call; the least processor time counts.
 --write puts the tables into docs/cost.md and the plot (by matplotlib: the extra `demo`) beside it.
 """
 
-import os
-
-os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"})  # before numpy reads them
-
-import argparse
 import itertools
 import time
 
 import corpora
 import numpy as np
 from benchmarks.common import ALGORITHMS, make_estimator, stream
-from pages import DOCS, write_between
+from pages import DOCS, options, table, write_between_if
+
+from . import seconds
 
 NNZ = 400_000  # of a pass
 AXES = {  # title -> points, what a point makes of the usual row of 20 words in 2^20 columns, what is fitted
@@ -49,9 +46,7 @@ def seconds_a_row(algorithm, params, nnz=20, n_rows=None, **made):
     model = make_estimator(algorithm, **params).partial_fit(X[:100], y[:100], classes=np.unique(y))
     model._state.values += 0  # (its pages are brought in: else a short stream in many columns would pay for them)
     X, y = X[100:], y[100:]
-    start = time.perf_counter()
-    model.partial_fit(X, y)
-    return (time.perf_counter() - start) / n_rows
+    return seconds(lambda: model.partial_fit(X, y), time.perf_counter) / n_rows
 
 
 def measure(repeats):
@@ -78,25 +73,21 @@ def fitted(axis, times):
     return f"{start:.0f} ns + {slope:.1f} ns each", start + slope * points
 
 
-def table(found):
-    lines = ["| against | learner | ns a row, from | to | fitted |", "|---|---|---:|---:|---|"]
+def rows(found):
     for axis, drawn in found.items():
         first, last = AXES[axis][0][0], AXES[axis][0][-1]
         for curve, times in drawn.items():
-            cells = f"{times[0]:,.0f} ({first:,}) | {times[-1]:,.0f} ({last:,}) | {fitted(axis, times)[0]}"
-            lines.append(f"| {axis} | {curve} | {cells} |")
-    return "\n".join(lines)
+            yield axis, curve, f"{times[0]:,.0f} ({first:,})", f"{times[-1]:,.0f} ({last:,})", fitted(axis, times)[0]
 
 
 def joining(repeats):
-    """Measure the table of classes that join beside those that are named."""
+    """Yield the rows of the table of classes that join beside those that are named."""
     X, y = stream(20_000, 45, n_classes=58)
     streams = {"made up": (X, y % (1 + np.arange(len(y)) * 58 // len(y)))}
     if corpora.available("debian-sections"):
         X, y = corpora.load("debian-sections", n_features=2**20)
         order = np.random.default_rng(0).permutation(len(y))[:20_000]
         streams["Debian's packages"] = X[order], y[order]
-    lines = ["| learner | stream | all classes named, seconds | classes join, seconds | times |", "|---|---|---:|---:|---:|"]
     for name, (title, (X, y)) in itertools.product(("perceptron", "pa1", "arow", "scw1", "adagrad_md"), streams.items()):
         least = {True: np.inf, False: np.inf}
         for named in [True, False] * repeats:
@@ -105,9 +96,8 @@ def joining(repeats):
             for at in range(100, len(y), 100):
                 model.partial_fit(X[at : at + 100], y[at : at + 100])
             least[named] = min(least[named], time.process_time() - start)
-        times = f"{least[True]:.2f} | {least[False]:.2f} | {least[False] / least[True]:.2f}"
-        lines.append(f"| {ALGORITHMS[name].title} | {title} | {times} |")
-    return "\n".join(lines)
+        times = least[True], least[False], least[False] / least[True]
+        yield ALGORITHMS[name].title, title, *(f"{each:.2f}" for each in times)
 
 
 def draw(found, path):
@@ -129,15 +119,13 @@ def draw(found, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table and the plot into docs")
-    parser.add_argument("--repeats", type=int, default=10)
-    args = parser.parse_args()
-    found, joined = measure(args.repeats), joining(args.repeats)
-    print(table(found), joined, sep="\n\n")
+    args = options(__doc__, repeats=10)
+    found = measure(args.repeats)
+    head = "against", "learner", "ns a row, from", "to", "fitted"
+    write_between_if(args.write, "cost.md", "cost", table(head, rows(found), left=2))
+    head = "learner", "stream", "all classes named, seconds", "classes join, seconds", "times"
+    write_between_if(args.write, "cost.md", "joining", table(head, joining(args.repeats), left=2))
     if args.write:
-        write_between(DOCS / "cost.md", "cost", table(found))
-        write_between(DOCS / "cost.md", "joining", joined)
         draw(found, DOCS / "cost.png")
 
 

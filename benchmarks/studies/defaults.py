@@ -13,17 +13,17 @@ The errors are kept in docs/defaults.csv, a row a setting, a column a set and fo
 measured and makes the tables of docs/defaults.md anew.
 """
 
-import argparse
-import csv
 import itertools
 import sys
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between
+from pages import options, read_csv, table, write_between_if, write_csv
 
 import onlinecls
 from onlinecls._registry import select
+
+from . import geometric
 
 GRIDS = {
     "Perceptron": {"aggressive": [False, True], "eta0": [0.25, 0.5, 1.0, 2.0]},
@@ -57,7 +57,7 @@ FIXED = {  # what the defaults were when they had no units, with a constant feat
     "MultiplicativePassiveAggressiveClassifier": {"norm_bound": 1.0}, "AROWRegressor": {"r": 0.1},
     "FTRLClassifier": {"alpha": 1.0, "beta": 1e-6}, "FTRLRegressor": {"alpha": 0.1, "beta": 1e-6},
 }
-DATA, KEYS = DOCS / "defaults.csv", ("class", "form", "setting")
+KEYS = "class", "form", "setting"
 GUESS = "guessing"  # the row of the commonest class's share
 
 
@@ -134,16 +134,7 @@ def measure(names):
 
 
 def read_data():
-    with open(DATA, newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
-def write_data(rows):
-    columns = [*KEYS, *dict.fromkeys(key for row in rows for key in row if key not in KEYS)]
-    with open(DATA, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    return read_csv("defaults.csv")
 
 
 def errors_of(row):
@@ -151,16 +142,13 @@ def errors_of(row):
 
 
 def mean(row):
-    """Return the geometric mean; an error of 0 counts as one row in 100,000."""
-    return float(np.exp(np.mean(np.log(np.maximum(list(errors_of(row).values()), 1e-3)))))
+    """Return the geometric mean."""
+    return geometric(list(errors_of(row).values()))
 
 
 def grid_summary(rows):
     """Format a row for each form: error at the default, at the best setting of the grid, and at the defaults without units."""
-    lines = [
-        "| class | form | geometric mean, % | best of the grid | at | before | most times guessing |",
-        "|---|---|---:|---:|---|---:|---:|",
-    ]
+    lines = []
     guess = next((errors_of(row) for row in rows if row["class"] == GUESS), {})
     for name in GRIDS:
         forms = {}
@@ -171,31 +159,23 @@ def grid_summary(rows):
             grid = {setting: mean(row) for setting, row in tried.items() if setting not in ("default", "fixed")}
             best, default, fixed = min(grid, key=grid.get), mean(tried["default"]), mean(tried["fixed"])
             worst = max(error / guess[on] for on, error in errors_of(tried["default"]).items())
-            cells = f"{default:.2f} | {grid[best]:.2f} ({default / grid[best] - 1:+.0%}) | {best}"
-            lines.append(f"| `{name}` | {form} | {cells} | {fixed:.2f} ({default / fixed - 1:+.0%}) | "
-                         f"{'' if is_regressor(name) else f'{worst:.2f}'} |")
-    return "\n".join(lines)
-
-
-def write_page(rows):
-    write_between(DOCS / "defaults.md", "grids", grid_summary(rows))
+            lines.append((
+                f"`{name}`", form, f"{default:.2f}", f"{grid[best]:.2f} ({default / grid[best] - 1:+.0%})", best,
+                f"{fixed:.2f} ({default / fixed - 1:+.0%})", "" if is_regressor(name) else f"{worst:.2f}"))
+    head = "class", "form", "geometric mean, %", "best of the grid", "at", "before", "most times guessing"
+    return table(head, lines, left=2)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the errors and tables into docs/defaults.csv and .md")
-    parser.add_argument("--only", nargs="*", default=[*GRIDS], help="classes")
-    args = parser.parse_args()
+    args = options(__doc__, only=[*GRIDS])
     if not sets_and_forms():
         sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
     rows = measure(args.only)
     if args.write:
         new = {tuple(row[key] for key in KEYS) for row in rows}
         rows = [row for row in read_data() if tuple(row[key] for key in KEYS) not in new and "sms-spam raw" in row] + rows
-        write_data(rows)
-        write_page(rows)
-    else:
-        print(grid_summary(rows))
+        write_csv("defaults.csv", rows)
+    write_between_if(args.write, "defaults.md", "grids", grid_summary(rows))
 
 
 if __name__ == "__main__":

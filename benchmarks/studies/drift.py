@@ -10,14 +10,15 @@ Each learner passes once, with its defaults and what the table names. Errors in 
 the first 500 after it, and of rows 2,000 to 4,000 after it: means of five streams. ``--write`` puts the table into docs/drift.md.
 """
 
-import argparse
 import time
 from itertools import pairwise
 
 import numpy as np
-from pages import DOCS, write_between
+from pages import options, shown, table, write_between_if
 
 import onlinecls
+
+from . import seconds
 
 N, CHANGE, SEEDS = 20_000, 10_000, range(5)
 WINDOWS = {"before": (CHANGE - 2_000, CHANGE), "0-500 after": (CHANGE, CHANGE + 500), "2,000-4,000 after": (12_000, 14_000)}
@@ -74,9 +75,7 @@ def errors(learner, X, y):
     return [100.0 * (counts[b] - counts[a]) / (b - a) for a, b in WINDOWS.values()]
 
 
-def table():
-    lines = ["| learner | " + " | ".join(f"{stream}: {window}" for stream in STREAMS for window in WINDOWS) + " |",
-             "|---|" + "---:|" * (len(STREAMS) * len(WINDOWS))]
+def rows():
     for name, make in LEARNERS.items():
         cells = []
         for stream, draw in STREAMS.items():
@@ -85,9 +84,7 @@ def table():
                 continue
             found = [errors(make(), *draw(np.random.default_rng(seed))) for seed in SEEDS]
             cells += [f"{error:.1f}" for error in np.mean(found, axis=0)]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-        print(lines[-1], flush=True)
-    return "\n".join(lines)
+        yield name, *cells
 
 
 def cost():
@@ -100,21 +97,16 @@ def cost():
     times = {0.0: [], 1e-3: []}
     for _ in range(7):
         for forgetting, found in times.items():
-            start = time.perf_counter()
-            onlinecls.AROWClassifier(forgetting=forgetting).partial_fit(X, y, classes=[0, 1])
-            found.append(time.perf_counter() - start)
+            learner = onlinecls.AROWClassifier(forgetting=forgetting)
+            found.append(seconds(lambda learner=learner: learner.partial_fit(X, y, classes=[0, 1]), time.perf_counter))
     return min(times[1e-3]) / min(times[0.0])
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/drift.md")
-    args = parser.parse_args()
-    text = f"{table()}\n\nA pass of AROW over rows of 20 non-zeros takes {cost():.2f} times as long with forgetting."
-    if args.write:
-        write_between(DOCS / "drift.md", "drift", text)
-    else:
-        print(text)
+    args = options(__doc__)
+    found = table(["learner", *(f"{stream}: {window}" for stream in STREAMS for window in WINDOWS)], shown(rows()))
+    text = f"{found}\n\nA pass of AROW over rows of 20 non-zeros takes {cost():.2f} times as long with forgetting."
+    write_between_if(args.write, "drift.md", "drift", text)
 
 
 if __name__ == "__main__":

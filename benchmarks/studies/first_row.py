@@ -7,14 +7,15 @@ length, of the longest (each the mean of three rows at that quantile of the leng
 learnt, are summed up over the sets by their geometric mean. ``--write`` puts the table into docs/defaults.md.
 """
 
-import argparse
 import sys
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between
+from pages import options, table, write_between_if
 
 import onlinecls
+
+from . import geometric
 
 SETS = ("imdb-train", "20news-train", "reuters21578-single-train", "spamassassin")
 QUANTILES = (0.005, 0.1, 0.5, 0.9, 0.995)
@@ -43,25 +44,13 @@ def one_pass(name, X, y, first):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/defaults.md")
-    args = parser.parse_args()
-    sets = [name for name in SETS if corpora.available(name)]
-    if not sets:
-        sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
-    found = []
-    for name in sets:
+    args, found = options(__doc__), []
+    for name in corpora.those_available(SETS):
         found.append(errors(*corpora.in_form(name, "raw")))
         print(name, np.round(found[-1], 2), sep="\n", file=sys.stderr, flush=True)
-    means = np.exp(np.log(found).mean(axis=0))
-    lines = ["| errors, %; the first row's length is at | " + " | ".join(f"{100 * q:g} %" for q in QUANTILES) + " |",
-             "|---|" + "---:|" * len(QUANTILES)]
-    for name, row in zip(LEARNERS, means, strict=True):
-        lines.append(f"| `{name}` | " + " | ".join(f"{error:.2f}" for error in row) + " |")
-    if args.write:
-        write_between(DOCS / "defaults.md", "first_row", "\n".join(lines))
-    else:
-        print("\n".join(lines))
+    head = "errors, %; the first row's length is at", *(f"{100 * q:g} %" for q in QUANTILES)
+    rows = ([f"`{name}`", *(f"{error:.2f}" for error in row)] for name, row in zip(LEARNERS, geometric(found), strict=True))
+    write_between_if(args.write, "defaults.md", "first_row", table(head, rows))
 
 
 if __name__ == "__main__":

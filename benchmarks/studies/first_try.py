@@ -8,11 +8,10 @@ second table has the confidence-weighted learner's test accuracy on digits (a qu
 ``--write`` puts both into docs/defaults.md.
 """
 
-import argparse
 import warnings
 
 import numpy as np
-from pages import DOCS, write_between
+from pages import options, table, write_between_if
 from sklearn import datasets
 from sklearn.linear_model import SGDClassifier
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -61,40 +60,29 @@ def rows_of_table():
             if name != "CommitteeClassifier":  # (its members learn rows as they stand)
                 found.append(accuracies(lambda X, cls=cls: cls(random_state=0, intercept_scaling=constant_of(X)), X, y))
             cells += [" / ".join(f"{each[at]:.1f}" for each in found) for at in (0, 1)]
-        yield f"`{name}`", cells
-    yield "`SGDClassifier`", [f"{x:.1f}" for X, y in tables for x in accuracies(lambda _: SGDClassifier(random_state=0), X, y)]
+        yield f"`{name}`", *cells
+    yield "`SGDClassifier`", *(f"{x:.1f}" for X, y in tables for x in accuracies(lambda _: SGDClassifier(random_state=0), X, y))
 
 
-def table():
-    sets = " | ".join(f"{name.replace('_', ' ')}, `fit` | five passes" for name in SETS)
-    lines = [f"| accuracy, %; centred / not centred | {sets} |", "|---|" + "---:|" * 2 * len(SETS)]
-    return "\n".join([*lines, *(f"| {name} | " + " | ".join(cells) + " |" for name, cells in rows_of_table())])
-
-
-def epochs_table():
+def rows_of_epochs():
     X, y = datasets.load_digits(return_X_y=True)
     learn, test, learn_y, test_y = train_test_split(X, y, random_state=0, stratify=y)
-    lines = [f"| accuracy, %, after passes | {' | '.join(map(str, EPOCHS))} |", "|---|" + "---:|" * len(EPOCHS)]
     for settings in ({}, {"eta": 0.9}, {"variant": "variance"}):
         found = passes(onlinecls.ConfidenceWeightedClassifier(**settings), learn, learn_y, max(EPOCHS))
         scores = [100.0 * learner.score(test, test_y) for learner in found]
         shown = ", ".join(f"{name}={value}" for name, value in settings.items()) or "defaults"
-        lines.append(f"| {shown} | " + " | ".join(f"{scores[n - 1]:.1f}" for n in EPOCHS) + " |")
-    return "\n".join(lines)
+        yield shown, *(f"{scores[n - 1]:.1f}" for n in EPOCHS)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/defaults.md")
-    args = parser.parse_args()
+    args = options(__doc__)
+    head = ["accuracy, %; centred / not centred"]
+    head += [cell for name in SETS for cell in (f"{name.replace('_', ' ')}, `fit`", "five passes")]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = {"first_try": table(), "cw_epochs": epochs_table()}
-    for name, text in found.items():
-        if args.write:
-            write_between(DOCS / "defaults.md", name, text)
-        else:
-            print(text)
+        found, epochs = table(head, rows_of_table()), table(["accuracy, %, after passes", *map(str, EPOCHS)], rows_of_epochs())
+    write_between_if(args.write, "defaults.md", "first_try", found)
+    write_between_if(args.write, "defaults.md", "cw_epochs", epochs)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ out: their weights would stay 0. Of MNIST the first 10,000 images are learnt. Er
 `--json` keeps the errors, as they come; `--reuse` measures only what such a file does not have.
 """
 
-import argparse
 import json
 import sys
 import warnings
@@ -18,9 +17,11 @@ from pathlib import Path
 import corpora
 import numpy as np
 import scipy.sparse as sp
-from pages import DOCS, write_between
+from pages import options, table, write_between_if
 
 import onlinecls
+
+from . import geometric
 
 HALVES = {
     "imdb": ("imdb-train", "imdb-test"),
@@ -117,15 +118,14 @@ def measure(names, found, keep):
 
 
 def mean(errors):
-    """Return the geometric mean; an error of 0 counts as one row in 100,000."""
-    return float(np.exp(np.mean([np.log(max(error, 1e-3)) for error, _ in errors.values()])))
+    """Return the geometric mean."""
+    return geometric([error for error, _ in errors.values()])
 
 
 def epochs_table(found):
     """Format a row for each class: error after one pass and after fit, and the effect of each parameter on that of fit."""
     changed = [setting for setting in SETTINGS if setting not in ("one pass", "fit")]
-    lines = ["| class | one pass | `fit` | epochs | " + " | ".join(f"`{each}`" for each in changed) + " |",
-             "|---|" + "---:|" * (3 + len(changed))]
+    rows = []
     for name in (SGD, *CLASSES):
         if f"{name}|fit" not in found:
             continue
@@ -133,39 +133,28 @@ def epochs_table(found):
         epochs = np.mean([n for _, n in found[f"{name}|fit"].values()])
         cells = [f"{mean(found[f'{name}|{each}']):.2f}" if f"{name}|{each}" in found else "" for each in changed]
         once = mean(found[f"{name}|one pass"])
-        lines.append(f"| `{name}` | {once:.2f} | {fitted:.2f} ({fitted / once - 1:+.0%}) | {epochs:.0f} | {' | '.join(cells)} |")
-    return "\n".join(lines)
+        rows.append([f"`{name}`", f"{once:.2f}", f"{fitted:.2f} ({fitted / once - 1:+.0%})", f"{epochs:.0f}", *cells])
+    return table(["class", "one pass", "`fit`", "epochs", *(f"`{each}`" for each in changed)], rows)
 
 
 def sets_table(found):
     """Format a row for each set and form: the error of AROW's fit, of its one pass and of SGD's fit."""
     columns = {"`AROWClassifier().fit`": "AROWClassifier|fit", "its one pass": "AROWClassifier|one pass",
                "`SGDClassifier().fit`": f"{SGD}|fit", "its one pass ": f"{SGD}|one pass"}
-    lines = ["| set and form | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
-    for name, form in sets_and_forms():
-        errors = (found[key][f"{name} {form}"][0] for key in columns.values())
-        lines.append(f"| {name}, {form} | {' | '.join(f'{error:.2f}' for error in errors)} |")
-    lines.append("| geometric mean | " + " | ".join(f"{mean(found[key]):.2f}" for key in columns.values()) + " |")
-    return "\n".join(lines)
+    rows = [[f"{name}, {form}", *(f"{found[key][f'{name} {form}'][0]:.2f}" for key in columns.values())]
+            for name, form in sets_and_forms()]
+    rows.append(["geometric mean", *(f"{mean(found[key]):.2f}" for key in columns.values())])
+    return table(["set and form", *columns], rows)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/defaults.md")
-    parser.add_argument("--only", nargs="*", default=[SGD, *CLASSES], help="classes")
-    parser.add_argument("--json", type=Path, help="keep the errors here")
-    parser.add_argument("--reuse", type=Path, help="errors of an earlier run")
-    args = parser.parse_args()
+    args = options(__doc__, only=[SGD, *CLASSES], json=Path, reuse=Path)
     if not sets_and_forms():
         sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
     found = json.loads(args.reuse.read_text()) if args.reuse and args.reuse.exists() else {}
     found = measure(args.only, found, lambda so_far: args.json and args.json.write_text(json.dumps(so_far, indent=1)))
-    tables = {"fit_sets": sets_table(found), "fit_epochs": epochs_table(found)}
-    if args.write:
-        write_between(DOCS / "defaults.md", "fit_sets", tables["fit_sets"])
-        write_between(DOCS / "defaults.md", "fit_epochs", tables["fit_epochs"])
-    else:
-        print(*tables.values(), sep="\n\n")
+    write_between_if(args.write, "defaults.md", "fit_sets", sets_table(found))
+    write_between_if(args.write, "defaults.md", "fit_epochs", epochs_table(found))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ Made-up words in 2^16 columns, float32, rows of two lengths. The loops of exampl
 table into docs/c.md.
 """
 
-import argparse
 import copy
 import os
 import shlex
@@ -18,18 +17,18 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.common import stream
-from pages import DOCS, write_between
+from pages import options, table, write_between_if
 
 import onlinecls
 from onlinecls import api
 
+from . import seconds
+
 SOURCE = Path(__file__).resolve().parents[2] / "examples" / "c" / "rows.c"
 LENGTHS = (10, 75)
 LEARNERS = {"PA": ("PassiveAggressiveClassifier", 2), "AROW": ("AROWClassifier", 2), "AROW, 4 classes": ("AROWClassifier", 4)}
-HEAD = [
-    "| | non-zeros | one call for all rows | from C | from C, unchecked | a call for each row | times C's, and unchecked |",
-    "|---|---:|---:|---:|---:|---:|---:|",
-]
+HEAD = ("", "non-zeros", "one call for all rows", "from C", "from C, unchecked", "a call for each row",
+        "times C's, and unchecked")
 
 
 def loops():
@@ -82,29 +81,21 @@ def measure(library, name, n_classes, nnz, n_rows, n_rounds):
     for _ in range(n_rounds):
         for way, prepare in ways(library, learner, X, y).items():
             run = prepare()
-            began = time.process_time()
-            models[way] = run()
-            least[way] = min(least.get(way, np.inf), 1e9 * (time.process_time() - began) / n_rows)
+            took = seconds(lambda way=way, run=run: models.__setitem__(way, run()), time.process_time)
+            least[way] = min(least.get(way, np.inf), 1e9 * took / n_rows)
     assert len({(model.coef_.tobytes(), model.n_mistakes_, model.t_) for model in models.values()}) == 1
     return least
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=4000)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/c.md")
-    args = parser.parse_args()
-    library, lines = loops(), [*HEAD]
+    args, library, rows = options(__doc__, rows=4000, rounds=7), loops(), []
     for title, (name, n_classes) in LEARNERS.items():
         for nnz in LENGTHS:
             found = measure(library, name, n_classes, nnz, args.rows, args.rounds)
-            times = found["one by one"] / found["c"], found["one by one"] / found["unchecked"]
-            cells = [f"{found[way]:,.0f} ns" for way in ("together", "c", "unchecked", "one by one")]
-            lines.append(f"| {title} | {nnz} | {' | '.join(cells)} | {times[0]:.1f}, {times[1]:.1f} |")
-    print("\n".join(lines))
-    if args.write:
-        write_between(DOCS / "c.md", "rows", "\n".join(lines))
+            times = (f"{found['one by one'] / found[way]:.1f}" for way in ("c", "unchecked"))
+            cells = (f"{found[way]:,.0f} ns" for way in ("together", "c", "unchecked", "one by one"))
+            rows.append((title, str(nnz), *cells, ", ".join(times)))
+    write_between_if(args.write, "c.md", "rows", table(HEAD, rows))
 
 
 if __name__ == "__main__":

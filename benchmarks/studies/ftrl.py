@@ -11,15 +11,16 @@ Without it: errors and shares of weights other than 0, among the columns that ha
 and on all rows of two that it has. A penalty is given in units of the rows. ``--write`` puts the table into docs/algorithms.md.
 """
 
-import argparse
 import itertools
 import sys
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between
+from pages import options, table, write_between_if
 
 import onlinecls
+
+from . import geometric
 
 N_ROWS = 5000
 CHOSEN_ON = (*corpora.BINARY, "mnist-3-5")
@@ -36,10 +37,6 @@ LEARNERS = {
         update="dual_averaging", l1=l1 * s) for l1 in (1e-6, 1e-5, 1e-4)},
     "AROWClassifier": lambda s: onlinecls.AROWClassifier(),
 }
-
-
-def geometric_mean(numbers):
-    return float(np.exp(np.log(np.maximum(numbers, 1e-3)).mean()))
 
 
 def scale_of(X, y):
@@ -73,12 +70,12 @@ def grid(n_rows):
                 learner = onlinecls.FTRLRegressor(alpha / s, beta=beta * s, loss=loss).partial_fit(X, t)
                 found.setdefault((loss, alpha, beta), []).append(100.0 * learner.progressive_mse_ / t.var())
         print(name, file=sys.stderr, flush=True)
-    for key, errors in sorted(found.items(), key=lambda each: (str(each[0][0]), geometric_mean(each[1]))):
-        print(key, f"{geometric_mean(errors):.2f}")
+    for key, errors in sorted(found.items(), key=lambda each: (str(each[0][0]), geometric(each[1]))):
+        print(key, f"{geometric(errors):.2f}")
 
 
 def sparsity():
-    """Return the lines of the table of errors and shares of weights."""
+    """Return the table of errors and shares of weights."""
     names = [name for name in SHOWN_ON if corpora.available(name)]
     rows = {title: [] for title in LEARNERS}
     for name in names:
@@ -88,28 +85,17 @@ def sparsity():
             learner = make(s).partial_fit(X, y, classes=np.unique(y))
             rows[title].append((100.0 * learner.n_mistakes_ / len(y), 100.0 * (learner.coef_[:, used] != 0.0).mean()))
         print(name, file=sys.stderr, flush=True)
-    lines = ["| error, %; weights left, % | " + " | ".join(names) + " | mean error |", "|---" + "|---:" * (len(names) + 1) + "|"]
-    for title, found in rows.items():
-        cells = " | ".join(f"{error:.2f}; {left:.1f}" for error, left in found)
-        lines.append(f"| {title} | {cells} | {geometric_mean([error for error, _ in found]):.2f} |")
-    return lines
+    return table(["error, %; weights left, %", *names, "mean error"], (
+        (title, *(f"{error:.2f}; {left:.1f}" for error, left in found), f"{geometric(found)[0]:.2f}")
+        for title, found in rows.items()))
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/algorithms.md")
-    parser.add_argument("--grid", action="store_true", help="print the errors of the grid")
-    parser.add_argument("--rows", type=int, default=N_ROWS, help="rows of each stream of the grid")
-    args = parser.parse_args()
-    if not any(corpora.available(name) for name in CHOSEN_ON):
-        sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
+    args = options(__doc__, grid=False, rows=N_ROWS)
+    corpora.those_available(CHOSEN_ON)
     if args.grid:
         return grid(args.rows)
-    lines = sparsity()
-    if args.write:
-        write_between(DOCS / "algorithms.md", "ftrl", "\n".join(lines))
-    else:
-        print("\n".join(lines))
+    write_between_if(args.write, "algorithms.md", "ftrl", sparsity())
 
 
 if __name__ == "__main__":

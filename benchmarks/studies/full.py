@@ -7,33 +7,21 @@ takes some minutes and is made only where asked for.
 The update rates are those of the digits in ../shared/data/mnist.npz; without that file they are left out.
 """
 
-import os
-
-os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # before NumPy is imported
-
-import argparse
 import subprocess
 import sys
-import time
 
+import corpora
 import numpy as np
-from corpora import data_dir
-from pages import ROOT, write_between
+from pages import options, shown, table, write_between_if
 from scipy.linalg import blas
 
 import onlinecls
 
-PAGE = ROOT / "docs" / "full_covariance.md"
+from . import seconds
+
 SIZES = {256: 2000, 784: 800, 2000: 400}  # features: rows of a pass
 PAIR_ROWS = 100
 DTYPES = (np.float64, np.float32)
-
-
-def seconds(run):
-    """Measure this thread's CPU time: the machine may have other things to do."""
-    start = time.thread_time()
-    run()
-    return time.thread_time() - start
 
 
 def interleaved(runs, rounds):
@@ -86,11 +74,6 @@ def product_of(d, n, dtype):
 
 def passes(rounds):
     """Measure the time of an updating row at every size and dtype."""
-    lines = [
-        "| features | dtype | µs a row | share of d x d by d x 64 products | of square products | symv + syr, µs | ratio "
-        "| Σ written every 64 steps | after each |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
     for d, n in SIZES.items():
         rng = np.random.default_rng(0)
         X = rng.standard_normal((n, d))
@@ -108,19 +91,14 @@ def passes(rounds):
             many, never, row = (best[dtype, how] / n for how in ("many", "never", "row"))
             pair, needed = best[dtype, "pair"] / PAIR_ROWS, 3 * d * d
             gemm, square = 2 * d * d * 64 / best[dtype, "gemm"], 2 * d**3 / best[dtype, "square"]
-            lines.append(
-                f"| {d} | {np.dtype(dtype)} | {1e6 * many:.1f} | {needed / many / gemm:.0%} of {gemm / 1e9:.0f} GFlop/s "
-                f"| {needed / many / square:.0%} of {square / 1e9:.0f} | {1e6 * pair:.1f} | {pair / many:.2f} "
-                f"| {1e6 * never:.1f} ({never / pair:.2f}) | {1e6 * row:.1f} ({row / pair:.2f}) |"
-            )
-            print(lines[-1], flush=True)
+            yield (str(d), str(np.dtype(dtype)), f"{1e6 * many:.1f}", f"{needed / many / gemm:.0%} of {gemm / 1e9:.0f} GFlop/s",
+                   f"{needed / many / square:.0%} of {square / 1e9:.0f}", f"{1e6 * pair:.1f}", f"{pair / many:.2f}",
+                   f"{1e6 * never:.1f} ({never / pair:.2f})", f"{1e6 * row:.1f} ({row / pair:.2f})")
         print(f"float32 against float64 at {d}: {best[np.float64, 'many'] / best[np.float32, 'many']:.2f}x", flush=True)
-    return lines
 
 
 def digits(n_rows, noise, pair=(3, 5)):
-    with np.load(data_dir() / "mnist.npz") as file:
-        X, y = file["X_train"], file["y_train"]
+    X, y = corpora.digits()
     chosen = np.flatnonzero(np.isin(y, pair))[:n_rows]
     y = (y[chosen] == pair[1]).astype(int)
     wrong = np.random.default_rng(0).random(n_rows) < noise
@@ -142,8 +120,6 @@ SETTINGS = [
 
 def paths(rounds):
     """Compare the chosen path with both paths, at the update rates of real digits."""
-    lines = ["| digits 3 and 5, 4,000 rows | rows that update | chosen, µs a row | none ahead | all ahead | chosen / better |",
-             "|---|---|---|---|---|---|"]
     for name, cls, params, noise in SETTINGS:
         X, y = digits(4000, noise, (0, 1) if "0 and 1" in name else (3, 5))
         updates = {}
@@ -154,12 +130,8 @@ def paths(rounds):
         best = interleaved({how: lambda how=how, run=run: run(how) for how in ("likely", "never", "always")}, rounds)
         assert len(set(updates.values())) == 1
         chosen, never, always = (1e6 * best[how] / 4000 for how in ("likely", "never", "always"))
-        lines.append(
-            f"| {name} | {updates['likely'] / 4000:.0%} | {chosen:.1f} | {never:.1f} | {always:.1f} "
-            f"| {chosen / min(never, always):.2f} |"
-        )
-        print(lines[-1], flush=True)
-    return lines
+        ratio = chosen / min(never, always)
+        yield name, f"{updates['likely'] / 4000:.0%}", f"{chosen:.1f}", f"{never:.1f}", f"{always:.1f}", f"{ratio:.2f}"
 
 
 MEMORY = """
@@ -175,21 +147,16 @@ print(1024 * (peak() - before))
 """
 
 
-def memory():
+def memory(rounds):
     """Measure the peak memory that a pass adds, in a separate process."""
-    lines = ["| features | Σ, MB | peak, MB | beyond Σ, in blocks of 64 rows |", "|---|---|---|---|"]
     for d in (784, 2000, 4000):
         peak = int(subprocess.run([sys.executable, "-c", MEMORY.format(d=d)], check=True, capture_output=True, text=True).stdout)
         size, block = 8 * (d + 1) ** 2, 8 * 64 * (d + 1)
-        lines.append(f"| {d} | {size / 1e6:.1f} | {peak / 1e6:.1f} | {(peak - size) / block:.1f} |")
-        print(lines[-1], flush=True)
-    return lines
+        yield str(d), f"{size / 1e6:.1f}", f"{peak / 1e6:.1f}", f"{(peak - size) / block:.1f}"
 
 
-def drift(n_chunks=100, chunk=10_000, d=100):
+def drift(rounds, n_chunks=100, chunk=10_000, d=100):
     """Compare float32 with float64 after a million rows of low rank and a thousandth of noise."""
-    lines = ["| learner | rows | updates | largest number of Σ | least variance | largest weight | float32's scores off by |",
-             "|---|---|---|---|---|---|---|"]
     for name, cls, params in [
         ("AROWRegressor(r=0.001)", onlinecls.AROWRegressor, {"r": 1e-3}),
         ("AROWRegressor(r=0.1)", onlinecls.AROWRegressor, {"r": 0.1}),
@@ -214,30 +181,29 @@ def drift(n_chunks=100, chunk=10_000, d=100):
         off = np.sqrt(np.mean((scores["float32"] - scores["float64"]) ** 2) / np.mean(scores["float64"] ** 2))
         S = learner.covariance_
         assert np.isfinite(S).all() and np.isfinite(learner.coef_).all()
-        lines.append(
-            f"| `{name}` | {learner.t_:,} | {learner.n_updates_:,} | {np.abs(S).max():.2g} | {np.diagonal(S).min():.2g} "
-            f"| {np.abs(learner.coef_).max():.2g} | {f'{off:.1%}' if off < 10 else 'both are 0 but for rounding'} |"
-        )
-        print(lines[-1], flush=True)
-    return lines
+        yield (f"`{name}`", f"{learner.t_:,}", f"{learner.n_updates_:,}", f"{np.abs(S).max():.2g}", f"{np.diagonal(S).min():.2g}",
+               f"{np.abs(learner.coef_).max():.2g}", f"{off:.1%}" if off < 10 else "both are 0 but for rounding")
+
+
+TABLES = {  # name: (rows, titles)
+    "speed": (passes, ("features", "dtype", "µs a row", "share of d x d by d x 64 products", "of square products",
+                       "symv + syr, µs", "ratio", "Σ written every 64 steps", "after each")),
+    "paths": (paths, ("digits 3 and 5, 4,000 rows", "rows that update", "chosen, µs a row", "none ahead", "all ahead",
+                      "chosen / better")),
+    "memory": (memory, ("features", "Σ, MB", "peak, MB", "beyond Σ, in blocks of 64 rows")),
+    "drift": (drift, ("learner", "rows", "updates", "largest number of Σ", "least variance", "largest weight",
+                      "float32's scores off by")),
+}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/full_covariance.md")
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--only", choices=["speed", "paths", "memory", "drift"], nargs="*", default=["speed", "paths", "memory"])
-    arguments = parser.parse_args()
-    tables = {"speed": lambda: passes(arguments.rounds), "memory": memory, "drift": drift}
-    if (data_dir() / "mnist.npz").exists():
-        tables["paths"] = lambda: paths(arguments.rounds)
-    for name in arguments.only:
-        if name not in tables:
-            print(f"no {data_dir() / 'mnist.npz'}: update rates of real digits are left out")
+    args = options(__doc__, rounds=5, only=["speed", "paths", "memory"])
+    for name in args.only:
+        if name == "paths" and not corpora.available("mnist"):
+            print(f"no {corpora.data_dir() / 'mnist.npz'}: update rates of real digits are left out")
             continue
-        lines = tables[name]()
-        if arguments.write:
-            write_between(PAGE, name, "\n".join(lines))
+        measure, head = TABLES[name]
+        write_between_if(args.write, "full_covariance.md", name, table(head, shown(measure(args.rounds))))
 
 
 if __name__ == "__main__":

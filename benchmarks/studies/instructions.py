@@ -15,16 +15,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import corpora
 import numpy as np
 from benchmarks.common import stream
-from pages import DOCS, ROOT, write_between
+from pages import ROOT, table, write_between_if
 
 import onlinecls
+
+from . import seconds
 
 LEARNERS = {  # name, classes: function of restated.c
     ("Perceptron", 2): "perceptron", ("PassiveAggressiveClassifier", 2): "pa1", ("AROWClassifier", 2): "arow",
@@ -101,7 +102,7 @@ def timed(library, rounds=15):
         "sentences": (2, *(part[:150_000] for part in corpora.sentences())),
         "newsgroup posts cut into pieces of 22 words": (20, *corpora.short_texts(20_000, sources=news)),
     }
-    lines = ["| times the product | nnz a row | ns a nnz | library | its loop in C |", "|---|---:|---:|---:|---:|"]
+    rows = []
     for title, (n_classes, X, y) in streams.items():
         y = np.unique(y, return_inverse=True)[1]
         for name, n in LEARNERS:
@@ -111,19 +112,13 @@ def timed(library, rounds=15):
             runs, times = (pair.multiply, pair.learn, pair.learn_in_c), []
             for _ in range(rounds + 1):
                 pair.begin()
-                times.append([spent(run) / X.nnz for run in runs])
+                times.append([1e9 * seconds(run) / X.nnz for run in runs])
                 pair.compare()
             times = np.array(times[1:])
             library_ratio, c_ratio = np.median(times[:, 1:] / times[:, :1], axis=0)
-            lines.append(f"| `{name}`, {title} | {X.nnz / len(y):.0f} | {np.median(times[:, 1]):.1f} | {library_ratio:.2f} "
-                         f"| {c_ratio:.2f} |")
-    return "\n".join(lines)
-
-
-def spent(run):
-    start = time.thread_time_ns()
-    run()
-    return time.thread_time_ns() - start
+            numbers = f"{np.median(times[:, 1]):.1f}", f"{library_ratio:.2f}", f"{c_ratio:.2f}"
+            rows.append((f"`{name}`, {title}", f"{X.nnz / len(y):.0f}", *numbers))
+    return table(("times the product", "nnz a row", "ns a nnz", "library", "its loop in C"), rows)
 
 
 def counted(name, n_classes, nnz, folder):
@@ -137,10 +132,9 @@ def counted(name, n_classes, nnz, folder):
     return {kind: sum(int(n.replace(",", "")) for n in each) / (N_PASSES * N_ROWS) for kind, each in found.items()}
 
 
-def line(title, numbers):
+def row(title, numbers):
     slope = (numbers[-1] - numbers[0]) / (LENGTHS[-1] - LENGTHS[0])
-    cells = (f"{number:.0f}" for number in numbers)
-    return f"| {title} | {' | '.join(cells)} | {numbers[0] - slope * LENGTHS[0]:.0f} + {slope:.1f} each |"
+    return title, *(f"{number:.0f}" for number in numbers), f"{numbers[0] - slope * LENGTHS[0]:.0f} + {slope:.1f} each"
 
 
 def main():
@@ -158,19 +152,17 @@ def main():
         times = timed(f"{folder}/restated.so")
         runs = {learner: [pool.submit(counted, *learner, nnz, folder) for nnz in LENGTHS] for learner in LEARNERS}
         found = {learner: [run.result() for run in each] for learner, each in runs.items()}
-    lines = ["| instructions a row | 10 nnz | 20 nnz | 75 nnz | fitted |", "|---|---:|---:|---:|---|"]
-    for kind, title in (("product", "scipy `X @ w`"), ("check", "check of the rows")):
-        lines.append(line(title, [each[kind] for each in found["Perceptron", 2]]))
+    rows = [row(title, [each[kind] for each in found["Perceptron", 2]])
+            for kind, title in (("product", "scipy `X @ w`"), ("check", "check of the rows"))]
     for (name, n_classes), each in found.items():
         several = f", {n_classes} classes" * (n_classes > 2)
         if several:
-            lines.append(line(f"scipy `X @ W`, {n_classes} columns", [one["product"] for one in each]))
-        lines.append(line(f"`{name}`{several}", [one["library"] for one in each]))
-        lines.append(line("the same in C", [one["C"] for one in each]))
-    print("\n".join([*lines, "", times]))
-    if args.write:
-        write_between(DOCS / "speed.md", "instructions", "\n".join(lines))
-        write_between(DOCS / "speed.md", "restated", times)
+            rows.append(row(f"scipy `X @ W`, {n_classes} columns", [one["product"] for one in each]))
+        rows.append(row(f"`{name}`{several}", [one["library"] for one in each]))
+        rows.append(row("the same in C", [one["C"] for one in each]))
+    head = "instructions a row", *(f"{nnz} nnz" for nnz in LENGTHS), "fitted"
+    write_between_if(args.write, "speed.md", "instructions", table(head, rows))
+    write_between_if(args.write, "speed.md", "restated", times)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@ alone is about 1. "constant alone" is the paper's constant feature at the value 
 table into docs/level.md.
 """
 
-import argparse
-
 import corpora
 import numpy as np
-from pages import DOCS, write_between
+from pages import options, table, write_between_if
 
 from onlinecls import AROWRegressor, CommitteeRegressor, DualAscentRegressor, OGDRegressor, PassiveAggressiveRegressor
+
+from . import geometric
 
 SETS = ("sms-spam", "spamassassin", "imdb-train", "amazon-books", "20news-train", "debian-sections")
 MEANS = (0.0, 10.0, 100.0)
@@ -56,21 +56,14 @@ def errors(n_rows):
                     if "intercept_scaling" in learner.get_params():
                         row[label + ", constant alone"] = error_of(constant_alone(learner, X), X, y)
                 for label, error in row.items():
-                    found.setdefault(label, {}).setdefault(mean, []).append(np.log(error))
-    return {label: [float(np.exp(np.mean(of[mean]))) for mean in MEANS] for label, of in found.items()}
+                    found.setdefault(label, {}).setdefault(mean, []).append(error)
+    return {label: [geometric(of[mean], 0.0) for mean in MEANS] for label, of in found.items()}
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=4000)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/level.md")
-    options = parser.parse_args()
-    lines = ["| learner | " + " | ".join(f"mean {mean:g}" for mean in MEANS) + " |", "|---|" + "---:|" * len(MEANS)]
-    for label, of in errors(options.rows).items():
-        lines.append(f"| {label} | " + " | ".join(f"{error:.3g}" for error in of) + " |")
-    print("\n".join(lines))
-    if options.write:
-        write_between(DOCS / "level.md", "levels", "\n".join(lines))
+    args = options(__doc__, rows=4000)
+    rows = ([label, *(f"{error:.3g}" for error in of)] for label, of in errors(args.rows).items())
+    write_between_if(args.write, "level.md", "levels", table(["learner", *(f"mean {mean:g}" for mean in MEANS)], rows))
 
 
 if __name__ == "__main__":

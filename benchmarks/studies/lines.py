@@ -6,7 +6,6 @@
 Counted is the processor time of all threads: what one core does.
 """
 
-import argparse
 import json
 import os
 import sys
@@ -16,13 +15,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from pages import ROOT, write_between
+from pages import options, table, write_between_if
 
 from onlinecls import AROWClassifier, make_stream_pipeline
 from onlinecls.streams import read
 from onlinecls.tables import TableVectorizer
 
-PAGE = ROOT / "docs" / "streams.md"
+from . import seconds
 
 
 def write_files(folder, n_rows):
@@ -95,10 +94,10 @@ def contestants(folder):
         import pyarrow.csv
         import pyarrow.json
 
-        options = {"csv": pyarrow.csv.ReadOptions(use_threads=False), "json": pyarrow.json.ReadOptions(use_threads=False)}
-        found["CSV of numbers", "pyarrow's reader alone"] = lambda: pyarrow.csv.read_csv(csv, options["csv"])
-        found["JSON lines of numbers", "pyarrow's reader alone"] = lambda: pyarrow.json.read_json(jsonl, options["json"])
-        found["JSON lines of texts", "pyarrow's reader alone"] = lambda: pyarrow.json.read_json(texts, options["json"])
+        alone = {"csv": pyarrow.csv.ReadOptions(use_threads=False), "json": pyarrow.json.ReadOptions(use_threads=False)}
+        found["CSV of numbers", "pyarrow's reader alone"] = lambda: pyarrow.csv.read_csv(csv, alone["csv"])
+        found["JSON lines of numbers", "pyarrow's reader alone"] = lambda: pyarrow.json.read_json(jsonl, alone["json"])
+        found["JSON lines of texts", "pyarrow's reader alone"] = lambda: pyarrow.json.read_json(texts, alone["json"])
     if find_spec("orjson"):
         import orjson
 
@@ -118,31 +117,22 @@ def contestants(folder):
     return found, sizes
 
 
-def table(rounds, n_rows):
+def rows(rounds, n_rows):
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), n_rows)
         found, sizes = contestants(Path(folder))
         best = dict.fromkeys(found, float("inf"))
         for _ in range(rounds):
             for key, run in found.items():
-                start = time.process_time()
-                run()
-                best[key] = min(best[key], time.process_time() - start)
-    yield from ("| | | MB a second |", "|---|---|---:|")
+                best[key] = min(best[key], seconds(run, time.process_time))
     for format, what in sorted(best, key=lambda key: (list(sizes).index(key[0]), best[key])):
-        yield f"| {format} | {what} | {sizes[format] / 1e6 / best[format, what]:.0f} |"
+        yield format, what, f"{sizes[format] / 1e6 / best[format, what]:.0f}"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--write", action="store_true")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=200_000)
-    options = parser.parse_args()
-    found = "\n".join(table(options.rounds, options.rows))
-    print(found)
-    if options.write:
-        write_between(PAGE, "lines", found)
+    args = options(__doc__, rounds=3, rows=200_000)
+    text = table(("", "", "MB a second"), rows(args.rounds, args.rows), left=2)
+    write_between_if(args.write, "streams.md", "lines", text)
 
 
 if __name__ == "__main__":

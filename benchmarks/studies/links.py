@@ -6,21 +6,16 @@
 All learners take turns with a part of the stream after another, in one run; of each part the shortest time of this thread counts.
 """
 
-import os
-
-os.environ["OPENBLAS_NUM_THREADS"] = os.environ["OMP_NUM_THREADS"] = "1"  # before NumPy is imported
-
-import argparse
-import time
 from itertools import pairwise
 
 import numpy as np
 from benchmarks.common import stream
-from pages import ROOT, write_between
+from pages import options, table, write_between_if
 
 from onlinecls import DualAscentClassifier, MultiplicativePassiveAggressiveClassifier, Perceptron, PNormPerceptron
 
-PAGE = ROOT / "docs" / "algorithms.md"
+from . import seconds
+
 PARTS = 12
 ENTROPIC = {"sigma": 500.0, "norm_bound": 30.0, "regularizer": "entropic"}  # W such that rows of length 1 reach the margin
 LEARNERS = {
@@ -48,36 +43,26 @@ def times(nnz, n_rows, rounds):
             learner, took = new().partial_fit(X[:1], y[:1], classes=[0, 1]), []
             learner._state.values += 0.0  # the pages are there
             for rows, labels in parts:
-                start = time.thread_time()
-                learner.partial_fit(rows, labels)
-                took.append(time.thread_time() - start)
+                took.append(seconds(lambda rows=rows, labels=labels: learner.partial_fit(rows, labels)))  # noqa: B023
             best[name] = np.minimum(best[name], took)
             share[name] = learner.n_updates_ / learner.t_
     return {name: 1e9 * best[name].sum() / n_rows for name in LEARNERS}, share
 
 
-def table(rounds, nnz):
-    yield "| learner | 20 non-zeros: ns a row | that update | times the Perceptron | 75: ns a row | that update | times |"
-    yield "|---|---|---|---|---|---|---|"
+def rows(rounds, nnz):
     found = [times(length, max(nnz // length, 20 * PARTS), rounds) for length in (20, 75)]
     for name in LEARNERS:
         cells = []
         for took, share in found:
             times_of = took[name] / took["`Perceptron()`"]
             cells += [f"{took[name]:.0f}", f"{100 * share[name]:.0f} %", f"{times_of:.1f}"]
-        yield f"| {name} | {' | '.join(cells)} |"
+        yield name, *cells
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/algorithms.md")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--nnz", type=int, default=2_000_000)
-    arguments = parser.parse_args()
-    lines = list(table(arguments.rounds, arguments.nnz))
-    print(*lines, sep="\n")
-    if arguments.write:
-        write_between(PAGE, "links", "\n".join(lines))
+    args = options(__doc__, rounds=9, nnz=2_000_000)
+    head = "learner", "20 non-zeros: ns a row", "that update", "times the Perceptron", "75: ns a row", "that update", "times"
+    write_between_if(args.write, "algorithms.md", "links", table(head, rows(args.rounds, args.nnz)))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ scikit-learn's intercept of sparse rows (`intercept_scaling=0.1`) beside its own
 4,000 rows in three random orders.
 """
 
-import argparse
 import itertools
 import json
 import sys
@@ -19,18 +18,17 @@ from pathlib import Path
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between, write_csv
+from pages import options, table, write_between_if, write_csv
 
 import onlinecls
+
+from . import geometric
 
 CLASSES = ("PassiveAggressiveClassifier", "Perceptron")
 SETS = tuple(name for name in (*corpora.BINARY, *corpora.MULTICLASS) if name != "a9a")  # (a9a is no text)
 BATCH, LARGE = 100, 20_000
 COLUMNS = ("theirs", "ours", *(f"random orders: {whose}" for whose in ("theirs", "theirs, shuffle=False", "ours")))
-HEAD = (
-    "| | in the file's order: theirs | ours | in random orders: theirs | theirs, `shuffle=False` | ours |",
-    "|---" + "|---:" * 5 + "|",
-)
+HEAD = "", "in the file's order: theirs", "ours", "in random orders: theirs", "theirs, `shuffle=False`", "ours"
 
 
 def mistakes(learner, X, y):
@@ -75,12 +73,10 @@ def measure(sets, found, keep):
 
 
 def same_mistakes(sets):
-    """Return lines of Markdown: mistakes in all sets, scikit-learn's without a shuffle and ours with its intercept."""
+    """Return a table: mistakes in all sets, scikit-learn's without a shuffle and ours with its intercept."""
     from sklearn import linear_model
 
-    head = "sets and forms | mistakes, theirs with `shuffle=False` | ours | ours, `intercept_scaling=0.1` | in a set at most"
-    lines = [f"| | {head} |", "|---" + "|---:" * 5 + "|"]
-    counts = {cls: [] for cls in CLASSES}
+    counts, rows = {cls: [] for cls in CLASSES}, []
     for name, form in itertools.product(sets, ("unit", "raw")):
         X, y = corpora.in_form(name, form)
         for cls in CLASSES:
@@ -89,20 +85,21 @@ def same_mistakes(sets):
             found = np.zeros(len(made))
             for seed in range(3):
                 at = np.random.default_rng(seed).permutation(len(y))[:4000]
-                rows = X[at][:, np.unique(X[at].indices)]
-                found += [mistakes(type(each)(**each.get_params()), rows, y[at]) * len(at) / 100 for each in made]
+                known = X[at][:, np.unique(X[at].indices)]
+                found += [mistakes(type(each)(**each.get_params()), known, y[at]) * len(at) / 100 for each in made]
             counts[cls].append(found)
             print(name, form, cls, *(f"{each:.0f}" for each in found), file=sys.stderr, flush=True)
     for cls, found in counts.items():
         theirs, ours, same = np.sum(found, axis=0)
         most = max(abs(each[2] / each[0] - 1.0) for each in found)
-        lines.append(f"| `{cls}` | {len(found)} | {theirs:,.0f} | {ours:,.0f} ({ours / theirs - 1:+.1%}) | "
-                     f"{same:,.0f} ({same / theirs - 1:+.2%}) | {most:.1%} |")
-    return "\n".join(lines)
+        rows.append((f"`{cls}`", str(len(found)), f"{theirs:,.0f}", f"{ours:,.0f} ({ours / theirs - 1:+.1%})",
+                     f"{same:,.0f} ({same / theirs - 1:+.2%})", f"{most:.1%}"))
+    return table(("", "sets and forms", "mistakes, theirs with `shuffle=False`", "ours", "ours, `intercept_scaling=0.1`",
+                  "in a set at most"), rows)
 
 
 def as_lines(found, sets):
-    """Return a line for each class, set and form, and for each class a line of Markdown with geometric means."""
+    """Return a line for each class, set and form, and a table of the geometric means of each class."""
     lines, means = [], []
     for cls in CLASSES:
         of_all = []
@@ -114,34 +111,24 @@ def as_lines(found, sets):
                 cells = dict(zip(COLUMNS, (f"{each:.2f}" for each in shown), strict=True))
                 more = {"ours over theirs, %": f"{100 * (ratio - 1):+.1f}", "standard error, %": f"{100 * error:.1f}"}
                 lines.append({"class": cls, "set": name, "rows": form, **cells, **more})
-        theirs, ours, at_random, unshuffled, ours_at_random, ratio = np.exp(np.log(of_all).mean(axis=0))
-        means.append(f"| `{cls}` | {theirs:.2f} | {ours:.2f} ({ours / theirs - 1:+.1%}) | {at_random:.2f} | {unshuffled:.2f} | "
-                     f"{ours_at_random:.2f} ({ratio - 1:+.1%}) |")
-    return lines, "\n".join([*HEAD, *means])
+        theirs, ours, at_random, unshuffled, ours_at_random, ratio = geometric(of_all, 0.0)
+        means.append((f"`{cls}`", f"{theirs:.2f}", f"{ours:.2f} ({ours / theirs - 1:+.1%})", f"{at_random:.2f}",
+                      f"{unshuffled:.2f}", f"{ours_at_random:.2f} ({ratio - 1:+.1%})"))
+    return lines, table(HEAD, means)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--same", action="store_true", help="the table with scikit-learn's intercept instead")
-    parser.add_argument("--write", action="store_true", help="write docs/migrating.csv, and the means into docs/migrating.md")
-    parser.add_argument("--sets", nargs="*", default=SETS)
-    parser.add_argument("--json", type=Path, help="keep the numbers here")
-    parser.add_argument("--reuse", type=Path, nargs="*", default=[], help="numbers of earlier runs")
-    args = parser.parse_args()
-    sets = [name for name in args.sets if corpora.available(name)]
-    if not sets:
-        sys.exit(f"no data sets in {corpora.data_dir()}: set ONLINECLS_DATA")
+    args = options(__doc__, same=False, sets=list(SETS), json=Path, reuse=[Path])
+    sets = corpora.those_available(args.sets)
     warnings.simplefilter("ignore", FutureWarning)  # scikit-learn is about to remove its PassiveAggressiveClassifier
     if args.same:
-        print(table := same_mistakes(sets))
-        return write_between(DOCS / "migrating.md", "same", table) if args.write else None
+        return write_between_if(args.write, "migrating.md", "same", same_mistakes(sets))
     found = {key: value for path in args.reuse if path.exists() for key, value in json.loads(path.read_text()).items()}
     measure(sets, found, lambda so_far: args.json and args.json.write_text(json.dumps(so_far, indent=1)))
     lines, means = as_lines(found, sets)
-    print(*("  ".join(line.values()) for line in lines), means, sep="\n")
+    write_between_if(args.write, "migrating.md", "migrants", means)
     if args.write:
         write_csv("migrating.csv", lines)
-        write_between(DOCS / "migrating.md", "migrants", means)
 
 
 if __name__ == "__main__":

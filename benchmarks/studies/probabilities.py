@@ -13,16 +13,17 @@ rows of their bin's |share that is right - mean of p|. ``--write`` makes docs/pr
 of docs/probabilities.md anew.
 """
 
-import argparse
 import tempfile
 from pathlib import Path
 from time import perf_counter
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between, write_csv
+from pages import options, table, write_between_if, write_csv
 
 import onlinecls
+
+from . import geometric, seconds
 
 SETS = {
     "imdb": ("imdb-train", "imdb-test"),
@@ -123,12 +124,10 @@ def in_random_orders(learner, X, y, X_test, codes):
 
 def cost(learner, X, y):
     """Return the time of a pass with probabilities over that of one without, in turns: the ratio of medians."""
-    times = {True: [], False: []}
+    times, classes = {True: [], False: []}, np.unique(y)
     for probability in (True, False) * N_PASSES:
-        timed, classes = remade(learner, probability=probability), np.unique(y)
-        start = perf_counter()
-        timed.partial_fit(X, y, classes=classes)
-        times[probability].append(perf_counter() - start)
+        timed = remade(learner, probability=probability)
+        times[probability].append(seconds(lambda timed=timed: timed.partial_fit(X, y, classes=classes), perf_counter))
     return np.median(times[True]) / np.median(times[False])
 
 
@@ -142,7 +141,7 @@ def measure(name):
         chances, said = beside_the_model(learner, X, y, X_test)
         ours, missed = measures(chances, codes), 100 * (said != codes).mean()
         folds, single = (measures(by_folds(learner, ensemble, X, y, X_test), codes) for ensemble in (True, False))
-        at_random = np.exp(np.log(in_random_orders(learner, X, y, X_test, codes)).mean(axis=0))
+        at_random = geometric(in_random_orders(learner, X, y, X_test, codes), 0.0)
         ratios[title] = ours[0] / folds[0], ours[0] / single[0], *at_random, cost(learner, X, y)
         shown = (f"{ours[0]:.4f}", f"{folds[0]:.4f}", f"{ratios[title][0]:.3f}", f"{single[0]:.4f}", f"{ratios[title][1]:.3f}",
                  *(f"{each:.1f}" for each in (100 * ours[1], 100 * folds[1], missed, 100 * ours[2], 100 * folds[2])))
@@ -158,25 +157,21 @@ def measure(name):
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--write", action="store_true", help="into docs/probabilities.csv, the means into docs/probabilities.md")
-    options.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    options = options.parse_args()
+    args = options(__doc__, sets=list(SETS))
     lines, ratios = [], {title: [] for title in CALIBRATED}
-    for name in options.sets:
+    for name in args.sets:
         more, found = measure(name)
         lines += more
         for title, several in found.items():
             ratios[title].append(several)
-    means = {title: np.exp(np.log(several).mean(axis=0)) for title, several in ratios.items()}
-    text = ["| | 5 folds | 5 folds, one model | random orders: 5 folds | 5 folds, one model | time |",
-            "|---|---|---|---|---|---|",
-            *(f"| {title} | " + " | ".join(f"{ratio:.3f}" for ratio in found[:-1]) + f" | {found[-1]:.1f} |"
-              for title, found in means.items())]
-    print("\n".join(text))
-    if options.write:
+    rows = []
+    for title, several in ratios.items():
+        *means, time = geometric(several, 0.0)
+        rows.append([title, *(f"{ratio:.3f}" for ratio in means), f"{time:.1f}"])
+    head = "", "5 folds", "5 folds, one model", "random orders: 5 folds", "5 folds, one model", "time"
+    write_between_if(args.write, "probabilities.md", "probabilities", table(head, rows))
+    if args.write:
         write_csv("probabilities.csv", lines)
-        write_between(DOCS / "probabilities.md", "probabilities", "\n".join(text))
 
 
 if __name__ == "__main__":

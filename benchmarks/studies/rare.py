@@ -6,18 +6,18 @@ share; two more sets are made from a seed. Numbers are means of random orders, e
     PYTHONPATH=benchmarks python -m studies.rare [--write] [--sets NAME ...] [--orders N]     (a minute)
 """
 
-import argparse
-
 import corpora
 import numpy as np
 import scipy.sparse as sp
-from pages import DOCS, write_between, write_csv
+from pages import options, shown, table, write_between_if, write_csv
 
 import onlinecls
 from onlinecls.measures import ClassificationMeasures, threshold_for_cost
 
 SHARES = {"sms-spam": 0.02, "a9a": 0.01, "rcv1-subset1": 0.02, "spamassassin": 0.01, "ecml-spam": 0.02}
 MADE = {"payments": 0.002, "clicks": 0.05}  # from a seed
+COLUMNS = ("set", "rows", "positives in per cent", "learner", "AUC", "average precision", "balanced: AUC",
+           "balanced: average precision")
 COSTS = (1.0, 50.0)  # of a false positive and of a false negative
 LEARNERS = {
     "`AROWClassifier()`": lambda **given: onlinecls.AROWClassifier(**given),
@@ -102,43 +102,35 @@ def costs_of(X, y):
     }
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--write", action="store_true", help="into docs/rare_classes.csv and docs/rare_classes.md")
-    options.add_argument("--sets", nargs="+", choices=[*SHARES, *MADE], default=[*SHARES, *MADE])
-    options.add_argument("--orders", type=int, default=5)
-    options = options.parse_args()
-    lines, ranking, deciding = [], {}, {}
-    for name in options.sets:
-        problems = [problem(name, order) for order in range(options.orders)]
+def measured(sets, orders, ranking, deciding):
+    """Yield the line of each set and learner, and put numbers by title into `ranking` and `deciding`."""
+    for name in sets:
+        problems = [problem(name, order) for order in range(orders)]
         n_rows, share = len(problems[0][1]), 100.0 * problems[0][1].mean()
         for title, make in LEARNERS.items():
-            plain, balanced = (
-                np.mean([ranked(make(class_weight=weight), X, y) for X, y in problems], axis=0) for weight in (None, "balanced"))
-            ranking.setdefault(title, []).append((*plain, *balanced))
-            shown = (f"{each:.3f}" for each in (*plain, *balanced))
-            columns = ("AUC", "average precision", "balanced: AUC", "balanced: average precision")
-            lines.append({"set": name, "rows": n_rows, "positives in per cent": f"{share:.2g}", "learner": title.replace("`", ""),
-                          **dict(zip(columns, shown, strict=True))})
-            print(*lines[-1].values(), flush=True)
+            numbers = np.concatenate([np.mean([ranked(make(class_weight=weight), X, y) for X, y in problems], axis=0)
+                                      for weight in (None, "balanced")])
+            ranking.setdefault(title, []).append(numbers)
+            yield name, str(n_rows), f"{share:.2g}", title.replace("`", ""), *(f"{each:.3f}" for each in numbers)
         found = [costs_of(X, y) for X, y in problems]
         for way in found[0]:
             deciding.setdefault(way, []).append(np.mean([each[way] for each in found]))
-            print(name, way, f"{deciding[way][-1]:.1f}", flush=True)
-    tables = ["| learner | AUC | average precision | `balanced`: AUC | average precision | worse on |",
-              "|---|---:|---:|---:|---:|---:|"]
+
+
+def main():
+    args, ranking, deciding = options(__doc__, sets=[*SHARES, *MADE], orders=5), {}, {}
+    lines = list(shown(measured(args.sets, args.orders, ranking, deciding)))
+    rows = []
     for title, found in ranking.items():
         numbers = np.array(found)
         worse = np.count_nonzero(numbers[:, 3] < numbers[:, 1])
-        means = " | ".join(f"{each:.3f}" for each in numbers.mean(axis=0))
-        tables.append(f"| {title} | {means} | {worse} of {len(found)} |")
-    costs = ["| AROW, by | " + " | ".join(options.sets) + " |", "|---" + "|---:" * len(options.sets) + "|"]
-    costs += [f"| {way} | " + " | ".join(f"{each:.0f}" for each in found) + " |" for way, found in deciding.items()]
-    print("\n".join([*tables, "", *costs]))
-    if options.write:
-        write_csv("rare_classes.csv", lines)
-        write_between(DOCS / "rare_classes.md", "ranking", "\n".join(tables))
-        write_between(DOCS / "rare_classes.md", "deciding", "\n".join(costs))
+        rows.append([title, *(f"{each:.3f}" for each in numbers.mean(axis=0)), f"{worse} of {len(found)}"])
+    head = "learner", "AUC", "average precision", "`balanced`: AUC", "average precision", "worse on"
+    write_between_if(args.write, "rare_classes.md", "ranking", table(head, rows))
+    rows = ([way, *(f"{each:.0f}" for each in found)] for way, found in deciding.items())
+    write_between_if(args.write, "rare_classes.md", "deciding", table(["AROW, by", *args.sets], rows))
+    if args.write:
+        write_csv("rare_classes.csv", [dict(zip(COLUMNS, line, strict=True)) for line in lines])
 
 
 if __name__ == "__main__":

@@ -7,18 +7,19 @@ stream, behind a first pass that is not counted; the models take turns within a 
 docs/river.md. Needs river and pandas.
 """
 
-import argparse
 from statistics import median
 from time import process_time
 
 import pandas as pd
-from pages import DOCS, write_between
+from pages import options, table, write_between_if
 from river import datasets, feature_extraction, linear_model, preprocessing
 
 from onlinecls import AROWClassifier, make_stream_pipeline
 from onlinecls.river import Classifier, from_river
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
+
+from . import seconds
 
 ROWS, LABELS = zip(*datasets.Phishing(), strict=True)
 TEXTS = [" ".join(map(str, row)) for row in ROWS]
@@ -47,13 +48,6 @@ MODELS = {
 }
 
 
-def of_a_row(work):
-    """Return the microseconds of a row in one pass."""
-    begin = process_time()
-    work()
-    return (process_time() - begin) / len(ROWS) * 1e6
-
-
 def ways(model, rows):
     """Yield what is timed: learning and predicting row by row, and learning a batch of 1,250 rows."""
 
@@ -71,22 +65,17 @@ def ways(model, rows):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--repeats", type=int, default=9)
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
+    args = options(__doc__, repeats=9)
     works = {name: ways(*each) for name, each in MODELS.items()}
     times = {name: [[], [], []] for name in works}
-    for repeat in range(arguments.repeats + 1):
+    for repeat in range(args.repeats + 1):
         for name, work in works.items():
             for way, found in zip(work, times[name], strict=True):
-                taken = of_a_row(way)
+                taken = 1e6 * seconds(way, process_time) / len(ROWS)
                 found += [taken] if repeat else []
-    lines = ["| µs a row | `learn_one` | `predict_one` | `learn_many` |", "|---|---:|---:|---:|"]
-    lines += [f"| {name} | " + " | ".join(f"{median(each):.3g}" for each in found) + " |" for name, found in times.items()]
-    print("\n".join(lines))
-    if arguments.write:
-        write_between(DOCS / "river.md", "river_rows", "\n".join(lines))
+    rows = ([name, *(f"{median(each):.3g}" for each in found)] for name, found in times.items())
+    text = table(("µs a row", "`learn_one`", "`predict_one`", "`learn_many`"), rows)
+    write_between_if(args.write, "river.md", "river_rows", text)
 
 
 if __name__ == "__main__":

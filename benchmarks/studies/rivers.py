@@ -6,19 +6,18 @@ Each row is predicted, then learnt, in the order of the stream. river has the be
 in hindsight. `--write` puts the table into docs/migrating.md. Needs river, pandas and scikit-learn.
 """
 
-import argparse
 import itertools
-import sys
 
 import numpy as np
 import pandas as pd
-from pages import DOCS, write_between
+from pages import options, shown, table, write_between_if
 from river import datasets
 from river.datasets import synth
 
 from onlinecls import AROWClassifier, CommitteeClassifier, make_stream_pipeline
 from onlinecls.tables import TableVectorizer
 
+from . import geometric
 from .tables import river
 
 OURS = {
@@ -54,22 +53,19 @@ def errors_of(rows, labels):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    lines, errors = ["| errors, % | river, best of 3 | " + " | ".join(OURS) + " |", "|---|" + "---:|" * (len(OURS) + 1)], []
-    for name, stream in streams(arguments.rows):
+def rows(n):
+    errors = []
+    for name, stream in streams(n):
         rows, labels = zip(*stream, strict=True)
         errors.append(errors_of([{str(key): value for key, value in row.items()} for row in rows], np.array(labels)))
-        lines.append(f"| {name} | " + " | ".join(f"{each:.1f}" for each in errors[-1]) + " |")
-        print(lines[-1], file=sys.stderr, flush=True)
-    means = np.exp(np.log(errors).mean(axis=0))
-    lines.append("| **geometric mean** | " + " | ".join(f"**{each:.1f}**" for each in means) + " |")
-    print("\n".join(lines))
-    if arguments.write:
-        write_between(DOCS / "migrating.md", "rivers", "\n".join(lines))
+        yield name, *(f"{each:.1f}" for each in errors[-1])
+    yield "**geometric mean**", *(f"**{each:.1f}**" for each in geometric(errors))
+
+
+def main():
+    args = options(__doc__, rows=10_000)
+    text = table(["errors, %", "river, best of 3", *OURS], shown(rows(args.rows)))
+    write_between_if(args.write, "migrating.md", "rivers", text)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 """Time of saving a model: bare formats, checksums, and `save` and `load`, in turns, on one thread.
 
-    PYTHONPATH=benchmarks python -m studies.saving [--write] [--rounds 7] [--bits 24]
+    PYTHONPATH=benchmarks python -m studies.saving [--write] [--rounds 7] [--bits 24]     (2^bits features)
 
 --write puts the tables into docs/inside.md. The file is in the page cache. safetensors is left out where it is not installed.
 """
 
-import argparse
 import os
 import re
 import subprocess
@@ -15,11 +14,13 @@ import time
 from pathlib import Path
 
 import numpy as np
-from pages import ROOT, write_between
+from pages import options, table, write_between_if
+from scipy.sparse import csr_matrix
 
 import onlinecls
 
-PAGE = ROOT / "docs" / "inside.md"
+from . import seconds
+
 NO_SHA = {"OPENSSL_ia32cap": ":~0x20000000"}  # hides the processor's SHA instructions from OpenSSL
 CHECKSUM = """
 import hashlib, sys, time, zlib
@@ -53,14 +54,8 @@ def child(code, *arguments, **environment):
     return float(subprocess.run(command, env={**os.environ, **environment}, capture_output=True, check=True, text=True).stdout)
 
 
-def seconds(run):
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
 def in_turns(runs, rounds):
-    times = [[seconds(run) for run in runs.values()] for _ in range(rounds)]
+    times = [[seconds(run, time.perf_counter) for run in runs.values()] for _ in range(rounds)]
     return dict(zip(runs, zip(*times, strict=True), strict=True))
 
 
@@ -89,24 +84,24 @@ def formats(array, folder, rounds):
         runs[name, "package", package] = (lambda: save_file(arrays, package), lambda: load_file(package))
     saved = in_turns({key: save for key, (save, _) in runs.items()}, rounds)
     loaded = in_turns({key: load for key, (_, load) in runs.items()}, rounds)
-    yield from ("| | save | load | memory for a load |", "|---|---|---|---|")
     for key in runs:
         name, kind, path = key
         save = "" if kind == "mapped" else ms(saved[key])
         load = f"{1e3 * min(loaded[key]):.1f} ms" if kind == "mapped" else ms(loaded[key])
-        yield f"| {name} | {save} | {load} | {child(PEAK, kind, path):.0f} MB |"
+        yield name, save, load, f"{child(PEAK, kind, path):.0f} MB"
+
+
+CHECKSUMS = {
+    "CRC-32": ("crc32", {}),
+    "SHA-256": ("sha256", {}),
+    "SHA-256 without the processor's SHA instructions": ("sha256", NO_SHA),
+    "BLAKE2b": ("blake2b", {}),
+}
 
 
 def checksums(size, rounds):
-    kinds = {
-        "CRC-32": ("crc32", {}),
-        "SHA-256": ("sha256", {}),
-        "SHA-256 without the processor's SHA instructions": ("sha256", NO_SHA),
-        "BLAKE2b": ("blake2b", {}),
-    }
-    times = [[child(CHECKSUM, kind, size, **environment) for kind, environment in kinds.values()] for _ in range(rounds)]
-    yield from (f"| {' | '.join(kinds)} |", "|---" * len(kinds) + "|")
-    yield f"| {' | '.join(map(ms, zip(*times, strict=True)))} |"
+    times = [[child(CHECKSUM, kind, size, **environment) for kind, environment in CHECKSUMS.values()] for _ in range(rounds)]
+    yield map(ms, zip(*times, strict=True))
 
 
 def together(learner, folder, rounds):
@@ -116,35 +111,23 @@ def together(learner, folder, rounds):
         "`load(mmap=True)`": lambda: onlinecls.load(path, mmap=True),
     }
     times = in_turns(runs, rounds)
-    yield from ("| | minimum | median | memory |", "|---|---|---|---|")
     for name, kind in zip(runs, (None, "whole", "shared"), strict=True):
         peak = "" if kind is None else f"{child(PEAK, kind, path):.0f} MB"
-        yield f"| {name} | {ms(times[name])} | {1e3 * np.median(times[name]):.0f} ms | {peak} |"
+        yield name, ms(times[name]), f"{1e3 * np.median(times[name]):.0f} ms", peak
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/inside.md")
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--bits", type=int, default=24, help="2^bits features")
-    arguments = parser.parse_args()
-    rng, d = np.random.default_rng(0), 2**arguments.bits
-    learner = onlinecls.AROWClassifier(dtype="float32")
-    from scipy.sparse import csr_matrix
-
+    args = options(__doc__, rounds=7, bits=24)
+    rng, d = np.random.default_rng(0), 2**args.bits
     X = csr_matrix((rng.standard_normal(10_000), rng.integers(0, d, 10_000), np.arange(0, 10_001, 10)), shape=(1000, d))
-    learner.partial_fit(X, rng.integers(0, 2, 1000), classes=[0, 1])
+    learner = onlinecls.AROWClassifier(dtype="float32").partial_fit(X, rng.integers(0, 2, 1000), classes=[0, 1])
     array = np.concatenate([learner.coef_.ravel(), learner.covariance_.ravel()])
     with tempfile.TemporaryDirectory() as folder:
-        tables = {
-            "formats": formats(array, folder, arguments.rounds), "checksums": checksums(array.nbytes, arguments.rounds),
-            "together": together(learner, folder, arguments.rounds),
-        }
-        for name, lines in tables.items():
-            table = "\n".join(lines)
-            print(table, end="\n\n", flush=True)
-            if arguments.write:
-                write_between(PAGE, name, table)
+        found = table(("", "save", "load", "memory for a load"), formats(array, folder, args.rounds))
+        write_between_if(args.write, "inside.md", "formats", found)
+        write_between_if(args.write, "inside.md", "checksums", table(CHECKSUMS, checksums(array.nbytes, args.rounds), left=4))
+        found = table(("", "minimum", "median", "memory"), together(learner, folder, args.rounds))
+        write_between_if(args.write, "inside.md", "together", found)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@
 
 Each order of the training rows is learnt in one pass and in K = 2 to 64 parts; the table has the test error of one pass and
 how much more K parts err, in points, with the standard error of that difference over the orders. --speed times `parallel.fit` on
-two text files, by one process and by two. --write puts the table into docs/scale.md.
+two text files, by one process and by two; each is a half of so many --copies of the reviews, of 33 MB. --write puts the table
+into docs/scale.md.
 """
 
-import argparse
 import os
 import tempfile
 import time
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 from corpora import data_dir, load
-from pages import DOCS, write_between
+from pages import options, shown, table, write_between_if
 
 import onlinecls
 
@@ -42,18 +42,15 @@ def errors(make, train, test, classes, orders):
     return np.array(found)
 
 
-def error_table(orders):
-    lines = ["| | one pass | " + " | ".join(f"K = {k}" for k in PARTS) + " |", "|---" * (len(PARTS) + 2) + "|"]
+def error_rows(orders):
     for name, (train_name, test_name) in SETS.items():
         train, test = load(train_name, N_FEATURES), load(test_name, N_FEATURES)
         for title, make in LEARNERS.items():
             found = errors(make, train, test, np.unique(train[1]), orders)
             more = found[:, 1:] - found[:, :1]
             spread = more.std(axis=0, ddof=1) / np.sqrt(orders)
-            cells = [f"{value:+.2f} ± {error:.2f}" for value, error in zip(more.mean(axis=0), spread, strict=True)]
-            lines.append(f"| {name}, {title} | {found[:, 0].mean():.2f} % | " + " | ".join(cells) + " |")
-            print(lines[-1], flush=True)
-    return "\n".join(lines)
+            cells = (f"{value:+.2f} ± {error:.2f}" for value, error in zip(more.mean(axis=0), spread, strict=True))
+            yield f"{name}, {title}", f"{found[:, 0].mean():.2f} %", *cells
 
 
 def speed_table(rounds, copies):
@@ -81,26 +78,18 @@ def speed_table(rounds, copies):
                 seconds[way].append(time.perf_counter() - start)
     found = {way: np.array(values[1:]) for way, values in seconds.items()}  # (the first start the workers)
     size, one = len(text) * copies / 1e6, found["one process"]
-    return "\n".join([
-        "| | s | MB/s | x one process | quartiles |", "|---|---:|---:|---:|---|",
-        *(f"| {way} | {np.median(values):.2f} | {size / np.median(values):.0f} | {np.median(one / values):.2f} | "
-          f"{np.quantile(one / values, 0.25):.2f} to {np.quantile(one / values, 0.75):.2f} |" for way, values in found.items()),
-        "", f"{size:.0f} MB of reviews in two files, 2^20 columns, medians of {rounds} rounds in turns; {os.cpu_count()} cores.",
-    ])
+    rows = ((way, f"{np.median(values):.2f}", f"{size / np.median(values):.0f}", f"{np.median(one / values):.2f}",
+             f"{np.quantile(one / values, 0.25):.2f} to {np.quantile(one / values, 0.75):.2f}") for way, values in found.items())
+    return (table(("", "s", "MB/s", "x one process", "quartiles"), rows) + f"\n\n{size:.0f} MB of reviews in two files, 2^20 "
+            f"columns, medians of {rounds} rounds in turns; {os.cpu_count()} cores.")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
-    parser.add_argument("--orders", type=int, default=5)
-    parser.add_argument("--speed", action="store_true", help="the time, in place of the errors")
-    parser.add_argument("--copies", type=int, default=32, help="of the reviews that --speed reads, 33 MB each")
-    options = parser.parse_args()
-    text = speed_table(7, options.copies) if options.speed else error_table(options.orders)
-    if options.write:
-        write_between(DOCS / "scale.md", "workers" if options.speed else "shards", text)
-    else:
-        print(text)
+    args = options(__doc__, orders=5, speed=False, copies=32)
+    if args.speed:
+        return write_between_if(args.write, "scale.md", "workers", speed_table(7, args.copies))
+    text = table(["", "one pass", *(f"K = {k}" for k in PARTS)], shown(error_rows(args.orders)))
+    write_between_if(args.write, "scale.md", "shards", text)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,12 @@ Each row is predicted, and learnt if its label is asked for; every row counts, a
 of corpora.py, rows of unit length. The default of b was chosen on three of them, and is reported on six others.
 
     PYTHONPATH=benchmarks python -m studies.selective [--write] [--rows 8000] [--sets NAME ...]     (five minutes)
-    PYTHONPATH=benchmarks python -m studies.selective --choose
+    PYTHONPATH=benchmarks python -m studies.selective --choose     (prints errors and labels for several b, on the other sets)
 """
-
-import argparse
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between
+from pages import options, shown, table, write_between_if
 
 import onlinecls
 from onlinecls import progressive_validation
@@ -60,27 +58,22 @@ def choose(n):
                 print(f"    b={b}: {error:.2f} with {share:.1f} % of the labels, at random {other:.2f}", flush=True)
 
 
-def main():
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--write", action="store_true", help="into docs/selective.md")
-    options.add_argument("--choose", action="store_true", help="print errors and labels for several b, on other sets")
-    options.add_argument("--rows", type=int, default=8000)
-    options.add_argument("--sets", nargs="+", default=list(SETS))
-    options = options.parse_args()
-    if options.choose:
-        return choose(options.rows)
-    lines = ["| set | " + " | ".join(f"{title}: all labels | labels asked for | error | at random" for title in LEARNERS) + " |",
-             "|---" + "|---:" * (4 * len(LEARNERS)) + "|"]
-    for name in options.sets:
-        X, y = problem(name, options.rows)
+def rows(sets, n):
+    for name in sets:
+        X, y = problem(name, n)
         cells = []
         for make in LEARNERS.values():
             (whole, _), (error, share) = asking(X, y, make, None), asking(X, y, make, DEFAULT)
             cells += [f"{whole:.1f}", f"{share:.0f} %", f"{error:.1f}", f"{at_random(X, y, make, share):.1f}"]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-        print(lines[-1], flush=True)
-    if options.write:
-        write_between(DOCS / "selective.md", "asked", "\n".join(lines))
+        yield name, *cells
+
+
+def main():
+    args = options(__doc__, choose=False, rows=8000, sets=list(SETS))
+    if args.choose:
+        return choose(args.rows)
+    head = ["set", *(cell for title in LEARNERS for cell in (f"{title}: all labels", "labels asked for", "error", "at random"))]
+    write_between_if(args.write, "selective.md", "asked", table(head, shown(rows(args.sets, args.rows))))
 
 
 if __name__ == "__main__":

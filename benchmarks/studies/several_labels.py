@@ -12,7 +12,6 @@ scikit-learn's OneVsRestClassifier learns each label in a pass of its own, with 
 AROWClassifier.
 """
 
-import argparse
 import re
 import time
 import warnings
@@ -21,11 +20,13 @@ from itertools import chain
 
 import corpora
 import numpy as np
-from pages import DOCS, write_between
+from pages import options, shown, table, write_between_if
 
 from onlinecls import AROWClassifier, MultiLabelClassifier
 from onlinecls.measures import MultiLabelMeasures
 from onlinecls.text import HashingVectorizer
+
+from . import seconds
 
 N, BITS = 18_000, 18
 LEARNERS = {
@@ -85,19 +86,13 @@ def measured(make, X, labels, has):
     """Return micro F1, macro F1 and the share of rows predicted exactly, and the seconds of learning."""
     n = 2 * len(labels) // 3
     learner = make()
-    started = time.perf_counter()
-    learner.partial_fit(X[:n], has[:n]) if hasattr(learner, "algorithm") else learner.fit(X[:n], has[:n])
-    seconds = time.perf_counter() - started
+    learn = learner.partial_fit if hasattr(learner, "algorithm") else learner.fit
+    took = seconds(lambda: learn(X[:n], has[:n]), time.perf_counter)
     found = MultiLabelMeasures(np.arange(has.shape[1])).update(has[n:], learner.predict(X[n:]))
-    return found.micro_f1, found.macro_f1, found.exact, seconds
+    return f"{found.micro_f1:.3f}", f"{found.macro_f1:.3f}", f"{100 * found.exact:.1f} %", f"{took:.2f}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--write", action="store_true")
-    options = parser.parse_args()
-    warnings.simplefilter("ignore")  # (labels without a row, of scikit-learn)
-    lines = ["| | micro F1 | macro F1 | rows exactly right | seconds |", "|---|---:|---:|---:|---:|"]
+def rows():
     for name, read in (("20news", newsgroups), ("debian", debian), ("synthetic", synthetic)):
         X, labels = read()
         classes = sorted(set(chain.from_iterable(labels)))
@@ -105,13 +100,16 @@ def main():
         has = np.zeros((len(labels), len(classes)), np.uint8)
         for row, own in zip(has, labels, strict=True):
             row[[places[label] for label in own]] = 1
-        lines.append(f"| **{name}**: {len(labels):,} rows, {len(classes)} labels, {has.sum() / len(has):.1f} a row | | | | |")
+        yield f"**{name}**: {len(labels):,} rows, {len(classes)} labels, {has.sum() / len(has):.1f} a row", "", "", "", ""
         for title, make in LEARNERS.items():
-            micro, macro, exact, seconds = measured(make, X, labels, has)
-            lines.append(f"| {title} | {micro:.3f} | {macro:.3f} | {100 * exact:.1f} % | {seconds:.2f} |")
-            print(lines[-1], flush=True)
-    if options.write:
-        write_between(DOCS / "several_labels.md", "several labels", "\n".join(lines))
+            yield title, *measured(make, X, labels, has)
+
+
+def main():
+    args = options(__doc__)
+    warnings.simplefilter("ignore")  # (labels without a row, of scikit-learn)
+    head = "", "micro F1", "macro F1", "rows exactly right", "seconds"
+    write_between_if(args.write, "several_labels.md", "several labels", table(head, shown(rows())))
 
 
 if __name__ == "__main__":

@@ -6,18 +6,16 @@ Words and pairs of words of 20 newsgroups in 2^20 columns, one pass over the tra
 chose nothing. --write puts the table into docs/saving.md.
 """
 
-import argparse
 import tempfile
 from pathlib import Path
 
 import corpora
 import numpy as np
-from pages import ROOT, write_between
+from pages import options, shown, table, write_between_if
 
 import onlinecls
 from onlinecls.text import HashingVectorizer
 
-PAGE = ROOT / "docs" / "saving.md"
 LEARNERS = (onlinecls.AROWClassifier, onlinecls.PassiveAggressiveClassifier)
 SHARES = (None, 0.01, 0.03, 0.1)  # thresholds of prune, as shares of the largest weight
 
@@ -32,13 +30,11 @@ def errors_of(path, test):
     return error, (learner.n_mistakes_ - before) / (learner.t_ - rounds)
 
 
-def lines(folder):
+def rows(folder):
     parts = []
     for name in ("20news-train", "20news-test"):
         labels, texts = corpora.labelled_texts(name)
         parts.append((HashingVectorizer(ngram_range=(1, 2)).transform(texts).astype(np.float32), np.array(labels)))
-    yield "| learner | weights of at most this are pruned | saved as | MB | MB, .gz | error, % | learning on, % |"
-    yield "|---|---:|---|---:|---:|---:|---:|"
     for make in LEARNERS:
         whole = make(dtype="float32", shuffle=False) if "shuffle" in make().get_params() else make(dtype="float32")
         whole.partial_fit(*parts[0])
@@ -55,23 +51,15 @@ def lines(folder):
                 size, packed = (path.stat().st_size / 1e6 for path in paths)
                 error, later = errors_of(paths[0], parts[1])
                 pruned = "" if share is None else f"{share * largest:.3g}"
-                yield (
-                    f"| {make.__name__} | {pruned} | {weights or 'float32'} | {size:.1f} | {packed:.1f} | {100 * error:.2f} "
-                    f"| {100 * later:.2f} |"
-                )
+                numbers = f"{size:.1f}", f"{packed:.1f}", f"{100 * error:.2f}", f"{100 * later:.2f}"
+                yield make.__name__, pruned, weights or "float32", *numbers
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/saving.md")
-    arguments = parser.parse_args()
+    args = options(__doc__)
+    head = "learner", "weights of at most this are pruned", "saved as", "MB", "MB, .gz", "error, %", "learning on, %"
     with tempfile.TemporaryDirectory() as folder:
-        table = []
-        for line in lines(folder):
-            print(line, flush=True)
-            table.append(line)
-    if arguments.write:
-        write_between(PAGE, "sizes", "\n".join(table))
+        write_between_if(args.write, "saving.md", "sizes", table(head, shown(rows(folder))))
 
 
 if __name__ == "__main__":

@@ -2,18 +2,20 @@
 
     PYTHONPATH=benchmarks python -m studies.steps [--orders 3] [--rows 25000] [--write]
 
-The sets are those of ../shared/data, in random orders. "fitted" is scikit-learn's TfidfTransformer fitted to all rows beforehand,
-which no stream can be. The column of another size is the length of a review, as VW's lines have it: `|w words |m len:123000`.
+The sets are those of ../shared/data, in random orders, of each at most so many --rows. "fitted" is scikit-learn's
+TfidfTransformer fitted to all rows beforehand, which no stream can be. The column of another size is the length of a review, as
+VW's lines have it: `|w words |m len:123000`.
 --write puts the tables into docs/steps.md.
 """
 
-import argparse
 import re
+import tempfile
 import warnings
+from pathlib import Path
 
 import numpy as np
 from corpora import TOKEN, labelled_texts, load
-from pages import DOCS, write_between
+from pages import options, shown, table, write_between_if
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from onlinecls import AROWClassifier, CommitteeClassifier, PassiveAggressiveClassifier
@@ -27,6 +29,7 @@ TEXTS = (
 )
 NUMBERS = ("a9a", "rcv1-vw-small", "ecml-spam-a-u00-tune")
 LEARNERS = {"AROW": AROWClassifier, "PA-I": PassiveAggressiveClassifier}
+WITH_COMMITTEE = {**LEARNERS, "committee": CommitteeClassifier}
 ROWS = {
     "counts": lambda counts, lengths: counts,
     "l2": lambda counts, lengths: lengths,
@@ -43,10 +46,7 @@ def error(learner, X, y):
 
 
 def idf(orders, n):
-    lines = [
-        "| set | rows | " + " | ".join(f"{name}, {rows}" for name in LEARNERS for rows in ROWS) + " |",
-        "|---|---:|" + "---:|" * (len(LEARNERS) * len(ROWS)),
-    ]
+    """Yield the rows of the table of idf."""
     totals = []
     for name in TEXTS:
         labels, texts = labelled_texts(name)
@@ -59,10 +59,8 @@ def idf(orders, n):
             made = [make(counts, lengths) for make in ROWS.values()]
             found.append([error(learner(), X, y) for learner in LEARNERS.values() for X in made])
         totals.append(np.mean(found, axis=0))
-        lines.append(f"| {name} | {len(order):,} | " + " | ".join(f"{each:.2f}" for each in totals[-1]) + " |")
-        print(lines[-1], flush=True)
-    lines.append("| mean | | " + " | ".join(f"{each:.2f}" for each in np.mean(totals, axis=0)) + " |")
-    return "\n".join(lines)
+        yield name, f"{len(order):,}", *(f"{each:.2f}" for each in totals[-1])
+    yield "mean", "", *(f"{each:.2f}" for each in np.mean(totals, axis=0))
 
 
 def reviews(n, factor):
@@ -89,49 +87,35 @@ def of_vw(lines):
 
 
 def sizes(n, path):
-    learners = {**LEARNERS, "committee": CommitteeClassifier}
-    lines = [
-        "| set | rows | " + " | ".join(f"{name}{scaled}" for name in learners for scaled in ("", ", scaled")) + " | VW |",
-        "|---|---:|" + "---:|" * (2 * len(learners) + 1),
-    ]
-
-    def add(name, batches, last):
-        scaler, found = OnlineMaxAbsScaler(), [learner() for learner in learners.values() for _ in range(2)]
+    """Yield the rows of the table of columns of another size."""
+    def row(name, batches, last):
+        scaler, found = OnlineMaxAbsScaler(), [learner() for learner in WITH_COMMITTEE.values() for _ in range(2)]
         for X, y in batches:
             scaled = scaler.learn_transform(X)
             for k, learner in enumerate(found):
                 learner.partial_fit(scaled if k % 2 else X, y)
-        errors = " | ".join(f"{100.0 * each.n_mistakes_ / each.t_:.2f}" for each in found)
-        lines.append(f"| {name} | {found[0].t_:,} | {errors} | {last} |")
-        print(lines[-1], flush=True)
+        return name, f"{found[0].t_:,}", *(f"{100.0 * each.n_mistakes_ / each.t_:.2f}" for each in found), last
 
     for name, factor in (("imdb-train", 0), ("imdb-train, `len:123`", 1), ("imdb-train, `len:123000`", 1000)):
         written = reviews(n, factor)
         path.write_text("\n".join(written) + "\n", encoding="utf-8")
         with read(path, format="vw", n_features=2**18, dtype="float32") as stream:
-            add(name, ((X, y) for X, y, _ in stream), of_vw(written))
+            yield row(name, ((X, y) for X, y, _ in stream), of_vw(written))
     for name in NUMBERS:
         X, y = load(name, normalize=False)
         order = np.random.default_rng(0).permutation(len(y))[:n]
-        add(name, [(X[order], y[order])], "")
-    return "\n".join(lines)
+        yield row(name, [(X[order], y[order])], "")
 
 
 def main():
-    import tempfile
-    from pathlib import Path
-
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--rows", type=int, default=25_000, help="most rows of a set")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/steps.md")
-    options = parser.parse_args()
+    args = options(__doc__, orders=3, rows=25_000)
     warnings.simplefilter("ignore")
+    head = ["set", "rows", *(f"{name}{scaled}" for name in WITH_COMMITTEE for scaled in ("", ", scaled")), "VW"]
     with tempfile.TemporaryDirectory() as folder:
-        found = {"sizes": sizes(options.rows, Path(folder) / "rows.vw"), "idf": idf(options.orders, options.rows)}
-    if options.write:
-        for name, table in found.items():
-            write_between(DOCS / "steps.md", name, table)
+        text = table(head, shown(sizes(args.rows, Path(folder) / "rows.vw")))
+    write_between_if(args.write, "steps.md", "sizes", text)
+    head = ["set", "rows", *(f"{name}, {rows}" for name in LEARNERS for rows in ROWS)]
+    write_between_if(args.write, "steps.md", "idf", table(head, shown(idf(args.orders, args.rows))))
 
 
 if __name__ == "__main__":

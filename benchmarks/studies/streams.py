@@ -8,22 +8,22 @@ repeated, in a temporary directory, and deleted afterwards; memory is Linux's Vm
 --write puts both tables into docs/streams.md.
 """
 
-import argparse
 import gzip
 import re
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 from corpora import _require
-from pages import DOCS, write_between
+from pages import options, shown, table, write_between_if
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from onlinecls.streams import read
+
+from . import seconds
 
 LEAST = 20e6  # bytes: small files are repeated
 
@@ -68,44 +68,32 @@ def _dumped(X, y):
         return file.read()
 
 
-def seconds(path, format):
-    start = time.thread_time()
+def drain(path, format):
     with read(path, format, prefetch=False) as stream:
         for _ in stream:
             pass
-    return time.thread_time() - start
-
-
-def peer_seconds(path):
-    start = time.thread_time()
-    load_svmlight_file(str(path), n_features=2**20, dtype=np.float32, zero_based=True)
-    return time.thread_time() - start
 
 
 def speed(folder, rounds):
-    """Format the table of MB/s."""
+    """Yield the rows of the table of MB/s."""
     path = Path(folder, "file")
-    lines = ["| file | format | MB/s | scikit-learn | ratio |", "|---|---|---:|---:|---:|"]
     for name, format, text in contents():
         path.write_bytes(text * max(1, int(LEAST / len(text))))
-        size, theirs, peer = path.stat().st_size / 1e6, [], "|"
-        ours = [seconds(path, format)]
+        size, theirs, peer = path.stat().st_size / 1e6, [], ("", "")
+        ours = [seconds(lambda format=format: drain(path, format))]
         for k in range(rounds):
-            ours.append(seconds(path, format))
+            ours.append(seconds(lambda format=format: drain(path, format)))
             if format == "svmlight" and k < 2:  # it takes its time
-                theirs.append(peer_seconds(path))
+                theirs.append(seconds(lambda: load_svmlight_file(path, n_features=2**20, dtype=np.float32, zero_based=True)))
         mine = size / np.median(ours)
         if theirs:
-            peer = f"{size / np.median(theirs):.0f} | {mine * np.median(theirs) / size:.0f}"
-        lines.append(f"| {name} | {format} | {mine:.0f} | {peer} |")
-        print(lines[-1], flush=True)
-    return "\n".join(lines)
+            peer = f"{size / np.median(theirs):.0f}", f"{mine * np.median(theirs) / size:.0f}"
+        yield name, format, f"{mine:.0f}", *peer
 
 
 def memory(folder, megabytes):
-    """Format the table of resident memory."""
+    """Yield the rows of the table of resident memory."""
     large = Path(folder, "large")
-    lines = ["| large file | MB on disk | peak resident, MB more than after import |", "|---|---:|---:|"]
     for name, format, text in contents():
         if (name, format) not in (("rcv1-subset1", "svmlight"), ("rcv1-subset1", "vw"), ("imdb", "tsv")):
             continue
@@ -114,23 +102,16 @@ def memory(folder, megabytes):
                 for _ in range(int(megabytes * 1e6 / part / len(text))):
                     out.write(text)
             result = subprocess.run([sys.executable, "-c", MEMORY, large, format], capture_output=True, check=True, text=True)
-            size, peak = result.stdout.split()
-            lines.append(f"| {format + suffix} | {size} | {peak} |")
-            print(lines[-1], flush=True)
-    return "\n".join(lines)
+            yield format + suffix, *result.stdout.split()
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--megabytes", type=int, default=500, help="of the large file")
-    parser.add_argument("--write", action="store_true", help="put both tables into docs/streams.md")
-    options = parser.parse_args()
+    args = options(__doc__, rounds=5, megabytes=500)
     with tempfile.TemporaryDirectory() as folder:
-        tables = {"speed": speed(folder, options.rounds), "memory": memory(folder, options.megabytes)}
-    if options.write:
-        for name, table in tables.items():
-            write_between(DOCS / "streams.md", name, table)
+        found = table(("file", "format", "MB/s", "scikit-learn", "ratio"), shown(speed(folder, args.rounds)), left=2)
+        write_between_if(args.write, "streams.md", "speed", found)
+        head = "large file", "MB on disk", "peak resident, MB more than after import"
+        write_between_if(args.write, "streams.md", "memory", table(head, shown(memory(folder, args.megabytes))))
 
 
 if __name__ == "__main__":

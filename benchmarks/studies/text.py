@@ -7,16 +7,16 @@ transliterated, letter for letter and digraph for digraph, into Cyrillic, accent
 words, repetitions and punctuation stay those of real text. --write puts the table into docs/text.md.
 """
 
-import argparse
-import time
 import warnings
 
 import numpy as np
 from corpora import _read_text, _require
-from pages import DOCS, write_between
+from pages import options, shown, table, write_between_if
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
 
 from onlinecls.text import FeatureNames, HashingVectorizer
+
+from . import seconds
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 ACCENTED = str.maketrans("aeioucnyAEIOUCNY", "áéîöùçñýÁÉÎÖÙÇÑÝ")
@@ -46,15 +46,7 @@ CASES = {
 }
 
 
-def seconds(vectorizer, rows):
-    """Measure this thread's CPU time, without other work of the machine."""
-    start = time.thread_time()
-    vectorizer.transform(rows)
-    return time.thread_time() - start
-
-
-def table(rounds):
-    lines = ["| text | tokens | scikit-learn, ns/byte | onlinecls, ns/byte | ratio |", "|---|---|---:|---:|---:|"]
+def rows(rounds):
     for kind, rows in texts().items():
         few = rows[: len(rows) // 10]
         sizes = [sum(len(row.encode()) for row in some) for some in (few, rows)]
@@ -65,23 +57,17 @@ def table(rounds):
             times = []
             for _ in range(rounds):
                 ours = HashingVectorizer(**({"feature_names": FeatureNames()} if "feature_names" in params else params))
-                times.append((seconds(peer, few), seconds(ours, rows)))
+                times.append([seconds(lambda each=each, texts=texts: each.transform(texts))
+                              for each, texts in ((peer, few), (ours, rows))])
             theirs, mine = (np.array(column) * 1e9 / size for column, size in zip(zip(*times, strict=True), sizes, strict=True))
-            row = f"{np.median(theirs):.1f} | {np.median(mine):.2f} | {np.median(theirs / mine):.1f}"
-            lines.append(f"| {kind} | {case} | {row} |")
-            print(lines[-1], flush=True)
-    return "\n".join(lines)
+            yield kind, case, f"{np.median(theirs):.1f}", f"{np.median(mine):.2f}", f"{np.median(theirs / mine):.1f}"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/text.md")
-    options = parser.parse_args()
+    args = options(__doc__, rounds=7)
     warnings.simplefilter("ignore")
-    found = table(options.rounds)
-    if options.write:
-        write_between(DOCS / "text.md", "speed", found)
+    head = "text", "tokens", "scikit-learn, ns/byte", "onlinecls, ns/byte", "ratio"
+    write_between_if(args.write, "text.md", "speed", table(head, shown(rows(args.rounds)), left=2))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ median of the ratios. Beside the learners: what two cores can do at best (SHA-25
 the table into docs/scale.md.
 """
 
-import argparse
 import hashlib
 import os
 import statistics
@@ -19,7 +18,7 @@ import time
 from contextlib import contextmanager
 
 import numpy as np
-from pages import DOCS, write_between
+from pages import options, shown, table, write_between_if
 from scipy.sparse import csr_matrix
 
 import onlinecls
@@ -148,25 +147,21 @@ def of_one_model(rounds, alone, bits=20):
     return found
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--alone", action="store_true", help="keep all other processes off the cores while measuring")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/scale.md")
-    options = parser.parse_args()
-    cases = {title: lambda make=make: speed_ups(make, options.rounds, options.alone) for title, make in WORK.items()}
-    cases["`decision_function`, 2^20 columns, 200,000 rows, `n_jobs=2`"] = lambda: of_one_model(options.rounds, options.alone)
-    lines = ["| work of each of two threads | x one thread | quartiles |", "|---|---|---|"]
+def rows(rounds, alone):
+    cases = {title: lambda make=make: speed_ups(make, rounds, alone) for title, make in WORK.items()}
+    cases["`decision_function`, 2^20 columns, 200,000 rows, `n_jobs=2`"] = lambda: of_one_model(rounds, alone)
     for title, measure in cases.items():
         low, middle, high = statistics.quantiles(measure(), n=4)
-        lines.append(f"| {title} | {middle:.2f} | {low:.2f} to {high:.2f} |")
-        print(lines[-1], flush=True)
-    gil = getattr(sys, "_is_gil_enabled", lambda: True)()
-    load = "no other process on them" if options.alone else f"a load of {os.getloadavg()[0]:.1f}"
-    lines += ["", f"{os.cpu_count()} cores, {load}, Python {sys.version.split()[0]}{'' if gil else ' without its lock'}."]
-    print(lines[-1])
-    if options.write:
-        write_between(DOCS / "scale.md", "threads", "\n".join(lines))
+        yield title, f"{middle:.2f}", f"{low:.2f} to {high:.2f}"
+
+
+def main():
+    args = options(__doc__, rounds=9, alone=False)
+    found = table(("work of each of two threads", "x one thread", "quartiles"), shown(rows(args.rounds, args.alone)))
+    lock = "" if getattr(sys, "_is_gil_enabled", lambda: True)() else " without its lock"
+    load = "no other process on them" if args.alone else f"a load of {os.getloadavg()[0]:.1f}"
+    text = f"{found}\n\n{os.cpu_count()} cores, {load}, Python {sys.version.split()[0]}{lock}."
+    write_between_if(args.write, "scale.md", "threads", text)
 
 
 if __name__ == "__main__":
