@@ -40,7 +40,10 @@ PARAMETERS = {
     "multiplicative_pa_one_class": {"epsilon": 1.5, "norm_bound": 3.0},
 }
 
-WAYS = ("first", "plain", "int64", "dense", "weights", "average", "balanced", "joins", "fit", "no intercept")
+WAYS = {  # a parameter that a way is about, and its value there
+    "first": {}, "plain": {}, "int64": {}, "dense": {}, "weights": {}, "average": {"average": 10},
+    "balanced": {"class_weight": "balanced"}, "joins": {}, "fit": {}, "no intercept": {"fit_intercept": False},
+}
 EPOCHS = {"max_iter": 3, "random_state": 0}
 
 
@@ -98,25 +101,11 @@ def cases():
                 X, y, weights = stream(n_rows, n_features, n_classes, kind, seed=len(algorithm.name))
                 if form.get("signed") is False:
                     X = np.abs(X)
-                for ways in WAYS:
-                    for dtype in (np.float32, np.float64):
-                        given = {**chosen, **form, **more, "dtype": dtype}
-                        if ways == "average":
-                            if "average" not in signature:
-                                continue
-                            given["average"] = 10
-                        if ways == "balanced":
-                            if "class_weight" not in signature:
-                                continue
-                            given["class_weight"] = "balanced"
-                        if ways == "no intercept":
-                            if "fit_intercept" not in signature:
-                                continue
-                            given["fit_intercept"] = False
-                        if ways == "fit":
-                            given.update({name: value for name, value in EPOCHS.items() if name in signature})
-                        if "dtype" not in signature:
-                            del given["dtype"]
+                for ways, about in WAYS.items():
+                    for dtype in (np.float32, np.float64) if about.keys() <= set(signature) else ():
+                        usual = {"dtype": dtype, **(EPOCHS if ways == "fit" else {})}
+                        given = {**chosen, **form, **more, **about}
+                        given |= {name: value for name, value in usual.items() if name in signature}
                         name = [algorithm.name, *map(str, form.values()), *map(str, more.values()), ways, np.dtype(dtype).name]
                         yield "/".join(name), cls, given, ways, X.astype(dtype), y, weights, kind
 
