@@ -538,7 +538,6 @@ class FixedRate(Theorem):
 
     @classmethod
     def constants_of(cls, learner: Any) -> tuple[str, ...]:
-        """Return the parameters that must be numbers."""
         own = (*cls.constants, *(("norm_bound",) if getattr(learner, "regularizer", "") == "entropic" else ()))
         return own if steps_are_one(learner) else (*own, "eta0")
 
@@ -637,7 +636,6 @@ class PotentialBased(Theorem):
 
     @classmethod
     def constants_of(cls, learner: Any) -> tuple[str, ...]:
-        """Return the parameters that must be numbers."""
         return cls.constants if steps_are_one(learner) else (*cls.constants, "eta0")
 
     @classmethod

@@ -203,7 +203,7 @@ class OnlineLearner(Fitted):
             CSR with sorted columns (int32 or int64) and C-ordered arrays, of the model's dtype, are read in place; others
             are converted. No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
-            Targets: finite numbers.
+            Targets: finite numbers. A one-class learner uses none.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
 
@@ -235,8 +235,8 @@ class OnlineLearner(Fitted):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
-            A classifier's labels, of at least two classes: integers, booleans, strings, or floats that are integers. A
-            regressor's targets: finite numbers.
+            A classifier's labels, of at least two classes: integers, booleans, strings, or floats that are integers; of several
+            labels a row, what `partial_fit` takes. A regressor's targets: finite numbers. A one-class learner uses none.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows, not all 0.
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ..._input.types import ClassWeight, FloatOrAuto, Generator, KernelFunction, Matrix
     from . import support
 
-KERNELS: tuple[str, ...] = ("linear", "rbf", "poly", "sigmoid", "precomputed")
-
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
 class _KernelLearner(EpochParameters, OnlineLearner):

@@ -69,7 +69,7 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
     be either, and are refused. Labels join as they appear in lists, if the first
     call of `partial_fit` has named no `classes`; the columns of a matrix are the classes. ``coef_`` has a row for each label.
     ``n_mistakes_`` counts the rows whose set of labels `predict` would not have given exactly. Labels without a row yet have
-    weights of zero, and are not predicted.
+    weights of zero, and are not predicted. The mean loss by which `fit` ends is that of rows, summed over labels.
 
     References
     ----------
@@ -223,28 +223,9 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
         self._learn(Batch(young.rows, young.targets, young.weights))
 
     def fit(self, X: Matrix, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch (`warm_start`: from the present model) in up to `max_iter` epochs over all rows.
-
-        Epochs end early when the mean loss of a row, summed over labels, has not improved by `tol` in `n_iter_no_change`
-        consecutive epochs.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : indicator matrix of shape (n_samples, n_classes), or sequence of n_samples lists of labels
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows, not all 0.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X, y or sample_weight is not valid, or if no row has a label. The model is then unchanged.
-        """
         return self._fit(X, y, sample_weight)
+
+    fit.__doc__ = WithWeights.fit.__doc__
 
     def _read_targets(self, y: Any, n_rows: int) -> Any:
         return read_sets(type(self).__name__, y, n_rows)

@@ -17,7 +17,6 @@ from . import states as states  # (its models)
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ..._input.rows import Rows
     from ..._input.types import FloatOrAuto, FloatType, Matrix
 
 
@@ -37,54 +36,14 @@ class OnlineOneClass(OnlineLearner):
         return "one_class", False, False
 
     def partial_fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from rows in the given order, in one pass, starting from the present centre.
-
-        Any split of a stream into calls gives the same model, to the last bit.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            As of the `partial_fit` of other learners.
-        y : None, default=None
-            Not used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows. A row of weight 0 changes nothing, not even a counter.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X or sample_weight is not valid. The model is then unchanged.
-        """
         return super().partial_fit(X, y, sample_weight)
 
+    partial_fit.__doc__ = OnlineLearner.partial_fit.__doc__
+
     def fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from scratch (`warm_start`: from the present model) in up to `max_iter` epochs over all rows.
-
-        Epochs end early when the mean loss has not improved by `tol` in `n_iter_no_change` consecutive epochs.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            No other thread may change the arrays of a call while it runs: they are checked, then read.
-        y : None, default=None
-            Not used.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 of the rows, not all 0.
-
-        Returns
-        -------
-        self : object
-
-        Raises
-        ------
-        ValueError
-            If a parameter, X or sample_weight is not valid. The model is then unchanged.
-        """
         return super().fit(X, y, sample_weight)
+
+    fit.__doc__ = OnlineLearner.fit.__doc__
 
     def _read_targets(self, y: object, n_rows: int) -> np.ndarray:
         return NO_WEIGHTS
@@ -98,13 +57,11 @@ class OnlineOneClass(OnlineLearner):
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
+    @quiet
     def _distances(self, X: Matrix) -> np.ndarray:
         """Compute ||x - w|| of each row: exactly epsilon within rounding of the ball's surface, where updates leave rows."""
         self._fitted_state()
-        return self._distances_of(self._read_rows(X, False))
-
-    @quiet
-    def _distances_of(self, rows: Rows) -> np.ndarray:
+        rows = self._read_rows(X, False)
         state = self._state_for(rows)
         found = np.empty((rows.n_rows, 2))
         state.decision(rows, found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import deepcopy
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -144,6 +145,7 @@ def averaging_predictors(learner: Any) -> Any:
     return found
 
 
+@dataclass(eq=False, repr=False)
 class OnlineToBatch(Estimator):
     """Turn an online learner into one fixed predictor: the average, a vote, or the best of its hypotheses.
 
@@ -218,27 +220,20 @@ class OnlineToBatch(Estimator):
     ([1], [1, 2, 3])
     """
 
-    n_features_in_: int
-
-    n_iter_: int
-    _run: _Run
-    _method: str
-    _closed: np.ndarray | None
+    n_features_in_: int = field(init=False)
+    n_iter_: int = field(init=False)
+    _run: _Run = field(init=False)
+    _method: str = field(init=False)
+    _closed: np.ndarray | None = field(init=False)
 
     estimator: Any
-    method: Literal["average", "vote", "best"]
-    n_snapshots: int
-    validation_fraction: float
-    max_iter: int
-    shuffle: bool
-    random_state: RandomState
-
-    def __init__(
-        self, estimator: Any, method: Literal["average", "vote", "best"] = "average", *,
-        n_snapshots: int = 10, validation_fraction: float = 0.1, max_iter: int = 1, shuffle: bool = True,
-        random_state: RandomState = None,
-    ) -> None:
-        self._assign(locals())
+    method: Literal["average", "vote", "best"] = "average"
+    _: KW_ONLY
+    n_snapshots: int = 10
+    validation_fraction: float = 0.1
+    max_iter: int = 1
+    shuffle: bool = True
+    random_state: RandomState = None
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
