@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     class BoundOfCourse(Protocol):
         def __call__(self, course: Course, u: ArrayLike) -> Bound: ...
 
-_Joint = TypeVar("_Joint", bound=Callable[..., Any])
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 __all__ = [
     "Bound", "Certificate", "Course", "arow", "arow_multiclass", "best_r", "committee", "distance", "dual_ascent",
@@ -325,10 +325,20 @@ See Also
 
 
 def _documented(statement: str | None, parameters: str, see: Iterable[str]) -> str:
-    """Return a theorem's statement with the sections of a function before its example."""
+    """Return a theorem's statement with the sections of a function before its example; see : the function's neighbours."""
     text, *example = inspect.cleandoc(statement or "").split("\n>>> ", 1)
     sections = [text.rstrip(), "", "Parameters", "----------", parameters, _REST + "\n".join(see)]
     return "\n".join([*sections, *(f"\nExamples\n--------\n>>> {one}" for one in example)])
+
+
+def _bound_of(parameters: str, *see: str) -> Callable[[_Function], _Function]:
+    """Complete the docstring of a bound of these parameters."""
+
+    def complete(function: _Function) -> _Function:
+        function.__doc__ = _documented(function.__doc__, inspect.cleandoc(parameters), see)
+        return function
+
+    return complete
 
 
 def _function(key: str) -> BoundOfCourse:
@@ -338,8 +348,8 @@ def _function(key: str) -> BoundOfCourse:
         return _last(course, u, key)
 
     bound.__name__ = bound.__qualname__ = key
-    bound.__doc__ = _documented(THEOREMS[key].__doc__, _COURSE, ("follow : Records a course.", *THEOREMS[key].see))
-    return bound
+    bound.__doc__ = THEOREMS[key].__doc__
+    return _bound_of(_COURSE, "follow : Records a course.", *THEOREMS[key].see)(bound)
 
 
 # Their docstrings are those of the classes in _theorems.py.
@@ -364,9 +374,8 @@ def lemma_1(course: Course, u: ArrayLike, lam: float = 1.0) -> Bound:
     return _last(course, u, "lemma_1", lam=lam)
 
 
-lemma_1.__doc__ = _documented(
-    THEOREMS["lemma_1"].__doc__, f"{_COURSE}\nlam : float, default=1.0\n    λ, > 0.", THEOREMS["lemma_1"].see
-)
+lemma_1.__doc__ = THEOREMS["lemma_1"].__doc__
+_bound_of(f"{_COURSE}\nlam : float, default=1.0\n    λ, > 0.", *THEOREMS["lemma_1"].see)(lemma_1)
 
 
 def best_r(
@@ -428,19 +437,8 @@ def best_r(
 # --- theorems with streams of their own ----------------------------------------------------------------------------------------
 
 
-def _of_several_classes(kind: str, *see: str) -> Callable[[_Joint], _Joint]:
-    """Complete the docstring of a bound of joint learners of this kind."""
-
-    def complete(function: _Joint) -> _Joint:
-        function.__doc__ = _documented(function.__doc__, _SEVERAL_CLASSES.format(kind=kind), see)
-        return function
-
-    return complete
-
-
-
-@_of_several_classes(
-    "DualAscentClassifier",
+@_bound_of(
+    _SEVERAL_CLASSES.format(kind="DualAscentClassifier"),
     "dual_ascent : The same for two classes and for targets.",
     "potential_based_multiclass, arow_multiclass : Bounds of updates.",
 )
@@ -477,8 +475,8 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
     return _bound(who, paid, sigma * f + best + second)
 
 
-@_of_several_classes(
-    "SecondOrderPerceptron or NAROWClassifier",
+@_bound_of(
+    _SEVERAL_CLASSES.format(kind="SecondOrderPerceptron or NAROWClassifier"),
     "potential_based : The same for two classes.",
     "arow_multiclass : That of AROW, whose weights are no such sums.",
 )
@@ -516,8 +514,8 @@ def potential_based_multiclass(
     return _bound(who, updates, loss + np.sqrt(np.sum(U * times(U))) * np.sqrt(np.sum(W * times(W))))
 
 
-@_of_several_classes(
-    "AROWClassifier",
+@_bound_of(
+    _SEVERAL_CLASSES.format(kind="AROWClassifier"),
     "arow : The theorem for two classes.",
     "potential_based_multiclass : Corollary 2 of the NAROW paper for several classes.",
 )
@@ -594,6 +592,14 @@ def _joint_rounds(who: str, learner: Any, X: Matrix, y: ArrayLike, u: ArrayLike)
         yield learner, x, code, margins, best, learner.n_updates_ > updates
 
 
+@_bound_of(
+    """
+    y : array-like of shape (n_rows,)
+        The targets.
+    """,
+    "gradient_descent : Another regret that grows as log T.",
+    "least_squares : The same with features.",
+)
 @np.errstate(all="ignore")
 def follow_the_leader(y: ArrayLike) -> Bound:
     """Bound the squared losses of the mean of all targets so far (0 before the first).
@@ -605,28 +611,6 @@ def follow_the_leader(y: ArrayLike) -> Bound:
     The loss of w_t exceeds that of the mean w_{t+1}, which has seen y_t, by (1 - (1 - 1/t)²) (w_t - y_t)² <= 2 B²/t, and the
     summed losses of those means do not exceed the best u's.
 
-    Parameters
-    ----------
-    y : array-like of shape (n_rows,)
-        The targets.
-
-    Returns
-    -------
-    bound : Bound
-        The squared losses of the means, and the most that they can be.
-
-    Raises
-    ------
-    ValueError
-        If y is not valid, or its squares do not fit float64.
-
-    See Also
-    --------
-    gradient_descent : Another regret that grows as log T.
-    least_squares : The same with features.
-
-    Examples
-    --------
     >>> paid, allowed = follow_the_leader([1.0, 3.0, 2.0])
     >>> paid, round(allowed, 2)
     (5.0, 18.79)
@@ -641,6 +625,18 @@ def follow_the_leader(y: ArrayLike) -> Bound:
     return _bound(who, errors @ errors, best + 2.0 * largest**2 * (1.0 + np.log(max(T, 1))))
 
 
+@_bound_of(
+    """
+    learner : CommitteeClassifier or CommitteeRegressor
+        Fitted, with combine="hedge".
+    losses : float, default=None
+        With a share: the sum of the competitor's losses, >= 0. None: the best member's.
+    switches : int, default=0
+        With losses: how often the competitor changes its member, less than the rows.
+    """,
+    "hedge, fixed_share : The same for experts.",
+    "onlinecls.CommitteeClassifier : Has `member_losses_`, the losses.",
+)
 def committee(learner: CommitteeClassifier | CommitteeRegressor, losses: float | None = None, switches: int = 0) -> Bound:
     """Bound the losses so far of a committee with combine="hedge", its members' weighted means.
 
@@ -661,32 +657,6 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor, losses: float |
     Herbster and Warmuth, Tracking the Best Expert, 1998, with rates that fall: w_t.l_t <= l_{k,t} + ln(v_{k,t+1}/w_{k,t})/η_t +
     η_t/8 by Hoeffding's lemma; summed over t with w_{t+1} = (1-α) v_{t+1} + α/K >= α/K, the logarithms telescope.
 
-    Parameters
-    ----------
-    learner : CommitteeClassifier or CommitteeRegressor
-        Fitted, with combine="hedge".
-    losses : float, default=None
-        With a share: the sum of the competitor's losses, >= 0. None: the best member's.
-    switches : int, default=0
-        With losses: how often the competitor changes its member, less than the rows.
-
-    Returns
-    -------
-    bound : Bound
-        The weighted means' losses so far, and the most that they can be.
-
-    Raises
-    ------
-    ValueError
-        If the learner is no such committee, or had rows of weight above 1, or if losses and switches are not possible.
-
-    See Also
-    --------
-    hedge, fixed_share : The same for experts.
-    onlinecls.CommitteeClassifier : Has `member_losses_`, the losses.
-
-    Examples
-    --------
     >>> from onlinecls import AROWClassifier, CommitteeClassifier, Perceptron
     >>> learner = CommitteeClassifier([AROWClassifier(), Perceptron()], combine="hedge")
     >>> paid, allowed = committee(learner.partial_fit([[1.0], [-1.0]] * 50, [1, 0] * 50))
@@ -723,38 +693,24 @@ def committee(learner: CommitteeClassifier | CommitteeRegressor, losses: float |
     return Bound(paid, float((min(own) if losses is None else losses) + np.sqrt(T * entropy / 2.0) + logs / rate))
 
 
-def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:
-    """Bound Hedge's expected mistakes (eta0="auto") with d experts by the best expert's + 2 √(T ln(d)/2) + √(ln(d)/8).
-
-    Tutorial, parts I and V.
-
-    Parameters
-    ----------
+@_bound_of(
+    """
     X : array-like of shape (n_rows, d)
         The experts' chances of +1, in [0, 1]; signed: their advice, in [-1, 1].
     y : array-like of shape (n_rows,)
         -1 or +1.
     signed : bool, default=False
         Whether X is advice in [-1, 1].
+    """,
+    "fixed_share : Against experts that take turns.",
+    "committee : The same for models that learn.",
+    "onlinecls.HedgeClassifier : The learner.",
+)
+def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:
+    """Bound Hedge's expected mistakes (eta0="auto") with d experts by the best expert's + 2 √(T ln(d)/2) + √(ln(d)/8).
 
-    Returns
-    -------
-    bound : Bound
-        Hedge's expected mistakes, and the most that they can be.
+    Tutorial, parts I and V.
 
-    Raises
-    ------
-    ValueError
-        If X or y is not valid.
-
-    See Also
-    --------
-    fixed_share : Against experts that take turns.
-    committee : The same for models that learn.
-    onlinecls.HedgeClassifier : The learner.
-
-    Examples
-    --------
     >>> X, y = np.tile([[1.0, 0.0, 0.5]], (50, 1)), np.ones(50)
     >>> paid, allowed = hedge(X, y)
     >>> round(paid, 2), round(allowed, 2)
@@ -768,6 +724,20 @@ def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:
     return Bound(learner.expected_loss_, float(best + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))
 
 
+@_bound_of(
+    """
+    learner : HedgeClassifier
+        Not fitted yet, with numbers for eta0 and share, > 0. A copy learns.
+    X : array-like of shape (n_rows, d)
+        The experts' chances of +1, in [0, 1], or, for a signed learner, their advice, in [-1, 1].
+    y : array-like of shape (n_rows,)
+        -1 or +1.
+    shifts : int
+        The most changes of the sequence, in [0, n_rows - 1].
+    """,
+    "hedge : Against one expert.",
+    "committee : The same for models that learn.",
+)
 def fixed_share(learner: HedgeClassifier, X: ArrayLike, y: ArrayLike, shifts: int) -> Bound:
     """Bound Hedge's expected mistakes with a fixed share by those of any sequence of experts.
 
@@ -779,34 +749,6 @@ def fixed_share(learner: HedgeClassifier, X: ArrayLike, y: ArrayLike, shifts: in
     and Lugosi, Prediction, Learning, and Games, Theorem 5.2, after Herbster and Warmuth 1998. (With eta0="auto", a rate that
     falls, nothing is proved.)
 
-    Parameters
-    ----------
-    learner : HedgeClassifier
-        Not fitted yet, with numbers for eta0 and share, > 0. A copy learns.
-    X : array-like of shape (n_rows, d)
-        The experts' chances of +1, in [0, 1], or, for a signed learner, their advice, in [-1, 1].
-    y : array-like of shape (n_rows,)
-        -1 or +1.
-    shifts : int
-        The most changes of the sequence, in [0, n_rows - 1].
-
-    Returns
-    -------
-    bound : Bound
-        The learner's expected mistakes, and the most that they can be.
-
-    Raises
-    ------
-    ValueError
-        If the learner is no such one, or if X, y or shifts is not valid.
-
-    See Also
-    --------
-    hedge : Against one expert.
-    committee : The same for models that learn.
-
-    Examples
-    --------
     >>> from onlinecls import HedgeClassifier
     >>> X, y = np.tile([[1.0, 0.0]], (100, 1)), np.repeat([1.0, -1.0], 50)  # the first expert is right, then the second
     >>> paid, allowed = fixed_share(HedgeClassifier(0.5, share=0.01), X, y, shifts=1)

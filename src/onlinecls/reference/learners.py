@@ -302,7 +302,30 @@ GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gauss
 
 
 @dataclass(eq=False, repr=False)
-class Model:
+class _OfVectors:
+    """Base of models of k labels: learners, make(d) each, and counters."""
+
+    make: Callable[[int], Any]
+    d: int
+    k: int
+    t: int = field(default=0, init=False)
+    n_mistakes: int = field(default=0, init=False)
+    n_updates: int = field(default=0, init=False)
+    learners: list[Any] = field(init=False)
+
+    @property
+    def W(self) -> np.ndarray:
+        """Weights of shape (k, d); k = 1 when one vector serves both classes."""
+        return np.stack([learner.w for learner in self.learners])
+
+    @property
+    def Sigma(self) -> np.ndarray | None:
+        """Covariances of shape (k, d), or (k, d, d) if full, or None."""
+        return None if self.learners[0].Sigma is None else np.stack([learner.Sigma for learner in self.learners])
+
+
+@dataclass(eq=False, repr=False)
+class Model(_OfVectors):
     """k classes, coded 0..k-1 in the order of their labels: one vector for k <= 2, one a class from k = 3 on.
 
     make : d -> Learner.  Binary is one learner on z = y x.  Crammer-Singer is the same on z = phi(x, y) - phi(x, r), where
@@ -316,15 +339,8 @@ class Model:
     RuleClassifier : The same with scikit-learn's interface.
     """
 
-    make: Callable[[int], Any]
-    d: int
-    k: int
     multi_class: str = "crammer_singer"
     cost: Any = None
-    t: int = field(default=0, init=False)
-    n_mistakes: int = field(default=0, init=False)
-    n_updates: int = field(default=0, init=False)
-    learners: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
         self.learners = [self.make(self.d) for _ in range(self.k if self.k > 2 else 1)]
@@ -334,7 +350,7 @@ class Model:
         """Weights of shape (k, d); k = 1 when one vector serves both classes."""
         if self.k > 2 and self.multi_class == "crammer_singer" and not self.learners[0].separable:
             return self.joint(self.learners).w.reshape(self.k, -1)
-        return np.stack([learner.w for learner in self.learners])
+        return super().W
 
     @staticmethod
     def joint(learners: list[Any]) -> Any:
@@ -344,11 +360,6 @@ class Model:
             setattr(joint, name, np.concatenate([getattr(learner, name) for learner in learners]))
         joint.d = sum(learner.d for learner in learners)
         return joint
-
-    @property
-    def Sigma(self) -> np.ndarray | None:
-        """Covariances of shape (k, d), or (k, d, d) if full, or None."""
-        return None if self.learners[0].Sigma is None else np.stack([learner.Sigma for learner in self.learners])
 
     def predict(self, x: np.ndarray) -> int:
         """Return the code of the class of the highest score, the first of equals; of two classes 1 above 0."""
@@ -450,7 +461,7 @@ class Level:
 
 
 @dataclass(eq=False, repr=False)
-class SetsModel:
+class SetsModel(_OfVectors):
     """Rows with several of k labels, coded 0..k-1: a learner a label, on x where the row has it, on -x where it does not.
 
     A label learns from its first row on, and is predicted where its score is above 0.  update="worst": of a row only two learn,
@@ -462,28 +473,11 @@ class SetsModel:
     onlinecls.MultiLabelClassifier : The compiled learner.
     """
 
-    make: Callable[[int], Any]
-    d: int
-    k: int
     update: str = "all"
-    t: int = field(default=0, init=False)
-    n_mistakes: int = field(default=0, init=False)
-    n_updates: int = field(default=0, init=False)
     known: set[int] = field(default_factory=set, init=False)
-    learners: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
         self.learners = [self.make(self.d) for _ in range(self.k)]
-
-    @property
-    def W(self) -> np.ndarray:
-        """Weights of shape (k, d)."""
-        return np.stack([learner.w for learner in self.learners])
-
-    @property
-    def Sigma(self) -> np.ndarray | None:
-        """Covariances of shape (k, d), or (k, d, d) if full, or None."""
-        return None if self.learners[0].Sigma is None else np.stack([learner.Sigma for learner in self.learners])
 
     def predict(self, x: np.ndarray) -> set[int]:
         """Return the codes of the labels with scores above 0."""
