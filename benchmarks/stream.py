@@ -13,6 +13,7 @@ and all imports included. One copy and all copies are timed; mistakes are those 
 --write puts what was measured into docs/scale.md.
 """
 
+import argparse
 import json
 import re
 import statistics
@@ -23,7 +24,7 @@ from pathlib import Path
 
 import corpora
 import numpy as np
-from pages import options, table, write_between_if
+from pages import table, write_between_if
 
 VW = """
 import sys
@@ -172,8 +173,14 @@ def growth_text(points, fits):
 
 
 def main():
-    args = options(__doc__, copies=2, rounds=5, grow=[int], no_race=False, json=Path)
-    report = {}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--copies", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--grow", type=int, nargs="*", default=[])
+    parser.add_argument("--no-race", action="store_true")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--write", action="store_true", help="put what was measured into docs/scale.md")
+    args, report = parser.parse_args(), {}
     with tempfile.TemporaryDirectory() as folder:
         if not args.no_race:
             results, starts = race(Path(folder), args.copies, args.rounds)
