@@ -81,5 +81,5 @@ ALGORITHMS = (
               trials=({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
               theorems=("dual_ascent",),
               conflicts=(NO_GROWTH,), title="Dual ascent regression, entropic, squared loss (committee of experts: signed=False)",
-              paper="ICML 2008 tutorial, I (Example II) to III"),
+              paper="ICML 2008 tutorial, I (Example I) to III"),
 )

@@ -9,15 +9,10 @@ NO_AVERAGE = Conflict(("average",), "False", lambda v: bool(v["average"]), (
 ))
 ALL_ROWS = "it keeps all rows, and a merge would keep those of all shards"
 
-ALGORITHMS = (
-    Algorithm("forel", "forel", "additive", "FoReLClassifier", {"sigma": Either((NONE, POSITIVE)), "gap_tol": POSITIVE},
-              selects={"loss": "hinge"}, tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
-              trials=({"sigma": 2.0, "gap_tol": 1e-06},), merge=ALL_ROWS, theorems=("dual_ascent",),
-              conflicts=(NO_AVERAGE,),
-              title="Follow the regularized leader (FoReL)", paper="ICML 2008 tutorial, III (aggressive schemes II)"),
-    Algorithm("forel_log", "forel", "additive", "FoReLClassifier", {"sigma": Either((NONE, POSITIVE)), "gap_tol": POSITIVE},
-              selects={"loss": "log_loss"}, tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
-              trials=({"sigma": 2.0, "gap_tol": 1e-06},), merge=ALL_ROWS, theorems=("dual_ascent",),
-              conflicts=(NO_AVERAGE,),
-              title="Follow the regularized leader, log loss", paper="ICML 2008 tutorial, III (aggressive schemes II)"),
+ALGORITHMS = tuple(
+    Algorithm(name, "forel", "additive", "FoReLClassifier", {"sigma": Either((NONE, POSITIVE)), "gap_tol": POSITIVE},
+              selects={"loss": loss}, tasks=("leader",), units={"sigma": Default(1.0, 2, name=None)},
+              trials=({"sigma": 2.0, "gap_tol": 1e-06},), merge=ALL_ROWS, theorems=("dual_ascent",), conflicts=(NO_AVERAGE,),
+              title=f"Follow the regularized leader{of}", paper="ICML 2008 tutorial, III (aggressive schemes II)")
+    for name, loss, of in (("forel", "hinge", " (FoReL)"), ("forel_log", "log_loss", ", log loss"))
 )

@@ -42,7 +42,10 @@ KERNEL = {
 KERNEL_CLASSIFIER = {**KERNEL, "intercept_scaling": CONSTANT, "C": AGGRESSIVENESS, "r": EVIDENCE, "eta0": POSITIVE}
 KERNEL_REGRESSOR = {**KERNEL, "intercept_scaling": Either((AUTO, CONSTANT), hint=CONSTANT.hint), "C": AGGRESSIVENESS,
                     "epsilon": EPSILON, "r": EVIDENCE}
-NUMBERS: Mapping[str, Any] = {"tasks": ("regression",), "level": True, "units": {"intercept_scaling": Default(1.0, 0)}}
+NUMBERS: Mapping[str, Any] = {
+    "estimator": "KernelOnlineRegressor", "params": KERNEL_REGRESSOR, "margin": 0.0, "tasks": ("regression",), "level": True,
+    "units": {"intercept_scaling": Default(1.0, 0)},
+}
 KEPT_ROWS = "its model consists of rows, and a merge would keep those of all shards"
 
 
@@ -63,14 +66,10 @@ OTHERS = (
             trigger="lookahead_mistake"),
     _kernel("aggressive_sop", "aggressive_sop", {"algorithm": "sop", "aggressive": True}, geometry="gaussian_kernel",
             trigger="lookahead_loss"),
-    _kernel("pa1_regression", "pa1", {"algorithm": "pa", "loss": "epsilon_insensitive"}, margin=0.0,
-            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, **NUMBERS),
-    _kernel("pa2_regression", "pa2", {"algorithm": "pa", "loss": "squared_epsilon_insensitive"}, margin=0.0,
-            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, **NUMBERS),
-    _kernel("arow_regression", "least_squares", {"algorithm": "arow"}, geometry="gaussian_kernel", margin=0.0,
-            kernel={"epsilon": 0.0},
-            estimator="KernelOnlineRegressor", params=KERNEL_REGRESSOR, **NUMBERS),
-    _kernel("pa_one_class", "pa1", {}, margin=0.0,
-            estimator="KernelOnlineOneClass", tasks=("one_class",),
+    _kernel("pa1_regression", "pa1", {"algorithm": "pa", "loss": "epsilon_insensitive"}, **NUMBERS),
+    _kernel("pa2_regression", "pa2", {"algorithm": "pa", "loss": "squared_epsilon_insensitive"}, **NUMBERS),
+    _kernel("arow_regression", "least_squares", {"algorithm": "arow"}, geometry="gaussian_kernel", kernel={"epsilon": 0.0},
+            **NUMBERS),
+    _kernel("pa_one_class", "pa1", {}, margin=0.0, estimator="KernelOnlineOneClass", tasks=("one_class",),
             params={**KERNEL, "kernel": Either((Options(NAMED_KERNELS[:-1]), FUNCTION)), "epsilon": NOT_NEGATIVE}),
 )
