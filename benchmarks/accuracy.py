@@ -4,7 +4,7 @@ A row counts as a mistake when it is predicted wrongly before its label is shown
 rows of unit length. Ours counts its mistakes in one ``partial_fit``; VW's driver predicts before each update (``-p``);
 scikit-learn's SGD is asked to predict each block of rows before it learns them.
 
-    python benchmarks/accuracy.py [--sets NAME ...] [--only PATTERN ...] [--grid arow r=0.1,1] [--json FILE] [--reuse FILE]
+    python benchmarks/accuracy.py [--sets NAME ...] [--only PATTERN ...] [--json FILE] [--reuse FILE]
 """
 
 import argparse
@@ -83,17 +83,15 @@ def sgd_block(n_rows, n_classes):
     return next(block for block in (1, 10, 100, 1000) if binary_fits <= 1e6 * block)
 
 
-def systems(multiclass, grid=None):
-    """Return {name: (group, run)} of every installed contestant. With a grid, ours is its algorithm at each of its points."""
+def systems(multiclass):
+    """Return {name: (group, run)} of every installed contestant."""
     algorithms = {name: {"algorithm": name} for name in (common.MULTICLASS if multiclass else common.BINARY)}
     algorithms |= {"pa": {"algorithm": "pa1", "C": float("inf")}, "committee": {"algorithm": "committee"}}
-    if grid:
-        algorithms = grid_points(*grid)
     found = {}
     for name, params in algorithms.items():
         if multiclass and name != "committee":  # (whose members are one against the rest)
             for scheme in ("crammer_singer", "ovr"):
-                if scheme == "ovr" and name.startswith("entropic") and not grid:
+                if scheme == "ovr" and name.startswith("entropic"):
                     continue  # minutes a set, for more errors than naming the commonest class makes
                 found[f"{name} {scheme}"] = ("ours", partial(ours, multi_class=scheme, **params))
         else:
@@ -104,20 +102,6 @@ def systems(multiclass, grid=None):
     if installed("sklearn"):
         found.update({name: ("sklearn", partial(sgd, loss=loss)) for name, loss in SGD.items()})
     return found
-
-
-def grid_points(algorithm, *axes):
-    """Expand ("arow", "r=0.1,1") to {"arow r=0.1": ..., "arow r=1": ...}; several axes are crossed."""
-    names = [axis.split("=")[0] for axis in axes]
-    values = [axis.split("=")[1].split(",") for axis in axes]
-    points = [dict(zip(names, point, strict=True)) for point in itertools.product(*values)]
-    return {
-        " ".join([algorithm, *(f"{name}={value}" for name, value in point.items())]): {
-            "algorithm": algorithm,
-            **{name: float(value) for name, value in point.items()},
-        }
-        for point in points
-    }
 
 
 def installed(module):
@@ -196,14 +180,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", help="names of sets, or 'binary', 'multiclass' (these two if left out), 'test'")
     parser.add_argument("--only", nargs="+", metavar="PATTERN", help="systems by name (* allowed) or by group: ours, vw, sklearn")
-    parser.add_argument("--grid", nargs="+", metavar=("ALGORITHM", "PARAM=V,V"), help="ours: one algorithm over these values")
     parser.add_argument("--json", help="write the errors to this file as well")
     parser.add_argument("--reuse", help="take the errors of VW and scikit-learn from this file instead of running them")
     parser.add_argument("--hindsight", action="store_true", help="AROW's least error on each binary set over a grid, too")
     parser.add_argument("--write", action="store_true", help="write docs/accuracy_*.csv, and the pages' tables of them")
     args = parser.parse_args()
-    if args.write and (args.sets or args.only or args.grid):
-        parser.error("the page has all sets and systems: leave out --write, or --sets, --only and --grid")
+    if args.write and (args.sets or args.only):
+        parser.error("the page has all sets and systems: leave out --write, or --sets and --only")
     warnings.filterwarnings("ignore", category=FutureWarning)
 
     groups = {"binary": corpora.BINARY, "multiclass": corpora.MULTICLASS, "test": corpora.BINARY_TEST}
@@ -221,7 +204,7 @@ def main():
         names = [name for name in wanted if name not in absent and (name in corpora.MULTICLASS) == multiclass]
         if not names:
             continue
-        contestants = chosen(systems(multiclass, args.grid), args.only)
+        contestants = chosen(systems(multiclass), args.only)
         results = {}
         for name in names:
             results[name] = everything[name] = run_set(name, contestants, known.get(name, {}))

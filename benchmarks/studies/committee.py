@@ -23,11 +23,13 @@ from pathlib import Path
 import corpora
 import numpy as np
 import scipy.sparse as sp
-from pages import DOCS, write_between, write_csv
+from pages import table, write_between_if, write_csv
 
 import onlinecls
 from benchmarks import common
 from onlinecls.reference import Combiner
+
+from . import geometric, seconds
 
 AROW, ADAGRAD = onlinecls.AROWClassifier, onlinecls.AdaGradClassifier
 # Learners of the unit s² of a set's rows.
@@ -117,15 +119,13 @@ def combined(said, y, masks, r=1.0, forgetting=0.01):
 # --- choosing ------------------------------------------------------------------------------------------------------------------
 
 
-def seconds(X, y):
-    """Return the least processor time of each candidate's pass over these rows, of seven."""
-    found = np.empty((7, len(CANDIDATES)))
+def least_times(makes, X, y):
+    """Return the least processor time of a pass over these rows by what each function makes, of seven."""
+    found = np.empty((7, len(makes)))
     for times in found:
-        for i, make in enumerate(CANDIDATES.values()):
-            learner = make(1.0).partial_fit(X[:0], y[:0], classes=[0, 1])
-            started = time.process_time()
-            learner.partial_fit(X, y)
-            times[i] = time.process_time() - started
+        for i, make in enumerate(makes):
+            learner = make().partial_fit(X[:0], y[:0], classes=[0, 1])
+            times[i] = seconds(lambda learner=learner: learner.partial_fit(X, y), time.process_time)
     return found.min(axis=0)
 
 
@@ -134,7 +134,8 @@ def choose(path, n):
     names = list(CANDIDATES)
     groups = [group for size in (1, 2, 3, 4) for group in itertools.combinations(range(len(names)), size)]
     masks = np.array([[float(j in group) for j in range(len(names))] for group in groups])
-    alone, together, times = {}, {}, seconds(*common.stream(20000, 100))
+    alone, together = {}, {}
+    times = least_times([lambda make=make: make(1.0) for make in CANDIDATES.values()], *common.stream(20000, 100))
     for name, form in itertools.product(SETS, FORMS):
         X, y = problem(name, form, n)
         said = np.stack([said_by(make, X, y) for make in CANDIDATES.values()])
@@ -145,7 +146,7 @@ def choose(path, n):
 
 def mean(errors):
     """Compute geometric means over sets, in per cent."""
-    return 100.0 * np.exp(np.mean(np.log(np.maximum(errors, 1e-4)), axis=0))
+    return 100.0 * geometric(errors, 1e-4)
 
 
 def chosen(found):
@@ -154,22 +155,20 @@ def chosen(found):
     together, alone = (np.array(list(found[part].values())) for part in ("together", "alone"))
     prices = np.array(found["prices"])
     allowed = np.array([prices[g].sum() <= MOST * prices[0] and any(names[j] in FOLLOWING for j in g) for g in groups])
-    lines = ["| sets left out | members chosen without them | their committee there | AROW there | best single there |",
-             "|---|---|---:|---:|---:|"]
+    rows, best_ones = [], []
     for fold in (*range(FOLDS), None):
         out = np.array([fold is None or SETS.index(key.split()[0]) % FOLDS == fold for key in keys])
         known = ~out if fold is not None else out
         best = int(np.where(allowed, mean(together[known]), np.inf).argmin())
         members = ", ".join(names[j] for j in groups[best])
-        lines.append(f"| {'none (so it is)' if fold is None else f'third {fold + 1}'} | {members} | "
-                     f"{mean(together[out])[best]:.2f} | {mean(alone[out])[0]:.2f} | {mean(alone[out]).min():.2f} |")
-    order = [int(i) for i in np.where(allowed, mean(together), np.inf).argsort()[:8]]
-    lines += ["", "| the best committees | all | unit | raw | turned |", "|---|---:|---:|---:|---:|"]
-    for i in order:
+        there = mean(together[out])[best], mean(alone[out])[0], mean(alone[out]).min()
+        left = "none (so it is)" if fold is None else f"third {fold + 1}"
+        rows.append([left, members, *(f"{error:.2f}" for error in there)])
+    for i in np.where(allowed, mean(together), np.inf).argsort()[:8].tolist():
         forms = [mean(together[[key.endswith(form) for key in keys]])[i] for form in FORMS]
-        row = " | ".join(f"{error:.2f}" for error in (mean(together)[i], *forms))
-        lines.append(f"| {', '.join(names[j] for j in groups[i])} | {row} |")
-    return "\n".join(lines)
+        best_ones.append([", ".join(names[j] for j in groups[i]), *(f"{error:.2f}" for error in (mean(together)[i], *forms))])
+    head = "sets left out", "members chosen without them", "their committee there", "AROW there", "best single there"
+    return f"{table(head, rows, left=2)}\n\n{table(('the best committees', 'all', *FORMS), best_ones)}"
 
 
 # --- what the combiner does ----------------------------------------------------------------------------------------------------
@@ -226,9 +225,7 @@ def ways(n=4000):
         aucs = [roc_auc_score(y[half:], scores[half:, 0]) for scores in each]
         rows.append([max(aucs[: len(said)]), *aucs[len(said) :]])
     found["AUC, rare"] = [f"{100.0 * auc:.1f}" for auc in np.mean(rows, axis=0)]
-    lines = ["| | " + " | ".join(found) + " |", "|---" + "|---:" * len(found) + "|"]
-    return "\n".join([*lines, *(f"| {way} | " + " | ".join(cells) + " |" for way, *cells in zip(
-        ("best member", *WAYS), *found.values(), strict=True))])
+    return table(["", *found], zip(("best member", *WAYS), *found.values(), strict=True))
 
 
 # --- the classes themselves ----------------------------------------------------------------------------------------------------
@@ -247,26 +244,23 @@ def errors_of(X, y, classes):
     return [100.0 * count / len(y) for count in wrong]
 
 
-def geometric(results):
-    return np.exp(np.mean(np.log(np.maximum(list(results.values()), 0.01)), axis=0))
-
-
 def tables(found, ranks):
     """Return a line for each set, and tables of the means of each kind of stream: of errors, and of ranks of rare classes."""
     lines = [{"streams": streams, "set": name, **dict(zip(COLUMNS, (f"{each:.2f}" for each in row), strict=True))}
              for streams, results in {**found, **ranks}.items() for name, row in results.items()]
-    text = ["| | " + " | ".join(COLUMNS) + " | the committee above the best member, at most |", "|---" + "|---:" * 5 + "|"]
+    means, rare = [], []
     for streams, results in found.items():
         most, name = max((row[2] / row[1] - 1.0, name) for name, row in results.items())
-        means = " | ".join(f"{error:.2f}" for error in geometric(results))
-        text.append(f"| {streams}, {len(results)} sets | {means} | {100.0 * most:+.1f} % ({name}) |")
-    rare = ["| | " + " | ".join(COLUMNS) + " | the committee to the best member |", "|---" + "|---:" * 5 + "|"]
+        errors = (f"{error:.2f}" for error in geometric(list(results.values()), 0.01))
+        means.append([f"{streams}, {len(results)} sets", *errors, f"{100.0 * most:+.1f} % ({name})"])
     for streams, results in ranks.items():
         rows = np.array(list(results.values()))
         ratios = rows[:, 2] / rows[:, 1]
-        means = " | ".join(f"{each:.1f}" for each in rows.mean(axis=0))
-        rare.append(f"| {streams} | {means} | {ratios.mean():.3f} (from {ratios.min():.3f} to {ratios.max():.3f}) |")
-    return lines, "\n".join(text), "\n".join(rare)
+        told = f"{ratios.mean():.3f} (from {ratios.min():.3f} to {ratios.max():.3f})"
+        rare.append([streams, *(f"{each:.1f}" for each in rows.mean(axis=0)), told])
+    head = ["", *COLUMNS]
+    return (lines, table([*head, "the committee above the best member, at most"], means),
+            table([*head, "the committee to the best member"], rare))
 
 
 def wide(names, form, n=20000):
@@ -464,28 +458,20 @@ def others():
         alone = onlinecls.AROWRegressor().partial_fit(X, 2.0 * y - 1.0)
         errors.append([each.progressive_mse_ for each in (alone, min(
             numbers.members_, key=lambda member: member.progressive_mse_), numbers)])
-    lines = ["| ten sets of two classes, geometric means | AROW | best member | committee |", "|---|---:|---:|---:|"]
-    for title, found in (("log loss of the second half", losses), ("squared error, targets -1 and 1", errors)):
-        lines.append(f"| {title} | " + " | ".join(f"{each / 100.0:.4f}" for each in mean(np.array(found))) + " |")
-    return "\n".join(lines)
+    rows = ([title, *(f"{each / 100.0:.4f}" for each in mean(found))] for title, found in (
+        ("log loss of the second half", losses), ("squared error, targets -1 and 1", errors)))
+    return table(("ten sets of two classes, geometric means", "AROW", "best member", "committee"), rows)
 
 
 def priced(X, y):
     """Time one pass, of AROW, of all automatic members and of the committee, and rows one by one, on the processor."""
     begun = onlinecls.CommitteeClassifier().partial_fit(X, y)
-    makes = [onlinecls.AROWClassifier(), *begun.members_, begun]
-    times = np.empty((7, len(makes)))
-    for row in times:
-        for i, make in enumerate(makes):
-            learner = type(make)(**make.get_params()).partial_fit(X[:0], y[:0], classes=[0, 1])
-            started = time.process_time()
-            learner.partial_fit(X, y)
-            row[i] = time.process_time() - started
-    arow, *members, committee = times.min(axis=0)
-    lines = ["| 20,000 rows of 100 non-zeros | time |", "|---|---:|", f"| AROW, a pass | {1e3 * arow:.0f} ms |"]
+    makes = [lambda each=each: type(each)(**each.get_params()) for each in (onlinecls.AROWClassifier(), *begun.members_, begun)]
+    arow, *members, committee = least_times(makes, X, y)
+    lines = [("AROW, a pass", f"{1e3 * arow:.0f} ms")]
     named = zip(begun.member_names_, members, strict=True)
-    lines += [f"| {name}, a pass | {each / arow:.2f} times AROW |" for name, each in named]
-    lines += [f"| the committee, a pass | {committee / arow:.2f} times AROW, {committee / sum(members):.2f} times its members |"]
+    lines += [(f"{name}, a pass", f"{each / arow:.2f} times AROW") for name, each in named]
+    lines += [("the committee, a pass", f"{committee / arow:.2f} times AROW, {committee / sum(members):.2f} times its members")]
     rows, codes = rows_of(X[:2000]), [y[i : i + 1] for i in range(2000)]
     for learner in (onlinecls.AROWClassifier(), onlinecls.CommitteeClassifier()):
         learner.partial_fit(X[:100], y[:100], classes=[0, 1])
@@ -496,17 +482,14 @@ def priced(X, y):
                 for row, code in zip(rows[start : start + 100], codes[start : start + 100], strict=True):
                     call(row, code)
                 found.append(time.process_time() - started)
-            lines.append(f"| {type(learner).__name__}, {what} one row | {1e4 * min(found):.1f} µs |")
-    return "\n".join(lines)
+            lines.append((f"{type(learner).__name__}, {what} one row", f"{1e4 * min(found):.1f} µs"))
+    return table(("20,000 rows of 100 non-zeros", "time"), lines)
 
 
 def report(path):
-    page = DOCS / "committee.md"
-    write_between(page, "others", others())
-    write_between(page, "ways", ways())
-    write_between(page, "speed", priced(*common.stream(20000, 100)))
+    write_between_if(True, "committee.md", "others", others())
     if path is not None:
-        write_between(page, "chosen", chosen(json.loads(path.read_text())))
+        write_between_if(True, "committee.md", "chosen", chosen(json.loads(path.read_text())))
     lines, means, ranks = tables({
         "two classes": wide(corpora.BINARY, "unit"),
         "several classes": wide(corpora.MULTICLASS, "unit", 8000),
@@ -515,8 +498,8 @@ def report(path):
         **held(),
     }, rare())
     write_csv("committee.csv", lines)
-    write_between(page, "errors", means)
-    write_between(page, "rare", ranks)
+    write_between_if(True, "committee.md", "errors", means)
+    write_between_if(True, "committee.md", "rare", ranks)
 
 
 def main():
@@ -527,11 +510,11 @@ def main():
     options = parser.parse_args()
     if options.what == "choose":
         choose(options.file, options.rows)
-    elif options.what == "ways":
-        write_between(DOCS / "committee.md", "ways", ways())
-    elif options.what == "speed":
-        write_between(DOCS / "committee.md", "speed", priced(*common.stream(20000, 100)))
-    else:
+    if options.what in ("ways", "report"):
+        write_between_if(True, "committee.md", "ways", ways())
+    if options.what in ("speed", "report"):
+        write_between_if(True, "committee.md", "speed", priced(*common.stream(20000, 100)))
+    if options.what == "report":
         report(options.file)
 
 
