@@ -69,7 +69,7 @@ def average_precision(scores, y):
     return (np.cumsum(hits) / np.arange(1, len(y) + 1))[hits].mean()
 
 
-def measure(cls, settings, X, y, cut):
+def measure(cls, options, X, y, cut):
     """Return [missed, taken, AP], (weighted class, factor, 3), and the same with "balanced" of class 1."""
     plain, balanced = (errors(cls, options, X, y, cut, weight) for weight in (None, "balanced"))
     table = np.array([
