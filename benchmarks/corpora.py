@@ -42,6 +42,14 @@ MULTICLASS = (
     "enron-folders-williams-w3",
 )
 
+HALVES = {  # those that come in a training and a test half
+    "imdb": ("imdb-train", "imdb-test"),
+    "a9a": ("a9a", "a9a-test"),
+    "rcv1-vw-small": ("rcv1-vw-small", "rcv1-vw-small-test"),
+    "20news": ("20news-train", "20news-test"),
+    "reuters21578": ("reuters21578-single-train", "reuters21578-single-test"),
+}
+
 N_FEATURES = 2**20
 TOKEN = r"(?u)\b\w+\b"
 SIGNS = {"ham": -1, "spam": 1, "neg": -1, "pos": 1}
@@ -81,6 +89,11 @@ def load(name, n_features=N_FEATURES, dtype=np.float32, normalize=True):
 
 DIGITS = ("mnist", "mnist-3-5")  # dense: 60,000 images of 784 pixels, and those of threes and fives
 FORMS = ("unit", "raw", "standard")
+
+
+def with_forms(names):
+    """Return (name, form) of those of these sets that are there, in all forms that make sense."""
+    return [(name, form) for name in filter(available, names) for form in FORMS if form != "standard" or name in DIGITS]
 
 
 def in_form(name, form):

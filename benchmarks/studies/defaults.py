@@ -63,8 +63,7 @@ GUESS = "guessing"  # the row of the commonest class's share
 
 def sets_and_forms():
     """Return (name, form) of all sets."""
-    names = [name for name in (*corpora.BINARY, *corpora.MULTICLASS, *corpora.DIGITS) if corpora.available(name)]
-    return [(name, form) for name in names for form in corpora.FORMS if form != "standard" or name in corpora.DIGITS]
+    return corpora.with_forms((*corpora.BINARY, *corpora.MULTICLASS, *corpora.DIGITS))
 
 
 def is_regressor(name):

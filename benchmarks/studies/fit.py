@@ -23,13 +23,6 @@ import onlinecls
 
 from . import geometric
 
-HALVES = {
-    "imdb": ("imdb-train", "imdb-test"),
-    "a9a": ("a9a", "a9a-test"),
-    "rcv1-vw-small": ("rcv1-vw-small", "rcv1-vw-small-test"),
-    "20news": ("20news-train", "20news-test"),
-    "reuters21578": ("reuters21578-single-train", "reuters21578-single-test"),
-}
 N_DIGITS = 10_000
 CLASSES = (  # those that learn by a budget of epochs from any rows: not Hedge (experts' advice), FoReL (one pass), kernels
     "AROWClassifier", "NAROWClassifier", "SecondOrderPerceptron", "ConfidenceWeightedClassifier", "SCWClassifier",
@@ -60,15 +53,15 @@ def halves(name, form):
         if form == "unit":
             X, X_test = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (X, X_test))
         return np.ascontiguousarray(X, np.float32), y, np.ascontiguousarray(X_test, np.float32), y_test
-    (X, y), (X_test, y_test) = (corpora.load(half, normalize=form == "unit") for half in HALVES[name])
+    (X, y), (X_test, y_test) = (corpora.load(half, normalize=form == "unit") for half in corpora.HALVES[name])
     used = np.unique(X.indices)
     return sp.csr_matrix(X[:, used]), y, sp.csr_matrix(X_test[:, used]), y_test
 
 
 def sets_and_forms():
-    names = [name for name, pair in HALVES.items() if all(map(corpora.available, pair))]
+    names = [name for name, pair in corpora.HALVES.items() if all(map(corpora.available, pair))]
     found = [(name, form) for name in names for form in ("unit", "raw")]
-    return found + [("mnist", form) for form in corpora.FORMS if corpora.available("mnist")]
+    return found + corpora.with_forms(["mnist"])
 
 
 def makes_sense(name, setting):

@@ -46,10 +46,9 @@ def scale_of(X, y):
 
 def first_rows(n_rows):
     """Yield name, X, y of the streams on which the defaults are chosen."""
-    for name, form in itertools.product(CHOSEN_ON, corpora.FORMS):
-        if corpora.available(name) and (form != "standard" or name in corpora.DIGITS):
-            X, y = corpora.in_form(name, form)
-            yield f"{name} {form}", X[:n_rows], y[:n_rows]
+    for name, form in corpora.with_forms(CHOSEN_ON):
+        X, y = corpora.in_form(name, form)
+        yield f"{name} {form}", X[:n_rows], y[:n_rows]
 
 
 def grid(n_rows):

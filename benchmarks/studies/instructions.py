@@ -4,7 +4,7 @@
 
 Counts do not depend on what else the machine does. Rows of two lengths give a line, so much for a row and so much for each of its
 non-zeros. Only the compiled loops are counted: scipy's product, a pass's check of the rows and its kernel, and the same kernel in
-../restated.c, which must leave the same weights and counters. Rows are made-up words in 2^16 columns; a pass is the mean of the
+restated.c, which must leave the same weights and counters. Rows are made-up words in 2^16 columns; a pass is the mean of the
 first three. Then all are timed on real texts, in turns. ``--write`` puts both tables into docs/speed.md.
 """
 
@@ -147,7 +147,7 @@ def main():
     if not shutil.which("valgrind"):
         sys.exit("valgrind is not installed")
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
-        source = [f"-I{ROOT}/src/onlinecls", f"{ROOT}/benchmarks/restated.c"]
+        source = [f"-I{ROOT}/src/onlinecls", f"{ROOT}/benchmarks/studies/restated.c"]
         subprocess.run(["gcc", *FLAGS, *source, "-o", f"{folder}/restated.so"], check=True)
         times = timed(f"{folder}/restated.so")
         runs = {learner: [pool.submit(counted, *learner, nnz, folder) for nnz in LENGTHS] for learner in LEARNERS}

@@ -25,13 +25,7 @@ import onlinecls
 
 from . import geometric, seconds
 
-SETS = {
-    "imdb": ("imdb-train", "imdb-test"),
-    "a9a": ("a9a", "a9a-test"),
-    "rcv1-vw-small": ("rcv1-vw-small", "rcv1-vw-small-test"),
-    "20news": ("20news-train", "20news-test"),
-    "reuters": ("reuters21578-single-train", "reuters21578-single-test"),
-}
+SETS = {name.removesuffix("21578"): pair for name, pair in corpora.HALVES.items()}
 CALIBRATED = {
     "AROW": onlinecls.AROWClassifier(),
     "NAROW": onlinecls.NAROWClassifier(),

@@ -14,12 +14,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-from corpora import data_dir, load
+from corpora import HALVES, data_dir, load
 from pages import options, shown, table, write_between_if
 
 import onlinecls
 
-SETS = {"imdb": ("imdb-train", "imdb-test"), "a9a": ("a9a", "a9a-test"), "20news": ("20news-train", "20news-test")}
+SETS = {name: HALVES[name] for name in ("imdb", "a9a", "20news")}
 LEARNERS = {
     "AROW": onlinecls.AROWClassifier, "NAROW": onlinecls.NAROWClassifier, "SCW-I": onlinecls.SCWClassifier,
     "AdaGrad": onlinecls.AdaGradClassifier, "PA-I": onlinecls.PassiveAggressiveClassifier,
