@@ -98,9 +98,6 @@ TARGETS = {
     "least_squares": [AROWRegressor(r, **FULL, **NO) for r in (0.3, 2.0)],
 }
 #: Theorems with streams of their own.
-OWN = {"committee", "dual_ascent_multiclass", "fixed_share", "follow_the_leader", "hedge", "potential_based_multiclass"}
-
-
 OWN = {"arow_multiclass", "committee", "dual_ascent_multiclass", "fixed_share", "follow_the_leader", "hedge",
        "potential_based_multiclass"}
 BEST = np.array([2.0, -2.0, 1.0, 0.0, 0.0])  # ||u||_1 = 5
@@ -194,9 +191,9 @@ ADVERSARIES = {
 }
 
 
-def against(learner, X, label_of):
-    """The labels of an adversary, who hears the score first."""
-    walker, y = begun(learner, X), np.zeros(len(X))
+def against(learner, X, label_of, classes=(-1, 1)):
+    """The labels of an adversary, who hears the score first (of several classes: the scores)."""
+    walker, y = begun(learner, X, classes), np.zeros(len(X))
     for t in range(len(X)):
         y[t] = label_of(walker.decision_function(X[t : t + 1])[0], t)
         walker.partial_fit(X[t : t + 1], y[t : t + 1])
@@ -519,13 +516,15 @@ def test_recursive_least_squares_pay_what_the_best_weights_are_allowed():
         assert bounds.least_squares(course, best + 0.01).allowed > allowed
 
 
-def test_corollary_2_allows_no_more_mistakes_of_the_perceptron_than_any_other_bound():
+@pytest.mark.parametrize("learner, others", [
+    (Perceptron(**NO), (bounds.perceptron, bounds.fixed_rate)), (AROWClassifier(0.7, **FULL, **NO), (bounds.arow,))], ids=repr)
+def test_corollary_2_allows_no_more_mistakes_than_other_bounds(learner, others):
     for seed in range(5):
         X, y = continuous_problem(120, 5, seed=seed)
-        course = bounds.follow(Perceptron(**NO), X, y)
-        for u in competitors(course, seed):
-            for other in (bounds.perceptron, bounds.fixed_rate):
-                assert bounds.potential_based(course, u).allowed <= other(course, u).allowed * (1.0 + 1e-12)
+        course = bounds.follow(learner, X, y)
+        wins = int((course.updated & (course.margins > 0.0)).sum())
+        for u, other in product(competitors(course, seed), others):
+            assert bounds.potential_based(course, u).allowed - wins <= other(course, u).allowed * (1.0 + 1e-12)
 
 
 def test_only_linear_losses_meet_the_condition_of_corollary_2():
@@ -536,15 +535,6 @@ def test_only_linear_losses_meet_the_condition_of_corollary_2():
         unit = loss.value(0.0)  # (log_loss / log 2 is at least 1 on mistakes)
         values = np.array([loss.value(one) for one in m]) / unit
         assert (values >= 1.0 + m * loss.slope(-1.0) / unit - 1e-12).all() == meets
-
-
-def test_corollary_2_allows_no_more_mistakes_of_arow_than_theorem_2():
-    for seed in range(5):
-        X, y = continuous_problem(120, 5, seed=seed)
-        course = bounds.follow(AROWClassifier(0.7, **FULL, **NO), X, y)
-        wins = int((course.updated & (course.margins > 0.0)).sum())
-        for u in competitors(course, seed):
-            assert bounds.potential_based(course, u).allowed - wins <= bounds.arow(course, u).allowed * (1.0 + 1e-12)
 
 
 @pytest.mark.parametrize("rates", [(0.2, 2.0), (0.7, 0.7), (0.7, 0.6)])
@@ -676,6 +666,11 @@ def test_both_curves_are_drawn():
 # --- theorems with streams of their own ----------------------------------------------------------------------------------------
 
 
+def least(scores, t):
+    """The label of an adversary: the class that scores least."""
+    return scores.argmin()
+
+
 class Turned:
     """It takes each of three classes for the next."""
 
@@ -702,11 +697,9 @@ def test_dual_ascent_for_several_classes(form):
     assert 0.0 < paid <= allowed
     paid, allowed = bounds.dual_ascent_multiclass(Rotated(**form), X, y, u)
     assert paid > allowed
-    walker, labels = begun(DualAscentClassifier(**form), X, [0, 1, 2]), []
-    for row in X:  # an adversary: the class that scores least
-        labels.append(int(walker.decision_function(row[None])[0].argmin()))
-        walker.partial_fit(row[None], labels[-1:])
-    for competitor in (0.0 * u, 0.1 * u, walker.coef_):
+    labels = against(DualAscentClassifier(**form), X, least, [0, 1, 2]).astype(int)
+    last = begun(DualAscentClassifier(**form), X, [0, 1, 2]).partial_fit(X, labels)
+    for competitor in (0.0 * u, 0.1 * u, last.coef_):
         paid, allowed = bounds.dual_ascent_multiclass(DualAscentClassifier(**form), X, labels, competitor)
         assert 0.0 < paid <= allowed
 
@@ -742,11 +735,16 @@ def test_corollary_2_for_several_classes(learner):
     assert not learner.__sklearn_is_fitted__()
 
 
-def test_corollary_2_for_several_classes_by_hand():
-    """One row x = 1 of class 0, Σ from 1 to 1/2: θ = (1, -1, 0); of u = (1/2, 0, 0) the loss is 1/2, u'Au = 2/4."""
-    learner = SecondOrderPerceptron(1.0, aggressive=True, multi_class="crammer_singer", **ONE, **NO)
-    found = bounds.potential_based_multiclass(learner, [[1.0]], [0], [[0.5], [0.0], [0.0]])
-    assert found == pytest.approx((1, 0.5 + (0.5 * 1.0) ** 0.5))
+@pytest.mark.parametrize("name, learner, u, expected", [
+    # Σ from 1 to 1/2: θ = (1, -1, 0); of u the loss is 1/2, u'Au = 2/4.
+    ("potential_based", SecondOrderPerceptron(1.0, aggressive=True, multi_class="crammer_singer", **ONE, **NO), [0.5, 0.0, 0.0],
+     (1, 0.5 + (0.5 * 1.0) ** 0.5)),
+    # r = 1: w = (1, -1, 0)/3 and m+ = 2/3; of u the loss is 1/2.
+    ("arow", AROWClassifier(1.0, multi_class="crammer_singer", **FULL, **NO), [0.5, -0.5, 0.0],
+     (4 / 3, 4 / 3 * 1 / 2 + 2 * 1.0 * (4 / 9) ** 0.5))])
+def test_numbers_for_several_classes_worked_out_by_hand(name, learner, u, expected):
+    """One row x = 1 of class 0."""
+    assert getattr(bounds, f"{name}_multiclass")(learner, [[1.0]], [0], np.array([u]).T) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("r", [0.1, 1.0, 10.0])
@@ -757,11 +755,8 @@ def test_arow_for_several_classes(r):
     y = (X @ u.T).argmax(axis=1)
     paid, allowed = bounds.arow_multiclass(Adrift(**form), X, y, 2.0 * u)
     assert paid > allowed
-    walker, labels = begun(AROWClassifier(**form), X, [0, 1, 2]), []
     X = X * rng.choice([0.1, 1.0, 10.0], size=(len(X), 1))
-    for row in X:  # an adversary: the class that scores least
-        labels.append(int(walker.decision_function(row[None])[0].argmin()))
-        walker.partial_fit(row[None], labels[-1:])
+    labels = against(AROWClassifier(**form), X, least, [0, 1, 2]).astype(int)
     for codes in (y, labels):
         last = begun(AROWClassifier(**form), X, [0, 1, 2]).partial_fit(X, codes)
         for competitor in (0.0 * u, u, 4.0 * u + rng.standard_normal(4), last.coef_, 2.0 * last.coef_):
@@ -789,13 +784,6 @@ def test_arow_for_several_classes_by_the_covariances_at_the_end():
     uAu, uAw, wAw = (np.einsum("ci,cij,cj", V, A, Z) for V, Z in ((u, u), (u, W), (W, W)))
     found = bounds.arow_multiclass(learner, X, labels, u)
     assert found == pytest.approx((paid, rest - 2.0 * r * uAw + 2.0 * r * (uAu * wAw) ** 0.5))
-
-
-def test_arow_for_several_classes_by_hand():
-    """One row x = 1 of class 0, r = 1: w = (1, -1, 0)/3 and m+ = 2/3; of u = (1/2, -1/2, 0) the loss is 1/2."""
-    learner = AROWClassifier(1.0, multi_class="crammer_singer", **FULL, **NO)
-    found = bounds.arow_multiclass(learner, [[1.0]], [0], [[0.5], [-0.5], [0.0]])
-    assert found == pytest.approx((4 / 3, 4 / 3 * 1 / 2 + 2 * 1.0 * (4 / 9) ** 0.5))
 
 
 def test_theorem_2_for_several_classes_needs_one_covariance_of_all():

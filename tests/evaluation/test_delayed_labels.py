@@ -92,7 +92,7 @@ def batches(rows, sizes, buffer=None):
 @pytest.mark.parametrize("make, rows, buffer", [(AROWClassifier, X, np.zeros((50, 5))), (PIPELINE, TABLE, None)])
 def test_batches_and_points_do_not_matter(make, rows, buffer):
     found = []
-    for sizes, every in (([80], 1000), ([1, 9, 50, 20], 7), ([3] * 26 + [2], 1)):
+    for sizes, every in (([80], 1000), ([1, 9, 50, 20], 30), ([3] * 26 + [2], 16)):
         measures, late = ClassificationMeasures([0, 1, 2]), make()
         result = progressive_validation(
             late, batches(rows, sizes, buffer if 80 not in sizes else None), classes=[0, 1, 2], delay=DELAYS, moment=MOMENTS,
