@@ -162,18 +162,6 @@ def test_rows_of_zeros_add_their_loss_to_the_dual_value(n_classes, multi_class, 
 # --- classes that join, parameters, shared numbers -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
-def test_classes_join_with_half_of_theta_each(regularizer):
-    X, y = continuous_problem(60, 7, seed=41)
-    two = DualAscentClassifier(regularizer=regularizer, norm_bound=3.0, fit_intercept=False).partial_fit(X, y)
-    theta = state_of(two).view[:7, -1, 0].copy()
-    two.partial_fit(np.zeros((1, 7)), [5])
-    assert_allclose(state_of(two).view[:7, -1], np.column_stack([-theta / 2, theta / 2, 0 * theta]))
-    if regularizer == "entropic":
-        u = state_of(two).view[:7, 1]
-        assert_allclose(two.coef_, (3.0 * np.sinh(u) / np.cosh(u).sum()).T, rtol=1e-12)
-
-
 def test_the_normaliser_stays_exact_over_many_rows():
     """Z is a sum of differences: after steps up by e^100 and back it is what the weights say."""
     rng = np.random.default_rng(4)

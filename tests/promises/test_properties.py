@@ -122,7 +122,7 @@ def predicted(learner, X, y, weights, calls):
 
 @each_estimator(learner=AT_DEFAULTS)
 def test_no_split_and_no_pause_matters_while_a_model_is_young(learner):
-    for seed in range(48, 48 + 4 * settings.default.max_examples):
+    for seed in range(48, 48 + 3 * settings.default.max_examples):
         X, y, weights, calls = young_stream(learner, seed)
         whole = [(0, len(y), dense_c, "nothing")]
         found = learnt(learner, X, y, weights, calls, {}, False, pausing=True)

@@ -15,7 +15,6 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
-from sklearn.pipeline import make_pipeline
 from sklearn.utils import murmurhash3_32
 
 from onlinecls import AROWClassifier, AROWRegressor
@@ -274,13 +273,9 @@ def test_a_decoding_error_names_the_row():
 
 
 def test_lone_surrogates_are_not_parts_of_words():
-    texts = ["ab\ud800cd ef", "\udfff", "É\ud83d Σ\ud83dΣ"]
+    texts = ["ab\ud800cd ef", "\udfff", "É\ud83d Σ\ud83dΣ"]  # (in n-grams of characters: test_hostile_streams.py)
     same(texts)
     same(texts, ngram_range=(1, 2), token_pattern=r"\w+")
-    for analyzer in ("char", "char_wb"):
-        for kind in (HashingVectorizer, Peer):
-            with pytest.raises(UnicodeEncodeError):
-                kind(analyzer=analyzer).transform(texts)
 
 
 def arrow_nulls():
@@ -351,25 +346,16 @@ def test_an_ngram_range_with_min_above_max_is_refused():
 # --- what runs in Python -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "params",
-    [
-        {"preprocessor": str.upper},
-        {"preprocessor": str.upper, "analyzer": "char", "ngram_range": (2, 3)},
-        {"tokenizer": str.split},
-        {"tokenizer": str.split, "ngram_range": (1, 3), "stop_words": ["the"]},
-        {"analyzer": str.split},
-        {"analyzer": lambda text: [word.encode() for word in text.split()]},
-        {"token_pattern": r"(?i)[a-z]"},
-        {"token_pattern": r"(\w)\w*", "ngram_range": (1, 2)},
-        {"strip_accents": "ascii"},
-        {"strip_accents": "unicode", "lowercase": False},
-        {"strip_accents": lambda text: text.replace("é", "e")},
-        {"strip_accents": "unicode", "analyzer": "char_wb", "ngram_range": (3, 5)},
-        {"stop_words": "english"},
-        {"stop_words": "english", "ngram_range": (1, 2), "token_pattern": r"[a-z]+"},
-    ],
-)
+@pytest.mark.parametrize("params", [
+    {"preprocessor": str.upper}, {"preprocessor": str.upper, "analyzer": "char", "ngram_range": (2, 3)},
+    {"tokenizer": str.split}, {"tokenizer": str.split, "ngram_range": (1, 3), "stop_words": ["the"]},
+    {"analyzer": str.split}, {"analyzer": lambda text: [word.encode() for word in text.split()]},
+    {"token_pattern": r"(?i)[a-z]"}, {"token_pattern": r"(\w)\w*", "ngram_range": (1, 2)},
+    {"strip_accents": "ascii"}, {"strip_accents": "unicode", "lowercase": False},
+    {"strip_accents": lambda text: text.replace("é", "e")},
+    {"strip_accents": "unicode", "analyzer": "char_wb", "ngram_range": (3, 5)},
+    {"stop_words": "english"}, {"stop_words": "english", "ngram_range": (1, 2), "token_pattern": r"[a-z]+"},
+])
 def test_callables_and_other_patterns_make_the_tokens_of_scikit_learn(params):
     for binary in (False, True):
         same(TEXTS, binary=binary, **params)
@@ -421,13 +407,6 @@ def test_the_vectorizer_has_scikit_learns_tags_and_can_be_cloned_and_pickled():
     for twin in (clone(ours), pickle.loads(pickle.dumps(ours)), HashingVectorizer().set_params(**ours.get_params())):
         assert repr(twin) == "HashingVectorizer(ngram_range=(1, 2), n_features=1024)"
         assert_same(twin.transform(TEXTS), ours.transform(TEXTS))
-
-
-def test_the_vectorizer_works_in_a_scikit_learn_pipeline():
-    y = np.arange(len(TEXTS)) % 2
-    ours, theirs = (make_pipeline(kind(n_features=2**12), AROWClassifier(random_state=0)) for kind in (HashingVectorizer, Peer))
-    assert (ours.fit(TEXTS, y).decision_function(TEXTS) == theirs.fit(TEXTS, y).decision_function(TEXTS)).all()
-    assert ours.score(TEXTS, y) == theirs.score(TEXTS, y)
 
 
 def test_rows_are_sparse_arrays_if_scikit_learn_is_configured_so():
