@@ -18,7 +18,6 @@ from sklearn.preprocessing import MaxAbsScaler, Normalizer, StandardScaler
 
 from onlinecls import (
     AROWClassifier,
-    CommitteeClassifier,
     PassiveAggressiveRegressor,
     make_stream_pipeline,
     progressive_validation,
@@ -320,17 +319,9 @@ def test_a_batch_that_cannot_be_learnt_is_refused_whole_by_a_validation():
     assert other[0].statistics_["x"][0] == 9 + 77 == other[-1].t_ - 1
 
 
-def test_committees_and_texts_are_validated_by_row_as_well():
-    X, y = LATER
-    committee = make_stream_pipeline(TableVectorizer(bits=4), CommitteeClassifier())
-    result = progressive_validation(committee, (X, y), predictions=True)
-    twin = make_stream_pipeline(TableVectorizer(bits=4), CommitteeClassifier())
-    said = [(twin.predict_one(row), twin.learn_one(row, label))[0] for row, label in zip(rows_of(X), y, strict=True)]
-    assert result.predictions.tolist() == said
-    words = [f"{label} {k % 7}" for k, label in enumerate(y)]
-    measures = ClassificationMeasures(["no", "yes"])
-    pipeline = make_stream_pipeline(HashingVectorizer(n_features=64), Uncopied())
-    progressive_validation(pipeline, (words, y), scores=True, measures=measures, classes=["no", "yes"])
+def test_a_validation_of_texts_with_scores_copies_no_learner():
+    measures, pipeline = ClassificationMeasures(["no", "yes"]), make_stream_pipeline(HashingVectorizer(n_features=64), Uncopied())
+    progressive_validation(pipeline, (WORDS, LATER[1]), scores=True, measures=measures, classes=["no", "yes"])
     assert measures.auc > 0.9
 
 

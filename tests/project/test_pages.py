@@ -3,11 +3,8 @@
 Every page is one program, in its order, in an empty directory; it starts from what docs/user_guide.md makes. A ``text`` block
 behind a ``python`` block is what that prints, a ``console`` block is commands (``$``) and what they print, where figures of time
 are not compared; a line ``...`` stands for any lines. A ``py`` block needs what is not there, and is compiled only; a ``c`` or
-``cython`` block is a part of an example.
-
-
-are not compared; a line ``...`` stands for any lines. A ``py`` block needs what is not there, and is compiled only. On the page
-of other libraries each section is a program of its own, and skipped where its library is not installed.
+``cython`` block is a part of an example. On the page of other libraries each section is a program of its own, and skipped where
+its library is not installed.
 """
 
 import contextlib
@@ -310,7 +307,6 @@ def test_a_table_between_markers_has_a_script_that_writes_it(page):
 def test_the_page_of_defaults_says_what_its_data_say():
     pages, defaults = script("pages"), script("studies.defaults")
     assert pages.between(DOCS / "defaults.md", "grids")[1] == defaults.grid_summary(defaults.read_data())
-
 
 
 def test_the_learners_to_take_are_there_and_learn():
