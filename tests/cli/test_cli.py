@@ -93,8 +93,7 @@ def test_train_prints_a_line_when_the_examples_have_doubled(tsv, run):
 def test_batches_are_cut_only_where_a_line_is_printed(tsv, run, monkeypatch):
     sizes, learn = [], AROWClassifier.partial_fit
     monkeypatch.setattr(
-        AROWClassifier, "partial_fit", lambda self, X, y, **more: (sizes.append(len(y)), learn(self, X, y, **more))
-    )
+        AROWClassifier, "partial_fit", lambda self, X, y, **more: (sizes.append(len(y)), learn(self, X, y, **more)))
     found = [json.loads(run("train", tsv, "--bits", 10, "--json", *more)[1]) for more in (("--quiet",), ())]
     assert sizes == [300, 1, 1, 2, 4, 8, 16, 32, 64, 128, 44]
     assert all(found[0][name] == found[1][name] for name in ("examples", "mistakes", "updates", "features"))
@@ -314,41 +313,38 @@ def test_compare_draws_curves(tsv, tmp_path, run):
 # --- complaints -----------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "complaint"),
-    [
-        (["--param", "r=-1"], "argument --param: AROWClassifier: r must be 'auto' or a finite number > 0, got r=-1. "
-         + NAMED["arow"].params["r"].hint),
-        (["--param", "q=1"], "argument --param: must be one of "
-         + ", ".join(NAMED["arow"].params) + ", average, class_weight, covariance, fit_intercept, "
-         "intercept_scaling, multi_class, probability for arow, got 'q'"),
-        (["--probability", "--algorithm", "da_squared"], "argument --probabilities: must be left out for da_squared, which "
-         "learns numbers"),
-        (["--param", "r"], "argument --param: must be NAME=VALUE, got 'r'"),
-        (["--algorithm", "pa1", "--param", "C=nan"], "argument --param: PassiveAggressiveClassifier: C must be a number > 0, "
-         "got C=nan. C caps the step; float('inf') gives the plain PA."),
-        (["--bits", "41"], "argument --bits: must be an integer in 1..40, got '41'"),
-        (["--ngrams", "2", "1"], "argument --ngrams: MIN must not be more than MAX, got [2, 1]"),
-        (["--every", "x"], "argument --every: must be a number of rows >= 1 (1000, 1e6) or a time (30s, 10m, 2h), got 'x'"),
-        (["--save-every", "10m"], "argument --save-every: must have --save, the file to write"),
-        (["--from-row", "next"], "argument --from-row: next must have --resume, a model that was interrupted"),
-        (["--classes", "a,a"], "argument --classes: must be different names with commas between, got 'a,a'"),
-        (["--classes", "1,2", "--algorithm", "arow_regression"],
-         "argument --classes: must be left out for arow_regression, which learns numbers"),
-        (["--token-pattern", "("], "argument --token-pattern: must be a regular expression, got '(': missing ), "
-         "unterminated subpattern at position 0."),
-        (["--token-pattern", "a", "--analyzer", "char"],
-         "argument --token-pattern: must be left out with --analyzer char or char_wb"),
-        (["-", "--passes", "2"], "argument --passes: must be 1 for standard input, which cannot be read again"),
-        (["--resume", "m", "--bits", "9"],
-         "argument --bits: must be left out with --resume, which goes on with the model's own"),
-        (["--resume", "m", "--param", "r=1"],
-         "argument --param: must be left out with --resume, which goes on with the model's own"),
-        (["--save", "no/where"], "argument --save: must be a file in a folder that can be written to, got 'no/where'"),
-        (["--save", "-"], "argument --save: must be a file in a folder that can be written to, got '-'"),
-        (["--classes", "ham"], "argument --classes: must be two labels or more, got 'ham'; left out, labels join as they appear"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "complaint"), [
+    (["--param", "r=-1"], "argument --param: AROWClassifier: r must be 'auto' or a finite number > 0, got r=-1. "
+     + NAMED["arow"].params["r"].hint),
+    (["--param", "q=1"], "argument --param: must be one of "
+     + ", ".join(NAMED["arow"].params) + ", average, class_weight, covariance, fit_intercept, "
+     "intercept_scaling, multi_class, probability for arow, got 'q'"),
+    (["--probability", "--algorithm", "da_squared"], "argument --probabilities: must be left out for da_squared, which "
+     "learns numbers"),
+    (["--param", "r"], "argument --param: must be NAME=VALUE, got 'r'"),
+    (["--algorithm", "pa1", "--param", "C=nan"], "argument --param: PassiveAggressiveClassifier: C must be a number > 0, "
+     "got C=nan. C caps the step; float('inf') gives the plain PA."),
+    (["--bits", "41"], "argument --bits: must be an integer in 1..40, got '41'"),
+    (["--ngrams", "2", "1"], "argument --ngrams: MIN must not be more than MAX, got [2, 1]"),
+    (["--every", "x"], "argument --every: must be a number of rows >= 1 (1000, 1e6) or a time (30s, 10m, 2h), got 'x'"),
+    (["--save-every", "10m"], "argument --save-every: must have --save, the file to write"),
+    (["--from-row", "next"], "argument --from-row: next must have --resume, a model that was interrupted"),
+    (["--classes", "a,a"], "argument --classes: must be different names with commas between, got 'a,a'"),
+    (["--classes", "1,2", "--algorithm", "arow_regression"],
+     "argument --classes: must be left out for arow_regression, which learns numbers"),
+    (["--token-pattern", "("], "argument --token-pattern: must be a regular expression, got '(': missing ), "
+     "unterminated subpattern at position 0."),
+    (["--token-pattern", "a", "--analyzer", "char"],
+     "argument --token-pattern: must be left out with --analyzer char or char_wb"),
+    (["-", "--passes", "2"], "argument --passes: must be 1 for standard input, which cannot be read again"),
+    (["--resume", "m", "--bits", "9"],
+     "argument --bits: must be left out with --resume, which goes on with the model's own"),
+    (["--resume", "m", "--param", "r=1"],
+     "argument --param: must be left out with --resume, which goes on with the model's own"),
+    (["--save", "no/where"], "argument --save: must be a file in a folder that can be written to, got 'no/where'"),
+    (["--save", "-"], "argument --save: must be a file in a folder that can be written to, got '-'"),
+    (["--classes", "ham"], "argument --classes: must be two labels or more, got 'ham'; left out, labels join as they appear"),
+])
 def test_train_reports_wrong_usage_before_it_reads(run, arguments, complaint):
     code, out, err = run("train", "missing.tsv", *arguments)
     assert (code, out, err.splitlines()[-1]) == (2, "", f"onlinecls train: error: {complaint}")
@@ -383,13 +379,11 @@ def test_errors_about_files_name_the_file(tmp_path, run, trained, tsv):
     assert complaint("predict", tsv, tsv).startswith(beginning)
     for path in (empty, one):
         assert complaint("train", path, "--bits", "4") == (
-            f"onlinecls train: {path}: must have an example of weight > 0, got none. There is no model."
-        )
+            f"onlinecls train: {path}: must have an example of weight > 0, got none. There is no model.")
     assert complaint("compare", empty, "--bits", "4").endswith("got none. There is nothing to compare.")
     vw = written(tmp_path, "vw", texts(5))
     assert complaint("predict", trained, vw) == (
-        f"onlinecls predict: {vw}: the model has learnt from tsv, whose columns are not those of vw. Give it tsv."
-    )
+        f"onlinecls predict: {vw}: the model has learnt from tsv, whose columns are not those of vw. Give it tsv.")
     assert complaint("train", vw, "--resume", trained).endswith("whose columns are not those of vw. Give it tsv.")
 
 
@@ -400,8 +394,7 @@ def test_a_model_without_metadata_of_hashing_refuses_texts(tmp_path, run, tsv):
     code, out, err = run("predict", model, tsv)
     assert (code, out) == (1, "") and err == (
         "onlinecls predict: the model must say how its texts were hashed, got a file without that (saved in Python without "
-        "metadata=stream.metadata). Save it with that, or predict with the vectorizer that it was trained with, in Python.\n"
-    )
+        "metadata=stream.metadata). Save it with that, or predict with the vectorizer that it was trained with, in Python.\n")
     rows.write_text("1 0:2\n1 1:2\n")
     assert run("predict", model, rows) == (0, "spam\nham\n", "")
 
@@ -427,8 +420,7 @@ def test_a_one_class_model_is_refused(tmp_path, run, tsv):
     PassiveAggressiveOneClass().partial_fit([[0.0, 1.0]]).save(model)
     assert run("predict", model, tsv)[2] == (
         f"onlinecls predict: {model!r} must be a classifier or a regressor, got PassiveAggressiveOneClass. "
-        "Use it in Python: onlinecls.load.\n"
-    )
+        "Use it in Python: onlinecls.load.\n")
 
 
 # --- regression -----------------------------------------------------------------------------------------------------------------
@@ -534,17 +526,14 @@ def test_labels_that_do_not_fit_the_task_are_refused(prices, tmp_path, run):
     code, out, err = run("train", tsv, "--algorithm", "arow_regression", "--quiet", "--save", model)
     assert (code, out, err) == (1, "", (
         "onlinecls train: mail.tsv:1:1: expected a finite number for a label, got 'ham\\tlunch'. "
-        "arow_regression learns numbers; for classes take a classifier, arow say.\n"
-    ))
+        "arow_regression learns numbers; for classes take a classifier, arow say.\n"))
     run("train", prices, "--bits", 10, "--algorithm", "arow_regression", "--save", model)
     assert run("train", tsv, "--resume", model, "--quiet")[2] == err
     assert run("compare", tsv, "--algorithms", "arow_regression", "--quiet")[2] == err.replace("train:", "compare:")
     assert run("predict", model, prices, "--scores")[2].splitlines()[-1] == (
-        f"onlinecls predict: error: argument --scores: must be left out for {model!r}, whose predictions are numbers"
-    )
+        f"onlinecls predict: error: argument --scores: must be left out for {model!r}, whose predictions are numbers")
     assert run("compare", tsv, "--algorithms", "arow", "pa1_regression")[2].splitlines()[-1] == (
-        "onlinecls compare: error: argument --algorithms: must learn all classes or all numbers, got 'arow' and 'pa1_regression'"
-    )
+        "onlinecls compare: error: argument --algorithms: must learn all classes or all numbers, got 'arow' and 'pa1_regression'")
 
 
 def test_targets_of_a_regression_are_not_learnt_as_classes(prices, tsv, tmp_path, run, monkeypatch):
@@ -560,8 +549,7 @@ def test_targets_of_a_regression_are_not_learnt_as_classes(prices, tsv, tmp_path
     assert run("train", many, "--quiet")[2] == (
         "onlinecls train: arow must have labels that are classes, got 300 new ones in the first 300 rows, 5 GB. "
         "For targets that are numbers take a regression algorithm, arow_regression say; for so many classes fewer --bits "
-        "(--bits 19 fits).\n"
-    )
+        "(--bits 19 fits).\n")
     versions = write_tsv(tmp_path / "versions.tsv", [("unknown", "a word"), *((f"{i}.5", f"word{i}") for i in range(80))])
     assert run("train", versions, "--bits", 10, "--quiet")[0] == 0
     halves = write_tsv(tmp_path / "halves.tsv", [(str(i % 10 / 2), f"word{i % 10}") for i in range(300)])
@@ -614,8 +602,7 @@ def test_learning_texts_imports_nothing_that_takes_long(tsv):
         "before = set(sys.modules)\n"
         f"from {main.__module__} import main\n"
         "main(['train', sys.argv[1], '--quiet', '--threads', '2'])\n"
-        "print(*set(sys.modules) - before)\n"
-    )
+        "print(*set(sys.modules) - before)\n")
     loaded = subprocess.run([sys.executable, "-c", code, tsv], capture_output=True, text=True, check=True).stdout.split()
     assert "onlinecls.streams" in loaded
     assert not {"scipy", "numpy.ma", "hashlib", "concurrent.futures", "logging", "sklearn"}.intersection(loaded)
@@ -627,8 +614,7 @@ def test_help_and_wrong_usage_are_answered_without_numpy(arguments):
         "import os, sys\n"
         f"from {main.__module__} import main\n"
         "main(sys.argv[1:])\n"
-        "print('numpy' in sys.modules, os.environ['OPENBLAS_NUM_THREADS'], file=sys.stderr)\n"
-    )
+        "print('numpy' in sys.modules, os.environ['OPENBLAS_NUM_THREADS'], file=sys.stderr)\n")
     environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=environment, check=True)
     assert done.stderr.endswith("False 1\n")  # (OpenBLAS reads it when numpy is imported)

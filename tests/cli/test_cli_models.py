@@ -47,8 +47,7 @@ def test_merge_refuses_models_whose_columns_mean_something_else(parts, tmp_path,
         code, out, err = run("merge", parts[0], other, "--save", path)
         assert (code, out) == (1, "") and err == (
             f"onlinecls merge: {other}: must have learnt from rows that were read like those of {parts[0]}, got other columns or "
-            "words. onlinecls inspect shows both.\n"
-        ), arguments
+            "words. onlinecls inspect shows both.\n"), arguments
     assert not path.exists()
     assert run("merge", parts[0])[0] == 2 and run("merge", *parts, "--save", tmp_path / "no" / "where")[0] == 2
 

@@ -182,8 +182,7 @@ def test_names_of_vw_and_json_lines_are_shown(tmp_path, run, format):
     rows = [("spam", {"title^cheap": 1, "title^pills": 1}), ("ham", {"title^lunch": 1, "body^noon": 1})] * 20
     if format == "vw":
         data.write_text("".join(
-            f"{label} {' '.join('|' + name.replace('^', ' ') for name in features)}\n" for label, features in rows
-        ))
+            f"{label} {' '.join('|' + name.replace('^', ' ') for name in features)}\n" for label, features in rows))
     else:
         data.write_text("".join(json.dumps({"label": label, "features": features}) + "\n" for label, features in rows))
     assert run("train", data, "--bits", 16, "--save", model, "--quiet")[0] == 0
@@ -384,8 +383,7 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_allocated(tmp_path, t
     code, out, err = run("train", tsv, "--bits", 40, "--quiet")
     assert (code, out) == (1, "") and re.search(
         r"--bits: the model must fit in memory, got 2 classes x 1,099,511,627,776 columns, [\d,.]+ GB, "
-        r"where [\d,.]+ GB are free\. --bits \d+ would fit\.", err,
-    )
+        r"where [\d,.]+ GB are free\. --bits \d+ would fit\.", err)
     many = ("--classes", ",".join(f"c{k}" for k in range(200000)))
     assert "200000 classes x 1,048,576 columns" in run("train", tsv, *many, "--bits", 20, "--quiet")[2]
 
@@ -401,8 +399,7 @@ def test_options_with_many_values_leave_the_data_alone(tsv, tmp_path, run):
         assert (code, out) == (2, "") and err.startswith(f"usage: onlinecls {command} "), option
         assert err.endswith(
             f"error: DATA must be given, got only {option} {values[0]} {tsv}. Put DATA before {option}, or write "
-            f"{option}={values[0]} for each value.\n"
-        )
+            f"{option}={values[0]} for each value.\n")
     _, out, _ = run("train", f"--test={test}", f"--test={tsv}", tsv, "--bits", 10, "--json", "--quiet")
     assert json.loads(out)["test_examples"] == 320
     _, out, _ = run("compare", "--algorithms=arow", "--algorithms=pa1", tsv, "--bits", 10, "--json", "--quiet")
@@ -453,15 +450,12 @@ def test_options_about_namespaces_are_kept_in_the_model(run, tmp_path, monkeypat
     assert code == 2 and "argument --keep: must be left out with --resume" in err
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("-q", "u"), "-q must be texts of 2..16 letters"), (("--ngram", "0"), "--ngram must be an int in 1..16"),
-        (("--ngram", "ab"), "argument --ngram: must be a number, or the first letter of a namespace and a number (a2), got 'ab'"),
-        (("--skips", "1"), "--skips must be left out without ngrams"), (("--keep", ":"), "--keep must be the first letters"),
-        (("--ngrams", "1", "2"), "--ngrams must have texts, whose words are hashed, got vw. Give --ngram N."),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    (("-q", "u"), "-q must be texts of 2..16 letters"), (("--ngram", "0"), "--ngram must be an int in 1..16"),
+    (("--ngram", "ab"), "argument --ngram: must be a number, or the first letter of a namespace and a number (a2), got 'ab'"),
+    (("--skips", "1"), "--skips must be left out without ngrams"), (("--keep", ":"), "--keep must be the first letters"),
+    (("--ngrams", "1", "2"), "--ngrams must have texts, whose words are hashed, got vw. Give --ngram N."),
+])
 def test_wrong_options_about_namespaces_are_refused(run, tmp_path, options, message):
     (tmp_path / "a.vw").write_text("1 |user u1 |ad a1\n")
     code, _, err = run("train", tmp_path / "a.vw", *options)
@@ -596,8 +590,7 @@ def test_threshold_is_the_probability_from_which_the_second_class_is_predicted(t
     learner, texts = learner_in(model), [line.split("\t")[1] for line in Path(tsv).read_text().splitlines()]
     X = HashingVectorizer(n_features=2**10, dtype="float32").transform(texts)
     fixed = selection.FixedThresholdClassifier(
-        frozen.FrozenEstimator(learner), threshold=threshold_for_cost(1, 9), pos_label="spam"
-    )
+        frozen.FrozenEstimator(learner), threshold=threshold_for_cost(1, 9), pos_label="spam")
     fixed.fit(X, [line.split("\t")[0] for line in Path(tsv).read_text().splitlines()])
     found = run("predict", model, tsv, "--threshold", "1:9")[1].split()
     assert found == fixed.predict(X).tolist() == ["spam" if each >= 0.1 else "ham" for each in p]

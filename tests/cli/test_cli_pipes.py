@@ -48,8 +48,7 @@ class Running:
     def __init__(self, *arguments):
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments)], stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=ENVIRONMENT
-        )
+            [*COMMAND, *map(str, arguments)], stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=ENVIRONMENT)
         self.lines = {name: queue.SimpleQueue() for name in ("stdout", "stderr")}
         self.threads = [threading.Thread(target=self._collect, args=(name,), daemon=True) for name in self.lines]
         for thread in self.threads:
@@ -235,8 +234,7 @@ def test_a_reader_of_the_output_who_leaves_ends_learning_with_a_model(form, tmp_
     printed = ["--json", "--every", "7"] if form == "reports" else ["--predictions", "-"]
     left = subprocess.Popen(
         [*COMMAND, *map(str, command), *printed, "--save", str(tmp_path / "part")],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT,
-    )
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
     assert left.stdout.readline().startswith(b'{"pass": 1' if form == "reports" else b"NA\n")
     left.stdout.close()
     assert b"To go on with row" in left.stderr.read() and left.wait(PATIENCE) == 141
@@ -482,8 +480,7 @@ def test_standard_input_is_read_as_the_data_of_the_model(tmp_path, model):
     bare = "".join(row.split("\t")[1] for row in rows)
     expected = process("predict", model, "-", input=bare).stdout
     csv, jsonl = ("".join(make(*row.rstrip("\n").split("\t")) for row in rows) for make in (
-        lambda label, text: f'{label},"{text}"\n', lambda label, text: json.dumps({"label": label, "text": text}) + "\n",
-    ))
+        lambda label, text: f'{label},"{text}"\n', lambda label, text: json.dumps({"label": label, "text": text}) + "\n"))
     assert process("predict", model, "-", input=jsonl).stdout == expected
     columns = ("--format", "csv", "--no-header", "--label", "0", "--text", "1")
     assert process("predict", model, "-", *columns, input=csv).stdout == expected
@@ -511,8 +508,7 @@ def test_a_signal_whose_error_was_swallowed_is_raised_again(name):
         f"    try: os.kill(os.getpid(), signal.{name})\n"
         "    except KeyboardInterrupt: pass\n"
         "    try: stopping.check_stopped()\n"
-        "    except KeyboardInterrupt as error: print(stopping.exit_code(error))\n"
-    )
+        "    except KeyboardInterrupt as error: print(stopping.exit_code(error))\n")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT)
     assert done.stdout == f"{128 + getattr(signal, name)}\n", done.stderr
 

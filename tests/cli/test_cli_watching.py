@@ -39,8 +39,7 @@ def test_predictions_and_alarms_of_a_stream_are_those_of_progressive_validation(
     path, alarm = tmp_path / "said", DriftAlarm()
     code, out, err = run(
         "train", tsv, "--bits", 10, "--predictions", path, "--alarm", "--json", "--passes", 2, "--classes", "ham,spam",
-        "--every", 1000,
-    )
+        "--every", 1000)
     assert code == 0
     learner = AROWClassifier(dtype="float32")
     with batches(tsv) as stream:
@@ -48,8 +47,7 @@ def test_predictions_and_alarms_of_a_stream_are_those_of_progressive_validation(
     assert path.read_text().split() == found.predictions.tolist()
     *points, result = map(json.loads, out.splitlines())
     assert [(point["examples"], point["mistakes"]) for point in points[:4]] == list(
-        zip(found.examples.tolist(), found.mistakes.tolist(), strict=True)
-    )
+        zip(found.examples.tolist(), found.mistakes.tolist(), strict=True))
     assert [point["pass"] for point in points] == [1] * 4 + [2] * 4
     assert points[1]["error_since_last"] == pytest.approx(np.diff(found.mistakes)[0] / 1000)
     wrong = found.predictions != [line.split("\t")[0] for line in tsv.read_text().splitlines()]
@@ -126,14 +124,11 @@ def test_rows_without_a_label_have_numbers_where_a_model_goes_on(tmp_path, run):
     assert part.read_bytes() == whole.read_bytes()
 
 
-@pytest.mark.parametrize(
-    "options, message",
-    [
-        (("--unlabelled", "predict"), "argument --unlabelled: predict must have --predictions"),
-        (("--predictions", "-", "--json"), "argument --predictions: must be a file with --json"),
-        (("mail.tsv", "--unlabelled", "skip", "--jobs", 2), "argument --jobs: must be without --unlabelled"),
-    ],
-)
+@pytest.mark.parametrize("options, message", [
+    (("--unlabelled", "predict"), "argument --unlabelled: predict must have --predictions"),
+    (("--predictions", "-", "--json"), "argument --predictions: must be a file with --json"),
+    (("mail.tsv", "--unlabelled", "skip", "--jobs", 2), "argument --jobs: must be without --unlabelled"),
+])
 def test_options_that_do_not_go_together_are_refused(options, message, tsv, run):
     code, _, err = run("train", tsv, *options)
     assert code == 2 and message in err

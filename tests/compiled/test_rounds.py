@@ -33,13 +33,10 @@ def rounds(learner):
         before, updates = model(), learner.n_updates_
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: onlinecls.Perceptron(eta0=0.3, **NO), lambda: onlinecls.PassiveAggressiveClassifier(0.2, **NO),
-        lambda: onlinecls.PassiveAggressiveClassifier(0.2, loss="squared_hinge", **NO),
-    ],
-)
+@pytest.mark.parametrize("make", [
+    lambda: onlinecls.Perceptron(eta0=0.3, **NO), lambda: onlinecls.PassiveAggressiveClassifier(0.2, **NO),
+    lambda: onlinecls.PassiveAggressiveClassifier(0.2, loss="squared_hinge", **NO),
+])
 def test_the_reach_of_weights_is_the_length_of_their_way(make):
     learner, way = make(), 0.0
     for *_, updated, (before, _), (after, _) in rounds(learner):
@@ -49,14 +46,11 @@ def test_the_reach_of_weights_is_the_length_of_their_way(make):
     assert way > 1.0
 
 
-@pytest.mark.parametrize(
-    "make, variance",
-    [
-        (lambda: onlinecls.AROWClassifier(0.4, **NO), 1.0),
-        (lambda: onlinecls.ConfidenceWeightedClassifier(0.8, initial_variance=4.0, **NO), 4.0),
-        (lambda: onlinecls.SCWClassifier(0.8, initial_variance=0.25, **NO), 0.25),
-    ],
-)
+@pytest.mark.parametrize("make, variance", [
+    (lambda: onlinecls.AROWClassifier(0.4, **NO), 1.0),
+    (lambda: onlinecls.ConfidenceWeightedClassifier(0.8, initial_variance=4.0, **NO), 4.0),
+    (lambda: onlinecls.SCWClassifier(0.8, initial_variance=0.25, **NO), 0.25),
+])
 def test_the_reach_of_gaussian_weights_bounds_each_step(make, variance):
     """|τ| sqrt(σ_max v) of each step, τ from Δw = τ Σx."""
     learner, way = make(), 0.0
@@ -135,8 +129,7 @@ BEYOND = {
     "a small step": (lambda: onlinecls.PassiveAggressiveClassifier(float("inf"), **F4), [(2e19, 1)]),
     "a large step": (lambda: onlinecls.PassiveAggressiveClassifier(float("inf"), **F4), [(1e-20, 1)]),
     "dual averaging's quotient": (
-        lambda: onlinecls.AdaGradClassifier(eta0=1e30, delta=1e-10, update="dual_averaging", **F4), [(1.0, 1)],
-    ),
+        lambda: onlinecls.AdaGradClassifier(eta0=1e30, delta=1e-10, update="dual_averaging", **F4), [(1.0, 1)]),
     "a score, of a row without a loss": (lambda: onlinecls.Perceptron(eta0=1e200, **F8), [(1.0, 1), (1e140, 1)]),
     "||x||², of a row without a loss": (lambda: onlinecls.Perceptron(**F8), [(1.0, 1), (1e200, 1)]),
     "x'Σx, of a row without a loss": (lambda: onlinecls.AROWClassifier(1e-250, **F8), [(1.0, 1), (1e170, 1)]),
@@ -151,8 +144,7 @@ def test_a_row_beyond_the_range_is_skipped_and_counted(what):
         learner.partial_fit([[x]], [label])
     assert learner.n_skipped_ == 0 and (learner.n_updates_ > 0 or len(stream) == 1)
     before = (
-        state_of(learner).values.copy(), learner.n_updates_, counters(learner, "max_abs_weight"), counters(learner, "curvature"),
-    )
+        state_of(learner).values.copy(), learner.n_updates_, counters(learner, "max_abs_weight"), counters(learner, "curvature"))
     learner.partial_fit([[stream[-1][0]]], [stream[-1][1]])
     assert (learner.n_skipped_, learner.n_updates_, learner.t_) == (1, before[1], len(stream))
     assert (state_of(learner).values == before[0]).all()
@@ -184,8 +176,7 @@ def test_a_row_that_all_classes_leave_out_is_counted_once():
 
 @pytest.mark.parametrize(
     ("cls", "geometry", "n_classes"),
-    [(onlinecls.Perceptron, "p_norm", 2), (onlinecls.Perceptron, "sinh", 4), (onlinecls.AROWRegressor, "potential", 2)],
-)
+    [(onlinecls.Perceptron, "p_norm", 2), (onlinecls.Perceptron, "sinh", 4), (onlinecls.AROWRegressor, "potential", 2)])
 def test_a_geometry_without_a_loop_is_refused(cls, geometry, n_classes):
     X, y = continuous_problem(20, 5, seed=8, n_classes=n_classes)
     learner = cls().partial_fit(X, y)

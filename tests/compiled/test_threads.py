@@ -123,8 +123,7 @@ def test_ctrl_c_ends_all_threads():
         "except KeyboardInterrupt:\n"
         "    timer.join()\n"
         "    time.sleep(0.2)\n"
-        "    print('stopped', threading.active_count())\n"
-    )
+        "    print('stopped', threading.active_count())\n")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert run.stdout == "stopped 1\n", run.stderr
 
@@ -141,7 +140,6 @@ def test_no_module_turns_on_the_gil_of_a_free_threaded_python():
         "import pkgutil, sys, importlib, onlinecls\n"
         "for module in pkgutil.walk_packages(onlinecls.__path__, 'onlinecls.'):\n"
         "    if module.name not in ('onlinecls.__main__', 'onlinecls.plotting'): importlib.import_module(module.name)\n"
-        "print(sys._is_gil_enabled())\n"
-    )
+        "print(sys._is_gil_enabled())\n")
     run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
     assert run.stdout == "False\n", run.stderr

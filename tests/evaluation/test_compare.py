@@ -245,16 +245,13 @@ def test_comparisons_are_ranked_with_their_spread():
     assert ranked.to_frame().loc["b", name] == found["b"].errors[name]
 
 
-@pytest.mark.parametrize(
-    ("results", "words"),
-    [
-        ({"a": {"x": 1.0, "y": 2.0}}, "results must be a dict of two data sets or more"),
-        ({"a": {"x": 1.0, "y": 2.0}, "b": {"x": 1.0}}, "the same two learners or more for each set, got {'x': 1.0} for 'b'"),
-        ({"a": {"x": 1.0, "y": 2.0}, "b": {"x": 1.0, "y": np.nan}}, "results must be finite numbers, got nan"),
-        ({"a": {"x": 1.0, "y": "none"}, "b": {"x": 1.0, "y": 2.0}}, "results must be finite numbers, got 'none'"),
-        ({"a": 0.1, "b": {"x": 1.0, "y": 2.0}}, "the same two learners or more for each set, got 0.1 for 'a'"),
-    ],
-)
+@pytest.mark.parametrize(("results", "words"), [
+    ({"a": {"x": 1.0, "y": 2.0}}, "results must be a dict of two data sets or more"),
+    ({"a": {"x": 1.0, "y": 2.0}, "b": {"x": 1.0}}, "the same two learners or more for each set, got {'x': 1.0} for 'b'"),
+    ({"a": {"x": 1.0, "y": 2.0}, "b": {"x": 1.0, "y": np.nan}}, "results must be finite numbers, got nan"),
+    ({"a": {"x": 1.0, "y": "none"}, "b": {"x": 1.0, "y": 2.0}}, "results must be finite numbers, got 'none'"),
+    ({"a": 0.1, "b": {"x": 1.0, "y": 2.0}}, "the same two learners or more for each set, got 0.1 for 'a'"),
+])
 def test_results_that_cannot_be_ranked_are_refused(results, words):
     with pytest.raises(ValueError, match=words):
         across(results)
@@ -290,23 +287,20 @@ def test_names_may_be_numbers():
     assert "2" in repr(found[2024]) and "1 &" in found[2024].to_latex() and "2025" in repr(across(found))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error", "words"),
-    [
-        ({"learners": {"one": Perceptron()}}, ValueError, "learners must be a dict of two classifiers or more"),
-        ({"learners": {"a": Perceptron(), "b": SGDRegressor()}}, TypeError, "got SGDRegressor for 'b'"),
-        ({"learners": dict.fromkeys("ab", Perceptron())}, ValueError, "must be different objects, got one twice among"),
-        ({"learners": {"a": Perceptron(), "b": Perceptron}}, TypeError, "must be an object, got the class Perceptron"),
-        ({"level": 1.0}, ValueError, "level must be a number in"),
-        ({"learners": {"a": Perceptron(), "b": object()}}, TypeError, "got object without partial_fit"),
-        ({"orders": 0}, ValueError, "orders must be None or an integer >= 1"),
-        ({"orders": 2, "drop": True}, ValueError, "drop must be False where orders is given"),
-        ({"orders": 2, "stream": [(np.ones((1, 2)), [1])]}, ValueError, r"stream must be one \(X, y\) .* got list"),
-        ({"orders": 2, "stream": (np.ones((2, 2)), [1])}, ValueError, "X and y must have the same number of rows"),
-        ({"every": 0}, ValueError, "every must be an integer >= 1"),
-        ({"stream": (np.ones((1, 2)), [1], [0.0])}, ValueError, "stream must have a row of weight > 0"),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "error", "words"), [
+    ({"learners": {"one": Perceptron()}}, ValueError, "learners must be a dict of two classifiers or more"),
+    ({"learners": {"a": Perceptron(), "b": SGDRegressor()}}, TypeError, "got SGDRegressor for 'b'"),
+    ({"learners": dict.fromkeys("ab", Perceptron())}, ValueError, "must be different objects, got one twice among"),
+    ({"learners": {"a": Perceptron(), "b": Perceptron}}, TypeError, "must be an object, got the class Perceptron"),
+    ({"level": 1.0}, ValueError, "level must be a number in"),
+    ({"learners": {"a": Perceptron(), "b": object()}}, TypeError, "got object without partial_fit"),
+    ({"orders": 0}, ValueError, "orders must be None or an integer >= 1"),
+    ({"orders": 2, "drop": True}, ValueError, "drop must be False where orders is given"),
+    ({"orders": 2, "stream": [(np.ones((1, 2)), [1])]}, ValueError, r"stream must be one \(X, y\) .* got list"),
+    ({"orders": 2, "stream": (np.ones((2, 2)), [1])}, ValueError, "X and y must have the same number of rows"),
+    ({"every": 0}, ValueError, "every must be an integer >= 1"),
+    ({"stream": (np.ones((1, 2)), [1], [0.0])}, ValueError, "stream must have a row of weight > 0"),
+])
 def test_what_cannot_be_compared_is_refused(arguments, error, words):
     X, y, _ = stream(10)
     with pytest.raises(error, match=words):

@@ -96,8 +96,7 @@ def test_batches_and_points_do_not_matter(make, rows, buffer):
         measures, late = ClassificationMeasures([0, 1, 2]), make()
         result = progressive_validation(
             late, batches(rows, sizes, buffer if 80 not in sizes else None), classes=[0, 1, 2], delay=DELAYS, moment=MOMENTS,
-            predictions=True, measures=measures, scores=True, every=every,
-        )
+            predictions=True, measures=measures, scores=True, every=every)
         sums = [result.mistakes[-1], result.weighted_mistakes[-1], measures.log_loss, measures.auc]
         found.append([*result.predictions.tolist(), *sums, *late.predict(rows).tolist()])
     assert found[0] == found[1] == found[2]
@@ -110,24 +109,21 @@ def test_all_rows_have_been_learnt_at_the_end():
     np.testing.assert_array_equal(late.coef_, learner.coef_)
 
 
-@pytest.mark.parametrize(
-    "given, message",
-    [
-        ({"delay": -1}, "delay must be >= 0"),
-        ({"delay": True}, "delay must be finite numbers, dates or durations, none missing, got True"),
-        ({"delay": 2.5}, "delay must be a whole number of rows where moment is None, got 2.5"),
-        ({"delay": dt.timedelta(1)}, "delay must be a whole number of rows where moment is None"),
-        ({"moment": MOMENTS}, "delay must be given with moment"),
-        ({"delay": 1, "moment": MOMENTS[::-1]}, "moments must not fall, got an earlier one in row"),
-        ({"delay": 1, "moment": MOMENTS[:50]}, "moment must have a value for every row of the stream, got 50"),
-        ({"delay": dt.timedelta(1), "moment": MOMENTS}, "in the unit of the moments, which are numbers, got a duration"),
-        ({"delay": 1, "moment": [BEGIN, 1] * 40}, "moment must be values of one kind, got a date and a number"),
-        ({"delay": [BEGIN] * 80, "moment": [BEGIN + dt.timedelta(1)] * 80}, "delay must be >= 0"),
-        ({"delay": 1, "moment": [np.nan] * 80}, "moment must be finite numbers, dates or durations"),
-        ({"delay": 1, "moment": "at"}, "moment must name a column that every row has, got 'at'"),
-        ({"delay": 2, "ask": lambda learner, row: True}, "ask must be None where delay is given"),
-    ],
-)
+@pytest.mark.parametrize("given, message", [
+    ({"delay": -1}, "delay must be >= 0"),
+    ({"delay": True}, "delay must be finite numbers, dates or durations, none missing, got True"),
+    ({"delay": 2.5}, "delay must be a whole number of rows where moment is None, got 2.5"),
+    ({"delay": dt.timedelta(1)}, "delay must be a whole number of rows where moment is None"),
+    ({"moment": MOMENTS}, "delay must be given with moment"),
+    ({"delay": 1, "moment": MOMENTS[::-1]}, "moments must not fall, got an earlier one in row"),
+    ({"delay": 1, "moment": MOMENTS[:50]}, "moment must have a value for every row of the stream, got 50"),
+    ({"delay": dt.timedelta(1), "moment": MOMENTS}, "in the unit of the moments, which are numbers, got a duration"),
+    ({"delay": 1, "moment": [BEGIN, 1] * 40}, "moment must be values of one kind, got a date and a number"),
+    ({"delay": [BEGIN] * 80, "moment": [BEGIN + dt.timedelta(1)] * 80}, "delay must be >= 0"),
+    ({"delay": 1, "moment": [np.nan] * 80}, "moment must be finite numbers, dates or durations"),
+    ({"delay": 1, "moment": "at"}, "moment must name a column that every row has, got 'at'"),
+    ({"delay": 2, "ask": lambda learner, row: True}, "ask must be None where delay is given"),
+])
 def test_wrong_delays_are_refused_before_anything_is_learnt(given, message):
     learner = AROWClassifier()
     with pytest.raises(ValueError, match=message):

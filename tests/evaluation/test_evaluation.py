@@ -169,28 +169,25 @@ def test_learners_of_scikit_learn_are_validated_by_batches():
 MORE = "y_clean must have a label for every row of the stream, got more. Give those of its rows."
 
 
-@pytest.mark.parametrize(
-    "message, arguments",
-    [
-        ("every must be an integer >= 1, got every=0.", dict(every=0)),
-        ("every must be an integer >= 1, got every=True.", dict(every=True)),
-        ("every must be an integer >= 1, got every=1.5.", dict(every=1.5)),
-        ("y_clean must have a label for every row of the stream, got 89 labels for 90 rows of a batch. Give one "
-         "array for the whole stream, or an iterator of one array a batch.", dict(y_clean=Y[:89])),
-        ("y_clean must have a label for every row of the stream, got 0 labels for 90 rows of a batch. Give one "
-         "array for the whole stream, or an iterator of one array a batch.", dict(y_clean=iter([]))),
-        (MORE, dict(y_clean=np.append(Y, 0))),
-        (MORE, dict(y_clean=iter([Y, Y]))),
-        ("stream must have a row of weight > 0, got 0 rows. Give it rows to learn.", dict(stream=[])),
-        ("stream must have a row of weight > 0, got 90 rows. Give it rows to learn.", dict(stream=(X, Y, np.zeros(90)))),
-        ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got ndarray for a batch. "
-         "Give arrays as progressive_validation(..., (X, y)).", dict(stream=X)),
-        ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got a tuple of 4 for a batch. "
-         "Give arrays as progressive_validation(..., (X, y)).", dict(stream=[(X, Y, Y, Y)])),
-        ("X and y must have the same number of rows, got inconsistent numbers of samples: 90 in X and 89 in y.",
-         dict(stream=(X, Y[:89]))),
-    ],
-)
+@pytest.mark.parametrize("message, arguments", [
+    ("every must be an integer >= 1, got every=0.", dict(every=0)),
+    ("every must be an integer >= 1, got every=True.", dict(every=True)),
+    ("every must be an integer >= 1, got every=1.5.", dict(every=1.5)),
+    ("y_clean must have a label for every row of the stream, got 89 labels for 90 rows of a batch. Give one "
+     "array for the whole stream, or an iterator of one array a batch.", dict(y_clean=Y[:89])),
+    ("y_clean must have a label for every row of the stream, got 0 labels for 90 rows of a batch. Give one "
+     "array for the whole stream, or an iterator of one array a batch.", dict(y_clean=iter([]))),
+    (MORE, dict(y_clean=np.append(Y, 0))),
+    (MORE, dict(y_clean=iter([Y, Y]))),
+    ("stream must have a row of weight > 0, got 0 rows. Give it rows to learn.", dict(stream=[])),
+    ("stream must have a row of weight > 0, got 90 rows. Give it rows to learn.", dict(stream=(X, Y, np.zeros(90)))),
+    ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got ndarray for a batch. "
+     "Give arrays as progressive_validation(..., (X, y)).", dict(stream=X)),
+    ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got a tuple of 4 for a batch. "
+     "Give arrays as progressive_validation(..., (X, y)).", dict(stream=[(X, Y, Y, Y)])),
+    ("X and y must have the same number of rows, got inconsistent numbers of samples: 90 in X and 89 in y.",
+     dict(stream=(X, Y[:89]))),
+])
 def test_invalid_arguments_of_validation_are_refused(message, arguments):
     with pytest.raises(ValueError, match="^" + re.escape("progressive_validation: " + message) + "$"):
         progressive_validation(onlinecls.Perceptron(), **{"stream": (X, Y), **arguments})

@@ -283,22 +283,19 @@ def test_losses_of_any_size_raise_alarms_under_any_error_state():
         assert alarm.examples == 200 and bool(alarm.alarms) == (size > 1.0)
 
 
-@pytest.mark.parametrize(
-    ("make", "words"),
-    [
-        (lambda: ClassificationMeasures(fading=1.0), "fading"),
-        (lambda: ClassificationMeasures(window=0), "window"),
-        (lambda: ClassificationMeasures(fading=0.5, window=3), "window"),
-        (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a"], [[1.0, 2.0, 3.0]]), "scores"),
-        (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a", "b"]), "y_pred"),
-        (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a"], None, [[2.0, -1.0]]), "probabilities"),
-        (lambda: RegressionMeasures().update([1.0], [np.nan]), "y_pred"),
-        (lambda: ErrorComparison(0.0), "level"),
-        (lambda: ErrorComparison().update([True], [True, False]), "first_wrong"),
-        (lambda: DriftAlarm(threshold=0.0), "threshold"),
-        (lambda: DriftAlarm().update([np.nan]), "losses"),
-    ],
-)
+@pytest.mark.parametrize(("make", "words"), [
+    (lambda: ClassificationMeasures(fading=1.0), "fading"),
+    (lambda: ClassificationMeasures(window=0), "window"),
+    (lambda: ClassificationMeasures(fading=0.5, window=3), "window"),
+    (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a"], [[1.0, 2.0, 3.0]]), "scores"),
+    (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a", "b"]), "y_pred"),
+    (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a"], None, [[2.0, -1.0]]), "probabilities"),
+    (lambda: RegressionMeasures().update([1.0], [np.nan]), "y_pred"),
+    (lambda: ErrorComparison(0.0), "level"),
+    (lambda: ErrorComparison().update([True], [True, False]), "first_wrong"),
+    (lambda: DriftAlarm(threshold=0.0), "threshold"),
+    (lambda: DriftAlarm().update([np.nan]), "losses"),
+])
 def test_what_does_not_fit_is_refused_with_its_name(make, words):
     with pytest.raises(ValueError, match=words):
         make()
@@ -340,8 +337,7 @@ def test_what_watches_a_stream_sees_each_row_before_it_is_learnt(make):
             found, alarm = ClassificationMeasures(CLASSES, **how), DriftAlarm(threshold=2.0, least=5)
             result = progressive_validation(
                 make(), ((X[at], y[at], weights[at]) for at in np.split(np.arange(len(y)), [1, 50])), classes=CLASSES, every=40,
-                measures=found, alarm=alarm, predictions=True, scores=scores,
-            )
+                measures=found, alarm=alarm, predictions=True, scores=scores)
             assert result.predictions.tolist() == predictions, (how, scores)
             np.testing.assert_allclose(found.confusion, slow.confusion, atol=1e-12)
             assert result.alarms == tuple(alarm.alarms) == tuple(slow_alarm.alarms) != ()

@@ -257,8 +257,7 @@ def test_dual_ascent_does_not_crash_on_an_average_age_without_an_average():
         "    learner = onlinecls.DualAscentClassifier(regularizer='entropic', multi_class=mc, margin=1e6, sigma=0.01)\n"
         "    learner.partial_fit(X[:3], y[:3])._state.groups[:, 0] = 5.0\n"
         "    learner.partial_fit(X, y)\n"
-        "print('learnt')\n"
-    )
+        "print('learnt')\n")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (run.returncode, run.stdout) == (0, "learnt\n"), run.stderr
 

@@ -340,8 +340,7 @@ def log_loss(model, X, y):
 
 
 @pytest.mark.parametrize(
-    "estimator", [onlinecls.AROWClassifier, onlinecls.PassiveAggressiveClassifier, onlinecls.NAROWClassifier],
-)
+    "estimator", [onlinecls.AROWClassifier, onlinecls.PassiveAggressiveClassifier, onlinecls.NAROWClassifier])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_merged_probabilities_are_means_and_as_good_as_those_of_one_pass(estimator, n_classes):
     """Platt's a and b are means weighted by each part's rounds, and the weights of rows are added up."""

@@ -88,16 +88,14 @@ def test_a_mapped_model_must_be_dense(tmp_path):
     assert fingerprint(load(tmp_path / "dense", mmap=True)) == fingerprint(learner)
 
 
-@pytest.mark.parametrize(
-    "change", [
-        lambda told, arrays: told.update(thin={"values": 2**40}),
-        lambda told, arrays: arrays["values.rows"].__setitem__(slice(None), arrays["values.rows"][::-1].copy()),
-        lambda told, arrays: arrays["values.rows"].__setitem__(-1, WIDE + 1),
-        lambda told, arrays: arrays.update({"values.records": arrays["values.records"][:-1]}),
-        lambda told, arrays: arrays["values.background"].__setitem__(-1, np.nan),
-        lambda told, arrays: arrays.pop("values.rows"),
-    ],
-)
+@pytest.mark.parametrize("change", [
+    lambda told, arrays: told.update(thin={"values": 2**40}),
+    lambda told, arrays: arrays["values.rows"].__setitem__(slice(None), arrays["values.rows"][::-1].copy()),
+    lambda told, arrays: arrays["values.rows"].__setitem__(-1, WIDE + 1),
+    lambda told, arrays: arrays.update({"values.records": arrays["values.records"][:-1]}),
+    lambda told, arrays: arrays["values.background"].__setitem__(-1, np.nan),
+    lambda told, arrays: arrays.pop("values.rows"),
+])
 def test_a_forged_file_of_sparse_arrays_is_refused(tmp_path, change):
     from internals import files
 

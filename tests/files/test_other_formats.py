@@ -97,11 +97,8 @@ PIPELINES = {
     "committee": (lambda: make_stream_pipeline(TableVectorizer(bits=8), CommitteeClassifier()), ROWS),
     "texts": (lambda: make_stream_pipeline(HashingVectorizer(n_features=2**8), AROWClassifier()), TEXTS),
     "names": (
-        lambda: make_stream_pipeline(HashingVectorizer(n_features=2**8, feature_names=FeatureNames()), AROWClassifier()), TEXTS,
-    ),
-    "numbers": (
-        lambda: make_stream_pipeline(StandardScaler(), AROWClassifier()), np.random.default_rng(1).normal(size=(60, 3)),
-    ),
+        lambda: make_stream_pipeline(HashingVectorizer(n_features=2**8, feature_names=FeatureNames()), AROWClassifier()), TEXTS),
+    "numbers": (lambda: make_stream_pipeline(StandardScaler(), AROWClassifier()), np.random.default_rng(1).normal(size=(60, 3))),
 }
 
 

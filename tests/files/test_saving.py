@@ -83,16 +83,12 @@ def test_parameters_set_since_the_last_row_come_back_from_a_file(tmp_path):
     assert fingerprint(again.partial_fit(X, TWO)) == fingerprint(make().partial_fit(X, TWO))
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        np.array([-1, 1], np.int8), np.array([0, 2**63], np.uint64), np.array([False, True]), np.array([-0.0, 1.0], np.float32),
-        np.array(["a", "ü\ud800\U0001f600"], "U40"), np.array([b"a", b"\xff"]),
-        np.array([3, 4], ">i4"), np.array(["x", "y"], ">U2"),
-        np.array([1.0, 2.0], np.float16),
-    ],
-    ids=lambda labels: labels.dtype.str,
-)
+@pytest.mark.parametrize("labels", [
+    np.array([-1, 1], np.int8), np.array([0, 2**63], np.uint64), np.array([False, True]), np.array([-0.0, 1.0], np.float32),
+    np.array(["a", "ü\ud800\U0001f600"], "U40"), np.array([b"a", b"\xff"]),
+    np.array([3, 4], ">i4"), np.array(["x", "y"], ">U2"),
+    np.array([1.0, 2.0], np.float16),
+], ids=lambda labels: labels.dtype.str)
 def test_labels_of_every_type_come_back_from_a_file(labels, tmp_path):
     learner = onlinecls.Perceptron().partial_fit([[1.0], [-1.0]], labels)
     assert fingerprint(through_a_file(learner, tmp_path)) == fingerprint(learner)
@@ -131,20 +127,16 @@ def test_parameters_come_back_from_a_file_with_their_types(parameters, tmp_path)
         assert [(type(k), type(v)) for k, v in found.items()] == [(type(k), type(v)) for k, v in value.items()]
 
 
-@pytest.mark.parametrize(
-    "name, value",
-    [
-        ("random_state", np.random.RandomState(0)), ("random_state", np.random.default_rng(0)),
-        ("n_jobs", object()), ("class_weight", {0: [1.0]}),
-    ],
-)
+@pytest.mark.parametrize("name, value", [
+    ("random_state", np.random.RandomState(0)), ("random_state", np.random.default_rng(0)),
+    ("n_jobs", object()), ("class_weight", {0: [1.0]}),
+])
 def test_parameters_that_a_file_cannot_hold_are_refused(name, value, saved):
     before = saved.read_bytes()
     learner = onlinecls.Perceptron().partial_fit(X, Y).set_params(**{name: value})
     message = (
         f"Perceptron: save must have None, numbers, texts, numpy scalars, float32 or float64, or a dict of these as {name}, got "
-        f"{name}={value!r}. Set it to one of these before (set_params), or use pickle."
-    )
+        f"{name}={value!r}. Set it to one of these before (set_params), or use pickle.")
     with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
         learner.save(saved)
     assert saved.read_bytes() == before
@@ -309,8 +301,7 @@ def test_a_permission_error_of_the_system_leaves_the_old_model(saved, monkeypatc
     monkeypatch.setattr(internals.files, "open", refuse, raising=False)
     message = (
         "Perceptron: save must write a file beside its target and put it in its place, got: Permission denied. The old "
-        "file is unchanged. Save to another path"
-    )
+        "file is unchanged. Save to another path")
     with pytest.raises(PermissionError, match=re.escape(message)) as caught:
         learner.save(saved)
     assert caught.value.filename == str(saved) and caught.value.errno == errno.EACCES
@@ -369,8 +360,7 @@ def test_a_full_disk_leaves_the_old_model(saved):
 def test_the_file_and_its_directory_are_synced_in_order(saved, monkeypatch):
     calls, real = [], {"fsync": os.fsync, "replace": os.replace}
     monkeypatch.setattr(
-        os, "fsync", lambda fd: (calls.append("folder" if os.path.isdir(f"/proc/self/fd/{fd}") else "file"), real["fsync"](fd))
-    )
+        os, "fsync", lambda fd: (calls.append("folder" if os.path.isdir(f"/proc/self/fd/{fd}") else "file"), real["fsync"](fd)))
     monkeypatch.setattr(os, "replace", lambda *paths: (calls.append("replace"), real["replace"](*paths)))
     load(saved).save(saved)
     assert calls == (["file", "replace", "folder"] if os.path.isdir("/proc/self/fd") else ["file", "replace", "file"])
@@ -409,8 +399,7 @@ def test_a_file_cut_at_any_length_is_refused(saved):
     saved.write_bytes(raw + b"\0")
     refused(
         saved,
-        f"onlinecls.load: {str(saved)!r} must be of {len(raw)} bytes, as its header says, got {len(raw) + 1} bytes. {DAMAGED}",
-    )
+        f"onlinecls.load: {str(saved)!r} must be of {len(raw)} bytes, as its header says, got {len(raw) + 1} bytes. {DAMAGED}")
 
 
 def test_a_file_with_a_changed_byte_is_refused(saved):
@@ -444,8 +433,7 @@ def test_errors_of_load_say_what_came_and_what_to_do(saved):
     saved.write_bytes(raw.replace(b'"onlinecls 2"', b'"onlinecls 3"'))
     refused(
         saved, f"onlinecls.load: {name} must be of format 2, the one that onlinecls {onlinecls.__version__} reads, got format 3. "
-        "Load it with a newer version of onlinecls (pip install --upgrade onlinecls).",
-    )
+        "Load it with a newer version of onlinecls (pip install --upgrade onlinecls).")
     with pytest.raises(FileNotFoundError):
         load(saved.with_name("none"))
 
@@ -491,14 +479,10 @@ def test_a_random_matrix_as_covariance_is_refused_or_learns_finite_numbers(saved
     assert n_loaded > 20
 
 
-@pytest.mark.parametrize(
-    "labels, change",
-    [
-        ([False, True], poking("classes", 1, 2, "u1")), (["a", "b"], poking("classes", 1, 0x110000, "u4")),
-        ([0.0, 1.0], poking("classes", 1, np.nan)), ([0.0, 1.0], poking("classes", 1, 1.5)),
-    ],
-    ids=["boolean", "text", "NaN", "fraction"],
-)
+@pytest.mark.parametrize("labels, change", [
+    ([False, True], poking("classes", 1, 2, "u1")), (["a", "b"], poking("classes", 1, 0x110000, "u4")),
+    ([0.0, 1.0], poking("classes", 1, np.nan)), ([0.0, 1.0], poking("classes", 1, 1.5)),
+], ids=["boolean", "text", "NaN", "fraction"])
 def test_forged_labels_that_numpy_would_take_are_refused(labels, change, tmp_path):
     path = tmp_path / "model"
     onlinecls.Perceptron().partial_fit([[1.0], [-1.0]], np.array(labels)).save(path)
@@ -518,18 +502,14 @@ def test_a_file_signed_again_without_a_change_loads(saved):
     assert fingerprint(load(saved)) != before
 
 
-@pytest.mark.parametrize(
-    "begins",
-    [
-        b'{"__metadata__":{"format":"onlinecls ', b'{"__metadata__":{"format":"onlinecls 2"}}',
-        b'{"__metadata__":{"format":"onlinecls x"}}',
-        b'{"__metadata__":{"format":"onlinecls 2","x":' + b"[" * 100_000,
-        b'{"__metadata__":{"format":"onlinecls ' + b"9" * 5000 + b'"}}',
-        b'{"__metadata__":{"format":"onlinecls 2","sha256":""}}', b'{"__metadata__":{"format":"onlinecls 1","sha256":1}}',
-        b'{"__metadata__":{"format":"onlinecls \xff"}}', b'{"__metadata__":{"format":"onlinecls 2"},"__metadata__":7}',
-    ],
-    ids=lambda begins: str(begins[:60]),
-)
+@pytest.mark.parametrize("begins", [
+    b'{"__metadata__":{"format":"onlinecls ', b'{"__metadata__":{"format":"onlinecls 2"}}',
+    b'{"__metadata__":{"format":"onlinecls x"}}',
+    b'{"__metadata__":{"format":"onlinecls 2","x":' + b"[" * 100_000,
+    b'{"__metadata__":{"format":"onlinecls ' + b"9" * 5000 + b'"}}',
+    b'{"__metadata__":{"format":"onlinecls 2","sha256":""}}', b'{"__metadata__":{"format":"onlinecls 1","sha256":1}}',
+    b'{"__metadata__":{"format":"onlinecls \xff"}}', b'{"__metadata__":{"format":"onlinecls 2"},"__metadata__":7}',
+], ids=lambda begins: str(begins[:60]))
 def test_a_damaged_or_hostile_header_is_refused(begins, saved):
     for length in (len(begins), 2**63, 2**64 - 1, 0, 3):
         saved.write_bytes(length.to_bytes(8, "little") + begins)

@@ -33,8 +33,7 @@ def rounded(values):
 @pytest.mark.parametrize("unit", [1e-12, 1.0, 1e9])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
-    "name", ["AROWClassifier", "PassiveAggressiveClassifier", "AdaGradClassifier", "FTRLClassifier", "AROWRegressor"]
-)
+    "name", ["AROWClassifier", "PassiveAggressiveClassifier", "AdaGradClassifier", "FTRLClassifier", "AROWRegressor"])
 def test_numbers_of_weights_are_rounded_to_shares_of_the_largest(name, dtype, unit):
     learner = getattr(onlinecls, name)(dtype=dtype).partial_fit(X * unit, TARGETS if name.endswith("Regressor") else Y)
     again = halved(learner)
@@ -81,14 +80,10 @@ def test_features_never_met_take_no_space_beside_rounded_ones(tmp_path):
     assert (tmp_path / "half").stat().st_size < (tmp_path / "whole").stat().st_size < 8000
 
 
-@pytest.mark.parametrize(
-    "learner",
-    [
-        onlinecls.AROWClassifier(covariance="full"), onlinecls.AROWClassifier(average=True), onlinecls.PNormPerceptron(),
-        onlinecls.DualAscentClassifier(), onlinecls.KernelOnlineClassifier(), onlinecls.FoReLClassifier(),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("learner", [
+    onlinecls.AROWClassifier(covariance="full"), onlinecls.AROWClassifier(average=True), onlinecls.PNormPerceptron(),
+    onlinecls.DualAscentClassifier(), onlinecls.KernelOnlineClassifier(), onlinecls.FoReLClassifier(),
+], ids=repr)
 def test_learners_whose_features_share_numbers_are_not_rounded(learner, tmp_path):
     learner.partial_fit(X, Y > 0)
     (tmp_path / "model").write_bytes(b"before")
@@ -103,19 +98,16 @@ def test_other_kinds_of_weights_are_refused(weights, tmp_path):
         onlinecls.AROWClassifier().partial_fit(X, Y).save(tmp_path / "model", weights=weights)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda told, arrays: told["half"].update(values=["float16", told["half"]["values"][1]]),
-        lambda told, arrays: told["half"].update(values=["float32", [0.0] * 6]),
-        lambda told, arrays: told["half"].update(values=["float32", [1e308] * 6]),
-        lambda told, arrays: told["half"].update(values=["float32", []]),
-        lambda told, arrays: told["half"].update(values=["float32", told["half"]["values"][1][:-1]]),
-        lambda told, arrays: told.update(half=["values"]), lambda told, arrays: told.pop("half"),
-        lambda told, arrays: arrays.update(values=np.full_like(arrays["values"], np.nan)),
-        lambda told, arrays: arrays.update(values=arrays["values"].astype(np.float32)),
-    ],
-)
+@pytest.mark.parametrize("change", [
+    lambda told, arrays: told["half"].update(values=["float16", told["half"]["values"][1]]),
+    lambda told, arrays: told["half"].update(values=["float32", [0.0] * 6]),
+    lambda told, arrays: told["half"].update(values=["float32", [1e308] * 6]),
+    lambda told, arrays: told["half"].update(values=["float32", []]),
+    lambda told, arrays: told["half"].update(values=["float32", told["half"]["values"][1][:-1]]),
+    lambda told, arrays: told.update(half=["values"]), lambda told, arrays: told.pop("half"),
+    lambda told, arrays: arrays.update(values=np.full_like(arrays["values"], np.nan)),
+    lambda told, arrays: arrays.update(values=arrays["values"].astype(np.float32)),
+])
 def test_a_forged_file_of_rounded_weights_is_refused(tmp_path, change):
     onlinecls.AROWClassifier(dtype="float32").partial_fit(X, Y).save(tmp_path / "model", weights="float16")
     told, arrays = files.read(tmp_path / "model", False)

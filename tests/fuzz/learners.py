@@ -80,8 +80,7 @@ def forge(draw, X):
             pass
         if chance(draw, 0.1):
             X._shape = one_of(
-                draw, [(X.shape[0] + 1, X.shape[1]), (X.shape[0], X.shape[1] + 1), (X.shape[0], 2), (1, X.shape[1])]
-            )
+                draw, [(X.shape[0] + 1, X.shape[1]), (X.shape[0], X.shape[1] + 1), (X.shape[0], 2), (1, X.shape[1])])
     return X, False
 
 
@@ -146,8 +145,7 @@ def labels_of(draw, spec, n):
     y = draw.integers(0, most, n)
     if chance(draw, 0.05):
         return one_of(
-            draw, [y[:-1], y[:, None], y.astype(str), y + 0.5, [None] * n, ["a" * 5000] * n, y.astype(object), y.astype("f4")]
-        )
+            draw, [y[:-1], y[:, None], y.astype(str), y + 0.5, [None] * n, ["a" * 5000] * n, y.astype(object), y.astype("f4")])
     return y
 
 
@@ -177,8 +175,7 @@ def make(draw):
             weights = draw.choice([0.0, 1.0, 0.5, 1e300, 1e-300, 5e-324, 1e38], n)
             if chance(draw, 0.1):
                 weights = one_of(
-                    draw, [weights[:-1], -weights, weights[:, None], weights * np.nan, ["a"] * n, [10**400] * n, None, 3.0]
-                )
+                    draw, [weights[:-1], -weights, weights[:, None], weights * np.nan, ["a"] * n, [10**400] * n, None, 3.0])
         classes = np.arange(max(spec.n_classes, 2)) if spec.is_classifier and chance(draw, 0.3) else None
         steps.append((call, kind, given, X if known else None, labels_of(draw, spec, n), weights, classes))
     return spec, options, steps
@@ -227,8 +224,7 @@ def check(case):
                     plain.astype(plain.dtype.newbyteorder("=")),
                     *arguments_of(spec, y),
                     sample_weight=weights,
-                    **({} if classes is None else {"classes": classes}),
-                )
+                    **({} if classes is None else {"classes": classes}))
                 assert same(spec, learner, twin), f"{kind} is not dense"
     return came
 

@@ -83,8 +83,7 @@ def odd_value(draw):
             None, True, False, "", "0", "a", "\x1b[2J", "\ud800", "auto", "float32", "x" * 5000, [], {}, [0], [[]], {"a": 1},
             {"float": "inf"}, {"float": "nan"}, {"numpy": ["int64", 3]}, {"dict": [[1, 2]]}, {"type": "float32"}, *NUMBERS,
             *FLOATS,
-        ],
-    )
+        ])
 
 
 def poked(draw, array):

@@ -21,8 +21,7 @@ def column(draw):
         [
             "string", "large_string", "string_view", "dictionary", "binary", "float", "float", "int", "bool", "null", "list",
             "timestamp", "decimal", "half", "struct", "fixed",
-        ],
-    )
+        ])
     if kind in ("string", "large_string", "binary"):
         return pa.array(texts, getattr(pa, kind)())
     if kind == "string_view":
@@ -54,8 +53,7 @@ def make(draw):
             file,
             compression=one_of(draw, ["none", "snappy", "gzip"]),
             row_group_size=one_of(draw, [5, 100]),
-            use_dictionary=bool(draw.integers(2)),
-        )
+            use_dictionary=bool(draw.integers(2)))
     else:
         with getattr(pa.ipc, f"new_{kind}")(file, table.schema) as out:
             out.write_table(table, max_chunksize=one_of(draw, [6, 100]))

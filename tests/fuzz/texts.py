@@ -38,8 +38,7 @@ def lines_of(draw, format, n):
             spaces = " ".join(
                 f"|{one_of(draw, ['', 'n', 'm:2'])} "
                 + " ".join(f"{word()}{one_of(draw, ['', ':' + value()])}" for _ in range(int(draw.integers(0, 5))))
-                for _ in range(int(draw.integers(1, 3)))
-            )
+                for _ in range(int(draw.integers(1, 3))))
             lines.append(f"{start} {spaces}")
         elif format == "tsv":
             lines.append(f"{word()}\t{words()}")
@@ -49,8 +48,7 @@ def lines_of(draw, format, n):
         else:
             record = {"label": one_of(draw, [1, -1, "a", 2.5]), "weight": 1.5}
             record.update(
-                one_of(draw, [{"text": words()}, {"features": {word(): 1.0, word(): "v"}}, {"x": 1.5, "y": word(), "z": [1, 2]}])
-            )
+                one_of(draw, [{"text": words()}, {"features": {word(): 1.0, word(): "v"}}, {"x": 1.5, "y": word(), "z": [1, 2]}]))
             lines.append(json.dumps(mutated_json(draw, record) if chance(draw, 0.1) else record))
     head = "label,x,text,y\n" if format == "csv" else ""
     return (head + "".join(line + one_of(draw, ["\n", "\n", "\n", "\r\n"]) for line in lines)).encode("utf-8", "surrogatepass")
@@ -90,8 +88,7 @@ def make(draw):
                     ("header", not chance(draw, 0.1) if format == "csv" else True),
                 )
                 if value is not None
-            }
-        )
+            })
         if not options["header"]:
             options.update(label=0, text=one_of(draw, [None, 2]), weight=None, ignore=[], categories=[])
     if format in ("tsv", "jsonl", "csv", "vw") and chance(draw, 0.3):

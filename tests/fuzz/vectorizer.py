@@ -20,8 +20,7 @@ def text(draw):
     found = "".join(alphabet[i] for i in draw.integers(len(alphabet), size=int(draw.choice([0, 1, 3, 20, 200]))))
     if chance(draw, 0.15):
         return one_of(
-            draw, [found.encode("utf-8", "surrogatepass"), found.encode("utf-16", "surrogatepass"), bytes(draw.bytes(12))]
-        )
+            draw, [found.encode("utf-8", "surrogatepass"), found.encode("utf-16", "surrogatepass"), bytes(draw.bytes(12))])
     return found
 
 
@@ -65,8 +64,7 @@ def check(case):
         alike = (
             issubclass(ours, theirs)
             or issubclass(theirs, ours)
-            or (issubclass(ours, UnicodeError) and issubclass(theirs, UnicodeError))
-        )
+            or (issubclass(ours, UnicodeError) and issubclass(theirs, UnicodeError)))
         assert alike or (ours, theirs) == (ValueError, StopIteration), f"{ours}, and {theirs} theirs"
         return "refused"
     if not texts:

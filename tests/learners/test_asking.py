@@ -135,8 +135,7 @@ def test_progressive_validation_learns_what_is_asked_for_and_counts_all():
         found, own = ClassificationMeasures([0, 1]), AROWClassifier()
         result = progressive_validation(
             own, zip(*(np.split(column, cuts) for column in (X, y, weights)), strict=True), every=20, measures=found,
-            predictions=True, ask=lambda learner, X: learner.should_ask(X, b=0.3),
-        )
+            predictions=True, ask=lambda learner, X: learner.should_ask(X, b=0.3))
         assert (result.mistakes[-1], result.asked[-1], result.examples[-1]) == (wrong, asked, np.sum(weights > 0))
         assert own.t_ == asked and own.coef_.tobytes() == learner.coef_.tobytes()
         assert found.mistakes == wrong

@@ -224,8 +224,7 @@ def test_rows_that_no_weights_satisfy():
     message = (
         r"^PassiveAggressiveClassifier: fit must leave no squared loss above loss_tol=0\.1, but the largest is [\d.]+, after "
         r"max_iter={} cycles or where no step is left to take\. Raise max_iter or loss_tol; if no weights have so small a loss "
-        r"on all rows, no number of cycles will do\.$"
-    )
+        r"on all rows, no number of cycles will do\.$")
     kind = pytest.importorskip("sklearn.exceptions", reason="scikit-learn is not installed").ConvergenceWarning
     learner = Classifier(INF, fit_intercept=False, loss_tol=0.1, max_iter=7)
     with pytest.warns(kind, match=message.format(7)):

@@ -67,8 +67,7 @@ def test_numbers_are_those_of_the_twin(combine):
     members = [AROWRegressor(r, intercept_scaling=1.0) for r in (0.1, 3.0)]
     twin = NumberCommittee(
         [Gaussian(7, RULES["arow_regression"].step, r=r, r2=r) for r in (0.1, 3.0)], Combiner(2, combine, 1.0, 0.01),
-        Level(0.01),
-    )
+        Level(0.01))
     model = CommitteeRegressor(members, combine=combine).partial_fit(X, y)
     for x, target in zip(X, y, strict=True):
         twin.consume(np.array([*x, 1.0]), target)

@@ -66,9 +66,7 @@ def test_a_step_gives_the_row_the_margin_of_the_pair_of_largest_loss():
 def test_costs_of_1_change_no_bit(case, k):
     X, y = problem(k, 300)
     ones = 1.0 - np.eye(k)
-    plain, same = (
-        case.estimator(cost=cost).partial_fit(X, y, classes=range(k)) for cost in (None, ones)
-    )
+    plain, same = (case.estimator(cost=cost).partial_fit(X, y, classes=range(k)) for cost in (None, ones))
     assert fingerprint(plain) == fingerprint(same)
     assert_array_equal(case.estimator(cost=ones, random_state=0).fit(X, y).coef_, case.estimator(random_state=0).fit(X, y).coef_)
 
@@ -156,8 +154,7 @@ def test_the_margin_of_a_pair_is_the_root_of_its_cost():
     ones = 1.0 - np.eye(3)
     by_cost, by_margin = (
         PassiveAggressiveClassifier(inf, multi_class="crammer_singer", margin=margin, cost=cost, intercept_scaling=1.0)
-        .partial_fit(X, y, classes=range(3)) for margin, cost in ((1.0, 4 * ones), (sqrt(4.0), None))
-    )
+        .partial_fit(X, y, classes=range(3)) for margin, cost in ((1.0, 4 * ones), (sqrt(4.0), None)))
     assert_array_equal(by_cost.coef_, by_margin.coef_)
 
 

@@ -253,8 +253,7 @@ def test_negative_features_are_refused_without_signs(estimator, kind):
             call(kind(X), y)
         assert str(caught.value) == (
             f"{estimator.__name__}: X must be >= 0 with signed=False, got -0.5 at row 2, column 1 (Negative values in data). "
-            "Use signed=True for features of both signs."
-        )
+            "Use signed=True for features of both signs.")
     assert estimator().partial_fit(kind(X), y).t_ == 4
     checks = pytest.importorskip("sklearn.utils.estimator_checks", reason="scikit-learn is not installed")
     assert fresh.__sklearn_tags__().input_tags.positive_only and not estimator().__sklearn_tags__().input_tags.positive_only

@@ -55,8 +55,7 @@ def test_contributions_add_up_to_the_score_of_the_prediction(kind, y):
     make, rows = PIPELINES[kind]
     steps = make()
     pipeline = make_stream_pipeline(*steps).partial_fit(rows, NUMBERS if kind == "numbers" else y, **(
-        {"classes": ["maybe", "no", "yes"]} if kind == "another library's" else {}
-    ))
+        {"classes": ["maybe", "no", "yes"]} if kind == "another library's" else {}))
     for row in list(rows)[:20]:
         found = pipeline.explain(row, top=None)
         assert found.prediction == pipeline.predict_one(row)

@@ -368,8 +368,7 @@ def test_rows_whose_class_has_weight_0_are_neither_predicted_nor_counted(first, 
 
 @pytest.mark.parametrize("learner", [AROWClassifier(), AROWClassifier(class_weight={"yes": 0.0}), BernoulliNB()])
 @pytest.mark.parametrize(
-    "step", [TableVectorizer(bits=0, slots=16), HashingVectorizer(n_features=64), Normalizer(), StandardScaler()]
-)
+    "step", [TableVectorizer(bits=0, slots=16), HashingVectorizer(n_features=64), Normalizer(), StandardScaler()])
 def test_validation_predicts_all_rows_behind_the_first_whatever_makes_and_learns_them(step, learner):
     """Named classes, rows and classes of weight 0 make no prediction, and another library's learner may have no coef_."""
     X = np.random.default_rng(0).normal(size=(40, 2))
@@ -382,8 +381,7 @@ def test_validation_predicts_all_rows_behind_the_first_whatever_makes_and_learns
         cuts = list(zip([0, *ends], [*ends, 40], strict=True))
         batches = [(rows[start:stop], y[start:stop], weights[start:stop]) for start, stop in cuts]
         result = progressive_validation(
-            make_stream_pipeline(clone(step), clone(learner)), batches, classes=["no", "yes"], predictions=True
-        )
+            make_stream_pipeline(clone(step), clone(learner)), batches, classes=["no", "yes"], predictions=True)
         found.append((result.mistakes[-1], result.predictions.tolist()))
     assert all(each == found[0] for each in found)
     live = (weights > 0.0) & ((y == "no") | (getattr(learner, "class_weight", None) is None))

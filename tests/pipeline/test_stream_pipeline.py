@@ -86,8 +86,7 @@ def test_a_file_holds_all_of_it(tmp_path):
     X, y = problem()
     pipeline = make_stream_pipeline(
         TableVectorizer(bits=5, slots=4, crosses=(("city", "age"),), categories=("year",), clip=3.0, dtype=np.float32),
-        AROWClassifier(r=0.5),
-    ).partial_fit(X, y)
+        AROWClassifier(r=0.5)).partial_fit(X, y)
     pipeline.save(tmp_path / "model.gz", metadata={"a": 1})
     loaded, metadata = onlinecls.load(tmp_path / "model.gz", return_metadata=True)
     assert metadata == {"a": 1}

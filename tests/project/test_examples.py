@@ -17,8 +17,7 @@ EXAMPLES = ROOT / "examples"
 def run(name, *arguments, **environment):
     return subprocess.run(
         [sys.executable, str(EXAMPLES / name), *map(str, arguments)], capture_output=True, text=True,
-        env={**os.environ, **environment},
-    )
+        env={**os.environ, **environment})
 
 
 def messages(n):
@@ -55,8 +54,7 @@ def test_the_email_example_reads_a_folder_tree(tmp_path):
         path = tmp_path / "mail" / folder / f"{i % 7}.{i}"  # (names are in another order than dates)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(
-            f"From: a@b.c\nSubject: {text}\nDate: Mon, 1 Jan 2001 {i // 60:02}:{i % 60:02}:00 +0000\n\nHello: {text}\n"
-        )
+            f"From: a@b.c\nSubject: {text}\nDate: Mon, 1 Jan 2001 {i // 60:02}:{i % 60:02}:00 +0000\n\nHello: {text}\n")
     (tmp_path / "mail" / "work" / "notes.txt").write_bytes(b"\xff\x00 no mail")
     picture = tmp_path / "picture.png"
     check(run("email_folders.py", tmp_path / "mail", "--picture", picture), picture, "mail", 60, 2)
@@ -88,17 +86,14 @@ def test_reproduction_runs(name):
     assert f"{name}: " in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("kind", "held", "verdict"),
-    [
-        ("experiment", {"by the mean": True, "by the median": True}, "holds"),
-        ("experiment", {"by the mean": True, "by the median": False}, "holds on some readings"),
-        ("experiment", {"by the mean": False, "by the median": False}, "does not hold"),
-        ("theorem", {"as printed": False, "mended": True}, "only in a mended form"),
-        ("experiment", {"as printed": False, "mended": True}, "holds on some readings"),
-        ("theorem", {"as printed": True, "mended": False}, "holds on some readings"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "held", "verdict"), [
+    ("experiment", {"by the mean": True, "by the median": True}, "holds"),
+    ("experiment", {"by the mean": True, "by the median": False}, "holds on some readings"),
+    ("experiment", {"by the mean": False, "by the median": False}, "does not hold"),
+    ("theorem", {"as printed": False, "mended": True}, "only in a mended form"),
+    ("experiment", {"as printed": False, "mended": True}, "holds on some readings"),
+    ("theorem", {"as printed": True, "mended": False}, "holds on some readings"),
+])
 def test_a_sentence_of_a_paper_holds_only_on_all_readings(monkeypatch, kind, held, verdict):
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(str(EXAMPLES / "reproduce"))

@@ -47,14 +47,12 @@ def test_the_fuzzer_reports_a_crash_and_a_wrong_case_with_their_seeds(tmp_path):
         "def check(case):\n"
         "    if case[0]['n'] == WRONG[0]: faulthandler._sigsegv()\n"
         "    assert case[0]['n'] != WRONG[1], 'wrong'\n"
-        "    return 'fine'\n"
-    )
+        "    return 'fine'\n")
     run = subprocess.run(
         [sys.executable, "-m", "fuzz", "texts", "--seconds", "3", "--keep", tmp_path],
         capture_output=True,
         text=True,
-        cwd=tmp_path,
-    )
+        cwd=tmp_path)
     assert run.returncode == 1, run.stderr
     assert re.search("texts --seed 2: exit code (-11|1 ERROR: AddressSanitizer: SEGV)", run.stdout), run.stdout
     assert "Segmentation fault" in run.stdout

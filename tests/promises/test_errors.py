@@ -105,8 +105,7 @@ def test_another_number_of_features_is_refused():
     learner = LEARNER().partial_fit(X, Y)
     message = (
         "X has 2 features, but Perceptron is expecting 3 features as input. Give rows with the columns of the first call, "
-        "or start a new model."
-    )
+        "or start a new model.")
     for call in (lambda: learner.partial_fit(X[:, :2], Y), lambda: learner.predict(X[:, :2]), lambda: learner.score(X[:, :2], Y)):
         refused(message, call, learner)
     learner.set_params(warm_start=True)
@@ -266,8 +265,7 @@ def test_other_column_names_are_refused():
         "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] as "
         "feature name / column name types. If you want feature names to be stored and validated, you must convert them all to "
         "strings, by using X.columns = X.columns.astype(str) for example. Otherwise you can remove feature / column names from "
-        "your input data, or convert them all to a non-string data type."
-    )
+        "your input data, or convert them all to a non-string data type.")
     refused_everywhere(mixed, frame.rename(columns={"c": 3}), kind=TypeError)
 
 
@@ -548,8 +546,7 @@ def test_every_parameter_has_its_range(estimator):
 
 RESTART = (
     "{}: partial_fit must go on with the kind of model it began with, got other values of {}. Call fit, or start with "
-    "clone(estimator)."
-)
+    "clone(estimator).")
 SELECTS = " or of the parameter that selects the algorithm"
 
 
@@ -610,8 +607,7 @@ def test_initial_weights_of_wrong_shape_or_size_are_refused():
 def test_a_learner_without_a_model_says_so(estimator):
     learner, message = (
         estimator(),
-        f"{estimator.__name__}: this model has not been fitted yet. Call 'fit' or 'partial_fit' first.",
-    )
+        f"{estimator.__name__}: this model has not been fitted yet. Call 'fit' or 'partial_fit' first.")
     of_task = {
         "classifier": (["predict", "decision_function"], ["n_mistakes_"]),
         "regressor": (["predict"], ["progressive_mse_", "progressive_mae_"]),
@@ -723,8 +719,7 @@ def test_a_smaller_initial_variance_set_later_leaves_a_finite_model():
 @pytest.mark.parametrize(
     "estimator",
     sorted({type(case.estimator()) for case in ALL + REGRESSION if case.can_average}, key=str),
-    ids=lambda c: c.__name__,
-)
+    ids=lambda c: c.__name__)
 def test_an_average_may_start_at_row_2147483647(estimator):
     """2**31 - 1 is the largest that the kernels can count from: a later start is refused above, not wrapped around to none."""
     learner, plain = estimator(average=2**31 - 1), estimator()

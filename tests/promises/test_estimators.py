@@ -262,8 +262,7 @@ PERCEPTRON_1_7 = {
 @pytest.mark.parametrize(
     "estimator, arguments",
     [(onlinecls.PassiveAggressiveClassifier, PASSIVE_AGGRESSIVE_1_7), (onlinecls.Perceptron, PERCEPTRON_1_7)],
-    ids=["PassiveAggressiveClassifier", "Perceptron"],
-)
+    ids=["PassiveAggressiveClassifier", "Perceptron"])
 def test_scikit_learn_s_parameters_and_calls_are_taken(estimator, arguments):
     defaults = estimator().get_params()
     X, y = continuous_problem(60, 5, seed=82, n_classes=3)
@@ -323,8 +322,7 @@ def test_import_leaves_scipy_scikit_learn_and_the_extras_alone():
         "[0, 1, 0, 1]); "
         "l.predict(np.eye(4)); l.score(np.eye(4), [0, 1, 0, 1]); repr(l); l.get_params(); l.set_params(r=1.0)\n"
         "try: onlinecls.AROWClassifier().predict(np.eye(4))\n"
-        "except ValueError as error: assert isinstance(error, AttributeError)\n"
-    )
+        "except ValueError as error: assert isinstance(error, AttributeError)\n")
     for options in ([], ["-OO"]):  # (with and without docstrings)
         assert in_a_new_process("import sys, onlinecls; " + use + "print('sklearn' in sys.modules)", *options) == "False"
     exceptions = pytest.importorskip("sklearn.exceptions")  # which errors are of where it has been imported
@@ -389,8 +387,7 @@ def test_public_names_and_modules_load_when_asked_for():
         "assert not hasattr(onlinecls, 'nothing') and not hasattr(onlinecls, 'Nothing')\n"
         "kinds = {name: type(getattr(onlinecls, name)).__name__ for name in dir(onlinecls) if name[0] != '_'}\n"
         "print(kinds)\n"
-        "assert onlinecls.bounds.follow and onlinecls.streams.read and onlinecls.text.HashingVectorizer\n"
-    )
+        "assert onlinecls.bounds.follow and onlinecls.streams.read and onlinecls.text.HashingVectorizer\n")
     kinds = ast.literal_eval(in_a_new_process(code))
     modules = ["bounds", "datasets", "measures", "parallel", "plotting", "reference", "steps", "streams", "tables", "text"]
     modules.append("api")

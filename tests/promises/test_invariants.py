@@ -98,8 +98,7 @@ def test_variances_stop_at_the_floor(n_classes, multi_class, dtype, forgetting):
     variance is not so large that its part of √tiny is more. (Features go by fours, by twos and one by one.)"""
     floor = dtype(np.finfo(dtype).tiny / np.finfo(dtype).eps)
     learner = onlinecls.ConfidenceWeightedClassifier(
-        eta=0.999, initial_variance=3 * float(floor), multi_class=multi_class, fit_intercept=False, forgetting=forgetting
-    )
+        eta=0.999, initial_variance=3 * float(floor), multi_class=multi_class, fit_intercept=False, forgetting=forgetting)
     X = np.array([[1e3, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3]], dtype)
     learner.partial_fit(X, [0], classes=range(n_classes))
     assert learner.n_updates_ == 1 and learner.n_skipped_ == 0

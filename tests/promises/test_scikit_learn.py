@@ -118,8 +118,7 @@ def test_pipelines_cross_validation_and_calibration_take_every_estimator(estimat
 def test_a_grid_search_finds_parameters_alone_and_in_a_pipeline(problem):
     X, y = problem
     search = GridSearchCV(
-        onlinecls.AROWClassifier(random_state=0), {"r": [0.01, 1.0, 100.0], "multi_class": ["ovr", "crammer_singer"]}, cv=3
-    )
+        onlinecls.AROWClassifier(random_state=0), {"r": [0.01, 1.0, 100.0], "multi_class": ["ovr", "crammer_singer"]}, cv=3)
     search.fit(X, y)
     assert search.best_score_ > 0.4 and set(search.best_params_) == {"r", "multi_class"}
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()

@@ -144,6 +144,5 @@ def test_routing_and_diagrams_say_what_lacks_without_scikit_learn():
         "else: raise AssertionError\n"
         "assert 'sklearn' not in sys.modules\n"
         "sys.modules['sklearn'] = None\n"
-        "assert learner._repr_html_() is None and learner._repr_mimebundle_() == {'text/plain': 'AROWClassifier()'}\n"
-    )
+        "assert learner._repr_html_() is None and learner._repr_mimebundle_() == {'text/plain': 'AROWClassifier()'}\n")
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -128,8 +128,7 @@ def counted(monkeypatch):
     for reader, name in ((_csv.CsvReader, "_block"), (_jsonl.JsonReader, "_read_block")):
         read_block = getattr(reader, name)
         monkeypatch.setattr(
-            reader, name, lambda self, *rest, read_block=read_block: found.append(read_block(self, *rest)) or found[-1]
-        )
+            reader, name, lambda self, *rest, read_block=read_block: found.append(read_block(self, *rest)) or found[-1])
     return found
 
 
@@ -161,8 +160,7 @@ CSV = {
     "options": (HEADER, csv_lines(), (), OTHERS),
     "a column read twice": (HEADER, LONG_NUMBERS, (), [{}, *({**WORDS, "label": "a", **each} for each in (
         {"weight": "a", "ignore": ["label"]}, {"features": ["a"]}, {"weight": "a", "features": ["a"]}, {"text": "a"},
-        {"weight": "a", **WHOLE},
-    ))]),
+        {"weight": "a", **WHOLE}))]),
     "no header": (b"", csv_lines(), (), [{"header": False}, {**WHOLE, "header": False, "label": 0}]),
     "semicolons": (HEADER.replace(b",", b";"), BY_SEMICOLON, (), [{"delimiter": ";"}]),
     "quotes": (HEADER, QUOTED, among(QUOTED, CSV_LINES), NAMED),

@@ -45,32 +45,25 @@ def rows_before(path, **options):
 # --- Arrow ---------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("dtype", "offsets", "told"),
-    [
-        ("int32", [0, 2, 2**30], "2 and 1073741824"),
-        ("int64", [0, 2, 2**62], "2 and 4611686018427387904"),
-        ("int64", [2**63 - 1, 2**63 - 1], "9223372036854775807 and 9223372036854775807"),  # + BATCH ran over: no end
-        ("int64", [-(2**63), 2**63 - 1], "-9223372036854775808 and 9223372036854775807"),
-        ("int32", [0, 5, 2], "5 and 2"),
-    ],
-)
+@pytest.mark.parametrize(("dtype", "offsets", "told"), [
+    ("int32", [0, 2, 2**30], "2 and 1073741824"),
+    ("int64", [0, 2, 2**62], "2 and 4611686018427387904"),
+    ("int64", [2**63 - 1, 2**63 - 1], "9223372036854775807 and 9223372036854775807"),  # + BATCH ran over: no end
+    ("int64", [-(2**63), 2**63 - 1], "-9223372036854775808 and 9223372036854775807"),
+    ("int32", [0, 5, 2], "5 and 2"),
+])
 def test_arrow_offsets_outside_the_text_are_refused(dtype, offsets, told):
     assert printed_by(f"RowHasher().add_offsets(np.array({offsets}, np.{dtype}), text)") == (
-        f"the offsets of a text of 54 bytes must be in order and within it, got {told}"
-    )
+        f"the offsets of a text of 54 bytes must be in order and within it, got {told}")
 
 
-@pytest.mark.parametrize(
-    ("view", "told"),
-    [
-        ([-5, 0, 0, 0], "a view must have a length >= 0 and one of 1 texts, got -5 and 0"),
-        ([20, 0, 7, 0], "a view must have a length >= 0 and one of 1 texts, got 20 and 7"),
-        ([20, 0, 0, 35], "a view must lie within its text of 54 bytes, got 20 bytes from 35"),
-        ([20, 0, 0, -1], "a view must lie within its text of 54 bytes, got 20 bytes from -1"),
-        ([2**31 - 1, 0, 0, 2**31 - 1], "a view must lie within its text of 54 bytes, got 2147483647 bytes from 2147483647"),
-    ],
-)
+@pytest.mark.parametrize(("view", "told"), [
+    ([-5, 0, 0, 0], "a view must have a length >= 0 and one of 1 texts, got -5 and 0"),
+    ([20, 0, 7, 0], "a view must have a length >= 0 and one of 1 texts, got 20 and 7"),
+    ([20, 0, 0, 35], "a view must lie within its text of 54 bytes, got 20 bytes from 35"),
+    ([20, 0, 0, -1], "a view must lie within its text of 54 bytes, got 20 bytes from -1"),
+    ([2**31 - 1, 0, 0, 2**31 - 1], "a view must lie within its text of 54 bytes, got 2147483647 bytes from 2147483647"),
+])
 def test_arrow_views_outside_their_text_are_refused(view, told):
     assert printed_by(f"RowHasher().add_views(np.array([[2, 0, 0, 0], {view}], np.int32), [text])") == told
 
@@ -343,8 +336,7 @@ def test_a_name_for_a_column_of_a_file_without_a_header_is_refused(tmp_path, run
     learner.save(model, {"input": {**metadata["input"], "header": False, "label": "x"}})
     code, _, err = run("predict", model, data)
     assert (code, err) == (
-        1, "onlinecls predict: the columns of CSV without a header must be given by number, from 0, got 'x'.\n",
-    )
+        1, "onlinecls predict: the columns of CSV without a header must be given by number, from 0, got 'x'.\n")
 
 
 def test_control_characters_of_files_never_reach_the_terminal(tmp_path, run):
@@ -382,8 +374,7 @@ def test_control_characters_in_errors_of_streams_are_escaped(tmp_path, run):
 
 SLOW = (
     "(?:a+)+$", r"(\w+\s?)+$", r"\w*\w*\w*!", "[a-z]+[a-z]+", r"[a-z]+\b", "(a|a)*b", r"(?=.*b)\w+", "a{1000}", r"(.)\1",
-    "a" * 101, r"\w+$", r"\w+?!", r"\w+|x",
-)
+    "a" * 101, r"\w+$", r"\w+?!", r"\w+|x")
 FAST = (r"(?u)\b\w\w+\b", r"\b\w+\b", r"\w+", "[a-z]+", r"[^\s,;]{2,}", r"\S+", r"\b\w{3,}\b", r"[A-Za-z0-9_\-]+", r"\d{4}",
         "a[b-d]*")
 

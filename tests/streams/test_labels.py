@@ -211,8 +211,7 @@ def lines_of(format, labels):
 
 
 @pytest.mark.parametrize(
-    ("format", "odd"), [(f, odd) for f in ("svmlight", "vw") for odd in ODD if f == "vw" or not {":", " "} & {*odd}]
-)
+    ("format", "odd"), [(f, odd) for f in ("svmlight", "vw") for odd in ODD if f == "vw" or not {":", " "} & {*odd}])
 def test_what_is_no_number_and_no_name_is_no_label(format, odd):
     """Wherever it stands in the stream, and not as a class of its own: the message says what reads it as words."""
     for before in ([], ["1", "-2.5"], ["ham", "spam"]):

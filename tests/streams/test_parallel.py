@@ -180,8 +180,7 @@ def tables():
         numbers, colors = draw.normal(loc=10 * k, size=50).round(3), draw.choice(["red", "blue", f"only {k}"], 50)
         parts.append((
             [{"size": float(x), "color": str(color)} for x, color in zip(numbers, colors, strict=True)],
-            np.where(numbers + 9 * (colors == "red") > 15, "yes", "no"),
-        ))
+            np.where(numbers + 9 * (colors == "red") > 15, "yes", "no")))
     return parts
 
 

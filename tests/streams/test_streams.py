@@ -67,8 +67,7 @@ def whole(data, format="auto", **options):
     return (
         sp.vstack(X, format="csr") if X else None,
         np.concatenate(y) if y and y[0] is not None else None,
-        np.concatenate(weight) if weight and weight[0] is not None else None,
-    )
+        np.concatenate(weight) if weight and weight[0] is not None else None)
 
 
 def same(a, b):
@@ -142,8 +141,7 @@ def test_texts_that_are_not_decimals_are_not_numbers(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "n_read"), [("1e", 1), ("1e+", 1), ("0x1f", 1), ("1_0", 1), ("1..2", 2), ("1,5", 1), ("5.e", 2)]
-)
+    ("text", "n_read"), [("1e", 1), ("1e+", 1), ("0x1f", 1), ("1_0", 1), ("1..2", 2), ("1,5", 1), ("5.e", 2)])
 def test_a_number_ends_where_its_grammar_ends(text, n_read):
     assert _numbers.parse(text.encode())[1] == n_read
 
@@ -156,8 +154,7 @@ def test_reading_numbers_does_not_depend_on_the_locale():
         "    try: locale.setlocale(locale.LC_ALL, name); break\n"
         "    except locale.Error: pass\n"
         "from onlinecls.streams._numbers import parse\n"
-        "print(parse(b'1234567890.123456789012345')[0])\n"
-    )
+        "print(parse(b'1234567890.123456789012345')[0])\n")
     assert python(script).strip() == b"1234567890.1234567"
 
 
@@ -190,8 +187,7 @@ def test_svmlight_rows_are_those_of_scikit_learn(dtype, zero_based, first):
     if first == 0 and zero_based is False:
         assert error_of(text, "svmlight", zero_based=False).endswith(
             "expected an index >= 1, as in the lines before (0-based files: zero_based=True), got "
-            + _errors.excerpt(_index_0(text))
-        )
+            + _errors.excerpt(_index_0(text)))
         return
     expected, labels = load(io.BytesIO(text), n_features=60, dtype=dtype, zero_based=zero_based)
     got, y, weight = whole(text, "svmlight", n_features=60, dtype=dtype, zero_based=zero_based)
@@ -254,28 +250,25 @@ def test_svmlight_columns_are_sorted_and_repeated_ones_added_up(data):
     assert X.indices.dtype == (np.int32 if width < 2**31 else np.int64)
 
 
-@pytest.mark.parametrize(
-    ("line", "column", "problem"),
-    [
-        ("x 1:1", 1, "expected a finite number for a label, got 'x 1:1'"),
-        ("1e999 1:1", 1, "expected a finite number for a label, got '1e999 1:1'"),
-        ("1:1 2:1", 1, f"expected a label before the first index{NONE}, got '1:1 2:1'"),
-        ("1 2", 4, "expected ':' after an index, got the end of the line"),
-        ("1 2x3:4 5:6", 4, "expected ':' after an index, got 'x3:4 5:6'"),
-        ("1 -2:4", 3, "expected an index, a whole number >= 0, got '-2:4'"),
-        ("1 2:", 5, "expected a finite number after ':', then a blank, got the end of the line"),
-        ("1 2:nan", 5, "expected a finite number after ':', then a blank, got 'nan'"),
-        ("1 2:1e39", 5, "expected a finite number after ':', then a blank, got '1e39'"),
-        ("1 2:1:3", 5, "expected a finite number after ':', then a blank, got '1:3'"),
-        ("1 2:3\r4:5", 5, r"expected a finite number after ':', then a blank, got '3\r4:5'"),
-        ("\x00", 1, r"expected a finite number for a label, got '\x00'"),
-        ("1 101:1", 3, f"expected {PAST}, got '101:1'"),
-        ("1 0000000000000000001:1", 3, "expected an index of at most 18 digits, got '0000000000000000001:1'"),
-        ("1 qid:x 2:3", 3, "expected qid:id with a whole number for an id, got 'qid:x 2:3'"),
-        ("1 2:3e38 2:3e38", 1, "expected values of equal columns with a finite sum, got '1 2:3e38 2:3e38'"),
-        ("1 2:3 4:" + "5" * 30 + "x", 9, "expected a finite number after ':', then a blank, got '555555555555555555555555'..."),
-    ],
-)
+@pytest.mark.parametrize(("line", "column", "problem"), [
+    ("x 1:1", 1, "expected a finite number for a label, got 'x 1:1'"),
+    ("1e999 1:1", 1, "expected a finite number for a label, got '1e999 1:1'"),
+    ("1:1 2:1", 1, f"expected a label before the first index{NONE}, got '1:1 2:1'"),
+    ("1 2", 4, "expected ':' after an index, got the end of the line"),
+    ("1 2x3:4 5:6", 4, "expected ':' after an index, got 'x3:4 5:6'"),
+    ("1 -2:4", 3, "expected an index, a whole number >= 0, got '-2:4'"),
+    ("1 2:", 5, "expected a finite number after ':', then a blank, got the end of the line"),
+    ("1 2:nan", 5, "expected a finite number after ':', then a blank, got 'nan'"),
+    ("1 2:1e39", 5, "expected a finite number after ':', then a blank, got '1e39'"),
+    ("1 2:1:3", 5, "expected a finite number after ':', then a blank, got '1:3'"),
+    ("1 2:3\r4:5", 5, r"expected a finite number after ':', then a blank, got '3\r4:5'"),
+    ("\x00", 1, r"expected a finite number for a label, got '\x00'"),
+    ("1 101:1", 3, f"expected {PAST}, got '101:1'"),
+    ("1 0000000000000000001:1", 3, "expected an index of at most 18 digits, got '0000000000000000001:1'"),
+    ("1 qid:x 2:3", 3, "expected qid:id with a whole number for an id, got 'qid:x 2:3'"),
+    ("1 2:3e38 2:3e38", 1, "expected values of equal columns with a finite sum, got '1 2:3e38 2:3e38'"),
+    ("1 2:3 4:" + "5" * 30 + "x", 9, "expected a finite number after ':', then a blank, got '555555555555555555555555'..."),
+])
 def test_malformed_svmlight_lines_are_refused_with_their_place(line, column, problem):
     text = b"1 1:1\n\n" + line.encode() + b"\n-1 1:1\n"
     options = {"format": "svmlight", "n_features": 100, "zero_based": False}
@@ -336,23 +329,20 @@ def equals_vw(line, vw):
     np.testing.assert_allclose([y[0], weight[0]], [label, importance], rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        *(line for line in VW.decode().replace("\r", "").split("\n") if line),
-        "1 | hello 12:0.5 hello 12 0 00",
-        "1 |12 3 a |a:0.5 b:red:x c:green a|b c",
-        "1 |é naïve 東京:2 \x01a\x02 :3 0:0 b:0 \x01",
-        "1 |a x:1e-2 y:-.5 z:+3. |a x :2 |b :2",
-        "1 'tag |f a:b",
-        "1 2 tag|f a:b",
-        "1 ||a b",
-        "1 | 4294967296 18446744073709551616 99999999999999999999999 -1 1.5 1e3",
-        "1 |a abc abcd abcde abcdef abcdefg abcdefgh a",
-        "1 |a",
-        "1 |",
-    ],
-)
+@pytest.mark.parametrize("line", [
+    *(line for line in VW.decode().replace("\r", "").split("\n") if line),
+    "1 | hello 12:0.5 hello 12 0 00",
+    "1 |12 3 a |a:0.5 b:red:x c:green a|b c",
+    "1 |é naïve 東京:2 \x01a\x02 :3 0:0 b:0 \x01",
+    "1 |a x:1e-2 y:-.5 z:+3. |a x :2 |b :2",
+    "1 'tag |f a:b",
+    "1 2 tag|f a:b",
+    "1 ||a b",
+    "1 | 4294967296 18446744073709551616 99999999999999999999999 -1 1.5 1e3",
+    "1 |a abc abcd abcde abcdef abcdefg abcdefgh a",
+    "1 |a",
+    "1 |",
+])
 def test_columns_of_vw_files_are_those_of_vw(line, vw):
     equals_vw(line, vw)
 
@@ -380,29 +370,26 @@ def test_every_kind_of_vw_line_is_read():
     assert whole(b"| a\n'tag| b\n1 | c\n", "vw", labels=None)[1] is None
 
 
-@pytest.mark.parametrize(
-    ("line", "column", "problem"),
-    [
-        ("1 a b", 6, "expected '|' before the features, got the end of the line"),
-        ("| a", 1, f"expected a label and a blank before '|'{NONE}, got '| a'"),
-        ("1|f a", 2, f"expected a label and a blank before '|'{NONE}, got '|f a'"),
-        ("spam | a", 1, "expected a finite number for a label, got 'spam | a'"),
-        ("1 -1 | a", 3, "expected an importance >= 0, got '-1 | a'"),
-        ("1 nan | a", 3, "expected a finite number for the importance, got 'nan | a'"),
-        ("1 1 x | a", 5, "expected a finite number for the base, got 'x | a'"),
-        ("1 1 1 1 | a", 7, "expected '|' behind label, importance and base, got '1 | a'"),
-        ("1 'tag 1 | a", 8, "expected '|' behind the tag, got '1 | a'"),
-        ("1 |n:x a", 6, "expected a finite number for the weight of a namespace, got 'x a'"),
-        ("1 |n:1e39 a", 6, "expected a finite number for the weight of a namespace, got '1e39 a'"),
-        ("1 |:2 a", 5, "expected a finite number for the weight of a namespace, got '2 a'"),
-        ("1 |n a: b", 8, "expected a value after ':', got ' b'"),
-        ("1 |n a:nan", 8, "expected a finite number after ':', then a blank, got 'nan'"),
-        ("1 |n a:infinity", 8, "expected a finite number after ':', then a blank, got 'infinity'"),
-        ("1 |n a:1e39", 8, "expected a finite number after ':', then a blank, got '1e39'"),
-        ("1 |n a:1:2", 8, "expected a finite number after ':', then a blank, got '1:2'"),
-        ("1 |n a\rb", 7, r"expected a blank behind a feature, got '\rb'"),
-    ],
-)
+@pytest.mark.parametrize(("line", "column", "problem"), [
+    ("1 a b", 6, "expected '|' before the features, got the end of the line"),
+    ("| a", 1, f"expected a label and a blank before '|'{NONE}, got '| a'"),
+    ("1|f a", 2, f"expected a label and a blank before '|'{NONE}, got '|f a'"),
+    ("spam | a", 1, "expected a finite number for a label, got 'spam | a'"),
+    ("1 -1 | a", 3, "expected an importance >= 0, got '-1 | a'"),
+    ("1 nan | a", 3, "expected a finite number for the importance, got 'nan | a'"),
+    ("1 1 x | a", 5, "expected a finite number for the base, got 'x | a'"),
+    ("1 1 1 1 | a", 7, "expected '|' behind label, importance and base, got '1 | a'"),
+    ("1 'tag 1 | a", 8, "expected '|' behind the tag, got '1 | a'"),
+    ("1 |n:x a", 6, "expected a finite number for the weight of a namespace, got 'x a'"),
+    ("1 |n:1e39 a", 6, "expected a finite number for the weight of a namespace, got '1e39 a'"),
+    ("1 |:2 a", 5, "expected a finite number for the weight of a namespace, got '2 a'"),
+    ("1 |n a: b", 8, "expected a value after ':', got ' b'"),
+    ("1 |n a:nan", 8, "expected a finite number after ':', then a blank, got 'nan'"),
+    ("1 |n a:infinity", 8, "expected a finite number after ':', then a blank, got 'infinity'"),
+    ("1 |n a:1e39", 8, "expected a finite number after ':', then a blank, got '1e39'"),
+    ("1 |n a:1:2", 8, "expected a finite number after ':', then a blank, got '1:2'"),
+    ("1 |n a\rb", 7, r"expected a blank behind a feature, got '\rb'"),
+])
 def test_malformed_vw_lines_are_refused_with_their_place(line, column, problem):
     text = f"1 | a\n{line}\n1 | b".encode()
     assert error_of(text, "vw") == f"<stream>:2:{column}: {problem}"
@@ -435,15 +422,13 @@ def test_feature_names_are_kept_while_a_tsv_file_is_read():
 def test_malformed_tsv_lines_are_refused_with_their_place():
     text = b"ham\tone\nno tab\n\tno label\nham\tb\xffd\nh\xffm\tone\nspam\ttwo\n"
     assert error_of(text, "tsv") == (
-        "<stream>:2:7: expected a tab between label and text (labels=None reads lines without), got the end of the line"
-    )
+        "<stream>:2:7: expected a tab between label and text (labels=None reads lines without), got the end of the line")
     with read(io.BytesIO(text), "tsv", on_error="skip") as stream:
         assert np.concatenate([batch.y for batch in stream]).tolist() == ["ham", "spam"]
     assert stream.skipped[1:] == (
         rf"<stream>:3:1: expected a label before the tab{NONE}, got '\tno label'",
         r"<stream>:4:6: expected text in UTF-8, got '\xffd'",
-        r"<stream>:5:1: expected a label in UTF-8, got 'h\xffm\tone'",
-    )
+        r"<stream>:5:1: expected a label in UTF-8, got 'h\xffm\tone'")
     slow = read(io.BytesIO(text), "tsv", on_error="skip", vectorizer=HashingVectorizer(token_pattern=r"\b\w{3,}\b"))
     assert np.concatenate([batch.y for batch in slow]).tolist() == ["ham", "spam"]
     assert slow.n_skipped == 4
@@ -495,8 +480,7 @@ def test_csv_files_of_numbers_are_read():
     text = b"a,label,b,w\n1,x,-2.5e3,1\n0,y,.5,2\n"
     X, y, weight = whole(text, "csv", weight="w")
     assert (
-        X.toarray().tolist() == [[1, -2500], [0, 0.5]] and y.tolist() == ["x", "y"] and weight.tolist() == [1, 2] and X.nnz == 3
-    )
+        X.toarray().tolist() == [[1, -2500], [0, 0.5]] and y.tolist() == ["x", "y"] and weight.tolist() == [1, 2] and X.nnz == 3)
     X, y, weight = whole(text, "csv", features=["b"], labels=None)
     assert X.toarray().tolist() == [[-2500], [0.5]] and y is None and weight is None
 
@@ -551,15 +535,13 @@ def test_malformed_json_lines_are_refused_with_their_place():
     ]:
         assert error_of(good + line, "jsonl") == f"<stream>:2: {problem}"
     assert error_of(good + b"{'a'", "jsonl").startswith(
-        "<stream>:2: expected a JSON object, got b\"{'a'\" (Expecting property name"
-    )
+        "<stream>:2: expected a JSON object, got b\"{'a'\" (Expecting property name")
     assert error_of(good + b"[" * 100000, "jsonl").startswith("<stream>:2: expected a JSON object, got b'[[[[")
     for value in (b"NaN", b"1e999", b'{"b": 1}', b"1" + b"0" * 400, b"null"):
         line = b'{"label": 1, "features": {"a": ' + value + b"}}"
         assert error_of(line, "jsonl").startswith("<stream>:1: expected a finite number for feature 'a', got ")
     assert error_of(b'{"label": 1, "features": {"a": 1e39}}', "jsonl").endswith(
-        "expected features in the range of float32, got larger ones"
-    )
+        "expected features in the range of float32, got larger ones")
 
 
 def arrow_files(table, folder):
@@ -630,8 +612,7 @@ def test_malformed_arrow_rows_are_refused_with_their_place(tmp_path):
                 f"{path.name}:2: expected a label{NONE}, got none",
                 f"{path.name}:4: expected a weight >= 0, got -1.0",
                 f"{path.name}:5: expected a weight >= 0, got nan",
-                f"{path.name}:3: expected a text, got none",
-            )
+                f"{path.name}:3: expected a text, got none")
         ) or path.suffix != ".parquet"  # (in the order of the columns of a batch)
         assert stream.n_skipped == 4
     assert "not a readable parquet file" in error_of(b"PAR1 no", "parquet")
@@ -691,8 +672,7 @@ def test_a_batch_of_long_rows_ends_early():
 def test_lines_longer_than_max_line_bytes_are_malformed():
     text = b"1 1:1\n" + b"1 " + b"1:1 " * 100 + b"\n-1 1:1\n" + b"2 1:1" * 99
     assert error_of(text, "svmlight", max_line_bytes=100, block_bytes=10) == (
-        "<stream>:2:101: expected a line of at most 100 bytes (max_line_bytes), got a longer one"
-    )
+        "<stream>:2:101: expected a line of at most 100 bytes (max_line_bytes), got a longer one")
     for block in (1, 7, 64, 1 << 20):
         with read(io.BytesIO(text), "svmlight", max_line_bytes=100, block_bytes=block, on_error="skip") as stream:
             assert np.concatenate([batch.y for batch in stream]).tolist() == [1, -1]
@@ -830,8 +810,7 @@ def test_a_file_that_was_compressed_twice_is_named():
     for inside, name in ((gzip.compress(TSV), "gzip"), (bz2.compress(TSV), "bz2")):
         for format in ("auto", "tsv", "csv", "jsonl"):
             assert error_of(gzip.compress(inside), format) == (
-                f"<stream>: must be compressed once, got a file with {name} inside. Decompress it once."
-            )
+                f"<stream>: must be compressed once, got a file with {name} inside. Decompress it once.")
 
 
 def test_a_compressed_file_truncated_in_its_first_line_is_refused(tmp_path):
@@ -900,16 +879,14 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path
 
 def python(script, stdin=None):
     return subprocess.run(
-        [sys.executable, "-c", script], input=stdin, capture_output=True, check=True, env=ENVIRONMENT, timeout=60
-    ).stdout
+        [sys.executable, "-c", script], input=stdin, capture_output=True, check=True, env=ENVIRONMENT, timeout=60).stdout
 
 
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_standard_input_is_read(pack):
     script = (
         "from onlinecls.streams import read\n"
-        "with read('-') as stream: print(stream.format, sum(b.X.nnz for b in stream), stream.bytes_read, stream.bytes_total)"
-    )
+        "with read('-') as stream: print(stream.format, sum(b.X.nnz for b in stream), stream.bytes_read, stream.bytes_total)")
     packed = pack(SVMLIGHT)
     assert python(script, packed).decode().split() == ["svmlight", "11", str(len(packed)), "None"]
 
@@ -943,8 +920,7 @@ def test_ctrl_c_interrupts_waiting_for_standard_input():
         "        next(stream)\n"
         "        threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         "        for _ in stream: pass\n"
-        "except KeyboardInterrupt: print('stopped', [t.name for t in threading.enumerate() if 'onlinecls' in t.name])\n"
-    )
+        "except KeyboardInterrupt: print('stopped', [t.name for t in threading.enumerate() if 'onlinecls' in t.name])\n")
     if os.name != "posix":
         pytest.skip("signals of POSIX")
     command, pipe = [sys.executable, "-c", script], subprocess.PIPE
@@ -955,16 +931,13 @@ def test_ctrl_c_interrupts_waiting_for_standard_input():
         process.stdin.close()
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "format"),
-    [
-        ("a", SVMLIGHT, "svmlight"), ("a", VW, "vw"), ("a", TSV, "tsv"), ("a.txt", b"1\n-1 3:4\n", "svmlight"),
-        ("a", b"1 |\n", "vw"),
-        ("a", b"label,text\nx,a\n", "csv"), ("a", b'{"label": 1, "text": "a"}\n', "jsonl"), ("a.tsv.gz", b"1\t1:1 2:1\n", "tsv"),
-        ("a.VW", b"", "vw"), ("a.ndjson", b"", "jsonl"), ("a.libsvm.xz", b"", "svmlight"), ("a", b"1 2:3", "svmlight"),
-        ("a", b"label\tone | two\n", "tsv"), ("a.tab", b"1\t1:1 2:1\n", "tsv"), ("a", b"1 1:1\r\n2 1:1\r\n", "svmlight"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "format"), [
+    ("a", SVMLIGHT, "svmlight"), ("a", VW, "vw"), ("a", TSV, "tsv"), ("a.txt", b"1\n-1 3:4\n", "svmlight"),
+    ("a", b"1 |\n", "vw"),
+    ("a", b"label,text\nx,a\n", "csv"), ("a", b'{"label": 1, "text": "a"}\n', "jsonl"), ("a.tsv.gz", b"1\t1:1 2:1\n", "tsv"),
+    ("a.VW", b"", "vw"), ("a.ndjson", b"", "jsonl"), ("a.libsvm.xz", b"", "svmlight"), ("a", b"1 2:3", "svmlight"),
+    ("a", b"label\tone | two\n", "tsv"), ("a.tab", b"1\t1:1 2:1\n", "tsv"), ("a", b"1 1:1\r\n2 1:1\r\n", "svmlight"),
+])
 def test_formats_are_detected_by_name_and_by_first_lines(tmp_path, name, text, format):
     path = tmp_path / name
     path.write_bytes(text)
@@ -976,8 +949,7 @@ def test_a_format_that_cannot_be_detected_is_refused():
     formats = "'svmlight', 'vw', 'tsv', 'fasttext', 'csv', 'jsonl', 'parquet', 'arrow'"
     assert error_of(b"hello world\n", "auto") == (
         "<stream>: cannot tell the format from the name or the first lines: its first line is b'hello world'. "
-        f"Give format= one of {formats}."
-    )
+        f"Give format= one of {formats}.")
     assert "it has no lines" in error_of(b"\n \n", "auto")
     assert whole(b"hello world\n", labels=None)[0].nnz == 2
     assert error_of(b"1 1:1", "svm") == f"read: format must be 'auto' or one of {formats}, got 'svm'."
@@ -1050,18 +1022,15 @@ def test_the_memory_of_dropped_batches_is_reused(tmp_path):
     assert len(places) < 8  # of 40 batches
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"batch_rows": 0}, "batch_rows must be an int >= 1, got 0."),
-        ({"dtype": "int8"}, "dtype must be 'float32' or 'float64', got 'int8'."),
-        ({"labels": "int"}, "labels must be 'auto', 'number', 'str', 'several' or None, got 'int'."),
-        ({"zero_based": 2}, "zero_based must be 'auto', True or False, got 2."),
-        ({"on_error": "ignore"}, "on_error must be 'raise' or 'skip', got 'ignore'."),
-        ({"delimiter": ""}, "delimiter must be one character or 'auto', got ''."),
-        ({"vectorizer": 3}, "vectorizer must be an object with a transform method, got 3."),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"batch_rows": 0}, "batch_rows must be an int >= 1, got 0."),
+    ({"dtype": "int8"}, "dtype must be 'float32' or 'float64', got 'int8'."),
+    ({"labels": "int"}, "labels must be 'auto', 'number', 'str', 'several' or None, got 'int'."),
+    ({"zero_based": 2}, "zero_based must be 'auto', True or False, got 2."),
+    ({"on_error": "ignore"}, "on_error must be 'raise' or 'skip', got 'ignore'."),
+    ({"delimiter": ""}, "delimiter must be one character or 'auto', got ''."),
+    ({"vectorizer": 3}, "vectorizer must be an object with a transform method, got 3."),
+])
 def test_options_of_read_out_of_range_are_refused(options, message):
     assert error_of(SVMLIGHT, "svmlight", **options) == f"read: {message}"
 
@@ -1070,8 +1039,7 @@ def test_options_and_sources_that_do_not_fit_are_refused(tmp_path):
     assert error_of(VW, "vw", n_features=1000) == "read: n_features must be a power of two <= 2^32 for VW's hashes, got 1000."
     vectorizer = HashingVectorizer(n_features=64)
     assert error_of(TSV, n_features=32, format="tsv", vectorizer=vectorizer) == (
-        "read: n_features must be that of the vectorizer, 64, got 32. Leave it out."
-    )
+        "read: n_features must be that of the vectorizer, 64, got 32. Leave it out.")
     assert read(io.BytesIO(TSV), "tsv", vectorizer=vectorizer, prefetch=False).n_features == 64
     with pytest.raises(TypeError, match="source must be a file opened in binary mode, got one in text mode"):
         read(io.StringIO("1 1:1"))

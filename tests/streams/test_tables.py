@@ -91,8 +91,7 @@ def test_tables_in_memory_are_read_as_files_are(kind):
         with read(FRAMES[kind](columns), **options) as stream, read(io.BytesIO(parquet_of(rows)), "parquet", **options) as file:
             (X, y), (expected, labels) = (
                 (sparse.vstack([X for X, _, _ in batches]), np.concatenate([y for _, y, _ in batches]))
-                for batches in (list(stream), list(file))
-            )
+                for batches in (list(stream), list(file)))
             assert (stream.format, stream.features, stream.feature_names) == ("arrow", file.features, file.feature_names)
             assert X.shape == expected.shape and (X != expected).nnz == 0
             assert y.tolist() == labels.tolist()
@@ -185,8 +184,7 @@ def test_columns_of_a_table_are_found_by_name():
         assert whole(make(without_labels), format, labels=None, **options)[0].tolist() == expected
         more = [{**row, "new": 1} for row in FLAT]
         assert "expected the columns ['age', 'size', 'color'] besides labels and weights, got an unknown one, 'new'" in error_of(
-            make(more), format, **options
-        )
+            make(more), format, **options)
         less = [{name: value for name, value in row.items() if name != "age"} for row in FLAT]
         missing = error_of(make(less), format, **options)
         assert "the column of the features must be one of" in missing or "expected a key 'age'" in missing
@@ -200,15 +198,13 @@ def test_the_header_of_each_csv_file_is_skipped():
 def test_missing_values_of_a_table_are_absent_or_malformed():
     for data, format, line in ((csv_of(FLAT), "csv", 4), (jsonl_of(FLAT), "jsonl", 3), (parquet_of(FLAT), "parquet", 3)):
         assert error_of(data, format, missing="error") == (
-            f"<stream>:{line}: expected a value in column 'age', got none (missing='absent' takes it for 0)"
-        )
+            f"<stream>:{line}: expected a value in column 'age', got none (missing='absent' takes it for 0)")
         _, y, stream = whole(data, format, missing="error", on_error="skip")
         assert y.tolist() == ["x", "y"] and stream.n_skipped == 2
     nan = parquet_of([{"label": 1, "a": 1.0}, {"label": 0, "a": float("nan")}])
     assert whole(nan, "parquet")[0].tolist() == [[1], [0]]
     assert error_of(parquet_of([{"label": 1, "a": float("inf")}]), "parquet") == (
-        "<stream>:1: expected a finite number that fits float32 in column 'a', got inf"
-    )
+        "<stream>:1: expected a finite number that fits float32 in column 'a', got inf")
     assert error_of(b"read,a\n1,2\n", "csv", missing="drop") == "read: missing must be 'absent' or 'error', got 'drop'."
 
 
@@ -216,8 +212,7 @@ def test_the_first_value_of_a_column_decides_its_kind():
     X, _, stream = whole(b"label,a,b\nx,,1\nx,,u\ny,3,2\n", "csv", on_error="skip")
     assert stream.features == {"a": "number", "b": "number"} and X.tolist() == [[0, 1], [3, 2]]
     assert stream.skipped == (
-        "<stream>:3: expected a finite number for column 'b', got 'u' (among the categories its values would be names)",
-    )
+        "<stream>:3: expected a finite number for column 'b', got 'u' (among the categories its values would be names)",)
     _, _, stream = whole(b"label,zip\nx,1234\ny,99\n", "csv", categories=["zip"], n_features=8)
     assert stream.features == {"zip": "category"} and stream.feature_names == () and stream.n_features == 8
     with pytest.raises(ValueError, match=r"the column of the features must be one of \['label', 'zip'\], got 'id'"):
@@ -229,8 +224,7 @@ def test_a_json_key_absent_from_the_first_lines_is_refused():
     _, y, stream = whole(lines, "jsonl", on_error="skip")
     assert y.tolist() == [1] and stream.skipped == (
         "<stream>:2: expected the columns ['a'] besides labels and weights, got an unknown one, 'b'",
-        "<stream>:3: expected a key 'a' (null where there is no value), got ['label']",
-    )
+        "<stream>:3: expected a key 'a' (null where there is no value), got ['label']")
 
 
 def test_options_of_metadata_make_the_same_rows(tmp_path):
@@ -373,8 +367,7 @@ def test_tables_refuse_options_without_effect(tmp_path, run):
     ):
         other = ", or give --format csv, if the file has a header" if came == "tsv" else ""
         assert run("train", path, *option, "--quiet") == (
-            1, "", f"onlinecls train: {option[0]} must have {needed}, got {came}. Leave it out{other}.\n",
-        )
+            1, "", f"onlinecls train: {option[0]} must have {needed}, got {came}. Leave it out{other}.\n")
 
 
 def test_a_model_saved_in_python_works_on_the_command_line(tmp_path, run):

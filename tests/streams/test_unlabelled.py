@@ -32,13 +32,11 @@ def jsonl(labels, numbers):
 
 FORMATS = {
     "vw": lambda labels, numbers: "".join(
-        f"{'' if each is None else f'{each} '}|f a{row}:2\n" for row, each in enumerate(labels)
-    ),
+        f"{'' if each is None else f'{each} '}|f a{row}:2\n" for row, each in enumerate(labels)),
     "svmlight": lambda labels, numbers: "".join(f"{'' if each is None else each} {row}:2\n" for row, each in enumerate(labels)),
     "tsv": lambda labels, numbers: "".join(f"{'' if each is None else each}\tword{row}\n" for row, each in enumerate(labels)),
     "fasttext": lambda labels, numbers: "".join(
-        f"{'' if each is None else f'__label__{each} '}word{row}\n" for row, each in enumerate(labels)
-    ),
+        f"{'' if each is None else f'__label__{each} '}word{row}\n" for row, each in enumerate(labels)),
     "csv": csv, "jsonl": jsonl,
 }
 HASHING = HashingVectorizer(n_features=2**10)

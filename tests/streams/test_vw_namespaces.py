@@ -116,8 +116,7 @@ def test_rows_are_those_of_the_slow_twin(options):
 LETTERS = st.sampled_from("ab: ")
 LINES = st.lists(
     st.tuples(st.sampled_from([*"a b c ab".split(), ""]), st.lists(st.sampled_from("x y:2 z:-0.5 7".split()), max_size=4)),
-    min_size=1, max_size=4,
-)
+    min_size=1, max_size=4)
 
 
 @given(LINES, st.lists(st.text(LETTERS, min_size=2, max_size=4), max_size=3), st.integers(1, 3), st.integers(0, 2))
@@ -168,19 +167,16 @@ def test_threads_blocks_and_metadata_give_the_same_rows(tmp_path):
     assert np.array_equal(rows[0], rows[1]) and np.array_equal(rows[0], rows[2])
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"interactions": ["a"]}, "read: interactions must be texts of 2..16 letters"),
-        ({"interactions": "ab"}, "read: interactions must be a list of texts of 2..16 letters"),
-        ({"interactions": ["\u00e9a"]}, "read: interactions must be texts of 2..16 letters"),
-        ({"ngrams": 0}, "read: ngrams must be an int in 1..16"), ({"ngrams": {"ab": 2}}, "read: ngrams must be an int in 1..16"),
-        ({"ngrams": 2, "skips": True}, "read: skips must be an int in 0..16"),
-        ({"skips": 1}, "read: skips must be left out without ngrams, got 1"),
-        ({"ignore": [":"]}, "read: ignore must be the first letters of namespaces"),
-        ({"features": [3]}, "read: features must be a list of the first letters of namespaces"),
-    ],
-)
+@pytest.mark.parametrize(("options", "message"), [
+    ({"interactions": ["a"]}, "read: interactions must be texts of 2..16 letters"),
+    ({"interactions": "ab"}, "read: interactions must be a list of texts of 2..16 letters"),
+    ({"interactions": ["\u00e9a"]}, "read: interactions must be texts of 2..16 letters"),
+    ({"ngrams": 0}, "read: ngrams must be an int in 1..16"), ({"ngrams": {"ab": 2}}, "read: ngrams must be an int in 1..16"),
+    ({"ngrams": 2, "skips": True}, "read: skips must be an int in 0..16"),
+    ({"skips": 1}, "read: skips must be left out without ngrams, got 1"),
+    ({"ignore": [":"]}, "read: ignore must be the first letters of namespaces"),
+    ({"features": [3]}, "read: features must be a list of the first letters of namespaces"),
+])
 def test_wrong_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message.replace("..", r"\.\.")):
         row(LINE, **options)
@@ -192,8 +188,7 @@ def test_options_of_namespaces_are_refused_for_other_formats():
 
 
 @pytest.mark.parametrize(
-    "namespaces", [{}, [], {"interactions": ["a"], "ngrams": {}, "skips": {}, "features": None, "ignore": ""}]
-)
+    "namespaces", [{}, [], {"interactions": ["a"], "ngrams": {}, "skips": {}, "features": None, "ignore": ""}])
 def test_metadata_that_no_stream_writes_are_refused(namespaces):
     with read(io.BytesIO(LINE.encode()), "vw", interactions=["uv"]) as stream:
         metadata = stream.metadata

@@ -106,8 +106,7 @@ def in_lines(format, values):
 
 @pytest.mark.parametrize("least", [0, 1 << 60])  # (blocks that pyarrow or orjson reads, and lines)
 @pytest.mark.parametrize(
-    ("format", "bad"), [("csv", ["big", "1e5x"]), ("jsonl", ["1e999", "Infinity", '[{"b": 1}]']), ("arrow", ["inf", "1e200"])]
-)
+    ("format", "bad"), [("csv", ["big", "1e5x"]), ("jsonl", ["1e999", "Infinity", '[{"b": 1}]']), ("arrow", ["inf", "1e200"])])
 def test_rows_that_the_vectorizer_refuses_are_malformed_lines(monkeypatch, format, bad, least):
     monkeypatch.setattr("onlinecls.streams._csv.LEAST", least)
     learnt = TableVectorizer(bits=2, slots=4, numbers=["a"] if format == "csv" else ()).fit([{"a": 1.0}, {"a": 2.0}])

@@ -291,8 +291,7 @@ def test_a_typed_column_is_read_as_its_values():
     for piece in pieces:
         np.testing.assert_array_equal(
             typed.learn_transform(piece).toarray(),
-            plain.learn_transform([{"c": value} for value in piece["c"].tolist()]).toarray()
-        )
+            plain.learn_transform([{"c": value} for value in piece["c"].tolist()]).toarray())
     assert typed.schema_ == plain.schema_
 
 

@@ -62,8 +62,7 @@ options = st.fixed_dictionaries(
         "unknown": st.just("error"), "decimal": st.just(","), "dates": st.sampled_from([{"a": None}, {"a": "%d/%m/%Y"}]),
         "log": st.sampled_from(["all", ["b", "c"]]),
         "dtype": st.just(np.float32),
-    },
-)
+    })
 
 
 def dense(rows):
@@ -154,8 +153,7 @@ def test_a_table_of_texts_is_its_rows(pairs, options, size):
     for start in range(0, len(rows), size):
         part = rows[start : start + size]
         found, expected = (
-            outcome(each.learn_transform, X) for each, X in ((one, TextTable(pa.Table.from_pylist(part))), (other, part))
-        )
+            outcome(each.learn_transform, X) for each, X in ((one, TextTable(pa.Table.from_pylist(part))), (other, part)))
         assert is_refused(found) == is_refused(expected)
         if is_refused(found):
             assert found == expected

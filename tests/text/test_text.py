@@ -73,14 +73,12 @@ def same(texts, **params):
 
 
 @pytest.mark.parametrize(
-    "params", [{}, {"lowercase": False}, {"analyzer": "char", "ngram_range": (2, 2)}, {"analyzer": "char_wb"}]
-)
+    "params", [{}, {"lowercase": False}, {"analyzer": "char", "ngram_range": (2, 2)}, {"analyzer": "char_wb"}])
 def test_every_ascii_character_in_a_long_text_is_hashed_as_by_scikit_learn(params):
     # 32 bytes at a time are looked at where all are ASCII: each character at each place of such a stretch, and beside itself.
     same(
         [("".join(f"ab{c}cd{c}{c} " for c in map(chr, range(first, first + 16))) + "x" * first) for first in range(0, 128, 4)],
-        **params,
-    )
+        **params)
 
 
 @pytest.mark.parametrize("ngram_range", [(1, 1), (1, 2), (2, 2), (2, 3), (1, 5), (0, 1), (0, 2), (3, 7)])
@@ -282,54 +280,48 @@ def arrow_nulls():
     return pytest.importorskip("pyarrow").array(["ab", None])
 
 
-@pytest.mark.parametrize(
-    ("make", "error", "message"),
-    [
-        (lambda: "text", ValueError, "Iterable over raw text documents expected, string object received."),
-        (lambda: b"text", ValueError, "Iterable over raw text documents expected, bytes object received."),
-        (lambda: [], ValueError, "HashingVectorizer: X must hold at least one text, got none."),
-        (lambda: ["ab", np.nan], ValueError,
-         "HashingVectorizer: X must hold str or bytes, got nan, a missing value, in row 1. "
-         "Drop such rows, or fill them with ''."),
-        (lambda: (text for text in ["ab", "c", None]), ValueError,
-         "HashingVectorizer: X must hold str or bytes, got None, a missing value, in row 2. "
-         "Drop such rows, or fill them with ''."),
-        (lambda: ["ab", 3], TypeError, "HashingVectorizer: X must hold str or bytes, got int in row 1."),
-        (lambda: [["ab"]], TypeError, "HashingVectorizer: X must hold str or bytes, got list in row 0."),
-        (arrow_nulls, ValueError,
-         "HashingVectorizer: X must not hold nulls, got one in row 1. Drop such rows, or fill them with ''."),
-        (lambda: pytest.importorskip("pyarrow").array([1]), TypeError,
-         "HashingVectorizer: X must be a column of strings, got an Arrow column of int64."),
-    ],
-)
+@pytest.mark.parametrize(("make", "error", "message"), [
+    (lambda: "text", ValueError, "Iterable over raw text documents expected, string object received."),
+    (lambda: b"text", ValueError, "Iterable over raw text documents expected, bytes object received."),
+    (lambda: [], ValueError, "HashingVectorizer: X must hold at least one text, got none."),
+    (lambda: ["ab", np.nan], ValueError,
+     "HashingVectorizer: X must hold str or bytes, got nan, a missing value, in row 1. "
+     "Drop such rows, or fill them with ''."),
+    (lambda: (text for text in ["ab", "c", None]), ValueError,
+     "HashingVectorizer: X must hold str or bytes, got None, a missing value, in row 2. "
+     "Drop such rows, or fill them with ''."),
+    (lambda: ["ab", 3], TypeError, "HashingVectorizer: X must hold str or bytes, got int in row 1."),
+    (lambda: [["ab"]], TypeError, "HashingVectorizer: X must hold str or bytes, got list in row 0."),
+    (arrow_nulls, ValueError,
+     "HashingVectorizer: X must not hold nulls, got one in row 1. Drop such rows, or fill them with ''."),
+    (lambda: pytest.importorskip("pyarrow").array([1]), TypeError,
+     "HashingVectorizer: X must be a column of strings, got an Arrow column of int64."),
+])
 def test_input_other_than_texts_is_refused(make, error, message):
     with pytest.raises(error) as caught:
         HashingVectorizer().transform(make())
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(
-    ("params", "needed"),
-    [
-        ({"n_features": 0}, "n_features must be an integer in 1..2**31 - 1, got n_features=0."),
-        ({"n_features": 2**31}, "n_features must be at most 2**31 - 1, since tokens are hashed to signed 32-bit numbers, got "
-         "n_features=2147483648. Further columns would stay empty: leave them out."),
-        ({"norm": "max"}, "norm must be 'l1' or 'l2' or None, got norm='max'."),
-        ({"analyzer": "words"}, "analyzer must be 'word' or 'char' or 'char_wb', got analyzer='words'."),
-        ({"dtype": np.uint8}, "dtype must be float32, float64 or a signed integer type, got dtype=<class 'numpy.uint8'>."),
-        ({"ngram_range": 2}, "ngram_range must be a tuple of two integers, got ngram_range=2."),
-        ({"stop_words": "german"}, 'stop_words must be "english", a list of str or None, got stop_words=\'german\'.'),
-        ({"token_pattern": None},
-         "token_pattern must be a regular expression where there is no tokenizer, got token_pattern=None."),
-        ({"token_pattern": "(a)(b)"},
-         "token_pattern must be a regular expression with at most one group, got token_pattern='(a)(b)'."),
-        ({"decode_error": "no"}, "decode_error must be 'strict' or 'ignore' or 'replace', got decode_error='no'."),
-        ({"encoding": "no"}, "encoding must be the name of an encoding, got encoding='no'."),
-        ({"binary": 1}, "binary must be True or False, got binary=1."),
-        ({"tokenizer": "x"}, "tokenizer must be callable or None, got tokenizer='x'."),
-        ({"feature_names": []}, "feature_names must be a FeatureNames or None, got feature_names=[]."),
-    ],
-)
+@pytest.mark.parametrize(("params", "needed"), [
+    ({"n_features": 0}, "n_features must be an integer in 1..2**31 - 1, got n_features=0."),
+    ({"n_features": 2**31}, "n_features must be at most 2**31 - 1, since tokens are hashed to signed 32-bit numbers, got "
+     "n_features=2147483648. Further columns would stay empty: leave them out."),
+    ({"norm": "max"}, "norm must be 'l1' or 'l2' or None, got norm='max'."),
+    ({"analyzer": "words"}, "analyzer must be 'word' or 'char' or 'char_wb', got analyzer='words'."),
+    ({"dtype": np.uint8}, "dtype must be float32, float64 or a signed integer type, got dtype=<class 'numpy.uint8'>."),
+    ({"ngram_range": 2}, "ngram_range must be a tuple of two integers, got ngram_range=2."),
+    ({"stop_words": "german"}, 'stop_words must be "english", a list of str or None, got stop_words=\'german\'.'),
+    ({"token_pattern": None},
+     "token_pattern must be a regular expression where there is no tokenizer, got token_pattern=None."),
+    ({"token_pattern": "(a)(b)"},
+     "token_pattern must be a regular expression with at most one group, got token_pattern='(a)(b)'."),
+    ({"decode_error": "no"}, "decode_error must be 'strict' or 'ignore' or 'replace', got decode_error='no'."),
+    ({"encoding": "no"}, "encoding must be the name of an encoding, got encoding='no'."),
+    ({"binary": 1}, "binary must be True or False, got binary=1."),
+    ({"tokenizer": "x"}, "tokenizer must be callable or None, got tokenizer='x'."),
+    ({"feature_names": []}, "feature_names must be a FeatureNames or None, got feature_names=[]."),
+])
 def test_parameters_out_of_range_are_refused(params, needed):
     for call in ("fit", "transform", "partial_fit"):
         with pytest.raises(ValueError) as caught:
@@ -420,8 +412,7 @@ def test_rows_are_sparse_arrays_if_scikit_learn_is_configured_so():
 def test_the_vectorizer_imports_neither_scikit_learn_nor_pyarrow():
     code = (
         "import sys; from onlinecls.text import HashingVectorizer as V; V().fit_transform(['ab', 'Äß']); "
-        "V(analyzer=str.split).transform(['ab']); assert not {'sklearn', 'pyarrow', 'pandas'} & set(sys.modules)"
-    )
+        "V(analyzer=str.split).transform(['ab']); assert not {'sklearn', 'pyarrow', 'pandas'} & set(sys.modules)")
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
