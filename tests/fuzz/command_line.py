@@ -14,8 +14,7 @@ from fuzz.mutation import chance, mutated_json, one_of
 FOLDER = tempfile.TemporaryDirectory()
 DATA = {
     "tsv": b"ham\tlunch at noon\nspam\twin a prize\n" * 3,
-    "svm": b"1 0:1 3:2\n-1 1:1\n" * 3,
-    "vw": b"1 |a b c:2\n-1 |a d\n" * 3,
+    "svm": b"1 0:1 3:2\n-1 1:1\n" * 3, "vw": b"1 |a b c:2\n-1 |a d\n" * 3,
     "csv": b"label,x,y,z\na,1,2,red\nb,2,1,blue\n" * 1 + b"a,3,,red\n",
     "jsonl": b'{"label": "a", "x": 1, "z": "q"}\n{"label": "b", "x": 2, "z": null}\n',
     "reg.svm": b"0.5 0:1 3:2\n1.5 1:1\n" * 3,

@@ -45,13 +45,8 @@ def numbers(draw, shape, rows):
 def forge(draw, X):
     """Damage what a matrix is made of. Returns whether its rows are still known."""
     names = {
-        "csr": ["data", "indices", "indptr"],
-        "csc": ["data", "indices", "indptr"],
-        "bsr": ["data", "indices", "indptr"],
-        "coo": ["data", "row", "col"],
-        "dia": ["data", "offsets"],
-        "lil": ["rows", "data"],
-        "dok": [],
+        "csr": ["data", "indices", "indptr"], "csc": ["data", "indices", "indptr"], "bsr": ["data", "indices", "indptr"],
+        "coo": ["data", "row", "col"], "dia": ["data", "offsets"], "lil": ["rows", "data"], "dok": [],
     }
     if not sparse.issparse(X):
         return X, True

@@ -32,9 +32,7 @@ def column(draw):
     return {
         "float": lambda: pa.array(draw.standard_normal(N).astype(one_of(draw, ["f4", "f8"]))),
         "int": lambda: pa.array(numbers.astype(one_of(draw, ["i1", "u2", "i4", "i8", "u8"]))),
-        "bool": lambda: pa.array(numbers > 2),
-        "null": lambda: pa.nulls(N),
-        "list": lambda: pa.array([[1.0, 2.0]] * N),
+        "bool": lambda: pa.array(numbers > 2), "null": lambda: pa.nulls(N), "list": lambda: pa.array([[1.0, 2.0]] * N),
         "timestamp": lambda: pa.array(numbers, pa.timestamp("s")),
         "half": lambda: pa.array(numbers.astype("f2")),
         "decimal": lambda: pa.array(numbers.tolist(), pa.decimal128(9, 2)),
@@ -49,8 +47,7 @@ def make(draw):
     kind = one_of(draw, ["stream", "file", "parquet"])
     if kind == "parquet":
         pa.parquet.write_table(
-            table,
-            file,
+            table, file,
             compression=one_of(draw, ["none", "snappy", "gzip"]),
             row_group_size=one_of(draw, [5, 100]),
             use_dictionary=bool(draw.integers(2)))

@@ -60,8 +60,7 @@ def make(draw):
     if chance(draw, 0.9):
         data = mutated_bytes(draw, data, TOKENS)
     options = {
-        "format": format if chance(draw, 0.9) else "auto",
-        "on_error": one_of(draw, ["raise", "skip"]),
+        "format": format if chance(draw, 0.9) else "auto", "on_error": one_of(draw, ["raise", "skip"]),
         "labels": one_of(draw, ["auto", "auto", "number", "str", None]),
         "dtype": one_of(draw, ["float32", "float64"]),
         "n_features": one_of(draw, [16, 64, 2**20, 2**20, 2**33, 7]),
@@ -79,11 +78,9 @@ def make(draw):
             {
                 name: value
                 for name, value in (
-                    ("label", one_of(draw, [None, "x", "label"])),
-                    ("text", one_of(draw, [None, None, "text"])),
+                    ("label", one_of(draw, [None, "x", "label"])), ("text", one_of(draw, [None, None, "text"])),
                     ("weight", one_of(draw, [None, None, "weight", "y"])),
-                    ("missing", one_of(draw, ["absent", "error"])),
-                    ("ignore", one_of(draw, [[], ["y"]])),
+                    ("missing", one_of(draw, ["absent", "error"])), ("ignore", one_of(draw, [[], ["y"]])),
                     ("categories", one_of(draw, [[], ["y"]])),
                     ("header", not chance(draw, 0.1) if format == "csv" else True),
                 )

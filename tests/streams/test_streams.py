@@ -331,17 +331,10 @@ def equals_vw(line, vw):
 
 @pytest.mark.parametrize("line", [
     *(line for line in VW.decode().replace("\r", "").split("\n") if line),
-    "1 | hello 12:0.5 hello 12 0 00",
-    "1 |12 3 a |a:0.5 b:red:x c:green a|b c",
-    "1 |é naïve 東京:2 \x01a\x02 :3 0:0 b:0 \x01",
-    "1 |a x:1e-2 y:-.5 z:+3. |a x :2 |b :2",
-    "1 'tag |f a:b",
-    "1 2 tag|f a:b",
-    "1 ||a b",
+    "1 | hello 12:0.5 hello 12 0 00", "1 |12 3 a |a:0.5 b:red:x c:green a|b c", "1 |é naïve 東京:2 \x01a\x02 :3 0:0 b:0 \x01",
+    "1 |a x:1e-2 y:-.5 z:+3. |a x :2 |b :2", "1 'tag |f a:b", "1 2 tag|f a:b", "1 ||a b",
     "1 | 4294967296 18446744073709551616 99999999999999999999999 -1 1.5 1e3",
-    "1 |a abc abcd abcde abcdef abcdefg abcdefgh a",
-    "1 |a",
-    "1 |",
+    "1 |a abc abcd abcde abcdef abcdefg abcdefgh a", "1 |a", "1 |",
 ])
 def test_columns_of_vw_files_are_those_of_vw(line, vw):
     equals_vw(line, vw)
@@ -467,8 +460,7 @@ EXPECTED = np.array([row[0] for row in ROWS]), np.array([row[2] for row in ROWS]
 
 def test_csv_files_of_texts_are_read():
     for text, options in [
-        (csv_of(ROWS), {}),
-        (csv_of(ROWS, delimiter=";"), {"delimiter": ";"}),
+        (csv_of(ROWS), {}), (csv_of(ROWS, delimiter=";"), {"delimiter": ";"}),
         (csv_of(ROWS, lineterminator="\n"), {"label": "label", "text": "text"}),
         (b"\xef\xbb\xbf" + csv_of(ROWS), {}),
         (csv_of(ROWS, header=None), {"header": False, "label": 0, "text": 1, "weight": 2}),
@@ -609,8 +601,7 @@ def test_malformed_arrow_rows_are_refused_with_their_place(tmp_path):
             stream.n_rows == 1
             and stream.skipped
             == (
-                f"{path.name}:2: expected a label{NONE}, got none",
-                f"{path.name}:4: expected a weight >= 0, got -1.0",
+                f"{path.name}:2: expected a label{NONE}, got none", f"{path.name}:4: expected a weight >= 0, got -1.0",
                 f"{path.name}:5: expected a weight >= 0, got nan",
                 f"{path.name}:3: expected a text, got none")
         ) or path.suffix != ".parquet"  # (in the order of the columns of a batch)
@@ -963,11 +954,7 @@ def test_empty_files_line_ends_and_byte_order_marks_are_read(format, text):
     for data in (b"", b"\n", b"\r\n\n", b"\xef\xbb\xbf"):
         assert batches(data, format) == []
     for data in (
-        text.rstrip(),
-        text.replace(b"\n", b"\r\n"),
-        b"\xef\xbb\xbf" + text,
-        b"\n\n" + text + b"\n",
-        text.rstrip() + b"\r",
+        text.rstrip(), text.replace(b"\n", b"\r\n"), b"\xef\xbb\xbf" + text, b"\n\n" + text + b"\n", text.rstrip() + b"\r",
     ):
         same(whole(data, format), whole(text, format))
 
