@@ -22,10 +22,6 @@ def csr64(X):
     return with_buffers(sparse.csr_matrix(X), np.int64)
 
 
-def csr_array(X):
-    return sparse.csr_array(X)
-
-
 def csr_unsorted(X):
     """Return CSR with each row's entries from right to left."""
     csr = sparse.csr_matrix(X)
@@ -53,30 +49,6 @@ def csr_read_only(X):
     for buffer in (csr.data, csr.indices, csr.indptr):
         buffer.flags.writeable = False
     return csr
-
-
-def csc(X):
-    return sparse.csc_matrix(X)
-
-
-def coo(X):
-    return sparse.coo_matrix(X)
-
-
-def dia(X):
-    return sparse.dia_matrix(X)
-
-
-def bsr(X):
-    return sparse.bsr_array(X)
-
-
-def lil(X):
-    return sparse.lil_array(X)
-
-
-def dok(X):
-    return sparse.dok_matrix(X)
 
 
 def raw_csr(X, data, indices, indptr):
@@ -141,14 +113,13 @@ def list_of_lists(X):
 
 
 MATRIX_KINDS = {
-    kind.__name__: kind
-    for kind in (
-        csr32, csr64, csr_array, csr_unsorted, csr_duplicates, csr_explicit_zeros, csr_read_only, csc, coo, dia, bsr, lil, dok,
-        dense_c, dense_f, dense_read_only, dense_memmap, dense_strided, dense_unaligned, dense_swapped, list_of_lists,
-    )
+    "csr32": csr32, "csr64": csr64, "csr_array": sparse.csr_array, "csr_unsorted": csr_unsorted, "csr_duplicates": csr_duplicates,
+    "csr_explicit_zeros": csr_explicit_zeros, "csr_read_only": csr_read_only, "csc": sparse.csc_matrix, "coo": sparse.coo_matrix,
+    "dia": sparse.dia_matrix, "bsr": sparse.bsr_array, "lil": sparse.lil_array, "dok": sparse.dok_matrix, "dense_c": dense_c,
+    "dense_f": dense_f, "dense_read_only": dense_read_only, "dense_memmap": dense_memmap, "dense_strided": dense_strided,
+    "dense_unaligned": dense_unaligned, "dense_swapped": dense_swapped, "list_of_lists": list_of_lists,
 }
-
-STORAGES = {kind.__name__: kind for kind in (csr32, csr64, dense_c)}
+STORAGES = {name: MATRIX_KINDS[name] for name in ("csr32", "csr64", "dense_c")}
 
 
 # --- a problem -------------------------------------------------------------------------------------------------------
