@@ -11,104 +11,75 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import numpy as np
 
-class Real(NamedTuple):
-    """A range of real numbers; its text is what an error requires."""
 
+class Range(NamedTuple):
+    """The values that a parameter may have: those listed, and the objects of a class, numbers from low to high.
+
+    kind : the class; None: the listed values alone. words : what an error requires. hint : its last sentence.
+    """
+
+    values: tuple = ()
+    kind: Any = None
     low: float = -math.inf
     high: float = math.inf
-    low_allowed: bool = False
-    high_allowed: bool = False
+    low_allowed: bool = True
+    high_allowed: bool = True
+    words: str = ""
     hint: str = ""
 
     def __contains__(self, value) -> bool:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        for one in self.values:
+            if value is one or (isinstance(value, type(one)) and value == one):
+                return True
+        if self.kind is None or isinstance(value, bool) or not isinstance(value, self.kind):
             return False
-        try:
-            value = float(value)
-        except OverflowError:
-            return False
+        if self.kind is numbers.Real:
+            try:
+                value = float(value)
+            except OverflowError:
+                return False
+        elif self.kind is not numbers.Integral:
+            return True
         above = value >= self.low if self.low_allowed else value > self.low
         below = value <= self.high if self.high_allowed else value < self.high
         return above and below
 
     def __str__(self) -> str:
-        if self.high == math.inf:
-            kind = "a number" if self.high_allowed else "a finite number"
-            if self.low == -math.inf:
-                return kind
-            return f"{kind} {'>=' if self.low_allowed else '>'} {self.low:g}"
-        ends = "[" if self.low_allowed else "(", "]" if self.high_allowed else ")"
-        return f"a number in {ends[0]}{self.low:g}, {self.high:g}{ends[1]}"
-
-
-class Integer(NamedTuple):
-    """The integers from low to high."""
-
-    low: float = -math.inf
-    high: float = math.inf
-    hint: str = ""
-
-    def __contains__(self, value) -> bool:
-        return isinstance(value, numbers.Integral) and not isinstance(value, bool) and self.low <= value <= self.high
-
-    def __str__(self) -> str:
-        if self.high < math.inf:
-            return f"an integer in [{self.low}, {self.high}]"
-        return "an integer" if self.low == -math.inf else f"an integer >= {self.low}"
-
-
-class Boolean(NamedTuple):
-    """True or False, numpy's included."""
-
-    hint: str = ""
-
-    def __contains__(self, value) -> bool:
-        return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")
-
-    def __str__(self) -> str:
-        return "True or False"
-
-
-class Options(NamedTuple):
-    """A few allowed values."""
-
-    values: tuple
-    hint: str = ""
-
-    def __contains__(self, value) -> bool:
-        return any(value is v or (isinstance(value, type(v)) and value == v) for v in self.values)
-
-    def __str__(self) -> str:
-        return ("one of " if len(self.values) > 1 else "") + ", ".join(repr(v) for v in self.values)
-
-
-class OfType(NamedTuple):
-    """The values that pass a test, like `callable`, with the words for them."""
-
-    test: Callable[[Any], bool]
-    words: str
-    hint: str = ""
-
-    def __contains__(self, value) -> bool:
-        return self.test(value)
-
-    def __str__(self) -> str:
         return self.words
 
 
-class Either(NamedTuple):
-    """A value in one range or another."""
+def Real(
+    low: float = -math.inf, high: float = math.inf, low_allowed: bool = False, high_allowed: bool = False, hint: str = ""
+) -> Range:
+    """Return a range of real numbers."""
+    if high < math.inf:
+        words = f"a number in {'[' if low_allowed else '('}{low:g}, {high:g}{']' if high_allowed else ')'}"
+    else:
+        above = "" if low == -math.inf else f" {'>=' if low_allowed else '>'} {low:g}"
+        words = ("a number" if high_allowed else "a finite number") + above
+    return Range((), numbers.Real, low, high, low_allowed, high_allowed, words, hint)
 
-    ranges: tuple
-    hint: str = ""
 
-    def __contains__(self, value) -> bool:
-        return any(value in r for r in self.ranges)
+def Integer(low: float = -math.inf, high: float = math.inf, hint: str = "") -> Range:
+    """Return the range of the integers from low to high."""
+    above = "" if low == -math.inf else f" >= {low}"
+    return Range((), numbers.Integral, low, high, words="an integer" + (f" in [{low}, {high}]" if high < math.inf else above),
+                 hint=hint)
 
-    def __str__(self) -> str:
-        texts = [str(each) for each in self.ranges]
-        return (", or " if any(", " in text for text in texts[:-1]) else " or ").join(texts)
+
+def Options(values: tuple, hint: str = "") -> Range:
+    """Return the range of a few values."""
+    return Range(values, words=("one of " if len(values) > 1 else "") + ", ".join(map(repr, values)), hint=hint)
+
+
+def Either(ranges: tuple[Range, ...], hint: str = "") -> Range:
+    """Return the range of the values in one of these ranges, of which at most one has a class."""
+    texts = [each.words for each in ranges]
+    words = (", or " if any(", " in text for text in texts[:-1]) else " or ").join(texts)
+    whole = next((each for each in ranges if each.kind), ranges[0])
+    return whole._replace(values=tuple(one for each in ranges for one in each.values), words=words, hint=hint)
 
 
 class Units(NamedTuple):
@@ -196,24 +167,25 @@ CYCLES = (
     Conflict(("cost",), "None with loss_tol", lambda v: v["loss_tol"] is not None and v.get("cost") is not None,
              "cycles end by a loss that is the same for all pairs of classes. Leave one of the two out."),
 )
+BOOLEAN = Range((False, True, np.False_, np.True_), words="True or False")
 NONE = Options((None,))
 AUTO = Options(("auto",))
 POSITIVE = Real(0.0)
 NOT_NEGATIVE = Real(0.0, low_allowed=True)
 #: Parameters of every estimator that has them.
 COMMON = {
-    "fit_intercept": Boolean(),
+    "fit_intercept": BOOLEAN,
     "intercept_scaling": Either((AUTO, POSITIVE), hint="It is the value of the constant feature, in units of the features."),
     "max_iter": Integer(1),
     "tol": Either((NONE, Real())),
-    "shuffle": Boolean(),
-    "warm_start": Boolean(),
-    "average": Either((Boolean(), Integer(1, 2**31 - 1))),  # (a C int)
-    "early_stopping": Boolean(),
+    "shuffle": BOOLEAN,
+    "warm_start": BOOLEAN,
+    "average": Either((BOOLEAN, Integer(1, 2**31 - 1))),  # (a C int)
+    "early_stopping": BOOLEAN,
     "validation_fraction": Real(0.0, 1.0),
     "n_iter_no_change": Integer(1),
-    "verbose": Either((Boolean(), Integer(0))),
-    "probability": Boolean(),
+    "verbose": Either((BOOLEAN, Integer(0))),
+    "probability": BOOLEAN,
     "covariance": Options(("diagonal", "full", "auto"), hint="'full' keeps n_features² numbers for each vector of weights."),
     "multi_class": Options(("crammer_singer", "ovr")),
     "n_jobs": Either((NONE, Integer())),

@@ -17,7 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from .._algorithm import NOT_NEGATIVE, Either, Integer, Options, Units
+from .._algorithm import NOT_NEGATIVE, Either, Integer, Options, Range, Units
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state
@@ -46,7 +46,7 @@ MATRIX = {name or "diagonal": number for number, name in enumerate(MATRICES)}
 AVERAGE_FROM = Integer(-1, 2**31 - 1)
 
 
-def or_as(value: object, allowed: Any) -> Either:
+def or_as(value: object, allowed: Range) -> Range:
     return Either((allowed, Options((value,))))
 
 
@@ -158,7 +158,7 @@ class Describing:
         return params._replace(**learnt)
 
     @classmethod
-    def _chosen(cls: Any) -> dict[str, Options]:
+    def _chosen(cls: Any) -> dict[str, Range]:
         """Return the allowed values of fields that follow from the rows of the table."""
         rows = algorithms_of(cls)
         levels = (0, 1) if any(row.level for row in rows) else (0,)

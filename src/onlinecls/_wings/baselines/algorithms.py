@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._algorithm import AUTO, POSITIVE, STEP, Algorithm, Boolean, Default, Either, Options, Real
+from ..._algorithm import AUTO, BOOLEAN, POSITIVE, STEP, Algorithm, Default, Either, Options, Real
 
 DESCENT = {"alpha": Either((AUTO, POSITIVE), hint="The steps are 1/(alpha t)."), "eta0": STEP}
 SHARE = Real(0.0, 1.0, True, hint="Each round moves this share of all weight to all experts alike; 0 moves none.")
@@ -28,7 +28,7 @@ ALGORITHMS = (
               selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD_REGRESSION_SQRT, level=True,
               trials=({"eta0": 0.3}, {"eta0": 0.02, "loss": "squared"}), title="Online gradient descent regression, plain",
               paper="ICML 2008 tutorial, V (its baseline)"),
-    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", {"eta0": STEP, "signed": Boolean(), "share": SHARE},
+    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", {"eta0": STEP, "signed": BOOLEAN, "share": SHARE},
               tasks=("experts",), trials=({"eta0": 0.3}, {"eta0": "auto"}, {"eta0": 0.5, "share": 0.05}), merge="sum",
               title="Hedge (experts)",
               paper="ICML 2008 tutorial, I, III and V"),

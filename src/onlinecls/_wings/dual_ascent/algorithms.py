@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..._algorithm import AUTO, NONE, NORM_BOUND, POSITIVE, ROW_MARGIN, Algorithm, Boolean, Conflict, Default, Either, Options
+from ..._algorithm import AUTO, BOOLEAN, NONE, NORM_BOUND, POSITIVE, ROW_MARGIN, Algorithm, Conflict, Default, Either, Options
 
 NO_GROWTH = Conflict(
     ("average",), "False with regularizer='entropic' and sigma='auto'", lambda v: bool(v["average"] and v["sigma"] in AUTO),
@@ -11,8 +11,8 @@ NO_GROWTH = Conflict(
 )
 SIGMA = Either((NONE, AUTO, POSITIVE), hint="1/sigma is the largest step; 'auto' needs neither horizon nor scale.")
 UPDATE = Options(("DA1", "DA2", "DA3"))
-DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": NORM_BOUND, "signed": Boolean()}
-DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": NORM_BOUND, "signed": Boolean()}
+DUAL_ASCENT = {"sigma": SIGMA, "margin": ROW_MARGIN, "norm_bound": NORM_BOUND, "signed": BOOLEAN}
+DUAL_REGRESSION = {"sigma": SIGMA, "update": UPDATE, "norm_bound": NORM_BOUND, "signed": BOOLEAN}
 # Defaults in units of the rows, by the names of the parameters.
 EUCLIDEAN = {"sigma": Default(1.0, 2, name=None), "norm_bound": Default(1.0, -1)}
 NUMBERS = {"sigma": Default(3.0, 2, name=None), "norm_bound": Default(1.0, -1, targets=1)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..._algorithm import (
@@ -18,8 +18,8 @@ from ..._algorithm import (
     Default,
     Either,
     Integer,
-    OfType,
     Options,
+    Range,
     Real,
 )
 
@@ -30,10 +30,10 @@ NO_KEYWORDS = Conflict(
 # Parameters of the kernel learners: all are checked, whichever algorithm is chosen.
 CONSTANT = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
 NAMED_KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
-FUNCTION = OfType(callable, "a callable of two matrices")
+FUNCTION = Range(kind=Callable, words="a callable of two matrices")
 KERNEL = {
     "kernel": Either((Options(NAMED_KERNELS), FUNCTION)),
-    "kernel_params": Either((NONE, OfType(lambda value: isinstance(value, dict), "a dict"))),
+    "kernel_params": Either((NONE, Range(kind=dict, words="a dict"))),
     "gamma": Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products."),
     "degree": Integer(1, 2**31 - 1),
     "coef0": Real(),
