@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
 
 _ROUNDS = model.COUNTERS["t"]
-_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 _SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
 #: The context of what learns or reads a model: numbers that underflow are the zeros that they should be, whatever the caller asks
 #: of numpy.
@@ -89,17 +88,22 @@ class Estimator(Routing):
     def _signature(cls) -> dict[str, inspect.Parameter]:
         """Return the constructor's parameters, and those of the base class if it takes them as ``**keywords``."""
         found: dict[str, inspect.Parameter] = {}
-        for each in (base for base in cls.__mro__ if "__init__" in base.__dict__):
-            own = [part for name, part in inspect.signature(each.__dict__["__init__"]).parameters.items() if name != "self"]
-            kinds = {part.kind for part in own}
-            if inspect.Parameter.VAR_POSITIONAL in kinds:
-                star = next(part.name for part in own if part.kind in _VARIABLE)
-                raise TypeError(
-                    f"{cls.__name__}: __init__ must name its parameters, got *{star}. "
-                    "Name them, or take those of the base class as **keywords and pass them on."
-                )
-            found = {**{part.name: part for part in own if part.kind not in _VARIABLE and part.name not in found}, **found}
-            if inspect.Parameter.VAR_KEYWORD not in kinds:
+        for base in cls.__mro__:
+            if "__init__" not in base.__dict__:
+                continue
+            own, is_whole = {}, True
+            for name, part in inspect.signature(base.__dict__["__init__"]).parameters.items():
+                if part.kind is part.VAR_POSITIONAL:
+                    raise TypeError(
+                        f"{cls.__name__}: __init__ must name its parameters, got *{name}. "
+                        "Name them, or take those of the base class as **keywords and pass them on."
+                    )
+                if part.kind is part.VAR_KEYWORD:
+                    is_whole = False
+                elif name != "self" and name not in found:
+                    own[name] = part
+            found = {**own, **found}
+            if is_whole:
                 break
         return found
 
@@ -232,7 +236,8 @@ class Estimator(Routing):
             return  # (their maker has checked the columns' names, if any)
         seen = self.__dict__.get("feature_names_in_")
         names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
-        validate.same_names(who, seen, names)
+        if seen is not None or names is not None:
+            validate.same_names(who, seen, names)
         if seen is not None and names is not None and isinstance(state := self.__dict__.get("_state"), model.Model):
             columns = data_frame_columns(X)
             state.columns = None if columns is None else (seen, columns)

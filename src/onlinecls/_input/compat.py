@@ -44,7 +44,7 @@ def warn_caller(message: str | Warning) -> None:
 
 def warn_column_vector() -> None:
     message = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
-    warnings.warn(message, _of_scikit_learn("DataConversionWarning", UserWarning), stacklevel=5)
+    warn_caller(_of_scikit_learn("DataConversionWarning", UserWarning)(message))
 
 
 def estimator_tags(kind: str, poor_score: bool):
@@ -62,7 +62,7 @@ def estimator_tags(kind: str, poor_score: bool):
 
 def warn_undefined_score() -> None:
     kind = _of_scikit_learn("UndefinedMetricWarning", UserWarning)
-    warnings.warn("R^2 score is not well-defined with less than two samples.", kind, stacklevel=4)
+    warn_caller(kind("R^2 score is not well-defined with less than two samples."))
 
 
 def warn_not_converged(who: str, max_iter: int, largest: float, loss_tol: float) -> None:
@@ -71,7 +71,7 @@ def warn_not_converged(who: str, max_iter: int, largest: float, loss_tol: float)
         f"max_iter={max_iter} cycles or where no step is left to take. Raise max_iter or loss_tol; if no weights have so small a "
         "loss on all rows, no number of cycles will do."
     )
-    warnings.warn(message, _of_scikit_learn("ConvergenceWarning", UserWarning), stacklevel=5)
+    warn_caller(_of_scikit_learn("ConvergenceWarning", UserWarning)(message))
 
 
 class _Available:

@@ -62,29 +62,16 @@ def feature_names(who: str, X):
 
 def read_rows(who: str, X, dtype) -> Rows:
     """Return X as Rows of the dtype (None: that of X if it is float32 or float64, else float64), copied only if necessary."""
-    if issparse(X):
-        return _read_sparse(who, X, dtype)
-    return _read_dense(who, X, dtype)
-
-
-def _two_dimensional(who: str, ndim: int) -> None:
-    if ndim != 2:
-        raise ValueError(
-            f"{who}: Expected 2D array, got {'scalar' if ndim == 0 else f'{ndim}D'} array instead. Reshape your data: "
-            "X.reshape(1, -1) if it is a single sample, X.reshape(-1, 1) if it has a single feature."
-        )
-
-
-def _read_sparse(who: str, X, dtype) -> Rows:
     if isinstance(X, Rows):
         return _read_parsed(who, X, dtype)
+    if not issparse(X):
+        return _read_dense(who, X, dtype)
     if X.ndim != 2:
         _two_dimensional(who, X.ndim)
     if X.format != "csr":
         X = as_csr(who, X)
-    data, indices, indptr = _csr_arrays(who, X)
+    data, indices, indptr, wrong = _csr_arrays(who, X, FLOATS if dtype is None else (dtype,))
     checked = data.dtype in FLOATS and (dtype is None or dtype == data.dtype)  # else after the cast
-    wrong = _wrong_structure(who, X, indices, indptr, data.view(_BITS[data.itemsize]) if checked else _NO_BITS)
     n_rows, n_features = X.shape
     if indptr[-1] < len(data):  # there may be slack behind the last row
         data, indices = data[: indptr[-1]], indices[: indptr[-1]]
@@ -95,14 +82,23 @@ def _read_sparse(who: str, X, dtype) -> Rows:
     return Rows(data, indices, indptr, n_rows, n_features)
 
 
+def _two_dimensional(who: str, ndim: int) -> None:
+    if ndim != 2:
+        raise ValueError(
+            f"{who}: Expected 2D array, got {'scalar' if ndim == 0 else f'{ndim}D'} array instead. Reshape your data: "
+            "X.reshape(1, -1) if it is a single sample, X.reshape(-1, 1) if it has a single feature."
+        )
+
+
 def read_structure(who: str, X) -> None:
     """Raise ValueError unless the arrays of a CSR matrix are consistent. Values are not checked."""
-    _, indices, indptr = _csr_arrays(who, X)
-    _wrong_structure(who, X, indices, indptr, _NO_BITS)
+    _csr_arrays(who, X, ())
 
 
-def _csr_arrays(who: str, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return data, indices (int32 or int64) and indptr (int64) of a CSR matrix: 1-D, contiguous, and not yet checked."""
+def _csr_arrays(who: str, X, dtypes) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
+    """Return data, indices (int32 or int64) and indptr (int64) of a CSR matrix, 1-D and contiguous, and what is wrong with them:
+    "order", "values" or "". Raise ValueError if they are inconsistent. dtypes : values are checked if they are of one of these.
+    """
     data, indices, indptr = X.data, X.indices, X.indptr
     try:
         flat = data.ndim == indices.ndim == indptr.ndim == 1
@@ -126,25 +122,21 @@ def _csr_arrays(who: str, X) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         indptr = _integers(f"{who}: X.indptr", indptr, _REBUILD)
     if len(data) < len(indices):
         raise ValueError(f"{who}: X must have as many values as indices, got {len(data)} and {len(indices)}. {_REBUILD}")
-    return data, indices, indptr
+    bits = data.view(_BITS[data.itemsize]) if data.dtype in dtypes else _NO_BITS
+    try:
+        n_rows, n_features = X.shape
+        fits = len(indptr) == n_rows + 1
+        wrong = _CHECK_ROWS[indices.itemsize, bits.itemsize](indices, indptr, n_features, bits) if fits else "indptr"
+    except (TypeError, OverflowError):
+        raise ValueError(f"{who}: X.shape must be two integers, got {brief(X.shape)}. {_REBUILD}") from None
+    if wrong in ("indptr", "indices"):
+        raise _broken(who, wrong, indices, indptr, n_rows, n_features)
+    return data, indices, indptr, wrong
 
 
 def rows_in_order(indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> bool:
     """Return True if the arrays of a CSR matrix are consistent, and columns rise strictly in each row."""
     return not _CHECK_ROWS[indices.itemsize, 4](indices, indptr, n_columns, _NO_BITS) and indptr[-1] == len(indices)
-
-
-def _wrong_structure(who: str, X, indices, indptr, bits) -> str:
-    """Return "order" or "values" if that is wrong, else ""; raise ValueError if the arrays are inconsistent."""
-    n_rows, n_features = X.shape
-    check_rows = _CHECK_ROWS[indices.itemsize, bits.itemsize]
-    try:
-        wrong = "indptr" if len(indptr) != n_rows + 1 else check_rows(indices, indptr, n_features, bits)
-    except (TypeError, OverflowError):
-        raise ValueError(f"{who}: X.shape must be two integers, got {brief(X.shape)}. {_REBUILD}") from None
-    if wrong in ("indptr", "indices"):
-        raise _broken(who, wrong, indices, indptr, n_rows, n_features)
-    return wrong
 
 
 def _vector(who: str, name: str, values) -> np.ndarray:
@@ -419,28 +411,25 @@ def require_samples(who: str, rows: Rows, least: int) -> None:
 
 def read_labels(who: str, y, n_rows: int) -> np.ndarray:
     """Return y as a 1-D array of n_rows labels: integers, booleans, strings, or floats that are integers."""
-    _require_targets(who, y, "labels")
-    return _plain_labels(who, "y", _one_a_row(who, _as_labels(who, "y", y), n_rows))
+    return _plain_labels(who, "y", _one_a_row(who, y, n_rows, "labels"))
 
 
 def read_targets(who: str, y, n_rows: int) -> np.ndarray:
     """Return y as a 1-D array of n_rows finite float64 numbers, copied only if necessary."""
-    _require_targets(who, y, "numbers")
-    y = _one_a_row(who, read_numbers(f"{who}: y", y), n_rows)
+    y = _one_a_row(who, y, n_rows, "numbers")
     if not all_finite(y):
         at = int(np.flatnonzero(~np.isfinite(y))[0])
         raise ValueError(f"{who}: y must be finite, got {'NaN' if np.isnan(y[at]) else f'{y[at]:g}'} at row {at}. Drop the row.")
     return y
 
 
-def _require_targets(who: str, y, kind: str) -> None:
+def _one_a_row(who: str, y, n_rows: int, kind: str) -> np.ndarray:
+    """Return y as a 1-D array of n_rows targets. kind : "labels" or "numbers"."""
     if y is None:
         raise ValueError(f"{who}: requires y to be passed, but the target y is None.")
     if issparse(y):
         raise ValueError(f"{who}: y must be a dense array of {kind}, got a sparse matrix. Use y.toarray().")
-
-
-def _one_a_row(who: str, y: np.ndarray, n_rows: int) -> np.ndarray:
+    y = _as_labels(who, "y", y) if kind == "labels" else read_numbers(f"{who}: y", y)
     if y.ndim == 2 and y.shape[1] == 1:
         warn_column_vector()
         y = y.ravel()
@@ -550,14 +539,14 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") ->
 
     Integers of another sign than the classes' dtype get that dtype: numpy would turn both into float64.
     """
-    kinds = [array.dtype.kind if array.dtype.kind in "US" else "number" for array in (y, classes)]
-    if len(y) and kinds[0] != kinds[1]:
+    of_y, of_classes = y.dtype.kind, classes.dtype.kind
+    if len(y) and of_y != of_classes and (of_y in "US" or of_classes in "US"):
         raise ValueError(
             f"{who}: {name} must be labels like the model's classes, {brief(classes.tolist()[0])} of dtype {classes.dtype}, "
             f"got dtype {y.dtype}."
         )
-    if len(y) and kinds[0] == "number" and np.result_type(y, classes).kind == "f":
-        if y.dtype.kind in "iu" and classes.dtype.kind in "iu":
+    if len(y) and of_y not in "US" and np.result_type(y, classes).kind == "f":
+        if of_y in "iu" and of_classes in "iu":
             allowed = np.iinfo(classes.dtype)
             if allowed.min <= int(y.min()) and int(y.max()) <= allowed.max:
                 return y.astype(classes.dtype)
@@ -721,8 +710,6 @@ def available_memory() -> float:
 
 def same_names(who: str, seen, names) -> None:
     """Compare column names with those of the first call; raise or warn in scikit-learn's words if they differ."""
-    if seen is None and names is None:
-        return
     if seen is None:
         warnings.warn(f"X has feature names, but {who} was fitted without feature names", UserWarning, stacklevel=4)
         return
