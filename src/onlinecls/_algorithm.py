@@ -279,30 +279,17 @@ class Algorithm(NamedTuple):
 
     def in_units(self, values: Mapping[str, object], units: Units) -> dict:
         """Return an estimator's parameters, with numbers for defaults in units of the rows."""
-        found = {name: default.value(units, values) for name, default in self.units.items() if values[name] in default}
-        if self._awaits_constant(values):
+        found = {**values}
+        for name, default in self.units.items():
+            if values[name] in default:
+                found[name] = default.value(units, values)
+        if values.get("intercept_scaling") in AUTO and "intercept_scaling" not in self.units:
             found["intercept_scaling"] = units.constant
         if not units.scale and self.awaits_scale(values):  # without an intercept, rows of zeros move nothing
             found["intercept_scaling"] = 0.0
             if values.get("initial_variance") in AUTO:
                 found["initial_variance"] = 0.0
-        return {**values, **found, "level": self.has_level(values)}
-
-    def has_level(self, values: Mapping[str, object]) -> bool:
-        """Return True if deviations from the mean of the targets are learnt.
-
-        (Weights on a simplex combine predictions of the target itself.)
-        """
-        auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
-        return bool(self.level and auto and values.get("signed", True))
-
-    def measures_targets(self, values: Mapping[str, object]) -> bool:
-        """Return True if a default that these values leave to the rows depends on the size of their targets."""
-        return any(default.counts_targets(values) and values[name] in default for name, default in self.units.items())
-
-    def _awaits_constant(self, values: Mapping[str, object]) -> bool:
-        """Return True if the constant feature's value depends on the units of X."""
-        return values.get("intercept_scaling") in AUTO and "intercept_scaling" not in self.units
+        return found
 
     def awaiting(self, values: Mapping[str, object]) -> list[str]:
         """Return the names of the parameters that these values leave to the units of X."""
@@ -310,12 +297,18 @@ class Algorithm(NamedTuple):
 
     def awaits_scale(self, values: Mapping[str, object]) -> bool:
         """Return True if a number of the model depends on the units of X."""
-        return bool((values.get("fit_intercept") and self._awaits_constant(values)) or self.awaiting(values))
+        auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO and "intercept_scaling" not in self.units
+        return bool(auto or self.awaiting(values))
 
     def kernel_params(self, values: Mapping[str, object]) -> dict:
         """Return this algorithm's part of the kernels' Params, from an estimator's parameters."""
-        found = {name: float(values[name]) for name in PLAIN if name in self.params}
-        found.update({field: float(make(values)) for name, (field, make) in FIELDS.items() if name in self.params})
+        found = {}
+        for name in self.params:
+            if name in PLAIN:
+                found[name] = float(values[name])
+            elif name in FIELDS:
+                field, make = FIELDS[name]
+                found[field] = float(make(values))
         return {**found, **self.kernel}
 
     @property
@@ -323,12 +316,6 @@ class Algorithm(NamedTuple):
         """The compiled geometries among which the parameters choose."""
         more = {"gaussian": ("full_gaussian", "forgetting"), "potential": ("full_potential",), "sinh": ("exp",)}
         return self.geometry, *more.get(self.geometry, ())
-
-    def geometry_of(self, values: Mapping[str, object]) -> str:
-        """Return the geometry that an estimator's parameters choose."""
-        if values.get("covariance") == "full" or not values.get("signed", True):
-            return self.geometries[1]
-        return self.geometries[2 if values.get("forgetting") else 0]
 
 
 def parameter_error(who: str, name: str, allowed, value) -> ValueError:

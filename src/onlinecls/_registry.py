@@ -134,8 +134,9 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
 OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in _in_wings("OTHERS")})
 TABLE.update({**ALGORITHMS, **OTHERS})
 
-#: The names of all estimators.
-ESTIMATORS = frozenset(row.estimator for row in (*ALGORITHMS.values(), *OTHERS.values()))
+#: The rows of each estimator, by its name; and all names.
+OFFERED = {name: tuple(row for row in TABLE.values() if row.estimator == name) for name in {a.estimator for a in TABLE.values()}}
+ESTIMATORS = frozenset(OFFERED)
 
 #: Compositions of an estimator and the steps before it, with their folders.
 COMPOSED = {"StreamPipeline": "_pipeline"}
@@ -156,8 +157,8 @@ def estimator_class(name: str) -> type:
 def worded_defaults(estimator: str) -> dict[str, str]:
     """Return, by name, the formulas of a class's defaults that are in units of the rows."""
     worded: dict[str, dict[str, set]] = {}
-    for algorithm in (*ALGORITHMS.values(), *OTHERS.values()):
-        for name, default in algorithm.units.items() if algorithm.estimator == estimator else ():
+    for algorithm in OFFERED.get(estimator, ()):
+        for name, default in algorithm.units.items():
             common = worded.setdefault(name, {}).setdefault(str(default), set(algorithm.selects.items()))
             common.intersection_update(algorithm.selects.items())
     return {
@@ -171,8 +172,10 @@ def worded_defaults(estimator: str) -> dict[str, str]:
 
 def algorithms_of(cls: type) -> tuple[Algorithm, ...]:
     """Return the rows that a class, or the class that it extends, offers; none for a class of another library."""
-    offered = next((base.__name__ for base in cls.__mro__ if base.__name__ in ESTIMATORS), None)
-    return tuple(a for a in (*ALGORITHMS.values(), *OTHERS.values()) if a.estimator == offered)
+    for base in cls.__mro__:
+        if base.__name__ in OFFERED:
+            return OFFERED[base.__name__]
+    return ()
 
 
 def select(cls: type, values: Mapping[str, object]) -> Algorithm:
@@ -182,7 +185,7 @@ def select(cls: type, values: Mapping[str, object]) -> Algorithm:
         choices = tuple(dict.fromkeys(a.selects[name] for a in offered if name in a.selects))
         if values[name] not in Options(choices):
             raise parameter_error(who, name, Options(choices), values[name])
-    chosen = next(a for a in offered if all(values[name] == value for name, value in a.selects.items()))
+    chosen = next(a for a in offered if a.selects.items() <= values.items())
     for name, allowed in {**COMMON, **chosen.params}.items():
         if name in values and values[name] not in allowed:
             raise parameter_error(who, name, allowed, values[name])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -95,14 +94,15 @@ class OnlineClassifier(WithWeights):
         """
         who = type(self).__name__
         rows, first = self._read_call(X)
-        y = self._read_targets(y, rows.n_rows)
+        y = validate.read_labels(who, y, rows.n_rows)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
-        named = self._read_classes(classes, first)
+        named = None if classes is None else self._read_classes(classes, first)
         predictions = np.full(rows.n_rows, NO_ROUND, np.int32) if predict else NO_PREDICTIONS
-        n_skipped = 0 if first else self.n_skipped_
-        known = named if first and named is not None else self.classes_ if not first else y[:0]
+        n_skipped = 0 if first else self._state.count("skipped")
+        known = named if first and named is not None else self._state.classes if not first else y[:0]
         is_open = named is None if first else self._state.is_open
-        self._check_costs(len(known), is_open)
+        if getattr(self, "cost", None) is not None:
+            self._check_costs(len(known), is_open)
         if len(known):
             y = validate.comparable(who, y, known)
         if len(known) > 1:
@@ -118,9 +118,6 @@ class OnlineClassifier(WithWeights):
         self._learn_with_newcomers(X, rows, y, weights, known, first, predictions)
         self._end_call(n_skipped)
         return predictions
-
-    def _kept_targets(self, targets: np.ndarray) -> np.ndarray:
-        return self.classes_[targets]
 
     def _learn_again(self, young: Youth, units: Units, before: Any) -> None:
         """Start a model with these units and the old model's classes, and learn these rows."""
@@ -138,10 +135,8 @@ class OnlineClassifier(WithWeights):
         self._learn(Batch(rows, np.searchsorted(classes, y).astype(np.int32), young.weights, class_weights))
 
     def _check_costs(self, n_classes: int, is_open: bool) -> None:
-        """Raise unless `cost`, if it is given, has a row for each class, and the task takes it."""
-        targets, who = self._choice.values.get("target_margins"), type(self).__name__
-        if targets is None:
-            return
+        """Raise unless `cost` has a row for each class, and the task takes it."""
+        targets, who = self._choice.values["target_margins"], type(self).__name__
         if is_open:
             raise ValueError(
                 f"{who}: partial_fit with cost must have classes, which say what the rows of cost are, got none. "
@@ -157,10 +152,8 @@ class OnlineClassifier(WithWeights):
                 f"{self.multi_class!r}: a learner of one class against the rest is not told which other class is true."
             )
 
-    def _read_classes(self, classes: ArrayLike | None, first: bool) -> np.ndarray | None:
-        """Return the classes argument as a sorted array; None if it was not given."""
-        if classes is None:
-            return None
+    def _read_classes(self, classes: ArrayLike, first: bool) -> np.ndarray:
+        """Return the classes argument as a sorted array."""
         who = type(self).__name__
         classes = validate.read_classes(who, classes)
         if first and len(classes) < 2:
@@ -186,7 +179,7 @@ class OnlineClassifier(WithWeights):
         weights = weights if len(weights) else np.ones(rows.n_rows)
         live = weights > 0.0
         if len(class_weights):
-            live = validate.row_weights(weights, class_weights, validate.encode(y, everyone)[0]) > 0.0  # (it may underflow)
+            live = Batch(rows, validate.encode(y, everyone)[0], weights, class_weights).live()  # (a product may underflow)
             weights = np.where(live, weights, 0.0)
         labels, firsts = np.unique(y[live], return_index=True)
         fresh = ~np.isin(labels, known)
@@ -285,7 +278,8 @@ class OnlineClassifier(WithWeights):
     def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
         who, y, weights = type(self).__name__, batch.targets, batch.weights
         classes = self.classes_ if again else classes_of_fit(who, y)
-        self._check_costs(len(classes), again and self._state.is_open)
+        if getattr(self, "cost", None) is not None:
+            self._check_costs(len(classes), again and self._state.is_open)
         codes = validate.encode_known(who, validate.comparable(who, y, classes), classes)
         class_weights = validate.read_class_weight(who, self.class_weight, classes, closed=True)
         batch = batch._replace(targets=codes, class_weights=class_weights)
@@ -451,14 +445,14 @@ class WithProbabilities(OnlineClassifier):
         """
         return self._log_proba(X)
 
-    def _check_call(self, X: Matrix, whole: bool) -> None:
-        super()._check_call(X, whole)
-        if whole and self._is_biased and self.probability and not self.average:
-            warnings.warn(
+    def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
+        if self._is_biased and self.probability and not self.average:
+            warn_caller(
                 f"{type(self).__name__}: probability=True should come with average=True, got average={self.average!r}. The "
                 "last weights, and thus the scores, are biased towards the last rows, so the probabilities may be off. Set "
-                "average=True, or use AROWClassifier or NAROWClassifier.", UserWarning, stacklevel=5,
+                "average=True, or use AROWClassifier or NAROWClassifier."
             )
+        return super()._batch_of_fit(batch, again)
 
     def _require_probabilities(self, name: str) -> None:
         """Raise an AttributeError without probabilities, so that hasattr is False."""

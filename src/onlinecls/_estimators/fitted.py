@@ -11,7 +11,7 @@ from .._algorithm import AUTO, Units
 from .._input import validate
 from .._input.compat import not_fitted
 from . import saving, threads
-from .choice import choice_of
+from .choice import choose
 from .estimator import QUIET, Estimator
 
 if TYPE_CHECKING:
@@ -30,11 +30,6 @@ class Fitted(saving.Describing, Estimator):
 
         def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:
             """Return X as rows, checked against the model."""
-
-    @property
-    def _params(self) -> Any:
-        """The parameters of the model's last pass."""
-        return self._state.params
 
     @property
     def _units(self) -> Units:
@@ -89,7 +84,7 @@ class Fitted(saving.Describing, Estimator):
     def _in_units(self, name: str) -> float:
         """Return the model's number for a parameter whose default is in units of X."""
         self._fitted_state()
-        choice = choice_of(self, self._units)
+        choice = choose(self, self._units, store=False)
         if choice.values[name] not in choice.algorithm.units.get(name, AUTO):
             return float(choice.values[name])
         return float(choice.algorithm.in_units(choice.values, self._units)[name]) if self._units.scale else nan

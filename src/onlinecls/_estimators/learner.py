@@ -16,14 +16,13 @@ from .._compiled import model
 from .._input import validate
 from .._input.compat import random_state
 from .._models.params import Params
-from .._models.state import NO_ORDER, NO_WEIGHTS
+from .._models.state import NO_ORDER, NO_WEIGHTS, n_vectors
 from .._models.states import STATES
-from . import choice as choices
 from . import epochs, youth
-from .choice import Choice, check_memory, check_range, choose
+from .choice import Choice, check_range, choose, enable_fast_path
 from .estimator import Estimator, exclusive
 from .fitted import UNKNOWN, Fitted
-from .units import Youth
+from .units import Youth, non_zeros
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, RandomState
 
 NO_PREDICTIONS = np.empty(0, np.int32)
+MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
 
 
 class Batch(NamedTuple):
@@ -51,8 +51,12 @@ class Batch(NamedTuple):
         return self._replace(rows=rows, targets=self.targets[cut], weights=self.weights[cut], predictions=predictions)
 
     def row_weights(self) -> np.ndarray:
-        """Return the weights of the rows times those of their classes; empty: all are 1."""
-        return validate.row_weights(self.weights, self.class_weights, self.targets)
+        """Return the weights of the rows times those of their classes; empty: all are 1. (A product may be infinite.)"""
+        if not len(self.class_weights):
+            return self.weights
+        of_classes = self.class_weights[self.targets]
+        with np.errstate(over="ignore"):
+            return self.weights * of_classes if len(self.weights) else of_classes
 
     def live(self) -> np.ndarray:
         """Return True for each row of weight > 0."""
@@ -129,8 +133,11 @@ class OnlineLearner(Fitted):
 
     def _parameters(self) -> dict:
         """Return the constructor's parameters by name, and those that a subclass only inherits."""
-        kept = ("fit_intercept", "intercept_scaling")
-        return {**{name: self.__dict__[name] for name in kept if name in self.__dict__}, **self.get_params(deep=False)}
+        found = self.get_params(deep=False)
+        for name in ("fit_intercept", "intercept_scaling"):
+            if name in self.__dict__:
+                found[name] = self.__dict__[name]
+        return found
 
     def _kernel_params(self) -> Any:
         """Check all parameters and return those of a pass, in the model's units of X."""
@@ -154,8 +161,9 @@ class OnlineLearner(Fitted):
 
     def _measures_targets(self) -> bool | None:
         """Return None if no default of a new model depends on the size of its targets; else whether deviations are learnt."""
-        choice = choose(self, self._units)
-        return choice.algorithm.has_level(choice.values) if choice.algorithm.measures_targets(choice.values) else None
+        algorithm, values = choose(self, self._units)[1:3]
+        measures = any(default.counts_targets(values) and values[name] in default for name, default in algorithm.units.items())
+        return values["level"] if measures else None
 
     def _centres(self) -> bool:
         """Return True if rows far from the origin are learnt less their columns' means."""
@@ -178,17 +186,28 @@ class OnlineLearner(Fitted):
     def _start(self, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> Any:
         """Return an empty model."""
         self._check_size(params, n_features, n_classes, dtype)
-        state = STATES[params.model](n_features, n_classes, dtype, params)
-        state.params = params
-        return state
+        return STATES[params.model](n_features, n_classes, dtype, params)
 
     def _opens(self) -> bool:
         """Return True if rows from C need no more checks than those of `onlinecls.api`."""
         return self._has_fast_path
 
     def _check_size(self, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        """Refuse numbers of features or classes with which no model can begin."""
-        check_memory(type(self).__name__, params, n_features, n_classes, dtype)
+        """Refuse numbers of features or classes with which no model can begin, as it would not fit in memory."""
+        needed, who = STATES[params.model].n_bytes(params, n_features, n_classes, dtype), type(self).__name__
+        if needed <= MUCH or needed <= (free := validate.available_memory()):
+            return
+        size = f"{needed / 1e9:.1f} GB, where {free / 1e9:.1f} GB are free."
+        if params.model in ("full_gaussian", "full_potential"):
+            matrices = f"{n_vectors(n_classes)} x {n_features + 1} x {n_features + 1} numbers of {np.dtype(dtype)}"
+            raise validate.ParameterError(
+                f"{who}: covariance='full' must fit in memory, got {matrices}, {size} Use covariance='diagonal', or fewer "
+                "features.", "covariance", "covariance=",
+            )
+        raise validate.ParameterError(
+            f"{who}: the model must fit in memory, got {n_classes} classes x {n_features:,} features, {size} "
+            f"About {free / needed * n_features:,.0f} features would fit.", "n_features", "features",
+        )
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -257,7 +276,7 @@ class OnlineLearner(Fitted):
         rows, first = self._read_call(X)
         targets = self._read_targets(y, rows.n_rows)
         weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
-        n_skipped = 0 if first else self.n_skipped_
+        n_skipped = 0 if first else self._state.count("skipped")
         if first:
             self._begin(X, rows, self._start(self._kernel_params(), rows.n_features, 1, rows.data.dtype))
         self._learn(Batch(rows, targets, weights))
@@ -295,11 +314,10 @@ class OnlineLearner(Fitted):
             state = state.writable()
             for each in state.levelled():
                 each.set_level(*each.level_with(batch))
-        n_skipped = self.n_skipped_ if again else 0
+        n_skipped = state.count("skipped")
         self._begin(X, rows, state, units, classes)
         self._epochs(batch, held_out, generator)
-        youth.warn_of_rows(self)
-        youth.warn_of_skipped(self, self.n_skipped_ - n_skipped)
+        youth.warn(self, n_skipped)
         return self
 
     def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
@@ -353,18 +371,19 @@ class OnlineLearner(Fitted):
         self._take_features(X, rows.n_features)
         state.asked, state.units = (), UNKNOWN if units is None else units
         is_young = units is None and self._awaits_scale()
-        state.youth = Youth.begin(rows, self._centres(), self._measures_targets()) if is_young else None
+        state.youth = None
+        if is_young:  # (its rows are stored like these)
+            none = non_zeros(rows, NO_ORDER), NO_WEIGHTS, NO_WEIGHTS
+            state.youth = Youth(*none, [], [], centres=self._centres(), deviates=self._measures_targets())
         state.classes, state.is_open, state.sparse_coef = classes, is_open, None
         self.n_iter_ = 1
         self._state = state  # (last: readers in other threads find a whole model)
 
     def _learn(self, batch: Batch) -> None:
         """Learn rows with the task's kernel: the one place where a model changes. (Only classes are predicted on the way.)"""
-        self._pass(youth.learn_first_rows(self, batch))
-
-    def _kept_targets(self, targets: np.ndarray) -> np.ndarray:
-        """Return the targets of rows in a form that does not change when classes join."""
-        return targets
+        if self._state.youth is not None or not self._state.units.scale:
+            batch = youth.learn_first_rows(self, batch)
+        self._pass(batch)
 
     def _learn_again(self, young: Youth, units: Units, before: Any) -> None:
         """Start a model with these units, and learn these rows. before : the model that has learnt them."""
@@ -376,10 +395,7 @@ class OnlineLearner(Fitted):
         """Return an empty model, if possible in the arrays of one that has learnt these rows."""
         params = choose(self, units).params
         begun = None if before is None else before.writable().begin_again(n_classes, params, rows.indices)
-        if begun is None:
-            return self._start(params, rows.n_features, n_classes, rows.data.dtype)
-        begun.params = params
-        return begun
+        return self._start(params, rows.n_features, n_classes, rows.data.dtype) if begun is None else begun
 
     def _pass(self, batch: Batch) -> None:
         """Run the task's kernel over rows."""
@@ -400,17 +416,14 @@ class OnlineLearner(Fitted):
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
         state.are_seen, state.target_margins = self._are_seen, self._choice.values.get("target_margins")
-        for each in state.levelled():
-            each.holds_level = self._holds_level
-        state.prepare(_core.FORESIGHT[self._foresight], self._depth)
+        state.prepare(self._holds_level, _core.FORESIGHT[self._foresight], self._depth)
         return task
 
     def _end_call(self, n_skipped: int, named: ArrayLike | None = None) -> None:
         """End a `partial_fit` on the general path. n_skipped : rows skipped before it. named : see `enable_fast_path`."""
-        choices.enable_fast_path(self, named)
-        youth.warn_of_rows(self)
         if "_state" in self.__dict__:  # (not after rows of weight 0 alone)
-            youth.warn_of_skipped(self, self.n_skipped_ - n_skipped)
+            enable_fast_path(self, named)
+            youth.warn(self, n_skipped)
 
 
 # --- for the command line, evaluation and bounds, besides public attributes ----------------------------------------------------

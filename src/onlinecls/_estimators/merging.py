@@ -143,7 +143,7 @@ def moved(learner: Any, move: Any) -> Any:
 
     move : columns, places, factors, pulls and missing, as `onlinecls.tables` has them.
     """
-    who, state, constant = type(learner).__name__, learner._state, learner._params.bias
+    who, state, constant = type(learner).__name__, learner._state, learner._state.params.bias
     for wrong, why in (
         (state.geometry not in _MOVING, f"whose weights can be given in other units, got a {who}"),
         (len(state.correction) > 0, "without averages, got average=True"),
@@ -251,10 +251,10 @@ def _merged(who: str, models: list[Any]) -> Any:
         for model in models:
             others = validate.comparable(who, model.classes_, classes, "classes of the other model")
             classes = validate.union(classes, others)
-        base._check_size(base._params, base.n_features_in_, len(classes), base._state.dtype)
+        base._check_size(base._state.params, base.n_features_in_, len(classes), base._state.dtype)
     shards = [_shard(model, base, classes) for model in models]
     state = next(shard.state for shard, model in zip(shards, models, strict=True) if model is base).copy()
-    state.params, state.classes, state.is_open = base._params, classes, all(model._state.is_open for model in models)
+    state.params, state.classes, state.is_open = base._state.params, classes, all(model._state.is_open for model in models)
     state.units = next((model._units for model in (base, *models) if model._units.scale), base._units)
     state.youth = None
     try:
@@ -294,12 +294,12 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
     if model._state.youth is not None and model._units != base._units and base._units.scale:
         older = model._sharing()
         older._state, model = relearnt(model, model._state.youth, base._units), older
-    state, params, waits = model._state, model._params, _waits(model) and not _waits(base)
+    state, params, waits = model._state, model._state.params, _waits(model) and not _waits(base)
     if classes is not None and len(classes) != len(model.classes_):
         places = np.searchsorted(classes, model.classes_.astype(classes.dtype))
         state = state.grow_classes(places, len(classes), params)
     if waits:
-        state, params = state.copy(), base._params
+        state, params = state.copy(), base._state.params
         state.set_scale(params)
     if model._units.centre != base._units.centre:
         state = _around(base._units.centre, type(model).__name__, state, params)
@@ -310,5 +310,5 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
             f"{base.norm_bound_:g} and {model.norm_bound_:g}: the first rows of the parts differ in size. Set norm_bound to a "
             "number."
         )
-    constant = params.bias / base._params.bias if base._params.bias else 1.0
-    return Shard(state.compact(), params, constant, getattr(params, "r2", 1.0) / (getattr(base._params, "r2", 1.0) or 1.0))
+    constant = params.bias / base._state.params.bias if base._state.params.bias else 1.0
+    return Shard(state.compact(), params, constant, getattr(params, "r2", 1.0) / (getattr(base._state.params, "r2", 1.0) or 1.0))

@@ -80,7 +80,7 @@ class Describing:
 
     def _packed_learnt(self: Any) -> dict:
         """Return the parameters of the model's last pass, for the header."""
-        learnt = {name: packed(value) for name, value in self._params._asdict().items()}
+        learnt = {name: packed(value) for name, value in self._state.params._asdict().items()}
         for name, field in self._fields.items():
             if isinstance(field, Mapping):
                 learnt[name] = next(key for key, number in field.items() if number == learnt[name])

@@ -6,6 +6,7 @@ A model is young until it has these rows. It keeps them, and learns them again w
 from __future__ import annotations
 
 from bisect import insort
+from itertools import pairwise
 from math import frexp, fsum, ldexp
 from typing import Any, NamedTuple
 
@@ -69,16 +70,14 @@ def non_zeros(rows: Rows, numbers: np.ndarray) -> Rows:
 
 def units_of_each(rows: Rows) -> list[Units]:
     """Return the units of each row of non-zeros; unknown units for an empty row."""
-    bounds, farthest, largest = rows.indptr.tolist(), FARTHEST[rows.data.itemsize], _largest(rows)
-    exponents = np.frexp(largest)[1]
-    squares = (np.ldexp(rows.data.astype(np.float64), -np.repeat(exponents, np.diff(rows.indptr))) ** 2).tolist()
-    found = []
-    for lo, hi, exponent in zip(bounds[:-1], bounds[1:], exponents.tolist(), strict=True):
-        square = fsum(squares[lo:hi])  # exact but for one rounding, whatever the order of features
-        found.append(
-            Units(_root(square, exponent, farthest), _root(square / (hi - lo), exponent, farthest)) if hi > lo else Units()
-        )
-    return found
+    farthest, exponents, lengths = FARTHEST[rows.data.itemsize], np.frexp(_largest(rows))[1], np.diff(rows.indptr)
+    numbers = (np.ldexp(rows.data.astype(np.float64), -np.repeat(exponents, lengths)) ** 2).tolist()
+    # (fsum is exact but for one rounding, whatever the order of features.)
+    squares = np.array([fsum(numbers[lo:hi]) for lo, hi in pairwise(rows.indptr.tolist())])
+    of_each = []
+    for sums in (squares, squares / np.maximum(lengths, 1)):  # the powers of two nearest to their roots, times 2^exponent
+        of_each.append(np.ldexp(1.0, np.clip((np.frexp(sums)[1] >> 1) + exponents, -farthest, farthest)).tolist())
+    return [Units(*pair) if n else Units() for n, pair in zip(lengths.tolist(), zip(*of_each, strict=True), strict=True)]
 
 
 def _largest(rows: Rows) -> np.ndarray:
@@ -106,11 +105,6 @@ class Youth(NamedTuple):
     is_due: bool = False
     centres: bool = False
     deviates: bool | None = None
-
-    @classmethod
-    def begin(cls, rows: Rows, centres: bool, deviates: bool | None) -> Youth:
-        """Return the youth of a model before its first row; its rows will be stored like these."""
-        return cls(non_zeros(rows, np.arange(0)), np.empty(0), np.empty(0), [], [], centres=centres, deviates=deviates)
 
     def with_rows(self, rows: Rows, numbers: np.ndarray, targets: np.ndarray, weights: np.ndarray) -> Youth:
         """Return the youth with the rows of these numbers added, and an array of their targets, which may be empty."""
@@ -178,11 +172,6 @@ class Youth(NamedTuple):
         """Return the youth of a model of a file in these units. It is due if they are not those of the rows, and perhaps if the
         first row is zeros, of which the model may have been interrupted."""
         return self._replace(is_due=self.units != units or bool(self.each and not self.each[0].scale))
-
-    @property
-    def is_over(self) -> bool:
-        """True once there are enough rows."""
-        return self.rows.n_rows >= N_ROWS
 
     @property
     def units(self) -> Units:
@@ -285,8 +274,3 @@ def dominant_column(rows: Rows) -> int | None:
         return None
     found = np.unique(rows.indices[values == largest])
     return int(found[0]) if len(found) == 1 else None
-
-
-def _root(square: float, exponent: int, farthest: int) -> float:
-    """Return the power of two nearest to √square times 2^exponent."""
-    return ldexp(1.0, min(max((frexp(square)[1] >> 1) + exponent, -farthest), farthest))

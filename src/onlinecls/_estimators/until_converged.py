@@ -204,7 +204,7 @@ class OneClassUntilConverged(UntilConverged):
         return 1.0 / min(1.0, least)
 
     def _largest_loss(self, batch: Batch) -> float:
-        return float(np.maximum(self._distances_of(batch.rows)[batch.live()] - self._params.epsilon, 0.0).max(initial=0.0))
+        return float(np.maximum(self._distances_of(batch.rows)[batch.live()] - self._state.params.epsilon, 0.0).max(initial=0.0))
 
 
 def _bound(params: Params, B: float, least: float, way: np.ndarray, r: float, delta: float) -> float:

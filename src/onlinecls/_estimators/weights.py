@@ -83,7 +83,7 @@ class WithWeights(OnlineLearner):
             )
         coef = np.atleast_2d(self.densify().coef_)
         small = (np.abs(coef) <= threshold).all(axis=0)
-        fresh = type(state)(1, len(state.counts), state.dtype, self._params).values.reshape(2, -1)[0]
+        fresh = type(state)(1, len(state.counts), state.dtype, state.params).values.reshape(2, -1)[0]
         self._state = state = state.compact().writable()
         records = state.values.reshape(n_slots, -1)[:-1]
         unmet = records[(coef == 0.0).all(axis=0)]  # (when classes joined, these changed as well)

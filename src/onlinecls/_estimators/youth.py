@@ -41,16 +41,20 @@ SKIPPED = "updates should stay within the range of"
 
 def learn_first_rows(learner: Any, batch: Batch) -> Batch:
     """Learn while the model is young, and until a row has determined its units; return the remaining rows."""
-    if learner._state.youth is not None and not len(batch.order):
-        numbers = first_rows(batch.rows, batch.row_weights())
+    if len(batch.order):
+        return batch
+    if learner._state.youth is not None:
+        numbers, classes = first_rows(batch.rows, batch.row_weights()), learner._state.classes
+        targets = batch.targets[numbers] if len(batch.targets) else batch.targets
+        if classes is not None and targets.ndim == 1:  # (numbers of classes change when others join)
+            targets = classes[targets]
 
         def learn(start: int, stop: int) -> None:
             learner._pass(batch.part(int(numbers[start]), int(numbers[stop - 1]) + 1))
 
-        targets = learner._kept_targets(batch.targets[numbers]) if len(batch.targets) else batch.targets
         n = learn_young(learner, batch, numbers, targets, learn)
         batch = batch.part(int(numbers[n - 1]) + 1 if n else 0)
-    if learner._units.scale or len(batch.order) or (at := first_row(batch.rows, batch.row_weights())) < 0:
+    if learner._state.units.scale or (at := first_row(batch.rows, batch.row_weights())) < 0:
         return batch
     if at > 0:
         learner._pass(batch.part(0, at))
@@ -69,7 +73,7 @@ def learn_young(
     """
     young = learner._state.youth
     if young is not None and young.deviates != (measured := learner._measures_targets()):  # (parameters have been set since)
-        learner._state.youth = young.measured(measured).due_in(learner._units)
+        learner._state.youth = young.measured(measured).due_in(learner._state.units)
     relearn(learner)
     if learner._state.youth is None:
         return 0
@@ -78,19 +82,19 @@ def learn_young(
     weights = weights[numbers] if len(weights) else np.ones(len(numbers))
     youth = learner._state.youth.with_rows(batch.rows, numbers, targets, weights)
     while n < youth.rows.n_rows:
-        before = learner.t_
-        stop, have_waited = youth.end_of_units(n, learner._units), False
-        if not learner._units.scale:  # no row has changed the model yet: the constant feature of rows of zeros was unknown
+        units, before, have_waited = learner._state.units, learner._state.count("t"), False
+        stop = youth.end_of_units(n, units)
+        if not units.scale:  # no row has changed the model yet: the constant feature of rows of zeros was unknown
+            have_waited = n > 0 and youth.after[n] != units
             units = youth.after[n]
-            have_waited = n > 0 and units != learner._units
             set_units(learner, units)
-        is_due = have_waited or youth.after[stop - 1] != learner._units
+        is_due = have_waited or youth.after[stop - 1] != units
         try:
             learn(n - begin, stop - begin)
-            learner._fitted_state()  # (a call of Python: a pending interrupt is raised here, not below)
+            learner._state.count("t")  # (a call of Python: a pending interrupt is raised here, not below)
         finally:  # (an interrupt may come before the last row)
-            if learner.t_ > before:
-                learner._state.youth = youth.first(n + learner.t_ - before, is_due)
+            if (t := learner._state.count("t")) > before:
+                learner._state.youth = youth.first(n + t - before, is_due)
                 relearn(learner)
         n = stop
     return n - begin
@@ -100,14 +104,14 @@ def relearn(learner: Any) -> None:
     """If the units of the first rows have changed, learn the model again from these rows, starting with the new units."""
     youth = learner._state.youth
     if youth is not None and youth.is_due:
-        units = youth.units
-        alike = units != learner._units and choose(learner, learner._units).params == choose(learner, units).params
-        if alike and units.centre == learner._units.centre:
+        units, before = youth.units, learner._state.units
+        alike = units != before and choose(learner, before).params == choose(learner, units).params
+        if alike and units.centre == before.centre:
             learner._state.units = units
         else:
             learner._state = relearnt(learner, youth, units)
         youth = learner._state.youth = youth._replace(is_due=False)
-    if youth is not None and youth.is_over:
+    if youth is not None and youth.rows.n_rows >= N_ROWS:
         learner._state.youth = None
         learner._dominant = None if youth.units.centre else dominant_column(youth.rows)
         learner._sizeless = youth.deviates is not None and are_flat(youth.targets, youth.deviates)
@@ -125,7 +129,7 @@ def relearnt(learner: Any, youth: Youth, units: Units) -> Any:
 
 def set_scale(learner: Any, rows: Rows, at: int, targets: np.ndarray = NO_TARGETS) -> None:
     """Set the units of X by row `at`, before a row has changed the model."""
-    units = [median(units_of_each(non_zeros(rows, np.array([at]))), learner._units.epochs)]
+    units = [median(units_of_each(non_zeros(rows, np.array([at]))), learner._state.units.epochs)]
     if (deviates := learner._measures_targets()) is not None:  # (rows of zeros have told the level)
         units = with_targets(units, targets[[at]] - (learner._state.level if deviates else 0.0), np.ones(1), False)
     set_units(learner, units[0])
@@ -133,7 +137,7 @@ def set_scale(learner: Any, rows: Rows, at: int, targets: np.ndarray = NO_TARGET
 
 def set_units(learner: Any, units: Units) -> None:
     """Set the units of X, before a row has changed the model."""
-    before, found = choose(learner, learner._units).params, choose(learner, units).params
+    before, found = choose(learner, learner._state.units).params, choose(learner, units).params
     if found != before:
         learner._state = learner._state.writable()
         learner._state.set_scale(found)
@@ -168,18 +172,24 @@ def are_flat(targets: np.ndarray, deviates: bool) -> bool:
     return not (targets - (targets[0] if deviates else 0.0)).any()
 
 
+def warn(learner: Any, n_skipped: int) -> None:
+    """Warn at the end of a call of what its rows show. n_skipped : the rows that the model had skipped before it."""
+    if "_dominant" in learner.__dict__:
+        warn_of_rows(learner)
+    if (n := learner._state.count("skipped") - n_skipped) > 0:
+        warn_of_skipped(learner, n)
+
+
 def warn_of_rows(learner: Any) -> None:
     """Warn once if the first rows are too short or too long, one column has nearly all of their squared length, or the targets,
     whose size a default depends on, are equal."""
-    if "_dominant" not in learner.__dict__:
-        return
-    column, who, scale = learner.__dict__.pop("_dominant"), type(learner).__name__, learner._units.scale
+    column, who, scale = learner.__dict__.pop("_dominant"), type(learner).__name__, learner._state.units.scale
     farthest = FARTHEST[learner._state.dtype.itemsize]
     if learner.__dict__.pop("_sizeless", False) and scale:
-        found = choose(learner, learner._units)
+        found = choose(learner, learner._state.units)
         names = [name for name, default in found.algorithm.units.items() if default.counts_targets(found.values)]
         warn_caller(
-            f"{who}: the first {N_ROWS} targets should not be all {'equal' if found.algorithm.has_level(found.values) else '0'}, "
+            f"{who}: the first {N_ROWS} targets should not be all {'equal' if found.values['level'] else '0'}, "
             f"since their size is the unit of {' and '.join(names)}, which is for targets of about 1 now. Put other rows first, "
             "or set it to a number."
         )
@@ -200,10 +210,9 @@ def warn_of_rows(learner: Any) -> None:
 
 
 def warn_of_skipped(learner: Any, n: int) -> None:
-    """Warn of n rows that a call has skipped, if there are any."""
-    if n > 0:
-        warn_caller(
-            f"{type(learner).__name__}: {SKIPPED} {learner._state.dtype}, got {n:,} row{'s' * (n > 1)} whose updates would leave "
-            "it and were skipped (n_skipped_). Standardise the columns (scikit-learn's StandardScaler) or divide X by a row's "
-            "length; if that does not help, take smaller steps or another learner."
-        )
+    """Warn of n rows that a call has skipped."""
+    warn_caller(
+        f"{type(learner).__name__}: {SKIPPED} {learner._state.dtype}, got {n:,} row{'s' * (n > 1)} whose updates would leave "
+        "it and were skipped (n_skipped_). Standardise the columns (scikit-learn's StandardScaler) or divide X by a row's "
+        "length; if that does not help, take smaller steps or another learner."
+    )

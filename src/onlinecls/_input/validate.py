@@ -677,14 +677,6 @@ def _wrong_weight(who: str, problem: str) -> ParameterError:
     return ParameterError(f"{who}: class_weight {problem}", "class_weight")
 
 
-def row_weights(weights: np.ndarray, class_weights: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return the weights of rows times those of their classes; either may be empty. (A product may be infinite.)"""
-    if len(class_weights) == 0:
-        return weights
-    with np.errstate(over="ignore"):
-        return weights * class_weights[codes] if len(weights) else class_weights[codes]
-
-
 def read_dtype(who: str, dtype):
     """Return the parameter dtype as a numpy dtype, float32 or float64; None stands for the dtype of the first X."""
     if dtype is None:

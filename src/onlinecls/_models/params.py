@@ -73,10 +73,13 @@ class Params(NamedTuple):
     matrix: int = 0  # AdaGrad: see MATRICES
     least: float = 0.0  # the least variance of a diagonal, as a share of the initial one
 
+    joins_singly = False  # True if a class that has not joined yet would change updates, even where it is not the argmax
+
     @classmethod
     def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
         """Return the parameters of an algorithm (a row of the registry), from numbers within their ranges."""
-        geometry = algorithm.geometry_of(values)
+        second = values.get("covariance") == "full" or not values.get("signed", True)
+        geometry = algorithm.geometries[1 if second else 2 if values.get("forgetting") else 0]
         matrix = MATRICES.index(geometry) if geometry in MATRICES else 0
         return cls(
             model.RULES[algorithm.rule], model.TRIGGERS[algorithm.trigger],
@@ -88,11 +91,6 @@ class Params(NamedTuple):
     def model(self) -> str:
         """The name of the class of models that these parameters choose, a key of STATES."""
         return MATRICES[self.matrix] or GEOMETRY_NAMES[self.geometry]
-
-    @property
-    def joins_singly(self) -> bool:
-        """True if a class that has not joined yet would change updates, even where it is not the argmax."""
-        return False
 
     @property
     def has_intercept(self) -> bool:

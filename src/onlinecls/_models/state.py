@@ -6,7 +6,7 @@ full.pxd.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copyreg import __newobj__
 from functools import lru_cache
 from math import prod
@@ -109,9 +109,6 @@ class Counted:
         """Return this model with its classes at `places` among n_classes, in arrays of its own."""
         raise NotImplementedError
 
-    def arrays(self) -> list[np.ndarray]:
-        return [part for part in self.parts().values() if isinstance(part, np.ndarray)]
-
     @classmethod
     def of(cls, parts: dict):
         """Return the model of these parts."""
@@ -151,7 +148,10 @@ class Counted:
 
     def writable(self):
         """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
-        return self if all(array.flags.writeable for array in self.arrays()) else self.copy()
+        for part in self.parts().values():
+            if isinstance(part, np.ndarray) and not part.flags.writeable:
+                return self.copy()
+        return self
 
     def count(self, name: str) -> int:
         return int(self.counters[self.COUNTERS[name]])
@@ -336,6 +336,7 @@ class State(Counted, model.Model):
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: Any):
         self.n_features, self.n_columns, self.variance = n_features, self.n_vectors(n_classes), params.variance
+        self.params = params
         layout = self.layout(n_features, n_classes, dtype, params.average_from >= 0, bool(params.probability))
         for name, (shape, of) in layout.items():
             setattr(self, name, self._fresh(name, shape, of))
@@ -343,31 +344,35 @@ class State(Counted, model.Model):
 
     # --- rows far from the origin, less the columns' means ------------------------------------------------------------------
 
-    def _centred(self, rows: Rows) -> Rows:
-        return centred(rows, self.units.centre) if self.units is not None and self.units.centre else rows
-
-    def _blocks(self, rows: Rows) -> list[slice]:
-        """Return ranges of rows that are centred at a time: copies of them all, if they are sparse, might not fit in memory."""
-        if self.units is None or not self.units.centre or rows.n_rows <= BLOCK:
-            return [slice(0, rows.n_rows)]
-        return [slice(at, min(at + BLOCK, rows.n_rows)) for at in range(0, rows.n_rows, BLOCK)]
+    def _centred(self, rows: Rows) -> Iterator[tuple[slice, Rows]]:
+        """Yield ranges of rows, and these less the means: copies of them all, if they are sparse, might not fit in memory."""
+        for at in range(0, rows.n_rows, BLOCK):
+            cut = slice(at, min(at + BLOCK, rows.n_rows))
+            yield cut, centred(rows.part(cut.start, cut.stop), self.units.centre)
 
     def learn(self, task: int, rows: Rows, targets: np.ndarray, *others: np.ndarray) -> None:
         weights, class_weights, order, predictions = others
-        if len(order) or len(cuts := self._blocks(rows)) == 1:
-            super().learn(task, self._centred(rows), targets, *others)
-            return
-        for cut in cuts:
-            part = self._centred(rows.part(cut.start, cut.stop))
-            super().learn(task, part, targets[cut], weights[cut], class_weights, order, predictions[cut])
+        if self.units is None or not self.units.centre:
+            super().learn(task, rows, targets, *others)
+        elif len(order):
+            super().learn(task, centred(rows, self.units.centre), targets, *others)
+        else:
+            for cut, part in self._centred(rows):
+                super().learn(task, part, targets[cut], weights[cut], class_weights, order, predictions[cut])
 
     def decision(self, rows: Rows, scores: np.ndarray) -> None:
-        for cut in self._blocks(rows):
-            super().decision(self._centred(rows.part(cut.start, cut.stop)), scores[cut])
+        if self.units is None or not self.units.centre:
+            super().decision(rows, scores)
+        else:
+            for cut, part in self._centred(rows):
+                super().decision(part, scores[cut])
 
     def deviation(self, rows: Rows, deviations: np.ndarray) -> None:
-        for cut in self._blocks(rows):
-            super().deviation(self._centred(rows.part(cut.start, cut.stop)), deviations[cut])
+        if self.units is None or not self.units.centre:
+            super().deviation(rows, deviations)
+        else:
+            for cut, part in self._centred(rows):
+                super().deviation(part, deviations[cut])
 
     @classmethod
     def sizes(
@@ -461,8 +466,9 @@ class State(Counted, model.Model):
         where = {"places": self.places, "room": self.room, "occupied": self.occupied}
         return super().sharing(**{**where, **others})
 
-    def prepare(self, foresight: int, depth: int) -> None:
-        """Set, before a pass, how a full covariance processes many rows at once (see full.pxd)."""
+    def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
+        """Prepare a pass. holds_level : see `Model`. foresight, depth : how a full covariance processes many rows at once."""
+        self.holds_level = holds_level
 
     # --- the first rows, which may be learnt again in other units ------------------------------------------------------------
 

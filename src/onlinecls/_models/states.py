@@ -29,13 +29,9 @@ class WithPrior(State, _core.QuadraticModel):
 
     SCALARS = (*State.SCALARS, "halved")
 
-    def __init__(self, n_features: int, n_classes: int, dtype, params: Params):
-        super().__init__(n_features, n_classes, dtype, params)
+    def _begin_slots(self) -> None:
         self.halved: list[int] = []
-
-    def set_scale(self, params: Params) -> None:
-        super().set_scale(params)
-        self.halved = []
+        super()._begin_slots()
 
     def _move(self, new: State, move: Move, share: float) -> None:
         super()._move(new, move, share)
@@ -175,7 +171,8 @@ class FullState(WithPrior):
         "caps": Array(("vectors", "features"), fresh=1.0, least=5e-324, most=1.0),
     }
 
-    def prepare(self, foresight: int, depth: int) -> None:
+    def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
+        super().prepare(holds_level, foresight, depth)
         blas.load()
         self.foresight, self.depth = foresight, depth
 

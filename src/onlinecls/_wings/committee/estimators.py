@@ -270,7 +270,7 @@ class _Committee(WithWeights):
             ]
         headers, arrays = zip(*(member._described({}) for member in self.members_), strict=True)
         return saving.head_of(
-            self, own, metadata, members=given, models=list(headers), names=list(self._params.names), width=self._width,
+            self, own, metadata, members=given, models=list(headers), names=list(self._state.params.names), width=self._width,
             young=state.youth is not None, sparse=state.sparse_coef is not None,
         ), {**state.own_parts(), **numbered(arrays), **saving.youth_arrays(state)}
 
@@ -303,8 +303,8 @@ class _Committee(WithWeights):
         require(fit and width == first.n_features_in_, "names of the members, and their width", names)
         learnt = compiled._replace(
             team=tuple(type(member)(**member.get_params()) for member in team), names=tuple(names),
-            members=tuple(member._params for member in team), kinds=tuple(type(member._state) for member in team),
-            open_classes=first._params.open_classes, balanced=first._params.balanced,
+            members=tuple(member._state.params for member in team), kinds=tuple(type(member._state) for member in team),
+            open_classes=first._state.params.open_classes, balanced=first._state.params.balanced,
             limit=float(np.finfo(first._state.dtype).max) / 4,
         )
         state = CommitteeState.of_members([m._state for m in team], arrays, learnt)

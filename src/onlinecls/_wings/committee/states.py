@@ -142,10 +142,11 @@ class CommitteeState(State, combine.CommitteeModel):
         self._hyperplane = None
         self._seat(members)
 
-    def prepare(self, foresight: int, depth: int) -> None:
+    def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
+        super().prepare(holds_level, foresight, depth)
         for member, params in zip(self.members, self.params.members, strict=True):
             member.params = params
-            member.prepare(foresight, depth)
+            member.prepare(holds_level, foresight, depth)
 
     def set_scale(self, params: CommitteeParams) -> None:
         self.params = params

@@ -125,7 +125,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        for kernel in (self._params.kind.kernel, self.kernel):
+        for kernel in (self._state.params.kind.kernel, self.kernel):
             if callable(kernel):
                 raise ValueError(
                     f"{type(self).__name__}: save must have a kernel given by name, got kernel={kernel!r}, whose code a file "
@@ -134,7 +134,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         return super()._described(metadata)
 
     def _packed_learnt(self) -> dict:
-        return {name: packed(value) for name, value in self._params.kind._asdict().items()}
+        return {name: packed(value) for name, value in self._state.params.kind._asdict().items()}
 
     @classmethod
     def _read_learnt(cls, header: dict, params: KernelParams) -> KernelParams:

@@ -298,8 +298,8 @@ class SupportState(Counted):
     def parts(self) -> dict:
         return {name: getattr(self, name) for name in self.PARTS}
 
-    def arrays(self) -> list[np.ndarray]:
-        return [self.alpha, self.counters, *super().arrays()]
+    def writable(self) -> SupportState:
+        return super().writable() if self.alpha.flags.writeable and self.counters.flags.writeable else self.copy()
 
     def copy(self) -> SupportState:
         """Return an independent copy. (The vectors are shared: they are replaced, never changed.)"""

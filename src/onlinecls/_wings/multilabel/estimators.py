@@ -185,8 +185,7 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
             self._state = self._with_labels(everyone)
         predictions = np.zeros(has.shape, np.int32) if predict else NO_PREDICTIONS
         self._learn(Batch(rows, has, weights, predictions=predictions))
-        youth.warn_of_rows(self)
-        youth.warn_of_skipped(self, self.n_skipped_ - n_skipped)
+        youth.warn(self, n_skipped)
         return has[:, : len(everyone)], predictions[:, : len(everyone)] if predict else NO_ROWS
 
     def _named(self, classes: ArrayLike | None, sets: Sets) -> np.ndarray:
