@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .._algorithm import AUTO, NARROW
+from .._algorithm import AUTO, NARROW, Units
 from .._compiled import model
 from .._input import validate
 from .._models.state import NO_WEIGHTS
@@ -16,7 +16,9 @@ from .._registry import select
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from .._algorithm import Algorithm, Units
+    from .._algorithm import Algorithm
+
+UNKNOWN = Units()
 
 
 class Choice(NamedTuple):
@@ -33,12 +35,15 @@ class Choice(NamedTuple):
     params: Any
 
 
-def choose(learner: Any, units: Units, store: bool = True) -> Choice:
-    """Return what an estimator's parameters choose, in these units. They are checked again only where one has changed.
+def choose(learner: Any, units: Units | None = None, store: bool = True) -> Choice:
+    """Return what an estimator's parameters choose, in these units or in its model's.
 
-    Passes learn with what is stored. Readers store nothing, as another thread may be learning with what is.
+    They are checked again only where one has changed. Passes learn with what is stored. Readers store nothing, as another thread
+    may be learning with what is.
     """
     given, found = learner._parameter_values()(learner.__dict__), learner.__dict__.get("_choice")
+    if units is None:
+        units = learner._state.units if "_state" in learner.__dict__ else UNKNOWN
     if found is not None and all(map(is_, found.given, given)):
         if units != found.units:
             found = found._replace(units=units, params=learner._params_of(found.algorithm, found.values, units))

@@ -173,7 +173,7 @@ class OnlineClassifier(WithWeights):
         predictions: np.ndarray, units: Units | None = None,
     ) -> None:
         """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
-        who, params = type(self).__name__, choose(self, self._units if units is None else units).params
+        who, params = type(self).__name__, choose(self, units).params
         everyone = validate.union(known, y)
         class_weights = validate.read_class_weight(who, self.class_weight, everyone)
         weights = weights if len(weights) else np.ones(rows.n_rows)
@@ -240,7 +240,7 @@ class OnlineClassifier(WithWeights):
     def _learn_only_class(self, rows: Rows, weights: np.ndarray, is_new: bool) -> None:
         """Count rows of a single class, which do determine the units."""
         live, n_new = np.flatnonzero(weights > 0.0), int(is_new)
-        if self._state.youth is None and not self._units.scale and (at := first_row(rows, weights)) >= 0:
+        if self._state.youth is None and not self._state.units.scale and (at := first_row(rows, weights)) >= 0:
             set_scale(self, rows, at)
 
         def count(start: int, stop: int) -> None:

@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._algorithm import AUTO, Units
+from .._algorithm import AUTO
 from .._input import validate
 from .._input.compat import not_fitted
 from . import saving, threads
-from .choice import choose
+from .choice import UNKNOWN, choose
 from .estimator import QUIET, Estimator
 
 if TYPE_CHECKING:
+    from .._algorithm import Units
     from .._input.types import Matrix
-
-UNKNOWN = Units()
 
 
 class Fitted(saving.Describing, Estimator):
@@ -84,10 +83,10 @@ class Fitted(saving.Describing, Estimator):
     def _in_units(self, name: str) -> float:
         """Return the model's number for a parameter whose default is in units of X."""
         self._fitted_state()
-        choice = choose(self, self._units, store=False)
+        choice = choose(self, store=False)
         if choice.values[name] not in choice.algorithm.units.get(name, AUTO):
             return float(choice.values[name])
-        return float(choice.algorithm.in_units(choice.values, self._units)[name]) if self._units.scale else nan
+        return float(choice.algorithm.in_units(choice.values, choice.units)[name]) if choice.units.scale else nan
 
     @property
     def scale_(self) -> float:

@@ -19,9 +19,9 @@ from .._models.params import Params
 from .._models.state import NO_ORDER, NO_WEIGHTS, n_vectors
 from .._models.states import STATES
 from . import epochs, youth
-from .choice import Choice, check_range, choose, enable_fast_path
+from .choice import UNKNOWN, Choice, check_range, choose, enable_fast_path
 from .estimator import Estimator, exclusive
-from .fitted import UNKNOWN, Fitted
+from .fitted import Fitted
 from .units import Youth, non_zeros
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class OnlineLearner(Fitted):
 
     def _kernel_params(self) -> Any:
         """Check all parameters and return those of a pass, in the model's units of X."""
-        return choose(self, self._units).params
+        return choose(self).params
 
     def _params_of(self, algorithm: Algorithm, values: dict, units: Units) -> Any:
         """Return the parameters of a pass for checked values."""
@@ -156,12 +156,12 @@ class OnlineLearner(Fitted):
 
     def _awaits_scale(self) -> bool:
         """Return True if a default of a new model depends on the units of X."""
-        choice = choose(self, self._units)
+        choice = choose(self)
         return choice.algorithm.awaits_scale(choice.values)
 
     def _measures_targets(self) -> bool | None:
         """Return None if no default of a new model depends on the size of its targets; else whether deviations are learnt."""
-        algorithm, values = choose(self, self._units)[1:3]
+        algorithm, values = choose(self)[1:3]
         measures = any(default.counts_targets(values) and values[name] in default for name, default in algorithm.units.items())
         return values["level"] if measures else None
 
@@ -290,7 +290,7 @@ class OnlineLearner(Fitted):
         """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write."""
         who = type(self).__name__
         self.__dict__.pop("_choice", None)  # (a learner among the parameters may have changed)
-        params, units = self._kernel_params(), self._units
+        *_, units, params = choose(self)
         self._check_call(X, whole=True)
         again = self.warm_start and self._can_go_on(params)
         generator = random_state(who, self.random_state)

@@ -105,7 +105,7 @@ def relearn(learner: Any) -> None:
     youth = learner._state.youth
     if youth is not None and youth.is_due:
         units, before = youth.units, learner._state.units
-        alike = units != before and choose(learner, before).params == choose(learner, units).params
+        alike = units != before and choose(learner).params == choose(learner, units).params
         if alike and units.centre == before.centre:
             learner._state.units = units
         else:
@@ -137,7 +137,7 @@ def set_scale(learner: Any, rows: Rows, at: int, targets: np.ndarray = NO_TARGET
 
 def set_units(learner: Any, units: Units) -> None:
     """Set the units of X, before a row has changed the model."""
-    before, found = choose(learner, learner._state.units).params, choose(learner, units).params
+    before, found = choose(learner).params, choose(learner, units).params
     if found != before:
         learner._state = learner._state.writable()
         learner._state.set_scale(found)
@@ -186,7 +186,7 @@ def warn_of_rows(learner: Any) -> None:
     column, who, scale = learner.__dict__.pop("_dominant"), type(learner).__name__, learner._state.units.scale
     farthest = FARTHEST[learner._state.dtype.itemsize]
     if learner.__dict__.pop("_sizeless", False) and scale:
-        found = choose(learner, learner._state.units)
+        found = choose(learner)
         names = [name for name, default in found.algorithm.units.items() if default.counts_targets(found.values)]
         warn_caller(
             f"{who}: the first {N_ROWS} targets should not be all {'equal' if found.values['level'] else '0'}, "
