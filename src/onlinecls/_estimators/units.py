@@ -70,14 +70,15 @@ def non_zeros(rows: Rows, numbers: np.ndarray) -> Rows:
 
 def units_of_each(rows: Rows) -> list[Units]:
     """Return the units of each row of non-zeros; unknown units for an empty row."""
-    farthest, exponents, lengths = FARTHEST[rows.data.itemsize], np.frexp(_largest(rows))[1], np.diff(rows.indptr)
-    numbers = (np.ldexp(rows.data.astype(np.float64), -np.repeat(exponents, lengths)) ** 2).tolist()
-    # (fsum is exact but for one rounding, whatever the order of features.)
-    squares = np.array([fsum(numbers[lo:hi]) for lo, hi in pairwise(rows.indptr.tolist())])
-    of_each = []
-    for sums in (squares, squares / np.maximum(lengths, 1)):  # the powers of two nearest to their roots, times 2^exponent
-        of_each.append(np.ldexp(1.0, np.clip((np.frexp(sums)[1] >> 1) + exponents, -farthest, farthest)).tolist())
-    return [Units(*pair) if n else Units() for n, pair in zip(lengths.tolist(), zip(*of_each, strict=True), strict=True)]
+    farthest, exponents = FARTHEST[rows.data.itemsize], np.frexp(_largest(rows))[1]
+    squares = (np.ldexp(rows.data.astype(np.float64), -np.repeat(exponents, np.diff(rows.indptr))) ** 2).tolist()
+    found = []
+    for (lo, hi), exponent in zip(pairwise(rows.indptr.tolist()), exponents.tolist(), strict=True):
+        square, pair = fsum(squares[lo:hi]), []  # (exact but for one rounding, whatever the order of features)
+        for number in (square, square / max(hi - lo, 1)):  # the power of two nearest to its root, times 2^exponent
+            pair.append(ldexp(1.0, min(max((frexp(number)[1] >> 1) + exponent, -farthest), farthest)))
+        found.append(Units(*pair) if hi > lo else Units())
+    return found
 
 
 def _largest(rows: Rows) -> np.ndarray:
