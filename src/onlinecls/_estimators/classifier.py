@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -188,22 +189,16 @@ class OnlineClassifier(WithWeights):
             return  # only rows of weight 0: no model begins
         warn_of_class_each(who, len(labels), int(live.sum()))
         labels = labels[np.argsort(firsts)]
-        joins = [0] * len(known) + np.sort(firsts).tolist() + [rows.n_rows] * 3
-        second, third = joins[1], joins[2]
         joined = validate.union(known, labels)
         class_weights = class_weights[np.isin(everyone, joined)] if len(class_weights) else class_weights
         everyone = joined
+        starts = [*[0] * len(known), *np.sort(firsts).tolist(), *[rows.n_rows] * 3]  # of the rows with the first k classes
+        starts = [0, *starts[1 : len(everyone) if params.joins_singly else 3], rows.n_rows]
         stages: list[tuple[int, int, np.ndarray]] = []  # (first row, end, classes), all checked before the first write
-        if second > 0:
-            stages.append((0, second, known if len(known) else labels[:1]))
-        if third > second:
-            stages.append((second, third, validate.union(known, labels[: 2 - len(known)])))
-        if params.joins_singly:
-            for i in range(2, len(everyone)):
-                if joins[i + 1] > joins[i]:
-                    stages.append((joins[i], joins[i + 1], validate.union(known, labels[: max(i + 1 - len(known), 0)])))
-        elif rows.n_rows > third:
-            stages.append((third, rows.n_rows, everyone))
+        for k, (start, stop) in enumerate(pairwise(starts), start=1):
+            if stop > start:
+                classes = everyone if k == len(starts) - 1 else validate.union(known, labels[: max(k - len(known), 0)])
+                stages.append((start, stop, classes))
 
         self._check_size(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
