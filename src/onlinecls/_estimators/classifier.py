@@ -17,9 +17,8 @@ from .choice import choose
 from .estimator import exclusive
 from .learner import NO_PREDICTIONS, Batch, read_weights_of_fit
 from .parameters import ClassifierParameters
-from .units import first_row
 from .weights import WithVariances, WithWeights
-from .youth import learn_young, set_scale, warn_of_skipped
+from .youth import learn_first_rows, warn_of_skipped
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -209,7 +208,7 @@ class OnlineClassifier(WithWeights):
             self._state = self._state.copy()
         for start, stop, classes in stages:
             if len(classes) == 1:
-                self._learn_only_class(rows.part(start, stop), weights[start:stop], not len(known))
+                self._learn_only_class(rows.part(start, stop), weights[start:stop])
                 if len(predictions):
                     predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
                     if not len(known):
@@ -232,22 +231,14 @@ class OnlineClassifier(WithWeights):
                     self.__dict__.update(learner.__dict__)
             predicted[predicted >= 0] = np.searchsorted(everyone, classes)[predicted[predicted >= 0]]
 
-    def _learn_only_class(self, rows: Rows, weights: np.ndarray, is_new: bool) -> None:
+    def _learn_only_class(self, rows: Rows, weights: np.ndarray) -> None:
         """Count rows of a single class, which do determine the units."""
-        live, n_new = np.flatnonzero(weights > 0.0), int(is_new)
-        if self._state.youth is None and not self._state.units.scale and (at := first_row(rows, weights)) >= 0:
-            set_scale(self, rows, at)
 
-        def count(start: int, stop: int) -> None:
-            self._count_only_class(stop - start, n_new if start == 0 else 0)
+        def count(batch: Batch) -> None:
+            self._state = self._state.writable()
+            self._state.count_rows(np.count_nonzero(batch.weights))
 
-        labels = np.repeat(self.classes_, rows.n_rows)
-        n = learn_young(self, Batch(rows, labels, weights), live, labels[live], count)
-        self._count_only_class(len(live) - n, 0 if n else n_new)
-
-    def _count_only_class(self, n_rows: int, n_new: int) -> None:
-        self._state = self._state.writable()
-        self._state.count_rows(n_rows, n_new)
+        count(learn_first_rows(self, Batch(rows, np.zeros(rows.n_rows, np.int32), weights), count))
 
     def _with_classes(self, classes: np.ndarray) -> Self:
         """Return a learner like this one whose model has these classes; the learner itself if it has them.

@@ -382,7 +382,7 @@ class OnlineLearner(Fitted):
     def _learn(self, batch: Batch) -> None:
         """Learn rows with the task's kernel: the one place where a model changes. (Only classes are predicted on the way.)"""
         if self._state.youth is not None or not self._state.units.scale:
-            batch = youth.learn_first_rows(self, batch)
+            batch = youth.learn_first_rows(self, batch, self._pass)
         self._pass(batch)
 
     def _learn_again(self, young: Youth, units: Units, before: Any) -> None:

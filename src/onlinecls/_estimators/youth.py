@@ -34,52 +34,41 @@ if TYPE_CHECKING:
     from .learner import Batch
     from .units import Youth
 
-NO_TARGETS = np.empty(0)
 #: The beginning of the warning of `warn_of_skipped`, behind the learner's name.
 SKIPPED = "updates should stay within the range of"
 
 
-def learn_first_rows(learner: Any, batch: Batch) -> Batch:
-    """Learn while the model is young, and until a row has determined its units; return the remaining rows."""
+def learn_first_rows(learner: Any, batch: Batch, learn: Callable[[Batch], None]) -> Batch:
+    """Learn while the model is young, and until a row has determined its units; return the remaining rows.
+
+    learn : called with the rows of a batch.
+    """
     if len(batch.order):
         return batch
     if learner._state.youth is not None:
-        numbers, classes = first_rows(batch.rows, batch.row_weights()), learner._state.classes
-        targets = batch.targets[numbers] if len(batch.targets) else batch.targets
-        if classes is not None and targets.ndim == 1:  # (numbers of classes change when others join)
-            targets = classes[targets]
-
-        def learn(start: int, stop: int) -> None:
-            learner._pass(batch.part(int(numbers[start]), int(numbers[stop - 1]) + 1))
-
-        n = learn_young(learner, batch, numbers, targets, learn)
-        batch = batch.part(int(numbers[n - 1]) + 1 if n else 0)
+        batch = learn_young(learner, batch, learn)
     if learner._state.units.scale or (at := first_row(batch.rows, batch.row_weights())) < 0:
         return batch
     if at > 0:
-        learner._pass(batch.part(0, at))
+        learn(batch.part(0, at))
     set_scale(learner, batch.rows, at, batch.targets)
     return batch.part(at)
 
 
-def learn_young(
-    learner: Any, batch: Batch, numbers: np.ndarray, targets: np.ndarray, learn: Callable[[int, int], None],
-) -> int:
-    """Learn the rows of these numbers, of weight > 0, while the model is young; return how many were learnt.
-
-    Rows are learnt together up to one that changes the units.
-
-    targets : of these rows. learn : called with the start and end of a range of the numbers.
-    """
-    young = learner._state.youth
-    if young is not None and young.deviates != (measured := learner._measures_targets()):  # (parameters have been set since)
+def learn_young(learner: Any, batch: Batch, learn: Callable[[Batch], None]) -> Batch:
+    """Learn while the model is young, rows together up to one that changes the units; return the remaining rows."""
+    young, measured = learner._state.youth, learner._measures_targets()
+    if young.deviates != measured:  # (parameters have been set since)
         learner._state.youth = young.measured(measured).due_in(learner._state.units)
     relearn(learner)
     if learner._state.youth is None:
-        return 0
+        return batch
     begin = n = learner._state.youth.rows.n_rows
-    numbers, targets, weights = numbers[: N_ROWS - n], targets[: N_ROWS - n], batch.weights
+    numbers, weights, classes = first_rows(batch.rows, batch.row_weights())[: N_ROWS - n], batch.weights, learner._state.classes
     weights = weights[numbers] if len(weights) else np.ones(len(numbers))
+    targets = batch.targets[numbers] if len(batch.targets) else batch.targets
+    if classes is not None and targets.ndim == 1:  # (numbers of classes change when others join)
+        targets = classes[targets]
     youth = learner._state.youth.with_rows(batch.rows, numbers, targets, weights)
     while n < youth.rows.n_rows:
         units, before, have_waited = learner._state.units, learner._state.count("t"), False
@@ -90,14 +79,14 @@ def learn_young(
             set_units(learner, units)
         is_due = have_waited or youth.after[stop - 1] != units
         try:
-            learn(n - begin, stop - begin)
+            learn(batch.part(int(numbers[n - begin]), int(numbers[stop - begin - 1]) + 1))
             learner._state.count("t")  # (a call of Python: a pending interrupt is raised here, not below)
         finally:  # (an interrupt may come before the last row)
             if (t := learner._state.count("t")) > before:
                 learner._state.youth = youth.first(n + t - before, is_due)
                 relearn(learner)
         n = stop
-    return n - begin
+    return batch.part(int(numbers[-1]) + 1) if len(numbers) else batch
 
 
 def relearn(learner: Any) -> None:
@@ -127,7 +116,7 @@ def relearnt(learner: Any, youth: Youth, units: Units) -> Any:
     return twin._state
 
 
-def set_scale(learner: Any, rows: Rows, at: int, targets: np.ndarray = NO_TARGETS) -> None:
+def set_scale(learner: Any, rows: Rows, at: int, targets: np.ndarray) -> None:
     """Set the units of X by row `at`, before a row has changed the model."""
     units = [median(units_of_each(non_zeros(rows, np.array([at]))), learner._state.units.epochs)]
     if (deviates := learner._measures_targets()) is not None:  # (rows of zeros have told the level)

@@ -187,11 +187,11 @@ class Counted:
             mass = before * (1.0 - forgetting) ** len(y) + weights.sum()
         return level, float(min(mass, 1e290))
 
-    def count_rows(self, n_rows: int, n_new: int) -> None:
-        """Count rows of a single class, from which there is nothing to learn."""
+    def count_rows(self, n_rows: int) -> None:
+        """Count rows of a single class, from which there is nothing to learn. (Before the first, it was not known.)"""
+        self.counters[self.COUNTERS["mistakes"]] += n_rows > 0 and self.count("t") == 0
         self.counters[self.COUNTERS["t"]] += n_rows
         self.counters[self.COUNTERS["seen"]] = 1.0
-        self.counters[self.COUNTERS["mistakes"]] += n_new
         self.counts[0] += n_rows
 
     def begin_again(self, n_classes: int, params: Any, columns: np.ndarray) -> Self | None:

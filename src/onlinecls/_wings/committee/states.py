@@ -165,10 +165,10 @@ class CommitteeState(State, combine.CommitteeModel):
         for member, its_before in zip(self.members, before.members, strict=True):
             member.keep_history(its_before)
 
-    def count_rows(self, n_rows: int, n_new: int) -> None:
+    def count_rows(self, n_rows: int) -> None:
         for each in self.members:
-            each.count_rows(n_rows, n_new)
-        super().count_rows(n_rows, n_new)
+            each.count_rows(n_rows)
+        super().count_rows(n_rows)
 
     # --- classes -------------------------------------------------------------------------------------------------------------
 
