@@ -239,8 +239,7 @@ def _check_alike(who: str, models: list[Any]) -> None:
 
 def _waits(model: Any) -> bool:
     """Return True if a model has only counted rows of zeros, so that its units are not known yet."""
-    values = model._parameters()
-    return not model._units.scale and select(type(model), values).awaits_scale(values)
+    return not model._state.units.scale and model._awaits_scale()
 
 
 def _merged(who: str, models: list[Any]) -> Any:

@@ -77,7 +77,7 @@ def units_of_each(rows: Rows) -> list[Units]:
         square, pair = fsum(squares[lo:hi]), []  # (exact but for one rounding, whatever the order of features)
         for number in (square, square / max(hi - lo, 1)):  # the power of two nearest to its root, times 2^exponent
             pair.append(ldexp(1.0, min(max((frexp(number)[1] >> 1) + exponent, -farthest), farthest)))
-        found.append(Units(*pair) if hi > lo else Units())
+        found.append(Units(pair[0], pair[1]) if hi > lo else Units())
     return found
 
 
