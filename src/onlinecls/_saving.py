@@ -276,12 +276,9 @@ def _sha256(start: bytes):
 
 def _replace(who: str, path: str | bytes, parts: list, packer) -> None:
     """Replace a file by another: at any moment there is the old one or the new one, even if the power fails."""
-    import secrets
-    import shutil
-
     folder = os.path.dirname(path)
     _remove_drafts(folder)
-    token = f"{_DRAFT}{secrets.token_hex(8)}.tmp"
+    token = f"{_DRAFT}{os.urandom(8).hex()}.tmp"
     draft = os.path.join(folder, os.fsencode(token) if isinstance(path, bytes) else token)
     exists = os.path.exists(path)
     try:
@@ -297,7 +294,7 @@ def _replace(who: str, path: str | bytes, parts: list, packer) -> None:
                 file.flush()
                 os.fsync(file.fileno())
             if exists:
-                shutil.copymode(path, draft)
+                os.chmod(draft, stat.S_IMODE(os.stat(path).st_mode))
                 with contextlib.suppress(OSError, AttributeError):  # (only root may change the owner)
                     os.chown(draft, os.stat(path).st_uid, os.stat(path).st_gid)
             os.replace(draft, path)

@@ -220,7 +220,8 @@ def read_parameters(cls: Any, header: dict) -> dict:
     require(found.keys() == set(cls._parameter_names()), f"parameters {cls._parameter_names()}", list(found))
     types = [name for name, value in found.items() if isinstance(value, type) and name != "dtype"]
     require(not types, "a type as dtype alone", types)
-    random_state(cls.__name__, found.get("random_state"))
+    if found.get("random_state") is not None:  # (numpy.random takes 10 ms to import)
+        random_state(cls.__name__, found["random_state"])
     return found
 
 

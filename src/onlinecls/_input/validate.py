@@ -448,7 +448,7 @@ def read_classes(who: str, classes) -> np.ndarray:
     array = None if isinstance(classes, (str, set, frozenset)) else _as_labels(who, "classes", classes)
     if array is None or array.ndim != 1:
         raise ValueError(f"{who}: classes must be a list or 1-D array of labels, got {brief(classes)}.")
-    return np.unique(_plain_labels(who, "classes", array))
+    return np.unique(_plain_labels(who, "classes", array), return_index=True)[0]  # (without it, numpy imports numpy.ma: 8 ms)
 
 
 def plain_labels(who: str, name: str, y) -> np.ndarray:
