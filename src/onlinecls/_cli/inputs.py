@@ -81,7 +81,7 @@ class Input:
         if options.numbers != "raw":
             of_table = {
                 "categories": options.categories or (), "ignore": options.ignore or (), "dates": options.dates or (),
-                "decimal": options.decimal or ".", "log": _log(options.log),
+                "decimal": options.decimal or ".", "log": "all" if options.log == ["all"] else options.log or (),
                 "unknown": options.unknown or "warn", "dtype": np.dtype(dtype).type,
             }
             reading["tables"] = _Whole(of_table)
@@ -92,31 +92,23 @@ class Input:
     def from_model(cls, learner, metadata: dict, options, steps=()) -> Input:
         """Make an Input from a model's metadata, so that rows are read as in training; given options take precedence."""
         reads = bool(steps) and (is_of_tables(steps[0]) or isinstance(steps[0], HashingVectorizer))
-        found = cls._from_model(learner, metadata, options, steps[0] if reads else None)
-        found.rest = list(steps[reads:])
-        return found
-
-    @classmethod
-    def _from_model(cls, learner, metadata: dict, options, step) -> Input:
-        if metadata.get("input") is None and step is not None:
-            reading = {"dtype": str(state_of(learner).dtype)}
-            if not is_of_tables(step):
-                reading.update(vectorizer=step, n_features=step.n_features)
-            return cls(reading)._with_step(step).with_options(options)
-        if metadata.get("input") is None:
-            width = learner.n_features_in_
-            reading = {"n_features": width, "dtype": str(state_of(learner).dtype), "vectorizer": _NoHashing(width)}
+        step, about, reading = steps[0] if reads else None, metadata.get("input"), {"dtype": str(state_of(learner).dtype)}
+        if about is not None:
+            try:
+                reading = options_of(metadata, trusted=options.trust)
+            except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+                raise ValueError(
+                    f"{options.model!r} must say in its metadata how its rows were read, got what train does not write ({error})."
+                ) from None
+            reading.setdefault("vectorizer", _NoHashing(reading["n_features"]))
+        elif step is None:
+            reading.update(n_features=learner.n_features_in_, vectorizer=_NoHashing(learner.n_features_in_))
             if hasattr(learner, "feature_names_in_"):
                 reading["features"] = dict.fromkeys(learner.feature_names_in_.tolist(), "number")
-            return cls(reading, is_known=False).with_options(options)
-        try:
-            reading = options_of(metadata, trusted=options.trust)
-        except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
-            raise ValueError(
-                f"{options.model!r} must say in its metadata how its rows were read, got what train does not write ({error})."
-            ) from None
-        reading.setdefault("vectorizer", _NoHashing(reading["n_features"]))
-        return cls(reading, metadata["input"])._with_step(step).with_options(options)
+        elif not is_of_tables(step):
+            reading.update(vectorizer=step, n_features=step.n_features)
+        found = cls(reading, about, is_known=about is not None or step is not None, rest=list(steps[reads:]))
+        return found._with_step(step).with_options(options)
 
     def _with_step(self, step) -> Input:
         if is_of_tables(step):
@@ -204,7 +196,8 @@ class Input:
         if labels is None:
             reading["weight"] = None
         if not reading.get("header", True):
-            reading.update(self._columns_by_number(reading))
+            reading.update({name: _number(reading[name]) for name in _PLACES if reading.get(name) is not None})
+            reading.update({name: list(map(_number, reading[name])) for name in ("categories", "ignore") if name in reading})
         if getattr(options, "id", None) is not None:
             labels, reading = "str", _with_ids(reading, options.id)
             if self.step is not None and reading["label"] in self.step.schema_:
@@ -292,12 +285,6 @@ class Input:
                 "metadata=stream.metadata). Save it with that, or give it svmlight or VW."
             )
 
-    @staticmethod
-    def _columns_by_number(reading: dict) -> dict:
-        found = {name: _number(reading[name]) for name in _PLACES if reading.get(name) is not None}
-        found.update({name: [_number(each) for each in reading[name]] for name in ("categories", "ignore") if name in reading})
-        return found
-
 
 def _of_namespaces(options) -> dict:
     """Return the options of `streams.read` for the namespaces of VW's files; a number for all letters replaces earlier ones."""
@@ -316,10 +303,6 @@ def _with_ids(reading: dict, id: str) -> dict:
     if isinstance(features, dict) and label != id:
         reading = {**reading, "features": {**features, label: features.get(label, "ignore")}}
     return {**reading, "label": id}
-
-
-def _log(names: list | None):
-    return "all" if names == ["all"] else names or ()
 
 
 def _number(name) -> int:
@@ -493,15 +476,10 @@ def _rows_of(tables: list) -> list[dict]:
     return found
 
 
-def _is_open(path: str) -> bool:
-    """Return True for a pipe or a terminal (/dev/stdout, say)."""
-    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
-
-
 def require_place(options, name: str, option: str = "") -> None:
     """Refuse an output file that cannot be written, before learning rather than after hours of it."""
     path = getattr(options, name)
-    if path is None or _is_open(path):
+    if path is None or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):  # (/dev/stdout, say)
         return
     folder = os.path.dirname(os.path.realpath(path))
     if path == "-" or os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):

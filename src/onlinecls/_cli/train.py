@@ -89,10 +89,6 @@ class _Training:
                 f"{options.resume} was interrupted behind row {stopped['row']:,} of its input; --from-row next goes on there."
             )
 
-    @property
-    def step(self):
-        return self.inputs.learning_step
-
     def line(self) -> str:
         if self.reports:
             print(json.dumps(self.point()), flush=True)
@@ -125,7 +121,7 @@ class _Training:
                 self.run.watching.open(stream)
             try:
                 with learning(self.learner, again=number > 0):
-                    step = self.step if number == 0 else None  # (later passes read the table through it)
+                    step = self.inputs.learning_step if number == 0 else None  # (later passes read the table through it)
                     learn(stream, [self.run], self.progress, self.reading, self.line, self.save_in_time, step=step)
             finally:
                 self.first = self.first or self.run.counts

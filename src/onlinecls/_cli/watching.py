@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import cache
 
 import numpy as np
 
@@ -22,7 +23,7 @@ class Watching:
         self.alarm, self.predicts = DriftAlarm() if options.alarm else None, options.unlabelled == "predict"
         path = options.predictions
         self.file = None if path is None else sys.stdout if path in ("-", "/dev/stdout") else open(path, "w", encoding="utf-8")
-        self.lines, self.is_over, self.shown = None, False, {}
+        self.lines, self.is_over, self._shown = None, False, cache(shown_label)
 
     def open(self, stream) -> None:
         """Begin with the lines of a stream."""
@@ -74,11 +75,6 @@ class Watching:
             self.alarm.update(losses[live])
         if self.lines is not None:
             self.lines.write(predicted)
-
-    def _shown(self, label) -> str:
-        if label not in self.shown:
-            self.shown[label] = shown_label(label)
-        return self.shown[label]
 
     def report(self, learner) -> str:
         """Return the line about alarms."""

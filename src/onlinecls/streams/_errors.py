@@ -59,13 +59,7 @@ class MalformedLineError(ValueError):
         self.parameter, self.hint = parameter, HINTS.get(parameter, "")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (str(self), self.file, self.line, self.column, self.parameter)
-
-
-def _rebuilt(message: str, file: str, line: int, column: int | None, parameter: str) -> MalformedLineError:
-    error = MalformedLineError(file, line, column, "", parameter)
-    error.args = (message,)
-    return error
+        return ValueError.__new__, (type(self), *self.args), self.__dict__
 
 
 class StreamWarning(UserWarning):

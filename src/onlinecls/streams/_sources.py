@@ -249,10 +249,8 @@ class Files:
     total: int | None
 
     def __init__(self, sources: list[Any], stop: threading.Event):
-        self._stop, self._done, self.total = stop, 0, 0
-        for what in sources:
-            size = _size(what)
-            self.total = None if size is None or self.total is None else self.total + size
+        sizes = list(map(_size, sources))
+        self._stop, self._done, self.total = stop, 0, None if None in sizes else sum(sizes)
         self._rest = list(sources)
         self.current = Source(self._rest.pop(0), stop)
 
