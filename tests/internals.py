@@ -5,6 +5,7 @@ from contextlib import nullcontext
 import numpy as np
 
 from onlinecls import OnlineToBatch, _algorithm, _core, _registry, _saving, load
+from onlinecls import tables as steps
 from onlinecls._cli import capacity, main, parameters, stopping
 from onlinecls._compiled import model
 from onlinecls._estimators import epochs
@@ -15,7 +16,6 @@ from onlinecls._input import validate
 from onlinecls._models import calibration
 from onlinecls._models.arrays import laid_out
 from onlinecls._models.state import State
-from onlinecls._pipeline import _steps as steps
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent import states as ascent_state
 from onlinecls._wings.follow_the_leader import estimators as leader

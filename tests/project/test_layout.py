@@ -42,7 +42,7 @@ PARTS = {
     "text/*": (1120, "the vectorizer of texts, and names of its columns"),
     "tables/*": (4140, "the vectorizer of tables"),
     "steps/*": (660, "transformers with one number a column, which a stream changes"),
-    "_pipeline/*": (1210, "steps and a learner as one object"),
+    "_pipeline/*": (1225, "steps and a learner as one object"),
     "streams/*": (5490, "files of rows, in batches"),
     "parallel/*": (580, "streams in parts, on many cores and machines"),
     "datasets/*": (120, "a data set to try things on"),

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._input.compat import is_frozen, is_regressor, issparse
-from ..tables import TableVectorizer, keep_words, shape_of, slot_names, units_of, word_of
+from ..steps import ColumnStep
 from ..text import FeatureNames, HashingVectorizer, contributions, weights_towards
+from ._steps import home_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..tables import TableVectorizer
     from ..text import Contribution
 
 _NAMES = 100_000  # words kept of a row
@@ -94,9 +96,10 @@ def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanati
     if names is not None:
         look_up = _by_names(names)
     for at, step in enumerate(steps):
-        if isinstance(step, TableVectorizer):
+        home = home_of(step.__class__)
+        if home is not None and not isinstance(step, ColumnStep):
             step = copy(step)  # (so that the words of a row stay with the row)
-            keep_words(step, _NAMES)
+            home.keep_words(step, _NAMES)
             X, look_up = step.transform(X), named_columns(step, is_last=at == len(steps) - 1)
         elif isinstance(step, HashingVectorizer):
             words = step.feature_names or FeatureNames(_NAMES)
@@ -121,6 +124,8 @@ def named_columns(step: TableVectorizer, is_last: bool = True) -> Callable[[int]
 
     is_last : False where other steps change its values, so that they are not in units of its columns.
     """
+    from ..tables import shape_of, slot_names, units_of, word_of
+
     names, units, slots = slot_names(step), units_of(step) if is_last else {}, shape_of(step)[0]
 
     def look_up(column: int) -> tuple:

@@ -18,10 +18,8 @@ from .._input import validate
 from .._input.compat import available_if, is_fitted, issparse, kind_of, not_fitted
 from .._input.rows import lasting, part_of
 from .._saving import numbered, of_number, require
-from ..tables import TableVectorizer, merged_with_moves, rows_of
 from ._explain import Explanation, explained, linear_of
-from ._exporting import to_onnx, to_sklearn
-from ._steps import become, fitted, learnt, step_in_file, step_of_file, unfitted, width_of
+from ._steps import become, fitted, learnt, rows_of, step_in_file, step_of_file, unfitted, width_of
 
 if TYPE_CHECKING:
     import os
@@ -286,6 +284,8 @@ class StreamPipeline(Estimator):
             If steps differ otherwise, the learners do not merge, or scores cannot stay what they were: where numbers that
             change their units are in crosses, or lack in some rows without being missing. Nothing is changed then.
         """
+        from ..tables import TableVectorizer, merged_with_moves
+
         who = type(self).__name__
         with unchanged((self, *others), learner=self):
             parts = [each._parts() if type(each) is type(self) else () for each in (self, *others)]
@@ -480,6 +480,8 @@ class StreamPipeline(Estimator):
         >>> other.predict(table[:2]).tolist()
         ['no', 'yes']
         """
+        from ._exporting import to_sklearn
+
         return to_sklearn(type(self).__name__, self._snapshot_of_fitted().steps)
 
     def to_onnx(self, path: str | os.PathLike[str] | None = None) -> Any:
@@ -508,6 +510,8 @@ class StreamPipeline(Estimator):
         ImportError
             If the package onnx is not installed (extra ``onnx``).
         """
+        from ._exporting import to_onnx
+
         made = to_onnx(type(self).__name__, self._snapshot_of_fitted().steps)
         if path is not None:
             with open(path, "wb") as file:

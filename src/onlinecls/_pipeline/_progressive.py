@@ -15,10 +15,7 @@ from .._estimators.merging import unchanged
 from .._input.compat import is_fitted
 from .._input.rows import Rows, part_of
 from .._input.validate import read_rows
-from ..steps import ColumnStep
-from ..steps import planned_progressively as column_step_planned
-from ..tables import TableVectorizer, planned_progressively
-from ._steps import stays
+from ._steps import home_of, stays
 
 if TYPE_CHECKING:
     from typing import Any
@@ -57,7 +54,7 @@ def scores_of(learner: Any, X: Any, n_rows: int) -> tuple[np.ndarray, ...]:
 def learns_as_by_row(learner: Any) -> bool:
     """Return True for a learner of this library, or a pipeline of it, that learns a batch as it would learn its rows in turn."""
     *steps, inner = learner._parts() if hasattr(learner, "_parts") else [learner]
-    return isinstance(inner, Estimator) and all(isinstance(step, TableVectorizer | ColumnStep) or stays(step) for step in steps)
+    return isinstance(inner, Estimator) and all(home_of(step.__class__) is not None or stays(step) for step in steps)
 
 
 def learn_predicting(
@@ -79,7 +76,7 @@ def learn_predicting(
             codes[said.live.argmax()] = NO_ROUND
         if (known := codes >= 0).any():  # (rows of weight 0 alone make no model)
             said.predictions[known] = learner.classes_[codes[known]]
-    elif len(learning) == 1 and isinstance(learning[0], TableVectorizer | ColumnStep) and (
+    elif len(learning) == 1 and home_of(learning[0].__class__) is not None and (
         len(y) > 1 or getattr(learning[0], "unknown", None) == "error"
     ):
         with unchanged([pipeline], learner=pipeline):
@@ -104,8 +101,7 @@ def _planned(steps: list[Any], X: Any, sample_weight: Any) -> tuple:
         if stays(step):
             known, rows = (step.transform(rows),) * 2 if known is rows else (step.transform(known), step.transform(rows))
         else:
-            plan = planned_progressively if isinstance(step, TableVectorizer) else column_step_planned
-            known, rows, commit = plan(step, rows, sample_weight)
+            known, rows, commit = home_of(step.__class__).planned_progressively(step, rows, sample_weight)
     return known, rows, commit
 
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Mapping
 from copy import deepcopy
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .. import steps
 from .._estimators.estimator import Estimator, without_model
 from .._estimators.saving import packed_parameters, read_parameters
 from .._input import validate
 from .._input.compat import is_fitted, is_frozen
 from .._saving import require
-from ..steps import ColumnStep, OnlineMaxAbsScaler, OnlineTfidf
-from ..steps import described as column_step_described
-from ..steps import planned as column_step_planned
-from ..steps import rebuild as column_step_rebuilt
-from ..tables import TableVectorizer, described, planned, rebuild, rows_of
 from ..text import HashingVectorizer, parameters_of, vectorizer_of
 from ._theirs import described_theirs, rebuilt_theirs
 
@@ -27,7 +25,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-_COLUMN_STEPS = {each.__name__: each for each in (OnlineMaxAbsScaler, OnlineTfidf)}
+_COLUMN_STEPS = {name: getattr(steps, name) for name in steps.__all__}
+
+
+@lru_cache(128)
+def home_of(kind: Any) -> Any:
+    """Return the package of a class of this library's steps that learn, `steps` or `tables`, which have functions of the same
+    names for pipelines; None for another class."""
+    if issubclass(kind, steps.ColumnStep):
+        return steps
+    tables = sys.modules.get("onlinecls.tables")  # (pipelines of texts do not import it)
+    return tables if issubclass(kind, getattr(tables, "TableVectorizer", ())) else None
+
+
+def rows_of(step: Any, X: Any) -> Any:
+    """Return what `transform` of a step returns, whatever frames it is to make."""
+    home = home_of(step.__class__)
+    return step.transform(X) if home in (None, steps) else home.rows_of(step, X)
 
 
 def stays(step: Any) -> bool:
@@ -70,10 +84,9 @@ def _weights_of(learn: Callable, sample_weight: Any) -> dict[str, Any]:
 
 def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
     """Return the rows of a batch that a step is to learn, and a function that makes it learn them; None if there is nothing."""
-    if isinstance(step, TableVectorizer):
-        return planned(step, X, sample_weight)
-    if isinstance(step, ColumnStep):
-        return column_step_planned(step, X, sample_weight)
+    home = home_of(step.__class__)
+    if home is not None:
+        return home.planned(step, X, sample_weight)
     if stays(step):
         return step.transform(X), None
     after = deepcopy(step)
@@ -115,13 +128,14 @@ def unfitted(learner: Any) -> Any:
 
 def step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Describe a step by what JSON holds, and arrays."""
-    if type(step) is TableVectorizer:
+    home = home_of(step.__class__)
+    if home not in (None, steps) and type(step) is home.TableVectorizer:
         parameters = {name: _plain(value) for name, value in step.get_params().items() if name != "dtype"}
         parameters["dtype"] = np.dtype(step.dtype).type
-        state, arrays = described(step)
+        state, arrays = home.described(step)
         return {"step": "TableVectorizer", "parameters": packed_parameters(who, parameters), "learnt": state}, arrays
     if _COLUMN_STEPS.get(type(step).__name__) is type(step):
-        state, arrays = column_step_described(step)
+        state, arrays = steps.described(step)
         parameters = packed_parameters(who, step.get_params())
         return {"step": type(step).__name__, "parameters": parameters, "learnt": state}, arrays
     theirs = described_theirs(who, step)
@@ -155,12 +169,13 @@ def step_of_file(header: dict, arrays: dict[str, np.ndarray]) -> Any:
     if kind == "HashingVectorizer":
         return vectorizer_of(header["parameters"])
     if isinstance(kind, str) and kind in _COLUMN_STEPS:
-        return column_step_rebuilt(
-            _COLUMN_STEPS[kind](**read_parameters(_COLUMN_STEPS[kind], header["parameters"])), header["learnt"], arrays
-        )
+        step = _COLUMN_STEPS[kind](**read_parameters(_COLUMN_STEPS[kind], header["parameters"]))
+        return steps.rebuild(step, header["learnt"], arrays)
     if kind == "scikit-learn":
         return rebuilt_theirs(header, arrays)
     require(kind == "TableVectorizer", "a step of this version", kind)
+    from ..tables import TableVectorizer, rebuild
+
     parameters = {name: _sequence(value) for name, value in read_parameters(TableVectorizer, header["parameters"]).items()}
     dates = parameters["dates"]
     require(isinstance(dates, tuple) and all(isinstance(each, tuple) and len(each) == 2 for each in dates), "pairs", dates)
