@@ -1,6 +1,6 @@
 /* Functions of many numbers at once for the simplex. simplex.h includes this file twice: with `real` as float and as double.
-   Plain loops that compilers vectorise; no fused operation and no sum whose order is the compiler's. Both versions of
-   ONLINECLS_CLONED, for machines with AVX2 and without, so give the same bits. */
+   n is a multiple of 8 (`round_up` in simplex.pxd). Plain loops that compilers vectorise; no fused operation and no sum whose
+   order is the compiler's. Both versions of ONLINECLS_CLONED, for machines with AVX2 and without, so give the same bits. */
 
 /* power[i] = e^(theta[i] - shift) */
 static ONLINECLS_CLONED void OF(exp)(real* power, const real* theta, real shift, ptrdiff_t n)
@@ -41,11 +41,9 @@ static ONLINECLS_CLONED real OF(largest)(const real* theta, ptrdiff_t n)
 {
     real most[8] = {0};
     ptrdiff_t i, l;
-    for (i = 0; i + 8 <= n; i += 8)
+    for (i = 0; i < n; i += 8)
         for (l = 0; l < 8; l++)
             most[l] = FABS(theta[i + l]) > most[l] ? FABS(theta[i + l]) : most[l];
-    for (; i < n; i++)
-        most[0] = FABS(theta[i]) > most[0] ? FABS(theta[i]) : most[0];
     for (l = 1; l < 8; l++)
         most[0] = most[l] > most[0] ? most[l] : most[0];
     return most[0];
@@ -69,7 +67,7 @@ static ONLINECLS_CLONED void OF(changes)(const real* before, const real* after, 
 {
     double high[ONLINECLS_LANES] = {0}, low[ONLINECLS_LANES] = {0};
     ptrdiff_t i, l;
-    for (i = 0; i + ONLINECLS_LANES <= n; i += ONLINECLS_LANES)
+    for (i = 0; i < n; i += ONLINECLS_LANES)
         for (l = 0; l < ONLINECLS_LANES; l++) {
             double a = after[i + l], b = before[i + l], change = a - b, part = change - a, total = high[l] + change;
             low[l] += (a - (change - part)) - (b + part);
@@ -77,13 +75,6 @@ static ONLINECLS_CLONED void OF(changes)(const real* before, const real* after, 
             low[l] += (high[l] - (total - part)) + (change - part);
             high[l] = total;
         }
-    for (l = 0; i < n; i++, l++) {
-        double a = after[i], b = before[i], change = a - b, part = change - a, total = high[l] + change;
-        low[l] += (a - (change - part)) - (b + part);
-        part = total - high[l];
-        low[l] += (high[l] - (total - part)) + (change - part);
-        high[l] = total;
-    }
     for (l = 0; l < ONLINECLS_LANES; l++) {
         sum[l] = high[l];
         sum[ONLINECLS_LANES + l] = low[l];
