@@ -139,7 +139,6 @@ def chosen(contestants, patterns):
 
 
 def best(errors, contestants, group):
-    """Return the lowest error of a group, or None."""
     return min((error for name, error in errors.items() if contestants[name][0] == group), default=None)
 
 

@@ -72,13 +72,11 @@ def hasher(n_features):
 
 
 def reads_texts(n_features):
-    """Return a call that hashes a text and learns it."""
     vectorizer, model, one = hasher(n_features), learner(n_features), labels()[1:]
     return lambda: model.partial_fit(vectorizer.transform([TEXT]), one)
 
 
 def data_frames(n_columns=8):
-    """Return the cases of a data frame of one row."""
     import pandas as pd
 
     rng, names = np.random.default_rng(0), [f"column {i}" for i in range(n_columns)]

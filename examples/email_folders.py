@@ -87,7 +87,6 @@ def streams(data):
 
 
 def run(messages):
-    """Return the progressive result of each learner."""
     y, X = np.array([folder for folder, _ in messages]), WORDS.transform([text for _, text in messages])
     every = max(len(y) // 200, 1)
     return {

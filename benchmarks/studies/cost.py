@@ -81,7 +81,6 @@ def rows(found):
 
 
 def joining(repeats):
-    """Yield the rows of the table of classes that join beside those that are named."""
     X, y = stream(20_000, 45, n_classes=58)
     streams = {"made up": (X, y % (1 + np.arange(len(y)) * 58 // len(y)))}
     if corpora.available("debian-sections"):

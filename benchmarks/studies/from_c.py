@@ -32,7 +32,6 @@ HEAD = ("", "non-zeros", "one call for all rows", "from C", "from C, unchecked",
 
 
 def loops():
-    """Compile the loops in C."""
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder, "rows.so")
         compiler = shlex.split(os.environ.get("CC") or "cc")

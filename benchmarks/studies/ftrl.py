@@ -52,7 +52,6 @@ def first_rows(n_rows):
 
 
 def grid(n_rows):
-    """Print the mean errors of the grid."""
     settings, found = list(itertools.product(ALPHAS, BETAS)), {}
     for name, X, y in first_rows(n_rows):
         s, t = scale_of(X, y), np.where(y == np.unique(y)[1], 1.0, -1.0)

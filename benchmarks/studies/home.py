@@ -39,7 +39,6 @@ def bars(ax, values, label):
 
 
 def draw():
-    """Write docs/home_speed.png and docs/home_mistakes.png."""
     import matplotlib
 
     matplotlib.use("Agg")

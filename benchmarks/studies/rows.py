@@ -19,7 +19,6 @@ N = 500  # rows of a kind
 
 
 def rows_of_kinds() -> dict[str, tuple[list[dict], list]]:
-    """Return rows and labels of each kind."""
     draw = np.random.default_rng(0)
     words, texts = [f"w{k}" for k in range(3000)], ["stays", "leaves"] * (N // 2)
 

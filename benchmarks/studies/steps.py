@@ -46,7 +46,6 @@ def error(learner, X, y):
 
 
 def idf(orders, n):
-    """Yield the rows of the table of idf."""
     totals = []
     for name in TEXTS:
         labels, texts = labelled_texts(name)
@@ -87,7 +86,6 @@ def of_vw(lines):
 
 
 def sizes(n, path):
-    """Yield the rows of the table of columns of another size."""
     def row(name, batches, last):
         scaler, found = OnlineMaxAbsScaler(), [learner() for learner in WITH_COMMITTEE.values() for _ in range(2)]
         for X, y in batches:

@@ -75,7 +75,6 @@ def drain(path, format):
 
 
 def speed(folder, rounds):
-    """Yield the rows of the table of MB/s."""
     path = Path(folder, "file")
     for name, format, text in contents():
         path.write_bytes(text * max(1, int(LEAST / len(text))))
@@ -92,7 +91,6 @@ def speed(folder, rounds):
 
 
 def memory(folder, megabytes):
-    """Yield the rows of the table of resident memory."""
     large = Path(folder, "large")
     for name, format, text in contents():
         if (name, format) not in (("rcv1-subset1", "svmlight"), ("rcv1-subset1", "vw"), ("imdb", "tsv")):

@@ -59,7 +59,6 @@ def run(options):
 
 
 def rows(head, cells):
-    """Return the lines of a table."""
     lines = [head, "|" + "---|" * len(cells[0])]
     return [*lines, *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells), ""]
 

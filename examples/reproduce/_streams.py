@@ -39,7 +39,6 @@ def rows(rng, kind):
 
 
 def against(learner, X):
-    """Return labels that are against each prediction."""
     walker = type(learner)(**learner.get_params()).partial_fit(X[:0], [], classes=[-1, 1])
     y = np.zeros(len(X))
     for t in range(len(X)):

@@ -39,7 +39,6 @@ PA = (lambda C: PassiveAggressiveClassifier(C=C, **NO), [10.0**k for k in range(
 
 
 def styled(name):
-    """Return the colour and style of a learner's line."""
     styles = ("-.", ":") if "variance" in name else ("-", "--")
     return {"color": COLOURS[name.split()[0]], "linestyle": styles["diagonal" in name], "label": name}
 

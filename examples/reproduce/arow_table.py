@@ -118,7 +118,6 @@ def passes(X, seen):
 
 
 def accuracies(learner, rounds, T, z):
-    """Return the accuracy after each pass."""
     return [np.mean(learner.partial_fit(X, seen, classes=[-1, 1]).predict(T) == z) for X, seen in rounds]
 
 

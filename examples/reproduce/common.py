@@ -87,7 +87,6 @@ def mistakes_along(learner, X, y, clean=None, every=50):
 
 
 def flipped(y, share, rng):
-    """Flip a share of the labels."""
     return np.where(rng.random(len(y)) < share, -y, y)
 
 

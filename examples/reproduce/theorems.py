@@ -184,7 +184,6 @@ def ball_regret(rng):
 
 
 def projected(v):
-    """Return the nearest point of the probability simplex."""
     down = np.sort(v)[::-1]
     over = (np.cumsum(down) - 1.0) / np.arange(1, len(v) + 1)
     return np.maximum(0.0, v - over[np.flatnonzero(down > over)[-1]])
@@ -562,7 +561,6 @@ def along_messages():
 
 
 def panel(certificate):
-    """Return the panel of a certificate."""
     paid, allowed = certificate.paid, np.atleast_2d(certificate.allowed).min(axis=0)
     held = bool((paid <= allowed * (1.0 + 1e-9)).all())
     return "text messages", f"{paid[-1]:.4g} of {allowed[-1]:.4g} after {len(paid):,} rows", held, int(not held), 1

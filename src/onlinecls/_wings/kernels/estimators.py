@@ -120,7 +120,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         state.learn(type(self).__name__, rows, order, state.params, step)
 
     def _scores(self, rows: Rows, state: SupportState) -> np.ndarray:
-        return state.scores(type(self).__name__, rows)
+        return state.scores_and_norm(type(self).__name__, rows)[0]
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 

@@ -394,12 +394,8 @@ class SupportState(Counted):
     def _stack(self) -> None:
         self.support = self.support._replace(vectors=self.vectors)
 
-    def scores(self, who: str, rows) -> np.ndarray:
-        """Compute w.φ(x) for each row and column, (n_rows, n_columns)."""
-        return self.scores_and_norm(who, rows)[0]
-
     def scores_and_norm(self, who: str, rows) -> tuple[np.ndarray, float]:
-        """Return the scores of rows, and (one class) the ||w||² of the same model."""
+        """Return w.φ(x) of each row and column, (n_rows, n_columns), and (one class) the ||w||² of the same model."""
         size, vectors, alpha, counters, _, norm = self.support
         vectors = matrix_of(vectors)
         X, found = rows.array(), np.zeros((rows.n_rows, len(alpha)))
