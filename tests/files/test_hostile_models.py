@@ -102,6 +102,7 @@ FORGED = {
     "an intercept that is not that of the dual variables": (FOREL, THREE, poking("theta", -1, 7.0)),
     "a committee of other rows": (COMMITTEE, THREE, poking("counters", 0, 7.0)),
     "variances that are too large": (COMMITTEE, THREE, poking("sigma", 0, 9.0)),
+    "a scatter below 0": (COMMITTEE, TWO, poking("scatter", 0, -1.0)),
     "a unit of targets that is no power of two": (OF_NUMBERS, TWO, poking("gauge", 0, 3.0)),
     "members that have learnt other rows": (COMMITTEE, THREE, poking("1.counters", 0, 7.0)),
     "a committee as its member": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="CommitteeClassifier")),

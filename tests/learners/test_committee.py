@@ -32,8 +32,8 @@ def drifting(n, d, n_classes=2, seed=0):
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
 @pytest.mark.parametrize("rare", [False, True])
 def test_classes_are_those_of_the_twin(n_classes, multi_class, combine, share, class_weight, rare):
-    X, y = drifting(300, 8, n_classes)
-    keep = (y > 0) | (np.arange(300) % 10 == 0) if rare else y >= 0
+    X, y = drifting(400, 8, n_classes)
+    keep = (y > 0) | (np.arange(400) % 45 == 0) if rare else y >= 0
     X, y = X[keep], y[keep]
     weights = np.random.default_rng(1).choice([0.3, 1.0, 2.0], len(y))
     form = {"multi_class": multi_class, "intercept_scaling": 1.0}
@@ -102,6 +102,35 @@ def test_rows_of_a_rare_class_are_remembered():
     assert auc(model) > 0.99 * max(map(auc, model.members_))
 
 
+def test_the_member_that_ranks_a_rare_class_is_followed():
+    """Members that forget soon make fewer mistakes, as they predict the rare class less often; their ranks are worse."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(8000) < 0.01) * 1
+    X = rng.standard_normal((8000, 8)) + 0.7 * y[:, None]
+    model = CommitteeClassifier([AROWClassifier(), *[AROWClassifier(forgetting=0.05)] * 3], class_weight="balanced")
+    model.partial_fit(X, y, classes=[0, 1])
+    assert model.member_mistakes_.argmax() == 0 and model.member_weights_[0] > 0.75 and model.member_weights_.min() >= 0.0
+
+
+def test_moments_of_classes_begin_anew_with_other_classes():
+    X, y = drifting(200, 5)
+    y[6:] = 0
+    y[150] = 1
+    model = CommitteeClassifier(dtype=np.float64).partial_fit(X, y)
+    state = model._state
+    assert state.seen.min() > 0.0 and (state.apart != 0.25).any()
+    for cold in (model.partial_fit(X[:1], [2])._state, state.keep_classes(np.array([True, False]))):
+        assert not (cold.seen.any() or cold.means.any() or cold.scatter.any()) and (cold.apart == 0.25).all()
+
+
+@pytest.mark.parametrize("weight", [1.0, 1e-300, 1e200])
+def test_no_score_and_no_weight_breaks_the_moments(weight):
+    X = np.array([[1.0], [-1e-9], [1e60], [-1e60], [1e-200]] * 40)
+    model = CommitteeClassifier([PassiveAggressiveClassifier(np.inf), AROWClassifier(1.0)], r=1e-300, dtype=np.float64)
+    model.partial_fit(X, np.arange(200) % 50 == 1, classes=[False, True], sample_weight=np.where(np.arange(200) % 7, 1.0, weight))
+    assert all(np.isfinite(part).all() for part in (model._state.scatter, model._state.apart, model.member_weights_))
+
+
 # --- blocks of rows ------------------------------------------------------------------------------------------------------------
 
 
@@ -111,8 +140,7 @@ def test_many_blocks_are_one_stream(n_classes, kind):
     """More rows than members learn at a time: labels, weights and predictions on the way are those of the rows."""
     X, y = continuous_problem(5000, 10, 13, max(n_classes, 2), 0.4)
     weights, classes = np.random.default_rng(2).choice([0.0, 0.5, 3.0], 5000), {"classes": np.unique(y)} if n_classes else {}
-    if not n_classes:
-        y = X[:, 0] + y
+    y = X[:, 0] + y if not n_classes else np.where(np.random.default_rng(3).random(5000) < 0.06, y, y.min())
     of_numbers = CommitteeRegressor, AROWRegressor, onlinecls.PassiveAggressiveRegressor
     cls, *kinds = (CommitteeClassifier, AROWClassifier, PassiveAggressiveClassifier) if n_classes else of_numbers
     of_each = {"intercept_scaling": 1.0, "fit_intercept": n_classes > 0}  # (`fit` holds a level, which a stream moves)

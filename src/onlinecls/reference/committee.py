@@ -22,6 +22,8 @@ from .learners import Level
 if TYPE_CHECKING:
     from .learners import Model
 
+RARE = 0.1  # rarity from which on Fisher's weights have no part
+
 
 @dataclass(eq=False, repr=False)
 class Combiner:
@@ -30,6 +32,8 @@ class Combiner:
     r : noise variance of a row. forgetting : before each row Σ <- Σ/(1 - forgetting), scaled back where its trace passes K.
     share : of "hedge", divided equally among the members after each round. L : losses of the members; of "arow" also that of a.
     paid : with "hedge", the sum over rounds of the members' losses averaged by the weights. heaviest : the largest c so far.
+    n, mu, S : of "arow" and two classes, the rows of each since one is rare, their mean scores, and the scatter about these.
+    v : Fisher's weights, not below 0.
 
     See Also
     --------
@@ -45,6 +49,10 @@ class Combiner:
     w: np.ndarray = field(init=False)
     Sigma: np.ndarray = field(init=False)
     L: np.ndarray = field(init=False)
+    n: np.ndarray = field(init=False)
+    mu: np.ndarray = field(init=False)
+    S: np.ndarray = field(init=False)
+    v: np.ndarray = field(init=False)
     paid: float = field(init=False)
     heaviest: float = field(init=False)
     t: int = field(init=False)
@@ -54,31 +62,37 @@ class Combiner:
 
     def begin(self) -> None:
         """Start with equal weights, nothing lost."""
-        self.a = self.w = np.full(self.k, 1.0 / self.k)
+        self.a = self.w = self.v = np.full(self.k, 1.0 / self.k)
+        self.n, self.mu, self.S = np.zeros(2), np.zeros((2, self.k)), np.zeros((self.k, self.k))
         self.Sigma, self.L = np.eye(self.k), np.zeros(self.k + (self.combine == "arow"))
         self.paid, self.heaviest, self.t = 0.0, 0.0, 0
 
     def learn_label(
         self, z: np.ndarray, y: float, margins: np.ndarray, rarity: float = 1.0, c: float = 1.0, offset: float = 0.0,
-        own: float | None = None,
+        own: float | None = None, of_two: bool = False,
     ) -> None:
         """Learn that y a.z should be rho = 1 + offset, with the row's own weight, that of its class left out (None: c).
 
         margins : of each member, whose mistakes weigh c rho. rarity : classes times the share of the rarest in the rows.
+        of_two : True if y is the sign of one of two classes, and z the members' scores.
         """
-        cost = c * (1.0 + offset)
+        cost, own = c * (1.0 + offset), c if own is None else own
         self.t, self.heaviest = self.t + 1, max(self.heaviest, cost)
         if self.combine == "hedge":
             self.pay(np.clip(1.0 - margins, 0.0, 1.0), c)
         elif z.any():
             margin = y * (self.a @ z)
             self.L = self.L + cost * (np.append(margins, margin) <= 0.0)
+            if of_two and rarity < RARE:
+                self.separate(z, int(y > 0.0), own, rarity)
             self.grow(self.forgetting * rarity)
             if margin < 1.0 + offset:
-                self.step(z, y * (1.0 - margin + offset), c if own is None else own)
+                self.step(z, y * (1.0 - margin + offset), own)
             first = np.append(np.ones(self.k), self.k)  # half of the committee is a
             p = self.exponential(first, self.L / self.heaviest)
             self.w = p[:-1] + p[-1] * self.a
+            if of_two and rarity < RARE and self.v.any():
+                self.w = rarity / RARE * self.w + (1.0 - rarity / RARE) * self.v / self.v.sum()
 
     def learn_number(self, z: np.ndarray, y: float, c: float = 1.0) -> None:
         """Learn that a.z should be y, both in units of y."""
@@ -90,6 +104,19 @@ class Combiner:
             self.grow(self.forgetting)
             self.step(z, error, c)
             self.w = self.a
+
+    def separate(self, z: np.ndarray, label: int, c: float, rarity: float) -> None:
+        """Move v >= 0 towards the maximum of N v.(mu_1 - mu_0) - v'(S + rI)v / 2: once along each axis, if the class is rarer."""
+        self.n, self.S = self.n * (1.0 - self.forgetting * rarity), self.S * (1.0 - self.forgetting * rarity)
+        self.n[label] += c
+        gain, d = c / self.n[label], z - self.mu[label]
+        self.mu[label] += gain * d
+        self.S = self.S + c * (1.0 - gain) * np.outer(d, d)
+        if self.n[label] <= self.n[1 - label]:
+            self.v = self.v.copy()
+            for j in range(self.k):
+                others = self.S[j] @ self.v - self.S[j, j] * self.v[j]
+                self.v[j] = max(0.0, self.n.sum() * (self.mu[1, j] - self.mu[0, j]) - others) / (self.S[j, j] + self.r)
 
     def grow(self, rate: float) -> None:
         """Forget at this rate: Σ <- Σ/(1 - rate), scaled back where its trace passes K."""
@@ -149,7 +176,7 @@ class Committee:
         if by_member.shape[1] == 1:
             sign = 2.0 * y - 1.0
             self.n_mistakes += bool((scores[0] > 0.0) != y)
-            self.combiner.learn_label(by_member[:, 0], sign, sign * by_member[:, 0], rarity, c, offset, own)
+            self.combiner.learn_label(by_member[:, 0], sign, sign * by_member[:, 0], rarity, c, offset, own, True)
         else:
             self.n_mistakes += bool(np.argmax(scores) != y)
             wrong = np.delete(np.arange(len(scores)), y)

@@ -12,8 +12,13 @@ and y is the label's sign; for more, z holds each member's score of the true cla
              with a share α > 0   w_k <- (1-α) v_k + α/K,   v_k ~ w_k exp(-η_t c l_k)
 
 with the row's weight c and a = w = (1/K, ..), Σ = I before the first row. w weighs the members' scores in the committee's. λ is
-the forgetting, for labels times the share of the rarest class among the rows so far times the number of classes: rows are
+the forgetting, for labels times q, the share of the rarest class among the rows so far times the number of classes: rows are
 forgotten as if only those of the rarest class counted. AROW skips rows that all members score 0.
+
+Of two classes with q < 0.1, w becomes  q/0.1 w + (1 - q/0.1) v/Σv,  v >= 0 the weights that tell the classes apart as Fisher's
+discriminant does: those of most  N v.(μ_1 - μ_0) - v'(S + rI)v/2,  one sweep of coordinate ascent a row of the rarer class. N is
+the number of rows that came while q was below 0.1, μ_y the mean of z of a class, S the scatter about these means; rows are
+forgotten at the rate λ.
 """
 from cython cimport critical_section
 from libc.math cimport exp, fabs, frexp, isfinite, ldexp, log, sqrt
@@ -34,6 +39,9 @@ cdef enum:
 
 cdef Py_ssize_t ENDLESS = <Py_ssize_t>1 << 60      # a budget that no block uses up, so that no signal is handled within it
 
+cdef double RARE = 0.1      # q from which on v has no part
+cdef double FAR = 1e50      # scores and weights of rows beyond which v does not change
+
 KEPT = YOUNG
 
 
@@ -49,6 +57,10 @@ ctypedef struct Combiner:
     double* a               # [k]; of numbers and of Hedge the shares
     double* sigma           # [k, k]; of Hedge NULL
     double* losses          # [k + 1] L of the members; Hedge: and of their mean by the shares; AROW: and of a; of numbers NULL
+    double* seen            # [2] rows of two classes, by their weights; of numbers and of Hedge NULL, as the next ones
+    double* means           # [2, k] μ
+    double* scatter         # [k, k] S
+    double* apart           # [k] v
     double* kept            # [YOUNG, k + 2] regression: z, y and c of the first rows
     double* gauge           # [2] s, and the number of rows kept
     double* z               # [k] the present row, and room for k + 1 other numbers, and for scores of all classes
@@ -120,7 +132,7 @@ cdef double weigh(const double* losses, Py_ssize_t n, double eta, double last, d
     for j in range(1, n):
         least = min(least, losses[j])
     for j in range(n):
-        weights[j] = exp(-eta * (losses[j] - least))
+        weights[j] = exp(-eta * (losses[j] - least)) if losses[j] > least else 1.0
     weights[n - 1] *= last
     for j in range(n):
         total += weights[j]
@@ -148,13 +160,48 @@ cdef void pay(Combiner* f, const double* losses, double c, double t) noexcept no
         f.shares[j] /= total
 
 
-cdef void trust(Combiner* f, double t, double heaviest) noexcept nogil:
-    """Mix a with the members by their mistakes, a by half before the first row; heaviest : the largest c so far."""
+cdef void trust(Combiner* f, double t, double heaviest, double q) noexcept nogil:
+    """Mix a with the members by their mistakes, a by half before the first row; heaviest : the largest c so far. Of two classes
+    with q below RARE mix v in."""
     cdef Py_ssize_t j, k = f.k
-    cdef double eta = min(sqrt(f.entropy / (t + 1.0)) / heaviest, 1e300)
+    cdef double eta = min(sqrt(f.entropy / (t + 1.0)) / heaviest, 1e300), sum_of_v = 0.0
     cdef double total = weigh(f.losses, k + 1, eta, k, f.u)
     for j in range(k):
         f.shares[j] = (f.u[j] + f.u[k] * f.a[j]) / total
+    if q < RARE:
+        for j in range(k):
+            sum_of_v += f.apart[j]
+        for j in range(k if sum_of_v > 0.0 else 0):
+            f.shares[j] = q / RARE * f.shares[j] + (1.0 - q / RARE) * (f.apart[j] / sum_of_v)
+
+
+cdef void separate(Combiner* f, Py_ssize_t label, double c, double rate) noexcept nogil:
+    """Add a row z of one of two classes to their moments; with one of the rarer class, go once along each axis of v."""
+    cdef Py_ssize_t i, j, k = f.k
+    cdef double kept = 1.0 - rate, gain, left, wanted, largest = 0.0
+    cdef double* mean = &f.means[label * k]
+    cdef double* s = f.scatter
+    for i in range(k):
+        f.u[i] = f.z[i] - mean[i]
+        largest = max(largest, fabs(f.u[i]))
+    if not (largest < FAR and c < FAR):
+        return
+    f.seen[0] *= kept
+    f.seen[1] *= kept
+    f.seen[label] += c
+    gain = c / f.seen[label]
+    for i in range(k):
+        mean[i] += gain * f.u[i]
+        left = c * (1.0 - gain) * f.u[i]
+        for j in range(i + 1):
+            s[i * k + j] = s[j * k + i] = kept * s[i * k + j] + left * f.u[j]
+    if f.seen[label] > f.seen[1 - label]:
+        return
+    for i in range(k):
+        wanted = (f.seen[0] + f.seen[1]) * (f.means[k + i] - f.means[i])
+        for j in range(k):
+            wanted -= s[i * k + j] * f.apart[j] if j != i else 0.0
+        f.apart[i] = min(wanted / (s[i * k + i] + f.r), 1e100) if wanted > 0.0 else 0.0
 
 
 cdef inline double clipped(double loss) noexcept nogil:
@@ -194,7 +241,7 @@ cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, 
                          PassContext* context) noexcept nogil:
     """Learn a labelled row. weight : its own, without that of its class, which the members' scores (about ρ) have in them."""
     cdef Py_ssize_t j, rival = 0, k = f.k
-    cdef double sign = 2.0 * r.label - 1.0, margin, c = cost_of(r)
+    cdef double sign = 2.0 * r.label - 1.0, margin, c = cost_of(r), q
     cdef bint fits = True
     cdef const double* own
     cdef Outcome outcome = UNCHANGED
@@ -223,11 +270,14 @@ cdef Outcome learn_label(Combiner* f, const double* outputs, Py_ssize_t stride, 
         return UNCHANGED
     for j in range(k + 1):
         f.losses[j] = min(f.losses[j] + c * ((f.u[j] if j < k else margin) <= 0.0), 1e290)
-    grow(f, f.forgetting * rarity(context))
+    q = rarity(context)
+    if q < RARE and context.columns == 1:
+        separate(f, r.label, weight, f.forgetting * q)
+    grow(f, f.forgetting * q)
     margin -= r.shift
     if margin < 1.0:
         outcome = step(f, sign * (1.0 - margin), weight)
-    trust(f, context.counters.rounds, context.counters.max_abs_weight)
+    trust(f, context.counters.rounds, context.counters.max_abs_weight, q if context.columns == 1 else 1.0)
     return outcome
 
 
@@ -401,14 +451,14 @@ cdef int learn_member(Model member, Task task, rows, const Batch* block, double*
 
 cdef class CommitteeModel(Model):
     """members : a tuple of models. shares : (K,) w. combined : (K,) a, or (0,). losses : (K + 1,), or (0,). sigma : (1, K, K), or
-    (0, 1, 1).
+    (0, 1, 1). seen : (2,), means : (2, K), scatter : (1, K, K), apart : (K,), see Combiner, or without rows.
 
     kept : regression: (YOUNG, K + 2), z, y and c of the first rows, or (0, 1). gauge : (2,), see Combiner. All are float64.
     """
 
     cdef public tuple members
     cdef double share       # of params
-    cdef public object shares, combined, losses, kept, gauge
+    cdef public object shares, combined, losses, seen, means, scatter, apart, kept, gauge
 
     cdef int bind(self) except -1:
         if self.bound is not self.params:
@@ -425,8 +475,9 @@ cdef class CommitteeModel(Model):
 
     cdef Combiner combiner(self, double[::1] room):
         cdef double[::1] shares = self.shares, combined = self.combined, losses = self.losses, gauge = self.gauge
-        cdef double[:, ::1] kept = self.kept
-        cdef double[:, :, ::1] sigma = self.sigma
+        cdef double[::1] seen = self.seen, apart = self.apart
+        cdef double[:, ::1] kept = self.kept, means = self.means
+        cdef double[:, :, ::1] sigma = self.sigma, scatter = self.scatter
         cdef Combiner f
         f.k, f.hedges, f.r, f.limit = shares.shape[0], sigma.shape[0] == 0, self.p.r, self.p.limit
         f.forgetting, f.share = self.p.forgetting, self.share
@@ -435,6 +486,9 @@ cdef class CommitteeModel(Model):
         f.a = &combined[0] if combined.shape[0] else f.shares
         f.sigma = &sigma[0, 0, 0] if sigma.shape[0] else NULL
         f.losses = &losses[0] if losses.shape[0] else NULL
+        f.seen, f.means, f.scatter, f.apart = NULL, NULL, NULL, NULL
+        if apart.shape[0]:
+            f.seen, f.means, f.scatter, f.apart = &seen[0], &means[0, 0], &scatter[0, 0, 0], &apart[0]
         f.kept = &kept[0, 0] if kept.shape[0] else NULL
         f.z, f.u, f.own = &room[0], &room[f.k], &room[2 * f.k + 1]
         return f

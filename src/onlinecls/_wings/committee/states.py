@@ -78,6 +78,9 @@ class CommitteeState(State, combine.CommitteeModel):
         "combined": Array(("combined",), least=-1e150, most=1e150), "kept": Array(("rows", "numbers")),
         "losses": Array(("losses",), least=0.0), "shares": Array(("members",), least=-1e150, most=1e150),
         "sigma": Array(("matrices", "scores", "scores")),
+        "seen": Array(("sides",), least=0.0, most=1e100), "means": Array(("sides", "scores"), least=-1e100, most=1e100),
+        "scatter": Array(("scatters", "scores", "scores"), least=-1e200, most=1e200),
+        "apart": Array(("combined",), least=0.0, most=1e100),
     }
     SCALARS = ("n_columns", "n_features")
     SLOTS = ()
@@ -98,15 +101,16 @@ class CommitteeState(State, combine.CommitteeModel):
         self._seat(members)
         self.n_features, self.n_columns = members[0].n_features, n_vectors(n_classes)
         learns = not params.hedges
+        of_labels = learns and not params.is_regression
         sizes = {
             "classes": n_classes, "calibrated": self.n_columns if params.probability else 0, "members": k,
-            "combined": k if learns and not params.is_regression else 0,
+            "combined": k if of_labels else 0, "sides": 2 if of_labels else 0, "scatters": int(of_labels),
             "losses": 0 if learns and params.is_regression else k + 1, "matrices": int(learns), "scores": k if learns else 1,
             "rows": combine.KEPT if params.is_regression else 0, "numbers": k + 2 if params.is_regression else 1,
         }
         for name, (shape, dtype) in laid_out(self.ARRAYS, sizes, FLOAT64).items():
             setattr(self, name, self._fresh(name, shape, dtype))
-        self.shares[:], self.combined[:], self.sigma[:] = 1.0 / k, 1.0 / k, np.eye(sizes["scores"])
+        self.shares[:], self.combined[:], self.apart[:], self.sigma[:] = 1.0 / k, 1.0 / k, 1.0 / k, np.eye(sizes["scores"])
 
     @classmethod
     def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
@@ -173,8 +177,12 @@ class CommitteeState(State, combine.CommitteeModel):
     # --- classes -------------------------------------------------------------------------------------------------------------
 
     def _with(self, members: list[State], counts: np.ndarray) -> CommitteeState:
-        """Return a committee of these members, which have other classes, with the same shares."""
+        """Return a committee of these members, which have other classes, with the same shares. Moments begin anew."""
         arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
+        if len(counts) != len(self.counts):
+            for name in ("seen", "means", "scatter"):
+                arrays[name][:] = 0.0
+            arrays["apart"][:] = 1.0 / len(members)
         new = self.sharing(**{**arrays, "counts": counts, "n_columns": n_vectors(len(counts))})
         new._seat(members)
         return new
@@ -255,6 +263,8 @@ class CommitteeState(State, combine.CommitteeModel):
         sigma = self.sigma[0]
         if (sigma != sigma.T).any() or np.diagonal(sigma).min() < 0.0 or np.trace(sigma) > k * (1.0 + 1e-9):
             return "a matrix that is no covariance of scores"
+        if (self.scatter != self.scatter.swapaxes(1, 2)).any() or np.diagonal(self.scatter, 0, 1, 2).min(initial=0.0) < 0.0:
+            return "a scatter that no scores have"
         gauge = self.gauge.tolist()
         if not (np.frexp(gauge[0])[0] == 0.5 and gauge[1] in range(combine.KEPT + 1)):
             return "a unit that targets cannot have"
