@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import re
+import uuid
 import warnings
 from pathlib import Path
 
@@ -131,10 +132,16 @@ SPELLINGS = [  # (what is learnt as two values of a column, the same values in o
     (("True", "False"), (True, False), ("true", "false"), (1, 0)),
     (("yes", "no"), ("Yes", "No"), ("YES", "NO"), (True, False), ("y", "n"), ("true", "false")),
     (("Y", "N"), (True, False), ("yes", "no"), ("y", "n")),
+    (("on", "off"), (True, False), ("On", "Off"), ("ON", "OFF"), ("WAHR", "FALSCH"), ("VRAI", "FAUX"), ("VERDADEIRO", "FALSO")),
     (("N/A", "5"), (None, 5), ("", 5.0), ("NULL", "5"), ("<NA>", "5.0"), ("\\N", 5), (float("nan"), 5), ("None", "5"), ("-",
-        "5"), ("?", 5)),
+        "5"), ("?", 5),
+     *((text, 5) for text in ("..", ":", "\u2013", "#DIV/0!", "#VALUE!", "(null)", "[NULL]", "0000-00-00 00:00:00"))),
     (("€12", "€950"), (12, 950), ("12 €", "950 €"), ("$12", "$950.00"), ("12", "950")),
-    (("($5.00)", "$5.00"), (-5, 5), ("−5", "5"), ("-5.0", "+5")),
+    (("($5.00)", "$5.00"), (-5, 5), ("−5", "5"), ("-5.0", "+5"), ("5.00-", "CA$5"), ("$(5.00)", "kr 5"), ("\u20135", "5 zł")),
+    (("₹12,34,567", "R$ 5"), (1234567, 5), ("12,34,567.00", "US$5.00"), ("INR 1,234,567", "Rs. 5"), ("$1.234567M", "5.00 Kč")),
+    (("€110.5M", "£2bn"), (110_500_000, 2_000_000_000), ("$110500K", "2,000,000,000 €"), ("€110.5m", "¥2B")),
+    (("1 days 02:00:00", "-1 days +23:59:58.500000"), (93600, -1.5), (dt.timedelta(1, 7200), dt.timedelta(seconds=-1.5)),
+     ("P1DT2H", "-PT1.5S"), ("1 day, 2:00:00", "P-1DT23H59M58.5S"), ("PT26H", np.timedelta64(-1500, "ms"))),
     (("1'234", "2"), (1234, 2), ("1 234", "2"), ("1,234", "2.0"), ("1\u00a0234", "2")),
     (("5 %", "90 %"), ("5%", "90%"), (5, 90)),
     (("2012/01/01", "2012/07/01"), ("2012-01-01", "2012-07-01"), (dt.date(2012, 1, 1), dt.date(2012, 7, 1)),
@@ -146,6 +153,14 @@ SPELLINGS = [  # (what is learnt as two values of a column, the same values in o
      ("01.01.2012 10:30", "01.07.2012 22:30"), ("Jan 1, 2012 10:30 AM", "July 1st, 2012 10:30 PM")),
     (("2012-02-25T10:30", "2012-08-25T10:30"), ("25-Feb-12 10:30", "25-Aug-12 10:30"), ("20120225T103000", "20120825T1030"),
      ("25/Feb/2012:10:30:00 +0000", "25/Aug/2012:10:30:00 +0000")),
+    (("2024-05-25 10:30 CET", "2024-08-25 10:30 PDT"), ("2024-05-25T09:30Z", "2024-08-25T17:30Z"),
+     ("Sat May 25 09:30:00 2024", "Sun Aug 25 10:30:00 PDT 2024"), ("2024:05:25 10:30:00+01", "Sun Aug 25 17:30:00 +0000 2024"),
+     ("25MAY2024:09:30:00", "2024-Aug-25 17:30"), ("2024-05-25T11:30:00+02:00[Europe/Paris]", "25 Aug 2024 10:30:00 -0700 (PDT)"),
+     ("Sat May 25 2024 11:30:00 GMT+0200 (Central European Summer Time)", "20240825T17:30:00Z")),
+    (("2024-05", "2024-07-01"), ("05/2024", "2024M07"), ("May-2024", "Q3 2024"), ("2024-04-30 24:00:00", "2024-W27-1")),
+    (([dt.date(2024, 5, 1)], ["x", dt.datetime(2024, 5, 2, 10, 30)]), (["2024-05-01", None], ["x", "2024-05-02 10:30:00"]),
+     (np.array(["2024-05-01"], "M8[ms]"), np.array([None, "x", np.datetime64("2024-05-02T10:30")], object))),
+    (([dt.timedelta(1), None], [dt.timedelta(2)]), (np.array([24, "NaT"], "m8[h]"), [172800]), ([86400, None], (172800.0,))),
     (("10:30", "22:15"), (dt.time(10, 30), dt.time(22, 15)), ("10:30:00", "22:15:00"), ("10:30 am", "10:15 PM")),
     (("a99f214a", "12345678"), ("a99f214a", 12345678), (" a99f214a", "12345678 ")),
     (("23151-1234", "91521"), ("23151-1234", 91521), ("23151-1234", 91521.0)),
@@ -234,7 +249,18 @@ def test_whole_numbers_are_ids_where_the_column_is_called_so():
     ("1 234,5", "decimal comma"), ("1'234,50 €", "decimal comma"), ("CHF 12,50", "decimal comma"), ("12,50 EUR", "decimal comma"),
     ("($5,25)", "decimal comma"),
     ("05/01/2024", r"may be one of two dates: dates=\{'c': '%d/%m/%Y'\}"),
-    ("25.01.24", r"may be a date with a year of two digits: dates=\{'c': '%d.%m.%y'\}"),
+    ("25.01.24", r"may be a date with a year of two digits: dates=\{'c': '%d.%m.%y'\}"), ("Dec-15", "a year of two digits"),
+    ("R$ 1.234,56", "decimal comma"), ("5k", "looks like a number with a unit: without the unit"), ("1.2M", "a unit"),
+    ("10 kg", "a unit"), ("36 months", "a unit"), ("$5.00 CR", "a unit"), ("-21.5 °C", "a unit"), ("1,200 MB", "a unit"),
+    ("2024-05-01 10:30 CST", r"a time zone whose name may stand for several: with \+02:00"), ("10:30 IST", "a time zone"),
+    ("2024-05-01T10:30 Europe/Paris", "a time zone"), ("2024-05-01T10:30[Europe/Paris]", "a time zone"),
+    ("2024-02-30", "looks like a date that no calendar has"), ("31/04/2024", "no calendar"),
+    ("May 25 10:30:00", "without a year"),
+    ("25. Mai 2024", "a month in another language"), ("3 décembre 2024", "a month in another"),
+    ("7 de maio de 2024", "a month in another"),
+    ("100:30", "looks like a duration in hours"), ("24:00:00", "a duration in hours"),
+    ("-Infinity", "a number that is not finite"),
+    ("['a', 'b']", "a list or a dict in a text"), ('{"a": 1}', "a list or a dict in a text"),
 ], ids=str)  # fmt: skip
 def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwarn):
     for rows in ([{"c": value}], [{"c": "x"}, {"c": value}]):
@@ -244,6 +270,60 @@ def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwar
         vectorizer.partial_fit(rows).transform(rows)
         assert vectorizer.schema_["c"] == ("category",)
     TableVectorizer(categories=["c"]).partial_fit([{"c": value}])
+
+
+@pytest.mark.filterwarnings("ignore:TableVectorizer")
+@pytest.mark.parametrize("value", [
+    "12,34", "1,23,45", "123,45,678", "12,34,567,89", "1,234,56,789", "12,345,67", "12 34 567", "0,12,345", "5-", "-5.00-", "(5",
+    "$(5", "($(5))", "$5e3", "5 USD EUR", "$5MM", "P", "PT", "P1Y", "P1D2", "1 days 25", "days", "2024-05-01 24:30", "2024-13",
+    "13/2024", "2024Q5", "Mon 10:30", "Monday, 2024", "2024-W54", "25MAI2024", "10:30 XYZ", "[deleted]", "12A", "Yes, sir",
+], ids=str)  # fmt: skip
+def test_what_is_nearly_a_number_or_a_date_is_a_name(value):
+    assert TableVectorizer().partial_fit([{"c": value}]).schema_ == {"c": ("category",)}
+
+
+def test_names_behind_words_that_were_booleans_are_told():
+    """Norway comes before Sweden: `fit` sees both, and a stream tells at the first name; countries behind names are names."""
+    words = r"column 'c' must have names, got 'S' in row \d, which comes behind yes, no, y, n, on or off, read as booleans: .*"
+    rows = [{"c": each} for each in ("N", "NO", "S", "E", "N")]
+    for sizes in ([5], [2, 3], [1] * 5):
+        vectorizer, start = TableVectorizer(), 0
+        with pytest.warns(UserWarning, match=words + r"categories=\['c'\] as a name\.") as told:
+            for size in sizes:
+                vectorizer.partial_fit(rows[start : start + size])
+                start += size
+        assert len(told) == 1 and vectorizer.schema_ == {"c": ("boolean", "category")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert TableVectorizer().fit(rows).schema_ == TableVectorizer().partial_fit(rows[2:]).schema_ == {"c": ("category",)}
+        assert TableVectorizer(categories=["c"]).partial_fit(rows).schema_ == {"c": ("category",)}
+
+
+def test_most_different_names_make_all_names():
+    """`fit` reads 1941 and 10:10 among films as titles; a number of few names is one, and so is each in a stream."""
+    films, odd = [f"Film {'abcdefghijklmnopqrst'[k]}" for k in range(20)], ["1941", "10:10"]
+    for values in (films + odd, odd + films * 3, [*films, 1941, "10:10"], [*films, 1941.0, None, dt.time(10, 10)]):
+        names = TableVectorizer().fit({"c": values})
+        assert set(names.schema_["c"]) - {"missing"} == {"category"} and names.partial_fit([{"c": 300}, {"c": True}])
+        assert {"c=1941", "c=300", "c=True"} < {*names.get_feature_names_out()}
+    for values in (films[:19] + odd, odd + ["below", "above"] * 300, odd + films[:10] * 40):
+        assert set(TableVectorizer().fit({"c": values}).schema_["c"]) == {"category", "number", "date"}
+    assert set(TableVectorizer().partial_fit({"c": films + odd}).schema_["c"]) == {"category", "number", "date"}
+
+
+@pytest.mark.parametrize("value", [20240525, "20240525", 19991231.0], ids=repr)
+def test_a_first_number_that_looks_like_a_day_is_told(value):
+    pandas = pytest.importorskip("pandas")
+    words = rf"column 'c' must have numbers, got '?{value}'? in row 0, which looks like a date of digits: dates=.*%Y%m%d"
+    for X in ([{"c": value}], [{"c": value}] * 2, pandas.DataFrame({"c": [value]})):
+        for way in ("fit", "partial_fit"):
+            with pytest.warns(UserWarning, match=words):
+                getattr(TableVectorizer(), way)(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for other in (20241301, 20240525.5, 20240230, 2024052, 99991231):
+            TableVectorizer().partial_fit([{"c": other}]).partial_fit([{"c": value}] * 2)
+        TableVectorizer(numbers=["c"]).partial_fit([{"c": value}])
 
 
 @pytest.mark.parametrize(("before", "value", "kind", "had"), [

@@ -214,6 +214,7 @@ def pyarrow_stream(columns):
     return pyarrow.table(columns).__arrow_c_stream__()
 
 
+@pytest.mark.filterwarnings("ignore:.*must have names")  # (that look like something else: test_sources.py)
 def test_columns_of_texts_give_the_rows_of_their_values():
     pa = pytest.importorskip("pyarrow")
     draw = np.random.default_rng(4)
@@ -324,6 +325,7 @@ NAMES = [",5", "1.2.3", "e5", "12e", "$", "%", "0x10", "1_000", "inf", "12 kg", 
          "1,234 567", "$€5", "5$$", "$1e5", "0 123", "02134", "12e45678x"]
 
 
+@pytest.mark.filterwarnings("ignore:.*must have names")  # (that look like something else: test_sources.py)
 def test_texts_that_are_numbers():
     """Amounts, parts and thousands are numbers; everything near them is a name."""
     for text, number in NUMBERS.items():
@@ -338,6 +340,7 @@ def test_texts_that_are_numbers():
         assert TableVectorizer(bits=0).fit([{"x": text}]).get_feature_names_out()[0] == "x=?", text
 
 
+@pytest.mark.filterwarnings("ignore:.*must have names")  # (that look like something else: test_sources.py)
 def test_texts_that_are_dates():
     """ISO 8601 in a text is a date as the object is one, in UTC; what only begins like one is a name."""
     for text, value in (

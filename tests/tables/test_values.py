@@ -3,6 +3,7 @@
 import datetime as dt
 import enum
 import pickle
+import uuid
 from decimal import Decimal
 
 import numpy as np
@@ -35,9 +36,12 @@ TEXTS = [
     "2012/01/01", "2012/01/01 10:30", "01.05.2024", "05/01/2024", "25/01/2024", "01/25/2024", "Aug 1 2005", "1 May 2024 7:05 pm",
     "2024-05", "10:30", "1714521600000", "12,5", "0,750", "1.234,5", "€12", "£1,200.5", "($5.00)", "5 %", "1 234", "1'234", "−5",
     "CHF 5",
+    "12,34,567", "5.00-", "$1.5M", "5k", "1 days 02:00:00", "PT1H", "NO", "off", "SE", "WAHR", "..", "24:30", "2024-02-30", "P1D",
+    "Sat May 25 10:30:00 PDT 2024", "2024-05-01 10:30 CST", "20240525", "['a']", "inf",
     "a99f214a", "12345678", "02134", "91521", "23151-1234", "PC 17599", "A/5 21171", "113803", "7.0",
 ]
 ODD = [
+    [dt.date(2024, 5, 1), None], [dt.timedelta(1)], uuid.UUID(int=5),
     None, float("nan"), 0, 1, True, 2.5, -0.0, 10**30, np.float32(2.5), np.int64(3), np.bool_(True), Decimal("1.25"), b"12",
     b"red", np.str_("red"), np.str_("new"), np.str_("12e45678"), Text("red"), City.ROME, np.array("red"), Decimal("NaN"),
     dt.date(2024, 5, 2), dt.datetime(2024, 5, 1, 3, 4, 5, 6), dt.datetime(2024, 5, 1, tzinfo=dt.timezone(dt.timedelta(hours=2))),

@@ -23,12 +23,13 @@ _WORDS = {
 # What parameters of a TableVectorizer are called.
 _OF_TABLES = (
     (r"categories=, numbers= or dates=", "--categories or --dates"), (r"categories=\['([^']*)'\]", r"--categories \1"),
+    (r", numbers=\['[^']*'\] as a number", ""),
     (r"dates=\{'([^']*)': '([^']*)'\} or '([^']*)'", r"--dates \1=\2 or \1=\3"), (r"dates=\{'([^']*)': '([^']*)'\}",
         r"--dates \1=\2"),
     (r"(decimal|unknown)='([^']*)'", r"--\1 \2"), (r"\b(categories|dates|ignore)=", r"--\1"),
 )
 
-_OTHER_SPELLING = r": (decimal|dates)=.* as a name\.$"  # what a model is to be told before it learns
+_OTHER_SPELLING = r"(, which (?:looks|may|comes) .*?): .* as a name\.$"  # what a model is told before it learns
 
 
 def message_of(error: Exception, options) -> str:
@@ -41,7 +42,7 @@ def message_of(error: Exception, options) -> str:
     if "TableVectorizer: " in str(error):
         said = str(error)
         if "decimal" not in options or getattr(options, "resume", None):  # (the model has its spellings)
-            said = re.sub(_OTHER_SPELLING, ", unlike what the model has learnt from. Convert it.", said)
+            said = re.sub(_OTHER_SPELLING, r"\1, unlike what the model has learnt from. Convert it.", said)
         return in_options(said)
     parameter, hint = getattr(error, "parameter", ""), getattr(error, "hint", "")
     if parameter == "labels" and "unlabelled" not in options:  # (only train has rows of both kinds)

@@ -80,7 +80,7 @@ class Block:
     weights: list[float] | None
 
 
-_NO_LABELS = MISSING_TEXTS - {"?", "-", "--", "\u2014", "."}  # in tables (which may be names of classes)
+_NO_LABELS = {text for text in MISSING_TEXTS if not text or any(map(str.isalnum, text))}  # (others may be names of classes)
 
 
 class LabelReader:

@@ -18,6 +18,7 @@ from ._values cimport (
 )
 
 from .._input import validate
+from ._dates import is_day
 from ._values import KINDS, dicts_of, is_valid, named_state
 
 cdef extern from "Python.h":
@@ -371,6 +372,8 @@ cdef class RowRead:
         if kind == NUMBER or kind == BOOLEAN:
             if not fabs(self.value.number) <= LARGEST_NUMBER:
                 return False
+            if known is None and self.learn and 1.9e7 < self.value.number < 2.11e7 and how is None and is_day(self.value.number):
+                reader.notices.of_doubt(name, value, "digits", 0)
             self.keep(name, name, self.number(name, self.value.number))
             if state & MAY_HAVE_LOGS and self.value.number != 0.0 and self.value.number != 1.0:
                 self.value.raises |= LOGS if self.learn else 0

@@ -205,7 +205,7 @@ def graph_of(who: str, vectorizer: TableVectorizer, weights: np.ndarray) -> Grap
     if names:
         constants["second"] = np.array([1])
     for k, column in enumerate(names):
-        found = {text: slot for text, slot in column.texts().items() if text in MISSING_TEXTS or table[slot].any()}
+        found = {text: slot for text, slot in column.texts().items() if not text or table[slot].any()}
         graph.add_input(column.column, types.STRING, ["n_rows", 1])
         constants[f"of_names{k}"] = np.vstack([np.zeros(len(weights)), table[list(found.values())]])
         add("LabelEncoder", "", f"code{k}", column.column, domain="ai.onnx.ml", keys_strings=[*found],

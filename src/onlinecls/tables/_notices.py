@@ -12,10 +12,20 @@ if TYPE_CHECKING:
     from typing import Any
 
 _DOUBTS = {
-    "comma": "looks like a number with a decimal comma: decimal=','",
-    "point": "looks like a number with a decimal point: decimal='.'",
-    "year": "may be a date with a year of two digits: dates={{{name!r}: '%d.%m.%y'}} or '%m/%d/%y'",
-    "day": "may be one of two dates: dates={{{name!r}: '%d/%m/%Y'}} or '%m/%d/%Y'",
+    "comma": "looks like a number with a decimal comma: decimal=',' reads it as that",
+    "point": "looks like a number with a decimal point: decimal='.' reads it as that",
+    "unit": "looks like a number with a unit: without the unit it is read as that",
+    "year": "may be a date with a year of two digits: dates={{{name!r}: '%d.%m.%y'}} or '%m/%d/%y' reads it as that",
+    "day": "may be one of two dates: dates={{{name!r}: '%d/%m/%Y'}} or '%m/%d/%Y' reads it as that",
+    "digits": "looks like a date of digits: dates={{{name!r}: '%Y%m%d'}} reads it as that",
+    "no year": "looks like a date without a year: with one it is read as that",
+    "calendar": "looks like a date that no calendar has: one that it has is read as that",
+    "span": "looks like a duration in hours: in seconds, or as '1 days 02:00:00', it is read as that",
+    "infinite": "looks like a number that is not finite: left empty, it is missing",
+    "month": "looks like a date with a month in another language: with a number for the month it is read as that",
+    "zone": "looks like a date with a time zone whose name may stand for several: with +02:00 or so it is read as that",
+    "list": "looks like a list or a dict in a text: what JSON lines have instead is read as that",
+    "word": "comes behind yes, no, y, n, on or off, read as booleans: true and false are always read as that",
 }
 
 
@@ -41,11 +51,12 @@ class Notices:
         )
 
     def of_doubt(self, name: str, value: Any, doubt: str, row: int) -> None:
-        """Warn of a name that looks like something else."""
+        """Warn of a name that looks like something else, or of a number that looks like a day."""
+        kinds, kind, parameter = ("numbers", "number", "numbers") if doubt == "digits" else ("names", "name", "categories")
         self._tell(
             (name, doubt),
-            f"column {name!r} must have names, got {validate.brief(value)} in row {row}, which "
-            f"{_DOUBTS[doubt].format(name=name)} reads it as that, categories=[{name!r}] as a name.",
+            f"column {name!r} must have {kinds}, got {validate.brief(value)} in row {row}, which "
+            f"{_DOUBTS[doubt].format(name=name)}, {parameter}=[{name!r}] as a {kind}.",
         )
 
     def of_rows(self, name: str, n: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from .._input import validate
 from ._cells import signed_logs, waves, waves_of
 from ._columns import HALVES, Column, Values, numbers_of_texts, takes_numbers, values_of
-from ._values import ABSENT, BITS, LARGEST, MICROSECOND, MISSING_TEXTS, as_text, is_valid
+from ._values import ABSENT, BITS, LARGEST, MICROSECOND, MISSING_TEXTS, as_text, is_valid, plain_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -267,7 +267,9 @@ def _features_of_list(who: str, name: str, row: int, value: Any) -> list[tuple[s
         numbers = _numbers_of_list(who, name, row, value, value)
     else:
         items = [None if validate.is_missing(each) else each for each in value]
-        if any(isinstance(each, str | bytes) for each in items):
+        if any(isinstance(each, timedelta | np.timedelta64) for each in items):
+            items = [plain_of(each) for each in items]
+        if any(isinstance(each, str | bytes | date | time | np.datetime64) for each in items):
             return [(f"{name}={each}", None) for each in _names_of_list(who, name, row, value, items)]
         if isinstance(value, set | frozenset):
             items = sorted(items, key=repr)

@@ -12,6 +12,7 @@ from .._input.rows import Rows, n_rows_of, part_of
 from ..text import FeatureNames, HashingVectorizer, compiled_hasher
 from ._cells import RowReader, apply_column, assemble, column_of, hash_of, is_new_kind, learn_column
 from ._columns import read_table
+from ._dates import is_day
 from ._learnt import N_RECORD, Learnt, most_columns
 from ._notices import Notices, lacks
 from ._parts import DAYS, MISSING, NONE_THERE, Cells, Part, cells_of, features_of, set_origin
@@ -281,7 +282,9 @@ class _Reading:
         for name, cells in self.cells.items():
             for doubt, (value, row) in cells.doubts.items():
                 notices.of_doubt(name, value, doubt, row)
-            known = self.learnt.known(name)
+            known, first = self.learnt.known(name), cells.parts.get(0)
+            if self.learn and not known.kinds and first is not None and name not in self.options.how and is_day(first.x[0]):
+                notices.of_doubt(name, cells.values()[0], "digits", 0)
             if is_young or not known.state:
                 continue
             for kind in np.flatnonzero(np.bincount(cells.kinds, minlength=NONE_THERE)[:NONE_THERE]).tolist():

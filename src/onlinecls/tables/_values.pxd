@@ -35,5 +35,6 @@ cdef class Reading:
     cdef object doubt
     cdef int read(self, value, int state) except -1
     cdef int text(self, str text, int state) except -1
+    cdef int no_number(self, str text, int state) except -1
     cdef bint counts_milliseconds(self, int state) except -1
     cdef int dated(self, str text, int state) except -1

@@ -16,7 +16,7 @@ from decimal import Decimal
 import numpy as np
 
 from .._input import validate
-from ._dates import SHORT_YEAR, date_in, date_of, date_of_milliseconds
+from ._dates import date_in, date_of, date_of_milliseconds, seconds_of
 
 cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
@@ -28,7 +28,10 @@ cdef extern from "Python.h":
 
 cdef enum:
     LONGEST = 64                                # bytes of a number at most
-    LONGEST_DATE = 48                           # and of a date
+    LONGEST_BOOLEAN = 10
+    ENDED = 4                                   # groups of digits, as in India
+    NAMES_TO_ONE = 10                           # different names to a number or date in a column of names
+    LONGEST_DATE = 80                           # and of a date
 LARGEST = LARGEST_NUMBER = 1e150                # the square of a difference of two such numbers is finite
 KINDS = ("number", "category", "date", "list", "text", "missing", "boolean")     # in the order of the enum
 FORMS = IDS | WORDS | BOOLEANS | LETTERS | DAY_FIRST | MONTH_FIRST | ONLY_NAMES | LOGS  # what is known beside the kinds
@@ -36,25 +39,42 @@ BITS = {"IDS": IDS, "ONLY_NAMES": ONLY_NAMES, "AS_NAME": AS_NAME, "AS_NUMBER": A
         "LOGS": LOGS, "MAY_HAVE_LOGS": MAY_HAVE_LOGS}
 BOTH_ORDERS = DAY_FIRST | MONTH_FIRST
 MISSING_TEXTS = frozenset((
-    "", "?", "-", "--", "\u2014", ".", "#N/A", "#N/A N/A", "#NA", "<NA>", "N.A.", "N/A", "NA", "NULL", "Null", "NaN", "-NaN",
-    "NaT", "None", "\\N", "n.a.", "n/a", "nan", "-nan", "null", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN",
+    "", "?", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "\u2026", ":", "#N/A", "#N/A N/A", "#NA", "<NA>", "N.A.",
+    "N/A", "NA", "NULL", "Null", "NaN", "-NaN", "NaT", "None", "\\N", "n.a.", "n/a", "nan", "-nan", "null", "1.#IND", "-1.#IND",
+    "1.#QNAN", "-1.#QNAN", "(null)", "(NULL)", "[null]", "[NULL]", "<null>", "<NULL>",
+    "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!",
+    "#VALUE!", "0000-00-00", "0000-00-00 00:00:00",
 ))
-BOOLEAN_TEXTS = {text: 1.0 for text in ("true", "True", "TRUE")} | {text: 0.0 for text in ("false", "False", "FALSE")}
-BOOLEAN_WORDS = {text: 1.0 for text in ("yes", "Yes", "YES", "y", "Y")} | {text: 0.0 for text in ("no", "No", "NO", "n", "N")}
+BOOLEAN_TEXTS = {  # (and what Excel writes in German, French and Portuguese)
+    **dict.fromkeys(("true", "True", "TRUE", "WAHR", "VRAI", "VERDADEIRO"), 1.0),
+    **dict.fromkeys(("false", "False", "FALSE", "FALSCH", "FAUX", "FALSO"), 0.0),
+}
+BOOLEAN_WORDS = {
+    **dict.fromkeys(("yes", "Yes", "YES", "y", "Y", "on", "On", "ON"), 1.0),
+    **dict.fromkeys(("no", "No", "NO", "n", "N", "off", "Off", "OFF"), 0.0),
+}
 BOOLEAN_LETTERS = {"t": 1.0, "T": 1.0, "f": 0.0, "F": 0.0}
 DAYS = ("datetime64[D]", "datetime64[M]", "datetime64[Y]")      # types of dates without a time of day
 MICROSECOND = timedelta(microseconds=1)
 ABSENT = object()                               # in the place of a value where a row lacks the column
 
 absent = ABSENT
+cdef const char* MONTHS_AND_DAYS = b"janfebmaraprmayjunjulaugsepoctnovdecmontuewedthufrisatsun"
+cdef const char* CURRENCIES = b"AUDBRLCADCHFCNYCZKDKKEURGBPHKDHUFILSINRJPYKRWMXNNOKNZDPLNSEKSGDTHBTRYUSDZAR"
 cdef frozenset missing_texts = MISSING_TEXTS
 cdef dict boolean_texts = BOOLEAN_TEXTS, boolean_words = BOOLEAN_WORDS, boolean_letters = BOOLEAN_LETTERS
 cdef object dates = (datetime, date, time), lists = (list, tuple, set, frozenset, np.ndarray)
 cdef double most_of_a_number = 1e15             # 37176e84 is no number
 cdef double first_milliseconds = 1e11, last_milliseconds = 1e14     # of dates: 1973 and 5138
-_AROUND = r"[-+\u2212(]?(?:\W|[A-Z]{3})?\s?(%s)\s?(?:\W|[A-Z]{3})?\)?"
-_COMMAS = re.compile(_AROUND % r"\d+,\d+|\d{1,3}([.\s'\u2019]\d{3})+,\d+|\d{1,3}(\.\d{3}){2,}")
-_POINTS = re.compile(_AROUND % r"\d+\.\d+|\d{1,3}([,\s'\u2019]\d{3})+\.\d+|\d{1,3}(,\d{3}){2,}")
+_MONEY = r"(?:[^\w+*]|[A-Z]{3}|[A-Z]{1,2}\$|Rs\.?|kr\.?|zł|Kč)?"
+_BEFORE, _BEHIND = rf"[-+\u2212\u2013(]?{_MONEY}\s?", rf"\s?{_MONEY}-?\)?"
+_COMMAS = re.compile(rf"{_BEFORE}(\d+,\d+|\d{{1,3}}([.\s'\u2019]\d{{3}})+,\d+|\d{{1,3}}(\.\d{{3}}){{2,}}){_BEHIND}")
+_POINTS = re.compile(rf"{_BEFORE}(\d+\.\d+|\d{{1,3}}([,\s'\u2019]\d{{3}})+\.\d+|\d{{1,3}}(,\d{{3}}){{2,}}){_BEHIND}")
+_UNITS = re.compile(  # (5k, 1.2M, 10 kg, 36 months; 12A may be a house)
+    rf"{_BEFORE}\d+(?:[.,\s'\u2019]\d{{3}})*(?:[.,]\d+)?(?:[kKM]|\s[gtmlshdCFAVW]|\s?(?:bn|mn|[mM]io|[mM]rd|million|billion|"
+    r"[kKMGT]i?B|bytes?|[kmµ]g|lbs?|oz|[kcm]m[²2³3]?|m[²2³3]|mi|ft|ha|ml|°[CF]?|‰|[kMG]?Wh|[kMG]W|[kMG]?Hz|[mµn]s|secs?|mins?|"
+    r"hrs?|hours?|weeks?|months?|yrs?|years?|km/h|mph|m/s|hPa|bar|psi|mmHg|bpm|ppm|[CcDd][Rr]|¢)\.?)"
+)
 _IDS = re.compile(r"(?i:.+[_ .-]id|zip([_ -]?code)?|post(al)?[_ -]?code|[ip]sbn|ean|sku|[ug]uid)|.*[a-z]I[dD]")
 _WHOLE = re.compile(r"(-?(?:0|[1-9]\d*))\.0+")
 
@@ -111,15 +131,43 @@ cdef inline bint skip_sign(Copied* c) noexcept nogil:
     """Copy a sign; return whether there is one."""
     if copy_one(c, b"+", b"-"):
         return True
-    if not skip(c, b"\xe2\x88\x92"):
+    if not skip(c, b"\xe2\x88\x92") and not skip(c, b"\xe2\x80\x93"):
         return False
     c.plain[c.size], c.size = b"-", c.size + 1
     return True
 
 
 cdef inline bint skip_currency(Copied* c) noexcept nogil:
-    return (skip(c, b"$") or skip(c, b"\xe2\x82\xac") or skip(c, b"\xc2\xa3") or skip(c, b"\xc2\xa5") or skip(c, b"CHF")
-            or skip(c, b"EUR") or skip(c, b"USD") or skip(c, b"GBP"))
+    """Skip the sign of a currency (those of Unicode's block, too), or the code of one."""
+    cdef const char* code = CURRENCIES
+    if c.n - c.i >= 3 and memcmp(c.text + c.i, b"\xe2\x82", 2) == 0 and <unsigned char>c.text[c.i + 2] >= 0xA0:
+        c.i += 3
+        return True
+    if (skip(c, b"$") or skip(c, b"\xc2\xa3") or skip(c, b"\xc2\xa5") or skip(c, b"R$") or skip(c, b"US$") or skip(c, b"A$")
+            or skip(c, b"C$") or skip(c, b"CA$") or skip(c, b"Rs.") or skip(c, b"Rs") or skip(c, b"kr.") or skip(c, b"kr")
+            or skip(c, b"z\xc5\x82") or skip(c, b"K\xc4\x8d")):
+        return True
+    while code[0] != 0:
+        if c.n - c.i >= 3 and memcmp(c.text + c.i, code, 3) == 0:
+            c.i += 3
+            return True
+        code += 3
+    return False
+
+
+cdef inline bint skip_multiple(Copied* c) noexcept nogil:
+    """Skip the K, M or B of money, and copy the exponent that it is; return whether it is there."""
+    cdef char exponent
+    if skip(c, b"K") or skip(c, b"k"):
+        exponent = b"3"
+    elif skip(c, b"M") or skip(c, b"m"):
+        exponent = b"6"
+    elif skip(c, b"bn") or skip(c, b"B"):
+        exponent = b"9"
+    else:
+        return False
+    c.plain[c.size], c.plain[c.size + 1], c.size = b"e", exponent, c.size + 2
+    return True
 
 
 cdef inline bint skip_group(Copied* c, char mark, int* of) noexcept nogil:
@@ -140,50 +188,64 @@ cdef inline bint skip_group(Copied* c, char mark, int* of) noexcept nogil:
 
 
 cdef bint number_in(const char* text, Py_ssize_t n, char point, double* value) except -1:
-    """Read a number such as 12, -1.5e3, $12, ($5.00), 12 %, 1,234.5, 1'234 or CHF 5; return False for any other text, and for
-    numbers out of range. point : what stands before decimals, "." or ","; the other one stands between groups of digits."""
+    """Read a number such as 12, -1.5e3, $12, ($5.00), 12 %, 1,234.5, 1'234, 12,34,567, CHF 5, $1.5M or 5.00-; return False for
+    any other text, and for numbers out of range. point : what stands before decimals, "." or ","; the other one stands between
+    groups of digits."""
     cdef Copied c
-    cdef Py_ssize_t n_digits, first
-    cdef bint negated, has_currency
+    cdef Py_ssize_t n_digits, first, size, last = 0     # last: digits of the last group, ENDED if there can be no other
+    cdef bint in_parentheses, is_negated, has_currency
     cdef int group = 0
-    if n == 0 or n >= LONGEST - 1:
+    if n == 0 or n >= LONGEST - 2:
         return False
     c.text, c.n, c.i, c.size = text, n, 0, 0
-    negated = skip(&c, b"(")
-    if negated:
-        c.plain[0], c.size = b"-", 1
-    elif skip_sign(&c):
+    in_parentheses = is_negated = skip(&c, b"(")
+    if not in_parentheses and skip_sign(&c):
         skip_blank(&c)
     has_currency = skip_currency(&c)
     if has_currency:
         skip_blank(&c)
-        if c.size == 0:
+        if c.size == 0 and not in_parentheses:
+            in_parentheses = is_negated = skip(&c, b"(")
+        if c.size == 0 and not in_parentheses:
             skip_sign(&c)
     first = c.i
     n_digits = copy_digits(&c)
     if 0 < n_digits <= 3 and text[first] != b"0":
         while skip_group(&c, b"." if point == b"," else b",", &group):
-            if copy_digits(&c) != 3:
+            size = copy_digits(&c)
+            if size == 3 and last != ENDED:
+                last = ENDED if last == 2 else 3
+            elif size == 2 and last != 3 and last != ENDED and group == 1 and point == b"." and n_digits <= 2:
+                last = 2  # (12,34,567 as in India: pairs, and three digits at the end)
+            else:
                 return False
+        if last == 2:
+            return False
     if c.i < c.n and c.text[c.i] == point:
         c.plain[c.size], c.size, c.i = b".", c.size + 1, c.i + 1
         n_digits += copy_digits(&c)
+        if c.i == n - 1 and c.size > 1 and not is_negated and is_digit(c.plain[0]):
+            is_negated = skip(&c, b"-")
     if n_digits == 0:
         return False
-    if not has_currency and copy_one(&c, b"e", b"E"):
+    if has_currency:
+        skip_multiple(&c)
+    elif copy_one(&c, b"e", b"E"):
         copy_one(&c, b"+", b"-")
         if not copy_digits(&c):
             return False
-    if c.i < n and (not negated or c.text[c.i] != b")"):
+    if c.i < n and (not in_parentheses or c.text[c.i] != b")"):
         skip_blank(&c)
         if not skip(&c, b"%") and (has_currency or not skip_currency(&c)):
             return False
-    if negated and not skip(&c, b")"):
+    if in_parentheses and not skip(&c, b")"):
         return False
     if c.i < n:
         return False
     c.plain[c.size] = 0
     value[0] = PyOS_string_to_double(c.plain, NULL, NULL)
+    if is_negated:
+        value[0] = -value[0]
     return fabs(value[0]) <= LARGEST_NUMBER
 
 
@@ -226,16 +288,27 @@ cdef bint is_id(const char* text, Py_ssize_t n) noexcept nogil:
     return n_hex >= 8 and n_hex > n_digits and n_hex + n_hyphens == n
 
 
+cdef bint begins_with_day(const char* text) noexcept nogil:
+    """Return True for a text that begins as the name of a month or of a day of the week does."""
+    cdef const char* name = MONTHS_AND_DAYS
+    while name[0] != 0:
+        if text[0] | 32 == name[0] and text[1] | 32 == name[1] and text[2] | 32 == name[2]:
+            return True
+        name += 3
+    return False
+
+
 cdef bint may_be_dated(const char* text, Py_ssize_t n) noexcept nogil:
-    """Return True for a text that may be a date: it has a digit, and begins with one or a letter, and has a mark between."""
+    """Return True for a text that may be a date: it has a digit, begins with one, a month, a day of the week or a quarter, and
+    has a mark between."""
     cdef Py_ssize_t i
     cdef bint has_digit = False, has_mark = False
-    if not 5 <= n <= LONGEST_DATE or not (is_digit(text[0]) or is_letter(text[0])):
+    if not 5 <= n <= LONGEST_DATE or not (is_digit(text[0]) or text[0] == b"Q" or begins_with_day(text)):
         return n == 4 and is_digit(text[0]) and text[1] == b":"
     for i in range(n):
         has_digit |= is_digit(text[i])
         has_mark |= (text[i] == b"-" or text[i] == b"/" or text[i] == b"." or text[i] == b":" or text[i] == b" "
-                     or text[i] == b"Q" or text[i] == b"T")
+                     or text[i] == b"Q" or text[i] == b"T" or ((i == 2 or i == 4) and is_letter(text[i]) and is_digit(text[0])))
     return has_digit and has_mark
 
 
@@ -248,6 +321,37 @@ cdef bint is_iso(const char* text, Py_ssize_t n) noexcept nogil:
         if (text[i] != b"-") if i == 4 or i == 7 else not is_digit(text[i]):
             return False
     return True
+
+
+cdef bint may_be_a_span(const char* text, Py_ssize_t n) noexcept nogil:
+    """Return True for a text that may be a duration: P1DT2H, 1 days 02:00:00."""
+    cdef Py_ssize_t i = text[0] == b"-"
+    if n < 3 or not (text[i] == b"P" or is_digit(text[i])):
+        return False
+    if text[i] == b"P":
+        return is_digit(text[i + 1]) or text[i + 1] == b"T" or text[i + 1] == b"-"
+    while i < n and is_digit(text[i]):
+        i += 1
+    return n - i >= 4 and memcmp(text + i, b" day", 4) == 0
+
+
+cdef object doubt_of(str text, const char* start, Py_ssize_t n, int state):
+    """Return what a name looks like, though it is read as none: "comma", "point", "unit", "infinite",
+    "list", "word"; or None."""
+    cdef bint is_digital = not (is_letter(start[0]) and (n < 5 or is_letter(start[3])))     # (12,5 or CHF 12,50)
+    if state & BOOLEANS and not state & 1 << NAME:
+        return "word"
+    if n < 2:
+        return None
+    if is_digital and 2 < n < LONGEST and (_POINTS if state & COMMA else _COMMAS).fullmatch(text) is not None:
+        return "point" if state & COMMA else "comma"
+    if is_digital and n < LONGEST and _UNITS.fullmatch(text) is not None:
+        return "unit"
+    if n <= 9 and text.lower().lstrip("+-") in ("inf", "infinity", "\u221e"):
+        return "infinite"
+    if (start[0] == b"[" and start[n - 1] == b"]") or (start[0] == b"{" and start[n - 1] == b"}"):
+        return "list" if is_digit(start[1]) or start[1] in b"'\"[{-" else None
+    return None
 
 
 def number_of(str text):
@@ -287,7 +391,7 @@ cdef double double_of(value) except? -1.0:
         return float("inf")
 
 
-cdef object plain_of(value):
+cpdef object plain_of(value):
     """Return Python's own value for one of numpy, pandas or the decimal module."""
     if isinstance(value, np.datetime64 | np.timedelta64):       # (whose items may be integers)
         found, fits = in_microseconds(value)
@@ -303,6 +407,10 @@ cdef object plain_of(value):
         return value.decode("utf-8", "replace")
     if validate.is_missing(value):
         return None
+    if type(value).__name__ in ("UUID", "Interval"):
+        return str(value)
+    if type(value).__name__ == "Period":  # (of pandas)
+        return value.start_time.to_pydatetime(warn=False)
     return float(value // MICROSECOND) / 1e6 if isinstance(value, timedelta) else value
 
 
@@ -334,8 +442,8 @@ cdef class Reading:
     """Read values of a column, one at a time.
 
     number : the last one, if it is one, or a boolean. value : the text of a name, or a date, a list, or what is of no kind.
-    raises : what the value shows of its column. doubt : what a name looks like, though it is read as none: "comma", "point",
-    "day" or "year". wavers : whether it may become something else by what comes, and then be the same again. form : the format
+    raises : what the value shows of its column. doubt : what a name looks like, though it is read as none, as by `doubt_of`, or
+    by `date_of`. wavers : whether it may become something else by what comes, and then be the same again. form : the format
     of the column's dates.
     """
 
@@ -388,7 +496,7 @@ cdef class Reading:
             start = PyUnicode_AsUTF8AndSize(text, &n)
         except UnicodeEncodeError:
             return WRONG
-        if n <= 5:
+        if n <= LONGEST_BOOLEAN:
             found = boolean_texts.get(text)
             if found is not None and state & (AS_NAME | ONLY_NAMES):
                 self.value = text.capitalize()
@@ -430,13 +538,23 @@ cdef class Reading:
                     if (state | self.raises) & IDS or (state & (1 << NAME) and not state & (1 << NUMBER)):
                         return NAME
             return NUMBER
-        if is_free and may_be_dated(start, n) and self.dated(text, state):
+        return self.no_number(text, state)
+
+    cdef int no_number(self, str text, int state) except -1:
+        """Read a text that is no number, but may be a duration or a date, and look like another value."""
+        cdef Py_ssize_t n
+        cdef const char* start = PyUnicode_AsUTF8AndSize(text, &n)
+        if may_be_a_span(start, n) and not state & IDS:
+            found = seconds_of(text)
+            if found is not None:
+                self.number = found
+                return NUMBER
+        if not state & (AS_NUMBER | AS_DATE) and may_be_dated(start, n) and self.dated(text, state):
             return DATE
         if n > 1 and is_id(start, n):
             self.raises |= IDS
-        if n > 2 and self.doubt is None and n < LONGEST and not (is_letter(start[0]) and (n < 5 or is_letter(start[3]))):
-            if (_POINTS if state & COMMA else _COMMAS).fullmatch(text) is not None:  # (12,5 or CHF 12,50)
-                self.doubt = "point" if state & COMMA else "comma"
+        if self.doubt is None:
+            self.doubt = doubt_of(text, start, n, state)
         return NAME
 
     cdef bint counts_milliseconds(self, int state) except -1:
@@ -461,7 +579,7 @@ cdef class Reading:
                 pass
         found, says = date_of(text, True if state & DAY_FIRST else False if state & MONTH_FIRST else None)
         if found is None:
-            self.doubt = "day" if says is not None else "year" if SHORT_YEAR.fullmatch(text) is not None else None
+            self.doubt = says
             return False
         if says is not None:
             self.raises = DAY_FIRST if says else MONTH_FIRST
@@ -537,19 +655,22 @@ def read_values(list values, list names, double[::1] numbers, int32_t[::1] codes
 
 
 def form_of(list values, form, int state):
-    """Return what values show of their column when all of them are looked at together: ids, booleans, days before months."""
+    """Return what values show of their column when all of them are looked at together: ids, booleans, days before months, or
+    that all are names, as most are."""
     cdef Reading reading = Reading(form)
     cdef int kind
-    cdef bint has_words = False, has_letters = False, has_others = False
+    cdef bint has_others = False
+    cdef set names = set(), others = set()
     for value in values:
         kind = reading.read(value, state | WORDS)
         state |= reading.raises
-        if kind == NAME and reading.value in boolean_words:
-            has_words = True
-        elif kind == NAME and reading.value in boolean_letters:
-            has_letters = True
-        elif kind != MISSING and kind != BOOLEAN and kind < NONE_THERE:
-            has_others = True
-    if has_others:
-        return state | (WORDS if has_words else 0)
+        if kind == NAME:
+            names.add(reading.value)
+        elif kind == NUMBER or kind == BOOLEAN or kind == DATE:
+            others.add(reading.value if kind == DATE else reading.number)
+        has_others |= kind != NAME and kind != MISSING and kind != BOOLEAN and kind < NONE_THERE
+    has_words, has_letters = not names.isdisjoint(boolean_words), not names.isdisjoint(boolean_letters)
+    if has_others or not names <= boolean_words.keys() | boolean_letters.keys():
+        are_names = others and len(names) >= NAMES_TO_ONE * len(others)    # (titles, such as 1941 and 10:10)
+        return state | (ONLY_NAMES if are_names else WORDS if has_words else 0)
     return state | (BOOLEANS if has_words or has_letters else 0) | (LETTERS if has_letters else 0)
