@@ -326,6 +326,39 @@ def test_a_first_number_that_looks_like_a_day_is_told(value):
         TableVectorizer(numbers=["c"]).partial_fit([{"c": value}])
 
 
+def test_periods_intervals_and_ids_of_other_types_are_what_files_have():
+    """Frames and Arrow's tables have periods, and intervals also as categories, dicts UUIDs."""
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    periods, cuts = pandas.period_range("2024-01", periods=3, freq="M"), pandas.cut([1, 5, 9], 3)
+    ids = [uuid.UUID(int=k) for k in range(3)]
+    for values, texts in (
+        (periods, ["2024-01", "2024-02", "2024-03"]), (cuts, list(map(str, cuts))), (list(cuts), list(map(str, cuts))),
+        (ids, list(map(str, ids))), (pandas.array(list(cuts)), list(map(str, cuts))),
+    ):
+        frame = pandas.DataFrame({"c": values})
+        expected = TableVectorizer(bits=0).fit_transform({"c": texts})
+        arrow = [] if values is ids else [pyarrow.Table.from_pandas(frame)]
+        for X in (frame, frame.to_dict("records"), {"c": frame["c"]}, *arrow):
+            np.testing.assert_array_equal(TableVectorizer(bits=0).fit_transform(X), expected, err_msg=str(type(X)))
+
+
+def test_dictionaries_of_arrow_with_nulls_and_of_other_types_are_read():
+    pyarrow = pytest.importorskip("pyarrow")
+    chunk = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, None]), pyarrow.array(["a", None]))
+    other = pyarrow.DictionaryArray.from_arrays(pyarrow.array([1, 0]), pyarrow.array(["b", "a"]))
+    column = pyarrow.chunked_array([chunk, other])
+    expected = described(TableVectorizer().fit([{"c": each} for each in ("a", None, None, "a", "b")]))[0]
+    for X in ({"c": column}, pyarrow.table({"c": column})):
+        found = described(TableVectorizer().fit(X))[0]
+        assert found["slots"] == expected["slots"]
+    structs = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1]), pyarrow.array([{"x": 1}, {"x": 2}]))
+    assert TableVectorizer().fit(pyarrow.table({"c": structs})).schema_ == {"c.x": ("number",)}
+    polars = pytest.importorskip("polars")
+    if hasattr(polars, "Int128"):
+        with pytest.raises(ValueError, match=r"^TableVectorizer: X must be a sound table of columns, got Series that "):
+            TableVectorizer().fit({"c": polars.Series([1, 2], dtype=polars.Int128)})
+
+
 @pytest.mark.parametrize(("before", "value", "kind", "had"), [
     ([1.5, 2], "x", "category", "number"), (["a", "b"], 7, "number", "category"), ([True, False], "maybe", "category", "boolean"),
     (["2024-05-01"], "soon", "category", "date"), ([dt.date(2024, 5, 1)], 7, "number", "date"), ([1.5], [1.5], "list", "number"),

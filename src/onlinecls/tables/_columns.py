@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -268,7 +268,8 @@ def _of_any(who: str, name: Any, values: Any) -> Column:
     if type(values).__module__.startswith("pandas."):
         return _of_pandas(who, name, values)
     if type(values).__module__.partition(".")[0] in ("pyarrow", "polars"):
-        return _of_arrow_column(who, name, values)
+        with _read_soundly(who, values):
+            return _of_arrow_column(who, name, values)
     return _of_array(who, name, values) if isinstance(values, np.ndarray) else untyped(list(values))
 
 
@@ -341,10 +342,9 @@ def _of_arrow(who: str, X: Any) -> tuple[int, dict[str, Column]]:
         raise ImportError(
             f'{who}: pyarrow is needed to read tables of {type(X).__module__.partition(".")[0]}: pip install "onlinecls[arrow]"'
         ) from None
-    kind = type(X).__name__
     if hasattr(X, "iter_columns") and any(map(_is_of_objects, X.iter_columns())):
         return _of_mapping(who, {column.name: column for column in X.iter_columns()})
-    try:
+    with _read_soundly(who, X):
         if not isinstance(X, pyarrow.Table):
             X = pyarrow.table(X)
         while structs := [column for column in X.columns if pyarrow.types.is_struct(column.type)]:
@@ -353,9 +353,19 @@ def _of_arrow(who: str, X: Any) -> tuple[int, dict[str, Column]]:
             X = X.flatten()
         names = X.column_names
         return X.num_rows, _named(who, names, (_of_arrow_column(who, name, X.column(k)) for k, name in enumerate(names)))
+
+
+@contextmanager
+def _read_soundly(who: str, X: Any) -> Iterator[None]:
+    """Raise a ValueError that says more where pyarrow raises an error."""
+    import pyarrow
+
+    try:
+        yield
     except (pyarrow.ArrowException, LookupError, UnicodeDecodeError) as error:
         raise ValueError(
-            f"{who}: X must be a sound table of columns, got {kind} that pyarrow does not read: {escaped(str(error))}. {_HOW}"
+            f"{who}: X must be a sound table of columns, got {type(X).__name__} that pyarrow does not read: "
+            f"{escaped(str(error))}. {_HOW}"
         ) from None
 
 
@@ -365,13 +375,18 @@ def _of_arrow_column(who: str, name: Any, column: Any) -> Column:
     column = column if isinstance(column, pyarrow.Array | pyarrow.ChunkedArray) else pyarrow.chunked_array(column)
     column.validate(full=True)  # (pyarrow trusts offsets wherever they point)
     types, kind, make = pyarrow.types, column.type, column.to_pylist
-    if types.is_dictionary(kind):
-        if isinstance(column, pyarrow.ChunkedArray):
-            column = column.unify_dictionaries().combine_chunks()
-            column = column.chunk(0) if isinstance(column, pyarrow.ChunkedArray) else column
-        codes = column.indices.to_numpy(zero_copy_only=False).astype(np.float64)
-        codes = np.where(np.isnan(codes), 0, codes + 1).astype(np.int32)
-        return Column("category", codes, make, [None, *column.dictionary.to_pylist()])
+    if _is_of_pandas(kind):
+        return _of_pandas(who, name, column.to_pandas())
+    if types.is_dictionary(kind) and not types.is_nested(kind.value_type):
+        places: dict[Any, int] = {None: 0}
+        found = [np.empty(0, np.int32)]
+        for chunk in column.chunks if isinstance(column, pyarrow.ChunkedArray) else [column]:
+            values = chunk.dictionary
+            values = values.to_pandas().tolist() if _is_of_pandas(values.type) else values.to_pylist()
+            places_of = [0, *(places.setdefault(each, len(places)) for each in values)]
+            codes = chunk.indices.to_numpy(zero_copy_only=False).astype(np.float64)
+            found.append(np.array(places_of, np.int32)[np.where(np.isnan(codes), 0, codes + 1).astype(np.int32)])
+        return Column("category", np.concatenate(found), make, [*places])
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
         column = column.cast(pyarrow.string()) if types.is_decimal(kind) else column  # (whose own cast may miss the last bit)
         values = column.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
@@ -385,6 +400,11 @@ def _of_arrow_column(who: str, name: Any, column: Any) -> Column:
     if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
         return Column("texts", column.cast(pyarrow.large_string()) if "view" in str(kind) else column, make)
     return untyped(make())
+
+
+def _is_of_pandas(kind: Any) -> bool:
+    """Return True for periods and intervals, of which Arrow alone has the numbers."""
+    return getattr(kind, "extension_name", "").startswith("pandas.")
 
 
 def takes_numbers(state: int) -> bool:
