@@ -40,7 +40,7 @@ PARTS = {
     "_wings/__init__.py": (5, "the families beside the core"),
     "_hashing/*": (1720, "names and texts to columns, compiled"),
     "text/*": (1120, "the vectorizer of texts, and names of its columns"),
-    "tables/*": (4370, "the vectorizer of tables"),
+    "tables/*": (4380, "the vectorizer of tables"),
     "steps/*": (660, "transformers with one number a column, which a stream changes"),
     "_pipeline/*": (1225, "steps and a learner as one object"),
     "streams/*": (5490, "files of rows, in batches"),

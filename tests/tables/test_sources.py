@@ -152,7 +152,7 @@ SPELLINGS = [  # (what is learnt as two values of a column, the same values in o
         "2012-07-01T22:30Z"),
      ("01.01.2012 10:30", "01.07.2012 22:30"), ("Jan 1, 2012 10:30 AM", "July 1st, 2012 10:30 PM")),
     (("2012-02-25T10:30", "2012-08-25T10:30"), ("25-Feb-12 10:30", "25-Aug-12 10:30"), ("20120225T103000", "20120825T1030"),
-     ("25/Feb/2012:10:30:00 +0000", "25/Aug/2012:10:30:00 +0000")),
+     ("25/Feb/2012:10:30:00 +0000", "[25/Aug/2012:10:30:00 +0000]")),
     (("2024-05-25 10:30 CET", "2024-08-25 10:30 PDT"), ("2024-05-25T09:30Z", "2024-08-25T17:30Z"),
      ("Sat May 25 09:30:00 2024", "Sun Aug 25 10:30:00 PDT 2024"), ("2024:05:25 10:30:00+01", "Sun Aug 25 17:30:00 +0000 2024"),
      ("25MAY2024:09:30:00", "2024-Aug-25 17:30"), ("2024-05-25T11:30:00+02:00[Europe/Paris]", "25 Aug 2024 10:30:00 -0700 (PDT)"),
@@ -261,6 +261,7 @@ def test_whole_numbers_are_ids_where_the_column_is_called_so():
     ("100:30", "looks like a duration in hours"), ("24:00:00", "a duration in hours"),
     ("-Infinity", "a number that is not finite"),
     ("['a', 'b']", "a list or a dict in a text"), ('{"a": 1}', "a list or a dict in a text"),
+    ("9.1 e", "a unit"),
 ], ids=str)  # fmt: skip
 def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwarn):
     for rows in ([{"c": value}], [{"c": "x"}, {"c": value}]):
@@ -270,6 +271,13 @@ def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwar
         vectorizer.partial_fit(rows).transform(rows)
         assert vectorizer.schema_["c"] == ("category",)
     TableVectorizer(categories=["c"]).partial_fit([{"c": value}])
+    again = TableVectorizer().merge(vectorizer)  # (which has told nothing yet)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        again.transform(rows), again.transform([rows[-1]])
+    for one in ([rows[-1]], rows):
+        with pytest.warns(UserWarning, match=words):
+            TableVectorizer().fit([{"c": each} for each in ("x", True, 7)] * 20).transform(one)
 
 
 @pytest.mark.filterwarnings("ignore:TableVectorizer")

@@ -51,6 +51,11 @@ def is_new_kind(int kind, int had):
     return is_new(kind, had)
 
 
+cpdef bint may_be_told(int had) noexcept:
+    """Return True unless a column has had names alone, of which learning has told what they look like."""
+    return had & (1 << NUMBER | 1 << BOOLEAN | 1 << DATE) or not had & 1 << NAME
+
+
 cdef bint is_new(int kind, int had) noexcept:
     cdef int alike = 1 << NUMBER | 1 << BOOLEAN
     if kind >= NONE_THERE or kind == MISSING or not had & 127:
@@ -364,7 +369,7 @@ cdef class RowRead:
         cdef int named = named_state(name) if known is None and not state & (AS_NAME | AS_NUMBER | AS_DATE) else 0
         kind = self.value.read(value, state | named)
         self.value.raises |= named
-        if self.value.doubt is not None:
+        if self.value.doubt is not None and (self.learn or may_be_told(state)):
             reader.notices.of_doubt(name, value, self.value.doubt, 0)
         if state & (AS_NUMBER | AS_DATE) and kind != MISSING and kind != NONE_THERE:
             if kind != DATE if state & AS_DATE else kind != NUMBER and kind != BOOLEAN:

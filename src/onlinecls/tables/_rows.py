@@ -10,7 +10,7 @@ from .._input import validate
 from .._input.compat import sparse_rows
 from .._input.rows import Rows, n_rows_of, part_of
 from ..text import FeatureNames, HashingVectorizer, compiled_hasher
-from ._cells import RowReader, apply_column, assemble, column_of, hash_of, is_new_kind, learn_column
+from ._cells import RowReader, apply_column, assemble, column_of, hash_of, is_new_kind, learn_column, may_be_told
 from ._columns import read_table
 from ._dates import is_day
 from ._learnt import N_RECORD, Learnt, most_columns
@@ -280,9 +280,9 @@ class _Reading:
         rows of all are learnt, `_tell_of_late_kinds` does so behind them."""
         notices, is_young = self.reader.notices, self.learn and self.learnt.t < YOUNG
         for name, cells in self.cells.items():
-            for doubt, (value, row) in cells.doubts.items():
-                notices.of_doubt(name, value, doubt, row)
             known, first = self.learnt.known(name), cells.parts.get(0)
+            for doubt, (value, row) in cells.doubts.items() if self.learn or may_be_told(known.state) else ():
+                notices.of_doubt(name, value, doubt, row)
             if self.learn and not known.kinds and first is not None and name not in self.options.how and is_day(first.x[0]):
                 notices.of_doubt(name, cells.values()[0], "digits", 0)
             if is_young or not known.state:

@@ -71,7 +71,7 @@ _BEFORE, _BEHIND = rf"[-+\u2212\u2013(]?{_MONEY}\s?", rf"\s?{_MONEY}-?\)?"
 _COMMAS = re.compile(rf"{_BEFORE}(\d+,\d+|\d{{1,3}}([.\s'\u2019]\d{{3}})+,\d+|\d{{1,3}}(\.\d{{3}}){{2,}}){_BEHIND}")
 _POINTS = re.compile(rf"{_BEFORE}(\d+\.\d+|\d{{1,3}}([,\s'\u2019]\d{{3}})+\.\d+|\d{{1,3}}(,\d{{3}}){{2,}}){_BEHIND}")
 _UNITS = re.compile(  # (5k, 1.2M, 10 kg, 36 months; 12A may be a house)
-    rf"{_BEFORE}\d+(?:[.,\s'\u2019]\d{{3}})*(?:[.,]\d+)?(?:[kKM]|\s[gtmlshdCFAVW]|\s?(?:bn|mn|[mM]io|[mM]rd|million|billion|"
+    rf"{_BEFORE}\d+(?:[.,\s'\u2019]\d{{3}})*(?:[.,]\d+)?(?:[kKM]|\s(?:[a-z]|[CFAVW])|\s?(?:bn|mn|[mM]io|[mM]rd|million|billion|"
     r"[kKMGT]i?B|bytes?|[kmµ]g|lbs?|oz|[kcm]m[²2³3]?|m[²2³3]|mi|ft|ha|ml|°[CF]?|‰|[kMG]?Wh|[kMG]W|[kMG]?Hz|[mµn]s|secs?|mins?|"
     r"hrs?|hours?|weeks?|months?|yrs?|years?|km/h|mph|m/s|hPa|bar|psi|mmHg|bpm|ppm|[CcDd][Rr]|¢)\.?)"
 )
@@ -551,6 +551,9 @@ cdef class Reading:
                 return NUMBER
         if not state & (AS_NUMBER | AS_DATE) and may_be_dated(start, n) and self.dated(text, state):
             return DATE
+        if n > 2 and start[0] == b"[" and start[n - 1] == b"]" and is_digit(start[1]):  # (the date of a line in a log)
+            if not state & (AS_NUMBER | AS_DATE) and may_be_dated(start + 1, n - 2) and self.dated(text[1:-1], state):
+                return DATE
         if n > 1 and is_id(start, n):
             self.raises |= IDS
         if self.doubt is None:
