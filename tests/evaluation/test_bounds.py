@@ -517,7 +517,8 @@ def test_recursive_least_squares_pay_what_the_best_weights_are_allowed():
 
 
 @pytest.mark.parametrize("learner, others", [
-    (Perceptron(**NO), (bounds.perceptron, bounds.fixed_rate)), (AROWClassifier(0.7, **FULL, **NO), (bounds.arow,))], ids=repr)
+    (Perceptron(**NO), (bounds.perceptron, bounds.fixed_rate)), (AROWClassifier(0.7, **FULL, **NO), (bounds.arow,)),
+], ids=["first_order", "arow"])
 def test_corollary_2_allows_no_more_mistakes_than_other_bounds(learner, others):
     for seed in range(5):
         X, y = continuous_problem(120, 5, seed=seed)
