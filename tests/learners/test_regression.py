@@ -121,5 +121,6 @@ def test_targets_of_any_real_dtype_are_read_alike(estimator):
     read_only.flags.writeable = False
     assert fingerprint(estimator().partial_fit(X4, read_only)) == expected
     assert np.isfinite(estimator().partial_fit(X4, [True, False, True, True]).coef_).all()
-    with pytest.warns(UserWarning, match="column-vector"):
+    with pytest.warns(UserWarning, match="column-vector") as found:
         assert fingerprint(estimator().partial_fit(X4, [[1], [0], [2], [1]])) == expected
+    assert found[0].filename == __file__

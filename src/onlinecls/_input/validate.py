@@ -461,19 +461,21 @@ def plain_labels(who: str, name: str, y) -> np.ndarray:
 
 def _as_labels(who: str, name: str, y) -> np.ndarray:
     """Return labels as an array, of objects for a list that mixes texts and others, which numpy would turn into texts."""
-    if isinstance(y, (list, tuple)):
+    is_listed = isinstance(y, (list, tuple))
+    if is_listed:
         _check_lengths(who, name, y)
     try:
-        array = np.asarray(y)
-    except ValueError:  # rows of different lengths, or bytes that are not ASCII among texts
-        array = _array_of_objects(f"{who}: {name}", y)
+        try:
+            array = np.asarray(y)
+        except ValueError:  # rows of different lengths, or bytes that are not ASCII among texts
+            return np.array(y, dtype=object)
+        if is_listed and array.dtype.kind in "US" and array.ndim == 1:
+            if not (all(isinstance(label, str) for label in y) or all(isinstance(label, bytes) for label in y)):
+                return np.array(y, dtype=object)
     except MemoryError:
         raise
     except Exception as error:
         raise ValueError(f"{who}: {name} must be labels, got something else ({error}). Give a list or a numpy array.") from None
-    if array.dtype.kind in "US" and isinstance(y, (list, tuple)) and array.ndim == 1:
-        if not (all(isinstance(label, str) for label in y) or all(isinstance(label, bytes) for label in y)):
-            return _array_of_objects(f"{who}: {name}", y)
     return array
 
 
@@ -485,15 +487,6 @@ def _check_lengths(who: str, name: str, labels) -> None:
                 f"{who}: {name} must have labels of at most {LONGEST_LABEL} characters, got one of {len(label)} at place {at}, "
                 f"{brief(label)}. Number such texts, and give the numbers."
             )
-
-
-def _array_of_objects(what: str, values) -> np.ndarray:
-    try:
-        return np.array(values, dtype=object)
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise ValueError(f"{what} must be labels, got something else ({error}). Give a list or a numpy array.") from None
 
 
 def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
