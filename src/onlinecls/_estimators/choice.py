@@ -50,7 +50,7 @@ def choose(learner: Any, units: Units | None = None, store: bool = True) -> Choi
     else:
         values = learner._parameters()
         algorithm = select(type(learner), values)
-        validate.read_dtype(type(learner).__name__, learner.dtype)
+        values["dtype"] = validate.read_dtype(type(learner).__name__, learner.dtype)
         for name in algorithm.params:  # (a subclass may have fewer parameters than its base)
             values.setdefault(name, getattr(learner, name))
         # Deviations from the mean of the targets are learnt. (Weights on a simplex combine predictions of the target itself.)

@@ -171,7 +171,7 @@ class OnlineLearner(Fitted):
 
     def _is_another_kind(self, params: Any) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""
-        dtype = validate.read_dtype(type(self).__name__, self.dtype)
+        dtype = self._choice.values["dtype"]
         as_they_stand = bool(self._state.units and self._state.units.centre) and not self._centres()
         return as_they_stand or dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
 
@@ -353,7 +353,7 @@ class OnlineLearner(Fitted):
     def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:
         """Return X as rows, checked against the model's features and dtype; at the first call, X determines both."""
         who = type(self).__name__
-        rows = validate.read_rows(who, X, validate.read_dtype(who, self.dtype) if first else self._state.dtype)
+        rows = validate.read_rows(who, X, self._choice.values["dtype"] if first else self._state.dtype)
         if first:
             validate.require_samples(who, rows, 0)
         else:
