@@ -12,6 +12,7 @@ from onlinecls._estimators import epochs
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._estimators import threads as threads
 from onlinecls._estimators import units as units
+from onlinecls._estimators.choice import choose as choose
 from onlinecls._input import validate
 from onlinecls._models import calibration
 from onlinecls._models.arrays import laid_out

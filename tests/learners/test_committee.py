@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from contracts import PAUSES
-from internals import predict_on_the_way
+from internals import choose, predict_on_the_way
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from reference import costs_of_classes
@@ -321,10 +321,10 @@ def test_parameters_are_nested_as_those_of_a_voting_classifier():
     assert "one" not in model.get_params(deep=False)
     X, y = drifting(50, 4)
     model.partial_fit(X, y)
-    before = model._kernel_params()
+    before = choose(model).params
     model.set_params(one__r=0.25, forgetting=0.0, **{"arowclassifier-1": PassiveAggressiveClassifier()})
     assert model.members[0][1].r == 0.25 and isinstance(model.members[1], PassiveAggressiveClassifier)
-    assert model._kernel_params() is not before
+    assert choose(model).params is not before
     with pytest.raises(ValueError, match="partial_fit must go on with the kind of model it began with"):
         model.partial_fit(X, y)
     with pytest.raises(ValueError, match="Invalid parameter 'two__r'"):

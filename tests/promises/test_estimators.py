@@ -13,7 +13,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 from algorithms import CLASSIFIERS, ESTIMATORS
-from internals import DOCTESTED, state_of
+from internals import DOCTESTED, choose, state_of
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose, assert_array_equal
 from states import fingerprint
@@ -476,7 +476,7 @@ def test_a_copy_made_between_two_cycles_learns_as_if_in_none(monkeypatch):
     model.fit(X, y)
     assert copies
     for one in copies:
-        assert "_slack" not in one.__dict__ and one._kernel_params().slack == 0.0
+        assert "_slack" not in one.__dict__ and choose(one).params.slack == 0.0
 
 
 def test_adagrad_is_saved_after_its_form_has_been_set_to_another(tmp_path):

@@ -110,7 +110,7 @@ class OnlineClassifier(WithWeights):
             if unknown is None:
                 class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
-                    state = self._start(self._kernel_params(), rows.n_features, len(known), rows.data.dtype)
+                    state = self._start(choose(self).params, rows.n_features, len(known), rows.data.dtype)
                     self._begin(X, rows, state, classes=known, is_open=is_open)
                 self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions))
                 self._end_call(n_skipped, classes)

@@ -139,10 +139,6 @@ class OnlineLearner(Fitted):
                 found[name] = self.__dict__[name]
         return found
 
-    def _kernel_params(self) -> Any:
-        """Check all parameters and return those of a pass, in the model's units of X."""
-        return choose(self).params
-
     def _params_of(self, algorithm: Algorithm, values: dict, units: Units) -> Any:
         """Return the parameters of a pass for checked values."""
         return self._record.of(algorithm, algorithm.in_units(values, units))
@@ -278,7 +274,7 @@ class OnlineLearner(Fitted):
         weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
         n_skipped = 0 if first else self._state.count("skipped")
         if first:
-            self._begin(X, rows, self._start(self._kernel_params(), rows.n_features, 1, rows.data.dtype))
+            self._begin(X, rows, self._start(choose(self).params, rows.n_features, 1, rows.data.dtype))
         self._learn(Batch(rows, targets, weights))
         self._end_call(n_skipped)
 
@@ -337,7 +333,7 @@ class OnlineLearner(Fitted):
 
     def _read_call(self, X: Matrix) -> tuple[Rows, bool]:
         """Return (rows, True at the first call) for a `partial_fit`, checked against the present model."""
-        params = self._kernel_params()
+        params = choose(self).params
         self._check_call(X, whole=False)
         first = "_state" not in self.__dict__
         changed = first or not self._state.asked or self._state.asked[0] is not params
@@ -347,7 +343,7 @@ class OnlineLearner(Fitted):
         if first:
             self._know_width(rows.n_features)
         if changed:
-            check_range(self, self._kernel_params(), rows.data.dtype)
+            check_range(self, choose(self).params, rows.data.dtype)
         return rows, first
 
     def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:
@@ -459,12 +455,12 @@ def rows_learnt(learner: Any, before: float, y: Any, sample_weight: Any) -> int:
 
 def check_parameters(learner: OnlineLearner) -> None:
     """Raise the ValueError that `fit` would raise for a parameter."""
-    learner._kernel_params()
+    choose(learner)
 
 
 def model_bytes(learner: OnlineLearner, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
     """Return the size in bytes of the arrays of a model with this learner's parameters."""
-    params = learner._kernel_params()
+    params = choose(learner).params
     return STATES[params.model].n_bytes(params, n_features, n_classes, np.dtype(dtype))
 
 
@@ -478,7 +474,7 @@ def open_model(learner: Any) -> tuple[Any, int]:
             f"onlinecls.api.open: learner must be a fitted learner of this library, got {type(learner).__name__}. Of a pipeline, "
             "open the last step, and give it rows that the other steps have transformed."
         )
-    who, state, params = type(learner).__name__, learner._fitted_state(), learner._kernel_params()
+    who, state, params = type(learner).__name__, learner._fitted_state(), choose(learner).params
     learner._check_kind(params)
     check_range(learner, params, state.dtype)
     class_weight = getattr(learner, "class_weight", None)

@@ -18,6 +18,7 @@ from .._input import validate
 from .._input.compat import not_fitted
 from .._models.state import Shard
 from .._registry import algorithms_of, select
+from .choice import choose
 from .youth import relearnt
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def _are_same(a: Any, b: Any) -> bool:
 def _check_alike(who: str, models: list[Any]) -> None:
     first, names = models[0], None
     for model in models:
-        if model._is_another_kind(model._kernel_params()):
+        if model._is_another_kind(choose(model).params):
             raise ValueError(
                 f"{who}: merge must have models of the kind that their parameters choose, got other values of {model._kind} "
                 "since they were learnt. Set them back, or call fit."

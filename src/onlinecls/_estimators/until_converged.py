@@ -23,6 +23,7 @@ import numpy as np
 from .._compiled import model
 from .._input.compat import warn_not_converged
 from .._models.state import NO_ORDER
+from .choice import choose
 from .epochs import learning
 from .learner import Batch, OnlineLearner
 
@@ -63,7 +64,7 @@ class UntilConverged(OnlineLearner):
             warn_not_converged(type(self).__name__, self.max_iter, largest * largest, self.loss_tol)
             return
         u, delta = self._competitor(batch, largest)
-        params = self._kernel_params()
+        params = choose(self).params
         weight = batch.row_weights() / self._factors(batch)
         least = float(weight[weight > 0.0].min()) if len(weight) else 1.0
         self._updates_bound = _bound(params, self._size(batch, params, least), least, u - first, slack, delta)
@@ -86,7 +87,7 @@ class UntilConverged(OnlineLearner):
         """Run cycles until no loss is larger than the slack, at most max_iter; return how many were run."""
         self._slack = slack
         self.__dict__.pop("_choice", None)
-        self._kernel_params()
+        choose(self)
         try:
             return self._run_cycles(batch, orders, verbose)
         finally:

@@ -13,7 +13,7 @@ from ..._algorithm import Either, Options
 from ..._compiled.model import TASKS
 from ..._estimators.classifier import OnlineClassifier
 from ..._estimators.estimator import quiet
-from ..._estimators.learner import Batch, OnlineLearner
+from ..._estimators.learner import Batch, OnlineLearner, check_parameters
 from ..._estimators.parameters import EpochParameters, in_documented_order
 from ..._estimators.regressor import OnlineRegressor
 from ..._saving import packed, require, unpacked
@@ -143,7 +143,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         require(header.keys() == set(names), f"learnt_with of {names}", sorted(header))
         kind = Kind(**{name: unpacked(value) for name, value in header.items()})
         require(isinstance(kind.kernel, str), "a kernel given by name", kind.kernel)
-        cls(**dict(zip(names[:5], kind, strict=False)))._kernel_params()  # raises if one is out of range
+        check_parameters(cls(**dict(zip(names[:5], kind, strict=False))))
         allowed = (0.0,) if cls._estimator_type == "outlier_detector" else Either((Options((0.0,)), CONSTANT))
         require(type(kind.bias) is float and kind.bias in allowed, "the constant feature's value", kind.bias)
         flags = kind.second_order, kind.projects

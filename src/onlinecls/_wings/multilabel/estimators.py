@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 import numpy as np
 
 from ..._estimators import youth
+from ..._estimators.choice import choose
 from ..._estimators.estimator import exclusive
 from ..._estimators.learner import NO_PREDICTIONS, Batch, read_weights_of_fit
 from ..._estimators.parameters import EpochParameters, estimator
@@ -177,9 +178,9 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
                 f"{who}: y must have a label in some row of the first call, got none in {rows.n_rows} rows. Give classes."
             )
         has = sets.among(who, everyone, n_counted(len(everyone)))
-        self._check_size(self._kernel_params(), rows.n_features, n_counted(len(everyone)), rows.data.dtype)
+        self._check_size(choose(self).params, rows.n_features, n_counted(len(everyone)), rows.data.dtype)
         if first:
-            state = self._start(self._kernel_params(), rows.n_features, len(everyone), rows.data.dtype)
+            state = self._start(choose(self).params, rows.n_features, len(everyone), rows.data.dtype)
             self._begin(X, rows, state, classes=everyone, is_open=is_open)
         elif len(everyone) > len(known):
             self._state = self._with_labels(everyone)

@@ -12,7 +12,7 @@ import numpy as np
 from ..._estimators import saving
 from ..._estimators.classifier import accuracy, classes_of_fit
 from ..._estimators.estimator import Estimator, exclusive
-from ..._estimators.learner import OnlineLearner, read_weights_of_fit
+from ..._estimators.learner import OnlineLearner, check_parameters, read_weights_of_fit
 from ..._estimators.regressor import r_squared
 from ..._input import validate
 from ..._input.compat import kind_of, not_fitted, random_state
@@ -531,7 +531,7 @@ class OnlineToBatch(Estimator):
         require(isinstance(wrapped, str) and wrapped in ESTIMATORS - {who}, "an estimator that can be wrapped", wrapped)
         kind: Any = estimator_class(wrapped)
         inner = kind(**saving.read_parameters(kind, header["wrapped_parameters"]))
-        inner._kernel_params()  # raises if one is out of range
+        check_parameters(inner)
         learner = cls(**saving.read_parameters(cls, {"estimator": None, **header["parameters"]}))
         learner.estimator = inner
         learner._check_parameters()
