@@ -110,7 +110,7 @@ class OnlineClassifier(WithWeights):
             if unknown is None:
                 class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
-                    state = self._start(choose(self).params, rows.n_features, len(known), rows.data.dtype)
+                    state = self._start(choose(self).params, rows, len(known))
                     self._begin(X, rows, state, classes=known, is_open=is_open)
                 self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions))
                 self._end_call(n_skipped, classes)
@@ -201,7 +201,7 @@ class OnlineClassifier(WithWeights):
 
         self._check_size(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
-            state = self._start(params, rows.n_features, len(stages[0][2]), rows.data.dtype)
+            state = self._start(params, rows, len(stages[0][2]))
             self._begin(X, rows, state, units, stages[0][2], is_open=True)
         elif stages and len(stages[0][2]) == len(known) < len(everyone):
             # A copy learns the rows before a newcomer: if there is no memory for the newcomer's weights, the old model remains.

@@ -179,10 +179,10 @@ class OnlineLearner(Fitted):
                 f"{self._kind}. Call fit, or start with clone(estimator)."
             )
 
-    def _start(self, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> Any:
-        """Return an empty model."""
-        self._check_size(params, n_features, n_classes, dtype)
-        return STATES[params.model](n_features, n_classes, dtype, params)
+    def _start(self, params: Any, rows: Rows, n_classes: int) -> Any:
+        """Return an empty model of rows like these."""
+        self._check_size(params, rows.n_features, n_classes, rows.data.dtype)
+        return STATES[params.model](rows.n_features, n_classes, rows.data.dtype, params)
 
     def _opens(self) -> bool:
         """Return True if rows from C need no more checks than those of `onlinecls.api`."""
@@ -274,7 +274,7 @@ class OnlineLearner(Fitted):
         weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
         n_skipped = 0 if first else self._state.count("skipped")
         if first:
-            self._begin(X, rows, self._start(choose(self).params, rows.n_features, 1, rows.data.dtype))
+            self._begin(X, rows, self._start(choose(self).params, rows, 1))
         self._learn(Batch(rows, targets, weights))
         self._end_call(n_skipped)
 
@@ -301,7 +301,7 @@ class OnlineLearner(Fitted):
             params = choose(self, units).params
         train, held_out = self._split(batch.targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
         batch, n_classes = batch._replace(order=train), 1 if classes is None else len(classes)
-        state = self._state if again else self._start(params, rows.n_features, n_classes, rows.data.dtype)
+        state = self._state if again else self._start(params, rows, n_classes)
         if coef_init is not None or intercept_init is not None:
             level = state.level_with(batch)[0] if params.level else 0.0
             state = epochs.with_weights(self, params, state, coef_init, intercept_init, level, units.centre)
@@ -391,7 +391,7 @@ class OnlineLearner(Fitted):
         """Return an empty model, if possible in the arrays of one that has learnt these rows."""
         params = choose(self, units).params
         begun = None if before is None else before.writable().begin_again(n_classes, params, rows.indices)
-        return self._start(params, rows.n_features, n_classes, rows.data.dtype) if begun is None else begun
+        return self._start(params, rows, n_classes) if begun is None else begun
 
     def _pass(self, batch: Batch) -> None:
         """Run the task's kernel over rows."""

@@ -19,11 +19,12 @@ from .sets import Sets, read_sets
 from .states import LabelParams, n_counted
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike, NDArray
+    from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
     from ..._algorithm import Units
     from ..._estimators.units import Youth
+    from ..._input.rows import Rows
     from ..._input.types import FloatOrAuto, FloatType, Matrix
 
 NO_ROWS = np.empty((0, 0), np.int32)
@@ -180,7 +181,7 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
         has = sets.among(who, everyone, n_counted(len(everyone)))
         self._check_size(choose(self).params, rows.n_features, n_counted(len(everyone)), rows.data.dtype)
         if first:
-            state = self._start(choose(self).params, rows.n_features, len(everyone), rows.data.dtype)
+            state = self._start(choose(self).params, rows, len(everyone))
             self._begin(X, rows, state, classes=everyone, is_open=is_open)
         elif len(everyone) > len(known):
             self._state = self._with_labels(everyone)
@@ -214,8 +215,8 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
             grown.youth = before.youth._replace(targets=targets)
         return grown
 
-    def _start(self, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> Any:
-        return super()._start(params, n_features, n_counted(n_classes), dtype)
+    def _start(self, params: Any, rows: Rows, n_classes: int) -> Any:
+        return super()._start(params, rows, n_counted(n_classes))
 
     def _learn_again(self, young: Youth, units: Units, before: Any) -> None:
         state = self._start_again(units, young.rows, len(before.counts), before)
