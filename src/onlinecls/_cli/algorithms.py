@@ -21,10 +21,9 @@ def algorithms(options) -> None:
     if options.json:
         print(json.dumps({"algorithms": found}))
         return
-    widths = [max(len(each[key]) for each in found) for key in ("algorithm", "estimator", "learns")]
+    widths = {key: max(len(each[key]) for each in found) for key in ("algorithm", "estimator", "learns")}
     for each in found:
-        columns = (f"{each[key]:<{width}}" for key, width in zip(("algorithm", "estimator", "learns"), widths, strict=True))
-        print("  ".join([*columns, each["title"]]))
+        print("  ".join([*(f"{each[key]:<{width}}" for key, width in widths.items()), each["title"]]))
 
 
 def print_parameters(parser, name: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -47,6 +47,7 @@ class ColumnStep(Estimator):
     n_features_in_: int
     _learnt: Learnt
     _in_place = frozenset({"_learnt"})
+    _merged: ClassVar[Callable[..., np.ndarray]]  # makes one number a column of those of several parts of a stream, a row each
 
     def __sklearn_tags__(self) -> Tags:
         return matrix_transformer_tags()
@@ -127,7 +128,7 @@ class ColumnStep(Estimator):
                 raise ValueError(f"{who}: merge must have steps of the same parameters and columns, got {other!r}.")
         with unchanged((self, *others), learner=self):
             if fitted:
-                numbers = self._merged(np.stack([each._learnt.numbers for each in fitted]))
+                numbers = self._merged([each._learnt.numbers for each in fitted], axis=0)
                 self._take_names_of(fitted[0])
                 self._learnt = Learnt(numbers, sum(each._learnt.n_rows for each in fitted))
         return self
@@ -193,11 +194,6 @@ class ColumnStep(Estimator):
         raise NotImplementedError
 
     @staticmethod
-    def _merged(numbers: np.ndarray) -> np.ndarray:
-        """Return the numbers of the columns over several parts of a stream, one a row."""
-        raise NotImplementedError
-
-    @staticmethod
     def _are_possible(learnt: Learnt) -> bool:
         """Return True for finite numbers >= 0 that a stream can leave."""
         raise NotImplementedError
@@ -255,6 +251,8 @@ class OnlineMaxAbsScaler(ColumnStep):
     array([   4., 2000.])
     """
 
+    _merged = staticmethod(np.max)
+
     def __init__(self) -> None:
         pass
 
@@ -265,10 +263,6 @@ class OnlineMaxAbsScaler(ColumnStep):
 
     def _columns(self, learnt: Learnt) -> Columns:
         return Largest(learnt.numbers, learnt.n_rows)
-
-    @staticmethod
-    def _merged(numbers: np.ndarray) -> np.ndarray:
-        return numbers.max(axis=0)
 
     @staticmethod
     def _are_possible(learnt: Learnt) -> bool:
@@ -337,6 +331,7 @@ class OnlineTfidf(ColumnStep):
     norm: Literal["l1", "l2"] | None
     smooth_idf: bool
     sublinear_tf: bool
+    _merged = staticmethod(np.sum)
 
     def __init__(
         self, norm: Literal["l1", "l2"] | None = "l2", *, smooth_idf: bool = True, sublinear_tf: bool = False
@@ -358,10 +353,6 @@ class OnlineTfidf(ColumnStep):
             if not isinstance(getattr(self, name), bool | np.bool_):
                 raise ValueError(f"{who}: {name} must be True or False, got {name}={getattr(self, name)!r}.")
         return Counts(learnt.numbers, learnt.n_rows, norm=_NORMS[self.norm], smooth=self.smooth_idf, sublinear=self.sublinear_tf)
-
-    @staticmethod
-    def _merged(numbers: np.ndarray) -> np.ndarray:
-        return numbers.sum(axis=0)
 
     @staticmethod
     def _are_possible(learnt: Learnt) -> bool:
