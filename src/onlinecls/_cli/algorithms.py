@@ -38,14 +38,10 @@ def print_parameters(parser, name: str) -> None:
     for parameter in allowed_parameters(name):
         value = algorithm.selects.get(parameter, defaults[parameter].default)
         kind, text = documented.get(parameter, ("", ""))
-        print(f"  {parameter}={_spelled(value)}, {algorithm.params.get(parameter, kind)}")
+        value = str(value).lower() if value is None or isinstance(value, bool) else value  # (as on the command line)
+        print(f"  {parameter}={value}, {algorithm.params.get(parameter, kind)}")
         if text:
             print(textwrap.indent(text, "      "))
-
-
-def _spelled(value) -> str:
-    """Write a value as on the command line."""
-    return str(value).lower() if value is None or isinstance(value, bool) else str(value)
 
 
 def _documented_parameters(cls) -> dict[str, tuple[str, str]]:

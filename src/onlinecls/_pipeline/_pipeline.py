@@ -179,9 +179,7 @@ class StreamPipeline(Estimator):
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def partial_fit(
-        self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from rows in the order given, one pass, from where the steps and the learner are.
 
         Parameters

@@ -198,9 +198,7 @@ class Transformed:
             yield X if are_made else rows_of(self.step, X), y, weight
 
 
-def _reported(
-    models: Iterator[Learnt], total: int, on_error: str, on_batch: Callable[[dict], object] | None,
-) -> Iterator[Learnt]:
+def _reported(models: Iterator[Learnt], total: int, on_error: str, on_batch: Callable[[dict], object] | None) -> Iterator[Learnt]:
     """Yield what came of each part. Report those that failed or do not merge with the first; hand the sums so far to on_batch."""
     first: Any = None
     sums: dict[str, float] = {"examples": 0}

@@ -129,7 +129,9 @@ class ColumnStep(Estimator):
         with unchanged((self, *others), learner=self):
             if fitted:
                 numbers = self._merged([each._learnt.numbers for each in fitted], axis=0)
-                self._take_names_of(fitted[0])
+                for name in ("n_features_in_", "feature_names_in_"):
+                    if name in fitted[0].__dict__:
+                        setattr(self, name, getattr(fitted[0], name))
                 self._learnt = Learnt(numbers, sum(each._learnt.n_rows for each in fitted))
         return self
 
@@ -155,14 +157,7 @@ class ColumnStep(Estimator):
         rows = validate.read_rows(type(self).__name__, X, None)
         return Rows.of_table(rows.array()) if rows.is_dense else rows
 
-    def _take_names_of(self, other: ColumnStep) -> None:
-        for name in ("n_features_in_", "feature_names_in_"):
-            if name in other.__dict__:
-                setattr(self, name, getattr(other, name))
-
-    def _plan(
-        self, X: Any, sample_weight: Any, before: bool = False, afresh: bool = False
-    ) -> tuple[Any, Callable[[], None]]:
+    def _plan(self, X: Any, sample_weight: Any, before: bool = False, afresh: bool = False) -> tuple[Any, Callable[[], None]]:
         """Return rows, each as of its place in the stream, and a function that makes the step learn them.
 
         before : rows are as of just before their places. afresh : learn from scratch.
@@ -333,9 +328,7 @@ class OnlineTfidf(ColumnStep):
     sublinear_tf: bool
     _merged = staticmethod(np.sum)
 
-    def __init__(
-        self, norm: Literal["l1", "l2"] | None = "l2", *, smooth_idf: bool = True, sublinear_tf: bool = False
-    ) -> None:
+    def __init__(self, norm: Literal["l1", "l2"] | None = "l2", *, smooth_idf: bool = True, sublinear_tf: bool = False) -> None:
         self._assign(locals())
 
     @property

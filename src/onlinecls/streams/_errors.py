@@ -103,8 +103,7 @@ class Counts:
     def refuse_row(self, error: MalformedLineError, row: int) -> None:
         """Do as `refuse`, for a row that was in the current batch."""
         self.refuse(error)
-        at = self.n_rows + row
-        self.gaps = sorted([at, *(gap - (gap > at) for gap in self.gaps)])
+        self.leave_out_rows(np.array([row]))
 
     def leave_out(self, n_before: int) -> None:
         """Note a line without a row, after n_before rows of the current batch."""

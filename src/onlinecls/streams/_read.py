@@ -274,9 +274,7 @@ class _Reader(SimpleNamespace):
         names = (*named, *features, *self.categories, *self.ignore, *known)
         return frozenset(name for name in names if isinstance(name, str))
 
-    def _stream(
-        self, format: str, batches: Iterator[Any], files: Files | None, stop: threading.Event, prefetch: bool
-    ) -> Stream:
+    def _stream(self, format: str, batches: Iterator[Any], files: Files | None, stop: threading.Event, prefetch: bool) -> Stream:
         for name, usual in (("interactions", ((), [])), ("ngrams", (1,)), ("skips", (0,))) if format != "vw" else ():
             only = f"left out for format {format!r}, as only VW's files have namespaces"
             require(getattr(self, name) in usual, name, only, getattr(self, name))

@@ -74,9 +74,7 @@ parquet = partial(arrow, format="parquet")
 # --- parts of these ------------------------------------------------------------------------------------------------------------
 
 
-def _batches(
-    reader: Any, records: Iterable[Any], content: Any, labels: _records.LabelReader, weighted: bool = False
-) -> Batches:
+def _batches(reader: Any, records: Iterable[Any], content: Any, labels: _records.LabelReader, weighted: bool = False) -> Batches:
     """Return the batches of records. content : the collector of their rows."""
     return _records.batches(records, _records.Batcher(content, labels, weighted, reader.batch_rows, reader.counts))
 

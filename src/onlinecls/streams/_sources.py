@@ -107,7 +107,12 @@ class Source(io.RawIOBase):
         start = self._guarded(self._raw.peek, 6)
         for magic, modules in _PACKED:
             if start.startswith(magic):
-                return _first_module(self.name, modules).open(io.BufferedReader(self._raw, _RAW))
+                for module in modules:
+                    with contextlib.suppress(ImportError):
+                        return import_module(module).open(io.BufferedReader(self._raw, _RAW))
+                raise ImportError(
+                    f'{self.name} is compressed with Zstandard: its reader is missing, pip install "onlinecls[zstd]"'
+                )
         return self._raw
 
     @property
@@ -233,13 +238,6 @@ def _opened(what):
         raise TypeError("read: source must be a file opened in binary mode, got one in text mode. Open it with open(path, 'rb').")
     name = getattr(what, "name", None)
     return what, os.path.basename(name) if isinstance(name, str) else "<stream>", None, False
-
-
-def _first_module(name: str, modules):
-    for module in modules:
-        with contextlib.suppress(ImportError):
-            return import_module(module)
-    raise ImportError(f'{name} is compressed with Zstandard: its reader is missing, pip install "onlinecls[zstd]"')
 
 
 class Files:
