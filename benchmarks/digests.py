@@ -166,7 +166,8 @@ def main():
             parts = [part for part, digest in found[name]["digests"].items() if digest != before[name]["digests"].get(part)]
             apart = float(np.abs(a - b).max()) if a.shape == b.shape else float("nan")
             print(f"{name}: {', '.join(parts)} differ; scores apart by {apart:.2g}")
-        print(f"{len(differing)} of {len(found)} differ; {sorted(before.keys() - found.keys())[:5] or 'none'} gone")
+        gone = sorted(name for name in before.keys() - found.keys() if arguments.only in name)
+        print(f"{len(differing)} of {len(found)} differ; {gone[:5] or 'none'} gone")
         raise SystemExit(bool(differing))
 
 

@@ -56,6 +56,7 @@ cdef class Leader:
     cdef double[:, ::1] alpha       # (rows, k)
     cdef double[:, ::1] theta       # (features + 1, k)
     cdef Py_ssize_t k
+    cdef bint joint                 # one dual problem of several classes
     cdef double[::1] scores, excess, shares, sorted, open
     cdef Py_ssize_t[::1] active     # rows with a part in the gap
 
@@ -64,6 +65,7 @@ cdef class Leader:
         self.indices, self.indptr, self.labels, self.weights = state.indices, state.indptr, state.labels, state.weights
         self.alpha, self.theta, self.shared = state.alpha, state.theta, state.shared
         self.k = self.theta.shape[1]
+        self.joint = self.p.joint and self.k > 1
         self.scores, self.excess, self.shares, self.sorted, self.open = np.zeros((5, max(self.k, 2)))
         self.active = np.empty(self.labels.shape[0] + 1, np.intp)
 
@@ -97,8 +99,8 @@ cdef inline double sign_of(Py_ssize_t label, Py_ssize_t c, Py_ssize_t k) noexcep
     return 2.0 * label - 1.0 if k == 1 else 1.0 if label == c else -1.0
 
 
-cdef inline bint has_joined(const PassContext* context, Py_ssize_t c) noexcept nogil:
-    return not (context.open_classes and context.counts[c] == 0.0)
+cdef inline bint has_joined(Leader leader, const PassContext* context, Py_ssize_t c) noexcept nogil:
+    return leader.k == 1 or not (context.open_classes and context.counts[c] == 0.0)
 
 
 cdef double loss_of(Leader leader, Py_ssize_t label, const PassContext* context) noexcept nogil:
@@ -107,17 +109,17 @@ cdef double loss_of(Leader leader, Py_ssize_t label, const PassContext* context)
     cdef double loss = 0.0, margin
     if leader.p.loss == LOG_LOSS:
         for c in range(k):
-            if k > 1 and not has_joined(context, c):
+            if not has_joined(leader, context, c):
                 continue
             margin = sign_of(label, c, k) * leader.scores[c]
             loss += log1p(exp(-margin)) if margin > -30.0 else -margin
             leader.excess[n] = leader.scores[c]
             n += 1
-        return loss if k == 1 or not leader.p.joint else log_sum(&leader.excess[0], n, &leader.shares[0]) - leader.scores[label]
+        return log_sum(&leader.excess[0], n, &leader.shares[0]) - leader.scores[label] if leader.joint else loss
     for c in range(k):
-        if k > 1 and not has_joined(context, c):
+        if not has_joined(leader, context, c):
             continue
-        if k == 1 or not leader.p.joint:
+        if not leader.joint:
             loss += larger(1.0 - sign_of(label, c, k) * leader.scores[c], <double>0.0)
         elif c != label:
             loss = larger(loss, 1.0 - (leader.scores[label] - leader.scores[c]))
@@ -127,21 +129,20 @@ cdef double loss_of(Leader leader, Py_ssize_t label, const PassContext* context)
 cdef double gap_of(Leader leader, Py_ssize_t i, double loss) noexcept nogil:
     """Return row i's part of the gap, >= 0 but for rounding, from its scores and its loss."""
     cdef Py_ssize_t c, k = leader.k, label = leader.labels[i]
-    cdef bint joint = k > 1 and leader.p.joint
     cdef double margin, gap = leader.weights[i] * loss, rest = 1.0
     cdef double[2] share
     for c in range(k):
         if leader.alpha[i, c] == 0.0:
             continue
-        margin = leader.scores[label] - leader.scores[c] if joint else sign_of(label, c, k) * leader.scores[c]
+        margin = leader.scores[label] - leader.scores[c] if leader.joint else sign_of(label, c, k) * leader.scores[c]
         if leader.p.loss == HINGE:
             gap -= leader.alpha[i, c] * (1.0 - margin)
             continue
         share[0] = leader.alpha[i, c] / leader.weights[i]
-        share[1] = 0.0 if joint else 1.0 - share[0]
+        share[1] = 0.0 if leader.joint else 1.0 - share[0]
         rest -= share[0]
         gap += leader.alpha[i, c] * margin - leader.weights[i] * entropy(share, 2)
-    if joint and leader.p.loss == LOG_LOSS:
+    if leader.joint and leader.p.loss == LOG_LOSS:
         gap -= leader.weights[i] * entropy(&rest, 1)
     return gap
 
@@ -152,27 +153,20 @@ cdef bint fill(Leader leader, Py_ssize_t i, const PassContext* context) noexcept
     cdef double weight = leader.weights[i], total = 0.0
     cdef double[:, ::1] alpha = leader.alpha
     cdef bint changed = False
+    for c in range(k):
+        total += <double>has_joined(leader, context, c) if leader.p.loss == LOG_LOSS else alpha[i, c]
     if leader.p.loss == LOG_LOSS:       # a share of 1/2; joint: of 1/n each
+        weight *= 1.0 / total if leader.joint else 0.5
+    elif leader.joint:
         for c in range(k):
-            total += k == 1 or has_joined(context, c)
-        weight *= 1.0 / total if k > 1 and leader.p.joint else 0.5
-        for c in range(k):
-            if (k == 1 or has_joined(context, c)) and not (k > 1 and leader.p.joint and c == leader.labels[i]):
-                changed |= alpha[i, c] != weight
-                alpha[i, c] = weight
-        return changed
-    if k > 1 and leader.p.joint:
-        for c in range(k):
-            total += alpha[i, c]
-        for c in range(k):
-            if total < weight and c != leader.labels[i] and has_joined(context, c):
+            if total < weight and c != leader.labels[i] and has_joined(leader, context, c):
                 alpha[i, c] += weight - total
                 return True
         return False
     for c in range(k):
-        if (k == 1 or has_joined(context, c)) and alpha[i, c] != weight:
+        if has_joined(leader, context, c) and not (leader.joint and c == leader.labels[i]):
+            changed |= alpha[i, c] != weight
             alpha[i, c] = weight
-            changed = True
     return changed
 
 
@@ -185,9 +179,9 @@ cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q
     cdef bint changed = False
     if q == 0.0:
         return fill(leader, i, context)
-    if k == 1 or not leader.p.joint:
+    if not leader.joint:
         for c in range(k):
-            if k > 1 and not has_joined(context, c):
+            if not has_joined(leader, context, c):
                 continue
             margin = sign_of(label, c, k) * leader.scores[c]
             if leader.p.loss == LOG_LOSS:
@@ -204,7 +198,7 @@ cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q
         sum_before += alpha[i, c]
     if leader.p.loss == LOG_LOSS:
         for c in range(k):                  # the scores without this row
-            leader.open[c] = has_joined(context, c)
+            leader.open[c] = has_joined(leader, context, c)
             leader.excess[c] = leader.scores[c] + (-sum_before if c == label else alpha[i, c]) / ratio
         balance(&leader.excess[0], k, label, weight / ratio, &leader.open[0], &leader.shares[0])
         for c in range(k):
@@ -212,7 +206,7 @@ cdef bint ascend(Leader leader, const floating[::1] data, Py_ssize_t i, double q
     else:
         for c in range(k):                  # 1 - m without this row, by q/σ
             leader.excess[c] = 0.0
-            if c != label and has_joined(context, c):
+            if c != label and has_joined(leader, context, c):
                 leader.excess[c] = (1.0 - leader.scores[label] + leader.scores[c]) * ratio + (sum_before + alpha[i, c])
         share_out(&leader.excess[0], k, weight, &leader.shares[0], &leader.sorted[0])
     for c in range(k):
