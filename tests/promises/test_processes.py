@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import threading
+from functools import partial
 
 import numpy as np
 import pytest
 from matrices import continuous_problem
 from states import fingerprint
+from threads import beside
 
 import onlinecls
 from onlinecls import streams
@@ -67,33 +68,17 @@ def test_a_forked_process_cannot_read_the_streams_of_its_parent(tmp_path, option
 def test_a_process_forked_during_learning_and_reading_can_read_and_learn_a_model_of_its_own():
     """Children are forked while two threads learn and one predicts: each has finite models, and can learn another one."""
     learners = [onlinecls.AROWClassifier().partial_fit(X, Y), onlinecls.DualAscentClassifier().partial_fit(X, Y)]
-    over, wrong = threading.Event(), []
-
-    def learn(learner):
-        while not over.is_set():
-            learner.partial_fit(X, Y)
 
     def read():
-        while not over.is_set():
-            for learner in learners:
-                if not np.isfinite(learner.decision_function(X)).all():
-                    wrong.append(learner)
-
-    threads = [threading.Thread(target=learn, args=(learner,)) for learner in learners] + [threading.Thread(target=read)]
-    for thread in threads:
-        thread.start()
+        for learner in learners:
+            assert np.isfinite(learner.decision_function(X)).all()
 
     def child():
         own = onlinecls.AROWClassifier().partial_fit(X, Y)
         return 0 if own.t_ == 60 and all(np.isfinite(each.decision_function(X)).all() for each in learners) else 1
 
-    try:
+    with beside(*(partial(learner.partial_fit, X, Y) for learner in learners), read):
         assert [in_a_child(child) for _ in range(10)] == [0] * 10
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
-    assert not wrong
 
 
 def learnt(seed):

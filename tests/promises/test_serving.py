@@ -5,7 +5,6 @@ import io
 import os
 import pickle
 import signal
-import sys
 import threading
 import time
 from _thread import interrupt_main
@@ -14,6 +13,7 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from threads import beside
 
 import onlinecls
 from onlinecls import (
@@ -129,28 +129,9 @@ class Watched:
 @pytest.mark.parametrize("size", [1, 9])
 @pytest.mark.parametrize("learner", SERVED, ids=repr)
 def test_threads_read_and_copy_whole_models_while_one_learns_and_classes_join(learner, size):
-    watched, wrong, over = Watched(learner, size), [], threading.Event()
-
-    def repeat(what):
-        try:
-            while not over.is_set():
-                what()
-        except BaseException as error:
-            wrong.append(error)
-
-    threads = [threading.Thread(target=repeat, args=(what,)) for what in (watched.read, watched.read, watched.copy)]
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-5)
-    try:
-        for thread in threads:
-            thread.start()
+    watched = Watched(learner, size)
+    with beside(watched.read, watched.read, watched.copy):
         watched.learn()
-    finally:
-        over.set()
-        sys.setswitchinterval(interval)
-        for thread in threads:
-            thread.join()
-    assert not wrong, wrong
 
 
 # --- who waits, who is refused -------------------------------------------------------------------------------------------------

@@ -4,13 +4,12 @@ import copy
 import datetime as dt
 import math
 import re
-import sys
-import threading
 from decimal import Decimal
 
 import numpy as np
 import pytest
 from scipy import sparse
+from threads import beside
 
 from onlinecls.tables import MISSING_TEXTS as MISSING
 from onlinecls.tables import TableVectorizer, TextTable
@@ -502,25 +501,12 @@ def test_readers_beside_learning_read_one_moment():
     for row in rows:
         whole.learn_transform([row])
         moments.add(whole.transform([asked]).tobytes())
-    shared, wrong, is_over = TableVectorizer(bits=0, slots=40, unknown="ignore").fit(rows[:1]), [], threading.Event()
+    shared = TableVectorizer(bits=0, slots=40, unknown="ignore").fit(rows[:1])
 
     def read():
-        while not is_over.is_set():
-            found = shared.transform([asked]).tobytes()
-            if found not in moments:
-                wrong.append(found)
+        assert shared.transform([asked]).tobytes() in moments
 
-    interval, readers = sys.getswitchinterval(), [threading.Thread(target=read) for _ in range(2)]
-    sys.setswitchinterval(1e-5)
-    try:
-        for reader in readers:
-            reader.start()
+    with beside(read, read):
         for row in rows[1:]:
             shared.learn_transform([row])
-    finally:
-        is_over.set()
-        for reader in readers:
-            reader.join()
-        sys.setswitchinterval(interval)
-    assert not wrong
     assert shared.statistics_ == whole.statistics_
