@@ -97,6 +97,7 @@ def dense_strided(X):
 
 
 def dense_unaligned(X):
+    """Return the same numbers one byte off: none lies at a multiple of its size."""
     moved = np.empty(X.nbytes + 1, np.uint8)[1:].view(X.dtype).reshape(X.shape)
     moved[...] = X
     return moved

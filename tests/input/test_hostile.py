@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from matrices import dense_unaligned as unaligned
 from scipy import sparse
 from states import fingerprint, is_finite
 
@@ -57,13 +58,6 @@ def test_a_damaged_matrix_of_another_format_does_not_crash_its_conversion():
     """Run in a process of its own, as scipy's tocsr writes wherever an index points to."""
     run = subprocess.run([sys.executable, "-c", BEFORE_SCIPY_CONVERTS], capture_output=True, text=True)
     assert (run.returncode, run.stdout.count("refused")) == (0, 8), run.stdout + run.stderr
-
-
-def unaligned(array):
-    """Return the same numbers one byte off: none lies at a multiple of its size."""
-    moved = np.empty(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)
-    moved[...] = array
-    return moved
 
 
 def test_compiled_code_sees_aligned_arrays_only():
