@@ -151,7 +151,8 @@ SPELLINGS = [  # (what is learnt as two values of a column, the same values in o
     (("2012-01-01T10:30", "2012-07-01T22:30"), ("2012/01/01 10:30", "2012/07/01 22:30:00"), ("2012-01-01 11:30+01:00",
         "2012-07-01T22:30Z"),
      ("01.01.2012 10:30", "01.07.2012 22:30"), ("Jan 1, 2012 10:30 AM", "July 1st, 2012 10:30 PM")),
-    (("2012-02-25T10:30", "2012-08-25T10:30"), ("25-Feb-12 10:30", "25-Aug-12 10:30"), ("20120225T103000", "20120825T1030"),
+    (("2012-02-25T10:30", "2012-08-25T10:30"), ("20120225 10:30", "25.08.2012 10:30 Uhr"),
+     ("25-Feb-12 10:30", "25-Aug-12 10:30"), ("20120225T103000", "20120825T1030"),
      ("25/Feb/2012:10:30:00 +0000", "[25/Aug/2012:10:30:00 +0000]")),
     (("2024-05-25 10:30 CET", "2024-08-25 10:30 PDT"), ("2024-05-25T09:30Z", "2024-08-25T17:30Z"),
      ("Sat May 25 09:30:00 2024", "Sun Aug 25 10:30:00 PDT 2024"), ("2024:05:25 10:30:00+01", "Sun Aug 25 17:30:00 +0000 2024"),
@@ -161,7 +162,8 @@ SPELLINGS = [  # (what is learnt as two values of a column, the same values in o
     (([dt.date(2024, 5, 1)], ["x", dt.datetime(2024, 5, 2, 10, 30)]), (["2024-05-01", None], ["x", "2024-05-02 10:30:00"]),
      (np.array(["2024-05-01"], "M8[ms]"), np.array([None, "x", np.datetime64("2024-05-02T10:30")], object))),
     (([dt.timedelta(1), None], [dt.timedelta(2)]), (np.array([24, "NaT"], "m8[h]"), [172800]), ([86400, None], (172800.0,))),
-    (("10:30", "22:15"), (dt.time(10, 30), dt.time(22, 15)), ("10:30:00", "22:15:00"), ("10:30 am", "10:15 PM")),
+    (("10:30", "22:15"), ("10:30 Uhr", "22:15h"), ("10:30 hrs", "22:15:00 Hrs."), (dt.time(10, 30), dt.time(22, 15)),
+     ("10:30:00", "22:15:00"), ("10:30 am", "10:15 PM")),
     (("a99f214a", "12345678"), ("a99f214a", 12345678), (" a99f214a", "12345678 ")),
     (("23151-1234", "91521"), ("23151-1234", 91521), ("23151-1234", 91521.0)),
     (("02134", "91521"), ("02134", 91521)),
@@ -261,7 +263,8 @@ def test_whole_numbers_are_ids_where_the_column_is_called_so():
     ("100:30", "looks like a duration in hours"), ("24:00:00", "a duration in hours"),
     ("-Infinity", "a number that is not finite"),
     ("['a', 'b']", "a list or a dict in a text"), ('{"a": 1}', "a list or a dict in a text"),
-    ("9.1 e", "a unit"),
+    ("9.1 e", "a unit"), ("2-Jan", "without a year"), ("2024-05-20/2024-05-26", "begins as a date does: alone, the date is read"),
+    ("25.05.2024 ca.", "begins as a date"),
 ], ids=str)  # fmt: skip
 def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwarn):
     for rows in ([{"c": value}], [{"c": "x"}, {"c": value}]):

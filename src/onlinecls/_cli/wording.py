@@ -29,7 +29,7 @@ _OF_TABLES = (
     (r"(decimal|unknown)='([^']*)'", r"--\1 \2"), (r"\b(categories|dates|ignore)=", r"--\1"),
 )
 
-_OTHER_SPELLING = r"(, which (?:looks|may|comes) .*?): .* as a name\.$"  # what a model is told before it learns
+_OTHER_SPELLING = r"(, which (?:looks|may|comes|begins) .*?): .* as a name\.$"  # what a model is told before it learns
 
 
 def message_of(error: Exception, options) -> str:

@@ -16,7 +16,8 @@ _ZONES = {  # hours from UTC, of those that stand for no other (CST and IST do)
 }
 _AWAY = r"[+-]\d\d(?::?\d\d)?"
 _CLOCK = (
-    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?(?: ?(?P<half>[AaPp])\.?[Mm]\.?)?"
+    r"(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
+    r"(?: ?(?P<half>[AaPp])\.?[Mm]\.?| ?(?:Uhr|[Hh]rs\.?|h))?"
     rf"(?: ?(?P<zone>(?:GMT|UTC)?{_AWAY}|Z|[A-Z]{{2,5}}|[A-Z][A-Za-z]+/[A-Za-z_/]+|\[[A-Za-z_/]+\])"
     r"(?:\[[A-Za-z_/]+\]| \([A-Za-z ]+\))?)?"
 )
@@ -38,7 +39,7 @@ _PARTS = (
     rf"{_YEAR}[/M-](?P<month>\d\d)", rf"(?P<month>\d\d)/{_YEAR}", rf"{_MONTH}[ -]{_YEAR}",
     rf"{_YEAR}-?W(?P<week>\d\d)(?:-?(?P<weekday>[1-7]))?", rf"{_YEAR}-?Q(?P<quarter>[1-4])",
     rf"Q(?P<quarter>[1-4])[ /-]?{_YEAR}", _CLOCK,
-    r"(?P<iso>\d{8}T\d\d:?\d\d(?::?\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)",
+    r"(?P<iso>\d{8}[T ]\d\d:?\d\d(?::?\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)",
 )
 _OF_LETTERS, _OF_DIGITS = (
     [re.compile(form) for form in (*_FORMS, *_PARTS) if form.startswith((_MONTH, "Q")) == begins] for begins in (True, False)
@@ -48,7 +49,8 @@ _DOUBTS = {
     "year": re.compile(  # (25.01.24, of which nothing says the century, or which number is the day)
         rf"(?:0?[1-9]|[12]\d|3[01])(?P<sep>[/.-])(?:0?[1-9]|[12]\d|3[01])(?P=sep)\d\d(?:(?:, ?|[ T]){_CLOCK})?|{_MONTH}[ '-]+\d\d"
     ),
-    "no year": re.compile(rf"{_MONTH} +\d{{1,2}} {_CLOCK}"),  # (of syslog)
+    "no year": re.compile(rf"(?P<day>\d{{1,2}})[ -]{_MONTH}|{_MONTH.replace('name', 'month')} +\d{{1,2}} {_CLOCK}"),
+    "more": re.compile(r"(?:\d{4}(?P<a>[./-])\d\d?(?P=a)\d\d?|\d\d?(?P<b>[./-])\d\d?(?P=b)\d{4})[ T_/].*"),
     "month": re.compile(  # (25. Mai 2024, 3 décembre 2024, 7 de maio de 2024)
         r"\d{1,2}\.? (?:de )?(?i:j[aä]n|ene|gen|f[eé][bv]|m[aäe][giry]|mrt|a[bpv]r|ju[nil]|giu|lug|a[gou][goû]|se[pt]|o[cktu]t|"
         r"nov|d[eéi][cz])[^\W\d_]*\.? (?:de )?\d{4}(?: .*)?"
@@ -71,7 +73,7 @@ def date_of(text: str, day_first: bool | None) -> tuple[date | time | None, bool
 
     day_first : what is known of that. Where the date is None, the text is none, or a doubtful one: "day" if it may be two dates,
     or has not the order of the column's others, "zone" if the name of its time zone may stand for several, "calendar" if there is
-    no such day, "year", "no year" and "month" of forms that are not read, and "span" of a time of day beyond 24 hours.
+    no such day, "year", "no year", "month" and "more" of forms that are not read, and "span" of a time of day beyond 24 hours.
     """
     named = None if text[:1].isdigit() else _WEEKDAY.match(text)
     rest = text if named is None else text[named.end() :]

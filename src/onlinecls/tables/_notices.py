@@ -19,6 +19,7 @@ _DOUBTS = {
     "day": "may be one of two dates: dates={{{name!r}: '%d/%m/%Y'}} or '%m/%d/%Y' reads it as that",
     "digits": "looks like a date of digits: dates={{{name!r}: '%Y%m%d'}} reads it as that",
     "no year": "looks like a date without a year: with one it is read as that",
+    "more": "begins as a date does: alone, the date is read as that",
     "calendar": "looks like a date that no calendar has: one that it has is read as that",
     "span": "looks like a duration in hours: in seconds, or as '1 days 02:00:00', it is read as that",
     "infinite": "looks like a number that is not finite: left empty, it is missing",
