@@ -122,6 +122,19 @@ def test_a_model_that_cannot_be_told_other_spellings_is_not_to_be_told_them(tmp_
         assert code == 0 and said in err and "--decimal" not in err, err
 
 
+def test_what_values_look_like_is_told_in_terms_of_options(tmp_path, run):
+    """Days of digits, units, and zones that may be one of several; a prediction tells none of what learning has told."""
+    model, data = tmp_path / "model", tmp_path / "a.csv"
+    data.write_text("label,day,size,at\n" + "a,20240525,5 kg,2024-05-25 10:30 CST\nb,20240526,7 kg,2024-05-26 10:30 IST\n" * 9)
+    code, _, err = run("train", data, "--save", model, "--quiet")
+    assert code == 0 and len(err.splitlines()) == 3
+    assert "'20240525' in row 0, which looks like a date of digits: --dates day=%Y%m%d reads it as that.\n" in err
+    assert "a number with a unit: without the unit it is read as that, --categories size as a name.\n" in err
+    assert run("predict", model, data) == (0, "a\nb\n" * 9, "")
+    said = ("--dates", "day=%Y%m%d", "--categories", "size", "--ignore", "at")
+    assert run("train", data, *said, "--save", model, "--quiet") == (0, "", "")
+
+
 def test_class_weights_are_read_from_param(tsv, tmp_path, run):
     model = tmp_path / "model"
     assert run("train", tsv, "--bits", 10, "--param", "class_weight=spam:5,ham:0.5", "--save", model, "--quiet")[0] == 0

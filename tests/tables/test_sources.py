@@ -285,7 +285,8 @@ def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwar
 
 @pytest.mark.filterwarnings("ignore:TableVectorizer")
 @pytest.mark.parametrize("value", [
-    "12,34", "1,23,45", "123,45,678", "12,34,567,89", "1,234,56,789", "12,345,67", "12 34 567", "0,12,345", "5-", "-5.00-", "(5",
+    "12,34", "1,23,45", "123,45,678", "12,34,567,89", "12,34,567,890",
+    "1,234,56,789", "12,345,67", "12 34 567", "0,12,345", "5-", "-5.00-", "(5",
     "$(5", "($(5))", "$5e3", "5 USD EUR", "$5MM", "P", "PT", "P1Y", "P1D2", "1 days 25", "days", "2024-05-01 24:30", "2024-13",
     "13/2024", "2024Q5", "Mon 10:30", "Monday, 2024", "2024-W54", "25MAI2024", "10:30 XYZ", "[deleted]", "12A", "Yes, sir",
 ], ids=str)  # fmt: skip
