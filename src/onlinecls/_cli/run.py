@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 import warnings
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -73,28 +72,19 @@ _PLACES_OF_LABELS = {
 }
 
 
-@dataclass
 class Run:
-    """A learner in a pass over a stream, and its counts in this pass.
+    """A learner in a pass over a stream, and its counts in this pass. classes : labels of `--classes`, or None."""
 
-    classes : labels of `--classes`, or None. watching : what learns in its place and looks at each row, or None.
-    """
+    watching = None  # what learns in its place and looks at each row, or None
+    seconds = 0.0
 
-    name: str
-    learner: object
-    classes: list | None = None
-    watching: object = None
-    seconds: float = 0.0
-    start: tuple = ()
-    points: list = field(default_factory=list)  # (*counts, seconds)
-    last: tuple = ()  # counts at the last line
-
-    def __post_init__(self):
+    def __init__(self, name: str, learner, classes: list | None = None):
+        self.name, self.learner, self.classes = name, learner, classes
         self.begin()
 
     def begin(self) -> None:
-        self.start, self.points = counts_of(self.learner), []
-        self.last = (0,) * len(self.start)
+        self.start, self.points = counts_of(self.learner), []  # (points: the counts, and seconds)
+        self.last = (0,) * len(self.start)  # counts at the last line
 
     def convert_labels(self, y) -> None:
         """Convert labels of the command line to the type of the data's, before the first rows."""
@@ -174,16 +164,11 @@ class Part(NamedTuple):
         return 0 if self.X is None else rows_learnt(learner, self.t, self.y, self.weight)
 
 
-@dataclass
 class Reading:
     """Totals of what was read in all passes, and the position in the present pass."""
 
-    features: int = 0
-    bytes: int = 0
-    skipped: int = 0
-    unlabelled: int = 0
-    reasons: tuple = ()
-    part: Part = field(default_factory=Part)
+    features = bytes = skipped = unlabelled = 0
+    reasons, part = (), Part()
 
     def begin(self, learner, number: int, before: int) -> None:
         """Begin a pass without its first `before` rows."""
