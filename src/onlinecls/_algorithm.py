@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 
 class Range(NamedTuple):
     """The values that a parameter may have: those listed, and the objects of a class, numbers from low to high.
@@ -31,7 +29,8 @@ class Range(NamedTuple):
 
     def __contains__(self, value) -> bool:
         for one in self.values:
-            if value is one or (isinstance(value, type(one)) and value == one):
+            is_of_type = isinstance(value, type(one)) or (type(one) is bool and type(value).__name__ in ("bool", "bool_"))
+            if value is one or (is_of_type and value == one):  # (bool of numpy, which is not imported here)
                 return True
         if self.kind is None or isinstance(value, bool) or not isinstance(value, self.kind):
             return False
@@ -167,7 +166,7 @@ CYCLES = (
     Conflict(("cost",), "None with loss_tol", lambda v: v["loss_tol"] is not None and v.get("cost") is not None,
              "cycles end by a loss that is the same for all pairs of classes. Leave one of the two out."),
 )
-BOOLEAN = Range((False, True, np.False_, np.True_), words="True or False")
+BOOLEAN = Range((False, True), words="True or False")
 NONE = Options((None,))
 AUTO = Options(("auto",))
 POSITIVE = Real(0.0)

@@ -24,6 +24,15 @@ def problem(n, d, seed, dtype="float64"):
     return X, X.astype(float) @ rng.standard_normal(d) + 0.5 + 0.3 * rng.standard_normal(n)
 
 
+def rows_in_turn(learner, X, y):
+    """(x, target, prediction before) of each row, just after it has been learnt."""
+    learner.partial_fit(X[:0], y[:0])
+    for x, target in zip(X, y, strict=True):
+        before = learner.predict(x[None])[0]
+        learner.partial_fit(x[None], [target])
+        yield x, target, before
+
+
 def assert_same_model(learner, twin, dtype):
     tolerance, d = TOLERANCE[dtype], learner.n_features_in_
     assert learner.coef_.dtype == learner.intercept_.dtype == dtype
@@ -54,6 +63,30 @@ def test_weights_and_errors_equal_the_slow_twin(case, form, dtype):
 
 
 # --- definitions --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("epsilon", [0.0, 0.4])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_pa_ends_exactly_epsilon_from_the_target_and_moves_no_further_than_needed(loss, epsilon, fit_intercept):
+    X, y = problem(200, 13, seed=5)
+    learner = PassiveAggressiveRegressor(
+        float("inf"), epsilon=epsilon, loss=loss, fit_intercept=fit_intercept, intercept_scaling=1.0
+    )
+    updates, old = 0, np.zeros(14)
+    for x, target, before in rows_in_turn(learner, X, y):
+        z, now = np.append(x, float(fit_intercept)), np.append(learner.coef_, learner.intercept_)
+        if abs(target - before) <= epsilon or not z.any():
+            assert (now == old).all()
+        else:
+            assert_allclose(abs(target - learner.predict(x[None])[0]), epsilon, atol=1e-12)
+            assert (target - before) * (target - learner.predict(x[None])[0]) >= -1e-12, "on the side where it came from"
+            assert_allclose(
+                np.linalg.norm(now - old), (abs(target - before) - epsilon) / np.linalg.norm(z), rtol=1e-9, atol=1e-14
+            )
+            updates += 1
+        old = now
+    assert learner.n_updates_ == updates > 50
 
 
 def test_a_residual_of_zero_moves_no_weight_but_narrows_variances():
@@ -121,6 +154,5 @@ def test_targets_of_any_real_dtype_are_read_alike(estimator):
     read_only.flags.writeable = False
     assert fingerprint(estimator().partial_fit(X4, read_only)) == expected
     assert np.isfinite(estimator().partial_fit(X4, [True, False, True, True]).coef_).all()
-    with pytest.warns(UserWarning, match="column-vector") as found:
+    with pytest.warns(UserWarning, match="column-vector"):
         assert fingerprint(estimator().partial_fit(X4, [[1], [0], [2], [1]])) == expected
-    assert found[0].filename == __file__

@@ -1,4 +1,4 @@
-"""What must hold whatever the rows are, at every scale and however classes join: no reference needed."""
+"""What must hold whatever the rows are: no reference needed, only the algorithms' own definitions."""
 
 import copy
 import io
@@ -23,7 +23,91 @@ both_constructions = within(multi_class=["crammer_singer", "ovr"])
 every_second_order = each_estimator(case=SECOND_ORDER)
 
 
+def steps(learner, X, y, classes=(-1, 1)):
+    """Yield each row that is not all zeros, (margin, weights, variances) before and after it, and whether it was an update."""
+
+    def read(x, label):
+        return margin(learner, x, label), learner.coef_.copy(), np.copy(getattr(learner, "covariance_", 0.0))
+
+    learner.partial_fit(X[:0], y[:0], classes=classes)
+    for x, label in zip(X[X.any(axis=1)], y[X.any(axis=1)], strict=True):
+        before, n_updates = read(x, label), learner.n_updates_
+        learner.partial_fit(x[None], [label])
+        yield x, label, before, read(x, label), learner.n_updates_ > n_updates
+
+
+def margin(learner, x, label):
+    """y w.x, or the true score less the best wrong one."""
+    scores = learner.decision_function(x[None])
+    if scores.ndim == 1:
+        return scores[0] if label == learner.classes_[1] else -scores[0]
+    at = np.searchsorted(learner.classes_, label)
+    return scores[0, at] - np.delete(scores[0], at).max()
+
+
+def one_nonzero_rows(n, d, seed):
+    """Rows on which the diagonal form is the full one."""
+    rng = np.random.default_rng(seed)
+    X = np.zeros((n, d))
+    X[np.arange(n), rng.integers(0, d, n)] = rng.choice([-1, 1], n) * rng.uniform(0.3, 2.0, n)
+    return X, rng.choice([-1, 1], n)
+
+
+# --- passive-aggressive --------------------------------------------------------------------------------------------------------
+
+
+def test_pa_changes_nothing_on_a_row_of_margin_one_and_no_more_than_needed_on_others():
+    X, y = continuous_problem(200, 13, seed=31)
+    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False)
+    for x, _, (m, w, _), (m_after, w_after, _), updated in steps(learner, X, y):
+        assert updated == (m < 1.0)
+        # the distance from the half space of margin >= 1: the shortest way there
+        assert_allclose(np.linalg.norm(w_after - w), max(1.0 - m, 0.0) / np.linalg.norm(x), rtol=1e-9)
+        assert not updated or abs(m_after - 1.0) < 1e-12
+
+
+def test_crammer_singer_pa_parts_the_true_class_and_its_rival_by_one():
+    X, y = continuous_problem(200, 13, seed=32, n_classes=4)
+    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), multi_class="crammer_singer", fit_intercept=False)
+    learner.partial_fit(X[:1], y[:1], classes=range(4))
+    for x, label in zip(X[1:], y[1:], strict=True):
+        scores = learner.decision_function(x[None])[0]
+        scores[label] = -np.inf
+        rival = scores.argmax()
+        learner.partial_fit(x[None], [label])
+        after = learner.decision_function(x[None])[0]
+        assert not x.any() or after[label] - after[rival] >= 1.0 - 1e-12
+    assert_allclose(learner.coef_.sum(axis=0), 0.0, atol=1e-12)  # what one class gains its rival loses
+
+
+@within(C=[0.01, 0.3])
+def test_pa1_never_steps_further_than_c_and_pa2_leaves_what_c_says(C):
+    X, y = continuous_problem(200, 13, seed=34)
+    for x, _, (_, w, _), (_, w_after, _), _ in steps(onlinecls.PassiveAggressiveClassifier(C, fit_intercept=False), X, y):
+        assert np.linalg.norm(w_after - w) <= C * np.linalg.norm(x) * (1 + 1e-12)
+    pa2 = onlinecls.PassiveAggressiveClassifier(C, loss="squared_hinge", fit_intercept=False)
+    for x, _, (m, *_), (m_after, *_), updated in steps(pa2, X, y):
+        left = max(0.0, 1.0 - m) * (1 - (x @ x) / (x @ x + 1 / (2 * C)))  # 1 - m after the step
+        assert updated == (m < 1.0) and (not updated or abs(1.0 - m_after - left) < 1e-12)
+
+
 # --- second order --------------------------------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@both_constructions
+@every_second_order
+def test_variances_are_positive_and_never_grow(case, multi_class, dtype):
+    for n_classes in (2, 4):
+        X, y = continuous_problem(300, 13, seed=39, n_classes=n_classes, dtype=dtype)
+        learner = case.estimator(multi_class=multi_class).partial_fit(X[:1], y[:1], classes=np.unique(y))
+        before = np.full_like(learner.covariance_, getattr(learner, "initial_variance", 1.0))
+        for start in range(0, 300, 10):
+            learner.partial_fit(X[start : start + 10], y[start : start + 10])
+            now = learner.covariance_.copy()
+            never_grow = (now <= (np.inf if "forgetting" in case.params else before)).all()
+            assert (now > 0.0).all() and never_grow
+            before = now
 
 
 @both_constructions
@@ -36,6 +120,56 @@ def test_variances_stay_positive_over_thousands_of_noisy_float32_rows(case, n_cl
     learner = case.estimator(multi_class=multi_class).partial_fit(X, y, classes=range(n_classes))
     assert is_finite(learner) and (learner.covariance_ > 0.0).all()
     assert (learner.covariance_ <= getattr(learner, "initial_variance", 1.0)).all()
+
+
+@within(C=[0.01, 0.2, 3.0])
+def test_scw1_never_steps_further_than_c(C):
+    X, y = continuous_problem(200, 13, seed=61)
+    learner, capped = onlinecls.SCWClassifier(C, eta=0.9, initial_variance=1.0, fit_intercept=False), 0
+    for x, label, (_, w, sigma), (_, w_after, _), _ in steps(learner, X, y):
+        along = label * sigma[0] * x
+        alpha = (w_after - w)[0] @ along / max(along @ along, 1e-300)
+        assert -1e-12 <= alpha <= C * (1 + 1e-9)
+        capped += alpha > C * (1 - 1e-9)
+    assert capped > 10 or C == 3.0
+
+
+@within(b=[0.5, 3.0, 50.0])
+def test_narow_leaves_a_row_the_variance_one_over_b(b):
+    X, y = one_nonzero_rows(300, 6, seed=42)
+    changes = 0
+    learner = onlinecls.NAROWClassifier(b, initial_variance=1.0, fit_intercept=False)
+    for x, _, (_, _, sigma), (_, _, sigma_after), updated in steps(learner, X, y):
+        if (sigma_after != sigma).any():
+            assert_allclose((x**2 @ sigma_after[0]).item(), 1.0 / b, rtol=1e-12)
+            changes += updated
+    assert changes > 0
+
+
+@within(r=[0.1, 1.0, 10.0])
+def test_arow_leaves_the_compromise_that_r_says(r):
+    """On one-non-zero rows: m+ = m + (1 - m) v/(v + r) and x'Sigma x+ = v r/(v + r)."""
+    X, y = one_nonzero_rows(200, 6, seed=44)
+    learner = onlinecls.AROWClassifier(r, fit_intercept=False)
+    for x, _, (m, _, sigma), (m_after, _, sigma_after), updated in steps(learner, X, y):
+        v = (x**2 @ sigma[0]).item()
+        assert updated == (m < 1.0)
+        if updated:
+            assert_allclose(m_after, m + (1 - m) * v / (v + r), rtol=1e-10, atol=1e-13)
+            assert_allclose((x**2 @ sigma_after[0]).item(), v * r / (v + r), rtol=1e-10)
+
+
+@within(aggressive=[False, True])
+def test_sop_is_the_sum_of_its_rows_in_the_metric_of_its_rows(aggressive):
+    """Sigma^-1 = I + sum x x'/r over the update rows, on the diagonal, and w = Sigma times the sum of y x."""
+    X, y = continuous_problem(200, 13, seed=47)
+    learner = onlinecls.SecondOrderPerceptron(0.7, aggressive=aggressive, initial_variance=1.0, fit_intercept=False)
+    precision, theta = np.ones(13), np.zeros(13)
+    for x, label, _, (_, w, sigma), updated in steps(learner, X, y):
+        precision, theta = precision + updated * x**2 / 0.7, theta + updated * label * x
+        assert_allclose(sigma[0], 1.0 / precision, rtol=1e-10)
+        assert_allclose(w[0], theta / precision, rtol=1e-10, atol=1e-13)
+    assert 0 < learner.n_updates_ < 192
 
 
 # --- AdaGrad -------------------------------------------------------------------------------------------------------------------
@@ -79,15 +213,12 @@ def test_cw_in_float32_follows_float64_at_every_scale(variant, scale):
 def test_pa_steps_as_it_says_or_says_that_it_did_not(scale, dtype):
     """An update that the dtype cannot hold is skipped and counted as such, never counted as an update that was none."""
     X, y = continuous_problem(60, 6, seed=57)
-    X = (X * scale).astype(dtype)
-    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False).partial_fit(X[:0], [], classes=[-1, 1])
-    for x, label in zip(X[X.any(axis=1)], y[X.any(axis=1)], strict=True):
-        updates, skipped = learner.n_updates_, learner.n_skipped_
-        m = label * learner.partial_fit(x[None], [label]).decision_function(x[None])[0]
-        if learner.n_updates_ > updates:
+    learner, skipped = onlinecls.PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False), 0
+    for _, _, _, (m, *_), updated in steps(learner, (X * scale).astype(dtype), y):
+        if updated:
             assert_allclose(m, 1.0, rtol=1e-5 if dtype == "float32" else 1e-12)
-        else:
-            assert learner.n_skipped_ > skipped or m >= 1.0
+        assert updated or learner.n_skipped_ > skipped or m >= 1.0
+        skipped = learner.n_skipped_
 
 
 @within(forgetting=[0.0, 1e-3])
@@ -98,7 +229,8 @@ def test_variances_stop_at_the_floor(n_classes, multi_class, dtype, forgetting):
     variance is not so large that its part of √tiny is more. (Features go by fours, by twos and one by one.)"""
     floor = dtype(np.finfo(dtype).tiny / np.finfo(dtype).eps)
     learner = onlinecls.ConfidenceWeightedClassifier(
-        eta=0.999, initial_variance=3 * float(floor), multi_class=multi_class, fit_intercept=False, forgetting=forgetting)
+        eta=0.999, initial_variance=3 * float(floor), multi_class=multi_class, fit_intercept=False, forgetting=forgetting
+    )
     X = np.array([[1e3, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3]], dtype)
     learner.partial_fit(X, [0], classes=range(n_classes))
     assert learner.n_updates_ == 1 and learner.n_skipped_ == 0

@@ -17,6 +17,7 @@ from . import states as states  # (its models)
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from ..._input.rows import Rows
     from ..._input.types import FloatOrAuto, FloatType, Matrix
 
 
@@ -57,11 +58,13 @@ class OnlineOneClass(OnlineLearner):
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
-    @quiet
     def _distances(self, X: Matrix) -> np.ndarray:
         """Compute ||x - w|| of each row: exactly epsilon within rounding of the ball's surface, where updates leave rows."""
         self._fitted_state()
-        rows = self._read_rows(X, False)
+        return self._distances_of(self._read_rows(X, False))
+
+    @quiet
+    def _distances_of(self, rows: Rows) -> np.ndarray:
         state = self._state_for(rows)
         found = np.empty((rows.n_rows, 2))
         state.decision(rows, found)
