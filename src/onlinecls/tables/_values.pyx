@@ -42,8 +42,8 @@ MISSING_TEXTS = frozenset((
     "", "?", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "\u2026", ":", "#N/A", "#N/A N/A", "#NA", "<NA>", "N.A.",
     "N/A", "NA", "NULL", "Null", "NaN", "-NaN", "NaT", "None", "\\N", "n.a.", "n/a", "nan", "-nan", "null", "1.#IND", "-1.#IND",
     "1.#QNAN", "-1.#QNAN", "(null)", "(NULL)", "[null]", "[NULL]", "<null>", "<NULL>",
-    "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!",
-    "#VALUE!", "0000-00-00", "0000-00-00 00:00:00",
+    "#DIV/0!", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!", "#NV", "#WERT!", "#BEZUG!", "#ZAHL!", "#VALEUR!", "#NOM?",
+    "#NOMBRE!", "#N/D", "#VALOR!", "#NOME?", "#N\u00daM!", "0000-00-00", "0000-00-00 00:00:00",
 ))
 BOOLEAN_TEXTS = {  # (and what Excel writes in German, French and Portuguese)
     **dict.fromkeys(("true", "True", "TRUE", "WAHR", "VRAI", "VERDADEIRO"), 1.0),
