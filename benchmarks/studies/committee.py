@@ -447,9 +447,9 @@ def ranks_of(X, y, class_weight, step=20):
 
 
 def rare():
-    """Return the ranks of rare classes: shares of 0.3 to 5 %, on sets on which no member was chosen.
+    """Return the ranks of rare classes: shares of 0.3 to 5 %.
 
-    The share from which on v has no part was chosen on every other one of the first 18; on the further ones nothing was.
+    The share from which on v has no part was chosen on every other one of the first 18, by name; on the further ones nothing was.
     """
     thin = {"rcv1-subset1": (0.01, 0.025, 0.05), "spamassassin": (0.01, 0.02, 0.05), "ecml-spam-a-u00": (0.02, 0.05),
             "a9a-test": (0.005, 0.01, 0.03), "imdb-test": (0.01, 0.03)}

@@ -92,7 +92,8 @@ class Combiner:
             p = self.exponential(first, self.L / self.heaviest)
             self.w = p[:-1] + p[-1] * self.a
             if of_two and rarity < RARE and self.v.any():
-                self.w = rarity / RARE * self.w + (1.0 - rarity / RARE) * self.v / self.v.sum()
+                rest = max(0.0, 2.0 * rarity / RARE - 1.0)
+                self.w = rest * self.w + (1.0 - rest) * self.v / self.v.sum()
 
     def learn_number(self, z: np.ndarray, y: float, c: float = 1.0) -> None:
         """Learn that a.z should be y, both in units of y."""

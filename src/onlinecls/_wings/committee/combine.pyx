@@ -15,10 +15,10 @@ with the row's weight c and a = w = (1/K, ..), Σ = I before the first row. w we
 the forgetting, for labels times q, the share of the rarest class among the rows so far times the number of classes: rows are
 forgotten as if only those of the rarest class counted. AROW skips rows that all members score 0.
 
-Of two classes with q < 0.1, w becomes  q/0.1 w + (1 - q/0.1) v/Σv,  v >= 0 the weights that tell the classes apart as Fisher's
-discriminant does: those of most  N v.(μ_1 - μ_0) - v'(S + rI)v/2,  one sweep of coordinate ascent a row of the rarer class. N is
-the number of rows that came while q was below 0.1, μ_y the mean of z of a class, S the scatter about these means; rows are
-forgotten at the rate λ.
+Of two classes with q < 0.1, w becomes  φ w + (1 - φ) v/Σv,  φ = [20q - 1]+,  v >= 0 the weights that tell the classes apart as
+Fisher's discriminant does: those of most  N v.(μ_1 - μ_0) - v'(S + rI)v/2,  one sweep of coordinate ascent a row of the
+rarer class. N is the number of rows that came while q was below 0.1, μ_y the mean of z of a class, S the scatter about
+these means; rows are forgotten at the rate λ.
 """
 from cython cimport critical_section
 from libc.math cimport exp, fabs, frexp, isfinite, ldexp, log, sqrt
@@ -59,7 +59,7 @@ ctypedef struct Combiner:
     double* losses          # [k + 1] L of the members; Hedge: and of their mean by the shares; AROW: and of a; of numbers NULL
     double* seen            # [2] rows of two classes, by their weights; of numbers and of Hedge NULL, as the next ones
     double* means           # [2, k] μ
-    double* scatter         # [k, k] S
+    double* scatter         # [k, k] S, 0 above its diagonal
     double* apart           # [k] v
     double* kept            # [YOUNG, k + 2] regression: z, y and c of the first rows
     double* gauge           # [2] s, and the number of rows kept
@@ -164,15 +164,17 @@ cdef void trust(Combiner* f, double t, double heaviest, double q) noexcept nogil
     """Mix a with the members by their mistakes, a by half before the first row; heaviest : the largest c so far. Of two classes
     with q below RARE mix v in."""
     cdef Py_ssize_t j, k = f.k
-    cdef double eta = min(sqrt(f.entropy / (t + 1.0)) / heaviest, 1e300), sum_of_v = 0.0
+    cdef double eta = min(sqrt(f.entropy / (t + 1.0)) / heaviest, 1e300), sum_of_v = 0.0, rest
     cdef double total = weigh(f.losses, k + 1, eta, k, f.u)
     for j in range(k):
         f.shares[j] = (f.u[j] + f.u[k] * f.a[j]) / total
     if q < RARE:
         for j in range(k):
             sum_of_v += f.apart[j]
-        for j in range(k if sum_of_v > 0.0 else 0):
-            f.shares[j] = q / RARE * f.shares[j] + (1.0 - q / RARE) * (f.apart[j] / sum_of_v)
+        if sum_of_v > 0.0:
+            rest = max(0.0, 2.0 * q / RARE - 1.0)
+            for j in range(k):
+                f.shares[j] = rest * f.shares[j] + (1.0 - rest) / sum_of_v * f.apart[j]
 
 
 cdef void separate(Combiner* f, Py_ssize_t label, double c, double rate) noexcept nogil:
@@ -181,9 +183,10 @@ cdef void separate(Combiner* f, Py_ssize_t label, double c, double rate) noexcep
     cdef double kept = 1.0 - rate, gain, left, wanted, largest = 0.0
     cdef double* mean = &f.means[label * k]
     cdef double* s = f.scatter
+    cdef double* u = f.u
     for i in range(k):
-        f.u[i] = f.z[i] - mean[i]
-        largest = max(largest, fabs(f.u[i]))
+        u[i] = f.z[i] - mean[i]
+        largest = max(largest, fabs(u[i]))
     if not (largest < FAR and c < FAR):
         return
     f.seen[0] *= kept
@@ -191,16 +194,18 @@ cdef void separate(Combiner* f, Py_ssize_t label, double c, double rate) noexcep
     f.seen[label] += c
     gain = c / f.seen[label]
     for i in range(k):
-        mean[i] += gain * f.u[i]
-        left = c * (1.0 - gain) * f.u[i]
+        mean[i] += gain * u[i]
+        left = c * (1.0 - gain) * u[i]
         for j in range(i + 1):
-            s[i * k + j] = s[j * k + i] = kept * s[i * k + j] + left * f.u[j]
+            s[j] = kept * s[j] + left * u[j]
+        s += k
     if f.seen[label] > f.seen[1 - label]:
         return
+    s = f.scatter
     for i in range(k):
         wanted = (f.seen[0] + f.seen[1]) * (f.means[k + i] - f.means[i])
         for j in range(k):
-            wanted -= s[i * k + j] * f.apart[j] if j != i else 0.0
+            wanted -= s[max(i, j) * k + min(i, j)] * f.apart[j] if j != i else 0.0
         f.apart[i] = min(wanted / (s[i * k + i] + f.r), 1e100) if wanted > 0.0 else 0.0
 
 

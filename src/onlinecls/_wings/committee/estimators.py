@@ -343,9 +343,10 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     learns the row, by its own rule, as if it were alone.
 
     A rare class is a matter of ranks, of which mistakes tell little. While one of two classes has a share π of the rows below
-    5 %, w becomes 20π w + (1 - 20π) v/Σv, with v >= 0 the weights of Fisher's discriminant [4]_ of the scores, none below 0 as in
-    [5]_: those of the most N v.(μ_1 - μ_0) - v'(S + rI)v/2, by one sweep of coordinate ascent a row of the rare class; μ_y the
-    mean scores of a class, S their scatter about these, over the N rows of that time; rows are forgotten at the rate λ.
+    5 %, w becomes φ w + (1 - φ) v/Σv, φ = [40π - 1]+, with v >= 0 the weights of Fisher's discriminant [4]_ of the scores, none
+    below 0 as in [5]_: those of the most N v.(μ_1 - μ_0) - v'(S + rI)v/2, by one sweep of coordinate ascent a row of the rare
+    class; μ_y the mean scores of a class, S their scatter about these, over the N rows of that time; rows are forgotten at the
+    rate λ.
 
     Parameters
     ----------

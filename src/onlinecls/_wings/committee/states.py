@@ -263,7 +263,7 @@ class CommitteeState(State, combine.CommitteeModel):
         sigma = self.sigma[0]
         if (sigma != sigma.T).any() or np.diagonal(sigma).min() < 0.0 or np.trace(sigma) > k * (1.0 + 1e-9):
             return "a matrix that is no covariance of scores"
-        if (self.scatter != self.scatter.swapaxes(1, 2)).any() or np.diagonal(self.scatter, 0, 1, 2).min(initial=0.0) < 0.0:
+        if np.triu(self.scatter, 1).any() or np.diagonal(self.scatter, 0, 1, 2).min(initial=0.0) < 0.0:
             return "a scatter that no scores have"
         gauge = self.gauge.tolist()
         if not (np.frexp(gauge[0])[0] == 0.5 and gauge[1] in range(combine.KEPT + 1)):
