@@ -167,6 +167,23 @@ def test_a_table_of_texts_is_its_rows(pairs, options, size):
         assert described(one)[0] == described(other)[0]
 
 
+def test_numbers_that_are_read_together_are_those_of_rows_alone():
+    """Many columns of numbers, of which some share a record, some come in another order, and some have a value that is none."""
+    rng = np.random.default_rng(0)
+    texts = ["-0.5", "-0", "5.", "+7", "1e5", "00123.5", "0012", "123456789012345", "1234567890123456789", "0.1", "1,2", "3 %"]
+    rows = [{f"c{k}": texts[int(rng.integers(12))] if k % 3 else float(rng.normal()) for k in range(60)} for _ in range(12)]
+    for k, odd in enumerate(["00123", "12e45678", None, "x", float("nan"), True, "yes", 10**30, "", "١"]):
+        rows[5 + k % 7][f"c{5 * k}"] = odd
+    rows[3] = dict(reversed(rows[3].items()))
+    for options in ({"slots": 10, "bits": 2}, {"slots": 100, "bits": 0}, {"slots": 70, "bits": 4, "decimal": ","}):
+        alone, whole = TableVectorizer(**options), TableVectorizer(**options)
+        found = whole.learn_transform(rows)
+        for i, row in enumerate(rows):
+            same(found[i : i + 1], alone.learn_transform([row]))
+        assert described(alone)[0] == described(whole)[0]
+        assert described(alone)[1]["records"].tobytes() == described(whole)[1]["records"].tobytes()
+
+
 @pytest.mark.parametrize("slots", [1, 40], ids=["full", "free"])
 @pytest.mark.parametrize("value", REFUSED, ids=lambda value: repr(value)[:20])
 def test_refusals_say_who_what_and_where(value, slots):

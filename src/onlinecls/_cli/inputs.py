@@ -437,7 +437,7 @@ class _Whole:
         """Yield the rows, a table of one each, with numbers of no usual size, lists or objects."""
         if isinstance(table, list):
             for row in table:
-                for value in row.values():
+                for value in row.values() if set(map(type, row.values())) != {str} else ():
                     kind = type(value)
                     if kind in (list, dict) or (kind in (float, int) and not -_USUAL < value < _USUAL and value == value):
                         yield [row]

@@ -3,18 +3,19 @@
 A record holds what is known of a column of numbers: n, the sum of the weights of its rows, μ, their mean, S, the sum of squared
 deviations from it, and 1 in the last place once a value other than 0 and 1 has come.
 """
+from cpython.float cimport PyFloat_AS_DOUBLE
 from libc.math cimport M_PI as pi, copysign, cos, fabs, fmod, isnan, log1p, sin, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, llabs, qsort, realloc
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from .._hashing.murmur cimport murmur3
 from ._persistent cimport Map, Records
 from ._values cimport (
-    AS_DATE, AS_NAME, AS_NUMBER, BOOLEAN, DATE, LARGEST_NUMBER, LOGS, MAY_HAVE_LOGS, MISSING, NAME, NONE_THERE, NUMBER, TEXT,
-    Reading, absent,
+    AS_DATE, AS_NAME, AS_NUMBER, BOOLEAN, COMMA, DATE, LARGEST_NUMBER, LOGS, MAY_HAVE_LOGS, MISSING, NAME, NONE_THERE, NUMBER,
+    TEXT, Reading, absent,
 )
 
 from .._input import validate
@@ -26,11 +27,16 @@ cdef extern from "Python.h":
     const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
     bint PyUnicode_Check(object o)
     bint PyUnicode_CheckExact(object o)
+    int PyUnicode_KIND(object text)             # bytes a character
+    void* PyUnicode_1BYTE_DATA(object text)
     str PyUnicode_FromObject(object o)
 
 cdef enum:
     N, MEAN, SQUARES, NOT_BINARY, N_RECORD      # places in a record
     FEW = 32                                    # entries of a row that are sorted by insertion at most
+    NEW = -2                                    # the record of a hashed column that has had no number
+    MOST_DIGITS = 15                            # of a number that a double surely holds
+cdef double[MOST_DIGITS + 1] powers_of_ten = [float(f"1e{k}") for k in range(MOST_DIGITS + 1)]
 
 
 def hash_of(str text):
@@ -89,32 +95,58 @@ cdef inline double standard(const double* record, double x, double clip) noexcep
     return min(max((x - record[MEAN]) / sqrt(variance), -clip), clip)
 
 
-def learn_column(const double[::1] x, const double[::1] weights, double[::1] record, double clip, double keep, double[::1] z,
-                 double[::1] before, Py_ssize_t n_sharing):
-    """Write the standardised values of a column into z, each by the record that has it and what is before it in it, and into
-    `before`, if there is room, by the record just before its row, which has n_sharing values. (No weights: all are 1.)"""
-    cdef Py_ssize_t i
-    cdef double[N_RECORD] start
-    cdef bint weighted = len(weights) > 0, both = len(before) > 0
-    with nogil:
-        for i in range(len(x)):
-            if both:
-                if i % n_sharing == 0:
-                    memcpy(&start[0], &record[0], N_RECORD * sizeof(double))
-                before[i] = 0.0 if isnan(x[i]) else standard(&start[0], x[i], clip)
-            if isnan(x[i]):
-                z[i] = 0.0
-            else:
-                take(&record[0], x[i], weights[i] if weighted else 1.0, keep)
-                z[i] = standard(&record[0], x[i], clip)
+def standardise(Records records, const int64_t[::1] at, double[:, ::1] x, const double[::1] weights, double clip, double keep,
+                bint learn, bint is_progressive):
+    """Standardise numbers, a row of x for each column, by the record that has them and what is before them in it; NaN becomes 0.
+    Return them by the record just before their row, if is_progressive. Records learn them if `learn`, else stay as they are.
 
-
-def apply_column(const double[::1] x, const double[::1] record, double clip, double[::1] z):
-    """Write the standardised values of a column into z, by a record as it is."""
-    cdef Py_ssize_t i
+    at : the record of each column, -1 for none (all is 0), NEW for one of a hashed column that has had no number. Columns that
+    share a record take turns, row by row. (No weights: all are 1.)
+    """
+    cdef Py_ssize_t i, k, p, first = 0, last, m = x.shape[0], n = x.shape[1]
+    cdef double[N_RECORD] none, start, own
+    cdef double* record
+    cdef double value
+    cdef bint weighted = len(weights) > 0
+    before = np.zeros((m if is_progressive else 0, n))
+    cdef double[:, ::1] y = before
+    cdef const int64_t[::1] order = np.argsort(at, kind="stable")
+    cdef size_t[::1] places = np.zeros(m, np.uintp)     # of records
+    none[N], none[MEAN], none[SQUARES], none[NOT_BINARY] = 0.0, 0.0, 0.0, 0.0
+    for p in range(m):
+        if at[p] >= 0 and learn:
+            places[p] = <size_t>records.to_change(at[p])
+        elif at[p] >= 0:
+            places[p] = <size_t>records.at(at[p])
+        elif at[p] == NEW:
+            places[p] = <size_t>&none[0]
     with nogil:
-        for i in range(len(x)):
-            z[i] = 0.0 if isnan(x[i]) else standard(&record[0], x[i], clip)
+        while first < m:
+            record, last = <double*>places[order[first]], first + 1
+            while record != NULL and last < m and places[order[last]] == places[order[first]]:
+                last += 1
+            if record == NULL:
+                memset(&x[order[first], 0], 0, n * sizeof(double))
+                first += 1
+                continue
+            memcpy(&own[0], record, N_RECORD * sizeof(double))  # (the compiler knows that nothing else writes there)
+            for i in range(n):
+                if is_progressive:
+                    memcpy(&start[0], &own[0], N_RECORD * sizeof(double))
+                for k in range(first, last):
+                    p = order[k]
+                    value, x[p, i] = x[p, i], 0.0
+                    if isnan(value):
+                        continue
+                    if is_progressive:
+                        y[p, i] = standard(&start[0], value, clip)
+                    if learn:
+                        take(&own[0], value, weights[i] if weighted else 1.0, keep)
+                    x[p, i] = standard(&own[0], value, clip)
+            if learn:
+                memcpy(record, &own[0], N_RECORD * sizeof(double))
+            first = last
+    return before
 
 
 cdef double angle(double seconds, double first, double length) noexcept nogil:
@@ -157,6 +189,100 @@ def signed_logs(const double[::1] x):
     return found
 
 
+# --- columns -------------------------------------------------------------------------------------------------------------------
+
+
+def have_alike(list rows, list names):
+    """Return True if these are the keys of all dicts, and no value is a dict."""
+    cdef Py_ssize_t k
+    cdef dict row
+    for row in rows:
+        if len(row) != len(names):
+            return False
+        k = 0
+        for key, value in row.items():
+            if type(value) is dict or (key is not names[k] and key != names[k] and names[k] not in row):
+                return False
+            k += 1
+    return True
+
+
+def read_rows(list rows, list names, const int32_t[::1] places, const int32_t[::1] states, double[:, ::1] x):
+    """Read columns of dicts that have these names as keys; return which of them are numbers that show nothing but that.
+
+    places : the row of x for each name, -1 for none. states : what is known of the columns of x, which take numbers as such.
+    """
+    cdef Py_ssize_t i, k, p, n = len(rows)
+    cdef Reading reading = Reading()
+    cdef dict row
+    found = np.ones(len(states), bool)
+    cdef unsigned char[::1] are_numbers = found.view(np.uint8)
+    for i in range(n):
+        row, k = rows[i], 0
+        for key, value in row.items():
+            p, name, k = places[k], names[k], k + 1
+            if p >= 0 and are_numbers[p]:
+                if key is not name and key != name:
+                    value = row[name]  # (the order may be another one)
+                are_numbers[p] = is_number(reading, value, states[p], &x[p, i])
+    return found
+
+
+def read_list(list values, int state, double[::1] x):
+    """Read the values of one column as `read_rows` does."""
+    cdef Py_ssize_t i
+    cdef Reading reading = Reading()
+    for i in range(len(values)):
+        if not is_number(reading, values[i], state, &x[i]):
+            return False
+    return True
+
+
+def read_array(const double[:] values, double[::1] x):
+    """Copy numbers; return whether all of them are there and in range."""
+    cdef Py_ssize_t i
+    cdef bint found = True
+    for i in range(values.shape[0]):
+        x[i] = values[i]
+        found &= fabs(x[i]) <= LARGEST_NUMBER
+    return found
+
+
+cdef inline bint is_number(Reading reading, value, int state, double* x) except -1:
+    """Read a value; return whether it is a number in range, and shows nothing else of its column."""
+    if type(value) is float:
+        x[0] = PyFloat_AS_DOUBLE(value)
+    elif not (type(value) is str and not state & COMMA and is_plain(value, x)):
+        if reading.read(value, state) != NUMBER or reading.raises:
+            return False
+        x[0] = reading.number
+    return fabs(x[0]) <= LARGEST_NUMBER
+
+
+cdef bint is_plain(str text, double* value):
+    """Read a number of digits, 15 at most, with or without a sign and a point; return False for any other text, and for one that
+    may be an id. (A quotient of two doubles that are exact is rounded once: it is what Python reads.)"""
+    cdef Py_ssize_t i, n = len(text), n_digits = 0, n_behind = 0
+    cdef int64_t digits = 0
+    cdef bint has_point = False
+    cdef const unsigned char* p = <const unsigned char*>PyUnicode_1BYTE_DATA(text)
+    if PyUnicode_KIND(text) != 1 or n > MOST_DIGITS + 2:
+        return False
+    for i in range(n):
+        if 48 <= p[i] <= 57:
+            digits, n_digits, n_behind = digits * 10 + (p[i] - 48), n_digits + 1, n_behind + has_point
+        elif p[i] == b"." and not has_point:
+            has_point = True
+        elif p[i] != b"-" or i > 0:
+            return False
+    if not 0 < n_digits <= MOST_DIGITS or (n >= 5 and p[0] == b"0" and not has_point):
+        return False
+    value[0] = <double>digits / powers_of_ten[n_behind]
+    if p[0] == b"-":
+        value[0] = -value[0]
+    return True
+
+
 # --- rows ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -164,17 +290,23 @@ cdef int compare(const void* a, const void* b) noexcept nogil:
     return (<const int64_t*>a)[0] > (<const int64_t*>b)[0] or -((<const int64_t*>a)[0] < (<const int64_t*>b)[0])
 
 
-cdef Py_ssize_t add_up(int64_t* keys, const double* values, Py_ssize_t n, int32_t* columns, double* sums) noexcept nogil:
+cdef Py_ssize_t add_up(int64_t* keys, const double* values, Py_ssize_t step, Py_ssize_t n, int32_t* columns,
+                       double* sums) noexcept nogil:
     """Write the entries of a row in the order of columns, with what shares a column added up, and no zeros; return how many.
 
-    keys : columns * 2^32 + places in values, which are added in the order of these places.
+    keys : columns * 2^32 + places in values, which are added in the order of these places. step : from a value to the next one.
     """
     cdef Py_ssize_t i, k, size = 0
     cdef int64_t key
-    if n > FEW:
+    for i in range(1, n):
+        if keys[i - 1] > keys[i]:
+            break
+    else:
+        i = n
+    if i < n and n > FEW:
         qsort(keys, n, sizeof(int64_t), compare)
     else:
-        for i in range(1, n):
+        for i in range(i, n):
             key, k = keys[i], i
             while k > 0 and keys[k - 1] > key:
                 keys[k], k = keys[k - 1], k - 1
@@ -184,26 +316,28 @@ cdef Py_ssize_t add_up(int64_t* keys, const double* values, Py_ssize_t n, int32_
             if size == 0 or sums[size - 1] != 0.0:
                 size += 1
             columns[size - 1], sums[size - 1] = <int32_t>(keys[i] >> 32), 0.0
-        sums[size - 1] += values[keys[i] & 0x7fffffff]
+        sums[size - 1] += values[(keys[i] & 0x7fffffff) * step]
     return size - 1 if size > 0 and sums[size - 1] == 0.0 else size
 
 
 def assemble(const int32_t[:, ::1] columns, const double[:, ::1] values):
     """Return (data, indices, indptr) of rows; entry [p, i] is one of row i, none where the column is -1 or the value 0."""
-    cdef Py_ssize_t i, n, total = 0, p, n_parts = columns.shape[0], n_rows = columns.shape[1]
+    cdef Py_ssize_t i, k, n, total = 0, p, n_parts = columns.shape[0], n_rows = columns.shape[1]
     data, indices, indptr = np.empty(n_parts * n_rows), np.empty(n_parts * n_rows, np.int32), np.zeros(n_rows + 1, np.int64)
-    cdef double[::1] out = data, row = np.empty(n_parts)
+    cdef double[::1] out = data
     cdef int32_t[::1] places = indices
     cdef int64_t[::1] ends = indptr, keys = np.empty(n_parts, np.int64)
+    # Parts in the order of the first row's columns: mostly that of all rows.
+    cdef const int64_t[::1] order = np.argsort(columns[:, 0], kind="stable") if n_rows else np.empty(0, np.int64)
     with nogil:
         for i in range(n_rows):
             n = 0
-            for p in range(n_parts):
+            for k in range(n_parts):
+                p = order[k]
                 if columns[p, i] >= 0 and values[p, i] != 0.0:
-                    keys[n], row[n] = <int64_t>columns[p, i] << 32 | n, values[p, i]
-                    n += 1
+                    keys[n], n = <int64_t>columns[p, i] << 32 | p, n + 1
             if n:
-                total += add_up(&keys[0], &row[0], n, &places[total], &out[total])
+                total += add_up(&keys[0], &values[0, i], n_rows, n, &places[total], &out[total])
             ends[i + 1] = total
     return data[:total].copy(), indices[:total].copy(), indptr
 
@@ -274,7 +408,6 @@ cdef class RowReader:
 
 cdef enum:
     ORDER, KINDS_HAD, STATE, ORIGIN     # places in a `Known`
-    NEW = -2                            # the record of a hashed column that has had no number
     YOUNG = 1000                        # rows of which a kind of value may be the first of its column without a word
 cdef Py_ssize_t LAST = 1 << 62          # the order of a column that is new
 
@@ -545,7 +678,7 @@ cdef class RowRead:
         found, where = np.empty(self.n), np.empty(self.n, np.int32)
         if self.n:
             columns, values = where, found
-            size = add_up(self.keys, self.values, self.n, &columns[0], &values[0])
+            size = add_up(self.keys, self.values, 1, self.n, &columns[0], &values[0])
         if self.learn:
             self.learnt.t += 1
         return found[:size], where[:size], self.learnt

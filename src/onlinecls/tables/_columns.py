@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import contextmanager, suppress
-from operator import itemgetter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from .._input import validate
 from .._input.compat import issparse
 from .._input.escaping import escaped
+from ._cells import have_alike
 from ._values import (
     ABSENT,
     BITS,
@@ -38,6 +38,8 @@ HALVES = "Half of a surrogate pair stands for nothing: read the text with the ri
 _NO_TYPE = "values"  # of a column whose values each say what they are
 _SAMPLE = 10  # first texts of a column that say whether it is worth reading the others as numbers
 _OTHERWISE = BITS["IDS"] | BITS["ONLY_NAMES"] | BITS["AS_NAME"] | BITS["AS_DATE"]  # by which numbers may be something else
+_DATE = 1 << KINDS.index("date")
+_OF_DATES = _DATE | 1 << KINDS.index("number") | BITS["AS_NUMBER"]  # of which columns of dates alone have the first one
 _BOOLEANS = frozenset((*BOOLEAN_TEXTS, *BOOLEAN_WORDS))
 _ALL_KINDS = (1 << len(KINDS)) - 1
 _LARGE = 1e15  # numbers of digits, an e and digits beyond which may be names
@@ -48,7 +50,8 @@ class Column(NamedTuple):
     """Hold a column of a table.
 
     kind : "number" or "boolean" (data: float64, NaN if missing), "date" (seconds since 1970 in UTC, NaN if missing), "category"
-    (codes, 0 if missing, and names, of which the first is none), "texts" (an Arrow array of texts), or "values" (a list).
+    (codes, 0 if missing, and names, of which the first is none), "texts" (an Arrow array of texts), "words" (the same,
+    not all of them numbers), or "values" (a list).
     values : makes a list of the values themselves.
     """
 
@@ -110,12 +113,29 @@ class TextTable(Sequence):
         return iter(self.columns.to_pylist())
 
 
+class RowColumns(Mapping):
+    """Hold dicts with the same keys as columns by their names; the list of a column's values is made when it is asked for."""
+
+    def __init__(self, who: str, rows: list[dict], keys: list) -> None:
+        self.rows, self.keys_of = rows, _named(who, keys, keys, " in row 0")
+
+    def __getitem__(self, name: str) -> Column:
+        key = self.keys_of[name]
+        return untyped([row[key] for row in self.rows])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys_of)
+
+    def __len__(self) -> int:
+        return len(self.keys_of)
+
+
 def untyped(values: list) -> Column:
     """Return a column whose values each say what they are."""
     return Column(_NO_TYPE, values, lambda: values)
 
 
-def read_table(who: str, X: Any, live: Callable[[int], np.ndarray]) -> tuple[int, dict[str, Column], np.ndarray]:
+def read_table(who: str, X: Any, live: Callable[[int], np.ndarray]) -> tuple[int, Any, np.ndarray]:
     """Return the number of rows, the columns by their names, and where rows have a weight > 0.
 
     live : function of the number of rows that returns which of them have a weight > 0.
@@ -205,8 +225,8 @@ def name_of(who: str, name: Any, where: str = "") -> str:
     raise TypeError(f"{who}: names of columns must be texts or integers, got {validate.brief(name)}{where}.")
 
 
-def _named(who: str, names: Any, columns: Any, where: str = "") -> dict[str, Column]:
-    found: dict[str, Column] = {}
+def _named(who: str, names: Any, columns: Any, where: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for name, column in zip(names, columns, strict=True):
         name = name_of(who, name, where)
         if name in found:
@@ -215,14 +235,11 @@ def _named(who: str, names: Any, columns: Any, where: str = "") -> dict[str, Col
     return found
 
 
-def _of_rows(who: str, rows: list, live: np.ndarray) -> dict[str, Column]:
+def _of_rows(who: str, rows: list, live: np.ndarray) -> Mapping[str, Column]:
     """Return the columns of dicts, in the order in which rows of weight > 0 have them first."""
-    if set(map(type, rows)) == {dict} and len(set(map(len, rows))) == 1 and (names := list(rows[int(live.argmax())])):
-        with suppress(KeyError):  # (all have the same columns, mostly)
-            values = zip(*map(itemgetter(*names), rows), strict=True) if len(names) > 1 else [[row[names[0]] for row in rows]]
-            found = [untyped(list(each)) for each in values]
-            if not any(dict in set(map(type, column.data)) for column in found):
-                return _named(who, names, found, " in row 0")
+    names = list(rows[int(live.argmax())]) if set(map(type, rows)) == {dict} else []
+    if names and have_alike(rows, names):  # (all have the same columns, mostly)
+        return RowColumns(who, rows, names)
     rows = [row_of(who, row) for row in rows]
     for at, row in enumerate(rows):
         if isinstance(row, Mapping):
@@ -409,8 +426,7 @@ def _is_of_pandas(kind: Any) -> bool:
 
 def takes_numbers(state: int) -> bool:
     """Return True if numbers are numbers in a column, whatever they are; they may be names, or dates, by what it has shown."""
-    has_dates_alone = state & 1 << KINDS.index("date") and not state & 1 << KINDS.index("number")
-    return not (state & _OTHERWISE or (has_dates_alone and not state & BITS["AS_NUMBER"]))
+    return not (state & _OTHERWISE or state & _OF_DATES == _DATE)
 
 
 def numbers_of_texts(column: Any, state: int) -> np.ndarray | None:
@@ -470,7 +486,7 @@ def values_of(column: Column, state: int, form: str | None, live: np.ndarray) ->
         codes, texts = column.data, column.names or []
         is_first = not state & _ALL_KINDS and not all(text in _BOOLEANS for text in texts if text is not None)
         state |= BITS["ONLY_NAMES"] if is_first or any(not isinstance(text, str | None) for text in texts) else 0
-    elif column.kind == "texts":
+    elif column.kind in ("texts", "words"):
         whole = column.data.combine_chunks() if hasattr(column.data, "combine_chunks") else column.data
         found = whole.dictionary_encode("encode")
         codes, texts = found.indices.to_numpy(zero_copy_only=False), found.dictionary.to_pylist()

@@ -46,13 +46,14 @@ class Learnt:
     """
 
     def __init__(self, shape: tuple[int, int]):
-        self.shape, self.t = shape, 0
+        self.shape, self.most, self.t = shape, most_columns(*shape), 0
         self.columns, self.features, self.hashed, self.records = Map(), Map(), Map(), Records()
         self.expected: frozenset[str] | None = None
 
     def copy(self) -> Learnt:
         found = Learnt.__new__(Learnt)
-        found.shape, found.t, found.columns, found.features = self.shape, self.t, self.columns, self.features
+        found.shape, found.most, found.t = self.shape, self.most, self.t
+        found.columns, found.features = self.columns, self.features
         found.hashed, found.expected, found.records = self.hashed, self.expected, self.records.copy()
         return found
 
@@ -86,7 +87,7 @@ class Learnt:
     @property
     def room(self) -> int:
         """The number of columns that may still be noted."""
-        return most_columns(*self.shape) - len(self.columns)
+        return self.most - len(self.columns)
 
     def known(self, name: str) -> Known:
         return self.columns.get(name) or UNKNOWN
@@ -115,11 +116,12 @@ class Learnt:
                 return
             known = Known(len(self.columns))
         elif state | known.state == known.state and (origin is None or known.origin is not None):
-            if all(kind in known.kinds for kind in kinds):
+            if all([kind in known.kinds for kind in kinds]):
                 return
-        new = tuple(kind for kind in kinds if kind not in known.kinds)
-        bits = sum(map(_BITS.__getitem__, new))
-        seen = Known(known.order, known.kinds + new, known.state | state | bits, origin if known.origin is None else known.origin)
+        new = tuple([kind for kind in kinds if kind not in known.kinds])
+        for kind in new:
+            state |= _BITS[kind]
+        seen = Known(known.order, known.kinds + new, known.state | state, origin if known.origin is None else known.origin)
         self.columns = self.columns.with_item(name, seen)
 
     # --- merging -------------------------------------------------------------------------------------------------------------
@@ -177,7 +179,7 @@ class Learnt:
         slots, hashed = self.slots, sorted(self.hashed.items())
         order = [at for at in slots.values() if at >= 0] + [at for _, at in hashed]
         new = {at: k for k, at in enumerate(order)}
-        columns = [(name, self.known(name)) for name in self.kinds]
+        columns = sorted(self.columns.items(), key=lambda pair: pair[1].order)
         return {
             "shape": list(self.shape), "t": self.t,
             "columns": [[name, list(known.kinds), known.state & FORMS, known.origin] for name, known in columns],

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._input import validate
-from ._cells import signed_logs, waves, waves_of
-from ._columns import HALVES, Column, Values, numbers_of_texts, takes_numbers, values_of
+from ._cells import read_array, read_list, read_rows, signed_logs, waves, waves_of
+from ._columns import HALVES, Column, RowColumns, Values, numbers_of_texts, takes_numbers, values_of
 from ._values import ABSENT, BITS, LARGEST, MICROSECOND, MISSING_TEXTS, as_text, is_valid, plain_of
 
 if TYPE_CHECKING:
@@ -33,10 +33,11 @@ _PERIODS = (("day", 0.0, 1.0), ("week", 3.0, 7.0), ("year", 0.0, 365.2425), ("ha
 class Part:
     """Hold one group of features of a table's column.
 
-    names : features. codes : which of them each row has, -1 for none. x : numbers to standardise. value : what each row has of
-    its feature; None: 1, or not computed yet. before : the same, by the statistics just before the row. factors : the parts of a
-    cross, whose values are multiplied. columns, signs : of the rows' features among the vectorizer's, once they are known.
-    begins : the row by which its column gets the part, if it had not before; of a cross, those of both.
+    names : features. codes : which of them each row has, -1 for none; of numbers of several columns, and of their x and values, a
+    row for each. x : numbers to standardise. value : what each row has of its feature; None: 1, or not computed yet. before : the
+    same, by the statistics just before the row. factors : the parts of a cross, whose values are multiplied. columns, signs : of
+    the rows' features among the vectorizer's, once they are known. begins : the row by which its column gets the part, if it had
+    not before; of a cross, those of both.
     """
 
     __slots__ = ("before", "begins", "codes", "columns", "factors", "names", "signs", "value", "x")
@@ -57,6 +58,11 @@ class Part:
         return cls.of_rows(feature, ~np.isnan(x), x)
 
     @classmethod
+    def of_columns(cls, names: list[str], x: np.ndarray) -> Part:
+        """Return the numbers of columns that stand side by side, a row of x for each, all of them there."""
+        return cls(names, np.broadcast_to(np.arange(len(names), dtype=np.int32)[:, None], x.shape), x)
+
+    @classmethod
     def crossed(cls, a: Part, b: Part) -> Part:
         """Return the part of all pairs of features that a row has."""
         both = (a.codes >= 0) & (b.codes >= 0)
@@ -73,10 +79,9 @@ class Part:
         value = self.before if before else self.value
         return np.ones(len(self.codes)) if value is None else value
 
-    def take(self, rows: np.ndarray) -> Part:
-        """Return the part of rows, some of them several times."""
-        x, value = (None if each is None else each[rows] for each in (self.x, self.value))
-        return Part(self.names, self.codes[rows], x, value)
+    def signed(self, before: bool = False) -> np.ndarray:
+        """Return the values with the signs of their columns."""
+        return self.values(before) if isinstance(self.signs, float) else self.values(before) * self.signs
 
     def hide(self, rows: np.ndarray) -> None:
         """Take the features of these rows away."""
@@ -144,6 +149,34 @@ def cells_of(who: str, name: str, column: Column, how: int, form: str | None, kn
         parts[1] = Part([f"{name}={'?' if each is None else each}" for each in read.names], codes)
     doubts = {doubt: (column.values()[row], row) for doubt, row in read.doubts.items()}
     return Cells(dict(sorted(parts.items())), read.marks, column.values, doubts)
+
+
+def numbers_of(columns: Any, states: dict[str, int], n: int) -> tuple[dict[str, int], np.ndarray]:
+    """Return {column: place} of columns that have a number in each row and show nothing but that, and the numbers, a row a place.
+
+    columns : as `read_table` returns them; those of texts become columns of numbers or of words. states : what is known of
+    columns that take numbers as such.
+    """
+    x = np.empty((len(states), n))
+    if isinstance(columns, RowColumns):
+        place_of = dict(zip(states, range(len(states)), strict=True))
+        places = np.array([place_of.get(name, -1) for name in columns], np.int32)
+        of_states, keys = np.array(list(states.values()), np.int32), list(columns.keys_of.values())
+        are_numbers = read_rows(columns.rows, keys, places, of_states, x).tolist()
+    else:
+        are_numbers = [_reads_numbers(columns, name, state, row) for (name, state), row in zip(states.items(), x, strict=True)]
+    return {name: place for place, name in enumerate(states) if are_numbers[place]}, x
+
+
+def _reads_numbers(columns: dict[str, Column], name: str, state: int, x: np.ndarray) -> bool:
+    column = columns[name]
+    if column.kind == "texts":
+        numbers = numbers_of_texts(column.data, state)
+        kind, data = ("words", column.data) if numbers is None else ("number", numbers)
+        columns[name] = column = Column(kind, data, column.values)
+    if column.kind == "number":
+        return read_array(column.data, x)
+    return column.kind == "values" and read_list(column.data, state, x)
 
 
 def _logs(name: str, numbers: np.ndarray, state: int, marks: np.ndarray, live: np.ndarray) -> dict[int, Part]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,15 +11,16 @@ from .._input import validate
 from .._input.compat import sparse_rows
 from .._input.rows import Rows, n_rows_of, part_of
 from ..text import FeatureNames, HashingVectorizer, compiled_hasher
-from ._cells import RowReader, apply_column, assemble, column_of, hash_of, is_new_kind, learn_column, may_be_told
-from ._columns import read_table
+from ._cells import RowReader, assemble, column_of, hash_of, is_new_kind, may_be_told, standardise
+from ._columns import RowColumns, read_table, takes_numbers
 from ._dates import is_day
-from ._learnt import N_RECORD, Learnt, most_columns
+from ._learnt import UNKNOWN, Learnt, most_columns
 from ._notices import Notices, lacks
-from ._parts import DAYS, MISSING, NONE_THERE, Cells, Part, cells_of, features_of, set_origin
+from ._parts import DAYS, MISSING, NONE_THERE, NUMBER, Cells, Part, cells_of, features_of, numbers_of, set_origin
 from ._values import BITS, FORMS, KINDS, dicts_of, form_of, named_state
 
 if TYPE_CHECKING:
+    from collections.abc import Container, Mapping
     from typing import Any
 
     from numpy.typing import ArrayLike
@@ -27,11 +29,15 @@ if TYPE_CHECKING:
 
 AUTO_BITS, _LEAST_SLOTS = 18, 32
 _SAID = BITS["AS_NAME"] | BITS["AS_NUMBER"] | BITS["AS_DATE"]
+_STATES = {None: 0, "text": -1, "category": BITS["AS_NAME"], "number": BITS["AS_NUMBER"], "date": BITS["AS_DATE"]}
+_WITH_LOGS = BITS["LOGS"] | BITS["MAY_HAVE_LOGS"]
 _FEW_ROWS, _NEARLY_ALL = 100, 0.95  # rows, and the share of them with a value of their own, of ids that tell nothing but the row
+_MANY_ROWS = 10_000  # rows beyond which columns that come as arrays are as fast each by itself
 _AHEAD = 1000  # rows that `fit` looks at together
 YOUNG = 1000  # rows of which a kind of value may be the first of its column without a word (_cells.pyx)
 _LARGEST_WEIGHT = 1e100
 _NO_WEIGHTS = np.empty(0)
+NEW = -2  # the record of a hashed column that has had no number (_cells.pyx)
 
 
 class Options(NamedTuple):
@@ -64,8 +70,7 @@ class Options(NamedTuple):
 
     def state_of(self, name: str) -> int:
         """Return what the user says of a column, in bits; -1 if it is one of texts."""
-        bits = {None: 0, "text": -1, "category": BITS["AS_NAME"], "number": BITS["AS_NUMBER"], "date": BITS["AS_DATE"]}
-        found = bits[self.how.get(name)]
+        found = _STATES[self.how.get(name)]
         if found < 0:
             return found
         found |= BITS["COMMA"] if self.decimal == "," else 0
@@ -91,7 +96,7 @@ class TableReader:
     def look_ahead(self, X: Any, learnt: Learnt) -> tuple[Learnt, dict[str, tuple[str, ...]]]:
         """Return what the first rows of a table show of their columns, and their kinds, none of very many columns."""
         _, columns, live = read_table(self.who, X, lambda n: np.ones(n, bool))
-        self.see_ahead(columns, live, learnt)
+        self.see_ahead(columns, live, learnt, self.numbers_of(columns, live, learnt)[0])
         if len(columns) > self.options.slots:
             return learnt, dict.fromkeys(columns, ())
         probe = self._probe(self.options.slots)
@@ -122,13 +127,31 @@ class TableReader:
         found.notices.most = 0
         return found
 
-    def see_ahead(self, columns: dict[str, Column], live: np.ndarray, learnt: Learnt) -> None:
-        """Note what the values of the first rows of weight > 0 show of their columns together."""
+    def numbers_of(self, columns: Mapping[str, Column], live: np.ndarray, learnt: Learnt) -> tuple[dict[str, int], np.ndarray]:
+        """Return the columns of numbers that are read together, as all rows have one that shows nothing else, and the numbers."""
+        states, crossed = {}, {name for pair in self.options.crosses for name in pair}
+        is_worth_it = len(live) <= _MANY_ROWS or isinstance(columns, RowColumns)
+        for name in columns if is_worth_it and len(live) and live.all() else ():
+            how, known = self.options.state_of(name), learnt.known(name)
+            state = how | known.state
+            if how < 0 or name in self.options.ignore or name in crossed or state & _WITH_LOGS or not takes_numbers(state):
+                continue
+            if not is_new_kind(NUMBER, known.state) and (known is not UNKNOWN or how & _SAID or not named_state(name)):
+                states[name] = state
+        return numbers_of(columns, states, len(live))
+
+    def see_ahead(self, columns: Mapping[str, Column], live: np.ndarray, learnt: Learnt, numbers: Container[str]) -> None:
+        """Note what the values of the first rows of weight > 0 show of their columns together. numbers : see `numbers_of`."""
         rows = np.flatnonzero(live)[:_AHEAD].tolist()
-        for name, column in columns.items():
+        for name in columns:
+            if name in numbers:
+                learnt.see(name, ())
+                continue
+            column = columns[name]
             how, shown = self.options.state_of(name), 0
-            if how >= 0 and column.kind in ("values", "texts") and rows and name not in self.options.ignore:
-                values = column.data.slice(0, rows[-1] + 1).to_pylist() if column.kind == "texts" else column.data
+            if how >= 0 and column.kind in ("values", "texts", "words") and rows and name not in self.options.ignore:
+                are_texts = column.kind in ("texts", "words")
+                values = column.data.slice(0, rows[-1] + 1).to_pylist() if are_texts else column.data
                 shown = form_of([values[row] for row in rows], self.options.dates.get(name), how) & FORMS
             if how >= 0 and not how & _SAID and named_state(name) and rows:
                 values = column.values()
@@ -221,21 +244,26 @@ class _Reading:
         self.is_progressive, self.sample_weight, self.weights = is_progressive, sample_weight, _NO_WEIGHTS
         self.n, columns, self.live = read_table(self.who, X, self._read_live)
         self.learnt = learnt.copy() if learn else learnt
+        self.numbers, x = reader.numbers_of(columns, self.live, self.learnt)
         if looks_ahead:
-            reader.see_ahead(columns, self.live, self.learnt)
-        cells = {name: self._read_column(name, column) for name, column in columns.items() if name not in self.options.ignore}
+            reader.see_ahead(columns, self.live, self.learnt, self.numbers)
+        names = [name for name in columns if name not in self.options.ignore]
+        cells = {name: self._read_column(name, columns[name]) for name in names if name not in self.numbers}
         if self.options.unknown == "error":
-            self._require_columns(cells)
+            self._require_columns(names, cells)
         elif self.n:
-            self._expect_columns(cells)
-        self.cells = {name: cells[name] for name in self._in_order(cells)}
+            self._expect_columns(names, cells)
+        names = self._in_order(names)
+        self.cells = {name: cells[name] for name in names if name in cells}
+        if learn:
+            self._tell_of_days(columns, x)
         self._tell_of_kinds()
-        self.parts = [part for each in self.cells.values() for part in each.parts.values()]
+        self.parts = self._parts_of(names, x)
         if not self.live.all():
             for part in self.parts:
                 part.hide(~self.live)
         if learn:
-            self._see_columns()
+            self._see_columns(names)
         for name, each in self.cells.items():
             if DAYS in each.parts:
                 set_origin(each.parts[DAYS], self.learnt.known(name).origin)
@@ -267,24 +295,44 @@ class _Reading:
         cells = cells_of(self.who, name, column, how, self.options.dates.get(name), known, live)
         return cells._replace(marks=np.where(cells.there, cells.marks | named << 8, cells.marks)) if named else cells
 
-    def _in_order(self, cells: dict[str, Cells]) -> list[str]:
+    def _in_order(self, names: list[str]) -> list[str]:
         """Return the names of columns in the order in which they came first; those that cannot be noted last, by their names."""
-        learnt = self.learnt
-        new = [name for name in cells if name not in learnt.columns]  # (a table's come as rows have them first)
-        room = max(learnt.room, 0)
-        old = sorted((name for name in cells if name in learnt.columns), key=lambda name: learnt.known(name).order)
+        orders = {name: self.learnt.known(name).order for name in names}
+        new = [name for name in names if orders[name] == UNKNOWN.order]  # (a table's come as rows have them first)
+        room = max(self.learnt.room, 0)
+        old = sorted((name for name in names if orders[name] < UNKNOWN.order), key=orders.__getitem__)
         return [*old, *new[:room], *sorted(new[room:])]
+
+    def _parts_of(self, names: list[str], x: np.ndarray) -> list[Part]:
+        """Return the parts of columns; columns of numbers that follow each other share one. x : see `TableReader.numbers_of`."""
+        parts: list[Part] = []
+        for are_numbers, group in groupby(names, self.numbers.__contains__):
+            if are_numbers:
+                together = list(group)
+                rows = [self.numbers[name] for name in together]
+                is_slice = rows == list(range(rows[0], rows[0] + len(rows)))
+                parts.append(Part.of_columns(together, x[rows[0] : rows[0] + len(rows)] if is_slice else x[rows]))
+            else:
+                parts += [part for name in group for part in self.cells[name].parts.values()]
+        return parts
+
+    def _tell_of_days(self, columns: Mapping[str, Column], x: np.ndarray) -> None:
+        """Warn of a column whose first number looks like a day. x : see `TableReader.numbers_of`."""
+        read = {name: self.cells[name].parts[NUMBER].x for name in self.cells if NUMBER in self.cells[name].parts}
+        first = {name: numbers[0] for name, numbers in read.items() if len(numbers)}
+        first |= {name: x[at, 0] for name, at in self.numbers.items()}
+        for name, number in first.items():
+            if is_day(number) and not self.learnt.known(name).kinds and name not in self.options.how:
+                self.reader.notices.of_doubt(name, columns[name].values()[0], "digits", 0)
 
     def _tell_of_kinds(self) -> None:
         """Warn of names that look like something else, and of values of kinds that their columns have not had; where the first
         rows of all are learnt, `_tell_of_late_kinds` does so behind them."""
         notices, is_young = self.reader.notices, self.learn and self.learnt.t < YOUNG
         for name, cells in self.cells.items():
-            known, first = self.learnt.known(name), cells.parts.get(0)
+            known = self.learnt.known(name)
             for doubt, (value, row) in cells.doubts.items() if self.learn or may_be_told(known.state) else ():
                 notices.of_doubt(name, value, doubt, row)
-            if self.learn and not known.kinds and first is not None and name not in self.options.how and is_day(first.x[0]):
-                notices.of_doubt(name, cells.values()[0], "digits", 0)
             if is_young or not known.state:
                 continue
             for kind in np.flatnonzero(np.bincount(cells.kinds, minlength=NONE_THERE)[:NONE_THERE]).tolist():
@@ -292,7 +340,7 @@ class _Reading:
                     row = int((cells.kinds == kind).argmax())
                     notices.of_kind(name, cells.values()[row], KINDS[kind], known.kinds, row)
 
-    def _expect_columns(self, table: dict[str, Cells]) -> None:
+    def _expect_columns(self, names: list[str], table: dict[str, Cells]) -> None:
         """Note which columns all rows have; refuse rows of another table, and warn of rows that lack some."""
         learnt, live = self.learnt, self.live
         if not live.any():
@@ -300,12 +348,13 @@ class _Reading:
         if learnt.expected is None:
             if self.learn:
                 first = int(live.argmax())
-                names = [name for name, cells in table.items() if cells.there[first]]
-                learnt.expected = frozenset(name for name in names if not self._rows_without(name, table).any())
+                there = [name for name, cells in table.items() if cells.there[first]]
+                there = [name for name in there if not self._rows_without(name, table).any()]
+                learnt.expected = frozenset((*self.numbers, *there))
             return
         n_lacking = np.zeros(len(live), np.int64)
         lacking: list[tuple[str, np.ndarray]] = []
-        for name in learnt.expected:
+        for name in learnt.expected.difference(self.numbers):
             if name in table and not (table[name].marks == NONE_THERE).any():
                 continue
             lacks_it = self._rows_without(name, table)
@@ -316,7 +365,7 @@ class _Reading:
         is_young = self.learn and learnt.t < YOUNG
         if self.options.unknown == "warn" and not is_young and learnt.is_regular:
             row = int(n_lacking.argmax())
-            without = [name for name, rows in lacking if rows[row]], [name for name in table if name not in learnt.columns]
+            without = [name for name, rows in lacking if rows[row]], [name for name in names if name not in learnt.columns]
             is_other = 2 * n_lacking[row] > len(learnt.expected)
             if is_other and not self.learn:
                 raise ValueError(f"{self.who}: {lacks(*without, row)} Rename its columns, or set unknown='ignore'.")
@@ -332,15 +381,17 @@ class _Reading:
             found = found & (table[whole].kinds != MISSING) if whole in table else found
         return found
 
-    def _require_columns(self, table: dict[str, Cells]) -> None:
+    def _require_columns(self, names: list[str], table: dict[str, Cells]) -> None:
         """Raise a ValueError unless each row of weight > 0 has the columns of the first one."""
         live, learnt = self.live, self.learnt
         if self.learn and learnt.expected is None and live.any():
             first = int(live.argmax())
-            learnt.expected = frozenset(name for name, cells in table.items() if cells.there[first])
+            learnt.expected = frozenset((*self.numbers, *(name for name, cells in table.items() if cells.there[first])))
         expected = learnt.expected or frozenset()
-        for name in {**dict.fromkeys(table), **dict.fromkeys(sorted(expected))} if live.any() else ():
-            there = table[name].there & live if name in table else np.zeros(len(live), bool)
+        for name in {**dict.fromkeys(names), **dict.fromkeys(sorted(expected))} if live.any() else ():
+            if name in self.numbers and name in expected:
+                continue
+            there = live if name in self.numbers else table[name].there & live if name in table else np.zeros(len(live), bool)
             wrong = there if name not in expected else live & ~there
             if wrong.any():
                 problem = "a column that is unknown" if name not in expected else "a row that lacks the column"
@@ -349,11 +400,16 @@ class _Reading:
                     f"in row {int(wrong.argmax())}. Set unknown='ignore', or give rows with these columns."
                 )
 
-    def _see_columns(self) -> None:
+    def _see_columns(self, names: list[str]) -> None:
         """Learn the number of rows, the columns, their kinds, what their values have shown, and first dates."""
         live, all_live, n_young = self.live, bool(self.live.all()), YOUNG - self.learnt.t
         self.learnt.t += int(live.sum())
-        for name, cells in self.cells.items():
+        for name in names:
+            if name in self.numbers:
+                if "number" not in self.learnt.known(name).kinds:
+                    self.learnt.see(name, ("number",))
+                continue
+            cells = self.cells[name]
             marks = cells.marks if all_live else cells.marks[live]
             if len(marks) and marks[0] < NONE_THERE and (marks == marks[0]).all():
                 firsts = {KINDS[marks[0]]: 0}
@@ -392,8 +448,8 @@ class _Reading:
         for place, part in enumerate(self.parts if options.unknown == "error" or not learnt.is_full else ()):
             for code, row in _firsts(part.codes):
                 if part.names[code] not in learnt.features:
-                    fresh.append((row, place, part.names[code]))
-        for row, place, feature in sorted(fresh):
+                    fresh.append((row, place, code, part.names[code]))
+        for row, place, _, feature in sorted(fresh):
             part = self.parts[place]
             if learnt.is_full:
                 if options.unknown == "error" and not options.bits and not part.factors and not feature.endswith("=?"):
@@ -414,7 +470,7 @@ class _Reading:
         learnt, options = self.learnt, self.options
         found = learnt.place(part.names[0]) if len(part.names) == 1 else None
         if found is not None and not part.codes.any():  # (a number that is always there)
-            return np.full(len(part.codes), found, np.int32), 1.0
+            return np.full(part.codes.shape, found, np.int32), 1.0
         columns, signs = np.full(len(part.names) + 1, -1, np.int32), np.ones(len(part.names) + 1)
         can_hash = options.bits and learnt.is_full
         for code, row in _firsts(part.codes):
@@ -426,41 +482,40 @@ class _Reading:
                 columns[code], signs[code] = column_of(feature, options.slots, options.n_hashed)
             elif options.unknown == "error" and not part.factors and not self.learn and not feature.endswith("=?"):
                 raise self._unknown(feature, row, "and transform learns none")
-        return columns[part.codes], signs[part.codes] if (signs < 0.0).any() else 1.0
+        has_signs = bool((signs < 0.0).any())
+        if part.codes.ndim == 2:
+            return np.broadcast_to(columns[:-1, None], part.codes.shape), signs[:-1, None] if has_signs else 1.0
+        return columns[part.codes], signs[part.codes] if has_signs else 1.0
 
     def _standardise(self) -> None:
         """Compute the standardised values of numbers, and learn them. Numbers that share a hashed column share a record, too."""
-        options, learnt = self.options, self.learnt
-        groups: dict[int, list[Part]] = {}
-        for part in self.parts:
-            if part.x is None:
-                continue
-            part.value = part.before = np.zeros(len(part.x))
-            column = int(part.columns.max(initial=-1))
-            at = (learnt.features.get(part.names[0]) or (-1, -1))[1]
-            if column >= options.slots:
-                at = learnt.add_hashed(column) if self.learn else learnt.hashed.get(column)
-                if at is None:  # (no number has come there)
-                    apply_column(part.x, np.zeros(N_RECORD), options.clip, part.value)
-            if at is not None and at >= 0:
-                groups.setdefault(at, []).append(part)
-        for at, group in groups.items():
-            record, x = learnt.records.read(at), np.ascontiguousarray(np.column_stack([part.x for part in group]).reshape(-1))
-            z, y = np.empty(len(x)), np.empty(len(x) if self.is_progressive else 0)
-            if self.learn:
-                weights = np.repeat(self.weights, len(group))
-                learn_column(x, weights, record, options.clip, options.keep, z, y, len(group))
-                learnt.records.write(at, record)
-            else:
-                apply_column(x, record, options.clip, z)
-            for k, part in enumerate(group):
-                part.value, part.before = z[k :: len(group)], y[k :: len(group)]
+        options, parts = self.options, [part for part in self.parts if part.x is not None]
+        at: list[int] = []
+        for part in parts:
+            columns = np.atleast_1d(part.columns.max(axis=-1, initial=-1)).tolist()
+            at += map(self._record_of, part.names, columns)
+        x = _stacked([part.x for part in parts], self.n, np.float64)
+        places, clip, keep = np.array(at, np.int64), options.clip, options.keep
+        before = standardise(self.learnt.records, places, x, self.weights, clip, keep, self.learn, self.is_progressive)
+        first = 0
+        for part in parts:
+            rows: Any = first if part.x.ndim == 1 else slice(first, first + len(part.x))
+            part.value, part.before = x[rows], before[rows] if self.is_progressive else None
+            first += len(part.names)
+
+    def _record_of(self, feature: str, column: int) -> int:
+        """Return the record of a number; -1 for none, NEW for that of a hashed column where none has come."""
+        learnt = self.learnt
+        if column < self.options.slots:
+            return (learnt.features.get(feature) or (-1, -1))[1]
+        at = learnt.add_hashed(column) if self.learn else learnt.hashed.get(column)
+        return NEW if at is None else at
 
     # --- rows ----------------------------------------------------------------------------------------------------------------
 
     def rows(self) -> Any:
         """Return the rows."""
-        return self._assembled([part.columns for part in self.parts], [part.values() * part.signs for part in self.parts])
+        return self._assembled([part.columns for part in self.parts], [part.signed() for part in self.parts])
 
     def rows_before(self) -> Any:
         """Return the rows as by what is known just before each: without the columns that were given in the row itself or,
@@ -472,12 +527,11 @@ class _Reading:
         ]
         for part, places in zip(self.parts, columns, strict=True):
             places[list(part.begins)] = -1
-        return self._assembled(columns, [part.values(before=True) * part.signs for part in self.parts])
+        return self._assembled(columns, [part.signed(before=True) for part in self.parts])
 
     def _assembled(self, columns: list[np.ndarray], values: list[np.ndarray]) -> Any:
         n, options = self.n, self.options
-        places = np.concatenate([*columns, np.empty(0, np.int32)]).reshape(len(columns), n)
-        numbers = np.concatenate([*values, np.empty(0)]).reshape(len(columns), n)
+        places, numbers = _stacked(columns, n, np.int32), _stacked(values, n, np.float64)
         if not options.bits:
             dense, (part, row) = np.zeros((n, options.slots)), np.nonzero(places >= 0)
             np.add.at(dense.reshape(-1), row * options.slots + places[part, row], numbers[part, row])  # (features may share one)
@@ -492,8 +546,17 @@ class _Reading:
         return sparse_rows(rows)
 
 
+def _stacked(arrays: list[np.ndarray], n: int, dtype: Any) -> np.ndarray:
+    """Return rows of n numbers, and arrays of such rows, as one array of rows."""
+    if len(arrays) == 1 and arrays[0].ndim == 2:
+        return np.ascontiguousarray(arrays[0])
+    return np.concatenate([*arrays, np.empty(0, dtype)], axis=None).reshape(-1, n) if n else np.empty((len(arrays), 0), dtype)
+
+
 def _firsts(codes: np.ndarray) -> list[tuple[int, int]]:
     """Return each code that is not -1, with the first row that has it."""
+    if codes.ndim == 2:  # (numbers of several columns, which all rows have)
+        return [(code, 0) for code in range(len(codes))]
     if not len(codes):
         return []
     if not codes.any():  # (a number that is always there)
