@@ -95,6 +95,24 @@ cdef inline double standard(const double* record, double x, double clip) noexcep
     return min(max((x - record[MEAN]) / sqrt(variance), -clip), clip)
 
 
+cdef void standardise_row(double* record, double* x, Py_ssize_t n, double clip, double keep, bint learn) noexcept nogil:
+    """Standardise the numbers of one column, each of weight 1."""
+    cdef Py_ssize_t i
+    cdef double[N_RECORD] own
+    memcpy(&own[0], record, N_RECORD * sizeof(double))
+    if learn:
+        for i in range(n):
+            if isnan(x[i]):
+                x[i] = 0.0
+            else:
+                take(&own[0], x[i], 1.0, keep)
+                x[i] = standard(&own[0], x[i], clip)
+    else:
+        for i in range(n):
+            x[i] = 0.0 if isnan(x[i]) else standard(&own[0], x[i], clip)
+    memcpy(record, &own[0], N_RECORD * sizeof(double))
+
+
 def standardise(Records records, const int64_t[::1] at, double[:, ::1] x, const double[::1] weights, double clip, double keep,
                 bint learn, bint is_progressive):
     """Standardise numbers, a row of x for each column, by the record that has them and what is before them in it; NaN becomes 0.
@@ -130,7 +148,9 @@ def standardise(Records records, const int64_t[::1] at, double[:, ::1] x, const 
                 first += 1
                 continue
             memcpy(&own[0], record, N_RECORD * sizeof(double))  # (the compiler knows that nothing else writes there)
-            for i in range(n):
+            if last == first + 1 and not is_progressive and not weighted:
+                standardise_row(&own[0], &x[order[first], 0], n, clip, keep, learn)
+            for i in range(n if is_progressive or weighted or last > first + 1 else 0):
                 if is_progressive:
                     memcpy(&start[0], &own[0], N_RECORD * sizeof(double))
                 for k in range(first, last):
