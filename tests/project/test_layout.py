@@ -40,7 +40,7 @@ PARTS = {
     "_wings/__init__.py": (5, "the families beside the core"),
     "_hashing/*": (1720, "names and texts to columns, compiled"),
     "text/*": (1080, "the vectorizer of texts, and names of its columns"),
-    "tables/*": (4630, "the vectorizer of tables"),
+    "tables/*": (4650, "the vectorizer of tables"),
     "steps/*": (640, "transformers with one number a column, which a stream changes"),
     "_pipeline/*": (1225, "steps and a learner as one object"),
     "streams/*": (5470, "files of rows, in batches"),
