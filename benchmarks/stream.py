@@ -166,7 +166,7 @@ def growth_text(points, fits):
     for kind, title in (("CPU s", "CPU"), ("seconds", "wall clock")):
         slope, start = fits[kind]
         minutes = (start + slope * 1e5) / 60
-        rows.append((title, f"{start:.2f} s + 1 s for each {1 / slope:.0f} MB", f"{minutes:.0f} minutes"))
+        rows.append((title, f"{start:.2f} s + 1 s for each {1 / slope:.0f} MB", f"{minutes:.1f} minutes"))
     rows.append(("memory", "flat", f"{max(p['peak MB'] for p in points):.0f} MB"))
     return "\n\n".join([table(("MB", "seconds", "CPU seconds", "peak resident MB"), measured, left=0),
                         table(("", "line through them", "100 GB"), rows, left=3)])
