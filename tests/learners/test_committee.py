@@ -127,6 +127,13 @@ def test_moments_of_classes_begin_anew_with_other_classes():
         assert not (cold.seen.any() or cold.means.any() or cold.scatter.any()) and (cold.apart == 0.25).all()
 
 
+def test_weights_of_ranks_whose_sum_has_no_finite_inverse_are_shares():
+    X, y = np.random.default_rng(0).standard_normal((400, 3)), np.arange(400) % 40 == 30
+    model = CommitteeClassifier(r=1e308).partial_fit(X + 0.5 * y[:, None], y, [False, True], np.full(400, 1e-3))
+    assert 0.0 < model._state.apart.sum() < 1e-309
+    assert model.member_weights_.min() >= 0.0 and abs(model.member_weights_.sum() - 1.0) < 1e-9
+
+
 @pytest.mark.parametrize("far", [1e40, 1e60, 1e150])
 @pytest.mark.parametrize("weight", [1.0, 1e-300, 1e300])
 def test_no_score_and_no_weight_breaks_the_moments(far, weight):

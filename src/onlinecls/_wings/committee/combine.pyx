@@ -174,7 +174,7 @@ cdef void trust(Combiner* f, double t, double heaviest, double q) noexcept nogil
         if sum_of_v > 0.0:
             rest = max(0.0, 2.0 * q / RARE - 1.0)
             for j in range(k):
-                f.shares[j] = rest * f.shares[j] + (1.0 - rest) / sum_of_v * f.apart[j]
+                f.shares[j] = rest * f.shares[j] + (1.0 - rest) * f.apart[j] / sum_of_v     # (whose inverse may be infinite)
 
 
 cdef void separate(Combiner* f, Py_ssize_t label, double c, double rate) noexcept nogil:
