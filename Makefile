@@ -14,7 +14,7 @@ reproduce: $(VENV)/.package $(VENV)/.demo
 reproduce-full: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/reproduce --write --full
 
-.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz fuzz-guided guided sanitize sanitized sanitize-threads sanitized-threads portable libraries nightly lint types docs dist bench-smoke bench-compare bench-history clean
+.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz fuzz-guided guided sanitize sanitized sanitize-threads sanitized-threads portable libraries nightly lint types docs dist bench-smoke bench-compare clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -139,10 +139,6 @@ bench-smoke: $(VENV)/.package $(VENV)/.bench
 bench-compare: $(VENV)/bin/python $(VENV)/.bench
 	$(BIN)/python -m asv machine --yes --config benchmarks/asv.conf.json
 	$(BIN)/python -m asv continuous --config benchmarks/asv.conf.json --interleave-rounds --factor 1.1 $(if $(ONLY),--bench "$(ONLY)") $(or $(BASE),HEAD^) HEAD
-
-# A point more for the history of benchmarks on the site: this commit on this machine, into benchmarks/results.
-bench-history: $(VENV)/.package $(VENV)/.bench
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/history.py
 
 $(VENV)/bin/python:
 	@echo "Making a virtual environment in $(VENV)."

@@ -1,10 +1,10 @@
-"""This checkout beside another one, built in place, in turns: what a change has gained, for docs/history.md.
+"""This checkout beside another one, built in place, in turns: what a change has cost or gained.
 
     python benchmarks/against.py ../before [--only calls passes commands] [--rounds 15] [--write]
 
-Small calls and passes over real sentences are measured in two processes that live for the whole run, one a checkout, each case in
-both before the next; commands are processes of their own. All figures are processor time, the ratio is the median of those within
-a round. --write puts the tables of what was measured into docs/history.md.
+Small calls and passes over real rows are measured in two processes that live for the whole run, one a checkout, each case in both
+before the next; commands are processes of their own. All figures are processor time, the ratio is the median of those within a
+round. --write puts the tables of what was measured into benchmarks/against.md.
 """
 
 import argparse
@@ -15,12 +15,28 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import corpora
+import numpy as np
 from pages import ROOT, table, write_between_if
 
-LEARNERS = ("perceptron", "pa1", "arow", "narow")
+#: Learners whose passes are measured: class, parameters, rows.
+PASSES = (
+    ("Perceptron", {}, "sentences"), ("PassiveAggressiveClassifier", {}, "sentences"), ("AROWClassifier", {}, "sentences"),
+    ("AROWClassifier", {"dtype": "float64"}, "sentences"), ("NAROWClassifier", {}, "sentences"),
+    ("SCWClassifier", {}, "sentences"), ("AdaGradClassifier", {}, "sentences"), ("FTRLClassifier", {}, "sentences"),
+    ("AROWClassifier", {"average": True}, "sentences"), ("AROWClassifier", {"probability": True}, "sentences"),
+    ("PNormPerceptron", {}, "sentences"), ("DualAscentClassifier", {}, "sentences"), ("OGDClassifier", {}, "sentences"),
+    ("DualAscentClassifier", {"regularizer": "entropic"}, "sentences"),
+    ("MultiplicativePassiveAggressiveClassifier", {}, "sentences"),
+    ("AROWRegressor", {}, "sentences"), ("PassiveAggressiveRegressor", {}, "sentences"),
+    ("AROWClassifier", {}, "20 Newsgroups"), ("PassiveAggressiveClassifier", {}, "20 Newsgroups"),
+    ("AROWClassifier", {"multi_class": "crammer_singer"}, "20 Newsgroups"),
+    ("AROWClassifier", {}, "digits, dense"), ("AROWClassifier", {"covariance": "full"}, "digits, dense"),
+    ("CommitteeClassifier", {}, "sentences"), ("CommitteeClassifier", {}, "20 Newsgroups"),
+)
 COMMANDS = ("--version", "train, ten lines", "train, 48 MB")
 MEGABYTES = 48
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
@@ -36,27 +52,45 @@ def calls():
     return {title: (prepare, small.N_CALLS) for title, prepare in small.cases().items()}
 
 
+def rows_named(name):
+    """Return rows and labels: enough for a tenth of a second or more."""
+    if name == "sentences":
+        X, y = corpora.sentences()
+        return X[:100_000], y[:100_000]
+    if name == "20 Newsgroups":
+        X, y = corpora.load("20news-train")
+        return X[:4000], y[:4000]
+    return corpora.dense_digits(2000)
+
+
 def passes():
-    """Return {title: (function that prepares, non-zeros)} of passes over sentences, each by a fresh model."""
-    from benchmarks.common import make_estimator
+    """Return {title: (function that prepares, non-zeros)} of passes by fresh models, and of scores."""
+    import onlinecls
 
-    X, y = corpora.sentences()
-
-    def learning(name):
+    def learning(cls, params, X, y, labels):
         def prepare():
-            model = make_estimator(name).partial_fit(X[:16], y[:16], classes=[-1, 1])  # which determine its units
-            model._state.values += 0  # its pages are there
+            model = getattr(onlinecls, cls)(**params)
+            model.partial_fit(X[:16], y[:16], **labels)  # which determine its units
             return lambda: model.partial_fit(X, y)
 
         return prepare
 
-    found = {f"`{type(make_estimator(name)).__name__}`, a pass": (learning(name), X.nnz) for name in LEARNERS}
-    model = make_estimator("arow").partial_fit(X[:1000], y[:1000])
-    return found | {"`decision_function`": (lambda: lambda: model.decision_function(X), X.nnz)}
+    found, known = {}, {name: rows_named(name) for name in dict.fromkeys(name for *_, name in PASSES)}
+    for cls, params, name in PASSES:
+        X, y = known[name]
+        words = ", ".join((f"`{cls}`", *(f"{key}={value}" for key, value in params.items()), name))
+        labels = {} if cls.endswith("Regressor") else {"classes": np.unique(y)}
+        found[words] = learning(cls, params, X, y, labels), X.nnz if hasattr(X, "nnz") else X.size
+    for name in ("sentences", "20 Newsgroups"):
+        X, y = known[name]
+        model = onlinecls.AROWClassifier().partial_fit(X[:1000], y[:1000])
+        found[f"`decision_function`, {name}"] = (lambda model=model, X=X: lambda: model.decision_function(X)), X.nnz
+    return found
 
 
 def work(kind):
     """Answer each title on standard input with its nanoseconds, the list of titles first, on one line."""
+    warnings.simplefilter("ignore")
     cases = {"calls": calls, "passes": passes}[kind]()
     print("\t".join(cases), flush=True)
     for line in sys.stdin:
@@ -81,7 +115,7 @@ def in_turns(kind, checkouts, rounds):
     workers = [subprocess.Popen(command, env={**environment(checkout), **ONE_THREAD}, **pipe) for checkout in checkouts]
     try:
         titles = [worker.stdout.readline().rstrip("\n").split("\t") for worker in workers]
-        found = {title: ([], []) for title in titles[1] if title in titles[0]}
+        found = {title: ([], []) for title in titles[1] if title in titles[0]}  # (in both)
         for turn in range(rounds + 1):  # the first warms up
             for title, times in found.items():
                 for worker, own in zip(workers, times, strict=True):
@@ -131,10 +165,10 @@ def rows(found, unit):
         yield title, *(f"{statistics.median(times) / unit:.3g}" for times in (before, after)), f"{ratio:.2f}"
 
 
-TABLES = {  # kind: (its place in docs/history.md, what it measures, nanoseconds of its unit)
-    "calls": ("against_calls", "a small call, µs", 1e3),
-    "passes": ("against_passes", "a pass over sentences, ns a non-zero", 1.0),
-    "commands": ("against_commands", "a command, ms", 1e6),
+TABLES = {  # kind: (what it measures, nanoseconds of its unit)
+    "calls": ("a small call, µs", 1e3),
+    "passes": ("a pass, ns a non-zero", 1.0),
+    "commands": ("a command, ms", 1e6),
 }
 
 
@@ -143,7 +177,7 @@ def main():
     parser.add_argument("before", nargs="?", help="the other checkout")
     parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/history.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into benchmarks/against.md")
     parser.add_argument("--worker", choices=("calls", "passes"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.worker:
@@ -157,9 +191,9 @@ def main():
             found = commands(checkouts, args.rounds) if kind == "commands" else in_turns(kind, checkouts, args.rounds)
         except FileNotFoundError as error:
             raise SystemExit(f"{error}; --only calls runs without data") from error
-        name, head, unit = TABLES[kind]
+        head, unit = TABLES[kind]
         text = table((head, "before", "after", "ratio"), rows(found, unit))
-        write_between_if(args.write, "history.md", name, text)
+        write_between_if(args.write, "../benchmarks/against.md", kind, text)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 sys.path[:0] = [str(DOCS), str(ROOT / "benchmarks")]
 
-import history  # noqa: E402
 import public  # noqa: E402
 from equations import as_mathematics  # noqa: E402
 
@@ -117,16 +116,7 @@ def _read_source(app, docname, source):
     for file, page in PLACES.items():
         text = re.sub(rf"\]\((?:\.\./)?{file}", f"]({page}", text)
     text = re.sub(r"\]\(\.\./examples/gallery(?:/(\w+)\.py)?\)", lambda each: f"](auto_examples/{each[1] or 'index'}.rst)", text)
-    text = re.sub(r"\[([^\]]*)\]\(\.\./benchmarks/results\)", app.config.history_link, text)
     source[0] = text
-
-
-def _publish_history(app):
-    """Put asv's own pages of the stored results beside the site's, and lead the link to them."""
-    why_not = app.builder.format == "html" and history.publish(Path(app.outdir) / "asv")
-    if why_not:
-        print(f"Left out: the history of benchmarks, for {why_not}.")
-    app.config.history_link = r"\1 (not in this build)" if why_not else r'<a href="asv/index.html">\1</a>'
 
 
 def _write_reference():
@@ -181,8 +171,6 @@ def _prepare_page(app, pagename, templatename, context, doctree):
 
 def setup(app):
     app.connect("html-page-context", _prepare_page)
-    app.add_config_value("history_link", "", "")
-    app.connect("builder-inited", _publish_history)
     app.connect("source-read", _read_source)
     app.connect("autodoc-process-docstring", _process_docstring, priority=400)
     app.connect("autodoc-process-docstring", _escape_docstring, priority=600)

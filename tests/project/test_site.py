@@ -95,14 +95,6 @@ def test_pages_load_without_an_error_in_a_browser(address, tmp_path):
 
 
 @in_a_browser
-@pytest.mark.skipif(not (SITE / "asv").exists(), reason="the site was built outside of a repository with its history")
-def test_the_history_of_benchmarks_draws_what_is_stored(address, tmp_path):
-    document, shown = opened(f"{address}/asv/index.html#stream.OneRow.track_partial_fit", tmp_path)
-    assert shown == []
-    assert "algorithm-arow; n_features-16384" in document  # in the legend of the graph
-
-
-@in_a_browser
 def test_search_finds_a_class_by_its_name(address, tmp_path):
     document, _ = opened(f"{address}/search.html?q=AROWClassifier", tmp_path)
     assert "generated/onlinecls.AROWClassifier.html" in document.partition('id="search-results"')[2]
