@@ -37,7 +37,6 @@ def main():
     study("kernels", "--rows", "300", "--budgets", "50")
     study("links", "--rounds", "1", "--nnz", "20000")
     study("cost", "--repeats", "1")
-    study("from_c", "--rows", "100", "--rounds", "1")
     with tempfile.TemporaryDirectory() as home:  # asv keeps its idea of the machine in the home directory
         run(*asv, "machine", "--yes", *config, HOME=home)
         run(

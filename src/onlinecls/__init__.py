@@ -16,7 +16,6 @@ TYPE_CHECKING = False  # (as in typing, whose import would take half of the time
 if TYPE_CHECKING:  # the names below, for type checkers and editors
     from typing import Any
 
-    from . import api as api
     from . import bounds as bounds
     from . import datasets as datasets
     from . import measures as measures
@@ -72,7 +71,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("api", "bounds", "datasets", "measures", "parallel", "plotting", "reference", "steps", "streams", "tables", "text")
+_SUBMODULES = ("bounds", "datasets", "measures", "parallel", "plotting", "reference", "steps", "streams", "tables", "text")
 _FUNCTIONS = {
     "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
     "compare": "_evaluation",

@@ -1,27 +1,7 @@
 """The model of quadratic potentials."""
-from libc.stdint cimport int32_t, int64_t
-
 from ._compiled.model cimport Model
-from ._compiled.rounds cimport Batch, Counters, PassContext
-from ._compiled.sparse cimport Layout, floating, index_t
-from ._rules cimport Params
-
-
-ctypedef struct Reading:        # what scores need beside the weights
-    Layout layout
-    const double* correction    # NULL: no average
-    const Counters* counters    # of the model; with an average or l1 alone
-    double* spare               # room for a number for each vector, if there are places or an average,
-    double* lags                # and for one for each vector and row that is scored at once
-
-
-ctypedef struct Bare:           # a model as C has it
-    void* values
-    Py_ssize_t n                # of values
-    bint is_float               # float32, else float64
-    const Params* p
-    double* numbers             # several classes: a workspace, see `learn_classes_in`
-    int64_t* places
+from ._compiled.rounds cimport Batch, PassContext
+from ._compiled.sparse cimport floating, index_t
 
 
 cdef class QuadraticModel(Model):
@@ -32,8 +12,3 @@ cdef class QuadraticModel(Model):
                               PassContext* context) except -1
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1
     cdef int deviate(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1
-
-
-cdef int learn_row(const Bare* m, const void* data, const int32_t* indices, const Batch* b, PassContext* context) except -1 nogil
-cdef int score_row(const Bare* m, const Reading* g, const void* data, const int32_t* indices, const Batch* b,
-                   PassContext* context) except -1 nogil

@@ -40,12 +40,6 @@ from ._rules cimport (
 )
 
 
-cdef extern from "_compiled/bare.h":
-    float[::1] floats_at "onlinecls_view_at" (const void* start, Py_ssize_t n) nogil
-    double[::1] doubles_at "onlinecls_view_at" (const void* start, Py_ssize_t n) nogil
-    int32_t[::1] columns_at "onlinecls_view_at" (const void* start, Py_ssize_t n) nogil
-    dense_t[::1] no_columns_at "onlinecls_view_at" (const void* start, Py_ssize_t n) nogil
-
 cdef enum:
     BLOCK = 64              # dense rows multiplied by Σ at once to compute deviations
 
@@ -484,18 +478,6 @@ cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* wor
     return 0
 
 
-cdef int learn_classes_in(double* numbers, int64_t* places, const Batch* b, PassContext* context, floating[::1] state,
-                          const floating[::1] data, const index_t[::1] indices, const Params* given) except -1 nogil:
-    """Run the loop of a task with a vector of weights for each class. numbers, places : a workspace, 8 and 1 for each."""
-    cdef Py_ssize_t k = context.columns
-    cdef Params p = given[0]
-    cdef Workspace work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k,
-                                    Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
-    if context.task == OVR or context.task == WORST:
-        return one_vs_rest(b, context, &work, state, data, indices, &p)
-    return crammer_singer(b, context, &work, state, data, indices, &p)
-
-
 cdef int learn_classes(const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
                        const index_t[::1] indices, const Params* p) except -1:
     """Run the loop of a task with a vector of weights for each class."""
@@ -509,8 +491,13 @@ cdef int learn_classes(const Batch* b, PassContext* context, floating[::1] state
     if k > FEW_CLASSES:
         many_numbers, many_places = np.empty(8 * k), np.empty(k, np.int64)
         numbers, places = &many_numbers[0], &many_places[0]
+    cdef Params own = p[0]
+    cdef Workspace work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k,
+                                    Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
     with nogil:
-        return learn_classes_in(numbers, places, b, context, state, data, indices, p)
+        if context.task == OVR or context.task == WORST:
+            return one_vs_rest(b, context, &work, state, data, indices, &own)
+        return crammer_singer(b, context, &work, state, data, indices, &own)
 
 
 # --- a full covariance, any task -----------------------------------------------------------------------------------------------
@@ -683,6 +670,14 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
 
 # --- scores --------------------------------------------------------------------------------------------------------------------
 
+cdef struct Reading:            # what scores need beside the weights
+    Layout layout
+    const double* correction    # NULL: no average
+    const Counters* counters    # of the model; with an average or l1 alone
+    double* spare               # room for a number for each vector, if there are places or an average,
+    double* lags                # and for one for each vector and row that is scored at once
+
+
 cdef inline int score_rows(const Reading* g, const Params* given, const floating[::1] state, const floating[::1] data,
                            const index_t[::1] indices, const Batch* b, PassContext* context) except -1 nogil:
     """Compute the scores of rows by the weights, or by their average."""
@@ -722,40 +717,6 @@ cdef inline int score_rows(const Reading* g, const Params* given, const floating
         context.budget = check_signals(context.budget, n * (row.hi - row.lo + 8) * k * (2 if g.correction != NULL else 1))
         i += n
     return 0
-
-
-# --- a row from addresses, which api.pyx has from C ----------------------------------------------------------------------------
-
-cdef int learn_row(const Bare* m, const void* data, const int32_t* indices, const Batch* b, PassContext* context) except -1 nogil:
-    """Learn the only row of a batch; indices NULL: a dense one."""
-    cdef Py_ssize_t n = b.indptr[1]
-    if m.is_float and indices != NULL:
-        return learn_bare(m, floats_at(m.values, m.n), floats_at(data, n), columns_at(indices, n), b, context)
-    elif m.is_float:
-        return learn_bare(m, floats_at(m.values, m.n), floats_at(data, n), no_columns_at(NULL, 0), b, context)
-    elif indices != NULL:
-        return learn_bare(m, doubles_at(m.values, m.n), doubles_at(data, n), columns_at(indices, n), b, context)
-    return learn_bare(m, doubles_at(m.values, m.n), doubles_at(data, n), no_columns_at(NULL, 0), b, context)
-
-
-cdef inline int learn_bare(const Bare* m, floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                           const Batch* b, PassContext* context) except -1 nogil:
-    if context.columns > 1:
-        return learn_classes_in(m.numbers, m.places, b, context, state, data, indices, m.p)
-    return learn_vector(context.task, b, context, state, data, indices, m.p)
-
-
-cdef int score_row(const Bare* m, const Reading* g, const void* data, const int32_t* indices, const Batch* b,
-                   PassContext* context) except -1 nogil:
-    """Compute the scores of the only row of a batch; indices NULL: a dense one."""
-    cdef Py_ssize_t n = b.indptr[1]
-    if m.is_float and indices != NULL:
-        return score_rows(g, m.p, floats_at(m.values, m.n), floats_at(data, n), columns_at(indices, n), b, context)
-    elif m.is_float:
-        return score_rows(g, m.p, floats_at(m.values, m.n), floats_at(data, n), no_columns_at(NULL, 0), b, context)
-    elif indices != NULL:
-        return score_rows(g, m.p, doubles_at(m.values, m.n), doubles_at(data, n), columns_at(indices, n), b, context)
-    return score_rows(g, m.p, doubles_at(m.values, m.n), doubles_at(data, n), no_columns_at(NULL, 0), b, context)
 
 
 # --- a model -------------------------------------------------------------------------------------------------------------------

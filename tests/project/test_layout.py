@@ -51,7 +51,6 @@ PARTS = {
     "plotting.py": "curves of progressive validation",
     "_theorems.py": "the theorems of the papers, along a stream",
     "bounds.py": "the papers' bounds beside what a learner did",
-    "api.*": "rows from C",
     "river.py": "models of river, and its transformers as steps",
     "__init__.py": "the public names",
     "_cli/*": "the command line",

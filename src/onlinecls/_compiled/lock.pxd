@@ -5,7 +5,6 @@ cdef class Lock:
     cdef object who
     cdef long learner               # thread of the running learning call, also while it gives way; 0: none
     cdef long holder                # thread that reads or writes the whole model, a copy or the learning call; 0: none
-    cdef bint has_handle            # the learning call is a handle of api.pyx, as long as that is open
     cdef readonly unsigned long long sequence   # rises when a change of several objects ends; odd within it
     cdef list waiting               # turns (thread, lock that is released at its turn), in order of arrival
 

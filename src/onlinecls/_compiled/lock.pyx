@@ -37,11 +37,6 @@ cdef class Lock:
     def __enter__(self):
         cdef long me = PyThread_get_thread_ident()
         with critical_section(self):
-            if self.has_handle:
-                raise RuntimeError(
-                    f"{self.who}: one call at a time may learn, got another one while a handle (onlinecls.api) is open. Close "
-                    "the handle, or learn through it. Predicting meanwhile is allowed."
-                )
             if self.learner:
                 raise RuntimeError(
                     f"{self.who}: one call at a time may learn, got another one while a call to fit or partial_fit goes on. Wait "
@@ -126,9 +121,9 @@ cdef class Lock:
         return True
 
     cdef int end_learning(self) except -1:
-        """End a learning call, in its thread; that of a handle in any thread."""
+        """End a learning call."""
         cdef long learner = self.learner
-        self.learner, self.has_handle = 0, False
+        self.learner = 0
         self.sequence += self.sequence & 1
         self.release(learner)
         return 0
@@ -144,11 +139,6 @@ cdef class Copying:
         cdef Lock lock = self.lock
         cdef long me = PyThread_get_thread_ident()
         with critical_section(lock):
-            if lock.has_handle:
-                raise RuntimeError(
-                    f"{lock.who}: save, copy, pickle, merge and sparsify must be called when no handle (onlinecls.api) of the "
-                    "learner is open, got an open one. Close it, and open another one afterwards."
-                )
             if lock.learner == me or lock.is_waiting(me):
                 raise RuntimeError(
                     f"{lock.who}: save, copy, pickle and merge, and a pipeline's predictions, must be called when no other call "

@@ -184,10 +184,6 @@ class OnlineLearner(Fitted):
         self._check_size(params, rows.n_features, n_classes, rows.data.dtype)
         return STATES[params.model](rows.n_features, n_classes, rows.data.dtype, params)
 
-    def _opens(self) -> bool:
-        """Return True if rows from C need no more checks than those of `onlinecls.api`."""
-        return self._has_fast_path
-
     def _check_size(self, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
         """Refuse numbers of features or classes with which no model can begin, as it would not fit in memory."""
         needed, who = STATES[params.model].n_bytes(params, n_features, n_classes, dtype), type(self).__name__
@@ -462,36 +458,3 @@ def model_bytes(learner: OnlineLearner, n_features: int, n_classes: int, dtype: 
     """Return the size in bytes of the arrays of a model with this learner's parameters."""
     params = choose(learner).params
     return STATES[params.model].n_bytes(params, n_features, n_classes, np.dtype(dtype))
-
-
-def open_model(learner: Any) -> tuple[Any, int]:
-    """Return a fitted learner's model, ready for rows that come one by one from C (api.pyx), and its task.
-
-    The caller has the learner's lock. A learner is refused unless `partial_fit` would learn a row without a step in Python.
-    """
-    if not isinstance(learner, OnlineLearner):
-        raise TypeError(
-            f"onlinecls.api.open: learner must be a fitted learner of this library, got {type(learner).__name__}. Of a pipeline, "
-            "open the last step, and give it rows that the other steps have transformed."
-        )
-    who, state, params = type(learner).__name__, learner._fitted_state(), choose(learner).params
-    learner._check_kind(params)
-    check_range(learner, params, state.dtype)
-    class_weight = getattr(learner, "class_weight", None)
-    if not learner._opens() or type(state).try_partial_fit is not model.Model.try_partial_fit:
-        must, got = "be learnt by compiled code alone", "a learner that checks rows, or takes its steps, in Python"
-    elif state.classes is not None and len(state.classes) < 2:
-        must, got = "come after two classes are known", "a model of one. Give all classes at the first call"
-    elif state.youth is not None or not state.units.scale:
-        must = "come after those that determine the units of X, the first 16 (or the first, if no default depends on the units)"
-        got = f"a model of {learner.t_}. Learn the first rows by partial_fit"
-    elif state.units.centre:
-        must, got = "be learnt as they are", "a model that subtracts the means of the columns first. Standardise the columns"
-    elif class_weight is not None:
-        must, got = "have weights of their own alone", f"class_weight={class_weight!r}"
-    else:
-        learner._state = state.writable()
-        task = learner._prepare(NO_WEIGHTS)
-        learner._state.sparse_coef = None
-        return learner._state, model.TASKS[task]
-    raise ValueError(f"{who}: rows from C (onlinecls.api) must {must}, got {got}. Otherwise call partial_fit.")

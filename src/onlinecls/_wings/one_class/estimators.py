@@ -165,6 +165,3 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineO
     dtype: FloatType | None = None
     loss_tol: float | None = None
 
-    def _opens(self) -> bool:
-        return True
-
