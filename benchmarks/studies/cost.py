@@ -1,4 +1,4 @@
-"""Time per row by non-zeros, columns, classes and length of the stream, with fitted slopes and a plot; and of joining classes.
+"""Time per row by non-zeros, columns, classes and length of the stream, with fitted slopes.
 
     PYTHONPATH=benchmarks python -m studies.cost [--write] [--repeats N]
 
@@ -7,20 +7,14 @@ one thread; the points of all curves take turns, so that a slow moment of the ma
 counts. Against non-zeros and classes a straight line is fitted, a row's own cost and that of each; against columns and length,
 where nothing should grow, the power of the best fitting law: 0 is no growth, 1 as many times more time.
 
-Classes that join: 20,000 rows of about 45 words come in calls of 100, made up, with a new class after every 345 rows until there
-are 58, and from packages of Debian (58 sections) where these data are. The same is learnt with all classes named at the first
-call; the least processor time counts.
-
---write puts the tables into docs/cost.md and the plot (by matplotlib: the extra `demo`) beside it.
+--write puts the table into docs/speed.md.
 """
 
-import itertools
 import time
 
-import corpora
 import numpy as np
 from benchmarks.common import ALGORITHMS, make_estimator, stream
-from pages import DOCS, options, table, write_between_if
+from pages import options, table, write_between_if
 
 from . import seconds
 
@@ -80,52 +74,11 @@ def rows(found):
             yield axis, curve, f"{times[0]:,.0f} ({first:,})", f"{times[-1]:,.0f} ({last:,})", fitted(axis, times)[0]
 
 
-def joining(repeats):
-    X, y = stream(20_000, 45, n_classes=58)
-    streams = {"made up": (X, y % (1 + np.arange(len(y)) * 58 // len(y)))}
-    if corpora.available("debian-sections"):
-        X, y = corpora.load("debian-sections", n_features=2**20)
-        order = np.random.default_rng(0).permutation(len(y))[:20_000]
-        streams["Debian's packages"] = X[order], y[order]
-    for name, (title, (X, y)) in itertools.product(("perceptron", "pa1", "arow", "scw1", "adagrad_md"), streams.items()):
-        least = {True: np.inf, False: np.inf}
-        for named in [True, False] * repeats:
-            model, start = make_estimator(name), time.process_time()
-            model.partial_fit(X[:100], y[:100], classes=np.unique(y) if named else None)
-            for at in range(100, len(y), 100):
-                model.partial_fit(X[at : at + 100], y[at : at + 100])
-            least[named] = min(least[named], time.process_time() - start)
-        times = least[True], least[False], least[False] / least[True]
-        yield ALGORITHMS[name].title, title, *(f"{each:.2f}" for each in times)
-
-
-def draw(found, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, places = plt.subplots(2, 2, figsize=(11, 8), layout="constrained")
-    for place, (axis, drawn) in zip(places.flat, found.items(), strict=True):
-        for curve, times in drawn.items():
-            words, law = fitted(axis, times)
-            (line,) = place.loglog(AXES[axis][0], times, "o", label=f"{curve}: {words}")
-            place.loglog(AXES[axis][0], law, "-", color=line.get_color(), linewidth=1)
-        place.set(xlabel=axis, ylabel="ns a row", ylim=(50, None))
-        place.legend(fontsize="small")
-        place.grid(alpha=0.3)
-    figure.savefig(path, dpi=100)
-
-
 def main():
     args = options(__doc__, repeats=10)
     found = measure(args.repeats)
     head = "against", "learner", "ns a row, from", "to", "fitted"
-    write_between_if(args.write, "cost.md", "cost", table(head, rows(found), left=2))
-    head = "learner", "stream", "all classes named, seconds", "classes join, seconds", "times"
-    write_between_if(args.write, "cost.md", "joining", table(head, joining(args.repeats), left=2))
-    if args.write:
-        draw(found, DOCS / "cost.png")
+    write_between_if(args.write, "speed.md", "cost", table(head, rows(found), left=2))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import corpora
 import numpy as np
-from pages import options, table, write_between_if, write_csv
+from pages import options, table, write_between_if
 
 import onlinecls
 
@@ -27,7 +27,6 @@ from . import geometric
 CLASSES = ("PassiveAggressiveClassifier", "Perceptron")
 SETS = tuple(name for name in (*corpora.BINARY, *corpora.MULTICLASS) if name != "a9a")  # (a9a is no text)
 BATCH, LARGE = 100, 20_000
-COLUMNS = ("theirs", "ours", *(f"random orders: {whose}" for whose in ("theirs", "theirs, shuffle=False", "ours")))
 HEAD = "", "in the file's order: theirs", "ours", "in random orders: theirs", "theirs, `shuffle=False`", "ours"
 
 
@@ -42,7 +41,7 @@ def mistakes(learner, X, y):
 
 
 def measured(cls, X, y):
-    """Return one number for each of COLUMNS; for ours in random orders, the mean ratio to theirs and its standard error."""
+    """Return the means in order (theirs, ours) and at random (theirs, unshuffled, ours), our ratio there and its standard error."""
     from sklearn import linear_model
 
     theirs, ours = getattr(linear_model, cls), getattr(onlinecls, cls)
@@ -98,23 +97,15 @@ def same_mistakes(sets):
                   "in a set at most"), rows)
 
 
-def as_lines(found, sets):
-    """Return a line for each class, set and form, and a table of the geometric means of each class."""
-    lines, means = [], []
+def means(found, sets):
+    """Return a table of the geometric means of each class."""
+    rows = []
     for cls in CLASSES:
-        of_all = []
-        for name, form in itertools.product(sets, ("unit", "raw")):
-            errors = found.get(f"{name} {form} {cls}")
-            if errors:
-                *shown, ratio, error = errors
-                of_all.append(errors[:6])
-                cells = dict(zip(COLUMNS, (f"{each:.2f}" for each in shown), strict=True))
-                more = {"ours over theirs, %": f"{100 * (ratio - 1):+.1f}", "standard error, %": f"{100 * error:.1f}"}
-                lines.append({"class": cls, "set": name, "rows": form, **cells, **more})
-        theirs, ours, at_random, unshuffled, ours_at_random, ratio = geometric(of_all, 0.0)
-        means.append((f"`{cls}`", f"{theirs:.2f}", f"{ours:.2f} ({ours / theirs - 1:+.1%})", f"{at_random:.2f}",
-                      f"{unshuffled:.2f}", f"{ours_at_random:.2f} ({ratio - 1:+.1%})"))
-    return lines, table(HEAD, means)
+        errors = [found.get(f"{name} {form} {cls}") for name, form in itertools.product(sets, ("unit", "raw"))]
+        theirs, ours, at_random, unshuffled, ours_at_random, ratio = geometric([each[:6] for each in errors if each], 0.0)
+        rows.append((f"`{cls}`", f"{theirs:.2f}", f"{ours:.2f} ({ours / theirs - 1:+.1%})", f"{at_random:.2f}",
+                     f"{unshuffled:.2f}", f"{ours_at_random:.2f} ({ratio - 1:+.1%})"))
+    return table(HEAD, rows)
 
 
 def main():
@@ -125,10 +116,7 @@ def main():
         return write_between_if(args.write, "migrating.md", "same", same_mistakes(sets))
     found = {key: value for path in args.reuse if path.exists() for key, value in json.loads(path.read_text()).items()}
     measure(sets, found, lambda so_far: args.json and args.json.write_text(json.dumps(so_far, indent=1)))
-    lines, means = as_lines(found, sets)
-    write_between_if(args.write, "migrating.md", "migrants", means)
-    if args.write:
-        write_csv("migrating.csv", lines)
+    write_between_if(args.write, "migrating.md", "migrants", means(found, sets))
 
 
 if __name__ == "__main__":

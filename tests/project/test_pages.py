@@ -304,11 +304,6 @@ def test_a_table_between_markers_has_a_script_that_writes_it(page):
         assert any(f'"{name}"' in text for text in scripts), f"{name_of(page)}: no script writes {name}"
 
 
-def test_the_page_of_defaults_says_what_its_data_say():
-    pages, defaults = script("pages"), script("studies.defaults")
-    assert pages.between(DOCS / "defaults.md", "grids")[1] == defaults.grid_summary(defaults.read_data())
-
-
 def test_the_learners_to_take_are_there_and_learn():
     rows = re.findall(r"^\| .* \| `(\w+\(.*\))` \|$", (DOCS / "which_learner.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert len(rows) > 10
