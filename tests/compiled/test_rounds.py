@@ -116,6 +116,20 @@ def test_losses_are_weighted_and_none_is_negative():
         assert counters(regressor, "loss") == pytest.approx(losses, rel=1e-9, abs=1e-12)
 
 
+def test_losses_of_several_classes_are_summed_one_class_at_a_time():
+    """Of 20 rows and 3 classes one against the rest: a class whose margin is above 1 adds nothing, and takes nothing away."""
+    learner, losses, above = onlinecls.PassiveAggressiveClassifier(0.2, multi_class="ovr", **NO), 0.0, 0
+    labels = np.arange(20) % 3
+    learner.partial_fit(X[:0], labels[:0], classes=[0, 1, 2])
+    for x, label, c in zip(4.0 * X[:20], labels, WEIGHTS[:20], strict=True):
+        margins = np.where(np.arange(3) == label, 1.0, -1.0) * (learner.coef_ @ x)
+        losses += c * np.maximum(1.0 - margins, 0.0).sum() * x.any()
+        above += c > 0.0 and margins.max() > 1.0
+        learner.partial_fit(x[None], [label], sample_weight=[c])
+        assert counters(learner, "loss") == pytest.approx(losses, rel=1e-9)
+    assert above >= 3
+
+
 # Rows (x, label), the last of which must be skipped, each by one condition alone.
 F4, F8 = ({"fit_intercept": False, "dtype": dtype} for dtype in ("float32", "float64"))
 BEYOND = {
