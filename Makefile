@@ -78,15 +78,15 @@ portable:
 	ONLINECLS_PORTABLE=1 $(MAKE) test PYTEST="tests/*/test_kernels.py tests/*/test_reference.py tests/*/test_contracts.py \
 		tests/*/test_multiplicative.py tests/*/test_p_norm.py tests/*/test_streams.py tests/*/test_text.py tests/*/test_rows.py"
 
-# The code of docs/libraries.md, the recipes for Spark (which needs Java) and Ray, and models in the formats of skops and MLflow.
+# The code of docs/libraries.md, and the recipes for Spark (which needs Java) and Ray.
 # These libraries bring hundreds of MB, in an environment of their own; TORCH=torch, some GB more: PyTorch, with its CUDA.
-LIBRARIES = dask-ml eli5 fastapi httpx imbalanced-learn mapie mlflow-skinny optuna pyspark ray shap skl2onnx skops yellowbrick
+LIBRARIES = dask-ml fastapi httpx imbalanced-learn mapie mlflow-skinny optuna pyspark ray shap skops yellowbrick
 libraries: $(VENV)/.package
 	$(PYTHON) -m venv .venv-libraries
 	.venv-libraries/bin/python -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
 	.venv-libraries/bin/python -m pip install --quiet "onlinecls[test,dask]" $(LIBRARIES) $(TORCH)
 	.venv-libraries/bin/python -m pytest -q tests/project/test_pages.py -k "another_library or recipe_for"
-	.venv-libraries/bin/python -m pytest -q tests/files/test_other_formats.py tests/streams/test_parallel.py
+	.venv-libraries/bin/python -m pytest -q tests/streams/test_parallel.py
 
 # What takes an hour or two: what is random, with other seeds in each run (the properties of the contracts, the machines above),
 # what needs other libraries, the build of plain C, the site with its gallery, the sanitizers, and the fuzzer that coverage guides.

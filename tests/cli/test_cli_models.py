@@ -1,6 +1,5 @@
-"""`onlinecls merge` and `onlinecls export`: models as files for other machines and other programs."""
+"""`onlinecls merge`, and models that go from the command line to Python and back."""
 
-import csv
 import json
 from pathlib import Path
 
@@ -50,91 +49,6 @@ def test_merge_refuses_models_whose_columns_mean_something_else(parts, tmp_path,
             "words. onlinecls inspect shows both.\n"), arguments
     assert not path.exists()
     assert run("merge", parts[0])[0] == 2 and run("merge", *parts, "--save", tmp_path / "no" / "where")[0] == 2
-
-
-def weights_of(path):
-    with open(path, encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def test_exported_weights_are_those_of_the_model(parts, tmp_path, run):
-    path, learner = tmp_path / "w.csv", learner_in(parts[1])
-    assert run("export", parts[1], "--weights", path) == (0, "", "")
-    first, *rows = weights_of(path)
-    coef, variances = learner.coef_[0], learner.covariance_[0]
-    intercept = repr(float(learner.intercept_[0]))
-    assert first == {"class": "spam", "feature": "(intercept)", "column": "", "weight": intercept, "std": ""}
-    columns = [int(row["column"]) for row in rows]
-    assert columns == np.flatnonzero(coef).tolist() and [row["feature"] for row in rows] == [f"column {k}" for k in columns]
-    assert [float(row["weight"]) for row in rows] == coef[columns].tolist()
-    assert [float(row["std"]) for row in rows] == pytest.approx(np.sqrt(variances[columns]).tolist())
-    table = tmp_path / "w.parquet"
-    pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    assert run("export", parts[1], "--weights", table)[0] == 0
-    found = parquet.read_table(table).to_pydict()
-    assert found["weight"][1:] == coef[columns].tolist() and found["column"] == [None, *columns]
-
-
-def test_exported_weights_have_the_words_that_inspect_shows(parts, tmp_path, run):
-    path = tmp_path / "w.csv"
-    for arguments in ((parts[0],), (parts[1], tmp_path / "1.tsv")):  # words of the model, of data
-        assert run("export", *arguments, "--weights", path)[0] == 0
-        found = {row["feature"]: (float(row["weight"]), float(row["std"] or 0)) for row in weights_of(path)}
-        shown = json.loads(run("inspect", *arguments, "--json", "--top", 20)[1])["top"]["spam"]
-        assert len(shown) > 5
-        for feature in shown:
-            assert found[feature["name"]] == (feature["weight"], feature["std"]), feature
-
-
-def test_weights_of_many_classes_and_of_a_regression_are_exported(tmp_path, run):
-    model, path = tmp_path / "model", tmp_path / "w.csv"
-    three = write_tsv(tmp_path / "three.tsv", [*texts(60), *(("third", f"kind of {k} words") for k in range(20))])
-    numbers = write_tsv(tmp_path / "numbers.tsv", [(k, f"word{k % 5}") for k in range(50)])
-    for data, more, classes in ((three, (), ["ham", "spam", "third"]), (numbers, ("--algorithm", "arow_regression"), [""])):
-        assert run("train", data, "--bits", 10, "--save", model, "--quiet", *more)[0] == 0
-        assert run("export", model, "--weights", path)[0] == 0
-        rows, learner = weights_of(path), learner_in(model)
-        coef, intercepts = np.atleast_2d(learner.coef_), np.reshape(learner.intercept_, -1)
-        for c, label in enumerate(classes):
-            own = [row for row in rows if row["class"] == label]
-            assert float(own[0]["weight"]) == intercepts[c], label
-            assert {int(row["column"]): float(row["weight"]) for row in own[1:]} == {
-                k: coef[c, k] for k in np.flatnonzero(coef[c]).tolist()
-            }, label
-        assert {row["class"] for row in rows} == set(classes)
-
-
-def test_export_refuses_what_it_cannot_write(parts, tmp_path, run):
-    for arguments, said in (
-        ((), "one of the arguments --onnx --weights is required"),
-        (("--weights", tmp_path / "w.txt"), "argument --weights: must end in .csv or .parquet"),
-        (("--weights", tmp_path / "no" / "w.csv"), "argument --weights: must be a file in a folder that can be written to"),
-        (("--weights", tmp_path / "w.csv", "--sparse"), "argument --sparse: must have --onnx"),
-    ):
-        code, out, err = run("export", parts[0], *arguments)
-        assert (code, out) == (2, "") and said in err, arguments
-    assert not (tmp_path / "w.csv").exists()
-
-
-def test_an_exported_graph_is_that_of_to_onnx(parts, tmp_path, run):
-    onnx = pytest.importorskip("onnx")
-    path = tmp_path / "m.onnx"
-    for more in ((), ("--sparse",)):
-        assert run("export", parts[0], "--onnx", path, *more) == (0, "", "")
-        assert onnx.load(path) == learner_in(parts[0]).to_onnx(sparse=bool(more)), more
-
-
-def test_the_graph_of_a_table_s_model_has_the_table_s_columns(tmp_path, run):
-    onnx = pytest.importorskip("onnx")
-    data, model, path = tmp_path / "a.csv", tmp_path / "model", tmp_path / "m.onnx"
-    data.write_text("label,income,color\n" + "".join(f"{k % 2},{k},{'rgb'[k % 3]}\n" for k in range(40)))
-    assert run("train", data, "--save", model, "--quiet")[0] == 0
-    assert run("export", model, "--onnx", path) == (0, "", "")
-    assert onnx.load(path) == load(model).to_onnx()
-    assert [each.name for each in onnx.load(path).graph.input] == ["income", "color"]
-    assert run("export", model, "--onnx", path, "--sparse")[0] == 0  # (the learner alone)
-    assert onnx.load(path) == load(model)[-1].to_onnx(sparse=True)
 
 
 def test_a_file_of_the_command_line_reads_in_python_what_it_was_learnt_from_and_back(tmp_path, run):

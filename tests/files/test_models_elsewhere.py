@@ -6,9 +6,7 @@ import io
 
 import numpy as np
 import pytest
-from algorithms import ONE_EACH, REGRESSORS
-from looping import each_estimator, within
-from matrices import continuous_problem
+from looping import within
 from scipy.sparse import csr_matrix
 from states import fingerprint
 
@@ -137,99 +135,3 @@ def test_a_pruned_feature_is_as_if_never_met(tmp_path, n_classes):
             other.prune(0.1)
 
 
-# --- for others -----------------------------------------------------------------------------------------------------------------
-
-LINEAR = [case for case in ONE_EACH if "multiclass" in case.algorithm.tasks]
-
-
-def problem(n_classes):
-    X, _ = continuous_problem(80, 6, n_classes)[:2]
-    X = np.abs(X) / np.abs(X).max()  # (the experts' advice lies in [0, 1])
-    return X, X[:, :n_classes].argmax(axis=1)
-
-
-@within(n_classes=[2, 3])
-@each_estimator(case=LINEAR)
-def test_an_exported_scikit_learn_model_predicts_the_same(case, n_classes):
-    pytest.importorskip("sklearn")
-    X, y = problem(n_classes)
-    learner = case.estimator().fit(X, np.array(["a", "b", "c"])[y])
-    other = learner.to_sklearn()
-    assert other.predict(X).tolist() == learner.predict(X).tolist() and other.classes_.tolist() == learner.classes_.tolist()
-    np.testing.assert_allclose(other.decision_function(X), learner.decision_function(X), rtol=1e-6, atol=1e-9)
-
-
-def test_an_export_says_that_it_leaves_probabilities_behind():
-    pytest.importorskip("sklearn")
-    X, y = problem(2)
-    learner = onlinecls.AROWClassifier(probability=True).fit(X, y)
-    with pytest.warns(UserWarning, match="AROWClassifier: to_sklearn leaves the probabilities behind"):
-        learner.to_sklearn()
-
-
-def test_exported_regressors_predict_the_same_and_keep_names():
-    pd = pytest.importorskip("pandas")
-    pytest.importorskip("sklearn")
-    X, y = continuous_problem(80, 4, 2)[:2]
-    frame = pd.DataFrame(X, columns=list("abcd"))
-    for cls in REGRESSORS:
-        learner = cls().fit(frame, y * 2.0 + X[:, 0])
-        other = learner.to_sklearn()
-        np.testing.assert_allclose(other.predict(frame), learner.predict(frame), rtol=1e-6, atol=1e-9)
-        assert other.feature_names_in_.tolist() == list("abcd")
-    with pytest.raises(ValueError, match="this model has not been fitted yet"):
-        onlinecls.AROWClassifier().to_sklearn()
-
-
-def run_onnx(model, X):
-    """Return the outputs of a graph by their names, from rows or from the arrays of a CSR matrix."""
-    runtime = pytest.importorskip("onnxruntime", reason="onnxruntime runs the model: pip install onnx onnxruntime")
-    session = runtime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    rows = csr_matrix(X)
-    arrays = {"X": X, "data": rows.data, "indices": rows.indices.astype(np.int64), "indptr": rows.indptr.astype(np.int64)}
-    found = session.run(None, {each.name: arrays[each.name] for each in session.get_inputs()})
-    return dict(zip([each.name for each in session.get_outputs()], found, strict=True))
-
-
-@pytest.mark.parametrize("labels", [["a", "b"], ["a", "b", "c"], [-1, 1], [3, 5, 7]])
-def test_an_exported_onnx_classifier_predicts_the_same(labels):
-    pytest.importorskip("onnx")
-    X, y = problem(len(labels))
-    X = np.hstack([X, np.zeros((len(X), 3))]).astype(np.float32)  # (the last columns are never met)
-    X[3] = X[5, :-4] = 0.0
-    for learner in (
-        onlinecls.AROWClassifier(), onlinecls.AROWClassifier(probability=True), onlinecls.DualAscentClassifier(loss="log_loss"),
-        onlinecls.DualAscentClassifier(loss="log_loss", multi_class="ovr"), onlinecls.CommitteeClassifier(probability=True),
-    ):
-        learner.fit(X, np.array(labels)[y])
-        for graph in (learner.to_onnx(), learner.to_onnx(sparse=True)):
-            found = run_onnx(graph, X)
-            assert list(found["label"]) == learner.predict(X).tolist()
-            expected = learner.decision_function(X)
-            expected = np.stack([-expected, expected], axis=1) if expected.ndim == 1 else expected
-            np.testing.assert_allclose(found["scores"], expected, rtol=1e-4, atol=1e-5)
-            assert ("probabilities" in found) == hasattr(learner, "predict_proba")
-            if "probabilities" in found:
-                np.testing.assert_allclose(found["probabilities"], learner.predict_proba(X), rtol=1e-3, atol=1e-5)
-
-
-def test_an_exported_onnx_model_of_texts_is_small_or_refused(monkeypatch):
-    pytest.importorskip("onnx")
-    X, y = onlinecls.datasets.load_sms_spam()
-    learner = onlinecls.AROWClassifier().partial_fit(X, y)
-    graph = learner.to_onnx(sparse=True)
-    assert graph.ByteSize() < 4 * X.shape[1] + 9 * (1 + np.count_nonzero(learner.coef_)) + 2_000
-    few = X[:200].toarray().astype(np.float32)
-    assert list(run_onnx(graph, few)["label"]) == learner.predict(X[:200]).tolist()
-    monkeypatch.setattr("onlinecls._estimators.exporting.MOST_BYTES", 10_000)
-    with pytest.raises(ValueError, match=r"to_onnx must make a graph of at most 0 MB, got .* sparse=True keeps the .* columns"):
-        learner.to_onnx()
-
-
-def test_an_exported_onnx_regressor_predicts_the_same():
-    pytest.importorskip("onnx")
-    X, y = continuous_problem(80, 4, 2)[:2]
-    X = X.astype(np.float32)
-    learner = onlinecls.AROWRegressor().fit(X, y + X[:, 0])
-    for graph in (learner.to_onnx(), learner.to_onnx(sparse=True)):
-        np.testing.assert_allclose(run_onnx(graph, X)["prediction"].ravel(), learner.predict(X), rtol=1e-4, atol=1e-5)

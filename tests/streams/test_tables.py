@@ -334,7 +334,7 @@ def test_weights_in_large_units_are_shown_with_their_digits(tmp_path, run):
 
 
 def test_words_beside_other_columns_are_named(tmp_path, run):
-    data, model, weights = tmp_path / "a.csv", tmp_path / "model", tmp_path / "weights.csv"
+    data, model = tmp_path / "a.csv", tmp_path / "model"
     rows = [("spam", 1.5, "cheap pills", "win"), ("ham", 0.5, "lunch pills", "see you"), ("ham", 2.5, "lunch noon", "see")] * 9
     data.write_text("label,n,text,text2\n" + "".join(f"{y},{n},{a},{b}\n" for y, n, a, b in rows))
     assert run("train", data, "--save", model, "--quiet")[0] == 0
@@ -343,7 +343,6 @@ def test_words_beside_other_columns_are_named(tmp_path, run):
     assert {"text: cheap", "text: lunch", "text2=see", "n"} <= names and not any("column" in name for name in names)
     assert any("column" in each["name"] for each in json.loads(run("inspect", model, "--json")[1])["top"]["spam"])
     assert "  text: cheap: +" in run("explain", model, data)[1]
-    assert run("export", model, data, "--weights", weights)[0] == 0 and ",text: noon," in weights.read_text()
     step = load(model)[0]
     assert step.transform([{"text": "cheap", "n": None, "text2": "-"}]).nnz == 1 and step._reader().n_words == 0
 

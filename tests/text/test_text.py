@@ -1,7 +1,6 @@
 """HashingVectorizer against scikit-learn's, bit for bit; FeatureNames against a dictionary."""
 
 import collections
-import csv
 import io
 import pickle
 import re
@@ -17,10 +16,10 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
 from sklearn.utils import murmurhash3_32
 
-from onlinecls import AROWClassifier, AROWRegressor
+from onlinecls import AROWClassifier
 from onlinecls._hashing.hasher import RowHasher
 from onlinecls._hashing.options import HashingOptions
-from onlinecls.text import FeatureNames, HashingVectorizer, export_weights
+from onlinecls.text import FeatureNames, HashingVectorizer
 
 TEXTS = [
     "The quick brown fox jumps over the lazy dog; the dog sleeps.",
@@ -597,37 +596,3 @@ def test_feature_names_refuse_invalid_arguments():
         with pytest.raises(ValueError) as caught:
             run()
         assert str(caught.value) == message
-
-
-def test_weights_are_exported_with_names_and_deviations(tmp_path):
-    names = FeatureNames()
-    X = HashingVectorizer(feature_names=names, n_features=64).transform(["cheap pills", "lunch at noon", "cheap lunch"] * 4)
-    for labels in (["spam", "ham", "ham"] * 4, [2, 0, 1] * 4):
-        model = AROWClassifier().partial_fit(X, labels)
-        export_weights(model, tmp_path / "weights.csv", names)
-        with open(tmp_path / "weights.csv", encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-        vectors = {str(model.classes_[-1]): 0} if len(model.coef_) == 1 else {str(c): c for c in range(3)}
-        assert list(dict.fromkeys(row["class"] for row in rows)) == list(vectors)
-        for label, vector in vectors.items():
-            first, *found = [row for row in rows if row["class"] == label]
-            assert (first["feature"], float(first["weight"])) == ("(intercept)", model.intercept_[vector])
-            columns = [int(row["column"]) for row in found]
-            assert columns == np.flatnonzero(model.coef_[vector]).tolist()
-            assert [abs(float(row["weight"])) for row in found] == np.abs(model.coef_[vector, columns]).tolist()
-            assert [float(row["std"]) for row in found] == np.sqrt(model.covariance_[vector, columns]).tolist()
-            assert {row["feature"] for row in found} <= {names[column] for column in columns}
-    numbers = AROWRegressor(intercept_scaling=1.0).partial_fit([[1.0, 0.0], [0.0, 2.0]], [1.0, -2.0])
-    export_weights(numbers, tmp_path / "weights.csv")
-    assert [line.split(",")[:3] for line in (tmp_path / "weights.csv").read_text().splitlines()[1:]] == [
-        ["", "(intercept)", ""], ["", "column 0", "0"], ["", "column 1", "1"]
-    ]
-    two = AROWClassifier().partial_fit([[1.0, 0.0], [0.0, 2.0]] * 2, [0, 1] * 2)
-    for names in (["a", "b"], ("a", "b"), np.array(["a", "b"]), np.array(["a", "b"], object)):
-        export_weights(two, tmp_path / "weights.csv", names)
-        assert [line.split(",")[1] for line in (tmp_path / "weights.csv").read_text().splitlines()[2:]] == ["a", "b"]
-    for names in (["a"], [0, 1], {"a": 0, "b": 1}, "ab"):
-        with pytest.raises(ValueError, match="export_weights: names must be FeatureNames, or a list of a text for each"):
-            export_weights(two, tmp_path / "weights.csv", names)
-    with pytest.raises(ValueError, match=r"export_weights: path must end in .csv or .parquet, got '.*weights.txt'"):
-        export_weights(model, tmp_path / "weights.txt")

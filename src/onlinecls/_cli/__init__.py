@@ -1,4 +1,4 @@
-"""The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, `explain`, `merge`, `export`, `compare`, `algorithms`,
+"""The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, `explain`, `merge`, `compare`, `algorithms`,
 a file each.
 
 Data flows from `options` (what was typed) through `parameters` (a learner) and `inputs` (rows of files) to `run` (learning) and

@@ -476,14 +476,14 @@ def _rows_of(tables: list) -> list[dict]:
     return found
 
 
-def require_place(options, name: str, option: str = "") -> None:
+def require_place(options, name: str) -> None:
     """Refuse an output file that cannot be written, before learning rather than after hours of it."""
     path = getattr(options, name)
     if path is None or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):  # (/dev/stdout, say)
         return
     folder = os.path.dirname(os.path.realpath(path))
     if path == "-" or os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
-        options.parser.error(f"argument --{option or name}: must be a file in a folder that can be written to, got {path!r}")
+        options.parser.error(f"argument --{name}: must be a file in a folder that can be written to, got {path!r}")
 
 
 def _write_whole_labels(learner) -> None:

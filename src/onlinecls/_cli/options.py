@@ -27,7 +27,6 @@ Learn a stream of text or sparse rows in one pass, in memory that does not grow 
   onlinecls explain mail.model new.tsv               the words behind each prediction
   onlinecls compare mail.tsv --algorithms arow pa1   several learners in one pass
   onlinecls merge a.model b.model --save c.model     models of parts as one
-  onlinecls export mail.model --weights mail.csv     weights as a table, or ONNX
   onlinecls algorithms                               list of algorithms
 
 Data: label<TAB>text, __label__LABEL text (fastText), CSV, JSON lines, svmlight, Vowpal Wabbit, Parquet, Arrow; gzip, bzip2, xz,
@@ -99,16 +98,6 @@ examples:
 The models have learnt different files with the same options; the merged model goes on with train --resume.
 
 """
-_EXPORT = """\
-examples:
-  onlinecls export houses.model --onnx houses.onnx
-  onlinecls export spam.model --onnx spam.onnx --sparse
-  onlinecls export spam.model mail.tsv --weights spam.csv
-
-A row of the weights has class, feature, column, weight and, for second-order learners, std, its standard deviation. Features are
-words if the DATA that they occur in are given. Of two classes there are the weights towards the second.
-
-"""
 _INSPECT = """\
 examples:
   onlinecls inspect spam.model                   shows columns by number
@@ -177,7 +166,7 @@ _HABITS = {option: tuple(said) for options, *said in (
      "There are linear classifiers and regressors alone: VW's other reductions have no counterpart."),
     ("--multilabel_oaa --plt", "", "Several labels a row are learnt in Python: MultiLabelClassifier."),
     ("--names --invert_hash", "", "onlinecls inspect MODEL DATA names columns by the words of DATA."),
-    ("--readable_model", "", "onlinecls export MODEL --weights FILE.csv writes the weights, inspect MODEL shows the largest."),
+    ("--readable_model", "", "onlinecls inspect MODEL shows the largest weights."),
     ("-a --audit", "", "onlinecls explain MODEL DATA prints the features of each row."),
     ("--daemon --port --foreground", "", "onlinecls predict MODEL - answers the lines of a pipe."),
     ("--holdout_off --holdout_period --holdout_after", "", "No rows are held out: each is predicted just before it is learnt."),
@@ -500,15 +489,6 @@ def _add_merge(parser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
 
 
-def _add_export(parser) -> None:
-    group = parser.add_mutually_exclusive_group(required=True)
-    group.add_argument("--onnx", metavar="FILE", help="write an ONNX graph (needs onnx)")
-    weights_help = "write the weights that are not 0 to FILE.csv or FILE.parquet"
-    group.add_argument("--weights", dest="table", metavar="FILE", help=weights_help)
-    parser.add_argument("--sparse", action="store_true", help="ONNX graph of the arrays of a CSR matrix, for many columns")
-    _of_model(parser, data="*", of_data="texts whose words name the columns of --weights", json="")
-
-
 def _add_compare(parser) -> None:
     parser.add_argument("data", nargs="+", metavar="DATA")
     parser.add_argument(
@@ -554,7 +534,6 @@ _COMMANDS = {
     ),
     "explain": ("show the features behind each prediction", _EXPLAIN, partial(_of_model, top="row", json=_JSON_A_ROW)),
     "merge": ("merge models of parts of a stream", _MERGE, _add_merge),
-    "export": ("write a model for other programs", _EXPORT, _add_export),
     "compare": ("compare several learners in one pass over a stream", _COMPARE, _add_compare),
     "algorithms": ("list the algorithms", _ALGORITHMS, _add_algorithms),
 }

@@ -1,4 +1,4 @@
-"""Learners of vectors of weights, and of their variances: what is read of them, and their exports."""
+"""Learners of vectors of weights, and of their variances: what is read of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from . import exporting, threads
+from . import threads
 from .estimator import exclusive, quiet
 from .learner import OnlineLearner
 from .sparse_arrays import most_frequent
@@ -89,42 +89,6 @@ class WithWeights(OnlineLearner):
         unmet = records[(coef == 0.0).all(axis=0)]  # (when classes joined, these changed as well)
         records[small] = most_frequent(unmet) if len(unmet) else fresh
         return self
-
-    def to_sklearn(self) -> Any:
-        """Return this linear model as scikit-learn's `SGDClassifier` or `SGDRegressor`, fitted, with the same predictions.
-
-        Weights and intercept are copied; the state of learning (variances, averages, counters) is not, nor, with a warning, the
-        calibration of `predict_proba`.
-        """
-        self._fitted_state()
-        return exporting.to_sklearn(self._snapshot())
-
-    def to_onnx(self, *, sparse: bool = False) -> Any:
-        """Return this linear model as an ``onnx.ModelProto`` of float32, for programs without Python.
-
-        Its outputs are ``label``, ``scores`` (a column a class) and, if the model has `predict_proba`, ``probabilities``; for a
-        regressor ``prediction``.
-
-        Parameters
-        ----------
-        sparse : bool, default=False
-            False: the input is ``X``, (n_rows, n_features). True: the inputs are the arrays of a CSR matrix, ``data`` (float32),
-            ``indices`` and ``indptr`` (int64), and the graph has only the columns with non-zero weights. For texts
-            and other rows of many columns.
-
-        Returns
-        -------
-        model : onnx.ModelProto
-
-        Raises
-        ------
-        ImportError
-            If the package onnx is not installed (extra ``onnx``).
-        ValueError
-            If the graph would have more than 100 MB, or labels are neither numbers nor texts.
-        """
-        self._fitted_state()
-        return exporting.to_onnx(self._snapshot(), sparse)
 
     def densify(self) -> Self:
         """Make ``coef_`` an array again. Returns the estimator."""

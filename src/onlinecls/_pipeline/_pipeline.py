@@ -15,14 +15,13 @@ from .._estimators.learner import n_rounds, rows_learnt
 from .._estimators.merging import merge as merge_learners
 from .._estimators.merging import moved, unchanged
 from .._input import validate
-from .._input.compat import available_if, is_fitted, issparse, kind_of, not_fitted
+from .._input.compat import available_if, is_fitted, issparse, kind_of
 from .._input.rows import lasting, part_of
 from .._saving import numbered, of_number, require
 from ._explain import Explanation, explained, linear_of
 from ._steps import become, fitted, learnt, rows_of, step_in_file, step_of_file, unfitted, width_of
 
 if TYPE_CHECKING:
-    import os
     from typing import Self
 
     from numpy.typing import ArrayLike, NDArray
@@ -441,85 +440,6 @@ class StreamPipeline(Estimator):
     def n_features_in_(self) -> int:  # type: ignore[override]
         """The number of columns that the first step has learnt; there only if it has it."""
         return self._parts()[0].n_features_in_
-
-    # --- for others ----------------------------------------------------------------------------------------------------------
-
-    def to_sklearn(self) -> Any:
-        """Return the fitted pipeline as scikit-learn's `Pipeline`, with the same predictions, made of its own classes alone.
-
-        A `TableVectorizer` becomes a `ColumnTransformer` of StandardScaler, SimpleImputer and OneHotEncoder, for data frames with
-        the columns learnt, numbers in them or names; unknown names are ignored as here. A name is a text as it was learnt,
-        without blanks around it; a number in a column whose names are all numbers (`categories=`). A `HashingVectorizer` becomes
-        scikit-learn's, steps of scikit-learn are copied, and the learner becomes an `SGDClassifier` or `SGDRegressor`, without
-        what belongs to learning and, with a warning, without the calibration of `predict_proba`.
-
-        Returns
-        -------
-        pipeline : sklearn.pipeline.Pipeline
-
-        Raises
-        ------
-        ValueError
-            If a column holds dates, lists, texts, or both numbers and names; with crosses; if features beyond the slots have
-            weights; if another step is not scikit-learn's, or the learner has no weight for each column.
-        ImportError
-            If scikit-learn is not installed, or for a `TableVectorizer` pandas.
-
-        Examples
-        --------
-        >>> import pandas
-        >>> from onlinecls import AROWClassifier, make_stream_pipeline
-        >>> from onlinecls.tables import TableVectorizer
-        >>> table = pandas.DataFrame({"price": [9.5, 900.0] * 20, "color": ["red", None] * 20})
-        >>> pipeline = make_stream_pipeline(TableVectorizer(), AROWClassifier()).partial_fit(table, ["no", "yes"] * 20)
-        >>> other = pipeline.to_sklearn()
-        >>> list(other.named_steps)
-        ['tablevectorizer', 'arowclassifier']
-        >>> other.predict(table[:2]).tolist()
-        ['no', 'yes']
-        """
-        from ._exporting import to_sklearn
-
-        return to_sklearn(type(self).__name__, self._snapshot_of_fitted().steps)
-
-    def to_onnx(self, path: str | os.PathLike[str] | None = None) -> Any:
-        """Return a `TableVectorizer` and a linear learner as an ``onnx.ModelProto``, for programs without Python.
-
-        Its inputs are the columns of the table by their names, each of shape (n_rows, 1): float32 for a column of numbers, NaN
-        where one is missing; texts for a column of names, "" where one is missing. Names are as they were learnt, without blanks
-        around them; unknown ones are ignored. Its outputs are those of the learner's own `to_onnx`. It computes in float64
-        inside, and its outputs are float32.
-
-        Parameters
-        ----------
-        path : str or os.PathLike, default=None
-            File to write the model to as well.
-
-        Returns
-        -------
-        model : onnx.ModelProto
-
-        Raises
-        ------
-        ValueError
-            If the pipeline has other steps; if `to_sklearn` would refuse a column; if a column has the name of an output
-            ("label", "scores", "probabilities", "prediction"); if the graph would have more than 100 MB, or labels are neither
-            numbers nor texts.
-        ImportError
-            If the package onnx is not installed (extra ``onnx``).
-        """
-        from ._exporting import to_onnx
-
-        made = to_onnx(type(self).__name__, self._snapshot_of_fitted().steps)
-        if path is not None:
-            with open(path, "wb") as file:
-                file.write(made.SerializeToString())
-        return made
-
-    def _snapshot_of_fitted(self) -> Self:
-        if not self.__sklearn_is_fitted__():
-            raise not_fitted(type(self).__name__)
-        return self._snapshot()
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,6 @@
 ['pills']
 """
 
-from ._export import export_weights, weights_of, write_weights  # noqa: F401 (the last two are for the command line)
 from ._names import (
     Contribution,
     Feature,
@@ -25,7 +24,7 @@ from ._vectorizer import (
     sketch_of,  # noqa: F401 (the same)
 )
 
-__all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer", "export_weights"]
+__all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]
 
 
 def __dir__() -> list[str]:

@@ -92,7 +92,6 @@ class FeatureNames:
     See Also
     --------
     HashingVectorizer : Hash texts, and keep names here (``feature_names=``).
-    export_weights : Write weights by name.
 
     Notes
     -----

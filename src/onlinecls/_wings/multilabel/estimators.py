@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -313,14 +313,6 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
     def intercept_(self) -> NDArray[np.floating]:
         """Weight of the constant feature times its value, (n_classes,)."""
         return super().intercept_[: len(self.classes_)]
-
-    def to_sklearn(self) -> NoReturn:
-        """Raise ValueError: scikit-learn has no linear classifier of several labels a row."""
-        raise ValueError(f"{type(self).__name__}: to_sklearn must have a learner of one label a row. Use coef_ and intercept_.")
-
-    def to_onnx(self, *, sparse: bool = False) -> NoReturn:
-        """Raise ValueError: there is no export of several labels a row."""
-        raise ValueError(f"{type(self).__name__}: to_onnx must have a learner of one label a row. Use coef_ and intercept_.")
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
