@@ -253,7 +253,7 @@ def through_joblib(model):
 def through_a_file(model, **arguments):
     with pytest.MonkeyPatch.context() as patch:  # (that files reach the disk: test_saving.py)
         patch.setattr(os, "fsync", lambda fd: None)
-        model.save(FOLDER.name + "/model", dense="mmap" in arguments)
+        model.save(FOLDER.name + "/model")
     return onlinecls.load(FOLDER.name + "/model", **arguments)
 
 

@@ -107,7 +107,7 @@ def checksums(size, rounds):
 def together(learner, folder, rounds):
     path = Path(folder, "model")
     runs = {
-        "`save`": lambda: learner.save(path, dense=True), "`load`": lambda: onlinecls.load(path),
+        "`save`": lambda: learner.save(path), "`load`": lambda: onlinecls.load(path),
         "`load(mmap=True)`": lambda: onlinecls.load(path, mmap=True),
     }
     times = in_turns(runs, rounds)

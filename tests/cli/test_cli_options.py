@@ -415,24 +415,6 @@ def test_options_with_many_values_leave_the_data_alone(tsv, tmp_path, run):
     assert {each["algorithm"] for each in json.loads(out)["results"]} == {"arow", "pa1"}
 
 
-def test_a_model_is_pruned_and_rounded_at_the_end(run, tsv, tmp_path):
-    sizes, errors, words = {}, {}, ("--bits", 14, "--analyzer", "char", "--ngrams", 1, 5)
-    for name, options in (("whole", ()), ("half", ("--float16",)), ("small", ("--prune", 0.02, "--float16", "--probabilities"))):
-        code, out, _ = run("train", tsv, *words, "--save", tmp_path / name, "--test", tsv, "--json", *options)
-        assert code == 0
-        sizes[name], errors[name] = (tmp_path / name).stat().st_size, json.loads(out)["test_error"]
-        assert json.loads(run("evaluate", tmp_path / name, tsv, "--json")[1])["error"] == pytest.approx(errors[name], abs=0.01)
-    assert sizes["small"] < sizes["half"] < sizes["whole"]
-    coef = learner_in(tmp_path / "small").coef_
-    assert not ((coef != 0.0) & (np.abs(coef) < 0.0199)).any() and (coef != 0.0).any()
-    whole = tmp_path / "average"
-    code, _, err = run("train", tsv, "--save", whole, "--param", "average=true", "--prune", 0.1, "--quiet")
-    assert code == 1 and err.endswith(f"The model is saved as it was learnt, in {whole}.\n") and learner_in(whole).average
-    code, _, err = run("train", tsv, "--float16")
-    assert code == 2 and "argument --float16: must have --save" in err
-    assert "argument --prune: must be a finite number >= 0, got '-1'" in run("train", tsv, "--prune=-1")[2]
-
-
 def test_options_about_namespaces_are_kept_in_the_model(run, tmp_path, monkeypatch):
     """Products and n-grams make the label learnable, and every command makes them of a model's rows."""
     monkeypatch.chdir(tmp_path)

@@ -350,7 +350,7 @@ def test_a_full_disk_leaves_the_old_model(saved):
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, limits[1]))
     try:
         with pytest.raises(OSError, match=r"AROWClassifier: save must write a file .* got: File too large. The old file"):
-            learner.save(saved, dense=True)
+            learner.save(saved)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         signal.signal(signal.SIGXFSZ, handler)

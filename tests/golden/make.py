@@ -42,7 +42,7 @@ def models():
     yield "kernel", onlinecls.KernelOnlineClassifier(kernel="rbf", gamma=0.5, budget=10).partial_fit(X, two), X
     yield "committee", onlinecls.CommitteeClassifier().partial_fit(X, two), X
     yield "online_to_batch", onlinecls.OnlineToBatch(onlinecls.Perceptron()).partial_fit(X, two), X
-    tables = make_stream_pipeline(TableVectorizer(), onlinecls.AROWClassifier())
+    tables = make_stream_pipeline(TableVectorizer(bits=4), onlinecls.AROWClassifier())
     yield "tables", tables.partial_fit(DICTS, ["yes", "no", "yes"] * 8), DICTS
     texts = make_stream_pipeline(HashingVectorizer(n_features=256), onlinecls.Perceptron())
     yield "texts", texts.partial_fit(TEXTS, ["spam", "ham"] * 12), TEXTS

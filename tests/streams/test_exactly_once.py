@@ -1,4 +1,4 @@
-"""Position and model in one file: a loop over a broker that is killed at random moments ends with the file of a run that was not."""
+"""Position and model in one file: a loop over a broker that is killed at random ends with the file of a run that was not."""
 
 import random
 import subprocess

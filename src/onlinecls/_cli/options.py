@@ -180,7 +180,7 @@ _HABITS = {option: tuple(said) for options, *said in (
      "onlinecls compare DATA --search arow:r=0.1,1,10 chooses parameters; most learners need none."),
     ("-dim -pretrainedVectors", "", "There are no word vectors: each word has weights of its own."),
     ("-minCount -minCountLabel", "", "Words are hashed, however rare they are; rare ones stay near 0."),
-    ("-cutoff -qnorm -qout -dsub", "--prune X", "onlinecls train --prune X --float16 saves less."),
+    ("-cutoff -qnorm -qout -dsub", "", "A model whose name ends in .gz is compressed."),
     ("-label", "", "Labels begin with __label__."),
     ("-seed --random_seed", "", "Nothing is random."),
     ("--l1", "--algorithm adagrad_da --param l1=VALUE", ""),
@@ -438,8 +438,6 @@ def _add_train(parser) -> None:
     _hashing_options(parser)
     _output_options(parser)
     parser.add_argument("--save", metavar="MODEL", help="file of the model; an old one is replaced when the new one is complete")
-    parser.add_argument("--prune", type=_size, metavar="X", help="at the end, forget features with weights of at most X")
-    parser.add_argument("--float16", action="store_true", help="at the end, round weights to float16 in the file: half the size")
     parser.add_argument("--save-every", type=_every, metavar="N|TIME", help="save a checkpoint every N rows (1e6) or every 10m")
     parser.add_argument("--test", metavar="FILE", nargs="+", action="extend", help="count errors on these files after learning")
     parser.add_argument(

@@ -46,9 +46,6 @@ def _check(options) -> None:
         error("argument --passes: must be 1 for standard input, which cannot be read again")
     if options.save_every is not None and options.save is None:
         error("argument --save-every: must have --save, the file to write")
-    given = "prune" if options.prune is not None else "float16" if options.float16 else None
-    if given and options.save is None:
-        error(f"argument --{given}: must have --save, the file to write")
     if options.from_row is not None and options.from_row == "next" and options.resume is None:
         error("argument --from-row: next must have --resume, a model that was interrupted")
     if options.jobs is not None:
@@ -161,22 +158,10 @@ class _Training:
                 self.unsaved.append(f"that behind row {row:,} could not be saved: {error}")
                 print(f"onlinecls train: of the checkpoints, {escaped(self.unsaved[-1])}. Learning goes on.", file=sys.stderr)
 
-    def save(self, is_whole: bool, weights: str | None = None) -> None:
+    def save(self, is_whole: bool) -> None:
         more = {} if is_whole else {"interrupted": self.place()}
         model = self.inputs.model_of(self.learner)
-        model.save(self.options.save, {**self.metadata, **self.inputs.metadata(), **more}, weights=weights)
-
-    def save_smaller(self) -> None:
-        """Save the whole model with fewer features, or with rounded weights. Where that fails, the file stays as it is."""
-        options = self.options
-        if options.prune is None and not options.float16:
-            return
-        try:
-            if options.prune is not None:
-                self.learner.prune(options.prune)
-            self.save(is_whole=True, weights="float16" if options.float16 else None)
-        except ValueError as error:
-            raise ValueError(f"{error} The model is saved as it was learnt, in {options.save}.") from None
+        model.save(self.options.save, {**self.metadata, **self.inputs.metadata(), **more})
 
     def place(self) -> dict:
         return self.reading.place(self.learner)
@@ -207,8 +192,6 @@ class _Training:
         if options.save and is_learnt:
             with signals_ignored():
                 self.save(is_whole=not interrupted)
-                if not interrupted:
-                    self.save_smaller()
             result["model"] = options.save
         if interrupted:
             self._say_how_to_go_on(result["model"])

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from copy import copy, deepcopy
 from functools import cache, partial, wraps
 from operator import itemgetter
-from typing import IO, TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -242,10 +242,7 @@ class Estimator(Routing):
             columns = data_frame_columns(X)
             state.columns = None if columns is None else (seen, columns)
 
-    def save(
-        self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None, *, dense: bool = False,
-        weights: Literal["float16"] | None = None,
-    ) -> None:
+    def save(self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a file, whole or not at all; `onlinecls.load` returns it, bit for bit, ready to learn on.
 
         The file is written under another name, synced to the disk and renamed: a crash at any moment leaves the old model or the
@@ -258,14 +255,6 @@ class Estimator(Routing):
             To a file object the bytes are written in order.
         metadata : dict, default=None
             Anything to keep with the model: texts as keys, and values that JSON returns unchanged.
-        dense : bool, default=False
-            Also write features that were never seen: for ``load(mmap=True)``.
-        weights : {"float16"} or None, default=None
-            "float16": round weights, and variances or what else the learner keeps of each weight, to float16 in the file, half
-            the size of float32; `load` returns them in the model's dtype. What is stored is a number's share of the largest one
-            of its kind and class, so that none is out of range: the largest one is exact, others change by at most 2^-11 of
-            themselves down to 2^-29 of it, and by 2^-39 of it below. The learner itself does not change. Not for learners
-            whose features share numbers (full covariance, averages, p-norms), nor for kernels. None: bit for bit.
 
         Raises
         ------
@@ -275,11 +264,7 @@ class Estimator(Routing):
         OSError
             If the file cannot be written. The old file is then unchanged.
         """
-        saving.save(self, path, metadata, dense, weights)
-
-    def _n_saved(self) -> int:
-        """Return the number of features that a file stores."""
-        return self.n_features_in_
+        saving.save(self, path, metadata)
 
     def merge(self, *others: Any) -> Self:
         """Merge other models of this kind, learnt from other rows, into this one. Returns the estimator.

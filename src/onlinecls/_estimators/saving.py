@@ -24,10 +24,8 @@ from .._input.compat import not_fitted, random_state
 from .._models.params import MATRICES
 from .._models.states import STATES
 from .._registry import COMPOSED, ESTIMATORS, algorithms_of, estimator_class
-from .._saving import InvalidError, is_json, no_model, packed, read, refused, require, unpacked, write
+from .._saving import InvalidError, is_json, no_model, packed, read, require, unpacked, write
 from .choice import check_range, choose
-from .half_arrays import to_half, to_single
-from .sparse_arrays import to_dense, to_sparse
 from .units import FARTHEST, YOUTH, Youth, power_near
 
 if TYPE_CHECKING:
@@ -288,13 +286,9 @@ def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False)
 
 
 @np.errstate(under="ignore")
-def save(
-    learner: Any, path: Any, metadata: dict[str, Any] | None = None, dense: bool = False, weights: str | None = None
-) -> None:
+def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None) -> None:
     """Do the work of `Estimator.save`."""
     who, path = type(learner).__name__, path if hasattr(path, "write") else os.fspath(path)
-    if weights not in (None, "float16"):
-        raise ValueError(f"{who}: weights must be None or 'float16', got weights={weights!r}.")
     learner = learner._snapshot()  # (describing and writing the copy needs no lock)
     if not learner.__sklearn_is_fitted__():
         raise not_fitted(who)
@@ -310,17 +304,10 @@ def save(
             f"floats, texts, lists, dicts), got {metadata!r}. Turn tuples into lists and numpy numbers into Python's."
         )
     header, arrays = learner._described(metadata)
-    if weights is not None:
-        arrays, half = to_half(who, arrays, learner._n_saved() + 1)
-        header = {**header, "half": half}
     try:
-        described = json.loads(json.dumps(header))
-        rebuilt(described, to_single(described, arrays), composed=True)
+        rebuilt(json.loads(json.dumps(header)), arrays, composed=True)
     except InvalidError as error:
         raise ValueError(f"{who}: save must have a model that learning can produce: {error}. Fit it again.") from None
-    if not dense:
-        arrays, thin = to_sparse(arrays, learner._n_saved() + 1)
-        header = {**header, "thin": thin} if thin else header
     write(who, path, header, arrays)
 
 
@@ -336,8 +323,6 @@ def load(
     path: Path, *, mmap: bool = False, return_metadata: bool = False, max_bytes: int | None = None
 ) -> Any:
     """Read a model that an estimator's `save` wrote: it predicts, and learns on, exactly like the saved one.
-
-    (Like one with rounded weights, if it was saved with ``weights="float16"``.)
 
     Files need not be trusted: nothing in them is executed, and every size, name, parameter and number is checked. (The checksum
     in a file detects damage, but does not authenticate its author.)
@@ -395,14 +380,9 @@ def load(
     if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, Integral) or max_bytes < 1):
         raise ValueError(f"onlinecls.load: max_bytes must be None or an integer >= 1, got max_bytes={max_bytes!r}.")
     header, arrays = read(place, mmap, max_bytes)
-    if mmap and isinstance(header, dict) and (header.get("thin") or header.get("half")):
-        raise refused(
-            place, "a dense file for mmap=True", "one without the features that were never seen, or with weights of float16",
-            "Save the model with dense=True and without weights, or load it without mmap.",
-        )
     try:
         with np.errstate(under="ignore"):
-            learner = rebuilt(header, to_single(header, to_dense(header, arrays, max_bytes), max_bytes), composed=True)
+            learner = rebuilt(header, arrays, composed=True)
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, IndexError, RecursionError) as error:
         raise no_model(place, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
     return (learner, header["metadata"]) if return_metadata else learner

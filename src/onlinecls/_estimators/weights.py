@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from . import threads
-from .estimator import exclusive, quiet
+from .estimator import quiet
 from .learner import OnlineLearner
-from .sparse_arrays import most_frequent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,39 +54,6 @@ class WithWeights(OnlineLearner):
         with self._own_lock().copying():  # (no row is learnt between the two lines)
             state = self._fitted_state()
             state.sparse_coef = csr_matrix(self.coef_)
-        return self
-
-    @exclusive
-    def prune(self, threshold: float) -> Self:
-        """Forget the features whose weights are all at most threshold in magnitude. Returns the estimator.
-
-        They are then as if never seen, and take no space in a file; the others, the intercept and all counters do not change.
-        Learners whose features share numbers (full covariance, averages, p-norms, mirrored weights) cannot be pruned.
-        """
-        state = self._fitted_state()
-        who = type(self).__name__
-        if isinstance(threshold, bool) or not isinstance(threshold, (int, float, np.number)) or not 0.0 <= threshold < np.inf:
-            raise ValueError(f"{who}: threshold must be a finite number >= 0, got threshold={threshold!r}.")
-        if state.units.centre:
-            raise ValueError(
-                f"{who}: prune must have a learner of rows as they stand, got one of rows less their columns' means, of which no "
-                "feature is ever 0. Use sparsify for a sparse coef_."
-            )
-        parts = {name: part for name, part in state.parts().items() if isinstance(part, np.ndarray) and part.size}
-        n_slots = state.n_features + 1
-        own = {"values", "counts", "counters", "calibration"}
-        if not parts.keys() <= own or parts["values"].size % n_slots:
-            raise ValueError(
-                f"{who}: prune must have a learner whose features have numbers of their own, got one that keeps "
-                f"{', '.join(sorted(parts.keys() - own))}. Use sparsify for a sparse coef_."
-            )
-        coef = np.atleast_2d(self.densify().coef_)
-        small = (np.abs(coef) <= threshold).all(axis=0)
-        fresh = type(state)(1, len(state.counts), state.dtype, state.params).values.reshape(2, -1)[0]
-        self._state = state = state.compact().writable()
-        records = state.values.reshape(n_slots, -1)[:-1]
-        unmet = records[(coef == 0.0).all(axis=0)]  # (when classes joined, these changed as well)
-        records[small] = most_frequent(unmet) if len(unmet) else fresh
         return self
 
     def densify(self) -> Self:

@@ -443,9 +443,6 @@ class StreamPipeline(Estimator):
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
-    def _n_saved(self) -> int:
-        return self._learner._n_saved()
-
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe the pipeline by a header for JSON and arrays; those of step k are called k.name."""
         who, learner = type(self).__name__, self._learner
