@@ -7,17 +7,15 @@ VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)$(if $(ONLINECLS_SANITIZ
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(shell find src \( -name "*.p*" -o -name "*.h" \) -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
-# The papers' experiments and theorems, in a quarter of an hour or so on two cores; -full: their repetitions and folds.
-reproduce: $(VENV)/.package $(VENV)/.demo
-	$(BIN)/python examples/reproduce --write
-
-reproduce-full: $(VENV)/.package $(VENV)/.demo
-	$(BIN)/python examples/reproduce --write --full
-
-.PHONY: demo reproduce reproduce-full test test-oldest mutants fuzz fuzz-guided guided sanitize sanitized sanitize-threads sanitized-threads portable libraries nightly lint types docs dist bench-smoke bench-compare clean
+.PHONY: demo reproduce test test-oldest mutants fuzz fuzz-guided guided sanitize sanitized sanitize-threads sanitized-threads portable libraries nightly lint types docs dist bench-smoke bench-compare clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
+
+# The papers' experiments and theorems, in half an hour or so on two cores, and docs/reproduction.md; SMOKE=1: as little of each as
+# shows that it runs; FULL=1: the papers' repetitions and folds.
+reproduce: $(VENV)/.package $(VENV)/.demo
+	$(BIN)/python examples/reproduce $(if $(SMOKE),--smoke,--write $(if $(FULL),--full))
 
 test: $(VENV)/.package $(VENV)/.test $(VENV)/.river
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 $(PYTEST)

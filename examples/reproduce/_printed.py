@@ -4,6 +4,7 @@ The smallest stream is the first one that is found among streams of few rows and
 Rows of two classes are written z = y x, with y = 1.
 """
 
+import sys
 from itertools import product
 
 import numpy as np
@@ -131,7 +132,7 @@ def several(x, u):
     return (wrong, loss), (wrong, max(0.0, loss))
 
 
-def steps(Z, u, R=0.5):
+def steps(Z, u, R=0.625):
     """Return mistakes and (4), with η = min((R²/2 - m)/||x||², 1) where there is no mistake, or that but at least 0."""
     sides = []
     for least in (-np.inf, 0.0):
@@ -261,7 +262,7 @@ STATEMENTS = {
     "Tutorial IV: loss": ("at least 0, that is the hinge", several, CLASSES,
                           lambda rng: (rng.standard_normal(3), rng.choice([0.3, 1.0, 3.0]) * rng.standard_normal((4, 3)))),
     "NAROW Lemma 1": ("the least value of f_0 is 0", lemma, of_rows(LINE, U1), separated),
-    "NAROW 4.1: η": ("η at least 0", steps, of_rows([(-0.3, 0.4), (0.4, 0.3), (0.2, 0.4)], [(0.4, 2.8)]), within(0.5)),
+    "NAROW 4.1: η": ("η at least 0", steps, of_rows([(-0.375, 0.5), (0.5, 0.375), (0.25, 0.5)], [(0.3125, 2.25)]), within(0.625)),
     "NAROW 4.1: PA-I": ("in the rounds without a mistake; in others its step is 1", pa_one,
                         of_rows([(1.0,), (1.25,)], U1[:1]), within(2.0**0.5)),
     "NAROW 4.2: AROW": ("m_t < r: AROW's weights are A^-1 θ/r", updates, of_rows([(1.0,), (2.0,)], U1[:1]), separated),
@@ -277,7 +278,7 @@ WAYS = {  # why the smallest stream breaks it, by hand
     "Tutorial III: FoReL": "PA's weights are 1, 1.5, FoReL's 1, 1",
     "Tutorial III: Perceptron's Δ": "w = 1, m = -1: Δ is 1.5; its conclusion, Δ >= 1 - 1/(2σ) for a mistake, stands",
     "NAROW Lemma 1": "f(w) = ||w||²/2 - w_1 - ... - w_d, whose least value is -d/2; no row changes w = 1",
-    "NAROW 4.1: η": "R = 0.5; the third step is -7/8, and the root has -0.1125 in it, read as 0",
+    "NAROW 4.1: η": "R = 5/8; the third step is -7/8, and the root has -0.1086 in it, read as 0",
     "NAROW 4.2: AROW": "r = 4; before the second row θ = 1, A = 5/4",
     "NAROW section 5": "b = 1; bχ <= 1 in both rows, so that Σ = I and the last term is 2bm",
 }
@@ -311,7 +312,9 @@ def readings(number):
     rng = np.random.default_rng(0)
     found = [sides(*draw(rng)) for _ in range(RANDOM)]
     refuted, wrong = (sum(broken(*one[form]) for one in found) for form in (0, 1))
-    stream = next(one for one in small if broken(*sides(*one)[0]))
+    stream = next((one for one in small if broken(*sides(*one)[0])), None)
+    if stream is None:
+        sys.exit(f"{number}: no small stream breaks what is printed")
     (left, right), (own, most) = sides(*stream)
     how = f" ({WAYS[number]})" if number in WAYS else ""
     first, second = (f"{paid:.4g} <= {allowed:.4g}" if right else f"off by {max(paid, 0.0):.2g}"

@@ -15,7 +15,6 @@ from itertools import combinations, product
 import numpy as np
 from common import DATA, FULL, SMOKE, flipped, keep, picture, plt, read_tsv, reading, sentence
 from scipy.sparse import csr_matrix, vstack
-from sklearn.preprocessing import normalize
 
 from onlinecls import AROWClassifier, ConfidenceWeightedClassifier, PassiveAggressiveClassifier, SecondOrderPerceptron
 from onlinecls.streams import read
@@ -85,7 +84,9 @@ def words():
             y = np.concatenate(labels).astype(float)
             at = np.random.default_rng(0).permutation(len(y))[:ROWS]
             X = vstack(matrices).tocsr()[at]
-            yield name, normalize(X) if name.startswith("rcv1") else X, np.where(y[at] > 0.0, 1, -1)
+            if name.startswith("rcv1"):
+                X = X.multiply(1.0 / np.sqrt(X.multiply(X).sum(axis=1))).tocsr()
+            yield name, X, np.where(y[at] > 0.0, 1, -1)
 
 
 def folds():

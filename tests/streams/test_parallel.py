@@ -326,6 +326,7 @@ def test_sums_so_far_are_handed_out_as_parts_are_learnt():
 
 
 def test_progress_of_parallel_fit_is_shown(expected, capsys):
+    pytest.importorskip("tqdm")
     assert fingerprint(parallel.fit(make(), parts_of_arrays(), progress=True)) == expected
     assert "5/5" in capsys.readouterr().err
 
