@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 # One benchmark of each kind: each parameter costs half a second of process start.
 ASV_SUBSET = (
     "Algorithm.track_progressive_error|Regression.track_progressive|Features.track_ns_per_nnz|Storage.track_ns_per_example|"
-    "Multiclass.track_progressive|Memory|Batches|import|FullCovariance.track|Digits.track|Hashing|OneClass.track_outliers|Experts.track|Leader.track|"
+    "Multiclass.track_progressive|Memory|Batches|import|FullCovariance.track|Digits.track|Hashing|OneClass.track_outliers|Experts.track|"
     "Predict|TextToModel"
 )
 

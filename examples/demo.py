@@ -19,7 +19,6 @@ from onlinecls._registry import ALGORITHMS
 from onlinecls.datasets import load_sms_spam
 
 CLASSES = ["ham", "spam"]
-FEW = 500  # messages for the learner that keeps them all, and solves for all of them after each
 STEP = 40  # messages between two points of a curve
 DRAWN = ("perceptron", "pa1", "aggressive_sop", "adagrad_md", "cw_stdev", "arow")  # more curves are hard to tell apart
 # Where the default is for rows of another scale: entropic weights are within norm_bound, 1, and 0.2 x 1 is no margin of 1.
@@ -108,12 +107,6 @@ def main():
     hedge = committee(X[stream], y[stream])
     title = f"{ALGORITHMS['hedge'].title}: the above, {STEP} at a time"
     print(f"{title:<42}{hedge.n_mistakes_:>9}{hedge.n_mistakes_ / hedge.t_:>8.2%}{'':>10}{hedge.n_updates_:>9}")
-    leader = make(ALGORITHMS["forel"]).partial_fit(X[:FEW], y[:FEW], CLASSES)
-    title = f"FoReL, which keeps all, of {FEW} messages"
-    print(
-        f"{title:<42}{leader.n_mistakes_:>9}{leader.n_mistakes_ / leader.t_:>8.2%}"
-        f"{leader.score(X[held_out], y[held_out]):>10.2%}{leader.n_updates_:>9}"
-    )
     print("\nmistakes, error: while learning; held-out: accuracy after it; updates: messages that changed the model.")
     print(f"All as they come, but for: {TUNED}.")
     try:

@@ -41,11 +41,6 @@ class Case:
         }.get(self.name, 0.0)
 
     @property
-    def is_leader(self):
-        """Return whether a row costs a search over all rows before it."""
-        return self.algorithm.estimator == "FoReLClassifier"
-
-    @property
     def can_average(self):
         moves_always = self.params.get("l1") and self.algorithm.geometry == "dual"
         return not moves_always and averages(self.algorithm.geometry) and self.algorithm.geometry != "entropic"
@@ -91,8 +86,8 @@ ONE_CLASS = [case for case in EVERY if "one_class" in case.algorithm.tasks]
 ONE_EACH = [next(case for case in ALL if case.name == name) for name in dict.fromkeys(case.name for case in ALL)]
 ONE_OF_EACH_LOOP = [*ONE_EACH, *(case for case in ALL if "forgetting" in case.params and case not in ONE_EACH)]
 
-# (Learners of experts' advice, which takes no other rows, and those that keep all rows have tests of their own.)
-ORDINARY = [a for a in ALGORITHMS.values() if not {"experts", "leader"}.intersection(a.tasks)]
+# (Learners of experts' advice, which takes no other rows, have tests of their own.)
+ORDINARY = [a for a in ALGORITHMS.values() if "experts" not in a.tasks]
 ESTIMATORS = [getattr(onlinecls, name) for name in sorted({a.estimator for a in ORDINARY})]
 CLASSIFIERS = [cls for cls in ESTIMATORS if cls._estimator_type == "classifier"]
 OUTLIER_DETECTORS = [cls for cls in ESTIMATORS if cls._estimator_type == "outlier_detector"]
@@ -126,7 +121,7 @@ GIVING_PROBABILITIES = [
     for name, more in (("pa1", {}), ("arow", {}), ("arow", {"covariance": "full"}), ("p_norm", {}), ("multiplicative_pa", {}),
                        ("da3", {}), ("entropic_da1", {}))
 ]
-TASKS = {"binary": ("binary",), "multiclass": ("crammer_singer", "ovr"), "leader": ("binary", "crammer_singer", "ovr"),
+TASKS = {"binary": ("binary",), "multiclass": ("crammer_singer", "ovr"),
          "experts": ("binary",), "regression": ("regression",), "one_class": ("one_class",)}
 
 
@@ -206,11 +201,6 @@ class Learner:
         return set(names) <= self().get_params().keys()
 
     @property
-    def is_leader(self):
-        """Return whether a row costs a search over all rows before it."""
-        return self.estimator == "FoReLClassifier"
-
-    @property
     def is_cubic(self):
         """Return True if an update costs O(d³) (test_adagrad.py tests these)."""
         return self.params.get("matrix") == "full"
@@ -219,7 +209,7 @@ class Learner:
     def can_average(self):
         auto_entropic = self.geometry == "entropic" and self.params.get("sigma") == "auto"
         moves_always = self.params.get("l1") and self.geometry == "dual"
-        refused = moves_always or auto_entropic or self.is_leader
+        refused = moves_always or auto_entropic
         return self.offers("average") and averages(self.geometry) and not refused
 
     def problem(self, n, d=7, seed=0, dtype="float64", density=0.5):
@@ -247,8 +237,6 @@ def _of_the_registry():
         for task in _tasks_of(case.algorithm):
             form = {"multi_class": task} if task in ("crammer_singer", "ovr") else {}
             params = {**case.algorithm.selects, **case.params, **form}
-            if case.is_leader:
-                params["gap_tol"] = 1e-3  # (how near its searches come to the best does not matter to a contract)
             forms = (params.get(name) for name in ("covariance", "probability"))
             kind = case.algorithm.estimator, case.algorithm.geometry, *forms
             if task != "ovr" or kind not in rest:

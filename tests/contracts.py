@@ -677,7 +677,7 @@ def loops():
     """Return one learner for each compiled loop and kind of state, which all of its rules share between rows."""
     found = {}
     for learner in LEARNERS:
-        if learner.family not in ("kernel", "online_to_batch") and not (learner.is_leader or learner.is_cubic):
+        if learner.family not in ("kernel", "online_to_batch") and not learner.is_cubic:
             of = learner.params.get
             form = of("signed", True), of("regularizer"), bool(of("forgetting")), learner.is_full, learner.estimator[:4]
             found.setdefault((learner.geometry, learner.task, form), str(learner))
@@ -722,9 +722,9 @@ def yield_checks(learner):
         yield check_turned_signs_turn_the_model
     if str(learner) in kinds_of_models():
         yield from _checks_of_calls(learner, kernel, batch)
-    if kernel or learner.is_leader or learner.is_cubic or str(learner) in loops():  # (batch holds learners, checked here)
+    if kernel or learner.is_cubic or str(learner) in loops():  # (batch holds learners, checked here)
         yield check_read_only_arrays
-    if str(learner) in loops():  # (kernel and leader: what a row costs grows with the rows; see their own files)
+    if str(learner) in loops():  # (kernel: what a row costs grows with the rows; see its own file)
         yield check_ctrl_c_leaves_whole_rows
     if str(learner) in loops() and not learner.is_full:
         yield check_no_copy_of_rows  # (full: products of rows to come are made)

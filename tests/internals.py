@@ -19,8 +19,6 @@ from onlinecls._models.arrays import laid_out
 from onlinecls._models.state import State
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent import states as ascent_state
-from onlinecls._wings.follow_the_leader import estimators as leader
-from onlinecls._wings.follow_the_leader import states as leader_state
 from onlinecls._wings.kernels.states import Kernel, Unstacked
 from onlinecls._wings.p_norm import p_norm
 
@@ -28,11 +26,11 @@ ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED,
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, NAMED, command_line = parameters.CLASSIFIERS, parameters.REGRESSORS, parameters.NAMED, capacity
-__all__ = ["Kernel", "Unstacked", "calibration", "laid_out", "leader", "main", "steps", "stopping"]
+__all__ = ["Kernel", "Unstacked", "calibration", "laid_out", "main", "steps", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
 COUNTERS, FORESIGHT = model.COUNTERS, _core.FORESIGHT
-SHARED, PENDING, NOISE_AT = ascent_state.SHARED, leader_state.PENDING, p_norm.FIELDS.index("noise")
+SHARED, NOISE_AT = ascent_state.SHARED, p_norm.FIELDS.index("noise")
 
 # Compiled functions that are tested by themselves.
 powers, roots_of_all = ascent.powers, p_norm.roots_of_all
@@ -43,11 +41,11 @@ files, saving, validation = _saving, saved_estimators, validate
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [
-    "", "._wings.baselines.estimators", "._wings.dual_ascent.estimators", "._wings.follow_the_leader.estimators",
+    "", "._wings.baselines.estimators", "._wings.dual_ascent.estimators",
     "._estimators.first_order", "._estimators.merging", "._wings.multiplicative.estimators", "._wings.one_class.estimators",
     "._wings.online_to_batch.estimators", "._estimators.second_order", ".measures._comparison", ".measures._counts",
     ".measures._drift", "._evaluation._compare", "._evaluation._progressive", "._wings.committee.estimators",
-    "._wings.kernels.estimators", "._estimators.saving", "._wings.ftrl.estimators",
+    "._wings.kernels.estimators", "._estimators.saving", "._wings.ftrl.estimators", ".reference.potential",
 ]
 
 

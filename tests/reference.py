@@ -12,7 +12,7 @@ Everything else of that kind is to be had from here, too, whichever file it is i
 
     here                 first and second order, p-norm, multiplicative: REFERENCE, REGRESSION, ONE_CLASS; of several classes:
                          `Model`, MODELS; over a stream: run_binary, run_multiclass, run_stream, run_regression, run_one_class
-    reference_dual.py    dual ascent and its relatives: DualAscent, DualAscentRegression, FoReL, OGD; in MODELS and REGRESSION
+    reference_dual.py    dual ascent and its relatives: DualAscent, DualAscentRegression, OGD; in MODELS and REGRESSION
     reference_kernel.py  learners with a kernel: Dual, over a Gram matrix, and `features`, vectors for one
 
 Binary is one such learner on z = y x.  Crammer-Singer multiclass is the same learner on z = phi(x, y) - phi(x, r), where
@@ -579,5 +579,5 @@ def costs_of_classes(costs, margin, y, class_weight, weights=None):
 
 
 # The other twins: below all that reference_dual.py builds on.
-from reference_dual import OGD, DualAscent, DualAscentRegression, FoReL  # noqa: E402, F401
+from reference_dual import OGD, DualAscent, DualAscentRegression  # noqa: E402, F401
 from reference_kernel import Dual, features  # noqa: E402, F401

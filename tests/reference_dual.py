@@ -4,7 +4,6 @@ twin = DualAscent(d, k, sigma=..., regularizer=..., update=..., loss=..., margin
 twin.learn(x, label, c)     # joint construction over k >= 3 vectors; k = 1: label in {-1, +1}
 twin.W, twin.dual_value, twin.increase, twin.sufficient
 twin = DualAscentRegression(d, ...); twin.learn(x, y, c)
-twin = FoReL(d, k, sigma=..., joint=...)
 
 Import them from reference.py, on which this file builds.
 
@@ -17,7 +16,7 @@ from math import log, sqrt
 
 import numpy as np
 from reference import MODELS, REGRESSION, Model
-from scipy.optimize import brentq, minimize
+from scipy.optimize import brentq
 
 
 def logsumexp(values):
@@ -237,64 +236,6 @@ class DualAscentRegression(DualAscent):
         self.increase = self.dual_value - before
         L = abs(self.gradient(error, c)) * norm
         self.sufficient = c * self.loss_of(error) - L**2 / (2 * self.sigma) if self.sigma else 0.0
-
-
-class FoReL(DualTwin):
-    """w_t = argmin σ/2 ||w||² + Σ_{i <= t} c_i loss_i(w), from scratch: of the hinge loss by projected gradient on each row's
-    dual variables, to a gap of 1e-8, of the log loss by scipy."""
-
-    def __init__(self, d, k=1, *, sigma=1.0, joint=True, log_loss=False):
-        self.W, self.sigma, self.joint, self.log_loss, self.rows = np.zeros((k, d)), sigma, joint, log_loss, []
-
-    def margins(self, W, x, label):
-        """Return the margins that should be >= 1, and the Δφ of each."""
-        if len(W) == 1:
-            signs = np.array([[label]])
-        elif self.joint:
-            signs = np.array([np.eye(len(W))[label] - np.eye(len(W))[r] for r in range(len(W)) if r != label])
-        else:
-            signs = np.diag(np.where(np.arange(len(W)) == label, 1.0, -1.0))
-        return signs @ (W @ x), signs
-
-    def primal(self, W):
-        lost = [c * self.loss(self.margins(W, x, label)[0]) for x, label, c in self.rows]
-        return self.sigma / 2 * np.sum(W**2) + sum(lost)
-
-    def loss(self, margins):
-        if self.log_loss:
-            return np.logaddexp.reduce([0.0, *-margins]) if self.joint else np.logaddexp(0.0, -margins).sum()
-        short = np.maximum(1.0 - margins, 0.0)
-        return short.max() if self.joint else short.sum()
-
-    def learn(self, x, label, c=1.0):
-        self.rows.append((x, label, c))
-        if self.log_loss:
-            found = minimize(lambda w: self.primal(w.reshape(self.W.shape)), self.W.ravel(), options={"gtol": 1e-7})
-            self.W, self.dual_value = found.x.reshape(self.W.shape), found.fun
-            return
-        alphas = [np.zeros(len(self.margins(self.W, x, label)[0])) for x, label, _ in self.rows]
-        W = 0.0 * self.W
-        for _ in range(20_000):
-            for (x, label, c), alpha in zip(self.rows, alphas, strict=True):
-                if x.any():
-                    margins, signs = self.margins(W, x, label)
-                    step = self.sigma / (x @ x * (len(W) if self.joint else 1))
-                    new = self.project(alpha + step * (1.0 - margins), c)
-                    W = W + np.outer((new - alpha) @ signs, x) / self.sigma
-                    alpha[:] = new
-            idle = sum(c * self.loss(self.margins(W, x, label)[0]) for x, label, c in self.rows if not x.any())
-            self.dual_value = sum(a.sum() for (x, _, _), a in zip(self.rows, alphas, strict=True) if x.any()) + idle
-            self.dual_value -= self.sigma / 2 * np.sum(W**2)
-            if self.primal(W) - self.dual_value <= 1e-8:
-                break
-        self.W = W
-
-    def project(self, alpha, c):
-        """The nearest point of 0 <= α <= c, joint: of α >= 0, Σ α <= c."""
-        if not self.joint or len(alpha) == 1 or np.maximum(alpha, 0.0).sum() <= c:
-            return np.maximum(alpha, 0.0) if self.joint and len(alpha) > 1 else np.clip(alpha, 0.0, c)
-        level = brentq(lambda level: np.maximum(alpha - level, 0.0).sum() - c, alpha.min() - c, alpha.max(), xtol=1e-15)
-        return np.maximum(alpha - level, 0.0)
 
 
 class OGD(DualTwin):

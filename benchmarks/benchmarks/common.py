@@ -18,7 +18,6 @@ BINARY = [name for name, algorithm in WIDE.items() if "binary" in algorithm.task
 REGRESSION = [name for name, algorithm in ALGORITHMS.items() if "regression" in algorithm.tasks]
 ONE_CLASS = [name for name, algorithm in ALGORITHMS.items() if "one_class" in algorithm.tasks]
 EXPERTS = [name for name, algorithm in ALGORITHMS.items() if "experts" in algorithm.tasks]
-LEADERS = [name for name, algorithm in ALGORITHMS.items() if "leader" in algorithm.tasks]
 MULTICLASS = [name for name, algorithm in WIDE.items() if "multiclass" in algorithm.tasks]
 
 # Non-zeros of a timed stream: enough to bury the making of a model of 2^20 features. A smoke run sets a small number.

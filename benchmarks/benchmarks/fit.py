@@ -9,15 +9,12 @@ import scipy.sparse as sp
 from .common import (
     BINARY,
     EXPERTS,
-    LEADERS,
     ONE_CLASS,
     REGRESSION,
     STREAM_NNZ,
     best_seconds,
-    make_estimator,
     one_pass,
     skip_without,
-    stream,
     timed_stream,
 )
 
@@ -120,17 +117,6 @@ class Experts(_Timed, _Progressive):
         wrong = rng.random((n_rows, n_experts)) < np.linspace(0.2, 0.6, n_experts)
         self.X = np.where(wrong, 1.0 - self.y[:, None], self.y[:, None])
         self.model = one_pass(algorithm)
-
-
-class Leader(_Timed, _Progressive):
-    """Learners that keep all rows and solve for all of them at each row; the cost of a row grows."""
-
-    params = [LEADERS, [100, 200, 400]]
-    param_names = ["algorithm", "n_rows"]
-
-    def prepare(self, algorithm, n_rows):
-        self.X, self.y = stream(n_rows, 20)
-        self.model = make_estimator(algorithm)
 
 
 class Features(_Throughput):

@@ -8,14 +8,13 @@ import sys
 from itertools import product
 
 import numpy as np
-from _streams import NO, RANDOM, broken, hinge
+from _streams import NO, RANDOM, broken, forel, hinge
 from common import picture, plt, reading
 
 from onlinecls import (
     AROWClassifier,
     DualAscentClassifier,
     DualAscentRegressor,
-    FoReLClassifier,
     MultiplicativePassiveAggressiveOneClass,
     NAROWClassifier,
     PNormPerceptron,
@@ -117,11 +116,10 @@ def rise(Z, u):
 
 def leader(Z, u):
     """Return the losses of FoReL and of PA (DA2); mended: the dual of PA and of FoReL, which is its primal optimum."""
-    first, second = FoReLClassifier(1.0, gap_tol=1e-10, **NO), DualAscentClassifier(1.0, norm_bound=1.0, update="DA2", **NO)
-    course, other = followed(first, Z), followed(second, Z)
-    w = course.weights[-1]
+    margins, _, w = forel(Z, gap=1e-10)
+    other = followed(DualAscentClassifier(1.0, norm_bound=1.0, update="DA2", **NO), Z)
     optimum = w @ w / 2.0 + hinge(Z @ w).sum()
-    return (hinge(course.margins).sum(), hinge(other.margins).sum()), (other.learner.dual_value_, optimum)
+    return (hinge(margins).sum(), hinge(other.margins).sum()), (other.learner.dual_value_, optimum)
 
 
 def several(x, u):

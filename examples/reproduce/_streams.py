@@ -105,6 +105,23 @@ def shares(of_targets):
     return draw
 
 
+def forel(Z, sigma=1.0, gap=1e-9):
+    """Follow the regularized leader over rows z: the margins, the dual before each row and at the end, and the last weights."""
+    theta, alpha, margins, duals = np.zeros(Z.shape[1]), np.zeros(len(Z)), [], [0.0]
+    squares = (Z**2).sum(axis=1)
+    for t, z in enumerate(Z):
+        margins.append(theta @ z / sigma)
+        for _ in range(10_000):
+            for i in range(t + 1):
+                new = min(max(alpha[i] + (sigma - theta @ Z[i]) / squares[i], 0.0), 1.0)
+                theta, alpha[i] = theta + (new - alpha[i]) * Z[i], new
+            m = Z[: t + 1] @ theta / sigma
+            if (hinge(m) - alpha[: t + 1] * (1.0 - m)).sum() <= gap:
+                break
+        duals.append(alpha.sum() - theta @ theta / (2.0 * sigma))
+    return np.array(margins), np.array(duals), theta / sigma
+
+
 def broken(paid, allowed):
     return not paid <= allowed + 1e-8 * (1.0 + abs(allowed))
 
@@ -125,10 +142,10 @@ def summary(streams, what):
     return f"broken in {refuted} of {len(streams):,} streams; {what}", refuted == 0, refuted, len(streams)
 
 
-def attack(draw, make, bound, counts=False, repeats=RANDOM, what="tightest"):
+def attack(draw, make, bound, counts=False, what="tightest"):
     """Attack a bound(course, u); counts: of mistakes, where only bounds below the number of rows say something."""
     rng, streams = np.random.default_rng(0), []
-    for _ in range(repeats):
+    for _ in range(RANDOM):
         learner, X, y, U = draw(rng, make)
         course = bounds.follow(learner, X, y)
         streams.append([(*bound(course, u), len(X) if counts else np.inf) for u in U])

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 from _printed import STATEMENTS, drawn_in_print, readings
-from _streams import NO, RANDOM, against, attack, ball, classes, hinge, near, repeated, separable, shares, targets
+from _streams import NO, RANDOM, against, attack, ball, classes, forel, hinge, near, repeated, separable, shares, targets
 from common import SMOKE, keep, picture, plt, reading, sentence
 
 from onlinecls import (
@@ -16,7 +16,6 @@ from onlinecls import (
     AROWRegressor,
     DualAscentClassifier,
     DualAscentRegressor,
-    FoReLClassifier,
     HedgeClassifier,
     KernelOnlineClassifier,
     MultiplicativePassiveAggressiveClassifier,
@@ -153,22 +152,31 @@ def weak(rng):
     _, X, y, _ = classes(rng, plain_pa)
     Z, sigma = y[:, None] * X, float(rng.choice([0.3, 1.0, 10.0]))
     alpha = rng.random(len(Z)) * (rng.random(len(Z)) < 0.7)
-    model = FoReLClassifier(sigma, gap_tol=1e-9, **NO).partial_fit(X, y, classes=[-1, 1])
-    w = model.coef_[0]
+    _, duals, w = forel(Z, sigma, 1e-6)
     dual = alpha.sum() - np.sum((alpha @ Z) ** 2) / (2.0 * sigma)
-    return max(float(dual), float(model.dual_value_)), sigma / 2.0 * w @ w + hinge(Z @ w).sum()
+    return max(float(dual), float(duals[-1])), sigma / 2.0 * w @ w + hinge(Z @ w).sum()
 
 
 def enough(rng):
     """Return the lemma's regret and 2a√T, a the least number that its assumptions leave, over the ball ||u|| <= W."""
-    forel = one_of(FoReLClassifier, [1.0, 5.0], gap_tol=1e-9)
-    learner, X, y, U = classes(rng, (ascents("DA1"), ascents("DA2"), forel)[rng.integers(0, 3)])
-    walker, values = type(learner)(**learner.get_params()).partial_fit(X[:0], [], classes=[-1, 1]), [0.0]
-    for t in range(len(y)):
-        values.append(walker.partial_fit(X[t : t + 1], y[t : t + 1]).dual_value_)
-    losses, W, T = hinge(bounds.follow(learner, X, y).margins), float(rng.choice([0.3, 1.0, 3.0])), len(y)
+    learner, X, y, U = classes(rng, ascents(str(rng.choice(["DA1", "DA2"]))))
+    if rng.integers(0, 3) == 0:
+        margins, values, _ = forel(y[:, None] * X, learner.sigma)
+    else:
+        walker, values = type(learner)(**learner.get_params()).partial_fit(X[:0], [], classes=[-1, 1]), [0.0]
+        for t in range(len(y)):
+            values.append(walker.partial_fit(X[t : t + 1], y[t : t + 1]).dual_value_)
+        margins = bounds.follow(learner, X, y).margins
+    losses, W, T = hinge(margins), float(rng.choice([0.3, 1.0, 3.0])), len(y)
     a = max(((losses - np.diff(values)) * T**0.5).max(), learner.sigma / 2.0 * W**2 / T**0.5, 0.0)
     return losses.sum() - min(hinge(y * (X @ u) * W / np.linalg.norm(u)).sum() for u in U), 2.0 * a * T**0.5
+
+
+def of_forel(rng):
+    """Return FoReL's losses, and the least that the theorem allows."""
+    _, X, y, U = classes(rng, ascents("DA2"))
+    Z = y[:, None] * X
+    return hinge(forel(Z)[0]).sum(), min(u @ u / 2.0 + hinge(Z @ u).sum() for u in U) + (Z**2).sum() / 2.0
 
 
 def ball_regret(rng):
@@ -310,7 +318,7 @@ def of_tutorial(curves):
              for update in ("DA1", "DA2")),
            ("mended: DA2, log loss", *attack(classes, ascents("DA2", loss="log_loss"), dual)),
            ("mended: DA2, absolute losses", *attack(targets, one_of(DualAscentRegressor, [1.0, 10.0], norm_bound=1.0), dual)),
-           ("mended: FoReL", *attack(classes, one_of(FoReLClassifier, [1.0], gap_tol=1e-9), dual, repeats=RANDOM // 4)))
+           ("mended: FoReL", *repeated(of_forel)))
     yield ("Tutorial II: corollary (Euclidean)", "S a ball of radius W, σ = √T L/W: the regret is at most L W √T.",
            ("DA1, DA2, DA3", *repeated(ball_regret)))
     yield "Tutorial II: corollary (entropic)", "With σ = L √(T/log d) the regret is at most L √(T log d)."

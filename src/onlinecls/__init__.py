@@ -49,7 +49,6 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._wings.committee.estimators import CommitteeRegressor as CommitteeRegressor
     from ._wings.dual_ascent.estimators import DualAscentClassifier as DualAscentClassifier
     from ._wings.dual_ascent.estimators import DualAscentRegressor as DualAscentRegressor
-    from ._wings.follow_the_leader.estimators import FoReLClassifier as FoReLClassifier
     from ._wings.ftrl.estimators import FTRLClassifier as FTRLClassifier
     from ._wings.ftrl.estimators import FTRLRegressor as FTRLRegressor
     from ._wings.kernels.estimators import KernelOnlineClassifier as KernelOnlineClassifier

@@ -240,17 +240,17 @@ def _named(name: str) -> Algorithm:
 class Algorithm(NamedTuple):
     """A row of the table: an algorithm.
 
-    name : also that of the slow twin in ``tests/reference.py``. rule, geometry : names of the compiled code, in ``_rules.pxd``
-    or, for dual ascent and its baselines, ``_wings/dual_ascent/dual_ascent.pyx``. estimator : its class. selects : constructor
-    arguments that choose it there. params : ranges of its own hyper-parameters. units : the defaults in units of the rows.
-    trials : settings away from the defaults (which tuning may change), with which tests and digests run it. margin : rows of at
-    least this margin have no loss. trigger : when it may take a step, a name of Trigger in _rules.pxd. kernel : Params fields
-    that do not depend on parameters. paper : its source. tasks : the loops that the estimator runs it in, ("binary",
-    "multiclass"), ("regression",), ("one_class",), ("experts",) where the features are advice in [0, 1], or ("leader",) where
-    all rows are kept. merge : how models of parts of a stream are merged, a key of MERGES; or else why they cannot be. theorems
-    : the functions of `bounds` that apply to it; `follow` uses the first. conflicts : parameters that exclude each other. level :
-    True for a regressor that learns deviations from the mean of the targets where its intercept is "auto". costs : how the weight
-    of a class enters, a name of Costs in _rules.pxd.
+    name : also that of the slow twin in ``tests/reference.py``. rule, geometry : names of the compiled code, in
+    ``_rules.pxd`` or, for dual ascent and its baselines, ``_wings/dual_ascent/dual_ascent.pyx``. estimator : its class.
+    selects : constructor arguments that choose it there. params : ranges of its own hyper-parameters. units : the defaults in
+    units of the rows. trials : settings away from the defaults (which tuning may change), with which tests and digests run
+    it. margin : rows of at least this margin have no loss. trigger : when it may take a step, a name of Trigger in
+    _rules.pxd. kernel : Params fields that do not depend on parameters. paper : its source. tasks : the loops that the
+    estimator runs it in, ("binary", "multiclass"), ("regression",), ("one_class",), or ("experts",) where the features are
+    advice in [0, 1]. merge : how models of parts of a stream are merged, a key of MERGES; or else why they cannot be.
+    theorems : the functions of `bounds` that apply to it; `follow` uses the first. conflicts : parameters that exclude each
+    other. level : True for a regressor that learns deviations from the mean of the targets where its intercept is "auto".
+    costs : how the weight of a class enters, a name of Costs in _rules.pxd.
     """
 
     name: str

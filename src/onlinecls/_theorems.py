@@ -533,7 +533,7 @@ class FixedRate(Theorem):
         "potential_based : The bound at the rate that is best for u, for the hinge loss.",
         "lemma_1 : The lemma behind both.",
     )
-    name, free = "NAROW paper, Corollary 1", ("eta0", "p", "radius", "covariance", "norm_bound", "signed", "gap_tol")
+    name, free = "NAROW paper, Corollary 1", ("eta0", "p", "radius", "covariance", "norm_bound", "signed")
     constants, needed = ("r", "b", "initial_variance", "sigma", "margin"), {**PLAIN, "update": "DA1"}
 
     @classmethod
@@ -736,7 +736,7 @@ class AROW(Theorem):
 
 
 class DualAscent(Theorem):
-    """Bound the losses of dual ascent, whichever update, regularizer f and loss, and of FoReL.
+    """Bound the losses of dual ascent, whichever update, regularizer f and loss.
 
     Tutorial, parts II and III:
 
@@ -766,7 +766,7 @@ class DualAscent(Theorem):
         "fixed_rate : The mistakes of DA1.",
         "gradient_descent : Regret that grows as log T.",
     )
-    name, free = "ICML 2008 tutorial, parts II and III", ("sigma", "update", "norm_bound", "signed", "gap_tol")
+    name, free = "ICML 2008 tutorial, parts II and III", ("sigma", "update", "norm_bound", "signed")
 
     @classmethod
     def constants_of(cls, learner: Any) -> tuple[str, ...]:

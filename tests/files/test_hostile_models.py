@@ -18,7 +18,7 @@ from algorithms import LEARNERS as OF_ALL_TASKS
 from contracts import kinds_of_models
 from forging import forged, poking, setting
 from fuzz.models import parts_of, signed
-from internals import PENDING, calibration, files, saving
+from internals import calibration, files, saving
 from scipy.sparse import csr_matrix
 from states import bits, fingerprint, is_finite
 
@@ -41,7 +41,7 @@ def targets_of(learner, y, X=X):
 
 # --- files ---------------------------------------------------------------------------------------------------------------------
 
-AROW, FOREL, CALIBRATED = (onlinecls.AROWClassifier(), onlinecls.FoReLClassifier(), onlinecls.AROWClassifier(probability=True))
+AROW, CALIBRATED = onlinecls.AROWClassifier(), onlinecls.AROWClassifier(probability=True)
 RBF, BALL = onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineOneClass(gamma=1.0, epsilon=0.1, budget=20)
 BUDGETED, SPARSE = onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
 LINEAR = onlinecls.KernelOnlineClassifier(kernel="linear", budget=9)
@@ -73,8 +73,6 @@ FORGED = {
     "more mistakes than rounds": (AROW, THREE, poking("counters", 1, 1e6)),
     "another rule": (AROW, THREE, setting("learnt_with", "rule", "pa1")),
     "a variance of 0": (AROW, THREE, poking("values", 4, 0.0)),
-    "a kept row of negative weight": (FOREL, THREE, poking("weights", 0, -1.0)),
-    "a dual variable below 0": (FOREL, THREE, poking("alpha", 0, -1e-3)),
     "shares without end": (COMMITTEE, THREE, poking("shares", 0, 1e200)),
     "mistakes that no rows made": (COMMITTEE, THREE, poking("losses", 0, 1e9)),
     "weights of experts that are no shares": (HEDGING, THREE, poking("shares", 0, 3.0)),
@@ -93,13 +91,6 @@ FORGED = {
     "products that gradients cannot have": (onlinecls.AdaGradClassifier(matrix="full"), TWO, poking("products", 1, 1e3)),
     "a power that is not the multiplicative weight's": (SIGNED, TWO, poking("values", 2, 0.25)),
     "a multiplicative normaliser below 0": (SIGNED, TWO, poking("groups", 2, -1.0)),
-    "a kept row of no class": (FOREL, THREE, poking("labels", 0, 3, "i4")),
-    "kept rows that were not counted": (FOREL, THREE, poking("labels", slice(None), 1, "i4")),
-    "columns out of order": (FOREL, THREE, poking("indices", slice(0, 2), [1, 0], "i8")),
-    "a sweep that no integer counts": (FOREL, THREE, poking("shared", PENDING, 1e300)),
-    "half a sweep": (FOREL, THREE, poking("shared", PENDING, 0.5)),
-    "a row beyond its reach": (FOREL, THREE, poking("data", 0, 1e9)),
-    "an intercept that is not that of the dual variables": (FOREL, THREE, poking("theta", -1, 7.0)),
     "a committee of other rows": (COMMITTEE, THREE, poking("counters", 0, 7.0)),
     "variances that are too large": (COMMITTEE, THREE, poking("sigma", 0, 9.0)),
     "a scatter below 0": (COMMITTEE, TWO, poking("scatter", 0, -1.0)),
@@ -112,8 +103,6 @@ FORGED = {
     "a coefficient beyond its reach": (RBF, THREE, poking("alpha", 0, 1e9)),
     "a negative variance": (RBF, THREE, poking("P", 0, -1e-9)),
     "an unknown kernel": (RBF, THREE, setting("learnt_with", "kernel", "cosine")),
-    "a row pointer past the entries": (FOREL, THREE, poking("indptr", 1, 2**62, "i8")),
-    "a column past the features": (FOREL, THREE, poking("indices", 0, 2**62, "i8")),
     "rows kept that there is no room for": (OF_NUMBERS, TWO, poking("gauge", 1, 1e9)),
     "a member of another kind": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="AROWRegressor")),
     "an age of an average that is not kept": (ENTROPIC, THREE, poking("shared", 3, 5.0)),
@@ -229,10 +218,9 @@ def is_refused(data):
     return False
 
 
-@pytest.mark.parametrize("learner", [onlinecls.FoReLClassifier(), BUDGETED], ids=repr)
-def test_a_forged_number_near_the_largest_is_refused_without_a_warning(learner, tmp_path):
-    copy.deepcopy(learner).partial_fit(X, TWO).save(tmp_path / "model")
-    forged(tmp_path / "model", poking("weights" if learner is not BUDGETED else "Q", 0, 1.79e308))
+def test_a_forged_number_near_the_largest_is_refused_without_a_warning(tmp_path):
+    copy.deepcopy(BUDGETED).partial_fit(X, TWO).save(tmp_path / "model")
+    forged(tmp_path / "model", poking("Q", 0, 1.79e308))
     with pytest.raises(ValueError, match=NO_MODEL):
         load(tmp_path / "model")
 
@@ -273,7 +261,7 @@ def variants():
     for case in EVERY:
         names = type(case.estimator())._parameter_names()
         yield case, {}
-        if case.can_average and "average" in names and not case.is_leader:
+        if case.can_average and "average" in names:
             yield case, {"average": True}
         for name, value in (("covariance", "full"), ("signed", False), ("multi_class", "ovr")):
             if name in names and (name != "covariance" or case.can_be_full):
@@ -296,7 +284,7 @@ def test_every_learner_can_be_saved_after_rows_of_any_scale(name):
         rows = (rows * 10.0**power).astype(dtype)
         if others.get("signed") is False or "experts" in case.algorithm.tasks:
             rows = np.abs(rows) if "experts" not in case.algorithm.tasks else np.clip(np.abs(rows), 0.0, 1.0)
-        for n_classes in (2, 3) if "multiclass" in case.algorithm.tasks or case.is_leader else (2,):
+        for n_classes in (2, 3) if "multiclass" in case.algorithm.tasks else (2,):
             learner = type(case.estimator())(**{**case.algorithm.selects, **case.params, **others})
             for _ in range(2):
                 learner.partial_fit(rows, *targets_of(learner, np.arange(8) % n_classes, rows))
@@ -354,7 +342,7 @@ def test_extreme_parameters_that_are_accepted_make_finite_models(learner):
 LEARNERS = [
     onlinecls.AROWClassifier(average=True), onlinecls.AROWClassifier(covariance="full"), onlinecls.PNormPerceptron(),
     onlinecls.MultiplicativePassiveAggressiveClassifier(), onlinecls.DualAscentClassifier(regularizer="entropic"),
-    onlinecls.FoReLClassifier(), KERNELS[0], onlinecls.AROWRegressor(), onlinecls.PassiveAggressiveOneClass(), *KERNELS[2:],
+    KERNELS[0], onlinecls.AROWRegressor(), onlinecls.PassiveAggressiveOneClass(), *KERNELS[2:],
 ]
 
 
@@ -504,7 +492,7 @@ def test_threads_learn_and_read_one_model_without_a_crash():
 import threading, numpy as np, onlinecls
 rng = np.random.default_rng(0)
 X, y = rng.standard_normal((40, 4)), rng.integers(0, 3, 40)
-for learner in (onlinecls.FoReLClassifier(), onlinecls.KernelOnlineClassifier(gamma=1.0),
+for learner in (onlinecls.KernelOnlineClassifier(gamma=1.0),
                 onlinecls.KernelOnlineClassifier("pa", gamma=1.0, budget=10, kernel="rbf")):
     learner.partial_fit(X, y)
     wrong, refused = [], []
@@ -559,14 +547,6 @@ def test_least_variances_are_halved_to_the_floor_when_a_class_joins():
             each.partial_fit(np.ones((1, 2)), [0]).partial_fit(huge, [0, 1] * 3)
         learner.partial_fit(after, y), twin.partial_fit(sparse.csr_matrix(after), y)
         assert fingerprint(learner) == fingerprint(twin)
-
-
-def test_a_forel_model_that_began_with_rows_of_zeros_can_be_saved():
-    rows, y = np.vstack([np.zeros((3, 2)), X[:10, :2]]), np.arange(13) % 3
-    for multi_class in ("ovr", "crammer_singer"):
-        for labels in (y, y % 2):
-            learner = onlinecls.FoReLClassifier(multi_class=multi_class).partial_fit(rows, labels)
-            assert frozen(checked(learner)._state) == frozen(learner._state)
 
 
 def test_hedge_s_probabilities_lie_between_0_and_1():

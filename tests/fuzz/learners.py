@@ -19,7 +19,7 @@ from fuzz.mutation import FLOATS, NUMBERS, chance, one_of
 
 KINDS = [name for name in MATRIX_KINDS if name != "csr_duplicates"]  # (half of the smallest number is none)
 DTYPES = ["f8", "f8", "f4", "f2", "i8", "i4", "u1", "?", ">f8", ">f4", "g", "c16"]
-SLOW = {"forel": 12, "kernel": 20}  # rows at most: what a row costs grows with their number
+SLOW = {"kernel": 20}  # rows at most: what a row costs grows with their number
 REFUSED = "refused"
 
 

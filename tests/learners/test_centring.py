@@ -153,7 +153,6 @@ def test_rows_at_the_ends_of_the_range_have_scores(dtype):
 EXEMPT = {
     "Perceptron": 0.7,  # scikit-learn's own floor of it; its Perceptron scores 0.48
     "PNormPerceptron": 0.6,  # the last row of ten epochs decides, as the Perceptron's
-    "FoReLClassifier": None,  # it keeps rows as they stand, and learns them in one pass
     "HedgeClassifier": None,  # rows are advice in [0, 1], and classes two
     "MultiLabelClassifier": None,  # a row has a list of labels
 }

@@ -15,7 +15,6 @@ from onlinecls import (
     ConfidenceWeightedClassifier,
     DualAscentClassifier,
     DualAscentRegressor,
-    FoReLClassifier,
     NAROWClassifier,
     PassiveAggressiveClassifier,
     PassiveAggressiveRegressor,
@@ -29,8 +28,6 @@ from onlinecls import (
 from onlinecls.reference import (
     LOSSES,
     Entropic,
-    LeaderClassifier,
-    LeaderRegressor,
     PNorm,
     PotentialClassifier,
     PotentialRegressor,
@@ -245,49 +242,6 @@ def test_the_nearest_point_of_the_simplex_keeps_its_sum_beside_large_numbers():
     for theta in ([1e300, 0.0, 0.0], [-1e17, 1e17, 1e17], [0.0, 0.0]):
         w = SimplexNorm(2.0, 4.0).weights(np.array(theta))
         assert w.sum() == 4.0 and (w >= 0.0).all() and w @ theta == max(theta) * 4.0
-
-
-@pytest.mark.parametrize(
-    "f", [SquaredNorm(0.7), Entropic(0.7, 3.0), Entropic(0.7, 3.0, signed=False), SimplexNorm(0.7, 3.0)],
-    ids=["norm", "EG", "simplex", "nearest of the simplex"])
-@pytest.mark.parametrize("loss", ["hinge", "log_loss", "absolute", "squared"])
-def test_the_leader_minimises_the_loss_of_all_rows_so_far(loss, f):
-    """Check after each row that no weights found by another minimiser improve f(w) + Σ c l(w) by more than the gap."""
-    from scipy.optimize import minimize
-
-    rng = np.random.default_rng(3)
-    X, c = rng.standard_normal((5, 2)), rng.choice([0.5, 1.0, 2.0], 5)
-    labels = np.where(X[:, 0] + 0.7 * rng.standard_normal(5) > 0, 1, -1)
-    targets = X @ [0.8, -0.3] + 0.2 * rng.standard_normal(5)
-    is_classifier = loss in LOSSES
-    learner = (LeaderClassifier if is_classifier else LeaderRegressor)(f, loss, gap_tol=1e-6, fit_intercept=False)
-    y = labels if is_classifier else targets
-
-    def primal(w, n):
-        of = LOSSES[loss].value if is_classifier else reference.REGRESSION_LOSSES[loss].value
-        said = X[:n] @ w
-        return f.value(w) + sum(
-            weight * of(label * s if is_classifier else label - s) for s, label, weight in zip(said, y[:n], c, strict=False))
-
-    for n in (1, 5):
-        more = {"classes": [-1, 1]} if is_classifier and n == 1 else {}
-        start = learner._fitted().t if n > 1 else 0
-        learner.partial_fit(X[start:n], y[start:n], sample_weight=c[start:n], **more)
-        w = np.ravel(learner.coef_)
-        assert -1e-12 <= learner.gap_ <= 1e-6
-        best = min(primal(f.weights(minimize(lambda theta, n=n: primal(f.weights(theta), n), t, method="Nelder-Mead",
-                                             options={"maxiter": 4000, "xatol": 1e-9, "fatol": 1e-11}).x), n)
-                   for t in [f.sigma * rng.standard_normal(2)])
-        assert primal(w, n) <= best + 2e-6 * (1 + abs(best))
-
-
-@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
-def test_the_leader_equals_the_compiled_one(loss):
-    X, y = stream(8, 12)
-    slow = LeaderClassifier(SquaredNorm(2.0), loss, gap_tol=1e-9, fit_intercept=False).partial_fit(X, y)
-    compiled = FoReLClassifier(2.0, loss=loss, gap_tol=1e-9, **NO).partial_fit(X, y, classes=[-1, 1])
-    assert_allclose(slow.coef_, compiled.coef_, atol=1e-4)
-    assert slow.n_mistakes_ == compiled.n_mistakes_
 
 
 def test_invalid_rules_and_parameters_are_refused():

@@ -21,7 +21,9 @@ from reference import (
     run_regression,
     run_stream,
 )
+from scipy.optimize import minimize
 
+from onlinecls.reference import LOSSES, REGRESSION_LOSSES, Entropic, LeaderLearner, SimplexNorm, SquaredNorm
 from onlinecls.reference.rules import scw2_alpha
 
 PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
@@ -216,10 +218,44 @@ def test_crammer_singer_is_the_learner_in_kd_dimensions(name):
 
 
 def test_every_algorithm_has_a_twin_in_reference_py():
-    leaders = dict.fromkeys(("forel", "forel_log"), reference.FoReL)
-    own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS, ("leader",): leaders}
+    own = {("regression",): REGRESSION, ("one_class",): ONE_CLASS}
     for name, algorithm in ALGORITHMS.items():
         if algorithm.tasks != ("experts",):  # (Hedge's few lines are in test_dual_ascent.py)
             assert name in own.get(algorithm.tasks, MODELS), name
-    for name in ("DualAscent", "DualAscentRegression", "FoReL", "OGD", "Dual", "features"):
+    for name in ("DualAscent", "DualAscentRegression", "OGD", "Dual", "features"):
         assert hasattr(reference, name) and re.search(rf"\b{name}\b", reference.__doc__), name
+
+
+@pytest.mark.parametrize("f", [SquaredNorm(0.7), Entropic(0.7, 3.0), Entropic(0.7, 3.0, signed=False), SimplexNorm(0.7, 3.0)])
+@pytest.mark.parametrize("loss", ["hinge", "log_loss", "absolute", "squared"])
+def test_the_leader_minimises_the_loss_of_all_rows_so_far(loss, f):
+    """Check after each row that no weights found by another minimiser improve f(w) + Σ c l(w) by more than the gap."""
+    rng = np.random.default_rng(3)
+    X, c = rng.standard_normal((5, 2)), rng.choice([0.5, 1.0, 2.0], 5)
+    y = np.where(X[:, 0] + 0.7 * rng.standard_normal(5) > 0, 1.0, -1.0)
+    learner, is_classifier = LeaderLearner(2, f, loss, gap_tol=1e-6), loss in LOSSES
+    Z, y = (y[:, None] * X, 0.0 * y) if is_classifier else (X, X @ [0.8, -0.3] + 0.2 * rng.standard_normal(5))
+    value = {**LOSSES, **REGRESSION_LOSSES}[loss].value
+
+    def primal(w, n):
+        errors = Z[:n] @ w if is_classifier else y[:n] - Z[:n] @ w
+        return f.value(w) + sum(weight * value(error) for weight, error in zip(c, errors, strict=False))
+
+    for n in range(1, 6):
+        learner.take(Z[n - 1], y[n - 1], c[n - 1])
+        assert -1e-12 <= learner.gap <= 1e-6
+        start = f.sigma * rng.standard_normal(2)
+        found = minimize(lambda theta, n=n: primal(f.weights(theta), n), start, method="Nelder-Mead",
+                         options={"maxiter": 4000, "xatol": 1e-9, "fatol": 1e-11})
+        assert primal(learner.w, n) <= found.fun + 2e-6 * (1 + abs(found.fun))
+
+
+def test_the_leader_keeps_the_bound_of_dual_ascent():
+    """Tutorial, II: Σ l(w_t) <= σ/2 ||u||² + Σ l(u) + Σ ||x||²/(2σ)."""
+    Z = np.random.default_rng(0).standard_normal((30, 3)) + np.eye(3)[0] / 2
+    learner, paid = LeaderLearner(3, SquaredNorm(2.0), "hinge", gap_tol=1e-9), 0.0
+    for z in Z:
+        paid += max(0.0, 1.0 - learner.w @ z)
+        learner.step(z, 1.0)
+    for u in (learner.w, 0.5 * learner.w, np.zeros(3)):
+        assert paid <= u @ u + np.maximum(1.0 - Z @ u, 0.0).sum() + np.square(Z).sum() / 4.0

@@ -13,7 +13,7 @@ from onlinecls._wings.dual_ascent import dual_ascent as ascent
 
 ROOT = Path(__file__).resolve().parents[2]
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "algorithms.md"
-IN_ASCENT = {*ascent.UPDATES_OF, "gradient", "hedge", "forel"}  # rules whose loops are in dual_ascent.pyx and forel.pyx
+IN_ASCENT = {*ascent.UPDATES_OF, "gradient", "hedge"}  # rules whose loops are in dual_ascent.pyx
 every_algorithm = pytest.mark.parametrize("algorithm", ALGORITHMS.values(), ids=ALGORITHMS)
 
 

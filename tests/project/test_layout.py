@@ -31,7 +31,6 @@ PARTS = {
     "_wings/multiplicative/*": "the multiplicative learners",
     "_wings/dual_ascent/*": "dual ascent",
     "_wings/baselines/*": "gradient descent, and Hedge",
-    "_wings/follow_the_leader/*": "follow the regularized leader",
     "_wings/kernels/*": "kernel learners",
     "_wings/online_to_batch/*": "one predictor from the hypotheses of an online learner",
     "_wings/committee/*": "committees",

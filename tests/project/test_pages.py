@@ -2,9 +2,8 @@
 
 Every page is one program, in its order, in an empty directory; it starts from what docs/user_guide.md makes. A ``text`` block
 behind a ``python`` block is what that prints, a ``console`` block is commands (``$``) and what they print, where figures of time
-are not compared; a line ``...`` stands for any lines. A ``py`` block needs what is not there, and is compiled only; a ``c`` or
-``cython`` block is a part of an example. On the page of other libraries each section is a program of its own, and skipped where
-its library is not installed.
+are not compared; a line ``...`` stands for any lines. A ``py`` block needs what is not there, and is compiled only. On the page
+of other libraries each section is a program of its own, and skipped where its library is not installed.
 """
 
 import contextlib
@@ -31,7 +30,6 @@ START, SCALE, LIBRARIES = DOCS / "user_guide.md", DOCS / "scale.md", DOCS / "lib
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = {"sklearn", "matplotlib", "pandas", "pyarrow", "safetensors", "backports", "river"}
-QUOTED = {"c": "examples/*/*.c", "cython": "examples/*/*.pyx"}  # languages whose blocks are parts of examples
 CHECKER = doctest.OutputChecker()
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -231,13 +229,11 @@ def test_commands_and_options_named_in_a_page_exist(page, tmp_path, monkeypatch)
 
 @every(PAGES)
 def test_every_block_is_of_a_kind_that_is_tested(page):
-    assert {language for language, _, _ in blocks(page)} <= {"python", "py", "sh", "console", "text", *QUOTED}
+    assert {language for language, _, _ in blocks(page)} <= {"python", "py", "sh", "console", "text"}
     running = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     indented = re.findall(r"(?<=\n\n)    (?![-*] )\S.*", running)
     assert not indented, "code is fenced, and says its language"
     for language, code, line in blocks(page):
-        if language in QUOTED:
-            assert any(code in path.read_text(encoding="utf-8") for path in ROOT.glob(QUOTED[language])), "quoted as compiled"
         if language == "py" or (language == "python" and ">>>" not in code):
             compile("\n" * (line - 1) + code, name_of(page), "exec")
 

@@ -454,11 +454,9 @@ def beyond(learner, name):
 
 #: An error in full of each kind of range; then of the estimators that the tables above do not hold, and of what does not go
 #: together.
-BEST = ("each w is optimal for all rows so far, and every weight may change in any round. Use DualAscentClassifier for an "
-        "average.")
 SCALE = ("the scale of all weights changes with every step, so that their average has no accurate O(nnz) form. OnlineToBatch "
          "has other ways to one model.")
-KERNEL, BATCH, LEADER = onlinecls.KernelOnlineClassifier, onlinecls.OnlineToBatch, onlinecls.FoReLClassifier
+KERNEL, BATCH = onlinecls.KernelOnlineClassifier, onlinecls.OnlineToBatch
 AROW = onlinecls.AROWClassifier()
 REFUSED = [
     (onlinecls.NAROWClassifier(b=0.0), "b must be a finite number > 0, got b=0.0."),
@@ -482,7 +480,6 @@ REFUSED = [
     beyond(KERNEL("pa", loss="log"), "loss"),
     *(beyond(BATCH(AROW, **{name: value}), name) for name, value in {
         "method": "median", "n_snapshots": 1, "validation_fraction": 0.6, "max_iter": 0}.items()),
-    *(beyond(LEADER(**{name: value}), name) for name, value in {"sigma": 0.0, "gap_tol": 0, "loss": "squared"}.items()),
     beyond(onlinecls.HedgeClassifier(eta0=0), "eta0"),
     *(beyond(onlinecls.HedgeClassifier(share=share), "share") for share in (-0.1, 1.0, "auto")),
     *(beyond(onlinecls.CommitteeRegressor(**{name: value}), name) for name, value in (
@@ -503,7 +500,6 @@ REFUSED = [
     (onlinecls.AdaGradClassifier(update="dual_averaging", l1=-1.0), "l1 must be a finite number >= 0, got l1=-1.0."),
     (onlinecls.AdaGradClassifier(update="dual_averaging", l1=0.1, average=True), "average must be False with l1 > 0, got "
      "average=True and l1=0.1: the weights then change on every row, so that their average has no O(nnz) form."),
-    (LEADER(average=True), "average must be False, got average=True: " + BEST),
     *((cls(average=True), "average must be False, got average=True: " + SCALE)
       for cls in (onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier,
                   onlinecls.MultiplicativePassiveAggressiveRegressor)),
@@ -557,14 +553,14 @@ def test_partial_fit_refuses_parameters_of_another_kind_of_model():
         (onlinecls.AROWClassifier(dtype="float64"), {"dtype": "float32"}),
         (onlinecls.AROWClassifier(), {"covariance": "full"}), (onlinecls.AdaGradClassifier(), {"matrix": "full"}),
         (onlinecls.AROWRegressor(), {"average": True}),
-        (onlinecls.DualAscentRegressor(), {"regularizer": "entropic"}), (LEADER(), {"sigma": 2.0}),
+        (onlinecls.DualAscentRegressor(), {"regularizer": "entropic"}),
         (onlinecls.MultiplicativePassiveAggressiveClassifier(), {"signed": False}), (onlinecls.PNormPerceptron(3), {"p": 4}),
         (onlinecls.MultiplicativePassiveAggressiveRegressor(), {"fit_intercept": False}),
     ]
     for learner, others in kinds:
         learner.partial_fit(X, Y)
         old = {name: getattr(learner, name) for name in others}
-        probability = " of probability," if learner._estimator_type == "classifier" and not isinstance(learner, LEADER) else ""
+        probability = " of probability," if learner._estimator_type == "classifier" else ""
         of = f"average,{probability} of dtype{SELECTS}"
         if isinstance(learner, onlinecls.MultiplicativePassiveAggressiveClassifier):
             of = "fit_intercept, of signed, of probability or of dtype"
@@ -576,8 +572,7 @@ def test_partial_fit_refuses_parameters_of_another_kind_of_model():
             learner.fit(X * np.nan, Y)  # an error of fit must not open the way for partial_fit
         refused(message, lambda: learner.partial_fit(X, Y), learner)  # noqa: B023
         assert learner.set_params(**old).partial_fit(X, Y).t_ == 8
-        once = {} if isinstance(learner, LEADER) else {"max_iter": 1, "warm_start": True}  # (there is nothing to go on with)
-        assert learner.set_params(**others, **once).fit(X, Y).t_ == 4
+        assert learner.set_params(**others, max_iter=1, warm_start=True).fit(X, Y).t_ == 4
 
 
 def test_initial_weights_of_wrong_shape_or_size_are_refused():

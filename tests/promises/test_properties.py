@@ -16,8 +16,7 @@ from states import fingerprint, is_finite
 EACH = settings(suppress_health_check=list(HealthCheck), deadline=None)  # (how many, and which, is the profile's: conftest.py)
 ORDINARY = st.integers(-8, 8).map(lambda n: n / 4)
 EXTREME = st.sampled_from([0.0, -0.0, 1.0, 1e-30, -1e-20, 1e15, -3e18, 1e37, 1e-38, 2.5])
-FEW = [learner for learner in LEARNERS
-       if str(learner) in loops() or learner.is_leader or learner.family in ("kernel", "online_to_batch")]
+FEW = [learner for learner in LEARNERS if str(learner) in loops() or learner.family in ("kernel", "online_to_batch")]
 SAME_BITS = [csr32, csr64, dense_c, dense_f, csr_unsorted, csr_duplicates]
 
 

@@ -45,7 +45,6 @@ REGRESSION_VARIANTS = [
     onlinecls.DualAscentRegressor(2.0, regularizer="entropic", norm_bound=100.0),
 ]
 OTHERS = [
-    onlinecls.FoReLClassifier(),
     onlinecls.KernelOnlineClassifier("sop", budget=20, multi_class="crammer_singer", max_iter=20),
     onlinecls.KernelOnlineClassifier("perceptron", gamma="auto", class_weight="balanced", early_stopping=True, max_iter=20),
     onlinecls.KernelOnlineRegressor("arow", budget=30, max_iter=20),

@@ -284,7 +284,7 @@ def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
     one = parallel.learn_part(make(), path, classes=["0", "1", "2", "7"], reading=reading)
     assert onlinecls.load(io.BytesIO(one)).classes_.tolist() == ["0", "1", "2", "7"]
     with pytest.raises(ValueError, match="it keeps all rows"):
-        parallel.learn_part(onlinecls.FoReLClassifier(), parts[0])
+        parallel.learn_part(onlinecls.KernelOnlineClassifier(), parts[0])
     with pytest.raises(ValueError, match="must be a model saved by onlinecls"):
         parallel.merge_bytes([b"not a model"])
 
@@ -332,7 +332,6 @@ def test_progress_of_parallel_fit_is_shown(expected, capsys):
 
 
 @pytest.mark.parametrize(("arguments", "message"), [
-    (lambda: (onlinecls.FoReLClassifier(), parts_of_arrays()), "it keeps all rows"),
     (lambda: (onlinecls.AROWClassifier(forgetting=0.01), parts_of_arrays()), "forget nothing"),
     (lambda: (make(), []), "parts must be at least one"),
     (lambda: (make(), 7), "parts must be paths, .*got int"),

@@ -44,7 +44,7 @@ def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) 
     """Learn the rows of the batch's order, or all of them, in epochs."""
     rows, weights, train = batch.rows, batch.weights, batch.order
     best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
-    n_epochs, tol = getattr(learner, "max_iter", 1), getattr(learner, "tol", None)  # (FoReL has neither)
+    n_epochs, tol = learner.max_iter, learner.tol
     validation = rows.take(held_out) if len(held_out) else None
     for epoch in range(1, n_epochs + 1):
         order = train

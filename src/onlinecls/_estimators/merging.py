@@ -56,7 +56,7 @@ def merge(models: Iterable[Model]) -> Model:
     Raises
     ------
     ValueError
-        If the models cannot be merged: kernel learners, FoReL, `OnlineToBatch`, learners that forget, different kinds, models
+        If the models cannot be merged: kernel learners, `OnlineToBatch`, learners that forget, different kinds, models
         of rows less other means of their columns (`intercept_scaling`) whose numbers cannot be moved to the same means, or
         multiplicative and entropic regressors whose first rows differ so much that their ``norm_bound_`` does.
 

@@ -48,6 +48,7 @@ from .potential import (
     LOSSES,
     REGRESSION_LOSSES,
     Entropic,
+    LeaderLearner,
     Loss,
     PNorm,
     PotentialLearner,
@@ -63,10 +64,10 @@ from .rules import RULES, Rule, Stats, Step, asks, chance_to_ask
 
 __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "DualMatrixAdaGrad",
-    "Entropic", "Gaussian", "LeaderClassifier", "LeaderRegressor", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model",
-    "NumberCommittee", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner", "PotentialRegressor", "Quadratic",
-    "Rule", "RuleClassifier", "RuleRegressor", "SetsModel", "SimplexNorm", "SquaredNorm", "Stats", "Step",
-    "aggressive_p_norm_rate", "asks", "best_r", "chance_to_ask", "conservative", "insensitive",
+    "Entropic", "Gaussian", "LeaderClassifier", "LeaderLearner", "LeaderRegressor", "Learner", "Level", "Loss",
+    "MatrixAdaGrad", "Model", "NumberCommittee", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner",
+    "PotentialRegressor", "Quadratic", "Rule", "RuleClassifier", "RuleRegressor", "SetsModel", "SimplexNorm", "SquaredNorm",
+    "Stats", "Step", "aggressive_p_norm_rate", "asks", "best_r", "chance_to_ask", "conservative", "insensitive",
 ]
 
 

@@ -471,7 +471,6 @@ class LeaderClassifier(_Leader, _SlowClassifier):
     See Also
     --------
     LeaderRegressor : The same for targets.
-    onlinecls.FoReLClassifier : The compiled learner.
 
     Examples
     --------

@@ -423,7 +423,14 @@ class LeaderLearner(Learner):
     """w_t = argmin f(w) + Σ_{i <= t} c_i l_i(w), for any fixed f above (not Quadratic), by coordinate ascent on the dual.
 
     loss : "hinge", "log_loss"; for targets "absolute", "squared". A row's α moves θ by α z; its optimum, given all others, is
-    where the dual's derivative is 0, or an end of its range. Sweeps go on until the duality gap is at most gap_tol.
+    where the dual's derivative is 0, or an end of its range. Sweeps go on until the duality gap is at most gap_tol. It is the
+    tutorial's FoReL (aggressive dual ascent schemes II): with the hinge loss the support vector machine of all rows so far.
+
+    >>> learner = LeaderLearner(2, SquaredNorm(0.5), "hinge", gap_tol=1e-9)
+    >>> for z in ([2.0, 0.0], [0.0, -1.0], [1.0, 1.0]):  # z = y x
+    ...     _ = learner.step(np.array(z), 1.0)
+    >>> learner.w.round(4).tolist()
+    [1.5, -0.5]
     """
 
     f: Any

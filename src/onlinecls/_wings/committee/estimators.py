@@ -191,8 +191,8 @@ class _Committee(WithWeights):
             problem = "which is not one"
         elif learner._estimator_type != self._estimator_type:
             problem = f"which does not learn {task}"
-        elif {"leader", "experts"}.intersection(rows[0].tasks):
-            problem = "which keeps all rows" if "leader" in rows[0].tasks else "whose rows are advice in [0, 1]"
+        elif "experts" in rows[0].tasks:
+            problem = "whose rows are advice in [0, 1]"
         elif kind._read_rows is not OnlineLearner._read_rows and not learner.signed:
             problem = "which takes no rows below 0 with signed=False"
         elif getattr(learner, "cost", None) is not None:

@@ -144,7 +144,6 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     See Also
     --------
     DualAscentRegressor : The same for numbers.
-    FoReLClassifier : Raise the dual to its maximum after each row.
     bounds.dual_ascent : The bound that any of the updates keeps.
 
     Notes

@@ -19,7 +19,6 @@ cdef struct Line:
 
 cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da, Py_ssize_t k,
                   double guess) noexcept nogil
-cdef double squash(double margin, double slope) noexcept nogil
 cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept nogil
 cdef double single(Line* line, double margin, double gamma, double c, double* gain, int loss, int update) noexcept nogil
 cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alpha, double* sorted) noexcept nogil
