@@ -10,7 +10,6 @@ from onlinecls._cli import capacity, main, parameters, stopping
 from onlinecls._compiled import model
 from onlinecls._estimators import epochs
 from onlinecls._estimators import saving as saved_estimators
-from onlinecls._estimators import threads as threads
 from onlinecls._estimators import units as units
 from onlinecls._estimators.choice import choose as choose
 from onlinecls._input import validate

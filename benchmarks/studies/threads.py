@@ -1,4 +1,4 @@
-"""Speed-up of two models in two threads, and of one model's rows scored by two, and its limits.
+"""Speed-up of two models in two threads, and its limits.
 
     PYTHONPATH=benchmarks python -m studies.threads [--rounds 9] [--alone] [--write]
 
@@ -129,27 +129,8 @@ def speed_ups(make, rounds, alone):
     return found
 
 
-def of_one_model(rounds, alone, bits=20):
-    """Return the speed-ups of `decision_function` with n_jobs=2 over n_jobs=None."""
-    X, y = rows_of(200_000, bits, 0)
-    model, found = onlinecls.AROWClassifier(dtype="float32").partial_fit(X[:4000], y[:4000]), []
-
-    def score(n_jobs):
-        model.set_params(n_jobs=n_jobs)
-        with undisturbed(alone):
-            start = time.perf_counter()
-            model.decision_function(X)
-            return time.perf_counter() - start
-
-    score(None), score(2)
-    for _ in range(rounds):
-        found.append(score(None) / score(2))
-    return found
-
-
 def rows(rounds, alone):
     cases = {title: lambda make=make: speed_ups(make, rounds, alone) for title, make in WORK.items()}
-    cases["`decision_function`, 2^20 columns, 200,000 rows, `n_jobs=2`"] = lambda: of_one_model(rounds, alone)
     for title, measure in cases.items():
         low, middle, high = statistics.quantiles(measure(), n=4)
         yield title, f"{middle:.2f}", f"{low:.2f} to {high:.2f}"

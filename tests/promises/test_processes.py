@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 from functools import partial
 
 import numpy as np
@@ -114,3 +115,14 @@ if child > 0: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 """
     run = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this Python cannot be without its lock")
+def test_no_module_turns_on_the_gil_of_a_free_threaded_python():
+    code = (
+        "import pkgutil, sys, importlib, onlinecls\n"
+        "for module in pkgutil.walk_packages(onlinecls.__path__, 'onlinecls.'):\n"
+        "    if module.name not in ('onlinecls.__main__', 'onlinecls.plotting'): importlib.import_module(module.name)\n"
+        "print(sys._is_gil_enabled())\n")
+    run = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)
+    assert run.stdout == "False\n", run.stderr

@@ -18,7 +18,6 @@ from .._input import validate
 from .._input.compat import data_frame_columns, estimator_tags
 from .._models.state import Counted
 from . import merging, saving
-from .routing import Routing
 
 if TYPE_CHECKING:
     import os
@@ -64,7 +63,7 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
     return in_one_thread
 
 
-class Estimator(Routing):
+class Estimator:
     """scikit-learn's parameter protocol: what `clone`, pipelines and searches need, without importing it."""
 
     n_features_in_: int

@@ -60,6 +60,8 @@ class Perceptron(_WithStart, LinearClassifier):
         Step size, > 0; for a conservative Perceptron only the unit of the scores.
     penalty, alpha, l1_ratio : None, float, float
         scikit-learn's arguments. Only ``penalty=None`` is accepted; the other two are not used.
+    n_jobs : int or None, default=None
+        scikit-learn's argument, not used.
     {shared}
 
     See Also
@@ -96,6 +98,7 @@ class Perceptron(_WithStart, LinearClassifier):
     penalty: None = None
     alpha: float = 0.0001
     l1_ratio: float = 0.15
+    n_jobs: int | None = None
 
 
 @estimator
@@ -119,6 +122,8 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
         PA-I or PA-II.
     margin : float, default=1.0
         The wanted margin, > 0 (the paper's insensitivity |epsilon|): another one only changes the units of weights and C.
+    n_jobs : int or None, default=None
+        scikit-learn's argument, not used.
     {shared}
 
     See Also
@@ -155,6 +160,7 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
     max_iter: int = 1000
     loss_tol: float | None = None
     margin: float = 1.0
+    n_jobs: int | None = None
     cost: CostMatrix = None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._algorithm import AUTO
 from .._input import validate
 from .._input.compat import not_fitted
-from . import saving, threads
+from . import saving
 from .choice import UNKNOWN, choose
 from .estimator import QUIET, Estimator
 
@@ -23,7 +23,6 @@ class Fitted(saving.Describing, Estimator):
     """A learner with a model: readers take all from one state, as another thread may replace it."""
 
     _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
-    n_jobs: int | None = None
 
     if TYPE_CHECKING:  # defined by `OnlineLearner`
 
@@ -70,7 +69,7 @@ class Fitted(saving.Describing, Estimator):
 
     def _scores(self, rows: validate.Rows, state: Any) -> np.ndarray:
         scores = np.empty((rows.n_rows, state.n_columns))
-        threads.read_rows(type(self).__name__, state.decision, rows, scores, self.n_jobs)
+        state.decision(rows, scores)
         return scores
 
     # --- fitted attributes ---------------------------------------------------------------------------------------------------

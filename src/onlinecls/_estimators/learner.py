@@ -97,7 +97,6 @@ class OnlineLearner(Fitted):
     n_iter_no_change: int
     verbose: int
     dtype: FloatType | None
-    n_jobs: int | None = None
 
     # Attributes set by learning, besides those of `Describing`.
     _choice: Choice

@@ -46,7 +46,6 @@ class ClassifierParameters(LinearParameters):
     probability: bool = False
     class_weight: ClassWeight = None
     multi_class: Literal["ovr", "crammer_singer"] = "ovr"
-    n_jobs: int | None = None
 
 
 PARAMETERS = """\
@@ -104,10 +103,7 @@ cost : array-like of shape (n_classes, n_classes) or None, default=None
     the one of the largest loss √cost[y, r] - (s_y - s_r) (which needs ``multi_class="crammer_singer"``).
 multi_class : {"ovr", "crammer_singer"}, default="{multi_class}"
     For three or more classes: one learner for each class against the rest (all in one pass), or one joint learner of the true
-    class against the best wrong one.
-n_jobs : None or int, default=None
-    Threads that score rows in `predict`, `decision_function` and `predict_proba`, if there are thousands of them. None: one;
-    -1: as many as cores, -2: one less. The number changes no bit. Learning is one pass for all classes, on one thread."""
+    class against the best wrong one."""
 
 CENTRED = """
     With "auto" rows far from the origin are learnt less the means of their columns (of all rows in `fit`, of the first 16 in

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from . import threads
 from .estimator import quiet
 from .learner import OnlineLearner
 
@@ -86,7 +85,5 @@ class WithVariances(OnlineLearner):
         rows = self._read_rows(X, False)
         state = self._state_for(rows)
         deviations = np.empty((rows.n_rows, state.n_columns))
-        # (A full Σ is multiplied by 64 dense rows at once with BLAS, which has its own threads.)
-        n_jobs = None if len(state.sigma) else self.n_jobs
-        threads.read_rows(type(self).__name__, state.deviation, rows, deviations, n_jobs)
+        state.deviation(rows, deviations)
         return self._scores(rows, state), deviations, state

@@ -411,7 +411,6 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     _: KW_ONLY
     probability: bool = False
     class_weight: ClassWeight = None
-    n_jobs: int | None = None
 
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0

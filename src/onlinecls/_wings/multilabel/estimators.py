@@ -105,7 +105,6 @@ class MultiLabelClassifier(EpochParameters, WithWeights):
     fit_intercept: bool = True
     intercept_scaling: FloatOrAuto = "auto"
     average: bool | int = False
-    n_jobs: int | None = None
     dtype: FloatType | None = None
 
     def __sklearn_tags__(self) -> Tags:
