@@ -23,7 +23,7 @@ STEP = 40  # messages between two points of a curve
 DRAWN = ("perceptron", "pa1", "aggressive_sop", "adagrad_md", "cw_stdev", "arow")  # more curves are hard to tell apart
 # Where the default is for rows of another scale: entropic weights are within norm_bound, 1, and 0.2 x 1 is no margin of 1.
 TUNED = {"entropic": {"norm_bound": 1000.0, "sigma": 1000.0}, "ogd_sqrt": {"eta0": 10.0}}
-BINARY = [a for a in ALGORITHMS.values() if "binary" in a.tasks and a.selects.get("matrix") != "full"]  # (of texts: too wide)
+BINARY = [a for a in ALGORITHMS.values() if "binary" in a.tasks]
 
 
 def make(algorithm):

@@ -201,11 +201,6 @@ class Learner:
         return set(names) <= self().get_params().keys()
 
     @property
-    def is_cubic(self):
-        """Return True if an update costs O(d³) (test_adagrad.py tests these)."""
-        return self.params.get("matrix") == "full"
-
-    @property
     def can_average(self):
         auto_entropic = self.geometry == "entropic" and self.params.get("sigma") == "auto"
         moves_always = self.params.get("l1") and self.geometry == "dual"

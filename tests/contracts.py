@@ -677,7 +677,7 @@ def loops():
     """Return one learner for each compiled loop and kind of state, which all of its rules share between rows."""
     found = {}
     for learner in LEARNERS:
-        if learner.family not in ("kernel", "online_to_batch") and not learner.is_cubic:
+        if learner.family not in ("kernel", "online_to_batch"):
             of = learner.params.get
             form = of("signed", True), of("regularizer"), bool(of("forgetting")), learner.is_full, learner.estimator[:4]
             found.setdefault((learner.geometry, learner.task, form), str(learner))
@@ -722,7 +722,7 @@ def yield_checks(learner):
         yield check_turned_signs_turn_the_model
     if str(learner) in kinds_of_models():
         yield from _checks_of_calls(learner, kernel, batch)
-    if kernel or learner.is_cubic or str(learner) in loops():  # (batch holds learners, checked here)
+    if kernel or str(learner) in loops():  # (batch holds learners, checked here)
         yield check_read_only_arrays
     if str(learner) in loops():  # (kernel: what a row costs grows with the rows; see its own file)
         yield check_ctrl_c_leaves_whole_rows
@@ -745,5 +745,5 @@ def _checks_of_calls(learner, kernel, batch):
         yield check_shuffling_is_that_of_its_random_state
     if learner.is_linear:
         yield check_sparsify_and_densify
-    if not (learner.is_full or learner.is_cubic or batch):
+    if not (learner.is_full or batch):
         yield check_reading_costs_nothing_a_feature

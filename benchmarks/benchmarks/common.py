@@ -13,12 +13,11 @@ from onlinecls._registry import ALGORITHMS
 
 OTHERS = getattr(_registry, "OTHERS", {})  # (commits that are measured beside this one may not have it)
 
-WIDE = {name: row for name, row in ALGORITHMS.items() if row.selects.get("matrix") != "full"}  # (that takes 500 features at most)
-BINARY = [name for name, algorithm in WIDE.items() if "binary" in algorithm.tasks]
+BINARY = [name for name, algorithm in ALGORITHMS.items() if "binary" in algorithm.tasks]
 REGRESSION = [name for name, algorithm in ALGORITHMS.items() if "regression" in algorithm.tasks]
 ONE_CLASS = [name for name, algorithm in ALGORITHMS.items() if "one_class" in algorithm.tasks]
 EXPERTS = [name for name, algorithm in ALGORITHMS.items() if "experts" in algorithm.tasks]
-MULTICLASS = [name for name, algorithm in WIDE.items() if "multiclass" in algorithm.tasks]
+MULTICLASS = [name for name, algorithm in ALGORITHMS.items() if "multiclass" in algorithm.tasks]
 
 # Non-zeros of a timed stream: enough to bury the making of a model of 2^20 features. A smoke run sets a small number.
 STREAM_NNZ = int(os.environ.get("ONLINECLS_BENCH_NNZ", 2_000_000))

@@ -11,19 +11,19 @@ from itertools import combinations, product
 import numpy as np
 from common import COLOURS, DEVIATION, FULL, SMOKE, ellipsoid, flipped, keep, mistakes_along, picture, plt, reading, sentence
 
-from onlinecls import AdaGradClassifier, AROWClassifier, NAROWClassifier, PassiveAggressiveClassifier
+from onlinecls import AROWClassifier, NAROWClassifier, PassiveAggressiveClassifier
+from onlinecls.reference import DualMatrixAdaGrad, MatrixAdaGrad
 
 ROWS, EVERY, REPETITIONS = (400, 20, 2) if SMOKE else (5000, 50, 100 if FULL else 40)
 STATISTICS = {"mean": np.mean, "median": np.median}
 NO = {"fit_intercept": False}
 # "dual averaging" is the paper's Fig. 1 with AdaGrad's f_t(w) = w'(δI + G_t^(1/2))w/(2η); [9] has both forms.
-FORMS = {"dual averaging": "dual_averaging", "mirror descent": "mirror_descent"}
+FORMS = {"dual averaging": DualMatrixAdaGrad, "mirror descent": MatrixAdaGrad}
 MAKE = {
     "PA-I": lambda C: PassiveAggressiveClassifier(C=C, **NO),
     "AROW": lambda r: AROWClassifier(r=r, covariance="full", **NO),
     "NAROW": lambda b: NAROWClassifier(b=b, initial_variance=1.0, covariance="full", **NO),
-    **{form: lambda eta0, delta, update=update: AdaGradClassifier(eta0=eta0, delta=delta, matrix="full", update=update, **NO)
-       for form, update in FORMS.items()},
+    **{form: lambda eta0, delta, cls=cls: cls(20, eta0, delta) for form, cls in FORMS.items()},
 }
 STEPS = list(product([0.01, 0.1, 1.0, 10.0], [1e-3, 1.0, 100.0]))
 GRID = {
@@ -50,16 +50,28 @@ def ordered(order, seed, deviation=DEVIATION):
     return X[at], y[at], rng
 
 
+def along(learner, X, seen, y):
+    """Return the mistakes against y after every so many rows of one pass."""
+    if not isinstance(learner, MatrixAdaGrad):
+        return mistakes_along(learner, X, seen, y, EVERY)[1]
+    wrong, w = [], learner.w
+    for x, label, clean in zip(X, seen, y, strict=True):
+        wrong.append((w @ x > 0.0) != (clean > 0.0))
+        if label * (w @ x) < 1.0 and learner.step(label * x):
+            w = learner.w
+    return np.cumsum(wrong)[EVERY - 1 :: EVERY]
+
+
 def run(order, noise, seed, chosen, deviation=DEVIATION):
     """Return each learner's curve on one random set and, behind it, the angle in degrees to the separator after half the rows."""
     X, y, rng = ordered(order, seed, deviation)
     seen, found, half = flipped(y, noise, rng), {}, ROWS // 2
     for name, values in chosen.items():
         learner = MAKE[name](*values)
-        first = mistakes_along(learner, X[:half], seen[:half], y[:half], EVERY)[1]
-        w = learner.coef_[0]
+        first = along(learner, X[:half], seen[:half], y[:half])
+        w = learner.w if isinstance(learner, MatrixAdaGrad) else learner.coef_[0]
         angle = np.degrees(np.arccos((w[0] - w[1]) / (2.0**0.5 * np.linalg.norm(w))))
-        then = mistakes_along(learner, X[half:], seen[half:], y[half:], EVERY)[1]
+        then = along(learner, X[half:], seen[half:], y[half:])
         found[name] = np.concatenate([first, first[-1] + then, [angle]])
     return found
 

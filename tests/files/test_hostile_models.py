@@ -88,7 +88,6 @@ FORGED = {
     "the other regularizer": (ENTROPIC, THREE, setting("learnt_with", "entropic", 0)),
     "a power that is not the weight's": (ENTROPIC, THREE, poking("values", 2, 0.25)),
     "a classifier's name": (onlinecls.AROWRegressor(), X.sum(axis=1), setting("told", "estimator", "AROWClassifier")),
-    "products that gradients cannot have": (onlinecls.AdaGradClassifier(matrix="full"), TWO, poking("products", 1, 1e3)),
     "a power that is not the multiplicative weight's": (SIGNED, TWO, poking("values", 2, 0.25)),
     "a multiplicative normaliser below 0": (SIGNED, TWO, poking("groups", 2, -1.0)),
     "a committee of other rows": (COMMITTEE, THREE, poking("counters", 0, 7.0)),
@@ -138,7 +137,7 @@ def test_a_forged_model_is_refused_at_load_mapped_or_not(learner, y, change, tmp
             load(path, mmap=mmap)
 
 
-OF_KIND = ("matrix", "update", "kernel", "method", "probability")
+OF_KIND = ("update", "kernel", "method", "probability")
 #: One learner of each class for each kind of model.
 KINDS = list({
     (one.estimator, one.geometry, one.n_classes, *map(one.params.get, OF_KIND)): one

@@ -81,11 +81,6 @@ def slow_merge(models):
         theta = [view[:, 0].T if kind == "potential" else np.einsum("cij,cj->ci", own, view[:, 0].T)
                  for own, view in zip(P, stored, strict=True)]
         return np.einsum("cij,cj->ci", Sigma, sum(theta)), Sigma
-    if how.name == "full_adagrad_da":
-        z, G = (sum(getattr(state_of(model), name) for model in models) for name in ("gradients", "products"))
-        roots = np.stack([(vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T for values, vectors in map(np.linalg.eigh, G)])
-        ridge = models[0].delta_ * np.eye(len(z[0]))
-        return models[0].eta0_ * np.stack([np.linalg.solve(ridge + root, own) for root, own in zip(roots, z, strict=True)]), None
     if kind == "dual":
         z, G, model = sum(s[:, 0] for s in stored), sum(s[:, 1] for s in stored), models[0]
         soft = np.sign(z) * np.maximum(np.abs(z) - model.l1 * t.sum(), 0.0)

@@ -107,7 +107,7 @@ def test_which_rows_are_far():
         for learner in (AROWClassifier().fit(rows, y), AROWClassifier().partial_fit(rows, y)):
             assert bool(learner._units.centre) == is_far
     for learner in (AROWClassifier(intercept_scaling=1.0), AROWClassifier(fit_intercept=False), onlinecls.AROWRegressor(),
-                    onlinecls.AdaGradClassifier(matrix="full"), PassiveAggressiveClassifier(loss_tol=100.0)):
+                    PassiveAggressiveClassifier(loss_tol=100.0)):
         assert not learner.fit(X, y == 1)._units.centre
 
 

@@ -33,10 +33,10 @@ PARAMS = {
     "multiplicative_pa": {"margin": 0.5, "norm_bound": 2.0},
     "sop": {"r": 0.5}, "aggressive_sop": {"r": 0.5}, "arow": {"r": 0.5}, "narow": {"b": 2.0},
     "cw_stdev": {"eta": 0.7}, "cw_variance": {"eta": 0.7}, "scw1": {"eta": 0.7, "C": 0.5}, "scw2": {"eta": 0.7, "C": 0.5},
-    "adagrad_md": {"eta0": 0.5, "delta": 0.1}, "adagrad_da": {"eta0": 0.5, "delta": 0.1},
+    **{name: {"eta0": 0.5, "delta": 0.1} for name in ("adagrad_md", "adagrad_da", "full_adagrad_md", "full_adagrad_da")},
 }
 PARAMS.update({name: ALGORITHMS[name].trials[0] for name in REFERENCE if name not in PARAMS})
-SECOND_ORDER = [name for name in REFERENCE if ALGORITHMS[name].geometry in ("gaussian", "potential")]
+SECOND_ORDER = [name for name, row in ALGORITHMS.items() if name in REFERENCE and row.geometry in ("gaussian", "potential")]
 ALPHA = (sqrt(41) - 1) / 20  # CW variance at m = 0, v = 5, phi = 1
 BETA = (5 + sqrt(345)) / 160  # SCW-I's added precision at alpha = 1/4, v = 5, phi = 1
 NORM = 9 ** (1 / 3)  # of (1, 2), p = 3

@@ -7,7 +7,6 @@ import pytest
 
 import onlinecls
 from onlinecls._compiled import model
-from onlinecls._models.params import MATRICES
 from onlinecls._registry import ALGORITHMS
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 
@@ -22,7 +21,7 @@ def test_a_registry_row_names_an_existing_rule_and_parameters(algorithm):
     if algorithm.rule in IN_ASCENT:
         assert algorithm.geometry in ("additive", "entropic", "experts")
     else:
-        assert algorithm.rule in model.RULES and set(algorithm.geometries) <= {*model.GEOMETRIES, *MATRICES[1:]}
+        assert algorithm.rule in model.RULES and set(algorithm.geometries) <= model.GEOMETRIES.keys()
     parameters = getattr(onlinecls, algorithm.estimator)().get_params()
     assert {*algorithm.params, *algorithm.selects} <= set(parameters)
 
@@ -30,7 +29,7 @@ def test_a_registry_row_names_an_existing_rule_and_parameters(algorithm):
 def test_every_compiled_rule_is_offered():
     assert {a.rule for a in ALGORITHMS.values()} == {*model.RULES, *IN_ASCENT}
     offered = {geometry for a in ALGORITHMS.values() for geometry in a.geometries if a.rule in model.RULES}
-    assert offered == {*model.GEOMETRIES, *MATRICES[1:]}
+    assert offered == model.GEOMETRIES.keys()
 
 
 @every_algorithm

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .._input.types import ClassWeight, Generator, Matrix, RandomState
     from .units import Youth
 
-_CENTRED_WITH = {"signed": True, "matrix": "diagonal", "loss_tol": None}
+_CENTRED_WITH = {"signed": True, "loss_tol": None}
 CLASS_EACH = "classes should have several rows each"
 MANY_ROWS = 100  # rows that are enough to tell labels from ids
 NO_ROUND, NO_CLASS = -2, -1  # instead of a prediction: for a row of weight 0; for a row before there was a class to predict

@@ -21,7 +21,6 @@ from .._algorithm import NOT_NEGATIVE, Either, Integer, Options, Range, Units
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state
-from .._models.params import MATRICES
 from .._models.states import STATES
 from .._registry import COMPOSED, ESTIMATORS, algorithms_of, estimator_class
 from .._saving import InvalidError, is_json, no_model, packed, read, require, unpacked, write
@@ -40,7 +39,6 @@ LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-
 
 # Ranges of fields of the compiled parameters.
 FLAG = Integer(0, 1)
-MATRIX = {name or "diagonal": number for number, name in enumerate(MATRICES)}
 AVERAGE_FROM = Integer(-1, 2**31 - 1)
 
 
@@ -61,7 +59,7 @@ class Describing:
     #: the next version. Fields that are not here have their range in the registry, or are >= 0.
     _fields: Mapping = {
         "rule": model.RULES, "trigger": model.TRIGGERS, "geometry": model.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
-        "average_from": AVERAGE_FROM, "probability": FLAG, "joint": FLAG, "matrix": MATRIX,
+        "average_from": AVERAGE_FROM, "probability": FLAG, "joint": FLAG,
         "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
     }
     def _described(self: Any, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
@@ -165,8 +163,7 @@ class Describing:
     @classmethod
     def _fields_of(cls: Any, header: dict, compiled: dict) -> dict:
         """Return the allowed values of the fields of a model of this class; a field left out must be as compiled."""
-        geometry = header["geometry"] if header["matrix"] == "diagonal" else header["matrix"]
-        kind, margin = (header["rule"], geometry), header["margin"]
+        kind, margin = (header["rule"], header["geometry"]), header["margin"]
         several = not {"covariance", "signed", "forgetting"}.isdisjoint(cls._parameter_names())
         choices = [(a, geometry) for a in algorithms_of(cls) for geometry in (a.geometries if several else a.geometries[:1])]
         found = (a for a, g in choices if kind == (a.rule, g) and (margin == a.margin or "margin" in {*a.params, *a.kernel}))

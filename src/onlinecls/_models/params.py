@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 GEOMETRY_NAMES = {number: name for name, number in model.GEOMETRIES.items()}
-MATRICES = ("", "matrix_mirror", "matrix_dual")  # AdaGrad's models with a full matrix, by the number in `Params.matrix`
 
 
 def common(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -70,7 +69,6 @@ class Params(NamedTuple):
     # The struct has no such fields:
     probability: int = 0  # 1: Platt's numbers are learnt
     joint: int = 0  # 1: of three classes or more, one learner of the true class against the best wrong one
-    matrix: int = 0  # AdaGrad: see MATRICES
     least: float = 0.0  # the least variance of a diagonal, as a share of the initial one
 
     joins_singly = False  # True if a class that has not joined yet would change updates, even where it is not the argmax
@@ -80,17 +78,16 @@ class Params(NamedTuple):
         """Return the parameters of an algorithm (a row of the registry), from numbers within their ranges."""
         second = values.get("covariance") == "full" or not values.get("signed", True)
         geometry = algorithm.geometries[1 if second else 2 if values.get("forgetting") else 0]
-        matrix = MATRICES.index(geometry) if geometry in MATRICES else 0
         return cls(
             model.RULES[algorithm.rule], model.TRIGGERS[algorithm.trigger],
-            model.GEOMETRIES["additive" if matrix else geometry], algorithm.margin, **common(values), matrix=matrix,
+            model.GEOMETRIES[geometry], algorithm.margin, **common(values),
             costs=model.COSTS[algorithm.costs],
         )._replace(**algorithm.kernel_params(values))
 
     @property
     def model(self) -> str:
         """The name of the class of models that these parameters choose, a key of STATES."""
-        return MATRICES[self.matrix] or GEOMETRY_NAMES[self.geometry]
+        return GEOMETRY_NAMES[self.geometry]
 
     @property
     def has_intercept(self) -> bool:

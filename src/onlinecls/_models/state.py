@@ -420,10 +420,6 @@ class State(Counted, model.Model):
         return float(np.finfo(self.dtype).max) / 4
 
     @property
-    def lowest(self) -> float:
-        return -self.largest
-
-    @property
     def view(self) -> np.ndarray:
         """The values as (n_features + 1, slots, columns)."""
         return self._by_class(self._slots)

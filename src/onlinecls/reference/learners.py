@@ -245,7 +245,7 @@ class MatrixAdaGrad(Learner):
     See Also
     --------
     DualMatrixAdaGrad : Dual averaging with the same matrix.
-    onlinecls.AdaGradClassifier : The compiled learner (``matrix="full"``).
+    onlinecls.AdaGradClassifier : A step size for each feature, compiled.
     """
 
     eta0: float
@@ -282,7 +282,6 @@ class DualMatrixAdaGrad(MatrixAdaGrad):
     See Also
     --------
     MatrixAdaGrad : Mirror descent with the same matrix.
-    onlinecls.AdaGradClassifier : The compiled learner (``update="dual_averaging", matrix="full"``).
     """
 
     state: ClassVar[dict[str, tuple[float, float]]] = {"z": (-1 / 2, 1 / 2), "G": (1, 1)}

@@ -1,1 +1,1 @@
-"""AdaGrad, NAROW's baseline, with the diagonal or the full matrix."""
+"""AdaGrad, NAROW's baseline."""

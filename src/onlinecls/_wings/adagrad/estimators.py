@@ -1,4 +1,4 @@
-"""AdaGrad, NAROW's baseline, with the diagonal or the full matrix."""
+"""AdaGrad, NAROW's baseline."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from typing import TYPE_CHECKING, Literal
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
-from .states import MOST_FEATURES
 
 if TYPE_CHECKING:
-    from numpy.typing import DTypeLike
-
     from ..._input.types import FloatOrAuto
-    from ..._models.params import Params
 
 
 @estimator
@@ -25,14 +21,6 @@ class AdaGradClassifier(LinearClassifier):
         update="mirror_descent":   w_i -= eta0 g_i / (delta + sqrt(G_i))
         update="dual_averaging":   w_i = eta0 soft(z_i, l1 t) / (delta + sqrt(G_i)),   z = -(sum of g),   t rounds so far.
 
-    With ``matrix="full"`` G is the sum of gg', a matrix for each vector of weights, in float64:
-
-        update="mirror_descent":   w -= eta0 (delta I + G^(1/2))^-1 g
-        update="dual_averaging":   w = eta0 (delta I + G^(1/2))^-1 z
-
-    which also fits a step to directions across features. It takes at most 500 features: an update costs O(d^3), about 0.2 ms with
-    20 features and 30 ms with 500.
-
     Parameters
     ----------
     eta0 : float or "auto", default="auto"
@@ -40,17 +28,15 @@ class AdaGradClassifier(LinearClassifier):
     delta : float or "auto", default="auto"
         Added to every sqrt(G_i), > 0: it limits a feature's first steps.
     update : {"mirror_descent", "dual_averaging"}, default="{update}"
-    matrix : {"diagonal", "full"}, default="diagonal"
-        Whether G has a number for each feature, or for each pair of features.
     l1 : float, default=0.0
-        L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0. With
-        the full matrix it must be 0.
+        L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0.
     {shared}
 
     See Also
     --------
     FTRLClassifier : A step size for each feature under the log loss, or the hinge loss.
     OGDClassifier : One step size for all features.
+    reference.MatrixAdaGrad : Steps scaled by a matrix, in NumPy.
 
     References
     ----------
@@ -69,14 +55,4 @@ class AdaGradClassifier(LinearClassifier):
     _: KW_ONLY
     delta: FloatOrAuto = "auto"
     update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent"
-    matrix: Literal["diagonal", "full"] = "diagonal"
     l1: float = 0.0
-
-    def _check_size(self, params: Params, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
-        if params.matrix and n_features > MOST_FEATURES:
-            raise ValueError(
-                f"{type(self).__name__}: matrix='full' must have at most {MOST_FEATURES} features, got {n_features:,}: every "
-                f"update would take the eigenvectors of a matrix of that size, about {2.4e-10 * n_features**3:.2g} s. "
-                "Use matrix='diagonal', or fewer features."
-            )
-        super()._check_size(params, n_features, n_classes, dtype)
