@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from . import parallel as parallel
     from . import plotting as plotting
     from . import reference as reference
-    from . import steps as steps
     from . import streams as streams
     from . import tables as tables
     from . import text as text
@@ -70,7 +69,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("bounds", "datasets", "measures", "parallel", "plotting", "reference", "steps", "streams", "tables", "text")
+_SUBMODULES = ("bounds", "datasets", "measures", "parallel", "plotting", "reference", "streams", "tables", "text")
 _FUNCTIONS = {
     "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
     "compare": "_evaluation",

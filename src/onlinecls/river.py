@@ -405,7 +405,7 @@ def from_river(transformer: Any, n_features: int | None = _N_FEATURES) -> RiverS
     Notes
     -----
     Each call that learns copies what has been learnt, so that an error can leave it as it was: a scaler is copied fast, the
-    counts of 100,000 words (`feature_extraction.TFIDF`) are not. Learn such ones in batches, or use `OnlineTfidf`.
+    counts of 100,000 words (`feature_extraction.TFIDF`) are not. Learn such ones in batches.
     A pipeline with this step is pickled; `save` refuses it, as a file without pickle cannot hold objects of river.
 
     Examples

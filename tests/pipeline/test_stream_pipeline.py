@@ -23,7 +23,6 @@ from onlinecls import (
     make_stream_pipeline,
     progressive_validation,
 )
-from onlinecls.steps import OnlineMaxAbsScaler
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
@@ -360,9 +359,6 @@ def test_pipelines_that_do_not_merge_are_left_alone():
     texts = make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier()).partial_fit(["a", "b"], ["x", "y"])
     with pytest.raises(ValueError, match="merge must have pipelines of the same steps"):
         few.merge(texts)
-    scaled = [make_stream_pipeline(OnlineMaxAbsScaler(), AROWClassifier()).partial_fit(x * np.eye(2), [0, 1]) for x in (1, 2)]
-    with pytest.raises(ValueError, match=r"learnt the same rows .* parallel\.fit lets a step learn the rows of all parts first"):
-        scaled[0].merge(scaled[1])
 
 
 def test_pipelines_refuse_steps_without_names_or_methods():

@@ -39,7 +39,6 @@ PARTS = {
     "_hashing/*": "names and texts to columns, compiled",
     "text/*": "the vectorizer of texts, and names of its columns",
     "tables/*": "the vectorizer of tables",
-    "steps/*": "transformers with one number a column, which a stream changes",
     "_pipeline/*": "steps and a learner as one object",
     "streams/*": "files of rows, in batches",
     "parallel/*": "streams in parts, on many cores and machines",

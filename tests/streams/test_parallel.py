@@ -338,7 +338,7 @@ def test_progress_of_parallel_fit_is_shown(expected, capsys):
     (lambda: (make(), [7]), "a part must be a path, .*got 7 as part 1"),
     (lambda: (make(), "nowhere-*.tsv"), "parts must name files, got 'nowhere-"),
     (lambda: (make(), parts_of_arrays(), "ignore"), "on_error must be 'raise' or 'skip'"),
-], ids=["unmergeable", "forgetting", "none", "number", "number in a list", "pattern", "on_error"])
+], ids=["forgetting", "none", "number", "number in a list", "pattern", "on_error"])
 def test_parallel_fit_refuses_invalid_arguments_before_learning(arguments, message):
     estimator, parts, *on_error = arguments()
     with pytest.raises(ValueError, match=message):

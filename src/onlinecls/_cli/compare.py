@@ -39,11 +39,9 @@ def compare(options) -> None:
     stream = inputs.open(options.data, options, labels_of(learner, options), learns=True)
     for run in runs if inputs.is_new_and_narrow else ():
         choose_covariance(run.learner, split_settings(run.name.partition(":")[2]))
-    if inputs.rest and inputs.found:
-        progress.say(inputs.found)
     progress.say(f"{'examples':>12} {'seconds':>9} " + " ".join(f"{run.name:>{width}}" for run in runs))
     progress.open(stream, "compare")
-    learn(stream, runs, progress, reading, line, learn_rows=None if race is None else learn_all, step=inputs.learning_step)
+    learn(stream, runs, progress, reading, line, learn_rows=None if race is None else learn_all, step=inputs.step)
     if not runs[0].counts[0]:
         raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is nothing to compare.")
     found = None if race is None else race.result()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import warnings
-from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -12,12 +11,9 @@ import numpy as np
 
 from .._estimators.learner import state_of
 from .._estimators.saving import load
-from .._estimators.units import N_ROWS, dominant_column, first_rows, non_zeros
 from .._input.compat import is_classifier, is_regressor
 from .._input.escaping import escaped
-from .._input.rows import Rows
-from .._input.validate import ParameterError, read_rows
-from ..steps import ColumnStep, OnlineMaxAbsScaler
+from .._input.validate import ParameterError
 from ..streams import options_of, read
 from ..text import FeatureNames, HashingVectorizer, is_fast, parameters_of
 
@@ -40,7 +36,6 @@ _NEEDS = {
     **dict.fromkeys(("categories", "missing", "numbers"), "a table"),
     "ignore": "a table or VW's namespaces", "keep": "VW's namespaces",
     "bits": "something to hash, or columns by number",
-    "scale": "columns by number or by names with numbers",
     "threads": "lines that several threads can parse",
 }
 
@@ -55,9 +50,7 @@ class Input:
     is_known: bool = True  # False: the file of the model does not say how its rows were read
     step: object = None  # the TableVectorizer that makes the rows of tables
     new_step: object = None  # makes one for the rows that come first
-    found: str = ""  # the columns in these rows, and their kinds; or what is done about one that hides the others
-    scale: str | None = None  # of a new model: none, largest, or auto to look at the first rows
-    rest: list = field(default_factory=list)  # steps behind what reads or makes the rows
+    found: str = ""  # the columns in these rows, and their kinds
 
     @classmethod
     def from_options(cls, options) -> Input:
@@ -77,7 +70,7 @@ class Input:
         reading = {"n_features": width, "dtype": dtype, "vectorizer": vectorizer}
         reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
         reading.update(_of_namespaces(options))
-        found = cls(reading, scale=options.scale or "auto").with_options(options)
+        found = cls(reading).with_options(options)
         if options.numbers != "raw":
             of_table = {
                 "categories": options.categories or (), "ignore": options.ignore or (), "dates": options.dates or (),
@@ -107,7 +100,7 @@ class Input:
                 reading["features"] = dict.fromkeys(learner.feature_names_in_.tolist(), "number")
         elif not is_of_tables(step):
             reading.update(vectorizer=step, n_features=step.n_features)
-        found = cls(reading, about, is_known=about is not None or step is not None, rest=list(steps[reads:]))
+        found = cls(reading, about, is_known=about is not None or step is not None)
         return found._with_step(step).with_options(options)
 
     def _with_step(self, step) -> Input:
@@ -176,12 +169,11 @@ class Input:
         is_hashed = is_of_texts(self.stream_metadata or {}) and parameters_of(vectorizer) is not None
         if step is None and is_hashed and is_fast(vectorizer.token_pattern):
             step = HashingVectorizer(**{**vectorizer.get_params(), "feature_names": None})
-        steps = [*([] if step is None else [step]), *self.rest]
-        if not steps:
+        if step is None:
             return learner
         from .._pipeline import make_stream_pipeline
 
-        return make_stream_pipeline(*steps, learner)
+        return make_stream_pipeline(step, learner)
 
     def metadata(self) -> dict:
         return {"input": self.stream_metadata} if self.is_known else {}
@@ -236,35 +228,7 @@ class Input:
             elif stream.features is not None:
                 weight = reading.get("weight")
                 self.reading["features"] = {**stream.features, **({} if weight is None else {weight: "ignore"})}
-            elif not is_of_texts(self.stream_metadata):
-                self._choose_scaler(stream, data, options, reading)
-        if self.rest and not learns:
-            stream.through(partial(_through, self.rest))
         return stream
-
-    def _choose_scaler(self, stream, data, options, reading: dict) -> None:
-        """Let a new model have a step that scales its columns, if that is asked for or one of them hides the others.
-
-        That is looked for where a learner would warn of it, in the first rows; it is not where each row is to be predicted as it
-        comes through a pipe.
-        """
-        reads_on = "-" in data and getattr(options, "predictions", None) is not None
-        column = None
-        if self.scale == "auto" and not reads_on:
-            column = _hiding_column(stream.peek(N_ROWS))
-        if column is not None:
-            name = escaped(_name_of(column, data[0], reading))
-            self.found = (
-                f"columns are divided by their largest so far, as {name} has more than nine tenths of the squared length of each "
-                f"of the first {N_ROWS} rows (--scale none leaves them as they are)"
-            )
-        if column is not None or self.scale == "largest":
-            self.rest = [OnlineMaxAbsScaler()]
-
-    @property
-    def learning_step(self):
-        """Return the step that learns each batch before the learner; None if there is none."""
-        return self.rest[0] if self.rest else self.step
 
     def _require_like(self, stream, name: str) -> None:
         """Check that the stream has the model's columns."""
@@ -323,7 +287,6 @@ def _refuse_idle(stream, options, are_whole: bool) -> None:
         "a table": is_table, "a table whose numbers are standardized": are_whole,
         "VW's namespaces": format == "vw", "a table or VW's namespaces": is_table or format == "vw",
         "something to hash, or columns by number": hashes,
-        "columns by number or by names with numbers": not is_table and not is_of_texts(stream.metadata["input"]),
         "lines that several threads can parse": format in (*HASHED, "tsv"),
     }
     for option, needed in _NEEDS.items():
@@ -360,7 +323,7 @@ class _NoHashing:
 def load_model(path, options) -> tuple[object, dict, Input]:
     model, metadata = load(path, return_metadata=True)
     *steps, learner = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
-    if len(steps) > 1 and is_of_tables(steps[0]):
+    if len(steps) > 1:
         raise ValueError(f"{path!r} must have one step before its learner, got {len(steps)}. Use it in Python: onlinecls.load.")
     if not (is_classifier(learner) or is_regressor(learner)):
         kind = type(learner).__name__
@@ -382,42 +345,12 @@ def kinds_of(schema: dict) -> str:
 
 def is_of_tables(step) -> bool:
     """Return True for a `TableVectorizer`."""
-    return hasattr(step, "learn_transform") and not isinstance(step, ColumnStep)
+    return hasattr(step, "learn_transform")
 
 
 def is_of_texts(about: dict) -> bool:
     """Return True for the metadata of a stream of texts."""
     return about.get("format") in ("tsv", "fasttext") or about.get("text") is not None
-
-
-def _through(steps: list, X):
-    """Return rows as steps make them. Those of scikit-learn take a matrix."""
-    for step in steps:
-        X = step.transform(X.matrix() if isinstance(X, Rows) and not isinstance(step, ColumnStep) else X)
-    return X
-
-
-def _hiding_column(batches: list) -> int | None:
-    """Return the column that has nearly all of the length of each of the first rows, of which a learner would warn; else None."""
-    n, found = 0, set()
-    for X, _, weight in batches:
-        rows = read_rows("onlinecls", X, None)
-        numbers = first_rows(rows, np.empty(0) if weight is None else weight)[: N_ROWS - n]
-        n += len(numbers)
-        found |= {dominant_column(non_zeros(rows, numbers))} if len(numbers) else set()
-    return found.pop() if n == N_ROWS and len(found) == 1 else None
-
-
-def _name_of(column: int, path: str, reading: dict) -> str:
-    """Return the name of a hashed column in the first rows of a file, which is read again; its number if there is none."""
-    vectorizer = copy(reading.get("vectorizer"))
-    if not os.path.isfile(path) or vectorizer is None:
-        return f"column {column}"
-    names = FeatureNames()
-    vectorizer.set_params(feature_names=names)
-    with read(path, **{**reading, "vectorizer": vectorizer, "threads": 1}) as stream:
-        stream.peek(N_ROWS)
-    return names[column] or f"column {column}"
 
 
 class _Whole:

@@ -12,7 +12,6 @@ from .._estimators.learner import state_of
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
 from .._pipeline import linear_of, named_columns
-from ..steps import OnlineMaxAbsScaler
 from ..text import top_columns, vectorizer_of
 from .inputs import kinds_of, load_model, shown_label
 from .parameters import NAMED, algorithm_of, is_kernel, learner_of, own_parameters
@@ -65,7 +64,7 @@ def _top(learner, inputs, k: int) -> dict:
     """Return the features with the largest weights for each class, or for lower and for higher predictions."""
     model = as_two_classes(learner) if is_regressor(learner) else learner
     hashed = inputs.names if inputs.names is not None and len(inputs.names) else None
-    only_hashed = hashed is not None and not inputs.column_names and not inputs.rest
+    only_hashed = hashed is not None and not inputs.column_names
     top = hashed.top_features(model, k) if only_hashed else top_columns(model, k, column_lookup(inputs))
     if is_regressor(learner):
         top[LOWER] = [feature._replace(weight=-feature.weight) for feature in top[LOWER]]
@@ -77,13 +76,11 @@ def column_lookup(inputs):
     if inputs.step is not None:
         return named_columns(inputs.step)
     first, hashed = inputs.column_names, inputs.names
-    largest = inputs.rest[0].max_abs_ if [type(step) for step in inputs.rest] == [OnlineMaxAbsScaler] else None
 
     def look_up(column: int) -> tuple:
         if column < len(first):
             return first[column], False, 1
-        name, shared, sign = (None, False, 1) if hashed is None else hashed.look_up(column)
-        return name, shared, sign if largest is None or not largest[column] else sign / float(largest[column])
+        return (None, False, 1) if hashed is None else hashed.look_up(column)
 
     return look_up
 
@@ -109,7 +106,7 @@ def _page(about: dict, errors: str, inputs, has_data: bool) -> str:
         *([f"support    {about['support_vectors']['kept']:,} vectors kept, {about['support_vectors']['given up']:,} given up"]
           if "support_vectors" in about else []),
         f"columns    {about['features']:,}",
-        f"rows       {'; behind '.join([rows, *map(repr, inputs.rest)])}",
+        f"rows       {rows}",
     ]
     for label, features in about["top"].items():
         lines += ["", f"for {label}"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from .._pipeline import make_stream_pipeline
 from .inputs import Input
 from .run import Run, labels_of
 
@@ -38,8 +37,7 @@ def learn_in_processes(run: Run, inputs: Input, stream, options) -> int:
                 break
             inputs.step.partial_fit(X, sample_weight=weight)  # (statistics of all files, before their models)
     reading = {**inputs.options_of_read(options, labels), "threads": 1}
-    model = make_stream_pipeline(*inputs.rest, run.learner) if inputs.rest else run.learner
-    model = fit(model, list(options.data), n_jobs=options.jobs, classes=run.classes, reading=reading)
-    *inputs.rest, run.learner = [step for _, step in model.steps] if inputs.rest else [model]
+    model = fit(run.learner, list(options.data), n_jobs=options.jobs, classes=run.classes, reading=reading)
+    run.learner = model
     run.last = run.counts  # (no line on the way)
     return sum(os.path.getsize(path) for path in options.data)

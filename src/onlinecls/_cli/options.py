@@ -385,8 +385,6 @@ def _hashing_options(parser) -> None:
     group.add_argument(
         "--numbers", choices=("standardized", "raw"), help="columns of numbers: by mean and deviation so far, or as they are"
     )
-    scale_help = "columns of VW, svmlight: by their largest so far (auto: if one hides the others)"
-    group.add_argument("--scale", choices=("auto", "none", "largest"), help=scale_help)
     group.add_argument("--dtype", choices=("float32", "float64"), help="type of features and weights (float32)")
 
 

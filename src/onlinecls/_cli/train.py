@@ -9,7 +9,6 @@ import sys
 from .._estimators.epochs import learning
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
-from ..steps import ColumnStep
 from .capacity import require_memory
 from .inputs import Input, load_model, require_place
 from .parameters import REGRESSORS, algorithm_of, choose_covariance, is_kernel, learner_of, make_learner, own_parameters
@@ -22,7 +21,6 @@ from .stopping import check_stopped, signals_ignored, stoppable
 _OF_NEW_MODEL = (
     "algorithm", "param", "probability", "classes", "labels", "bits", "ngrams", "analyzer", "token_pattern", "categories",
     "ignore", "keep", "interactions", "ngram", "skips", "noconstant", "dtype", "numbers", "dates", "decimal", "log",
-    "scale",
 )
 
 
@@ -118,7 +116,7 @@ class _Training:
                 self.run.watching.open(stream)
             try:
                 with learning(self.learner, again=number > 0):
-                    step = self.inputs.learning_step if number == 0 else None  # (later passes read the table through it)
+                    step = self.inputs.step if number == 0 else None  # (later passes read the table through it)
                     learn(stream, [self.run], self.progress, self.reading, self.line, self.save_in_time, step=step)
             finally:
                 self.first = self.first or self.run.counts
@@ -286,11 +284,6 @@ def _start(options) -> tuple[dict, Input, Run]:
             option = given.replace("_", "-")
             options.parser.error(f"argument --{option}: must be left out with --resume, which goes on with the model's own")
         learner, metadata, inputs = load_model(options.resume, options)
-        if len(inputs.rest) > 1 or not all(isinstance(step, ColumnStep) for step in inputs.rest):
-            raise ValueError(
-                f"{options.resume!r} must have one step that learns a stream to go on here, got {inputs.rest!r}. Go on in "
-                "Python: onlinecls.load, partial_fit."
-            )
         if learner_of(learner) is not learner or is_kernel(learner):
             raise ValueError(
                 f"{options.resume!r} must be a linear learner to go on here, got {type(learner).__name__}. Go on in Python: "

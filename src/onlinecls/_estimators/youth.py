@@ -192,9 +192,8 @@ def warn_of_rows(learner: Any) -> None:
         shown = column if names is None else repr(str(names[column]))
         warn_caller(
             f"{who}: columns should be of like size, got column {shown} with more than nine tenths of the squared length of "
-            f"each of the first {N_ROWS} rows, which hides the others. Put onlinecls.steps.OnlineMaxAbsScaler() before the "
-            "learner (make_stream_pipeline), or for dense columns scikit-learn's StandardScaler; on the command line, --scale "
-            "largest."
+            f"each of the first {N_ROWS} rows, which hides the others. Put scikit-learn's StandardScaler, or for sparse "
+            "columns MaxAbsScaler, before the learner (make_stream_pipeline)."
         )
 
 

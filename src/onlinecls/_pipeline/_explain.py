@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._input.compat import is_frozen, is_regressor, issparse
-from ..steps import ColumnStep
 from ..text import FeatureNames, HashingVectorizer, contributions, weights_towards
 from ._steps import home_of
 
@@ -97,7 +96,7 @@ def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanati
         look_up = _by_names(names)
     for at, step in enumerate(steps):
         home = home_of(step.__class__)
-        if home is not None and not isinstance(step, ColumnStep):
+        if home is not None:
             step = copy(step)  # (so that the words of a row stay with the row)
             home.keep_words(step, _NAMES)
             X, look_up = step.transform(X), named_columns(step, is_last=at == len(steps) - 1)

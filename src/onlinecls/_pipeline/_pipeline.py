@@ -55,10 +55,10 @@ class StreamPipeline(Estimator):
     ----------
     steps : list of (str, object) pairs
         Names and transformers, the learner last. Transformers have `transform`. Those with `learn_transform` or `partial_fit`
-        learn in place: `onlinecls.tables.TableVectorizer`, `onlinecls.steps.OnlineTfidf`, scikit-learn's `StandardScaler` and its
-        like. Others are used as they are, once they are fitted or if they have no `fit`: `onlinecls.text.HashingVectorizer`,
-        scikit-learn's `TfidfTransformer`, a package's embeddings. `fit` fits them anew, as scikit-learn's `Pipeline` does, unless
-        they are in a `FrozenEstimator`, which no method changes.
+        learn in place: `onlinecls.tables.TableVectorizer`, scikit-learn's `StandardScaler` and its like. Others are used as they
+        are, once they are fitted or if they have no `fit`: `onlinecls.text.HashingVectorizer`, scikit-learn's
+        `TfidfTransformer`, a package's embeddings. `fit` fits them anew, as scikit-learn's `Pipeline` does, unless they are in
+        a `FrozenEstimator`, which no method changes.
 
     Attributes
     ----------

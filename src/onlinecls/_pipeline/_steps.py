@@ -11,29 +11,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import steps
 from .._estimators.estimator import Estimator, without_model
 from .._estimators.saving import packed_parameters, read_parameters
 from .._input import validate
 from .._input.compat import is_fitted, is_frozen
 from .._saving import require
 from ..text import HashingVectorizer, parameters_of, vectorizer_of
-from ._theirs import described_theirs, rebuilt_theirs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
 
-_COLUMN_STEPS = {name: getattr(steps, name) for name in steps.__all__}
-
-
 @lru_cache(128)
 def home_of(kind: Any) -> Any:
-    """Return the package of a class of this library's steps that learn, `steps` or `tables`, which have functions of the same
-    names for pipelines; None for another class."""
-    if issubclass(kind, steps.ColumnStep):
-        return steps
+    """Return `tables`, which has functions for pipelines, for a class of its steps; None for another class."""
     tables = sys.modules.get("onlinecls.tables")  # (pipelines of texts do not import it)
     return tables if issubclass(kind, getattr(tables, "TableVectorizer", ())) else None
 
@@ -41,7 +33,7 @@ def home_of(kind: Any) -> Any:
 def rows_of(step: Any, X: Any) -> Any:
     """Return what `transform` of a step returns, whatever frames it is to make."""
     home = home_of(step.__class__)
-    return step.transform(X) if home in (None, steps) else home.rows_of(step, X)
+    return step.transform(X) if home is None else home.rows_of(step, X)
 
 
 def stays(step: Any) -> bool:
@@ -129,24 +121,16 @@ def unfitted(learner: Any) -> Any:
 def step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Describe a step by what JSON holds, and arrays."""
     home = home_of(step.__class__)
-    if home not in (None, steps) and type(step) is home.TableVectorizer:
+    if home is not None and type(step) is home.TableVectorizer:
         parameters = {name: _plain(value) for name, value in step.get_params().items() if name != "dtype"}
         parameters["dtype"] = np.dtype(step.dtype).type
         state, arrays = home.described(step)
         return {"step": "TableVectorizer", "parameters": packed_parameters(who, parameters), "learnt": state}, arrays
-    if _COLUMN_STEPS.get(type(step).__name__) is type(step):
-        state, arrays = steps.described(step)
-        parameters = packed_parameters(who, step.get_params())
-        return {"step": type(step).__name__, "parameters": parameters, "learnt": state}, arrays
-    theirs = described_theirs(who, step)
-    if theirs is not None:
-        return theirs
     found = parameters_of(step)
     if found is None:
         raise ValueError(
             f"{who}: save must have steps that a file without pickle can hold, those of this library without functions as "
-            f"parameters, and scikit-learn's TfidfTransformer, MaxAbsScaler and StandardScaler, got {validate.brief(step)}. Use "
-            "pickle."
+            f"parameters, got {validate.brief(step)}. Use pickle."
         )
     return {"step": "HashingVectorizer", "parameters": found}, {}
 
@@ -168,11 +152,6 @@ def step_of_file(header: dict, arrays: dict[str, np.ndarray]) -> Any:
     kind = header["step"]
     if kind == "HashingVectorizer":
         return vectorizer_of(header["parameters"])
-    if isinstance(kind, str) and kind in _COLUMN_STEPS:
-        step = _COLUMN_STEPS[kind](**read_parameters(_COLUMN_STEPS[kind], header["parameters"]))
-        return steps.rebuild(step, header["learnt"], arrays)
-    if kind == "scikit-learn":
-        return rebuilt_theirs(header, arrays)
     require(kind == "TableVectorizer", "a step of this version", kind)
     from ..tables import TableVectorizer, rebuild
 

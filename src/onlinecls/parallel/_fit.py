@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from .._estimators.merging import check_alike, check_merges
 from .._input.compat import is_regressor
 from .._pipeline import StreamPipeline
-from ..steps import ColumnStep
 from ..tables import TableVectorizer, rows_of
 from ..text import HashingVectorizer
 from ._dask import is_dask, partitions, tree
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     Model = TypeVar("Model")
 
 _WHO = "parallel.fit"
-_LEARNING = (TableVectorizer, ColumnStep)  # steps that learn, whose statistics add up
 _DEATHS = 3  # of workers in a row, with no part learnt between them, after which the parts are to blame
 
 
@@ -55,9 +53,8 @@ def fit(
     Parameters
     ----------
     estimator : estimator that merges (see `onlinecls.merge`), or a pipeline of one step and such a learner
-        Its parameters are used; it is not changed itself. A step that learns (a `TableVectorizer`, or one of
-        `onlinecls.steps`) first learns the statistics of all parts, which add up exactly; then the parts are read again, and
-        learners behind these statistics merge.
+        Its parameters are used; it is not changed itself. A `TableVectorizer` first learns the statistics of all parts, which
+        add up exactly; then the parts are read again, and learners behind these statistics merge.
     parts : path or pattern, list of parts, or Dask collection
         A part is a path, or each file of a pattern (``"part-*.tsv"``), in any format of `streams.read`; a pair (X, y) or triple
         (X, y, sample_weight) of arrays; an iterable of these or of pairs (text, label); or a function without arguments that
@@ -147,7 +144,7 @@ def _fit_pipeline(pipeline: Any, parts: Any, reading: Mapping[str, Any], more: d
     options = {"vectorizer": step, **reading} if isinstance(step, HashingVectorizer) else dict(reading)
     if isinstance(step, TableVectorizer):
         options = {"tables": "passthrough", **reading}
-    if isinstance(step, _LEARNING):
+    if isinstance(step, TableVectorizer):
         found = list(_models(partial(_statistics_of, step, options), listed, more["n_jobs"]))
         for each in found:
             _report(each.failures, more["on_error"])
@@ -160,14 +157,14 @@ def _fit_pipeline(pipeline: Any, parts: Any, reading: Mapping[str, Any], more: d
 def _step_and_learner(pipeline: Any, parts: list[Part]) -> tuple[Any, Any]:
     """Return a clone of a pipeline's step, and its learner; raise a ValueError unless both merge."""
     *steps, learner = (step for _, step in pipeline.steps)
-    if len(steps) != 1 or not isinstance(steps[0], (*_LEARNING, HashingVectorizer)):
+    if len(steps) != 1 or not isinstance(steps[0], (TableVectorizer, HashingVectorizer)):
         raise ValueError(
-            f"{_WHO}: a pipeline must have one step before its learner, a TableVectorizer, a HashingVectorizer or one of "
-            f"onlinecls.steps, got {steps!r}. Transform the parts by functions of your own, and give the learner."
+            f"{_WHO}: a pipeline must have one step before its learner, a TableVectorizer or a HashingVectorizer, "
+            f"got {steps!r}. Transform the parts by functions of your own, and give the learner."
         )
     check_merges(learner)
     step = fresh(steps[0])
-    if isinstance(step, _LEARNING):
+    if isinstance(step, TableVectorizer):
         step.merge()  # (one that forgets is refused)
         once = next((part for part in parts if isinstance(part.what, Iterator)), None)
         if once is not None:
@@ -194,8 +191,7 @@ class Transformed:
 
     def __call__(self) -> Iterator[tuple[Any, Any, Any]]:
         for X, y, weight in batches(self.what, self.reading):
-            are_made = hasattr(X, "indptr") and not isinstance(self.step, ColumnStep)  # (words are hashed by the reader)
-            yield X if are_made else rows_of(self.step, X), y, weight
+            yield X if hasattr(X, "indptr") else rows_of(self.step, X), y, weight  # (words are hashed by the reader)
 
 
 def _reported(models: Iterator[Learnt], total: int, on_error: str, on_batch: Callable[[dict], object] | None) -> Iterator[Learnt]:

@@ -110,7 +110,6 @@ class Stream:
         self.format, self.n_features, self.bytes_total = format, n_features, bytes_total
         self.features, self.feature_names, self.metadata = columns
         self._set(Progress())
-        self._steps: Callable[[Any], Any] | None = None
         self._next = batches.__next__
         thread: threading.Thread | None = None
         wanted: queue.SimpleQueue[Any] | None = None
@@ -164,10 +163,6 @@ class Stream:
         self._next = partial(_again, ahead, self._next)
         return found
 
-    def through(self, steps: Callable[[Any], Any]) -> None:
-        """Hand on the X of each batch as a function returns it; `peek` still shows what was read."""
-        self._steps = steps
-
     def _next_rows(self, paused: Callable[[], None] | None = None) -> Batch:
         if not self.close.alive:
             raise StopIteration
@@ -188,7 +183,7 @@ class Stream:
                 self.close()
                 raise StopIteration
             if batch.X is not None:
-                return batch if self._steps is None else batch._replace(X=self._steps(batch.X))
+                return batch
             gaps = self.gaps
             if paused is not None:
                 paused()
