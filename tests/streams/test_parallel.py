@@ -283,7 +283,7 @@ def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
     reading, (path, *_) = {"n_features": 64}, write_parts(tmp_path)
     one = parallel.learn_part(make(), path, classes=["0", "1", "2", "7"], reading=reading)
     assert onlinecls.load(io.BytesIO(one)).classes_.tolist() == ["0", "1", "2", "7"]
-    with pytest.raises(ValueError, match="it keeps all rows"):
+    with pytest.raises(ValueError, match="its model consists of rows"):
         parallel.learn_part(onlinecls.KernelOnlineClassifier(), parts[0])
     with pytest.raises(ValueError, match="must be a model saved by onlinecls"):
         parallel.merge_bytes([b"not a model"])
