@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, Literal, assert_type
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 import onlinecls
@@ -90,32 +89,3 @@ def test_checkers_find_the_names_that_there_are() -> None:
         assert dir(module) == sorted(module.__all__), f"{name}: dir() is the public interface"
         own = {each for each, what in vars(module).items() if getattr(what, "__module__", "") == module.__name__}
         assert {each for each in own if each[0] != "_"} <= set(module.__all__), f"{name}: neither private nor public"
-
-
-ROOT = Path(onlinecls.__file__).parent
-STUBS = {".".join(["onlinecls", *path.relative_to(ROOT).with_suffix("").parts]): path for path in ROOT.rglob("*.pyi")}
-
-
-def declared(body: list[ast.stmt], of: str = "") -> list[str]:
-    """The names that a stub says there are, those of classes' attributes too."""
-    names = []
-    for node in body:
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            names.append(of + node.target.id)
-        elif isinstance(node, ast.ClassDef | ast.FunctionDef):
-            names.append(of + node.name)
-        if isinstance(node, ast.ClassDef):
-            names += declared(node.body, f"{of}{node.name}.")
-    return names
-
-
-@pytest.mark.parametrize("name", sorted(STUBS))
-def test_compiled_modules_have_what_their_stubs_say(name: str) -> None:
-    module, missing = import_module(name), []
-    for path in declared(ast.parse(STUBS[name].read_text()).body):
-        found: object = module
-        for part in path.split("."):
-            found = getattr(found, part, None)
-        if found is None:
-            missing.append(path)
-    assert missing == []

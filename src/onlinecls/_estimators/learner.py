@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .. import _core
 from .._algorithm import NARROW
 from .._compiled import model
+from .._core import FORESIGHT
 from .._input import validate
 from .._input.compat import random_state
 from .._models.params import Params
@@ -407,7 +407,7 @@ class OnlineLearner(Fitted):
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
         state.are_seen, state.target_margins = self._are_seen, self._choice.values.get("target_margins")
-        state.prepare(self._holds_level, _core.FORESIGHT[self._foresight], self._depth)
+        state.prepare(self._holds_level, FORESIGHT[self._foresight], self._depth)
         return task
 
     def _end_call(self, n_skipped: int, named: ArrayLike | None = None) -> None:

@@ -16,7 +16,7 @@ from ..._estimators.weights import WithWeights
 from ..._models import calibration
 from ..._registry import algorithms_of
 from ..._saving import require
-from . import dual_ascent as ascent
+from .dual_ascent import LOSSES, SCHEDULES, UPDATES_OF
 from .states import SHARED as _SHARED
 from .states import AscentParams
 
@@ -29,7 +29,7 @@ class AscentLearner(WithWeights):
 
     _record = AscentParams
     _fields = {
-        "loss": ascent.LOSSES, "update": ascent.UPDATES_OF, "schedule": ascent.SCHEDULES, "experts": FLAG,
+        "loss": LOSSES, "update": UPDATES_OF, "schedule": SCHEDULES, "experts": FLAG,
         "entropic": FLAG, "is_signed": FLAG, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "average_from": AVERAGE_FROM,
         "probability": FLAG,
         "sigma": POSITIVE, "margin": NOT_NEGATIVE, "bound": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
@@ -60,7 +60,7 @@ class AscentLearner(WithWeights):
     @classmethod
     def _read_learnt(cls, header: dict, params: AscentParams) -> AscentParams:
         learnt = super()._read_learnt(header, params)
-        grows, average = learnt.entropic and learnt.schedule == ascent.SCHEDULES["auto"], learnt.average_from
+        grows, average = learnt.entropic and learnt.schedule == SCHEDULES["auto"], learnt.average_from
         require(not (grows and average >= 0), "no average of entropic weights under sigma='auto'", average)
         return learnt
 

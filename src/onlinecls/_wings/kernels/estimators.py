@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..._algorithm import Units
     from ..._input.rows import Rows
     from ..._input.types import ClassWeight, FloatOrAuto, Generator, KernelFunction, Matrix
-    from . import support
+    from .support import SupportSet
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
@@ -107,7 +107,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         state.asked = self._choice.params, is_open, balanced
         state.params = self._choice.params.of_pass(state, is_open, balanced)
 
-        def step(model: support.SupportSet, block: Rows, taken: np.ndarray) -> None:
+        def step(model: SupportSet, block: Rows, taken: np.ndarray) -> None:
             predicted = predictions[taken] if len(predictions) else predictions
             model.holds_level = self._holds_level
             model.learn(

@@ -11,8 +11,8 @@ from ..._estimators.estimator import quiet
 from ..._estimators.learner import NO_WEIGHTS, OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.until_converged import OneClassUntilConverged
-from . import centre
 from . import states as states  # (its models)
+from .centre import SURFACE_SPACINGS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -69,7 +69,7 @@ class OnlineOneClass(OnlineLearner):
         found = np.empty((rows.n_rows, 2))
         state.decision(rows, found)
         squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
-        rounding, epsilon = centre.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params.epsilon
+        rounding, epsilon = SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params.epsilon
         return np.where(np.abs(squares - epsilon * epsilon) <= rounding, epsilon, np.sqrt(squares))
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
