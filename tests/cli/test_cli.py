@@ -161,8 +161,6 @@ def test_rows_that_leave_the_range_are_told_once(tmp_path, run):
     code, _, err = run("train", data, "--param", "r=1", "--param", "intercept_scaling=1", "--save", model)
     assert (code, err.count("8 rows skipped: updates should stay within the range of numbers. Standardise")) == (0, 1), err
     assert "Warning" not in err and learner_in(model).n_skipped_ == 8
-    code, _, err = run("compare", data, "--algorithms", "arow:r=1,intercept_scaling=1", "pa1")
-    assert code == 0 and err.count("\narow:r=1,intercept_scaling=1: 8 rows skipped: ") == 1 and "Warning" not in err, err
 
 
 def test_weights_of_examples_are_read_from_every_format(tmp_path, run):
@@ -285,31 +283,6 @@ def test_inspect_shows_a_model_that_was_saved_in_python(tmp_path, run):
     assert code == 0 and "column 0" in out and "the file does not say how they were read" in out
 
 
-# --- compare --------------------------------------------------------------------------------------------------------------------
-
-
-def test_compare_trains_each_learner_as_train_does(tsv, run):
-    specs = ["arow", "pa1:C=inf", "arow:r=5,fit_intercept=false", "cw_variance"]
-    code, out, err = run("compare", tsv, "--bits", 10, "--json", "--algorithms", *specs)
-    results = {result["algorithm"]: result for result in json.loads(out)["results"]}
-    assert code == 0 and list(results) == sorted(specs, key=lambda s: results[s]["mistakes"]) and len(err.splitlines()) == 10
-    for spec in specs:
-        name, _, params = spec.partition(":")
-        flags = [f for p in params.split(",") if p for f in ("--param", p)]
-        alone = json.loads(run("train", tsv, "--bits", 10, "--json", "--quiet", "--algorithm", name, *flags)[1])
-        assert {k: results[spec][k] for k in ("mistakes", "updates", "examples")} == {
-            k: alone[k] for k in ("mistakes", "updates", "examples")
-        }
-    table = run("compare", tsv, "--bits", 10, "--quiet", "--algorithms", *specs)[1].splitlines()
-    assert len(table) == 7 and [line.split()[0] for line in table[1:5]] == list(results)
-
-
-def test_compare_draws_curves(tsv, tmp_path, run):
-    pytest.importorskip("matplotlib")
-    assert run("compare", tsv, "--bits", 10, "--plot", tmp_path / "curves.png")[0] == 0
-    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
-
-
 # --- complaints -----------------------------------------------------------------------------------------------------------------
 
 
@@ -350,20 +323,6 @@ def test_train_reports_wrong_usage_before_it_reads(run, arguments, complaint):
     assert (code, out, err.splitlines()[-1]) == (2, "", f"onlinecls train: error: {complaint}")
 
 
-def test_compare_reports_wrong_usage(tsv, run):
-    for arguments, complaint in [
-        (["--algorithms", "svm"], f"argument --algorithms: must be of {', '.join((*COMMANDS, *REGRESSION_COMMANDS))}, got 'svm'"),
-        (["--algorithms", "arow", "arow"], "argument --algorithms: must be different ones, got 'arow' twice"),
-        (["--algorithms", "arow:r=0"], "argument --algorithms: AROWClassifier: r must be 'auto' or a finite number > 0, got r=0. "
-         + NAMED["arow"].params["r"].hint),
-    ]:
-        code, out, err = run("compare", tsv, *arguments)
-        assert (code, out, err.splitlines()[-1]) == (2, "", f"onlinecls compare: error: {complaint}")
-    pytest.importorskip("matplotlib")
-    code, _, err = run("compare", tsv, "--plot", "curves.doc")
-    assert code == 2 and "argument --plot: must end in one of " in err and err.endswith("got 'curves.doc'\n")
-
-
 def test_errors_about_files_name_the_file(tmp_path, run, trained, tsv):
     def complaint(*arguments):
         code, out, err = run(*arguments)
@@ -380,7 +339,6 @@ def test_errors_about_files_name_the_file(tmp_path, run, trained, tsv):
     for path in (empty, one):
         assert complaint("train", path, "--bits", "4") == (
             f"onlinecls train: {path}: must have an example of weight > 0, got none. There is no model.")
-    assert complaint("compare", empty, "--bits", "4").endswith("got none. There is nothing to compare.")
     vw = written(tmp_path, "vw", texts(5))
     assert complaint("predict", trained, vw) == (
         f"onlinecls predict: {vw}: the model has learnt from tsv, whose columns are not those of vw. Give it tsv.")
@@ -482,23 +440,6 @@ def test_errors_beyond_1e140_count_as_1e140(tmp_path, run):
     assert "4 examples, mse 1e+280, mae 1e+140, " in err
 
 
-def test_compare_ranks_regressions(prices, tmp_path, run):
-    specs = ["pa1_regression", "pa2_regression:epsilon=0", "arow_regression"]
-    results = json.loads(run("compare", prices, "--bits", 10, "--json", "--algorithms", *specs)[1])["results"]
-    alone = json.loads(run("train", prices, "--bits", 10, "--json", "--quiet", "--algorithm", "arow_regression")[1])
-    best = next(each for each in results if each["algorithm"] == "arow_regression")
-    errors = [each["progressive_mse"] for each in results]
-    assert errors == sorted(errors) and best["progressive_mse"] == alone["progressive_mse"] and "mistakes" not in best
-    table = run("compare", prices, "--bits", 10, "--quiet", "--algorithms", *specs)[1].splitlines()
-    assert table[0].split() == ["algorithm", "mse", "mae", "updates", "learning", "s"]
-    for line, result in zip(table[1:], results, strict=True):
-        values = f"{result['progressive_mse']:.5g} {result['progressive_mae']:.5g} {result['updates']}"
-        assert line.replace(",", "").split()[:4] == [result["algorithm"], *values.split()]
-    pytest.importorskip("matplotlib")
-    assert run("compare", prices, "--bits", 10, "--algorithms", *specs, "--plot", tmp_path / "curves.png")[0] == 0
-    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_inspect_shows_what_raises_and_what_lowers_a_prediction(prices, tmp_path, run):
     model = tmp_path / "model"
     run("train", prices, "--bits", 16, "--algorithm", "arow_regression", "--save", model)
@@ -529,11 +470,8 @@ def test_labels_that_do_not_fit_the_task_are_refused(prices, tmp_path, run):
         "arow_regression learns numbers; for classes take a classifier, arow say.\n"))
     run("train", prices, "--bits", 10, "--algorithm", "arow_regression", "--save", model)
     assert run("train", tsv, "--resume", model, "--quiet")[2] == err
-    assert run("compare", tsv, "--algorithms", "arow_regression", "--quiet")[2] == err.replace("train:", "compare:")
     assert run("predict", model, prices, "--scores")[2].splitlines()[-1] == (
         f"onlinecls predict: error: argument --scores: must be left out for {model!r}, whose predictions are numbers")
-    assert run("compare", tsv, "--algorithms", "arow", "pa1_regression")[2].splitlines()[-1] == (
-        "onlinecls compare: error: argument --algorithms: must learn all classes or all numbers, got 'arow' and 'pa1_regression'")
 
 
 def test_targets_of_a_regression_are_not_learnt_as_classes(prices, tsv, tmp_path, run, monkeypatch):
@@ -557,7 +495,7 @@ def test_targets_of_a_regression_are_not_learnt_as_classes(prices, tsv, tmp_path
 
 
 def test_help_has_examples_and_names_every_algorithm(run):
-    for command in ("train", "predict", "inspect", "compare"):
+    for command in ("train", "predict", "evaluate", "inspect"):
         code, out, _ = run(command, "--help")
         assert code == 0 and "examples:\n  onlinecls " in out and "Exit codes: 0 done;" in out
     assert all(name in run("train", "--help")[1] for name in (*COMMANDS, *REGRESSION_COMMANDS))
@@ -667,23 +605,6 @@ def test_models_of_other_kinds_predict_and_are_evaluated(learner, tsv, tmp_path,
     assert run("inspect", model)[0] == 0
     message = f"onlinecls train: {model!r} must be a linear learner to go on here, got {type(learner).__name__}. "
     assert run("train", tsv, "--resume", model)[2] == message + "Go on in Python: onlinecls.load, partial_fit.\n"
-
-
-def test_explain_shows_weights_or_refuses_a_model_without_any(tsv, tmp_path, run):
-    model = str(tmp_path / "model")
-    averaged, _ = saved_with_its_stream(onlinecls.OnlineToBatch(AROWClassifier()), tsv, model)
-    shown = json.loads(run("explain", model, tsv, "--json")[1].splitlines()[0])
-    assert shown["prediction"] in WORDS and shown["features"]
-    weights = averaged.chosen_.coef_[0]
-    first = json.loads(run("inspect", model, "--json")[1])["top"]["spam"][0]
-    assert first["weight"] == pytest.approx(weights.max()) and first["column"] == weights.argmax()
-    kernel, _ = saved_with_its_stream(onlinecls.KernelOnlineClassifier(gamma=0.3, budget=30), tsv, model)
-    code, _, err = run("explain", model, tsv)
-    message = f"{model!r} must have scores that are sums over features, got {kernel!r}. Use onlinecls predict --scores.\n"
-    assert (code, err) == (1, f"onlinecls explain: {message}")
-    code, _, err = run("inspect", model, tsv)
-    assert code == 1 and "must have weights to show with the names of" in err
-    assert f"support    {kernel.n_support_:,} vectors kept, {kernel.n_dropped_:,} given up\n" in run("inspect", model)[1]
 
 
 def test_a_kernel_regressor_predicts_and_one_of_kernel_values_is_refused(prices, tmp_path, run):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from contracts import memory_of
-from internals import COMMANDS, NAMED, REGRESSION_COMMANDS, learner_in
+from internals import learner_in
 from mails import WORDS, texts, write_tsv, written
 
 import onlinecls
@@ -71,9 +71,8 @@ def test_labels_of_other_tasks_are_learnt_only_where_asked_for(tmp_path, run):
         "1:0:0.5 | a b\n2:1:0.3 | c d\n", "3 | a\n1,2 | b\n", "ham | a\n1 | b\n", "a | a\n? | b\n", "shared | a\n| b\n1 | c\n",
     ):
         data.write_text(lines)
-        for command in (("train", data), ("compare", data)):
-            code, out, err = run(*command, "--quiet")
-            assert (code, out) == (1, "") and "; --labels str takes any text for a label" in err, err
+        code, out, err = run("train", data, "--quiet")
+        assert (code, out) == (1, "") and "; --labels str takes any text for a label" in err, err
         data.write_text(lines.replace("\n| b", ""))
         assert run("train", data, "--bits", 6, "--labels", "str", "--save", model, "--quiet")[0] == 0
         assert learner_in(model).classes_.dtype.kind == "U"
@@ -140,35 +139,7 @@ def test_class_weights_are_read_from_param(tsv, tmp_path, run):
     assert run("train", tsv, "--bits", 10, "--param", "class_weight=spam:5,ham:0.5", "--save", model, "--quiet")[0] == 0
     expected = in_python(tsv, AROWClassifier(class_weight={"spam": 5, "ham": 0.5}, dtype="float32"))
     np.testing.assert_array_equal(learner_in(model).coef_, expected.coef_)
-    specs = ["arow:class_weight=spam:5,ham:0.5,fit_intercept=false", "arow"]
-    results = json.loads(run("compare", tsv, "--bits", 10, "--json", "--algorithms", *specs)[1])["results"]
-    assert {each["algorithm"] for each in results} == set(specs)
-    assert any("class_weight={'spam': 5, 'ham': 0.5}" in each["estimator"] for each in results)
     assert "--param class_weight must be finite and >= 0" in run("train", tsv, "--param", "class_weight=spam:-1", "--quiet")[2]
-
-
-@pytest.mark.parametrize("name", [*COMMANDS, *REGRESSION_COMMANDS])
-def test_parameters_are_listed_as_signature_and_docstring_have_them(run, name):
-    import inspect
-
-    code, out, err = run("train", "--help", name)
-    algorithm = NAMED[name]
-    signature = inspect.signature(getattr(onlinecls, algorithm.estimator)).parameters
-    assert (code, err) == (0, "") and out.startswith(f"{name}: {algorithm.title}\n{algorithm.estimator}, {algorithm.paper}\n")
-    shown = dict(re.findall(r"^  (\w+)=([^,\n]*)", out, re.MULTILINE))
-    assert shown.keys() >= {*algorithm.params, *({"fit_intercept", "average"} & signature.keys())}
-    for parameter, value in shown.items():
-        default = algorithm.selects.get(parameter, signature[parameter].default)
-        assert value in (str(default), str(default).lower())
-        assert re.search(rf"^  {parameter}=[^,\n]*, (.*\n      \S|.*one of )", out, re.MULTILINE), f"{parameter} is not explained"
-
-
-def test_algorithms_are_listed(run):
-    out = run("algorithms")[1].splitlines()
-    assert [line.split()[0] for line in out] == [*COMMANDS, *REGRESSION_COMMANDS]
-    assert all(NAMED[line.split()[0]].estimator in line for line in out)
-    assert len(json.loads(run("algorithms", "--json")[1])["algorithms"]) == len(out)
-    assert run("train", "--help", "svm")[0] == 2
 
 
 # --- words ----------------------------------------------------------------------------------------------------------------------
@@ -201,41 +172,6 @@ def test_names_of_vw_and_json_lines_are_shown(tmp_path, run, format):
     assert run("train", data, "--bits", 16, "--save", model, "--quiet")[0] == 0
     top = json.loads(run("inspect", model, data, "--json")[1])["top"]
     assert {each["name"] for each in top["spam"]} == {"title^cheap", "title^pills"}
-    told = json.loads(run("explain", model, data, "--json")[1].splitlines()[0])
-    assert {each["name"] for each in told["features"]} - {"(intercept)"} == {"title^cheap", "title^pills"}
-
-
-def test_explain_adds_up_to_the_score(tsv, tmp_path, run):
-    model = tmp_path / "model"
-    run("train", tsv, "--bits", 16, "--save", model, "--quiet")
-    learner, rows = learner_in(model), texts(20, 3)
-    new = write_tsv(tmp_path / "new.tsv", rows)
-    X = HashingVectorizer(n_features=2**16, dtype="float32").transform([text for _, text in rows])
-    scores, std = learner.decision_function(X, return_std=True)
-    lines = [json.loads(line) for line in run("explain", model, new, "--json", "--top", 99)[1].splitlines()]
-    for line, score, spread, label, (_, text) in zip(lines, scores, std, learner.predict(X), rows, strict=True):
-        towards = score if label == "spam" else -score
-        assert line["prediction"] == label and line["score"] == pytest.approx(towards) and line["std"] == pytest.approx(spread)
-        assert sum(part["contribution"] for part in line["features"]) == pytest.approx(towards, rel=1e-4, abs=1e-6)
-        assert {part["name"] for part in line["features"]} - {"(intercept)"} == {word for word in text.split() if len(word) > 1}
-    page = run("explain", model, new, "--top", 1)[1].splitlines()
-    assert page[0].startswith(f"row 1: {lines[0]['prediction']}, score {lines[0]['score']:.4f} ± ") and len(page) == 40
-
-
-def test_explain_adds_up_for_many_classes_and_for_regression(tmp_path, run):
-    rows = [("a", "one two"), ("b", "three four"), ("c", "five six"), ("a", "one six")] * 5
-    data, model = write_tsv(tmp_path / "a.tsv", rows), tmp_path / "model"
-    assert run("train", data, "--bits", 12, "--algorithm", "pa1", "--save", model, "--quiet")[0] == 0
-    predicted = run("predict", model, data)[1].split()
-    for line, said in zip(run("explain", model, data, "--json")[1].splitlines(), predicted, strict=True):
-        told = json.loads(line)
-        assert told["prediction"] == said and told["std"] is None
-        assert sum(part["contribution"] for part in told["features"]) == pytest.approx(told["score"], rel=1e-4, abs=1e-6)
-    prices = write_tsv(tmp_path / "p.tsv", [("1.5", "wool hat"), ("3", "silk scarf")] * 9)
-    assert run("train", prices, "--bits", 12, "--algorithm", "arow_regression", "--save", model, "--quiet")[0] == 0
-    told = json.loads(run("explain", model, prices, "--json")[1].splitlines()[0])
-    assert sum(part["contribution"] for part in told["features"]) == pytest.approx(told["prediction"], rel=1e-4)
-    assert run("predict", model, prices, "--std")[1].startswith("prediction\tstd\n")
 
 
 # --- evaluate -------------------------------------------------------------------------------------------------------------------
@@ -400,19 +336,15 @@ def test_a_model_that_does_not_fit_is_refused_before_it_is_allocated(tmp_path, t
 # --- wrong usage ----------------------------------------------------------------------------------------------------------------
 
 
-def test_options_with_many_values_leave_the_data_alone(tsv, tmp_path, run):
+def test_an_option_with_many_values_leaves_the_data_alone(tsv, tmp_path, run):
     test = write_tsv(tmp_path / "test.tsv", texts(20, 4))
-    for option, values in (("--test", [test, tsv]), ("--algorithms", ["arow", tsv]), ("--search", ["arow:r=1,2", tsv])):
-        command = "train" if option == "--test" else "compare"
-        code, out, err = run(command, option, *values)
-        assert (code, out) == (2, "") and err.startswith(f"usage: onlinecls {command} "), option
-        assert err.endswith(
-            f"error: DATA must be given, got only {option} {values[0]} {tsv}. Put DATA before {option}, or write "
-            f"{option}={values[0]} for each value.\n")
+    code, out, err = run("train", "--test", test, tsv)
+    assert (code, out) == (2, "") and err.startswith("usage: onlinecls train ")
+    assert err.endswith(
+        f"error: DATA must be given, got only --test {test} {tsv}. Put DATA before --test, or write --test={test} for each "
+        "file.\n")
     _, out, _ = run("train", f"--test={test}", f"--test={tsv}", tsv, "--bits", 10, "--json", "--quiet")
     assert json.loads(out)["test_examples"] == 320
-    _, out, _ = run("compare", "--algorithms=arow", "--algorithms=pa1", tsv, "--bits", 10, "--json", "--quiet")
-    assert {each["algorithm"] for each in json.loads(out)["results"]} == {"arow", "pa1"}
 
 
 def test_options_about_namespaces_are_kept_in_the_model(run, tmp_path, monkeypatch):
@@ -429,14 +361,10 @@ def test_options_about_namespaces_are_kept_in_the_model(run, tmp_path, monkeypat
     assert np.count_nonzero(learner.coef_) == 5 + 3 + 15
     assert json.loads(run("evaluate", "whole", "a.vw", "--json")[1])["error"] == 0.0
     assert run("predict", "whole", "a.vw")[1].split() == [line.split()[0] for line in lines]
-    shown = run("explain", "whole", "a.vw")[1]
-    assert "user^u0*ad^a0" in shown and "noise" not in shown
     page = run("inspect", "whole", "a.vw")[1]
     assert "user^u0*ad^a0" in page and "rows       from vw; interactions ['ua']; ngrams {'a': 2}; ignore n\n" in page
     Path("b.tsv").write_text("1\ta b\n")
     assert "b.tsv: the model has learnt from namespaces of vw, got none. Give it vw." in run("predict", "whole", "b.tsv")[2]
-    assert run("train", "a.vw", "--save", "plain", "--bits", 12, "--noconstant", "--quiet")[0] == 0
-    assert "must have learnt from rows that were read like those of half" in run("merge", "half", "plain", "--save", "c")[2]
     code, _, err = run("train", "a.vw", "--resume", "half", "--keep", "u")
     assert code == 2 and "argument --keep: must be left out with --resume" in err
 
@@ -462,13 +390,13 @@ def test_unknown_options_are_answered_with_the_usual_ones(run):
         (("train", "mail.tsv", "-f", "out"), "unknown option -f. Use --save MODEL."),
         (("train", "mail.tsv", "-i", "m"), "unknown option -i. Use --resume MODEL."),
         (("predict", "-i", "m"), "unknown option -i. MODEL is given first, without an option."),
-        (("train", "mail.tsv", "-lr", "0.1"), "unknown option -lr. Use --param NAME=VALUE, see --help NAME."),
+        (("train", "mail.tsv", "-lr", "0.1"), "unknown option -lr. Use --param NAME=VALUE."),
         (("train", "mail.tsv", "-wordNgrams=2"), "unknown option -wordNgrams. Use --ngrams MIN MAX."),
         (("predict", "m", "mail.vw", "--ngram=2"), "unknown option --ngram. A model keeps its n-grams."),
         (("train", "mail.vw", "--quadratic", "ab"), "unknown option --quadratic. Use -q AB."),
         (("predict", "m", "mail.vw", "-q", "ab"), "unknown option -q. A model keeps what train is told of VW's namespaces."),
         (("train", "mail.vw", "--link"), "unknown option --link. Use --probabilities."),
-        (("train", "a.vw", "--audit"), "unknown option --audit. onlinecls explain MODEL DATA prints the features of each row."),
+        (("train", "a.vw", "--audit"), "unknown option --audit. StreamPipeline.explain shows the features of a row, in Python."),
         (("predict", "m", "-", "--daemon"), "unknown option --daemon. onlinecls predict MODEL - answers the lines of a pipe."),
         (("train", "mail.vw", "--kernelized"), "unknown option --kernelized. onlinecls train --help lists all."),
         (("train", "mail.tsv", "--oaa", "3"), "unknown option --oaa. Classes are found as they come, or named by --classes."),
@@ -476,7 +404,6 @@ def test_unknown_options_are_answered_with_the_usual_ones(run):
         (("train", "mail.tsv", "--l2=1e-6"), "unknown option --l2. Use --algorithm ogd --param alpha=VALUE."),
         (("train", "-d=mail.tsv"), "unknown option -d. Files are given without an option."),
         (("train", "mail.tsv", "--algoritm", "pa"), "unknown option --algoritm. Is --algorithm meant?"),
-        (("explain", "m", "mail.tsv", "--zzz"), "unknown option --zzz. onlinecls explain --help lists all."),
         (("train", "a.tsv", "--quiet", "b.tsv"), "unexpected b.tsv. Files are given together, options before or behind them."),
     ):
         code, out, err = run(*arguments)

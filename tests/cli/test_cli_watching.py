@@ -11,9 +11,6 @@ from onlinecls import (
     AROWClassifier,
     AROWRegressor,
     CommitteeClassifier,
-    PassiveAggressiveClassifier,
-    Perceptron,
-    compare,
     make_stream_pipeline,
     progressive_validation,
 )
@@ -166,27 +163,6 @@ def test_predictions_that_could_not_be_whole_are_refused(tsv, tmp_path, run):
         assert code == 2 and "--predictions" in err, more
     code, _, err = run("train", tsv, "--predictions", tmp_path / "none" / "said")
     assert code == 2 and "argument --predictions: must be a file in a folder that can be written to" in err
-
-
-def test_a_search_drops_settings_that_are_beaten_and_says_which_are_left(tsv, run):
-    specs = ["arow:r=0.1,100", "pa1:C=1e-6", "perceptron"]
-    code, out, _ = run("compare", tsv, "--bits", 10, "--search", *specs, "--json", "--classes", "ham,spam")
-    assert code == 0
-    results = {each["algorithm"]: each for each in json.loads(out)["results"]}
-    assert set(results) == {"arow:r=0.1", "arow:r=100", "pa1:C=1e-6", "perceptron"}
-    raced = {"arow:r=0.1": AROWClassifier(r=0.1, dtype="float32"), "arow:r=100": AROWClassifier(r=100, dtype="float32"),
-             "pa1:C=1e-6": PassiveAggressiveClassifier(C=1e-6, dtype="float32"), "perceptron": Perceptron(dtype="float32")}
-    with batches(tsv) as stream:
-        found = compare(raced, stream, classes=["ham", "spam"], drop=True)
-    for name, result in results.items():
-        assert result["examples"] == found.examples[name] and result["progressive_error"] == found.errors[name], name
-        assert result["better_by"] == (None if name == found.best else list(found.better_by[name]))
-    assert min(found.examples.values()) < 4000
-    page = run("compare", tsv, "--bits", 10, "--search", *specs, "--classes", "ham,spam")[1]
-    assert page.splitlines()[1].startswith(found.best) and "errs less than" in page.splitlines()[-1]
-    assert run("compare", tsv, "--search", "arow")[0] == 2
-    assert run("compare", tsv, "--search", "arow:r=1,2", "--algorithms", "arow")[0] == 2
-    assert run("compare", tsv, "--level", "1")[0] == 2
 
 
 def test_the_report_names_whom_a_committee_follows(tsv, run):

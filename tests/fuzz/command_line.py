@@ -61,7 +61,7 @@ def make(draw):
         learner["feature_names"] = mutated_json(draw, [f"f{i}" for i in range(learner["state"]["n_features"])])
     if learner is not told and chance(draw, 0.2):
         told["steps"][0] = mutated_json(draw, told["steps"][0])
-    command = one_of(draw, ["inspect", "inspect", "inspect --json", "inspect data", "predict", "explain", "evaluate"])
+    command = one_of(draw, ["inspect", "inspect", "inspect --json", "inspect data", "predict", "evaluate"])
     return {"kind": kind, "command": command}, signed(header, told, arrays)
 
 

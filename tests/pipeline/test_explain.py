@@ -1,6 +1,5 @@
 """Explanations of single predictions, and the learner's attributes on the pipeline."""
 
-import json
 import re
 import threading
 
@@ -17,10 +16,8 @@ from onlinecls import (
     AROWRegressor,
     KernelOnlineClassifier,
     PassiveAggressiveClassifier,
-    load,
     make_stream_pipeline,
 )
-from onlinecls.__main__ import main
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
@@ -115,20 +112,6 @@ def test_explaining_changes_nothing():
     assert explained(pipeline, TABLE[0]).keys() >= {"price"}
     assert pipeline[0].schema_ == TableVectorizer(texts=["note"]).fit(TABLE).schema_
     assert pipeline[0]._reader().n_words == 0
-
-
-def test_the_command_line_explains_alike(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "mail.tsv").write_text("".join(f"{label}\t{text}\n" for label, text in zip(THREE, TEXTS, strict=True)))
-    assert main(["train", "mail.tsv", "--save", "m", "--quiet", "--dtype", "float64"]) == 0
-    capsys.readouterr()
-    assert main(["explain", "m", "mail.tsv", "--json", "--top", "99"]) == 0
-    pipeline = load("m")
-    for text, line in zip(TEXTS[:9], capsys.readouterr().out.splitlines(), strict=False):
-        told, found = json.loads(line), pipeline.explain(text, top=None)
-        features = [each._asdict() | {"shared": False} for each in found.features]
-        assert [each | {"shared": False} for each in told["features"]] == features
-        assert (told["prediction"], told["score"], told["std"]) == found[:3]
 
 
 def test_the_learners_attributes_are_those_of_the_pipeline():

@@ -1,5 +1,4 @@
-"""The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, `explain`, `merge`, `compare`, `algorithms`,
-a file each.
+"""The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, a file each.
 
 Data flows from `options` (what was typed) through `parameters` (a learner) and `inputs` (rows of files) to `run` (learning) and
 `report` (counters as text). `capacity` checks memory, `jobs` runs processes, `wording` phrases errors in terms of options. The

@@ -24,10 +24,6 @@ Learn a stream of text or sparse rows in one pass, in memory that does not grow 
   onlinecls predict mail.model new.tsv > labels      one label per line
   onlinecls evaluate mail.model test.tsv             errors, AUC, F1, per class
   onlinecls inspect mail.model mail.tsv              what was learnt: words and their weights
-  onlinecls explain mail.model new.tsv               the words behind each prediction
-  onlinecls compare mail.tsv --algorithms arow pa1   several learners in one pass
-  onlinecls merge a.model b.model --save c.model     models of parts as one
-  onlinecls algorithms                               list of algorithms
 
 Data: label<TAB>text, __label__LABEL text (fastText), CSV, JSON lines, svmlight, Vowpal Wabbit, Parquet, Arrow; gzip, bzip2, xz,
 Zstandard; - is standard input.
@@ -54,7 +50,6 @@ examples:
 
 The error is progressive: each example is predicted before its label is learnt, so no held-out data are needed. With --passes,
 the error of the first pass is reported. Ctrl-C, SIGTERM and SIGHUP end learning; with --save the model so far is saved.
-`onlinecls train --help arow` shows the parameters of arow, `onlinecls algorithms` lists all algorithms.
 
 """
 _PREDICT = """\
@@ -76,28 +71,6 @@ Prints error, log loss (for models with probabilities), area under the ROC curve
 and the confusion matrix. For a regression model: mean squared and mean absolute error.
 
 """
-_EXPLAIN = """\
-examples:
-  onlinecls explain spam.model new.tsv --top 5
-  echo "win a free prize" | onlinecls explain spam.model -
-
-Prints the prediction for each row and the contribution of its words to the score: weight times value, followed by the weight
-and, for second-order learners, its standard deviation, which is small for words that were seen often.
-
-"""
-_ALGORITHMS = """\
-examples:
-  onlinecls algorithms
-  onlinecls train --help arow                    parameters of one of them
-
-"""
-_MERGE = """\
-examples:
-  onlinecls merge monday.model tuesday.model --save both.model
-
-The models have learnt different files with the same options; the merged model goes on with train --resume.
-
-"""
 _INSPECT = """\
 examples:
   onlinecls inspect spam.model                   shows columns by number
@@ -108,15 +81,6 @@ A word with weight w ± s adds about w to the score of the class; s is its stand
 for words that were seen often. "shared" marks a column that several words share: they have one weight together.
 
 """
-_COMPARE = """\
-examples:
-  onlinecls compare spam.tsv --algorithms arow pa1 perceptron
-  onlinecls compare spam.tsv --algorithms arow:r=0.01 arow:r=0.1 arow:r=1 --plot curves.png
-  onlinecls compare houses.csv --label price --algorithms arow_regression pa1_regression:epsilon=0.5
-
-"""
-
-
 def _formatter(prog: str) -> argparse.HelpFormatter:
     """Return the formatter of the help. (By itself it imports shutil, which takes 3 ms, to find the width of the terminal.)"""
     try:
@@ -131,8 +95,6 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(formatter_class=_formatter, allow_abbrev=False, **options)
 
 
-_MANY = ("test", "algorithms", "search")  # options that take all values behind them
-
 _JSON_A_ROW = "one JSON object for each row instead of text"
 
 # Options of Vowpal Wabbit and fastText: what they are called here, and what to say to a command that has no such option.
@@ -145,7 +107,7 @@ _HABITS = {option: tuple(said) for options, *said in (
     ("-f --final_regressor -o -output --output", "--save MODEL", "Redirect standard output: > FILE."),
     ("-b --bit_precision -bucket", "--bits N", "A model keeps its columns."),
     ("-c --cache_file --cache", "", "There is no cache: files are parsed in each pass."),
-    ("-l -lr --learning_rate", "--param NAME=VALUE, see --help NAME", ""),
+    ("-l -lr --learning_rate", "--param NAME=VALUE", ""),
     ("-minn -maxn", "--analyzer char_wb --ngrams MIN MAX", "A model keeps its n-grams."),
     ("-r --raw_predictions", "--scores", "onlinecls predict --scores prints them."),
     ("-t --testonly", "", "onlinecls evaluate and predict learn nothing."),
@@ -167,17 +129,17 @@ _HABITS = {option: tuple(said) for options, *said in (
     ("--multilabel_oaa --plt", "", "Several labels a row are learnt in Python: MultiLabelClassifier."),
     ("--names --invert_hash", "", "onlinecls inspect MODEL DATA names columns by the words of DATA."),
     ("--readable_model", "", "onlinecls inspect MODEL shows the largest weights."),
-    ("-a --audit", "", "onlinecls explain MODEL DATA prints the features of each row."),
+    ("-a --audit", "", "StreamPipeline.explain shows the features of a row, in Python."),
     ("--daemon --port --foreground", "", "onlinecls predict MODEL - answers the lines of a pipe."),
     ("--holdout_off --holdout_period --holdout_after", "", "No rows are held out: each is predicted just before it is learnt."),
     ("--save_resume", "", "A model always goes on exactly: train --resume MODEL."),
-    ("--power_t --initial_t --decay_learning_rate", "", "There is no schedule of steps: --help NAME."),
+    ("--power_t --initial_t --decay_learning_rate", "", "There is no schedule of steps."),
     ("--hash --hash_seed", "", "Names are hashed as by VW's --hash strings."),
     ("--link", "--probabilities", "onlinecls predict --probabilities prints them."),
     ("--progress", "--every N", ""),
     ("-verbose", "--quiet", ""),
     ("-autotune-validation -autotune-duration -autotune-predictions -autotune-modelsize -autotune-metric", "",
-     "onlinecls compare DATA --search arow:r=0.1,1,10 chooses parameters; most learners need none."),
+     "onlinecls.compare tries parameters, in Python; most learners need none."),
     ("-dim -pretrainedVectors", "", "There are no word vectors: each word has weights of its own."),
     ("-minCount -minCountLabel", "", "Words are hashed, however rare they are; rare ones stay near 0."),
     ("-cutoff -qnorm -qout -dsub", "", "A model whose name ends in .gz is compressed."),
@@ -221,12 +183,10 @@ class _CommandParser(_Parser):
         return otherwise or (f"Is {near[0]} meant?" if near else f"{self.prog} --help lists all.")
 
     def error(self, message: str):
-        took = next((name for name in _MANY if getattr(self._given, name, None)), None)
-        if took and message.endswith(": DATA"):  # (argparse: "the following arguments are required: DATA")
-            values = getattr(self._given, took)
+        if message.endswith(": DATA") and (files := getattr(self._given, "test", None)):
             message = (
-                f"DATA must be given, got only --{took} {' '.join(values)}. Put DATA before --{took}, or write "
-                f"--{took}={values[0]} for each value."
+                f"DATA must be given, got only --test {' '.join(files)}. Put DATA before --test, or write --test={files[0]} for "
+                "each file."
             )
         super().error(message)
 
@@ -410,9 +370,6 @@ def _trust_option(parser) -> None:
 
 
 def _add_train(parser) -> None:
-    parser.add_argument(
-        "-h", "--help", nargs="?", metavar="ALGORITHM", action=_Help, help="show this help, or an algorithm's parameters"
-    )
     parser.add_argument("data", nargs="+", metavar="DATA", help="files of one format; - for standard input")
     group = parser.add_argument_group("learner")
     group.add_argument("--algorithm", choices=(*CLASSIFIERS, *REGRESSORS), metavar="NAME", help=f"(arow) one of {_LEARNERS}")
@@ -479,46 +436,6 @@ def _add_evaluate(parser) -> None:
     _of_model(parser, quiet=True)
 
 
-def _add_merge(parser) -> None:
-    parser.add_argument("models", nargs="+", metavar="MODEL", help="models of parts of a stream, in the order of the parts")
-    parser.add_argument("--save", metavar="MODEL", required=True, help="file of the merged model")
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
-
-
-def _add_compare(parser) -> None:
-    parser.add_argument("data", nargs="+", metavar="DATA")
-    parser.add_argument(
-        "--algorithms", nargs="+", action="extend", metavar="NAME[:P=V,...]", help=f"(arow pa1 perceptron) of {_LEARNERS}",
-    )
-    parser.add_argument(
-        "--search", nargs="+", action="extend", metavar="NAME[:P=V,V,...]",
-        help="settings to choose from; those that are beaten are dropped"
-    )
-    parser.add_argument("--level", type=_level, default=0.05, metavar="P", help="probability that an interval misses (0.05)")
-    _learner_options(parser)
-    parser.add_argument("--plot", metavar="FILE", help="draw learning curves to a file (needs matplotlib)")
-    _data_options(parser, trains=True)
-    _hashing_options(parser)
-    _output_options(parser)
-
-
-def _add_algorithms(parser) -> None:
-    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
-
-
-class _Help(argparse.Action):
-    """Prints the help, or for --help ALGORITHM its parameters."""
-
-    def __call__(self, parser, namespace, value, option_string=None):
-        if value is None:
-            parser.print_help()
-        else:
-            from .algorithms import print_parameters
-
-            print_parameters(parser, value)
-        parser.exit()
-
-
 # What each command is for, what its help ends with, and the function that adds its options.
 _COMMANDS = {
     "train": ("learn a model from a stream", _TRAIN, _add_train),
@@ -528,10 +445,6 @@ _COMMANDS = {
         "show a model and its largest weights", _INSPECT,
         partial(_of_model, data="*", of_data="texts whose words name the columns", top="class"),
     ),
-    "explain": ("show the features behind each prediction", _EXPLAIN, partial(_of_model, top="row", json=_JSON_A_ROW)),
-    "merge": ("merge models of parts of a stream", _MERGE, _add_merge),
-    "compare": ("compare several learners in one pass over a stream", _COMPARE, _add_compare),
-    "algorithms": ("list the algorithms", _ALGORITHMS, _add_algorithms),
 }
 
 
@@ -544,6 +457,5 @@ def parser(argv: list[str]) -> _Parser:
         help, epilog, add_options = _COMMANDS[name]
         commands.add_parser(
             name, help=help, description=help[0].upper() + help[1:] + ".", epilog=epilog + _EXIT_CODES, add_options=add_options,
-            add_help=name != "train",
         )
     return made

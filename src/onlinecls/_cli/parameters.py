@@ -13,17 +13,6 @@ REGRESSORS = tuple(name for name, algorithm in NAMED.items() if "regression" in 
 _COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class", "probability")
 
 
-def split_settings(text: str) -> list[str]:
-    """Split NAME=VALUE,... at commas; a part without a name belongs to the value before it: class_weight=ham:1,spam:5."""
-    found = []
-    for part in text.split(",") if text else []:
-        if found and "=" not in part:
-            found[-1] += f",{part}"
-        else:
-            found.append(part)
-    return found
-
-
 def _weights_of_classes(text: str):
     """Parse label:weight,... to a dict. Other texts are passed on for the estimator to refuse."""
     if ":" not in text:

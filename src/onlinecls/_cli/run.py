@@ -1,9 +1,8 @@
-"""Learning of a stream by one or more learners, and the position in it."""
+"""Learning of a stream, and the position in it."""
 
 from __future__ import annotations
 
 import sys
-import time
 import warnings
 from itertools import pairwise
 from typing import NamedTuple
@@ -76,14 +75,13 @@ class Run:
     """A learner in a pass over a stream, and its counts in this pass. classes : labels of `--classes`, or None."""
 
     watching = None  # what learns in its place and looks at each row, or None
-    seconds = 0.0
 
     def __init__(self, name: str, learner, classes: list | None = None):
         self.name, self.learner, self.classes = name, learner, classes
         self.begin()
 
     def begin(self) -> None:
-        self.start, self.points = counts_of(self.learner), []  # (points: the counts, and seconds)
+        self.start = counts_of(self.learner)
         self.last = (0,) * len(self.start)  # counts at the last line
 
     def convert_labels(self, y) -> None:
@@ -107,15 +105,13 @@ class Run:
             )
 
     def learn(self, X, y, weight) -> None:
-        began, more = time.perf_counter(), {}
+        more = {}
         if self.classes is not None and not self.learner.__sklearn_is_fitted__():
             more["classes"] = self.classes
         if self.watching is not None:
             self.watching.learn(self.learner, X, y, weight, **more)
         else:
             self.learner.partial_fit(X, y, sample_weight=weight, **more)
-        self.seconds += time.perf_counter() - began
-        self.points.append((*self.counts, self.seconds))
 
     def predict(self, X, n_rows: int, step) -> None:
         """Write what is predicted of rows without labels, if that is wanted. step : makes their columns, or None."""
@@ -194,30 +190,29 @@ class Reading:
 
 
 def learn(
-    stream, runs: list[Run], progress: Progress, reading: Reading, line, after_batch=lambda: None, learn_rows=None, step=None,
+    stream, run: Run, progress: Progress, reading: Reading, line, after_batch=lambda: None, step=None,
 ) -> None:
     """Learn one pass over a stream, or the rest of it.
 
-    after_batch() is called between batches, where the model is whole. learn_rows(X, y, weight) learns rows in place of the runs.
+    after_batch() is called between batches, where the model is whole.
     step : one that learns the rows, which are as they were read, just before.
     """
-    before, learner = (reading.bytes, reading.skipped), runs[0].learner
+    before, learner = (reading.bytes, reading.skipped), run.learner
     with stream, warnings.catch_warnings():
         warnings.filterwarnings("ignore", f".*{SKIPPED}")  # (it is said once, at the end)
         warnings.filterwarnings("ignore", f".*{CLASS_EACH}")  # (said here, for the first rows, in terms of options)
         first: list | None = [] if reading.part.number == 0 and not is_regressor(learner) else None  # labels of the first rows
         try:
-            rest = _rest_of(stream, reading.part.before, getattr(runs[0].watching, "write_gaps", None))
+            rest = _rest_of(stream, reading.part.before, getattr(run.watching, "write_gaps", None))
             for X, y, weight, has_labels in _by_label(stream, rest):
                 if not has_labels:
-                    runs[0].predict(X, len(y), step)
+                    run.predict(X, len(y), step)
                     reading.pass_over(len(y))
                     continue
                 if progress.rows == 0 and not is_regressor(learner):
                     width = getattr(step, "n_features_out_", stream.n_features)  # (of a table's step; others have none yet)
-                    for run in runs:
-                        run.convert_labels(y)
-                        require_classes(run.name, run.learner, width, y)
+                    run.convert_labels(y)
+                    require_classes(run.name, learner, width, y)
                 if first is not None:
                     first = _look_at_labels(first + y.tolist(), stream)
 
@@ -225,11 +220,7 @@ def learn(
                     for start, stop, marked in progress.cuts(len(y)):
                         these = part_of(rows, start, stop), y[start:stop], _cut(weight, start, stop)
                         reading.begin_part(*these)
-                        if learn_rows is not None:
-                            learn_rows(*these)
-                        else:
-                            for run in runs:
-                                run.learn(*these)
+                        run.learn(*these)
                         reading.end_part(learner, whole=True)
                         if marked:
                             progress.say(line())
@@ -240,13 +231,12 @@ def learn(
                     _learn_behind(step, X, weight, reading, learner, learn_batch)
                 if progress.is_due():
                     progress.say(line())
-                best = min((run.error for run in runs if run.error is not None), default=None)
-                progress.show(stream, format_error(best, learner))
+                progress.show(stream, format_error(run.error, learner))
                 after_batch()
         except MalformedLineError as error:
             if is_regressor(learner) and error.parameter == "label":
                 said = str(error).replace(error.hint, "")  # (which is about classes)
-                raise ValueError(f"{said}. {runs[0].name} learns numbers; for classes take a classifier, arow say.") from None
+                raise ValueError(f"{said}. {run.name} learns numbers; for classes take a classifier, arow say.") from None
             raise
         finally:
             progress.close()

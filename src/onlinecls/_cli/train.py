@@ -117,7 +117,7 @@ class _Training:
             try:
                 with learning(self.learner, again=number > 0):
                     step = self.inputs.step if number == 0 else None  # (later passes read the table through it)
-                    learn(stream, [self.run], self.progress, self.reading, self.line, self.save_in_time, step=step)
+                    learn(stream, self.run, self.progress, self.reading, self.line, self.save_in_time, step=step)
             finally:
                 self.first = self.first or self.run.counts
                 if self.run.watching is not None:

@@ -1,7 +1,7 @@
 """Steps and a learner as one object, which learns streams of whatever its first step reads."""
 
 from .._estimators.learner import live_rows  # noqa: F401 (for the evaluation)
-from ._explain import Explainer, Explanation, linear_of, named_columns  # noqa: F401 (for the command line, all but the second)
+from ._explain import Explanation, linear_of, named_columns  # noqa: F401 (the command line takes the last two)
 from ._pipeline import StreamPipeline, make_stream_pipeline
 from ._progressive import learn_predicting, learns_as_by_row, scores_of  # noqa: F401 (for the evaluation)
 from ._steps import learnt  # noqa: F401 (for the command line)
