@@ -11,6 +11,7 @@ import pytest
 from scipy import sparse
 from threads import beside
 
+from onlinecls import AROWClassifier, make_stream_pipeline
 from onlinecls.tables import MISSING_TEXTS as MISSING
 from onlinecls.tables import TableVectorizer, TextTable
 from onlinecls.text import HashingVectorizer
@@ -510,3 +511,15 @@ def test_readers_beside_learning_read_one_moment():
         for row in rows[1:]:
             shared.learn_transform([row])
     assert shared.statistics_ == whole.statistics_
+
+
+def test_the_columns_learnt_have_their_names():
+    vectorizer = TableVectorizer()
+    assert not hasattr(vectorizer, "feature_names_in_") and not hasattr(vectorizer, "n_features_in_")
+    vectorizer.partial_fit({"a": [1.0, 2.0], "c": ["x", "y"]}).partial_fit([{"new": 1}])
+    assert vectorizer.feature_names_in_.tolist() == ["a", "c", "new"] and vectorizer.n_features_in_ == 3
+    arrays = TableVectorizer().fit(np.eye(3))
+    assert arrays.n_features_in_ == 3 and not hasattr(arrays, "feature_names_in_")
+    pipeline = make_stream_pipeline(TableVectorizer(), AROWClassifier())
+    assert not hasattr(pipeline, "n_features_in_")
+    assert pipeline.partial_fit([{"a": 1.0}, {"b": "x"}], [0, 1]).feature_names_in_.tolist() == ["a", "b"]

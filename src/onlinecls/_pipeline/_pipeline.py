@@ -19,7 +19,7 @@ from .._input.compat import available_if, is_fitted, issparse, kind_of
 from .._input.rows import lasting, part_of
 from .._saving import numbered, of_number, require
 from ._explain import Explanation, explained, linear_of
-from ._steps import become, fitted, learnt, rows_of, step_in_file, step_of_file, unfitted, width_of
+from ._steps import become, fitted, learnt, step_in_file, step_of_file, unfitted, width_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -324,7 +324,7 @@ class StreamPipeline(Estimator):
     def _transformed(self, X: Any) -> Any:
         """Return the rows that the learner predicts: those of the last step before it."""
         for step in self._parts()[:-1]:
-            X = rows_of(step, X)
+            X = step.transform(X)
         return X
 
     def _answer(self, name: str, X: Any, *more: Any, **arguments: Any) -> Any:

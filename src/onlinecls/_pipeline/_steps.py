@@ -30,12 +30,6 @@ def home_of(kind: Any) -> Any:
     return tables if issubclass(kind, getattr(tables, "TableVectorizer", ())) else None
 
 
-def rows_of(step: Any, X: Any) -> Any:
-    """Return what `transform` of a step returns, whatever frames it is to make."""
-    home = home_of(step.__class__)
-    return step.transform(X) if home is None else home.rows_of(step, X)
-
-
 def stays(step: Any) -> bool:
     """Return True for a transformer that a stream does not change: one without state, one that is frozen or fitted for good.
 
@@ -94,7 +88,7 @@ def fitted(step: Any, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Callable
     if _is_left_alone(step):
         return step.transform(X), None
     after = deepcopy(step)
-    rows = rows_of(after.fit(X, y, **_weights_of(after.fit, sample_weight)), X)
+    rows = after.fit(X, y, **_weights_of(after.fit, sample_weight)).transform(X)
     return rows, lambda: become(step, after)
 
 

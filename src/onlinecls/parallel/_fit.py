@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .._estimators.merging import check_alike, check_merges
 from .._input.compat import is_regressor
 from .._pipeline import StreamPipeline
-from ..tables import TableVectorizer, rows_of
+from ..tables import TableVectorizer
 from ..text import HashingVectorizer
 from ._dask import is_dask, partitions, tree
 from ._parts import (
@@ -191,7 +191,7 @@ class Transformed:
 
     def __call__(self) -> Iterator[tuple[Any, Any, Any]]:
         for X, y, weight in batches(self.what, self.reading):
-            yield X if hasattr(X, "indptr") else rows_of(self.step, X), y, weight  # (words are hashed by the reader)
+            yield X if hasattr(X, "indptr") else self.step.transform(X), y, weight  # (words are hashed by the reader)
 
 
 def _reported(models: Iterator[Learnt], total: int, on_error: str, on_batch: Callable[[dict], object] | None) -> Iterator[Learnt]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from .._input.rows import Rows
 from .._input.validate import ParameterError
-from ..tables import MISSING_TEXTS, TextTable, rows_of
+from ..tables import MISSING_TEXTS, TextTable
 from ._errors import HINTS
 from ._features import FeatureRows
 from ._formats import DELIMITERS
@@ -365,7 +365,7 @@ class WholeRows:
         """Return the rows that the vectorizer makes of a table."""
         if self.vectorizer == "passthrough":
             return table
-        found = rows_of(self.vectorizer, table)
+        found = self.vectorizer.transform(table)
         return Rows.of_table(found) if isinstance(found, np.ndarray) else found
 
 

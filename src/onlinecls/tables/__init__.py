@@ -12,7 +12,6 @@
 # (What `__all__` does not name is for pipelines, streams and the command line.)
 from ._columns import TextTable  # noqa: F401
 from ._dates import date_in_any_form  # noqa: F401
-from ._output import rows_of  # noqa: F401
 from ._values import MISSING_TEXTS  # noqa: F401
 from ._vectorizer import (
     TableVectorizer,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._estimators.estimator import Estimator
 from .._estimators.learner import read_weights_of_fit
 from .._estimators.merging import unchanged
 from .._input.compat import not_fitted, table_transformer_tags, warn_caller
@@ -15,7 +16,6 @@ from .._input.rows import lasting
 from .._saving import require
 from ._learnt import Learnt
 from ._moving import Move, move_between, require_slots
-from ._output import WithOutput, framed
 from ._rows import AUTO_BITS, Options, TableReader
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LARGEST_VARIANCE = 1e308  # of numbers that are standardised (_cells.pyx)
 
 
-class TableVectorizer(WithOutput):
+class TableVectorizer(Estimator):
     r"""Turn the rows of tables into numbers while they stream: each column of numbers standardised by what has come so far.
 
     A number x of a column becomes :math:`(x - \mu) / \sqrt{S / n}` within [-clip, clip], where n is the sum of the weights of the
@@ -209,7 +209,6 @@ class TableVectorizer(WithOutput):
             self._learn(known, after)
         return rows
 
-    @framed
     def transform(self, X: Any) -> Any:
         """Return rows, standardised by the statistics so far, without learning anything.
 
@@ -273,6 +272,19 @@ class TableVectorizer(WithOutput):
         return self
 
     # --- what was learnt -----------------------------------------------------------------------------------------------------
+
+    @property
+    def feature_names_in_(self) -> NDArray[np.object_]:  # type: ignore[override]
+        """The columns of the tables learnt, in the order in which they came; none of arrays, whose columns have no names."""
+        names = list(self.schema_)
+        if names == [f"x{k}" for k in range(len(names))]:
+            raise AttributeError(f"{type(self).__name__}: feature_names_in_ must be of columns with names, got arrays.")
+        return np.array(names, dtype=object)
+
+    @property
+    def n_features_in_(self) -> int:  # type: ignore[override]
+        """The number of columns of the tables learnt."""
+        return len(self.schema_)
 
     @property
     def schema_(self) -> dict[str, tuple[str, ...]]:
