@@ -284,7 +284,8 @@ AT_DEFAULTS = [
     *(Learner("committee", "CommitteeClassifier", task, {"members": [
         cls(multi_class=task) for cls in (onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.SCWClassifier)
     ], "probability": True}) for task in ("crammer_singer", "ovr")),
-    Learner("committee", "CommitteeRegressor", "regression", {"members": [onlinecls.AROWRegressor(), onlinecls.OGDRegressor()]}),
+    Learner("committee", "CommitteeRegressor", "regression",
+            {"members": [onlinecls.AROWRegressor(), onlinecls.DualAscentRegressor()]}),
     Learner("arow", "AROWClassifier", "ovr", {"average": True, "probability": True, "class_weight": {0: 0.5, 1: 2.0, 2: 0.0}}),
     Learner("arow", "AROWClassifier", "crammer_singer", {"forgetting": 0.01, "multi_class": "crammer_singer"}),
     Learner("pa2", "PassiveAggressiveClassifier", "ovr", {"loss": "squared_hinge", "class_weight": "balanced", "average": 5}),

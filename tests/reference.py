@@ -309,20 +309,6 @@ class MultiplicativePassiveAggressiveRegression(Regressor, MultiplicativePassive
         return self.move(abs(y - y_hat) - self.epsilon, np.sign(y - y_hat) * x, c)
 
 
-class FTRLRegression(Regressor, FTRL):
-    """(y - s)^2 / 2:  g = (s - y) x."""
-
-    def update(self, x, y, c):
-        return self.descend(c * (self.w @ x - y) * x)
-
-
-class FTRLAbsolute(Regressor, FTRL):
-    """|y - s|:  g = sgn(s - y) x."""
-
-    def update(self, x, y, c):
-        return self.descend(c * np.sign(self.w @ x - y) * x)
-
-
 # ---------------------------------------------------------------------------------------------------------------------
 # One class: a centre in R^d
 # ---------------------------------------------------------------------------------------------------------------------
@@ -387,8 +373,6 @@ REGRESSION = {
     "pa2_regression": PA2Regression,
     "arow_regression": regression_twin("arow_regression"),
     "multiplicative_pa_regression": MultiplicativePassiveAggressiveRegression,
-    "ftrl_regression": FTRLRegression,
-    "ftrl_absolute": FTRLAbsolute,
 }
 
 

@@ -265,23 +265,6 @@ class OGD(DualTwin):
         return signs
 
 
-class OGDRegression(OGD):
-    """On the squared loss, implicit: the gradient is taken where the step ends, but for the shrinking of the weights."""
-
-    def __init__(self, d, *, loss="absolute", **others):
-        super().__init__(d, loss=loss, **others)
-
-    def learn(self, x, y, c=1.0):
-        t = self.t + 1
-        self.eta = c / (self.alpha * t) if self.shrinks else c * self.eta0 / sqrt(t)
-        self.q = x @ x
-        super().learn(x, y, c)
-
-    def descent(self, scores, y):
-        error = y - scores
-        return np.sign(error) if self.loss == "absolute" else 2 * error / (1 + 2 * self.eta * self.q)
-
-
 class DualModel(Model):
     """Return one twin of k vectors (the joint construction), a twin a class (ovr), or one vector for two classes."""
 
@@ -349,8 +332,8 @@ class DualRegressor:
 
     Sigma = None
 
-    def __init__(self, d, make=DualAscentRegression, **params):
-        self.twin, self.t = make(d, **params), 0
+    def __init__(self, d, **params):
+        self.twin, self.t = DualAscentRegression(d, **params), 0
 
     @property
     def w(self):
@@ -362,9 +345,6 @@ class DualRegressor:
         return bool((self.w != before).any())
 
 
-for rate in ("strongly_convex", "sqrt"):
-    name = "ogd_regression" if rate == "strongly_convex" else "ogd_regression_sqrt"
-    REGRESSION[name] = partial(DualRegressor, make=OGDRegression, learning_rate=rate)
 for name, loss in (("da_regression", "absolute"), ("da_squared", "squared")):
     REGRESSION[name] = partial(DualRegressor, loss=loss)
     REGRESSION["entropic_" + name] = partial(DualRegressor, loss=loss, regularizer="entropic")

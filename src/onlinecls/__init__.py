@@ -43,13 +43,11 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._wings.adagrad.estimators import AdaGradClassifier as AdaGradClassifier
     from ._wings.baselines.estimators import HedgeClassifier as HedgeClassifier
     from ._wings.baselines.estimators import OGDClassifier as OGDClassifier
-    from ._wings.baselines.estimators import OGDRegressor as OGDRegressor
     from ._wings.committee.estimators import CommitteeClassifier as CommitteeClassifier
     from ._wings.committee.estimators import CommitteeRegressor as CommitteeRegressor
     from ._wings.dual_ascent.estimators import DualAscentClassifier as DualAscentClassifier
     from ._wings.dual_ascent.estimators import DualAscentRegressor as DualAscentRegressor
     from ._wings.ftrl.estimators import FTRLClassifier as FTRLClassifier
-    from ._wings.ftrl.estimators import FTRLRegressor as FTRLRegressor
     from ._wings.kernels.estimators import KernelOnlineClassifier as KernelOnlineClassifier
     from ._wings.kernels.estimators import KernelOnlineOneClass as KernelOnlineOneClass
     from ._wings.kernels.estimators import KernelOnlineRegressor as KernelOnlineRegressor

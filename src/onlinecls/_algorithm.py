@@ -104,7 +104,7 @@ class Default(NamedTuple):
     Multiplying by powers of two is exact, so that X times a power of two gives equal predictions. epochs : True for a strength of
     evidence, which must not grow with the number of times that `fit` repeats the same rows. name : the parameter's value that
     stands for the default (None where "auto" has another meaning). used : False for a parameter that the algorithm of the row
-    does not use, though its class has it. loss : the loss of a regressor with which |y| counts; "": any.
+    does not use, though its class has it.
     """
 
     number: float
@@ -113,7 +113,6 @@ class Default(NamedTuple):
     name: str | None = "auto"
     used: bool = True
     targets: int = 0
-    loss: str = ""
 
     def __contains__(self, value: object) -> bool:
         return value is self.name or (isinstance(value, str) and value == self.name)
@@ -125,15 +124,11 @@ class Default(NamedTuple):
             if power:
                 (above if power > 0 else below).append(size if abs(power) == 1 else f"{size}^{abs(power)}")
         number = [] if self.number == 1.0 and above else [f"{self.number:g}"]
-        text = " / ".join([" ".join([*number, *above]), *below]) + (f" (loss={self.loss!r})" if self.loss else "")
-        return text + (", in `fit` times max_iter" if self.epochs else "")
+        return " / ".join([" ".join([*number, *above]), *below]) + (", in `fit` times max_iter" if self.epochs else "")
 
-    def counts_targets(self, values: Mapping[str, object]) -> bool:
-        return bool(self.targets) and self.used and self.loss in ("", values.get("loss"))
-
-    def value(self, units: Units, values: Mapping[str, object]) -> float:
+    def value(self, units: Units) -> float:
         found = self.number * (units.scale or 1.0) ** self.power * (units.epochs if self.epochs else 1.0)
-        if not self.counts_targets(values):
+        if not self.targets:
             return found
         return min(max(found * units.target**self.targets, LEAST), 1.0 / LEAST)
 
@@ -281,7 +276,7 @@ class Algorithm(NamedTuple):
         found = {**values}
         for name, default in self.units.items():
             if values[name] in default:
-                found[name] = default.value(units, values)
+                found[name] = default.value(units)
         if values.get("intercept_scaling") in AUTO and "intercept_scaling" not in self.units:
             found["intercept_scaling"] = units.constant
         if not units.scale and self.awaits_scale(values):  # without an intercept, rows of zeros move nothing

@@ -27,7 +27,6 @@ cpdef enum Rule:            # (in lower case, the names in the registry's rows)
     MULTIPLICATIVE
     MULTIPLICATIVE_CENTRE
     LOG_LOSS
-    SQUARED_LOSS
 
 
 cpdef enum Trigger:         # when a rule may take a step
@@ -227,11 +226,6 @@ cdef inline Step log_loss(const Stats* s, const Params* p) noexcept nogil:
     return Step(tau if tau >= p.tiny else 0.0, 0.0)
 
 
-cdef inline Step squared_loss(const Stats* s, const Params* p) noexcept nogil:
-    # Always the negative gradient of c (y - s)²/2:  c |y - s| z,  z = sgn(y - s) x.
-    return Step(s.weight * (p.margin - s.margin), 0.0)
-
-
 cdef inline double loss_of(const Stats* s, const Params* p) noexcept nogil:
     # What a row's margin lacks, which is its loss by all rules but one; below 0: none.
     if p.rule == LOG_LOSS:
@@ -401,7 +395,5 @@ cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
         return multiplicative_centre(s, p)
     elif p.rule == LOG_LOSS:
         return log_loss(s, p)
-    elif p.rule == SQUARED_LOSS:
-        return squared_loss(s, p)
     else:
         return potential(s, p)

@@ -803,27 +803,24 @@ class GradientDescent(Theorem):
 
         sum over t of the losses of w_t - the same of u <= G²/(2 alpha) (1 + log T),     G = 2 max ||x||.
 
-    l is the hinge loss, or for targets the absolute loss (the squared one has no such G).
+    l is the hinge loss.
     """
 
     see = (
         "dual_ascent : Regret that grows as √T, without the regularisation in the losses.",
         "potential_based : Plain gradient descent.",
     )
-    name, constants, needed = "ICML 2008 tutorial, part V", ("alpha",), {**PLAIN, "loss": "absolute"}
+    name, constants = "ICML 2008 tutorial, part V", ("alpha",)
     free = ("eta0",)
 
     def extend(self, r: Course) -> tuple[np.ndarray, np.ndarray]:
         alpha, n, u_scores = float(self.learner.alpha), len(r.y), r.products(self.U)
         t = self.total("t", np.ones(n))
-        if is_classifier(self.learner):
-            losses, best = np.maximum(0.0, 1.0 - r.margins), np.maximum(0.0, 1.0 - r.y * u_scores)
-            # w = z/(alpha (t - 1)), and z moves by y x where m < 1: ||z||² follows from the scores.
-            grown = np.where(r.margins < 1.0, 2.0 * r.margins * alpha * (t - 1.0) + r.norms() ** 2, 0.0)
-            after = self.total("z2", grown)
-            weights = np.divide(after - grown, (alpha * (t - 1.0)) ** 2, out=np.zeros(n), where=t > 1.0)
-        else:
-            losses, best, weights = np.abs(r.y - r.scores), np.abs(r.y - u_scores), (r.weights[:-1] ** 2).sum(axis=1)
+        losses, best = np.maximum(0.0, 1.0 - r.margins), np.maximum(0.0, 1.0 - r.y * u_scores)
+        # w = z/(alpha (t - 1)), and z moves by y x where m < 1: ||z||² follows from the scores.
+        grown = np.where(r.margins < 1.0, 2.0 * r.margins * alpha * (t - 1.0) + r.norms() ** 2, 0.0)
+        after = self.total("z2", grown)
+        weights = np.divide(after - grown, (alpha * (t - 1.0)) ** 2, out=np.zeros(n), where=t > 1.0)
         paid = self.total("paid", alpha / 2.0 * weights + losses)
         allowed = t * alpha / 2.0 * self.squares + self.total("best", best)
         G = 2.0 * self.most("G", r.norms())

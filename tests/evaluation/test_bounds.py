@@ -30,7 +30,6 @@ from onlinecls import (
     MultiplicativePassiveAggressiveRegressor,
     NAROWClassifier,
     OGDClassifier,
-    OGDRegressor,
     PassiveAggressiveClassifier,
     PassiveAggressiveOneClass,
     PassiveAggressiveRegressor,
@@ -92,7 +91,6 @@ TARGETS = {
     "dual_ascent": [DualAscentRegressor(sigma, loss=loss, regularizer=f, norm_bound=5.0, **NO) for loss, f, sigma in (
         ("absolute", "euclidean", 15.0), ("absolute", "entropic", 15.0), ("squared", "euclidean", 15.0),
         ("squared", "entropic", 500.0), ("absolute", "euclidean", "auto"), ("absolute", "entropic", "auto"))],
-    "gradient_descent": [OGDRegressor(alpha, loss="absolute", **NO) for alpha in (0.2, 0.3)],
     "least_squares": [AROWRegressor(r, **FULL, **NO) for r in (0.3, 2.0)],
 }
 #: Theorems with streams of their own.
@@ -1063,7 +1061,7 @@ VALUES = {
     "cost": ([[0.0, 4.0], [9.0, 0.0]],),
 }
 #: What learners need for a theorem to speak of them, by row.
-ASKED = {"arow": FULL, "arow_regression": FULL, "ogd_regression": {"loss": "absolute"}, "pa1_regression": {"C": INF}}
+ASKED = {"arow": FULL, "arow_regression": FULL, "pa1_regression": {"C": INF}}
 
 
 def hard(learner):
@@ -1172,8 +1170,6 @@ ERRORS = {
         lambda: bounds.follow(PLAIN, iter([X]), u=[0.0, 1.0]),
     "onlinecls.bounds.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I.":
         lambda: bounds.follow(PassiveAggressiveRegressor(C=1.0, epsilon=0.1, **NO), X, Y, u=[0.0, 1.0]),
-    "onlinecls.bounds: loss must be 'absolute', got loss='squared'":
-        lambda: bounds.follow(OGDRegressor(0.1, loss="squared", **NO), X, Y, u=[0.0, 1.0]),
     "onlinecls.bounds.potential_based: covariance must be 'full', got covariance='diagonal'":
         lambda: bounds.potential_based(bounds.follow(AROWClassifier(1.0, **NO), X, Y), [0.0, 1.0]),
     "onlinecls.bounds.potential_based_multiclass: learner must be a SecondOrderPerceptron or NAROWClassifier with multi_class=":

@@ -111,7 +111,7 @@ FORGED = {
     "a norm of other weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e9)),
     "more classes seen than have rows": (onlinecls.DualAscentClassifier(), THREE, without_rivals),
     "a unit that is no power of two": (AROW, THREE, setting("told", "units", [3.0, 1.0, 1.0])),
-    "a size of targets before any unit": (onlinecls.FTRLRegressor(), TWO, setting("told", "units", [0.0, 0.0, 1.0, 4.0])),
+    "a size of targets before any unit": (onlinecls.DualAscentRegressor(), TWO, setting("told", "units", [0.0, 0.0, 1.0, 4.0])),
     "a curvature of probabilities that is no Gram matrix": (CALIBRATED, THREE, poking("calibration", calibration.HAB, 1e9)),
     "a norm of another support vector": (LINEAR, THREE, poking("vectors", 0, 1e300)),
     "more certainty than the kept rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),

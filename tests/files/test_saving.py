@@ -65,7 +65,7 @@ def test_a_file_of_a_full_covariance_keeps_a_single_label_and_another_covariance
 
 
 @pytest.mark.parametrize(("make", "others"), [
-    (onlinecls.OGDRegressor, {"loss": "squared"}), (onlinecls.DualAscentRegressor, {"update": "DA1"}),
+    (onlinecls.DualAscentRegressor, {"update": "DA1"}),
     (onlinecls.DualAscentClassifier, {"update": "DA2", "loss": "log_loss"}),
 ])
 def test_another_loss_and_update_set_since_the_last_row_act_as_in_memory(make, others, tmp_path):

@@ -232,7 +232,7 @@ def test_members_follow_the_size_of_the_targets_as_alone(fit_intercept, tmp_path
     X = continuous_problem(60, 5, 3)[0]
     X[:2] = 0.0
     y = 1e5 * (X @ np.arange(5.0) + 7.0)
-    members = [onlinecls.OGDRegressor(), onlinecls.FTRLRegressor(loss="absolute"), AROWRegressor()]
+    members = [onlinecls.DualAscentRegressor(), onlinecls.DualAscentRegressor(loss="squared"), AROWRegressor()]
     model = CommitteeRegressor(members, fit_intercept=fit_intercept)
     for rows in (slice(0, 1), slice(1, 7), slice(7, 60)):
         model.partial_fit(X[rows], y[rows]).save(tmp_path / "model")

@@ -17,23 +17,19 @@ from onlinecls import (
     AROWRegressor,
     CommitteeRegressor,
     DualAscentRegressor,
-    FTRLRegressor,
     KernelOnlineRegressor,
-    OGDRegressor,
     PassiveAggressiveRegressor,
 )
 from onlinecls.reference import Level
 
 LINEAR = [
     AROWRegressor(), AROWRegressor(covariance="full"), AROWRegressor(forgetting=0.01), AROWRegressor(0.5, average=True),
-    AROWRegressor(forgetting=0.01, covariance="full"), OGDRegressor(), OGDRegressor(learning_rate="sqrt"),
-    OGDRegressor(50.0, loss="squared"),
+    AROWRegressor(forgetting=0.01, covariance="full"),
     DualAscentRegressor(), DualAscentRegressor(loss="squared", average=True), DualAscentRegressor(regularizer="entropic"),
-    FTRLRegressor(), FTRLRegressor(loss="absolute", l1=0.01),
     PassiveAggressiveRegressor(), PassiveAggressiveRegressor(0.1, loss="squared_epsilon_insensitive", average=True),
 ]
 KERNELS = [KernelOnlineRegressor("arow", gamma=0.3), KernelOnlineRegressor("pa", kernel="linear", budget=20)]
-COMMITTEES = [CommitteeRegressor(), CommitteeRegressor([AROWRegressor(), OGDRegressor()], combine="hedge")]
+COMMITTEES = [CommitteeRegressor(), CommitteeRegressor([AROWRegressor(), DualAscentRegressor()], combine="hedge")]
 ALL = [*LINEAR, *KERNELS, *COMMITTEES]
 each = pytest.mark.parametrize("learner", ALL, ids=repr)
 
@@ -155,7 +151,7 @@ def test_a_learner_that_forgets_follows_a_drift_of_the_level():
 
 def test_the_level_of_many_rows_is_their_mean_to_the_last_digit():
     y = 1e8 + np.random.default_rng(0).normal(size=200_000)
-    model = OGDRegressor().partial_fit(np.ones((len(y), 1)), y)
+    model = DualAscentRegressor().partial_fit(np.ones((len(y), 1)), y)
     assert model._state.level == pytest.approx(math.fsum(y) / len(y), rel=2e-16)
 
 
@@ -217,7 +213,7 @@ def test_an_average_is_of_the_weights_of_deviations_beside_the_last_level(learne
     assert_allclose(averaged.predict(X), y.mean() + 1000.0 + X @ w[:-1] + w[-1], rtol=1e-9)
 
 
-@pytest.mark.parametrize("learner", [OGDRegressor(), PassiveAggressiveRegressor(), DualAscentRegressor()], ids=repr)
+@pytest.mark.parametrize("learner", [PassiveAggressiveRegressor(), DualAscentRegressor()], ids=repr)
 def test_a_merge_by_rounds_predicts_the_mean_of_the_parts(learner):
     X, y, weights = problem()
     parts = slice(0, 70), slice(70, 110), slice(110, 150)

@@ -97,8 +97,7 @@ def test_targets_times_a_power_of_two_are_predicted_times_it_to_the_bit(algorith
         assert_array_equal(said[2], said[0])
 
 
-@pytest.mark.parametrize("cls", [onlinecls.OGDRegressor, onlinecls.FTRLRegressor, onlinecls.DualAscentRegressor,
-                                 onlinecls.MultiplicativePassiveAggressiveRegressor])
+@pytest.mark.parametrize("cls", [onlinecls.DualAscentRegressor, onlinecls.MultiplicativePassiveAggressiveRegressor])
 def test_first_targets_that_tell_no_size_are_named_once_and_fit_asks_all(cls):
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = np.where(np.arange(60) < 16, 0.0, 1e6 * X[:, 0])
@@ -250,7 +249,7 @@ def test_fit_and_merging_end_youth():
 
 
 @within(options=[{"shuffle": False}, {"random_state": 0}, {"random_state": 0, "early_stopping": True}])
-@each_estimator(algorithm=[a for a in NUMBERS if a.estimator in ("OGDRegressor", "FTRLRegressor", "DualAscentRegressor")])
+@each_estimator(algorithm=[a for a in NUMBERS if a.estimator == "DualAscentRegressor"])
 def test_fit_measures_targets_behind_rows_of_zeros(algorithm, options):
     X, targets = problem()
     y = targets["regression"]
@@ -297,8 +296,8 @@ def test_ctrl_c_while_rows_are_learnt_again_is_made_good_by_the_next_call(monkey
 
 @within(n=[1, 5, 13, 15], back=[False, True])
 @pytest.mark.parametrize("make, others", [
-    (AROWClassifier, {"r": 3.0}), (onlinecls.FTRLRegressor, {"l1": 0.1}), (onlinecls.OGDRegressor, {"alpha": 0.1}),
-    (onlinecls.DualAscentRegressor, {"sigma": 3.0}), (partial(onlinecls.OGDRegressor, fit_intercept=False), {"alpha": 0.1}),
+    (AROWClassifier, {"r": 3.0}), (onlinecls.DualAscentRegressor, {"sigma": 3.0}),
+    (partial(onlinecls.DualAscentRegressor, fit_intercept=False), {"sigma": 0.1}),
 ], ids=lambda each: getattr(each, "__name__", ""))
 def test_parameters_set_in_youth_act_alike_in_memory_and_through_a_file(make, others, n, back, tmp_path):
     X, targets = problem()

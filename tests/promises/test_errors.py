@@ -418,12 +418,12 @@ OUT_OF_RANGE = {
     "learning_rate": ["constant", None], "covariance": ["dense", None, True],
 }
 OUT_OF_RANGE_IN = {
-    **{(who, "alpha"): [0.0, -1.0, np.inf, None] for who in ("OGDClassifier", "OGDRegressor", "FTRLClassifier", "FTRLRegressor")},
-    **{(who, "l1"): [-1.0, np.inf, "auto"] for who in ("FTRLClassifier", "FTRLRegressor")},
+    **{(who, "alpha"): [0.0, -1.0, np.inf, None] for who in ("OGDClassifier", "FTRLClassifier")},
+    ("FTRLClassifier", "l1"): [-1.0, np.inf, "auto"],
     ("SCWClassifier", "variant"): ["stdev", None],
     ("SecondOrderPerceptron", "r"): [0.0, -1.0, np.nan, np.inf, "1", None, "auto"],
     **{(who, "loss"): ["hinge", None] for who in (
-        "OGDRegressor", "DualAscentRegressor", "PassiveAggressiveRegressor", "FTRLRegressor")},
+        "DualAscentRegressor", "PassiveAggressiveRegressor")},
     ("DualAscentClassifier", "loss"): ["squared_hinge", None],
 }
 NOT_CHECKED = {"alpha", "l1_ratio", "class_weight", "cost"}  # not used; tested above; tested in test_costs.py

@@ -157,7 +157,7 @@ class OnlineLearner(Fitted):
     def _measures_targets(self) -> bool | None:
         """Return None if no default of a new model depends on the size of its targets; else whether deviations are learnt."""
         algorithm, values = choose(self)[1:3]
-        measures = any(default.counts_targets(values) and values[name] in default for name, default in algorithm.units.items())
+        measures = any(default.targets and values[name] in default for name, default in algorithm.units.items())
         return values["level"] if measures else None
 
     def _centres(self) -> bool:

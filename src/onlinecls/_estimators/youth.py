@@ -176,7 +176,7 @@ def warn_of_rows(learner: Any) -> None:
     farthest = FARTHEST[learner._state.dtype.itemsize]
     if learner.__dict__.pop("_sizeless", False) and scale:
         found = choose(learner)
-        names = [name for name, default in found.algorithm.units.items() if default.counts_targets(found.values)]
+        names = [name for name, default in found.algorithm.units.items() if default.targets]
         warn_caller(
             f"{who}: the first {N_ROWS} targets should not be all {'equal' if found.values['level'] else '0'}, "
             f"since their size is the unit of {' and '.join(names)}, which is for targets of about 1 now. Put other rows first, "

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from ..._algorithm import AUTO, BOOLEAN, POSITIVE, STEP, Algorithm, Default, Either, Options, Real
+from ..._algorithm import AUTO, BOOLEAN, POSITIVE, STEP, Algorithm, Default, Either, Real
 
 DESCENT = {"alpha": Either((AUTO, POSITIVE), hint="The steps are 1/(alpha t)."), "eta0": STEP}
 SHARE = Real(0.0, 1.0, True, hint="Each round moves this share of all weight to all experts alike; 0 moves none.")
-NUMBER_LOSS = Options(("absolute", "squared"))
 OGD = {"alpha": Default(1e-4, 2), "eta0": Default(1.0, -2, used=False)}
-ALPHA = Default(1e-2, 2, targets=-1, loss="absolute")
-OGD_REGRESSION = {"alpha": ALPHA, "eta0": Default(1.0, -2, used=False)}
 OGD_SQRT = {"alpha": Default(1e-4, 2, used=False), "eta0": Default(1.0, -2)}
-OGD_REGRESSION_SQRT = {"alpha": ALPHA._replace(used=False), "eta0": Default(1.0, -2, targets=1, loss="absolute")}
 
 ALGORITHMS = (
     Algorithm("ogd", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "strongly_convex"}, units=OGD,
@@ -19,14 +15,6 @@ ALGORITHMS = (
               paper="ICML 2008 tutorial, V"),
     Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", DESCENT, selects={"learning_rate": "sqrt"}, units=OGD_SQRT,
               trials=({"eta0": 0.3},), theorems=("potential_based", "lemma_1"), title="Online gradient descent, plain",
-              paper="ICML 2008 tutorial, V (its baseline)"),
-    Algorithm("ogd_regression", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
-              selects={"learning_rate": "strongly_convex"}, tasks=("regression",), units=OGD_REGRESSION, level=True,
-              trials=({"alpha": 0.1}, {"alpha": 5.0, "loss": "squared"}), theorems=("gradient_descent",),
-              title="Online gradient descent regression, strongly convex", paper="ICML 2008 tutorial, V"),
-    Algorithm("ogd_regression_sqrt", "gradient", "additive", "OGDRegressor", {**DESCENT, "loss": NUMBER_LOSS}, margin=0.0,
-              selects={"learning_rate": "sqrt"}, tasks=("regression",), units=OGD_REGRESSION_SQRT, level=True,
-              trials=({"eta0": 0.3}, {"eta0": 0.02, "loss": "squared"}), title="Online gradient descent regression, plain",
               paper="ICML 2008 tutorial, V (its baseline)"),
     Algorithm("hedge", "hedge", "experts", "HedgeClassifier", {"eta0": STEP, "signed": BOOLEAN, "share": SHARE},
               tasks=("experts",), trials=({"eta0": 0.3}, {"eta0": "auto"}, {"eta0": 0.5, "share": 0.05}), merge="sum",

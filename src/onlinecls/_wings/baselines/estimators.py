@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..._estimators.classifier import LinearClassifier, OnlineClassifier
-from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
-from ..._estimators.regressor import OnlineRegressor
+from ..._estimators.parameters import EpochParameters, estimator
 from ..._input.compat import random_state as generator_of
 from ..dual_ascent.estimators import AscentLearner
 from ..dual_ascent.states import SHARED as _SHARED
@@ -24,14 +23,8 @@ if TYPE_CHECKING:
     from ..dual_ascent.states import AscentParams
 
 
-class _Descent(AscentLearner):
-    """Base of gradient descent in both tasks."""
-
-    _schedules = ("strongly_convex", "sqrt")
-
-
 @estimator
-class OGDClassifier(_Descent, LinearClassifier):
+class OGDClassifier(AscentLearner, LinearClassifier):
     """Online gradient descent on the hinge loss, with the step rules of strongly convex and of plain losses.
 
     With the margin m = y w.x and the row's weight c, in round t,
@@ -54,7 +47,6 @@ class OGDClassifier(_Descent, LinearClassifier):
 
     See Also
     --------
-    OGDRegressor : The same for numbers.
     PassiveAggressiveClassifier : Steps to a margin of 1, without a step size.
     AdaGradClassifier : A step size for each feature.
 
@@ -76,54 +68,7 @@ class OGDClassifier(_Descent, LinearClassifier):
     learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
     eta0: FloatOrAuto = "auto"
 
-
-@estimator
-class OGDRegressor(LinearParameters, _Descent, OnlineRegressor):
-    """Online gradient descent on errors, with the step rules of strongly convex and of plain losses.
-
-    With the error e = y - w.x, the row's weight c, and the step size eta = 1/(alpha t) or eta0 / sqrt(t) of round t,
-
-        learning_rate="strongly_convex":   w <- (1 - 1/t) w + eta c g x
-        learning_rate="sqrt":              w <- w + eta c g x
-
-    where g is sgn(e) (``loss="absolute"``), or 2 e / (1 + 2 eta c ||x||^2) (``"squared"``): the gradient where the step ends,
-    so that no step overshoots the target, whatever eta is (implicit gradient descent [2]_). The first is gradient descent on
-    alpha/2 ||w||^2 + c loss(e), whose regret grows as log t for the absolute loss.
-
-    Parameters
-    ----------
-    alpha : float or "auto", default="auto"
-        Strength of the regularisation, > 0, in units of x^2 (loss="absolute": of x^2/y); of "strongly_convex" alone.
-    learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
-    eta0 : float or "auto", default="auto"
-        Step size in the first round, > 0, in units of 1/x^2 (loss="absolute": of y/x^2); of "sqrt" alone.
-    loss : {"absolute", "squared"}, default="absolute"
-    {shared}
-
-    See Also
-    --------
-    OGDClassifier : The same for labels.
-    PassiveAggressiveRegressor : Steps to an error of epsilon, without a step size.
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
-       regret for strongly convex losses).
-    .. [2] B. Kulis, P. L. Bartlett. Implicit Online Learning. ICML 2010.
-
-    Examples
-    --------
-    >>> from onlinecls import OGDRegressor
-    >>> learner = OGDRegressor(alpha=0.5, fit_intercept=False).partial_fit([[1.0, 0.0], [0.0, 1.0]], [1.0, -3.0])
-    >>> learner.coef_.tolist()  # (x_1 - x_2) / (alpha t)
-    [1.0, -1.0]
-    """
-
-    alpha: FloatOrAuto = "auto"
-    _: KW_ONLY
-    learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
-    eta0: FloatOrAuto = "auto"
-    loss: Literal["absolute", "squared"] = "absolute"
+    _schedules = ("strongly_convex", "sqrt")
 
 
 @estimator

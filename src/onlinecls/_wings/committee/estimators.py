@@ -48,7 +48,7 @@ class Automatic(NamedTuple):
         learner = estimator_class(self.estimator)(**self.parameters, fit_intercept=fit_intercept)
         defaults = select(type(learner), learner.get_params()).units
         for name, factor in self.factors.items() if units.scale else ():
-            setattr(learner, name, defaults[name]._replace(number=factor).value(units, {}))
+            setattr(learner, name, defaults[name]._replace(number=factor).value(units))
         return learner
 
 

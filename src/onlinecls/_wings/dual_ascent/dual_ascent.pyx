@@ -497,10 +497,9 @@ cdef inline double loss_of_zeros(const Ascent* a, const PassContext* context) no
     return n * (log(2.0) if a.p.loss == LOG_LOSS else a.margin)
 
 
-cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bint squared, double t) noexcept nogil:
+cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bint squared) noexcept nogil:
     """Find a regressor's step: one dual variable α, λ = -α x. For the loss c |y - s| the dual has α y, |α| <= c; for c (y - s)²
-    it has α y - α²/(4c). The optimal α lies between 0 and the (sub)gradient's, c sgn(y - s) or 2c (y - s). Gradient descent on
-    squares is implicit: α = 2c (y - s - α η ||x||²), which no step size lets overshoot."""
+    it has α y - α²/(4c). The optimal α lies between 0 and the (sub)gradient's, c sgn(y - s) or 2c (y - s)."""
     cdef double error = y - a.work.scores[0], sign = 1.0 if error > 0.0 else -1.0, value
     cdef double alpha = 2.0 * a.weight * fabs(error) if squared else a.weight
     a.loss = error * error if squared else fabs(error)
@@ -518,9 +517,6 @@ cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bin
         else:
             value = fabs(error) / (a.line.ridge + a.size.q / a.shared.sigma)
             alpha = value if value < alpha else alpha
-    elif squared and a.p.schedule >= STRONGLY_CONVEX:
-        value = a.p.sigma / sqrt(t) if a.p.schedule == SQRT else 1.0 / (a.p.sigma * t)
-        alpha /= 1.0 + 2.0 * a.weight * value * a.size.q
     a.work.d[0] = sign * alpha
     a.dual_gain = a.work.d[0] * y - (0.25 * alpha * alpha / a.weight if squared else 0.0)
     a.n_moves = alpha != 0.0
@@ -598,7 +594,7 @@ cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data,
         else:
             prepare(a, state, data, indices, r.row, context)
             select_group(a, 0)
-            number_step(a, state, y, squared, context.counters.rounds)
+            number_step(a, state, y, squared)
             add_loss(a.weight * a.loss, context)
             updated = a.n_moves > 0 and take_step(a, state, data, indices, r.row, context.counters.rounds)
             context.counters.skipped += a.n_moves - updated

@@ -9,10 +9,7 @@ PARAMETERS = {
     "beta": Either((AUTO, POSITIVE), hint="It limits a feature's first steps."),
     "l1": NOT_NEGATIVE, "l2": NOT_NEGATIVE,
 }
-BETA = Default(1e-6, 1)
-LOGISTIC, HINGE = ({"alpha": Default(number, -1), "beta": BETA} for number in (1.0, 0.5))
-STEP = Default(0.1, -1, targets=1)
-SQUARED, ABSOLUTE = {"alpha": STEP, "beta": BETA._replace(targets=1)}, {"alpha": STEP, "beta": BETA}
+LOGISTIC, HINGE = ({"alpha": Default(number, -1), "beta": Default(1e-6, 1)} for number in (1.0, 0.5))
 PAPER, MERGE = "FTRL-proximal (KDD 2013), Algorithm 1", "mean by squares"
 
 ALGORITHMS = (
@@ -22,11 +19,4 @@ ALGORITHMS = (
     Algorithm("ftrl_hinge", "adagrad", "proximal", "FTRLClassifier", PARAMETERS, selects={"loss": "hinge"}, units=HINGE,
               merge=MERGE, title="FTRL-proximal, hinge loss", paper=PAPER,
               trials=({"alpha": 0.4, "beta": 0.3, "l1": 0.2, "l2": 0.1},)),
-    Algorithm("ftrl_regression", "squared_loss", "proximal", "FTRLRegressor", PARAMETERS, selects={"loss": "squared"},
-              units=SQUARED, level=True, margin=0.0, tasks=("regression",), merge=MERGE, title="FTRL-proximal regression",
-              paper=PAPER,
-              trials=({"alpha": 0.4, "beta": 0.3, "l1": 0.2, "l2": 0.1},)),
-    Algorithm("ftrl_absolute", "adagrad", "proximal", "FTRLRegressor", PARAMETERS, selects={"loss": "absolute"},
-              units=ABSOLUTE, level=True, margin=0.0, tasks=("regression",), merge=MERGE, paper=PAPER,
-              title="FTRL-proximal regression, absolute loss", trials=({"alpha": 0.4, "beta": 0.3, "l1": 0.2, "l2": 0.1},)),
 )

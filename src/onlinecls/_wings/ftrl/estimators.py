@@ -1,4 +1,4 @@
-"""FTRL-proximal, for labels and for numbers: gradient descent for each feature by itself, with weights that l1 keeps at 0."""
+"""FTRL-proximal: gradient descent for each feature by itself, with weights that l1 keeps at 0."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import KW_ONLY
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..._estimators.classifier import LinearClassifier
-from ..._estimators.parameters import LinearParameters, estimator
-from ..._estimators.regressor import OnlineRegressor
+from ..._estimators.parameters import estimator
 from ..._models import calibration
 from . import states as states
 
@@ -53,7 +52,6 @@ class FTRLClassifier(LinearClassifier):
 
     See Also
     --------
-    FTRLRegressor : The same for numbers.
     AdaGradClassifier : The same step sizes for the hinge loss.
     DualAscentClassifier : The log loss jointly for all classes, without an L1 penalty.
 
@@ -91,58 +89,3 @@ class FTRLClassifier(LinearClassifier):
 
     def _sigmoids(self, state: Any) -> np.ndarray | None:
         return calibration.fresh(state.n_columns) if self._has_own_probabilities() else super()._sigmoids(state)
-
-
-@estimator
-class FTRLRegressor(LinearParameters, OnlineRegressor):
-    """FTRL-proximal regression: a step size for each feature, and an L1 penalty that leaves few weights.
-
-    With the error e = y - w.x, the row's weight c, and the gradient of its loss
-
-        loss="squared":    e^2 / 2:   g = -c e x
-        loss="absolute":   |e|:       g = -c sgn(e) x
-
-    each feature i has sums z_i and n_i, and a weight that follows from them:
-
-        sigma_i = (sqrt(n_i + g_i^2) - sqrt(n_i)) / alpha,   z_i += g_i - sigma_i w_i,   n_i += g_i^2
-        w_i = 0                                                                   if |z_i| <= l1
-        w_i = -(z_i - sgn(z_i) l1) / ((beta + sqrt(n_i)) / alpha + l2)            else
-
-    Parameters
-    ----------
-    alpha : float or "auto", default="auto"
-        Step size, > 0, in units of y/x: a step is about alpha, however large the error. The default follows the size of the first
-        16 targets (their deviations from the mean, where the intercept is "auto").
-    beta : float or "auto", default="auto"
-        Added to every sqrt(n_i), > 0, in units of g: it limits a feature's first steps.
-    l1 : float, default=0.0
-        L1 penalty, >= 0, in units of g: the weight of a feature whose |z_i| is at most l1 is exactly 0. The intercept, the weight
-        of a feature that no row lacks, is penalised as well.
-    l2 : float, default=0.0
-        L2 penalty, >= 0, in units of x^2 (loss="absolute": of x^2/y).
-    loss : {"squared", "absolute"}, default="squared"
-    {shared}
-
-    See Also
-    --------
-    FTRLClassifier : The same for labels.
-    OGDRegressor : One step size for all features.
-
-    References
-    ----------
-    .. [1] H. B. McMahan, G. Holt, D. Sculley et al. Ad Click Prediction: a View from the Trenches. KDD 2013, Algorithm 1.
-
-    Examples
-    --------
-    >>> from onlinecls import FTRLRegressor
-    >>> learner = FTRLRegressor(alpha=1.0, beta=1.0, fit_intercept=False).partial_fit([[1.0, 0.0]], [3.0])
-    >>> learner.coef_.tolist()  # 3 / (1 + 3)
-    [0.75, 0.0]
-    """
-
-    alpha: FloatOrAuto = "auto"
-    _: KW_ONLY
-    beta: FloatOrAuto = "auto"
-    l1: float = 0.0
-    l2: float = 0.0
-    loss: Literal["squared", "absolute"] = "squared"

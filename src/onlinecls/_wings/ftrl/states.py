@@ -17,7 +17,6 @@ class ProximalState(DualAveragingState):
     """values : z = Σ (σ w - g), the paper's -z, and n = Σ g². w is computed from both when it is read."""
 
     geometry = "proximal"
-    MOVES_LEVEL = True
 
     def threshold(self, params: Params) -> float:
         return params.l1
@@ -37,11 +36,6 @@ class ProximalState(DualAveragingState):
         z, l1 = half[:, 0].astype(np.float64), self.threshold(self.params)
         half[:, 0] = side * np.where(np.abs(z) > l1, (z + np.sign(z) * l1) / 2, z) + 0.0  # (no -0)
         return half
-
-    def _raise_constant(self, change: float) -> None:
-        view, params = self.view[-1], self.params
-        w = self.shrunk(view[0], view[1], params) + change
-        view[0] = w * (params.delta + np.sqrt(view[1])) / params.eta0 + np.sign(w) * params.l1
 
     def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
         """Take the means of the weights, weighted by n, which add up, and the z of which these are the weights.
