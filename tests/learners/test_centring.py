@@ -120,20 +120,14 @@ def test_given_weights_are_those_of_rows_as_they_stand():
     assert_allclose(learner.decision_function(X), -X @ coef[0] + 5.0, rtol=1e-5)
 
 
-def test_parts_with_other_means_are_merged_where_the_scores_can_stay():
+def test_parts_with_other_means_are_not_merged():
     X, y = far_rows(400)
-    parts = [slice(0, 200), slice(200, 400)]
-    models = [AROWClassifier().partial_fit(X[part], y[part]) for part in parts]
+    models = [AROWClassifier().partial_fit(X[part], y[part]) for part in (slice(0, 200), slice(200, 400))]
     assert models[0]._units.centre != models[1]._units.centre
-    merged, one_pass = merge(models), AROWClassifier().partial_fit(X, y)
-    assert merged.score(X, y) >= one_pass.score(X, y) - 0.05
-    models = [PassiveAggressiveClassifier().partial_fit(X[part], y[part]) for part in parts]
-    assert_allclose(merge(models).decision_function(X), (models[0].decision_function(X) + models[1].decision_function(X)) / 2)
-    models[0] = AROWClassifier().partial_fit(X[parts[0]], y[parts[0]])
     assert_allclose(merge([models[0], AROWClassifier().partial_fit(X[:0], y[:0], classes=range(3))]).decision_function(X),
                     models[0].decision_function(X))
-    with pytest.raises(ValueError, match=r"NAROWClassifier: merge must have models .* rows less nearly the same means"):
-        merge([NAROWClassifier().partial_fit(X[part], y[part]) for part in parts])
+    with pytest.raises(ValueError, match=r"AROWClassifier: merge must have models .* rows less the same means"):
+        merge(models)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -57,8 +57,8 @@ def merge(models: Iterable[Model]) -> Model:
     ------
     ValueError
         If the models cannot be merged: kernel learners, `OnlineToBatch`, learners that forget, different kinds, models
-        of rows less other means of their columns (`intercept_scaling`) whose numbers cannot be moved to the same means, or
-        multiplicative and entropic regressors whose first rows differ so much that their ``norm_bound_`` does.
+        of rows less other means of their columns (`intercept_scaling`), or multiplicative and entropic regressors whose first
+        rows differ so much that their ``norm_bound_`` does.
 
     See Also
     --------
@@ -134,51 +134,6 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     learner._state.sparse_coef = None
     learner._know_width(learner.n_features_in_)
     return learner
-
-
-_MOVING = ("additive", "gaussian", "full_gaussian")  # geometries whose weights may stand for other columns, in other units
-
-
-def moved(learner: Any, move: Any) -> Any:
-    """Return a copy of a fitted learner with the same scores, whose columns stand at other places, in other units.
-
-    move : columns, places, factors, pulls and missing, as `onlinecls.tables` has them.
-    """
-    who, state, constant = type(learner).__name__, learner._state, learner._state.params.bias
-    for wrong, why in (
-        (state.geometry not in _MOVING, f"whose weights can be given in other units, got a {who}"),
-        (len(state.correction) > 0, "without averages, got average=True"),
-        (bool(state.units.centre), "that have learnt rows as they stand, got one of rows less their columns' means"),
-        (state.youth is not None, "that have learnt 16 rows or more, got one of fewer"),
-        (not constant and move.pulls.any(), "with an intercept, which takes what means differ by, got fit_intercept=False"),
-    ):
-        if wrong:
-            raise ValueError(
-                f"{who}: merge of pipelines with statistics of their own must have learners {why}. Let one step learn all rows "
-                "first, as parallel.fit does."
-            )
-    found = deepcopy(learner)
-    state, pulled = found._state, np.flatnonzero(move.pulls)
-    lost = pulled[move.missing[pulled] >= 0]
-    before, after = state.view.astype(np.float64), state.view.astype(np.float64)
-    weights = before[move.columns, 0]
-    after[:-1, 0] = 0.0
-    after[move.places, 0] = move.factors[:, None] * weights
-    np.subtract.at(after[:, 0], move.missing[lost], move.pulls[lost, None] * weights[lost])
-    after[-1, 0] += move.pulls[pulled] @ weights[pulled] / (constant or 1.0)
-    if state.geometry == "gaussian":
-        least, priors = float(np.finfo(state.dtype).tiny / np.finfo(state.dtype).eps), state.priors
-        after[:-1, 1] = priors
-        variances = move.factors[:, None] ** 2 * before[move.columns, 1]
-        after[move.places, 1] = np.where(variances > 0.0, np.clip(variances, least, priors), priors)
-    elif state.geometry == "full_gaussian":
-        turn = np.zeros((len(before), len(before)))
-        turn[move.places, move.columns] = move.factors
-        np.subtract.at(turn, (move.missing[lost], move.columns[lost]), move.pulls[lost])
-        turn[-1, move.columns[pulled]], turn[-1, -1] = move.pulls[pulled] / (constant or 1.0), 1.0
-        state.turn_covariances(turn)
-    state.values = after.astype(state.dtype).reshape(-1)
-    return found
 
 
 def _check_kind(who: str, learner: Any, model: Any) -> None:
@@ -270,23 +225,8 @@ def _merged(who: str, models: list[Any]) -> Any:
     return state
 
 
-#: Geometries of which the constant feature's first slot, or that times the same number in all models, is in the score.
-_SHIFTED = (*_MOVING, "mirror")
 #: Those of weights in proportion to norm_bound.
 _SUMMED = ("sinh", "exp", "entropic", "simplex")
-
-
-def _around(centre: tuple[float, ...], who: str, state: Any, params: Any) -> Any:
-    """Return a model with the same scores that has learnt rows less other means of their columns."""
-    apart = np.array(centre) - np.array(state.units.centre) if centre and state.units.centre else np.array([np.inf])
-    if np.sqrt((apart**2).sum()) > state.units.scale or state.geometry not in _SHIFTED or len(state.correction):
-        raise ValueError(
-            f"{who}: merge must have models that have learnt rows less nearly the same means of their columns, got others, as "
-            "columns are far from 0. Standardise them before (one step for all parts), or set intercept_scaling to a number."
-        )
-    state = state.copy()
-    state.view[-1, 0] += apart @ state.view[:-1, 0].astype(np.float64) / params.bias
-    return state
 
 
 def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
@@ -302,7 +242,11 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
         state, params = state.copy(), base._state.params
         state.set_scale(params)
     if model._units.centre != base._units.centre:
-        state = _around(base._units.centre, type(model).__name__, state, params)
+        raise ValueError(
+            f"{type(model).__name__}: merge must have models that have learnt rows less the same means of their columns, got "
+            "others, as columns are far from 0. Standardise them before (one step for all parts), or set intercept_scaling to a "
+            "number."
+        )
     sums = not waits and state.geometry in _SUMMED and model._estimator_type == "regressor"
     if sums and model.norm_bound_ != base.norm_bound_:
         raise ValueError(

@@ -218,16 +218,6 @@ class FullState(WithPrior):
             sigma[column] = np.tril((variance + variance.T) / 2)
         self.values, self.sigma = values.reshape(-1), sigma
 
-    def turn_covariances(self, turn: np.ndarray) -> None:
-        """Make Σ that of turn @ weights. A weight that comes of no other has its first variance, and none has more."""
-        for column, prior in enumerate(self.priors):
-            covariance = turn @ _symmetric(self.sigma[column].astype(np.float64)) @ turn.T
-            variances = np.diagonal(covariance).copy()
-            shrink = np.sqrt(np.minimum(1.0, prior / np.where(variances > 0.0, variances, prior)))
-            covariance *= np.outer(shrink, shrink)
-            covariance[np.diag_indices_from(covariance)] += np.where(variances > 0.0, 0.0, prior)
-            self.sigma[column] = np.tril(covariance)
-
     def evidence(self, column: int) -> tuple[np.ndarray, float]:
         """Return P - P_0 and P_0 of a vector: P from Σ's eigenvalues, clipped to (0, the prior], which rounding may leave."""
         prior = float(self.priors[column])

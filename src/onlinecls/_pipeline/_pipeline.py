@@ -12,8 +12,7 @@ from .._compiled.lock import learn_together
 from .._estimators import saving
 from .._estimators.estimator import Estimator
 from .._estimators.learner import n_rounds, rows_learnt
-from .._estimators.merging import merge as merge_learners
-from .._estimators.merging import moved, unchanged
+from .._estimators.merging import unchanged
 from .._input import validate
 from .._input.compat import available_if, is_fitted, issparse, kind_of
 from .._input.rows import lasting, part_of
@@ -250,17 +249,14 @@ class StreamPipeline(Estimator):
                 X, commit = fitted(step, X, y, sample_weight)
                 commits += [] if commit is None else [commit]
             after = unfitted(learner).fit(X, y, **arguments)
-            self._replace([*commits, lambda: become(learner, after)])
+            self._begin_change()
+            commits.append(lambda: become(learner, after))
+            learn_together(lambda: None, commits, lambda: commits)
         return self
 
     def _begin_change(self) -> None:
         """Make readers wait until the end of the learning call."""
         self._own_lock().begin_change()
-
-    def _replace(self, commits: Commits) -> None:
-        """Run commits, of which readers see all or none."""
-        self._begin_change()
-        learn_together(lambda: None, commits, lambda: commits)
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn one row: a dict of a table's row, a text, whatever the first step reads a list of. Returns the pipeline."""
@@ -271,36 +267,25 @@ class StreamPipeline(Estimator):
     def merge(self, *others: Any) -> Self:
         """Take in what other pipelines have learnt.
 
-        Where steps have learnt the same, learners merge. `TableVectorizer`s that have learnt from rows of their own are merged
-        first, and the weights of each learner given in the units of their common statistics: scores stay what they were. (For
-        additive and Gaussian learners only; `parallel.fit` learns all statistics first, which is exact.)
+        Steps must be equal in what they have learnt; the learners behind them merge.
 
         Raises
         ------
         ValueError
-            If steps differ otherwise, the learners do not merge, or scores cannot stay what they were: where numbers that
-            change their units are in crosses, or lack in some rows without being missing. Nothing is changed then.
+            If steps differ (`parallel.fit` lets a step learn the rows of all parts first), or the learners do not merge. Nothing
+            is changed then.
         """
-        from ..tables import TableVectorizer, merged_with_moves
-
         who = type(self).__name__
         with unchanged((self, *others), learner=self):
             parts = [each._parts() if type(each) is type(self) else () for each in (self, *others)]
             described = [[step_in_file(who, step) for step in each[:-1]] for each in parts]
-            are_equal = all(parts) and all(_are_equal(described[0], each) for each in described)
-            if not are_equal and any(len(each) != 2 or not isinstance(each[0], TableVectorizer) for each in parts):
+            if not all(parts) or not all(_are_equal(described[0], each) for each in described):
                 raise ValueError(
-                    f"{who}: merge must have pipelines of the same steps, which have learnt the same rows unless the only one is "
-                    f"a TableVectorizer, got {others!r} beside {self!r}. parallel.fit lets a step learn the rows of all parts "
-                    "first."
+                    f"{who}: merge must have pipelines of the same steps, which have learnt the same rows, got {others!r} beside "
+                    f"{self!r}. parallel.fit lets a step learn the rows of all parts first."
                 )
-            if are_equal:
-                self._begin_change()
-                parts[0][-1].merge(*(learner for *_, learner in parts[1:]))
-                return self
-            step, moves = merged_with_moves([each[0] for each in parts])
-            learner = merge_learners([moved(each[1], move) for each, move in zip(parts, moves, strict=True)])
-            self._replace([lambda: become(parts[0][0], step), lambda: become(parts[0][1], learner)])
+            self._begin_change()
+            parts[0][-1].merge(*(learner for *_, learner in parts[1:]))
         return self
 
     # --- predicting ----------------------------------------------------------------------------------------------------------

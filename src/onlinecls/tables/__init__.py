@@ -18,7 +18,6 @@ from ._vectorizer import (
     described,  # noqa: F401
     keep_words,  # noqa: F401
     look_ahead,  # noqa: F401
-    merged_with_moves,  # noqa: F401
     planned,  # noqa: F401
     planned_progressively,  # noqa: F401
     rebuild,  # noqa: F401

@@ -15,7 +15,6 @@ from .._input.compat import not_fitted, table_transformer_tags, warn_caller
 from .._input.rows import lasting
 from .._saving import require
 from ._learnt import Learnt
-from ._moving import Move, move_between, require_slots
 from ._rows import AUTO_BITS, Options, TableReader
 
 if TYPE_CHECKING:
@@ -462,17 +461,6 @@ def rebuild(vectorizer: TableVectorizer, header: dict, arrays: dict[str, np.ndar
         slots, bits = shape
     vectorizer._learnt = Learnt.of_file(header, arrays, (slots, bits), slots + (1 << bits if bits else 0))
     return vectorizer
-
-
-def merged_with_moves(vectorizers: list[TableVectorizer]) -> tuple[TableVectorizer, list[Move]]:
-    """Return a vectorizer that has taken all of these in, and the move from the columns of each to its own."""
-    merged = vectorizers[0]._sharing()
-    merged._learnt = vectorizers[0]._fitted().copy()
-    merged.merge(*vectorizers[1:])
-    for each in vectorizers:
-        require_slots(each._fitted(), merged._learnt)
-    crossed = frozenset(name for pair in merged._reader().options.crosses for name in pair)
-    return merged, [move_between(each._fitted(), merged._learnt, each.n_features_out_, crossed) for each in vectorizers]
 
 
 def shape_of(vectorizer: TableVectorizer) -> tuple[int, int]:
