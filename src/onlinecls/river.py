@@ -1,4 +1,4 @@
-"""Learners and pipelines as models of river, and river's transformers as steps (``pip install "onlinecls[river]"``).
+"""Learners and pipelines as models of river (``pip install "onlinecls[river]"``).
 
 >>> from river import datasets, evaluate, metrics, preprocessing
 >>> from onlinecls import AROWClassifier
@@ -27,7 +27,7 @@ except ImportError as error:
 from ._estimators.estimator import Estimator
 from ._estimators.second_order import AROWClassifier, AROWRegressor
 from ._input import validate
-from ._input.compat import available_if, is_fitted, kind_of, not_fitted, table_transformer_tags
+from ._input.compat import is_fitted, kind_of
 from ._pipeline import StreamPipeline, make_stream_pipeline
 from ._wings.multilabel.estimators import MultiLabelClassifier
 from .streams import FeatureRows
@@ -35,12 +35,11 @@ from .tables import TableVectorizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from typing import Any, Self
+    from typing import Any
 
     from numpy.typing import ArrayLike
-    from sklearn.utils import Tags
 
-__all__ = ["Classifier", "Regressor", "from_river"]
+__all__ = ["Classifier", "Regressor"]
 
 _N_FEATURES = 2**18
 
@@ -67,11 +66,6 @@ def _hashed(who: str, rows: Sequence[dict[Any, Any]], n_features: int) -> Any:
     return found.take()[0].matrix()
 
 
-def _require_columns(who: str, n_features: Any) -> None:
-    if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or not 1 <= n_features < 2**31:
-        raise ValueError(f"{who}: n_features must be an integer in 1..2**31 - 1, got n_features={n_features!r}.")
-
-
 def _rows_of(X: Any) -> list[Any]:
     """Return the rows of a data frame as dicts, those of anything else as they are."""
     if hasattr(X, "sparse") and X.size:  # (pandas's, as BagOfWords makes it)
@@ -96,7 +90,10 @@ class _Model:
     learnt: Any
 
     def __init__(self, model: Any, n_features: int = _N_FEATURES) -> None:
-        _require_columns(type(self).__name__, n_features)
+        if isinstance(n_features, bool) or not isinstance(n_features, int | np.integer) or not 1 <= n_features < 2**31:
+            raise ValueError(
+                f"{type(self).__name__}: n_features must be an integer in 1..2**31 - 1, got n_features={n_features!r}."
+            )
         self.model, self.n_features = model, n_features
 
     @property
@@ -293,133 +290,3 @@ class Regressor(_Model, base.MiniBatchRegressor):
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"model": AROWRegressor()}
         yield {"model": make_stream_pipeline(TableVectorizer(unknown="ignore"), AROWRegressor())}
-
-
-class RiverStep(Estimator):
-    """A transformer of river as a step of a `StreamPipeline`: what `from_river` returns."""
-
-    transformer: Any
-    n_features: int | None
-    _learnt: Any
-    _in_place = frozenset({"_learnt"})
-
-    def __init__(self, transformer: Any, n_features: int | None = _N_FEATURES) -> None:
-        self._assign(locals())
-
-    def __sklearn_tags__(self) -> Tags:
-        return table_transformer_tags()
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_learnt" in self.__dict__ or not self._learns()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Copy the step alone: what has been learnt never changes, and is replaced by each call that learns."""
-        twin = self.__copy__()
-        twin.__dict__.pop("_lock", None)
-        return twin
-
-    def _learns(self) -> bool:
-        return type(self.transformer).learn_one is not base.Transformer.learn_one
-
-    def _require_learning(self) -> None:
-        if not self._learns():
-            raise AttributeError(f"{type(self.transformer).__name__} has nothing to learn")
-
-    @available_if(_require_learning)
-    def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn rows from where the given transformer stands. Returns the step."""
-        with self._own_lock():
-            self._learnt = self._after(self.transformer, X, sample_weight)[0]
-        return self
-
-    @available_if(_require_learning)
-    def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn rows, from where the step is. Returns the step."""
-        self.learn_transform(X, sample_weight)
-        return self
-
-    @available_if(_require_learning)
-    def learn_transform(self, X: Any, sample_weight: ArrayLike | None = None) -> Any:
-        """Learn rows, and return them, each transformed by what the rows up to it have shown, itself among them."""
-        with self._own_lock():
-            after, rows = self._after(self._current(), X, sample_weight)
-            made = self._made(rows)
-            self._learnt = after
-        return made
-
-    def transform(self, X: Any) -> Any:
-        """Return rows, transformed by what has been learnt so far.
-
-        Returns
-        -------
-        rows : CSR matrix of shape (n_rows, n_features), or a list of dicts if that is None
-        """
-        if not self.__sklearn_is_fitted__():
-            raise not_fitted(type(self).__name__)
-        return self._made([self._current().transform_one(x) for x in _rows_of(X)])
-
-    def _current(self) -> Any:
-        return self.__dict__.get("_learnt", self.transformer)
-
-    def _after(self, transformer: Any, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, list[dict[Any, Any]]]:
-        """Return what a transformer is after rows, and them. A row of weight 0 is transformed only."""
-        after, rows, found = deepcopy(transformer), _rows_of(X), []
-        weights = validate.read_weights(type(self).__name__, sample_weight, len(rows)).tolist() or [1.0] * len(rows)
-        for x, weight in zip(rows, weights, strict=True):
-            if weight:
-                after.learn_one(x)
-            found.append(after.transform_one(x))
-        return after, found
-
-    def _made(self, rows: list[dict[Any, Any]]) -> Any:
-        if self.n_features is None:
-            return rows
-        _require_columns(type(self).__name__, self.n_features)
-        return _hashed(type(self).__name__, rows, self.n_features)
-
-
-def from_river(transformer: Any, n_features: int | None = _N_FEATURES) -> RiverStep:
-    """Return a transformer of river as a step of a `StreamPipeline`.
-
-    It learns and transforms one row after the other, also in a batch, so that any split of a stream gives the same rows. The
-    pipeline keeps what it has learnt only if the learner takes the rows.
-
-    Parameters
-    ----------
-    transformer : river transformer
-        `preprocessing.StandardScaler()`, `feature_extraction.BagOfWords()`, a union or a pipeline of such: any that learns
-        without labels. It stays as it is, a copy of it learns.
-    n_features : int in 1..2**31 - 1 or None, default=2**18
-        Columns to which the features are hashed, as by `Classifier`. None: rows stay dicts, for a `TableVectorizer` behind.
-
-    Returns
-    -------
-    step : transformer
-        With `transform`, and with `learn_transform`, `partial_fit` and `fit` if there is something to learn.
-
-    Raises
-    ------
-    TypeError
-        If it is no transformer of river, or learns from labels (`feature_extraction.TargetAgg`).
-
-    Notes
-    -----
-    Each call that learns copies what has been learnt, so that an error can leave it as it was: a scaler is copied fast, the
-    counts of 100,000 words (`feature_extraction.TFIDF`) are not. Learn such ones in batches.
-    A pipeline with this step is pickled; `save` refuses it, as a file without pickle cannot hold objects of river.
-
-    Examples
-    --------
-    >>> from river import feature_extraction
-    >>> from onlinecls import AROWClassifier, make_stream_pipeline
-    >>> from onlinecls.river import from_river
-    >>> pipeline = make_stream_pipeline(from_river(feature_extraction.BagOfWords()), AROWClassifier())
-    >>> pipeline.partial_fit(["cheap pills", "lunch at noon"] * 5, ["spam", "ham"] * 5).predict_one("pills, cheap")
-    'spam'
-    """
-    if not isinstance(transformer, base.Transformer) or transformer._supervised:
-        raise TypeError(
-            f"from_river: transformer must be one of river's that learns without labels, got {validate.brief(transformer)}. Put "
-            "others in front of a Classifier or Regressor, in a pipeline of river's."
-        )
-    return RiverStep(transformer, n_features)

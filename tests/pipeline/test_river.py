@@ -1,4 +1,4 @@
-"""Models of this library in river, and river's transformers in pipelines of this library."""
+"""Models of this library in river."""
 
 import doctest
 import pickle
@@ -13,7 +13,6 @@ pd = pytest.importorskip("pandas")
 from river import (  # noqa: E402
     bandit,
     checks,
-    compose,
     datasets,
     drift,
     ensemble,
@@ -23,7 +22,6 @@ from river import (  # noqa: E402
     model_selection,
     multiclass,
     preprocessing,
-    stats,
     utils,
 )
 from river import feature_extraction as extraction  # noqa: E402
@@ -31,7 +29,7 @@ from river import feature_extraction as extraction  # noqa: E402
 import onlinecls  # noqa: E402
 from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveRegressor, make_stream_pipeline  # noqa: E402
 from onlinecls import river as ours  # noqa: E402
-from onlinecls.river import Classifier, Regressor, from_river  # noqa: E402
+from onlinecls.river import Classifier, Regressor  # noqa: E402
 from onlinecls.tables import TableVectorizer  # noqa: E402
 
 ROWS, LABELS = zip(*datasets.Phishing().take(300), strict=True)
@@ -132,14 +130,15 @@ def test_a_clone_begins_where_the_given_model_stood(tmp_path):
 
 def test_parameters_change_in_the_middle_of_a_stream_by_mutate():
     scaled = preprocessing.StandardScaler() | Classifier(AROWClassifier(r=1.0))
-    plain, scaler = AROWClassifier(r=1.0), from_river(preprocessing.StandardScaler())
+    plain, scaler = Classifier(AROWClassifier(r=1.0)), preprocessing.StandardScaler()
     for k, (x, y) in enumerate(zip(ROWS, LABELS, strict=True)):
         if k == 100:
             scaled.mutate({"Classifier": {"model": {"r": 0.1}}})
-            plain.set_params(r=0.1)
+            plain.learnt.set_params(r=0.1)
         scaled.learn_one(x, y)
-        plain.partial_fit(scaler.learn_transform([x]), [y])
-    assert (scaled["Classifier"].learnt.coef_ == plain.coef_).all()
+        scaler.learn_one(x)
+        plain.learn_one(scaler.transform_one(x), y)
+    assert (scaled["Classifier"].learnt.coef_ == plain.learnt.coef_).all()
     assert scaled.clone()["Classifier"].model.r == 0.1
     with pytest.raises(ValueError, match="Invalid parameter 'q'"):
         scaled["Classifier"].mutate({"model": {"q": 1.0}})
@@ -207,68 +206,12 @@ def test_another_kind_of_model_is_refused():
             Classifier(AROWClassifier(), n_features)
 
 
-# --- river's transformers as steps ---------------------------------------------------------------------------------------------
-
-STEPS = {
-    "hashed": lambda: [from_river(preprocessing.StandardScaler(), 2**12)],
-    "dicts": lambda: [from_river(preprocessing.StandardScaler(), None), TableVectorizer(**TABLE)],
-    "union": lambda: [from_river(preprocessing.StandardScaler() + (compose.Select("https") | preprocessing.OneHotEncoder()))],
-}
-
-
-@pytest.mark.parametrize("name", STEPS)
-def test_a_transformer_of_river_learns_as_a_step(name):
-    whole, one, parts = (make_stream_pipeline(*STEPS[name](), AROWClassifier()) for _ in range(3))
-    whole.partial_fit(pd.DataFrame(ROWS), LABELS)
-    for x, y in zip(ROWS, LABELS, strict=True):
-        one.learn_one(x, y)
-    for start in range(0, 300, 70):
-        parts.partial_fit(ROWS[start : start + 70], LABELS[start : start + 70])
-    for model in (one, parts, pickle.loads(pickle.dumps(whole))):
-        assert (model.coef_ == whole.coef_).all() and (model.decision_function(ROWS) == whole.decision_function(ROWS)).all()
-    before, given = pickle.dumps(whole), whole[0].transformer
-    with pytest.raises(ValueError, match="y must be labels"):
-        whole.partial_fit(ROWS[:2], [True, None])
-    assert pickle.dumps(whole) == before and pickle.dumps(given) == pickle.dumps(STEPS[name]()[0].transformer)
-    assert whole.fit(ROWS, LABELS).score(ROWS, LABELS) > 0.85
-    with pytest.raises(ValueError, match=r"save must have steps that a file without pickle can hold.*Use pickle"):
-        whole.save("nowhere")
-
-
-def test_rows_of_weight_0_are_not_learnt_by_a_step():
-    model, fewer = (make_stream_pipeline(from_river(preprocessing.StandardScaler()), AROWClassifier()) for _ in range(2))
-    model.partial_fit(ROWS[:40], LABELS[:40], sample_weight=[1.0, 0.0] * 20)
-    fewer.partial_fit(ROWS[:40:2], LABELS[:40:2])
-    assert (model.coef_ == fewer.coef_).all()
-
-
 def test_weights_that_are_none_are_refused_and_nothing_is_learnt():
-    step, rows = from_river(preprocessing.StandardScaler()), [{"a": 1.0}, {"a": 2.0}]
-    model = Classifier(AROWClassifier())
+    model, rows = Classifier(AROWClassifier()), [{"a": 1.0}, {"a": 2.0}]
     for weights, words in (([1.0] * 3, r"sample_weight.shape == \(3,\)"), ([1.0, -1.0], "sample_weight must be finite and >= 0")):
-        with pytest.raises(ValueError, match=f"^RiverStep: {words}"):
-            step.partial_fit(rows, sample_weight=weights)
         with pytest.raises(ValueError, match=words):
             model.learn_many(pd.DataFrame(rows), ["u", "v"], w=weights)
-    assert not step.__sklearn_is_fitted__() and not model.learnt.__sklearn_is_fitted__()
-
-
-def test_transformers_without_a_state_stay_as_they_are():
-    step = from_river(extraction.BagOfWords())
-    assert not (hasattr(step, "fit") or hasattr(step, "partial_fit") or hasattr(step, "learn_transform"))
-    model = make_stream_pipeline(step, AROWClassifier()).partial_fit(["cheap pills", "lunch at noon"] * 5, ["spam", "ham"] * 5)
-    assert model.predict_one("pills, cheap") == "spam" and model[0] is step
-
-
-def test_a_step_of_river_is_told_what_it_needs():
-    for bad in (extraction.TargetAgg(by="a", how=stats.Mean()), linear_model.LogisticRegression(), preprocessing.StandardScaler):
-        with pytest.raises(TypeError, match=r"^from_river: transformer must be one of river's that learns without labels, got"):
-            from_river(bad)
-    with pytest.raises(ValueError, match="RiverStep: n_features must be an integer"):
-        (step := from_river(preprocessing.StandardScaler(), 0)).learn_transform(ROWS[:2])
-    assert not step.__sklearn_is_fitted__()
-    with pytest.raises(ValueError, match="RiverStep: this model has not been fitted yet"):
-        from_river(preprocessing.StandardScaler()).transform(ROWS[:2])
+    assert not model.learnt.__sklearn_is_fitted__()
 
 
 def test_examples_in_docstrings_run():

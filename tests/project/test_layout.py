@@ -49,7 +49,7 @@ PARTS = {
     "plotting.py": "curves of progressive validation",
     "_theorems.py": "the theorems of the papers, along a stream",
     "bounds.py": "the papers' bounds beside what a learner did",
-    "river.py": "models of river, and its transformers as steps",
+    "river.py": "models of river",
     "__init__.py": "the public names",
     "_cli/*": "the command line",
     "__main__.py": "python -m onlinecls",
