@@ -42,8 +42,8 @@ files, saving, validation = _saving, saved_estimators, validate
 DOCTESTED = [
     "", "._wings.baselines.estimators", "._wings.dual_ascent.estimators",
     "._estimators.first_order", "._estimators.merging", "._wings.multiplicative.estimators", "._wings.one_class.estimators",
-    "._wings.online_to_batch.estimators", "._estimators.second_order", ".measures._comparison", ".measures._counts",
-    ".measures._drift", "._evaluation._compare", "._evaluation._progressive", "._wings.committee.estimators",
+    "._wings.online_to_batch.estimators", "._estimators.second_order", ".measures",
+    "._evaluation._compare", "._evaluation._progressive", "._wings.committee.estimators",
     "._wings.kernels.estimators", "._estimators.saving", "._wings.ftrl.estimators", ".reference.potential",
 ]
 

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ._input.types import XY, RandomState, XYWeight
-    from ._wings.committee.estimators import CommitteeClassifier, CommitteeRegressor
 
-__all__ = ["BoundDisplay", "CommitteeDisplay", "ProgressiveDisplay"]
+__all__ = ["BoundDisplay", "ProgressiveDisplay"]
 
 
 def __dir__() -> list[str]:
@@ -62,7 +61,7 @@ class _Display:
 
 
 class ProgressiveDisplay(_Display):
-    """Learning curves: the progressive error of learners over the rows that they have seen. Dotted lines mark alarms.
+    """Learning curves: the progressive error of learners over the rows that they have seen.
 
     Of several orders of the rows, the mean is drawn, in a band of a standard deviation (divided by the orders less one).
 
@@ -189,8 +188,6 @@ class ProgressiveDisplay(_Display):
             colour = self.lines_[name].get_color()
             if spread is not None:
                 ax.fill_between(result.examples, error - spread, error + spread, color=colour, alpha=0.2, linewidth=0)
-            for row in result.alarms:
-                ax.axvline(row, color=colour, linestyle=":", linewidth=1.0)
         ylabel = f"{'weighted ' if weighted else ''}mistakes so far, % of examples" if measure is None else measure
         outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}
         self._end(ax, "examples seen", ylabel, log_x, log_y, **outside)
@@ -263,76 +260,6 @@ class BoundDisplay(_Display):
         if nothing:
             ax.set_title(f"the best u is 0, so that the bound says nothing: {', '.join(nothing)}", fontsize="small")
         return self._end(ax, "rounds", "mistakes or losses so far", log_x, log_y)
-
-
-class CommitteeDisplay(_Display):
-    """Weights of a committee's members along a stream.
-
-    Parameters
-    ----------
-    names : list of str
-        Members.
-    examples : array-like of shape (n_points,)
-        Rows learnt at each point.
-    weights : array-like of shape (n_points, n_members)
-        `member_weights_` at each point.
-
-    Attributes
-    ----------
-    ax_, figure_, lines_ :
-        Axes of the last drawing, their figure, and the lines by member.
-
-    See Also
-    --------
-    onlinecls.CommitteeClassifier, onlinecls.CommitteeRegressor : Learners whose members it draws.
-
-    Examples
-    --------
-    >>> from onlinecls import CommitteeClassifier
-    >>> from onlinecls.datasets import load_sms_spam
-    >>> from onlinecls.plotting import CommitteeDisplay
-    >>> display = CommitteeDisplay.from_estimator(CommitteeClassifier(), load_sms_spam())  # doctest: +SKIP
-    """
-
-    names: list[str]
-    examples: NDArray[Any]
-    weights: NDArray[Any]
-    lines_: dict[str, Line2D]
-
-    def __init__(self, *, names: list[str], examples: ArrayLike, weights: ArrayLike) -> None:
-        self.names, self.examples, self.weights = names, np.asarray(examples), np.asarray(weights)
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: CommitteeClassifier | CommitteeRegressor, stream: XY | XYWeight | list[XY | XYWeight], *,
-        classes: ArrayLike | None = None, every: int | None = None, ax: Axes | None = None, **kwargs: Any,
-    ) -> Self:
-        """Stream rows through a copy of a committee, and draw the weights of its members, with the options of `plot`.
-
-        stream, classes : as in `progressive_validation`. every : rows between two points; None: 200 points.
-
-        Raises
-        ------
-        TypeError
-            If estimator is not a committee.
-        ImportError
-            If matplotlib is not installed.
-        """
-        if not hasattr(type(estimator), "member_weights_"):
-            raise TypeError(f"CommitteeDisplay: estimator must be a committee, got {type(estimator).__name__}.")
-        learner, found, every = copy.deepcopy(estimator), [], every or _every(stream)
-        validated: Any = progressive_validation(
-            learner, stream, classes=classes, every=every, on_batch=lambda _: found.append(learner.member_weights_)
-        )
-        return cls(names=learner.member_names_, examples=validated.examples, weights=found).plot(ax, **kwargs)
-
-    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
-        """Draw the weights. Options are as of `ProgressiveDisplay.plot`."""
-        ax = self._begin(ax)
-        for i, name in enumerate(self.names):
-            self.lines_[name] = self._line(ax, i, self.examples, self.weights[:, i], **{"label": name, **kwargs})
-        ax.axhline(0.0, color="0.7", linewidth=1.0, zorder=0)
-        return self._end(ax, "examples seen", "weight in the committee")
 
 
 def _at_the_same_rows(results: list[ProgressiveResult], curves: list[NDArray[Any]]) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from mails import WORDS, texts, write_tsv, written
 
 import onlinecls
 from onlinecls import AROWClassifier
-from onlinecls.measures import ClassificationMeasures, threshold_for_cost
+from onlinecls.measures import ClassificationMeasures
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
 
@@ -494,51 +494,6 @@ def test_top_prints_the_best_classes_in_their_order(three, tsv, tmp_path, run):
     header, *lines = (line.split("\t") for line in run("predict", two, tsv, "--top", 2, "--scores")[1].splitlines())
     assert header[2::2] == ["score 1", "score 2"] and all(line[4] in ("-" + line[2], line[2].lstrip("-")) for line in lines)
     assert {line[0] for line in lines} == {"ham", "spam"} and all(line[0] == line[1] for line in lines)
-
-
-def test_threshold_is_the_probability_from_which_the_second_class_is_predicted(tsv, three, tmp_path, run):
-    frozen, selection = pytest.importorskip("sklearn.frozen"), pytest.importorskip("sklearn.model_selection")
-    model = tmp_path / "model"
-    run("train", tsv, "--bits", 10, "--probability", "--save", model, "--quiet")
-    _, *lines = (line.split("\t") for line in run("predict", model, tsv, "--probabilities")[1].splitlines())
-    p = [float(line[2]) for line in lines]
-    for threshold in (sorted(p)[100], sorted(p)[200]):  # (one that a row has: from it on, not above it)
-        found = run("predict", model, tsv, "--threshold", repr(threshold))[1].split()
-        assert found == ["spam" if each >= threshold else "ham" for each in p] and 0 < found.count("ham") < 300
-    learner, texts = learner_in(model), [line.split("\t")[1] for line in Path(tsv).read_text().splitlines()]
-    X = HashingVectorizer(n_features=2**10, dtype="float32").transform(texts)
-    fixed = selection.FixedThresholdClassifier(
-        frozen.FrozenEstimator(learner), threshold=threshold_for_cost(1, 9), pos_label="spam")
-    fixed.fit(X, [line.split("\t")[0] for line in Path(tsv).read_text().splitlines()])
-    found = run("predict", model, tsv, "--threshold", "1:9")[1].split()
-    assert found == fixed.predict(X).tolist() == ["spam" if each >= 0.1 else "ham" for each in p]
-    plain = tmp_path / "plain"
-    run("train", tsv, "--bits", 10, "--save", plain, "--quiet")
-    for path, said in ((plain, "must have a model that gives probabilities"), (three[1], "must have a model of two classes")):
-        code, out, err = run("predict", path, tsv, "--threshold", 0.9)
-        assert (code, out) == (2, "") and f"argument --threshold: {said}" in err
-    assert "must be a number between 0 and 1, got '90'" in run("predict", model, tsv, "--threshold", 90)[2]
-    assert "must be two costs above 0, of a false positive and a false negative (1:20), got '1:'" in run(
-        "predict", model, tsv, "--threshold", "1:")[2]
-
-
-def test_evaluate_finds_a_threshold_by_cost_or_by_share(tsv, three, tmp_path, run):
-    model = tmp_path / "model"
-    run("train", tsv, "--bits", 10, "--probability", "--save", model, "--quiet")
-    y = [line.split("\t")[0] for line in Path(tsv).read_text().splitlines()]
-    p = np.array([float(line.split("\t")[2]) for line in run("predict", model, tsv, "--probabilities")[1].splitlines()[1:]])
-
-    def cost(threshold):
-        return sum((20 * (label == "spam") if each < threshold else label == "ham") for label, each in zip(y, p, strict=True))
-
-    found = json.loads(run("evaluate", model, tsv, "--cost", "1:20", "--json")[1])["threshold"]
-    assert cost(found) == min(map(cost, [*p, 1.1]))
-    found = json.loads(run("evaluate", model, tsv, "--share", 0.1, "--json")[1])["threshold"]
-    assert 0.09 < np.mean(p >= found) <= 0.1
-    assert f"\nthreshold {found!r}\n" in run("evaluate", model, tsv, "--share", 0.1)[1]
-    assert run("predict", model, tsv, "--threshold", repr(found))[1].split().count("spam") == np.sum(p >= found)
-    said = "argument --share: must have a model of two classes with probabilities"
-    assert said in run("evaluate", three[1], tsv, "--share", 0.1)[2]
 
 
 def test_json_has_what_the_columns_have(three, tmp_path, run):

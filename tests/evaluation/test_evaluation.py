@@ -194,7 +194,7 @@ def test_invalid_arguments_of_validation_are_refused(message, arguments):
 
 
 def test_an_object_that_cannot_learn_is_refused():
-    with pytest.raises(TypeError, match=r"_validation: estimator must have .* learn_one and predict_one, got object without"):
+    with pytest.raises(TypeError, match=r"_validation: estimator must have partial_fit and predict, got object without"):
         progressive_validation(object(), (X, Y))
 
 
@@ -312,23 +312,6 @@ def test_orders_are_drawn_as_their_mean_in_a_band_of_their_spread(display):
             ((errors.mean(axis=0) - spread).min(), (errors.mean(axis=0) + spread).max()))
     found = onlinecls.compare(learners, (X, Y), orders=3)
     assert display.from_results(found.curves).lines_["AROW"].get_ydata()[-1] == pytest.approx(100 * found.errors["AROW"])
-
-
-def test_weights_of_members_are_plotted_along_a_stream(display):
-    from onlinecls.plotting import CommitteeDisplay
-
-    members = [("slow", onlinecls.AROWClassifier(2.0)), ("pa", onlinecls.PassiveAggressiveClassifier())]
-    committee = onlinecls.CommitteeClassifier(members)
-    shown = CommitteeDisplay.from_estimator(committee, (X, Y), classes=np.unique(Y), every=40)
-    again, expected = copy.deepcopy(committee), []
-    for rows in (slice(0, 40), slice(40, 80), slice(80, 90)):
-        again.partial_fit(X[rows], Y[rows], classes=np.unique(Y))
-        expected.append(again.member_weights_.tolist())
-    assert shown.examples.tolist() == [40, 80, 90] and list(shown.lines_) == ["slow", "pa"]
-    assert np.transpose([line.get_ydata() for line in shown.lines_.values()]).tolist() == expected
-    assert not committee.__sklearn_is_fitted__() and shown.plot(linewidth=3).lines_["pa"].get_linewidth() == 3
-    with pytest.raises(TypeError, match="CommitteeDisplay: estimator must be a committee, got AROWClassifier"):
-        CommitteeDisplay.from_estimator(onlinecls.AROWClassifier(), (X, Y))
 
 
 def test_a_display_draws_on_the_given_axes(display):

@@ -44,7 +44,7 @@ PARTS = {
     "parallel/*": "streams in parts, on many cores and machines",
     "datasets/*": "a data set to try things on",
     "reference/*": "the algorithms as one would write them down, slowly",
-    "measures/*": "measures of predictions, alarms, and comparisons of learners",
+    "measures.py": "measures of predictions",
     "_evaluation/*": "progressive validation, and learners compared on a stream",
     "plotting.py": "curves of progressive validation",
     "_theorems.py": "the theorems of the papers, along a stream",

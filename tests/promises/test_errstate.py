@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onlinecls import AROWRegressor, CommitteeClassifier, make_stream_pipeline, merge, progressive_validation
-from onlinecls.measures import ClassificationMeasures, DriftAlarm, ErrorComparison, ErrorRace, RegressionMeasures
+from onlinecls.measures import ClassificationMeasures, RegressionMeasures
 from onlinecls.tables import TableVectorizer
 
 SCALES = (1e-300, 1e-160, 1e-39, 1.0, 1e37, 1e149, 1e300)
@@ -40,18 +40,12 @@ def test_measures_in_any_units(scale):
     y, X = draw.integers(0, 2, 300), draw.normal(size=300) * scale
     weights = np.r_[1e-300, 1e-30, np.ones(297), 1e30]
     with np.errstate(all="raise"):
-        for how in ({}, {"window": 20}, {"fading": 0.99}):
-            for part in np.array_split(np.arange(300), [1, 2, 3, 200]):
-                found = ClassificationMeasures([0, 1], **how), RegressionMeasures(**how)
-                found[0].update(y[part], y[part] > 0, X[part], np.c_[1.0 - y[part], y[part]], weights[part])
-                found[1].update(X[part], X[part] * draw.random(len(part)), weights[part])
-                for each in found:
-                    each.as_dict()
-        alarm, comparison, race = DriftAlarm(), ErrorComparison(), ErrorRace(2)
-        alarm.update(np.abs(X) if scale < 1e100 else y)
-        comparison.update(y > 0, y < 1)
-        race.update(np.c_[y > 0, y < 1])
-        assert comparison.low <= comparison.high and race.intervals()
+        found = ClassificationMeasures([0, 1]), RegressionMeasures()
+        for part in np.array_split(np.arange(300), [1, 2, 3, 200]):
+            found[0].update(y[part], y[part] > 0, X[part], np.c_[1.0 - y[part], y[part]], weights[part])
+            found[1].update(X[part], X[part] * draw.random(len(part)), weights[part])
+            for each in found:
+                each.as_dict()
 
 
 def test_the_score_of_targets_whose_squares_overflow_is_a_number():

@@ -389,7 +389,7 @@ def test_public_names_and_modules_load_when_asked_for():
         "print(kinds)\n"
         "assert onlinecls.bounds.follow and onlinecls.streams.read and onlinecls.text.HashingVectorizer\n")
     kinds = ast.literal_eval(in_a_new_process(code))
-    modules = ["bounds", "datasets", "measures", "parallel", "plotting", "reference", "steps", "streams", "tables", "text"]
+    modules = ["bounds", "datasets", "measures", "parallel", "plotting", "reference", "streams", "tables", "text"]
     assert sorted(kinds) == sorted([*onlinecls.__all__, *modules])
     expected = {name: "module" if name in modules else "type" if name[0].isupper() else "function" for name in kinds}
     assert kinds == expected

@@ -25,7 +25,7 @@ from onlinecls import (
     progressive_validation,
 )
 from onlinecls.datasets import load_sms_spam
-from onlinecls.measures import ClassificationMeasures, DriftAlarm, RegressionMeasures
+from onlinecls.measures import ClassificationMeasures, RegressionMeasures
 from onlinecls.streams import options_of, read
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
@@ -93,9 +93,9 @@ def test_frames_and_dicts_are_learnt_as_they_are(tmp_path: Path) -> None:
 
 
 def test_learners_are_evaluated_on_a_stream() -> None:
-    measures, alarm = ClassificationMeasures(["ham", "spam"]), DriftAlarm(on_alarm=print)
+    measures = ClassificationMeasures(["ham", "spam"])
     result = progressive_validation(
-        AROWClassifier(), (X, LABELS), classes=["ham", "spam"], measures=measures, alarm=alarm, on_batch=lambda point: None)
+        AROWClassifier(), (X, LABELS), classes=["ham", "spam"], measures=measures, on_batch=lambda point: None)
     found = compare({"arow": AROWClassifier(), "perceptron": Perceptron()}, [(X, LABELS)] * 3)
     assert 0.0 <= result.progressive_error <= 1.0 and found.errors[found.best] <= 1.0 and measures.examples == 4
     errors = progressive_validation(AROWRegressor(), [(X, NUMBERS), (X, NUMBERS, np.ones(4))], measures=RegressionMeasures())

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
-
 from .._input.compat import is_regressor
 from ..measures import ClassificationMeasures, RegressionMeasures
 from .inputs import load_model, shown_label
@@ -18,16 +16,11 @@ _FEW_CLASSES = 12  # the confusion matrix of more has only the pairs that occur
 
 def evaluate(options) -> None:
     learner, _, inputs = load_model(options.model, options)
-    wanted = {name: getattr(options, name) for name in ("cost", "share") if getattr(options, name) is not None}
-    for option in wanted:
-        if is_regressor(learner) or len(learner.classes_) != 2 or not hasattr(learner, "predict_proba"):
-            said = f"must have a model of two classes with probabilities, got {options.model!r}"
-            options.parser.error(f"argument --{option}: {said}")
     progress = Progress(options.quiet)
     with opened(inputs, options.data, options, learner) as stream:
         progress.open(stream, "evaluate")
         try:
-            measures = measure(learner, stream, progress, wanted)
+            measures = measure(learner, stream, progress)
         finally:
             progress.close()
         if stream.n_skipped:
@@ -51,9 +44,9 @@ def opened(inputs, data, options, learner):
     return inputs.open(data, options, labels_of(learner, options))
 
 
-def measure(learner, stream, progress: Progress | None = None, wanted: dict | None = None):
-    """Measure a learner on all rows of a stream. wanted : arguments of `ClassificationMeasures.threshold`, to find it too."""
-    measures = _Numbers(learner) if is_regressor(learner) else _Classes(learner, wanted)
+def measure(learner, stream, progress: Progress | None = None):
+    """Measure a learner on all rows of a stream."""
+    measures = _Numbers(learner) if is_regressor(learner) else _Classes(learner)
     for X, y, _ in stream.batches_of_rows():
         measures.add(X, y)
         if progress is not None:
@@ -83,18 +76,14 @@ class _Numbers(RegressionMeasures):
 class _Classes(ClassificationMeasures):
     """Measures of a classifier. A label that the model does not know is a mistake."""
 
-    def __init__(self, learner, wanted: dict | None = None):
+    def __init__(self, learner):
         super().__init__(learner.classes_)
-        self.learner, self.wanted = learner, wanted
-        self.odds = ClassificationMeasures(learner.classes_)  # (of log odds: exact also near p = 1)
+        self.learner = learner
 
     def add(self, X, y) -> None:
         y = y if y.dtype.kind == "U" or self.learner.classes_.dtype.kind != "U" else y.astype(str)
         probabilities = self.learner.predict_proba(X) if hasattr(self.learner, "predict_proba") else None
         self.update(y, self.learner.predict(X), self.learner.decision_function(X), probabilities)
-        if self.wanted:
-            logs = self.learner.predict_log_proba(X)
-            self.odds.update(y, self.learner.predict(X), logs[:, -1] - logs[:, 0])
 
     @property
     def strange(self) -> list:
@@ -122,8 +111,6 @@ class _Classes(ClassificationMeasures):
         for true, guess, weight in super().as_dict()["confusion"]:
             confusion[shown_label(true)][shown_label(guess)] = int(weight)
         measures = {name: getattr(self, name) for name in ("log_loss", "auc", "average_precision")} | {"f1": self.macro_f1}
-        if self.wanted:  # the probability from which on the second class is to be predicted
-            measures["threshold"] = float(np.exp(-np.logaddexp(0.0, -self.odds.threshold(**self.wanted))))
         return {**self.errors(), **measures, "classes": classes, "confusion": confusion}
 
     def page(self) -> str:
@@ -135,7 +122,6 @@ class _Classes(ClassificationMeasures):
             f"AUC       {_number(values['auc'])}",
             f"AP        {_number(values['average_precision'])} (average precision)",
             f"F1        {_number(values['f1'])}" + (" (mean of the classes)" if len(values["classes"]) > 1 else ""),
-            *([f"threshold {values['threshold']!r}"] if self.wanted else []),
         ]
         width = max(5, *(len(label) for label in values["classes"]))
         lines += ["", f"{'class':<{width}} {'examples':>12} {'precision':>9} {'recall':>9} {'F1':>9}"]

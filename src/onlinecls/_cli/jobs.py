@@ -8,7 +8,7 @@ from .inputs import Input
 from .run import Run, labels_of
 
 # Options that need a single stream, most of which count its rows.
-_SINGLE_STREAM = ("resume", "from_row", "save_every", "threads", "every", "predictions", "alarm")
+_SINGLE_STREAM = ("resume", "from_row", "save_every", "threads", "every", "predictions")
 
 
 def check(options) -> None:

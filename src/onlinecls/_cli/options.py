@@ -260,29 +260,6 @@ def _pattern(text: str) -> str:
     return text
 
 
-def _level(text: str) -> float:
-    if not 0.0 < (level := _number(text)) < 1.0:
-        raise argparse.ArgumentTypeError(f"must be a number between 0 and 1, got {text!r}")
-    return level
-
-
-def _costs(text: str) -> tuple[float, ...]:
-    """Read FP:FN."""
-    costs = tuple(map(_number, text.split(":")))
-    if len(costs) != 2 or not all(0.0 < cost < math.inf for cost in costs):
-        wanted = "two costs above 0, of a false positive and a false negative (1:20)"
-        raise argparse.ArgumentTypeError(f"must be {wanted}, got {text!r}")
-    return costs
-
-
-def _threshold(text: str) -> float:
-    """Read a probability, or costs, of which it is that of `measures.threshold_for_cost`."""
-    if ":" not in text:
-        return 1.0 if text in ("1", "1.0") else _level(text)
-    false_positive, false_negative = _costs(text)
-    return 1.0 / (1.0 + false_negative / false_positive)
-
-
 def _size(text: str) -> float:
     if not 0.0 <= (size := _number(text)) < math.inf:
         raise argparse.ArgumentTypeError(f"must be a finite number >= 0, got {text!r}")
@@ -399,7 +376,6 @@ def _add_train(parser) -> None:
         "--predictions", metavar="FILE",
         help="write the prediction of each row just before it is learnt, as it comes (first pass; - for standard output)",
     )
-    parser.add_argument("--alarm", action="store_true", default=None, help="say where the error rose (Page-Hinkley)")
 
 
 def _of_model(parser, data="+", of_data=None, top="", json="one JSON object instead of text", quiet=False) -> None:
@@ -420,19 +396,11 @@ def _add_predict(parser) -> None:
     parser.add_argument("--std", action="store_true", help="add the standard deviations of the scores (models with variances)")
     parser.add_argument("--probabilities", action="store_true", help="add the probability of each class, if the model has any")
     parser.add_argument("--top", type=_whole, metavar="K", help="add the K best classes, with probabilities or --scores")
-    parser.add_argument(
-        "--threshold", type=_threshold, metavar="P|FP:FN",
-        help="two classes: predict the second from probability P on, or from where it costs less (costs of false positives and "
-        "negatives)",
-    )
     parser.add_argument("--id", metavar="COLUMN", help="print this column before each prediction")
     _of_model(parser, json=_JSON_A_ROW, quiet=True)
 
 
 def _add_evaluate(parser) -> None:
-    goal = parser.add_mutually_exclusive_group()
-    goal.add_argument("--cost", type=_costs, metavar="FP:FN", help="also find the --threshold of least cost on these rows")
-    goal.add_argument("--share", type=_level, metavar="S", help="also find the --threshold that this share of these rows reaches")
     _of_model(parser, quiet=True)
 
 

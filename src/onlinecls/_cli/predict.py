@@ -84,10 +84,8 @@ def _rule(options, learner, labels: list[str]):
     """Return a function from rows to a list of predictions: numbers, or labels as they are printed."""
     if not labels:
         return lambda X: learner.predict(X).tolist()
-    if options.threshold is None:
-        shown = dict(zip(learner.classes_.tolist(), labels, strict=True))
-        return lambda X: [shown[label] for label in learner.predict(X).tolist()]
-    return lambda X: [labels[p >= options.threshold] for p in learner.predict_proba(X)[:, 1].tolist()]
+    shown = dict(zip(learner.classes_.tolist(), labels, strict=True))
+    return lambda X: [shown[label] for label in learner.predict(X).tolist()]
 
 
 class Lines:
@@ -122,14 +120,11 @@ def _columns(options, learner, labels: list[str]) -> list[Columns]:
     def rows_of(values):
         return lambda X: values(X).reshape(X.shape[0], -1).tolist()
 
-    for option in ("scores", "top", "threshold"):
+    for option in ("scores", "top"):
         if getattr(options, option) and not labels:
             error(f"argument --{option}: must be left out for {options.model!r}, whose predictions are numbers")
-    if options.threshold is not None and len(labels) != 2:
-        error(f"argument --threshold: must have a model of two classes, got {options.model!r} of {len(labels)}")
-    for option in ("probabilities", "threshold"):
-        if getattr(options, option) and not hasattr(learner, "predict_proba"):
-            error(f"argument --{option}: must have a model that gives probabilities, got {options.model!r}")
+    if options.probabilities and not hasattr(learner, "predict_proba"):
+        error(f"argument --probabilities: must have a model that gives probabilities, got {options.model!r}")
     if options.top is not None:
         if options.scores and options.probabilities:
             error("argument --top: must be with --scores or --probabilities, not with both")

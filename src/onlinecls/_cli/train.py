@@ -70,7 +70,7 @@ class _Training:
         self.learner = self.run.learner
         self.reports = options.json and options.every is not None  # a JSON object for each line of progress?
         self.progress = Progress(options.quiet, options.every, marks=not options.quiet or self.reports)
-        if options.predictions or options.alarm:
+        if options.predictions:
             from .watching import Watching
 
             self.run.watching = Watching(options)
@@ -179,8 +179,6 @@ class _Training:
             progress.say(f"{n:,} row{'s' * (n > 1)} without a label: {what}")
         if self.reading.skipped:
             progress.say(skipped_lines(self.reading.skipped, self.reading.reasons))
-        if self.run.watching is not None and self.run.watching.alarm is not None:
-            progress.say(self.run.watching.report(learner))
         if line := skipped_rows(learner):
             progress.say(line)
         is_learnt = learner.__sklearn_is_fitted__()
@@ -210,12 +208,8 @@ class _Training:
         since = mean(tuple(now - then for now, then in zip(self.run.counts, self.run.last, strict=True)), 2)
         return {
             "pass": self.n_passes + 1, **counters_of(self.learner, self.run.counts), "error_since_last": since,
-            "seconds": self.progress.seconds, "features": self.reading.features, **self._alarms(),
+            "seconds": self.progress.seconds, "features": self.reading.features,
         }
-
-    def _alarms(self) -> dict:
-        watching = self.run.watching
-        return {} if watching is None or watching.alarm is None else {"alarms": watching.alarm.alarms}
 
     def result(self, interrupted: bool) -> dict:
         return {
@@ -223,7 +217,7 @@ class _Training:
             "seconds": self.progress.seconds, "bytes": self.reading.bytes,
             "features": None if self.options.jobs else self.reading.features,
             "skipped": self.reading.skipped, "passes": self.n_passes, "interrupted": interrupted, "model": None,
-            **self._alarms(), **(self.place() if interrupted else {}),
+            **(self.place() if interrupted else {}),
             **({} if self.options.unlabelled == "refuse" else {"unlabelled": self.reading.unlabelled}),
         }
 

@@ -1,4 +1,4 @@
-"""`train --predictions` and `--alarm`: what is predicted of each row just before it is learnt."""
+"""`train --predictions`: what is predicted of each row just before it is learnt."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from functools import cache
 import numpy as np
 
 from .._estimators.classifier import OnlineClassifier, predict_and_learn
-from .._evaluation import judged
 from .._input.compat import is_regressor
 from .._input.rows import part_of
-from ..measures import DriftAlarm
 from .inputs import shown_label
 from .predict import NONE, Lines
 
 
 class Watching:
-    """Learn rows, write what was predicted of each to a file, and raise an alarm where the error rises: in the first pass."""
+    """Learn rows, and write what was predicted of each to a file, in the first pass."""
 
     def __init__(self, options):
-        self.alarm, self.predicts = DriftAlarm() if options.alarm else None, options.unlabelled == "predict"
+        self.predicts = options.unlabelled == "predict"
         path = options.predictions
         self.file = None if path is None else sys.stdout if path in ("-", "/dev/stdout") else open(path, "w", encoding="utf-8")
         self.lines, self.is_over, self._shown = None, False, cache(shown_label)
@@ -60,26 +58,15 @@ class Watching:
             return
         if isinstance(learner, OnlineClassifier):
             codes = predict_and_learn(learner, X, y, classes, weight)
-            live, losses = judged(learner, codes, y)
-            labels = learner.classes_.tolist() if live.any() else []
+            labels = learner.classes_.tolist() if (codes >= 0).any() else []
             predicted = [self._shown(labels[code]) if code >= 0 else NONE for code in codes.tolist()]
         else:
-            live, found = np.ones(len(y), bool) if weight is None else weight > 0.0, np.zeros(len(y))
+            found = np.zeros(len(y))
             for i in range(len(y)):
                 row = part_of(X, i, i + 1)
                 if learner.__sklearn_is_fitted__():
                     found[i] = learner.predict(row)[0]
                 learner.partial_fit(row, y[i : i + 1], **({} if weight is None else {"sample_weight": weight[i : i + 1]}))
-            losses, predicted = np.abs(found - y), [repr(value) for value in found.tolist()]
-        if self.alarm is not None:
-            self.alarm.update(losses[live])
+            predicted = [repr(value) for value in found.tolist()]
         if self.lines is not None:
             self.lines.write(predicted)
-
-    def report(self, learner) -> str:
-        """Return the line about alarms."""
-        what, rows = "absolute error" if is_regressor(learner) else "error", self.alarm.alarms
-        if not rows:
-            return f"alarm: the {what} has not risen"
-        more = f" ({len(rows)} times in all)" if len(rows) > 5 else ""
-        return f"alarm: the {what} rose, noticed after example {', '.join(f'{row:,}' for row in rows[-5:])}{more}"

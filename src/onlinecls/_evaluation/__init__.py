@@ -1,10 +1,6 @@
 """Learners on a stream: each row predicted, then learnt."""
 
-from ..measures import Comparison
-from ._compare import Race, compare, in_orders
+from ._compare import Comparison, compare, in_orders
 from ._progressive import ProgressiveErrors, ProgressiveResult, progressive_validation
-from ._runs import judged
 
-__all__ = [
-    "Comparison", "ProgressiveErrors", "ProgressiveResult", "Race", "compare", "in_orders", "judged", "progressive_validation",
-]
+__all__ = ["Comparison", "ProgressiveErrors", "ProgressiveResult", "compare", "in_orders", "progressive_validation"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,11 +12,8 @@ import numpy as np
 from .._input import validate
 from .._input.compat import kind_of, random_state
 from .._input.rows import lasting, n_rows_of, part_of, rows_of
-from .._pipeline import StreamPipeline
-from .._wings.multilabel.estimators import MultiLabelClassifier
-from ..measures import Comparison, ErrorRace
 from ._progressive import SUMS, Curve, ProgressiveResult, batches, check_every
-from ._runs import ClassifierRun, all_classes, cuts, is_one_batch, one_by_one_or_itself, takes_tables, to_be_cut
+from ._runs import ClassifierRun, all_classes, cuts, is_one_batch, require_methods, takes_tables, to_be_cut
 
 if TYPE_CHECKING:
     from typing import Any
@@ -27,79 +25,58 @@ if TYPE_CHECKING:
 _WHO = "compare"
 
 
-class Race:
-    """Learners on one stream, and the statistics of their errors.
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Learners that were compared on a stream, from `onlinecls.compare`. It prints as a table.
 
-    drop : True: a beaten learner learns no more. every : rows between two looks at the errors. curves : keep a point of each
-    learner's curve at each look, not the end alone.
+    Attributes
+    ----------
+    names : list of str
+        Learners, fewest mistakes first.
+    curves : dict of str to list of ProgressiveResult
+        Learning curve of each in each order of the rows (one, unless `orders` was given), for `plotting.ProgressiveDisplay`.
+    errors : dict of str to float
+        Progressive error of each; the mean over the orders.
+    spread : dict of str to float
+        Standard deviation of the error over the orders (divided by their number less one); NaN where there is one only.
+    seconds : dict of str to float
+        Time that each has spent predicting and learning, in all orders.
+    best : str
+        The first of the names.
     """
 
-    def __init__(
-        self, learners: Mapping[str, Any], level: float, drop: bool, every: int = 1000, curves: bool = False
-    ) -> None:
-        self.level, self.drop, self.every, self.curves, self.n_rows = level, drop, every, curves, 0
-        self.names, self.race = list(learners), ErrorRace(len(learners), level)
-        self.runs = [ClassifierRun(learner, Curve(("examples", *SUMS), who=_WHO)) for learner in learners.values()]
-        self.by_row = all(run.by_row for run in self.runs)
-        self.waiting: list[np.ndarray] = []  # where each learner was wrong, since the last look
+    names: list[str]
+    curves: dict[str, list[ProgressiveResult]]
 
     @property
-    def seconds(self) -> np.ndarray:
-        """Time that each learner has spent."""
-        return np.array([run.curve.seconds for run in self.runs])
+    def errors(self) -> dict[str, float]:
+        """Progressive error of each learner, the mean over the orders."""
+        return {name: float(np.mean([each.progressive_error for each in self.curves[name]])) for name in self.names}
 
-    def learn(
-        self, X: Any, y: np.ndarray, weights: np.ndarray | None, classes: ArrayLike | Mapping[str, Any] | None
-    ) -> None:
-        """Let all learners that have not been dropped predict and learn rows. classes : for all, or by a learner's name."""
-        weights = np.empty(0) if weights is None else weights
-        named = classes if isinstance(classes, Mapping) else dict.fromkeys(self.names, classes)
-        for start, stop in cuts(self.n_rows, len(y), self.every, self.by_row):
-            rows = slice(start, stop)
-            self._learn(part_of(X, start, stop), y[rows], weights[rows], named)
-            self.n_rows += stop - start
-            if self.n_rows % self.every == 0:
-                self.look()
+    @property
+    def spread(self) -> dict[str, float]:
+        """Standard deviation of the error of each over the orders; NaN where there is one only."""
+        errors = {name: [each.progressive_error for each in self.curves[name]] for name in self.names}
+        return {name: float(np.std(each, ddof=1)) if len(each) > 1 else float("nan") for name, each in errors.items()}
 
-    def _learn(self, X: Any, y: np.ndarray, weights: np.ndarray, classes: Mapping[str, Any]) -> None:
-        wrong = np.zeros((len(y), len(self.names)), bool)
-        for k in np.flatnonzero(self.race.alive):
-            wrong[:, k] = self.runs[k].learn(X, y, y, weights, classes[self.names[k]])
-            self.runs[k].curve.n_rows += len(y)
-        self.waiting.append(wrong[weights > 0.0] if len(weights) else wrong)
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time that each has spent, in all orders."""
+        return {name: float(sum(each.seconds[-1] for each in self.curves[name])) for name in self.names}
 
-    def look(self) -> None:
-        """Count the errors since the last look, and drop learners that are beaten."""
-        if self.waiting:
-            self.race.update(np.concatenate(self.waiting))
-            self.waiting = []
-            for run in self.runs if self.curves else ():
-                run.curve.mark()
-            if self.drop:
-                self.race.alive &= ~self.race.beaten()
+    @property
+    def best(self) -> str:
+        """The learner with the fewest mistakes."""
+        return self.names[0]
 
-    def result(self) -> Comparison:
-        """Return the comparison so far, of one order of the rows."""
-        return result_of([self])
-
-
-def result_of(races: list[Race]) -> Comparison:
-    """Return the comparison of races of the same learners, on several orders of the rows.
-
-    The mean over the races of an interval's ends holds where each of them does, and so at the sum of their levels.
-    """
-    for race in races:
-        race.look()
-    names, ends = races[0].names, np.mean([race.race.intervals() for race in races], axis=0)
-    curves = {
-        name: [ProgressiveResult(by_row=run.by_row, **run.curve.fields(run.counts)) for run in runs]
-        for name, runs in zip(names, zip(*(race.runs for race in races), strict=True), strict=True)
-    }
-    found = Comparison([], curves, {}, sum(race.level for race in races))
-    order = sorted(range(len(names)), key=lambda k: (-found.examples[names[k]], found.errors[names[k]]))
-    low, high = ends[:, :, order[0]].tolist()
-    better_by = {name: (low[k], high[k]) for k, name in enumerate(names) if k != order[0]}
-    return Comparison([names[k] for k in order], curves, better_by, found.level)
+    def __repr__(self) -> str:
+        errors, spread, seconds = self.errors, self.spread, self.seconds
+        width = max(8, *map(len, self.names))
+        lines = [f"{'learner':<{width}}  {'error, %':>14}  {'seconds':>8}"]
+        for name in self.names:
+            error = f"{100 * errors[name]:.2f}" + (f" ± {100 * spread[name]:.2f}" if len(self.curves[name]) > 1 else "")
+            lines.append(f"{name:<{width}}  {error:>14}  {seconds[name]:>8.3g}")
+        return "\n".join(lines)
 
 
 def in_orders(who: str, stream: Any, orders: Any, seed: Any, y_clean: Any = None) -> Iterator[tuple[Any, Any]]:
@@ -127,34 +104,23 @@ def in_orders(who: str, stream: Any, orders: Any, seed: Any, y_clean: Any = None
 
 def compare(
     learners: Mapping[str, Any], stream: XY | XYWeight | Iterable[XY | XYWeight], *, classes: ArrayLike | None = None,
-    level: float = 0.05, drop: bool = False, every: int = 1000, orders: int | None = None, random_state: RandomState = 0,
+    every: int = 1000, orders: int | None = None, random_state: RandomState = 0,
 ) -> Comparison:
-    """Stream rows once through several classifiers, and find those that err less, at a level that holds at any time.
-
-    Each row is predicted, then learnt by each. For learners i and k, d_t is 1 where only i errs and -1 where only k does; the
-    interval for the mean of E_t d_t is that of `onlinecls.measures.ErrorComparison` at level / (K (K - 1) / 2), so that those of
-    all pairs hold together. With `drop` it is a race: at each look, learners beaten by another are dropped, which saves their
-    time. With `orders`, each of the orders has a comparison of its own, at level / orders, and the errors and the ends of the
-    intervals are means over them.
+    """Stream rows once through several classifiers, each row predicted and then learnt by all of them, and count mistakes.
 
     Parameters
     ----------
     learners : dict of str to classifier
-        By their names in the result: any that `progressive_validation` takes, such as pipelines, rules of one's own
-        (`onlinecls.reference.RuleClassifier`), models of river's and scikit-learn's classifiers with `partial_fit`. They learn in
-        place. Those that do not predict row by row (scikit-learn's) predict a batch of at most `every` rows, and of at most as
-        many as came before, and then learn it; ``curves[name][0].by_row`` is then False.
+        By their names in the result: any that `progressive_validation` takes. They learn in place. Those that do not predict row
+        by row (scikit-learn's) predict a batch of at most `every` rows, and of at most as many as came before, and then learn
+        it; ``curves[name][0].by_row`` is then False.
     stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
         As in `progressive_validation`. It is read once.
     classes : array-like of shape (n_classes,), default=None
-        All labels that will appear. None: labels join as they appear; learners of other libraries, and rules of one's own, which
-        need all of them at first, get those of y if the stream is one (X, y).
-    level : float in (0, 1), default=0.05
-        Probability that any of the intervals ever misses its mean.
-    drop : bool, default=False
-        Drop learners that are beaten.
+        All labels that will appear. None: labels join as they appear; learners of other libraries, which need all of them at
+        first, get those of y if the stream is one (X, y).
     every : int, default=1000
-        Rows between two looks, and between two points of the curves, >= 1.
+        Rows between two points of the curves, >= 1.
     orders : int >= 1, default=None
         Number of random orders of the rows of one (X, y) to learn them in. Copies of the learners learn; those given stay as they
         are. None: the rows as they come.
@@ -164,7 +130,7 @@ def compare(
     Returns
     -------
     found : Comparison
-        Errors, intervals, curves; it prints as a table, and has `to_frame` and `to_latex`.
+        Errors, their spread over the orders, and curves; it prints as a table.
 
     Raises
     ------
@@ -176,48 +142,47 @@ def compare(
     See Also
     --------
     progressive_validation : The same pass with one learner.
-    measures.across : Learners ranked across data sets, with tests of the ranks.
-    measures.Comparison : The result.
-    measures.ErrorRace : The comparison alone, of predictions made elsewhere.
-
-    References
-    ----------
-    O. Maron, A. Moore: Hoeffding races, NIPS 1993, with the intervals of Y. J. Choe, A. Ramdas: Comparing sequential
-    forecasters, 2021, which need no independent rows and may be looked at any number of times.
 
     Examples
     --------
     >>> from onlinecls import AdaGradClassifier, AROWClassifier, compare
     >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 500, ["ham", "spam"] * 500
     >>> sparse = AdaGradClassifier(update="dual_averaging", l1=10.0)
-    >>> found = compare({"arow": AROWClassifier(), "sparse": sparse}, (X, y), drop=True, every=100)
-    >>> found.best, found.beaten, found.examples["sparse"]
-    ('arow', ['sparse'], 100)
+    >>> found = compare({"sparse": sparse, "arow": AROWClassifier()}, (X, y))
+    >>> found.best, found.errors["arow"]
+    ('arow', 0.003)
     """
     if not isinstance(learners, Mapping) or len(learners) < 2:
         raise ValueError(f"{_WHO}: learners must be a dict of two classifiers or more by their names, got {learners!r}.")
-    checked = {name: _checked(name, learner) for name, learner in learners.items()}
     check_every(_WHO, every)
+    for name, learner in learners.items():
+        require_methods(_WHO, learner)
+        if kind_of(learner) not in (None, "classifier"):
+            raise TypeError(f"{_WHO}: learners must be classifiers, got {type(learner).__name__} for {name!r}.")
     if len({*map(id, learners.values())}) < len(learners):
         raise ValueError(f"{_WHO}: learners must be different objects, got one twice among {list(learners)}. Give a copy of it.")
-    if orders is not None and drop:
-        raise ValueError(f"{_WHO}: drop must be False where orders is given, got True. All learners learn all rows.")
-    races: list[Race] = []
-    ErrorRace(2, level)  # (refuses a level out of its range)
+    named = {name: all_classes(_WHO, learner, stream, classes) for name, learner in learners.items()}
+    curves: dict[str, list[ProgressiveResult]] = {name: [] for name in learners}
     for rows, _ in in_orders(_WHO, stream, orders, random_state):
-        race = Race(checked if orders is None else copy.deepcopy(checked), level / (orders or 1), drop, every, True)
-        named = {name: all_classes(_WHO, learner, stream, classes) for name, learner in checked.items()}
-        tables = any(takes_tables(learner) for learner in checked.values())
-        for X, y, weights in batches(_WHO, rows, validate.read_labels, tables):
-            race.learn(to_be_cut(_WHO, X), y, weights if len(weights) else None, named)
-        races.append(race)
-    return result_of(races)
+        learning = learners if orders is None else copy.deepcopy(learners)
+        for name, found in _curves(learning, rows, named, every).items():
+            curves[name].append(found)
+    errors = {name: np.mean([each.progressive_error for each in found]) for name, found in curves.items()}
+    return Comparison(sorted(curves, key=errors.__getitem__), curves)
 
 
-def _checked(name: str, learner: Any) -> Any:
-    """Return a learner that `compare` takes, as one with `partial_fit` and `predict`."""
-    given, learner = learner, one_by_one_or_itself(_WHO, learner)
-    inner = learner[-1] if isinstance(learner, StreamPipeline) else learner
-    if kind_of(learner) not in (None, "classifier") or isinstance(inner, MultiLabelClassifier):
-        raise TypeError(f"{_WHO}: learners must be classifiers, of one label a row, got {type(given).__name__} for {name!r}.")
-    return learner
+def _curves(learners: Mapping[str, Any], stream: Any, classes: Mapping[str, Any], every: int) -> dict[str, ProgressiveResult]:
+    """Return the curve of each learner on a stream that is read once."""
+    runs = {name: ClassifierRun(learner, Curve(("examples", *SUMS), who=_WHO)) for name, learner in learners.items()}
+    by_row, n_rows = all(run.by_row for run in runs.values()), 0
+    for X, y, weights in batches(_WHO, stream, validate.read_labels, any(map(takes_tables, learners.values()))):
+        X = to_be_cut(_WHO, X)
+        for start, stop in cuts(n_rows, len(y), every, by_row):
+            rows = slice(start, stop)
+            n_rows += stop - start
+            for name, run in runs.items():
+                run.learn(part_of(X, start, stop), y[rows], y[rows], weights[rows], classes[name])
+                run.curve.n_rows = n_rows
+                if n_rows % every == 0:
+                    run.curve.mark()
+    return {name: ProgressiveResult(by_row=run.by_row, **run.curve.fields(run.counts)) for name, run in runs.items()}

@@ -23,34 +23,6 @@ if TYPE_CHECKING:
 
     from ._progressive import Curve
 
-class OneByOne:
-    """A model of river's kind, with `learn_one` and `predict_one`, as one with `partial_fit` and `predict`."""
-
-    def __init__(self, model: Any) -> None:
-        self.model, base = model, sys.modules.get("river.base")
-        self._estimator_type = "regressor" if base is not None and isinstance(model, base.Regressor) else "classifier"
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True  # (also one that has learnt nothing predicts something, or None)
-
-    def predict(self, X: Any) -> np.ndarray:
-        found = [self.model.predict_one(row) for row in _as_dicts(X)]
-        return np.array(found, float if self._estimator_type == "regressor" else object)
-
-    def partial_fit(self, X: Any, y: np.ndarray, classes: Any = None, sample_weight: np.ndarray | None = None) -> None:
-        self.learn_predicting(X, y, np.empty(0) if sample_weight is None else sample_weight, False)
-
-    def learn_predicting(self, X: Any, y: np.ndarray, weights: np.ndarray, predicts: bool = True) -> np.ndarray:
-        """Predict each row of weight > 0 just before it is learnt, and return the predictions, None for other rows."""
-        found, weighted = np.full(len(y), None, object), len(weights) > 0
-        for i, (row, label) in enumerate(zip(_as_dicts(X), y.tolist(), strict=True)):
-            if weighted and not weights[i]:
-                continue
-            if predicts:
-                found[i] = self.model.predict_one(row)
-            self.model.learn_one(row, label, **({"w": float(weights[i])} if weighted and weights[i] != 1.0 else {}))
-        return found
-
 
 def is_slow(learner: Any) -> bool:
     """Return True for a learner of `onlinecls.reference`, which is imported where there is one."""
@@ -64,48 +36,26 @@ def is_slow(learner: Any) -> bool:
 def is_by_row(learner: Any) -> bool:
     """Return True for a learner that predicts each row by the model of all rows before it, whatever the parts.
 
-    These are the learners of this library and its pipelines, rules of one's own, and those that learn one by one. Others predict
-    a part, then learn it.
+    These are the learners of this library, its pipelines and rules of one's own. Others predict a part, then learn it.
     """
-    return isinstance(learner, OnlineClassifier | OnlineRegressor | StreamPipeline | OneByOne) or is_slow(learner)
+    return isinstance(learner, OnlineClassifier | OnlineRegressor | StreamPipeline) or is_slow(learner)
 
 
 def takes_tables(learner: Any) -> bool:
     """Return True for a learner whose rows may be of any kind."""
-    return isinstance(learner, StreamPipeline | OneByOne)
+    return isinstance(learner, StreamPipeline)
 
 
-def _as_dicts(X: Any) -> Any:
-    """Return rows as dicts, a matrix's by the numbers of its columns; texts stay as they are."""
-    if isinstance(X, Rows):
-        X = X.array()
-    if issparse(X):
-        ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-        return [dict(zip(X.indices[a:b].tolist(), X.data[a:b].tolist(), strict=True)) for a, b in ends]
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        return X.to_dict("records")
-    for table in ("to_dicts", "to_pylist"):  # polars, Arrow
-        if hasattr(X, table):
-            return getattr(X, table)()
-    if hasattr(X, "items") and not hasattr(X, "iloc"):
-        return [dict(zip(X, row, strict=True)) for row in zip(*X.values(), strict=True)]
-    rows = X.tolist() if hasattr(X, "tolist") else X
-    return [dict(enumerate(row)) if isinstance(row, list | tuple) else row for row in rows]
-
-
-def one_by_one_or_itself(who: str, learner: Any) -> Any:
-    """Return a learner that has `partial_fit` and `predict`: itself, or one around it; raise TypeError where neither can be."""
+def require_methods(who: str, learner: Any) -> None:
+    """Raise a TypeError for what has no `partial_fit` and `predict`."""
     if isinstance(learner, type):
         raise TypeError(f"{who}: estimator must be an object, got the class {learner.__name__}. Construct one.")
     lacking = [method for method in ("partial_fit", "predict") if not hasattr(learner, method)]
-    if not lacking:
-        return learner
-    if hasattr(learner, "learn_one") and hasattr(learner, "predict_one"):
-        return OneByOne(learner)
-    raise TypeError(
-        f"{who}: estimator must have partial_fit and predict, or river's learn_one and predict_one, got "
-        f"{type(learner).__name__} without {lacking[0]}. Only learners that learn in parts can be validated progressively."
-    )
+    if lacking:
+        raise TypeError(
+            f"{who}: estimator must have partial_fit and predict, got {type(learner).__name__} without {lacking[0]}. Only "
+            "learners that learn in parts can be validated progressively."
+        )
 
 
 def cuts(done: int, n_rows: int, every: int, by_row: bool) -> Iterator[tuple[int, int]]:
@@ -137,7 +87,7 @@ def is_one_batch(stream: Any) -> bool:
 
 def all_classes(who: str, learner: Any, stream: Any, classes: Any, scores: bool = False) -> Any:
     """Return the classes for the first `partial_fit`; raise ValueError if they must be named."""
-    fitted = hasattr(learner, "classes_") or isinstance(learner, OneByOne)
+    fitted = hasattr(learner, "classes_")
     is_own = isinstance(learner[-1] if isinstance(learner, StreamPipeline) else learner, OnlineClassifier)
     if not (is_own or fitted) and classes is None:
         if not is_one_batch(stream):
@@ -219,16 +169,13 @@ class ClassifierRun:
             curve.seconds += time.perf_counter() - begun
             wrong = np.array([each is None or each != label for each, label in zip(predicted, truth, strict=True)], bool)
         else:
-            if isinstance(learner, OneByOne):
-                predicted = learner.learn_predicting(X, y, weights)
-            else:
-                predicted = np.asarray(learner.predict(X)).astype(object) if self.fitted else np.full(len(y), None, object)
-                if live.any():  # (scikit-learn's refuse rows that all have a weight of 0)
-                    learner.partial_fit(X, y, **({} if self.fitted else {"classes": classes}), **weighted(weights))
-                    self.fitted = True
+            predicted = np.asarray(learner.predict(X)).astype(object) if self.fitted else np.full(len(y), None, object)
+            if live.any():  # (scikit-learn's refuse rows that all have a weight of 0)
+                learner.partial_fit(X, y, **({} if self.fitted else {"classes": classes}), **weighted(weights))
+                self.fitted = True
             wrong = np.asarray(predicted != truth, bool)
             curve.seconds += time.perf_counter() - begun
         wrong = wrong & live
         curve.count(live, wrong, weights, updates)
-        curve.add(truth, predicted, wrong, live, weights, scored)
+        curve.add(truth, predicted, live, weights, scored)
         return wrong

@@ -1,23 +1,24 @@
-"""Measures of predictions along a stream: of all rows, of the last ones, or fading.
+"""Measures of the predictions of a stream, from counts that add up.
 
-Counts, not predictions, are kept (but for a window): memory grows with the pairs of a true and a predicted label that occur, not
-with the stream, and the sizes of the batches do not matter.
+Memory grows with the pairs of a true and a predicted label that occur, not with the stream, and the sizes of the batches do not
+matter.
 """
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._input import validate
+from ._input import validate
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
+    from collections.abc import Hashable
     from typing import Any, Self
 
     from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["ClassificationMeasures", "RegressionMeasures"]
 
 _SMALLEST = 1e-15  # probability in the log loss; smaller ones are raised to it
 _ROUNDING = 1e-6  # by which a probability may pass 1
@@ -26,109 +27,68 @@ _PLACES = 32  # bits of a label's place, in a pair's key
 _NOT_PREDICTED = (1 << _PLACES) - 1  # in place of the predicted label's
 
 
-class Measures:
-    """Base: rows counted alike, or fading, or the last ones only."""
-
-    examples: int
-    fading: float
-    window: int | None
-    _fading: tuple[str, ...]  # attributes that are sums over rows
-
-    def __init__(self, *, fading: float = 0.0, window: int | None = None) -> None:
-        who = type(self).__name__
-        if not (isinstance(fading, (int, float)) and 0.0 <= fading < 1.0):
-            raise ValueError(f"{who}: fading must be a number in [0, 1), got fading={fading!r}. 0 counts all rows alike.")
-        if window is not None and (isinstance(window, bool) or not isinstance(window, (int, np.integer)) or window < 1):
-            raise ValueError(f"{who}: window must be an integer >= 1, or None for all rows, got window={window!r}.")
-        if window is not None and fading:
-            raise ValueError(f"{who}: fading must be 0 where there is a window, got fading={fading!r}. Take one of them.")
-        self.fading, self.window = fading, window
-        self.examples, self._weight = 0, 0.0
-        # With a window: the arguments of `_count` for its rows, which are counted when somebody asks.
-        self._last: list[Any] = []
-        self._start = self._stop = 0  # of its rows in these arrays
-        self._counted = True
-        self._clear()
-
-    def _update(self, weights: NDArray, columns: tuple) -> Self:
-        """Count rows. columns : arrays with an entry a row, or None."""
-        live = weights > 0.0
-        if not live.all():
-            weights = weights[live]
-            columns = tuple(None if column is None else column[live] for column in columns)
-        n = len(weights)
-        if not n:
-            return self
-        self.examples += n
-        if self.window is not None:
-            self._keep(self.window, (weights, *columns))
-            self._counted = False
-            return self
-        with np.errstate(over="ignore", under="ignore"):
-            if self.fading:
-                self._fade((1.0 - self.fading) ** n)
-                weights = weights * (1.0 - self.fading) ** np.arange(n - 1, -1, -1.0)
-            self._count(weights, *columns)
-        return self
-
-    def _keep(self, size: int, rows: tuple) -> None:
-        """Keep the last rows, in arrays with room for as many again, so that each row is moved once or so. NaN: no number."""
-        n = min(len(rows[0]), size)
-        left = min(self._stop - self._start, size - n)
-        last = self._last or [None] * len(rows)
-        is_first = any(old is None and new is not None for old, new in zip(last, rows, strict=True))
-        if is_first or self._stop + n > len(last[0]):
-            moved: list[Any] = []
-            for old, new in zip(last, rows, strict=True):
-                like = new if old is None else old
-                moved.append(None if like is None else np.empty((2 * (left + n), *like.shape[1:]), like.dtype))
-                if old is not None:
-                    moved[-1][:left] = old[self._stop - left : self._stop]
-                elif new is not None and left:
-                    moved[-1][:left] = np.nan
-            self._last, self._stop = moved, left
-        for old, new in zip(self._last, rows, strict=True):
-            if old is not None:
-                old[self._stop : self._stop + n] = np.nan if new is None else new[-n:]
-        self._start, self._stop = self._stop - left, self._stop + n
-
-    def _now(self) -> Self:
-        """Count the rows of a window, if it has changed since; return the measures."""
-        if not self._counted:
-            self._clear()
-            with np.errstate(over="ignore", under="ignore"):
-                rows: Any = (None if each is None else each[self._start : self._stop] for each in self._last)
-                self._count(*rows)
-            self._counted = True
-        return self
-
-    @property
-    def weight(self) -> float:
-        """Sum of the weights that count."""
-        return self._now()._weight
-
-    def _fade(self, factor: float) -> None:
-        for name in self._fading:
-            setattr(self, name, getattr(self, name) * factor)
-
-    def _clear(self) -> None:
-        raise NotImplementedError
-
-    def _count(self, weights: NDArray, *columns: Any) -> None:
-        raise NotImplementedError
+def __dir__() -> list[str]:
+    return __all__
 
 
-class LabelMeasures(Measures):
-    """Measures of each label, from the weights of its rows."""
+def _live(weights: NDArray, columns: tuple) -> tuple:
+    """Return weights and columns of the rows of weight > 0. A column may be None."""
+    live = weights > 0.0
+    return weights[live], *(None if column is None else column[live] for column in columns)
 
-    labels: list[Any]
-    n_classes: int
 
-    def __init__(self, classes: ArrayLike = (), *, fading: float = 0.0, window: int | None = None) -> None:
-        self.labels = np.asarray(classes).tolist()
-        self.n_classes = len(self.labels)
+class ClassificationMeasures:
+    """Error, precision, recall, F1, AUC, average precision, log loss and confusion of a classifier's predictions.
+
+    They are those of scikit-learn's functions, from counts that add up. (AUC and average precision count scores in bins of a
+    relative width of 2^-11; they differ from the exact ones by the ties within a bin. From four classes on bins are wider, twice
+    for each doubling of the classes, so that all classes together take no more memory.)
+
+    Parameters
+    ----------
+    classes : array-like of shape (n_classes,), default=()
+        Classes in the order of the columns of scores and probabilities: ``learner.classes_``. Other labels may follow in y.
+
+    Attributes
+    ----------
+    examples : int
+        Rows of weight > 0 so far.
+    weight : float
+        Sum of their weights.
+    labels : list
+        Classes, then other labels in the order in which they came.
+    confusion : ndarray of float64, shape (n_labels, n_labels)
+        Weight of the rows with a true label (row) and a predicted one (column). Made when it is read: for many labels take the
+        pairs that occur, ``as_dict()["confusion"]``.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of its range, or y, predictions, scores and weights do not fit each other.
+
+    See Also
+    --------
+    RegressionMeasures : The same for numbers.
+    onlinecls.progressive_validation : Predict and learn a stream, with these measures.
+
+    Examples
+    --------
+    >>> from onlinecls.measures import ClassificationMeasures
+    >>> found = ClassificationMeasures(["ham", "spam"]).update(["spam", "ham", "spam"], ["spam", "spam", "spam"])
+    >>> round(found.error, 3), found.precision("spam"), found.confusion.tolist()
+    (0.333, 0.6666666666666666, [[0.0, 1.0], [0.0, 2.0]])
+    """
+
+    def __init__(self, classes: ArrayLike = ()) -> None:
+        self.labels: list[Any] = np.asarray(classes).tolist()
+        self.n_classes, self.examples, self.weight = len(self.labels), 0, 0.0
         self._places: dict[Hashable, int] = {label: k for k, label in enumerate(self.labels)}
-        super().__init__(fading=fading, window=window)
+        self._loss = self._loss_weight = 0.0
+        # The weight of each pair of a true and a predicted label that has occurred, and where it is, by the pair's key.
+        self._pairs, self._counts = dict[int, int](), np.zeros(8)
+        self._ranks: list[_Ranks] = []
+        self._n_scores = 0  # columns of the scores so far
+        self._sums: list[tuple[float, float, float]] | None = None  # of each label, computed when somebody asks
 
     def _place(self, label: Hashable) -> int:
         if label not in self._places:
@@ -141,10 +101,6 @@ class LabelMeasures(Measures):
             if self._places.setdefault(label, len(self.labels)) == len(self.labels):
                 self.labels.append(label)
         return [self._places[label] for label in labels]
-
-    def _sums_of(self, label: Hashable) -> Sequence[float]:
-        """Return the weights of the rows of a label: predicted right, true, predicted."""
-        raise NotImplementedError
 
     def precision(self, label: Hashable) -> float | None:
         """Return the share of the rows predicted to have a label that have it; None where none was."""
@@ -167,56 +123,6 @@ class LabelMeasures(Measures):
         found = [each for each in map(self.f1, self.labels) if each is not None]
         return float(np.mean(found)) if found else None
 
-
-class ClassificationMeasures(LabelMeasures):
-    """Error, precision, recall, F1, AUC, average precision, log loss and confusion of a classifier's predictions.
-
-    They are those of scikit-learn's functions, from counts that add up. (AUC and average precision count scores in bins of a
-    relative width of 2^-11; they differ from the exact ones by the ties within a bin. From four classes on bins are wider, twice
-    for each doubling of the classes, so that all classes together take no more memory.)
-
-    Parameters
-    ----------
-    classes : array-like of shape (n_classes,), default=()
-        Classes in the order of the columns of scores and probabilities: ``learner.classes_``. Other labels may follow in y.
-    fading : float in [0, 1), default=0.0
-        A row counts ``(1 - fading)**k`` after k more rows. 0: all rows alike.
-    window : int or None, default=None
-        Count only the last `window` rows, which are kept, and counted when a measure is read. None: all rows.
-
-    Attributes
-    ----------
-    examples : int
-        Rows of weight > 0 so far.
-    weight : float
-        Sum of the weights that count.
-    labels : list
-        Classes, then other labels in the order in which they came.
-    confusion : ndarray of float64, shape (n_labels, n_labels)
-        Weight of the rows with a true label (row) and a predicted one (column). Made when it is read: for many labels take the
-        pairs that occur, ``as_dict()["confusion"]``.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is out of its range, or y, predictions, scores and weights do not fit each other.
-
-    See Also
-    --------
-    RegressionMeasures, MultiLabelMeasures : The same for numbers and for sets of labels.
-    onlinecls.progressive_validation : Predict and learn a stream, with these measures.
-
-    Examples
-    --------
-    >>> from onlinecls.measures import ClassificationMeasures
-    >>> found = ClassificationMeasures(["ham", "spam"]).update(["spam", "ham", "spam"], ["spam", "spam", "spam"])
-    >>> round(found.error, 3), found.precision("spam"), found.confusion.tolist()
-    (0.333, 0.6666666666666666, [[0.0, 1.0], [0.0, 2.0]])
-    """
-
-    _fading = ("_weight", "_loss", "_loss_weight", "_counts")
-    _n_scores = 0  # columns of the scores so far
-
     def update(
         self, y_true: ArrayLike, y_pred: ArrayLike, scores: ArrayLike | None = None, probabilities: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
@@ -229,7 +135,7 @@ class ClassificationMeasures(LabelMeasures):
         y_pred : array-like of shape (n_rows,)
             Predicted labels; None for a row that was not predicted, which is a mistake.
         scores : array-like of shape (n_rows,) or (n_rows, n_classes), default=None
-            As of `decision_function`, for the AUC, the average precision and `threshold`.
+            As of `decision_function`, for the AUC and the average precision.
         probabilities : array-like of shape (n_rows, n_classes), default=None
             As of `predict_proba`, for the log loss.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -264,7 +170,8 @@ class ClassificationMeasures(LabelMeasures):
         weights = validate.read_weights(who, sample_weight, n)
         self._n_scores = n_scores
         columns[:2] = self._placed(new, true), self._placed(guessed, predicted)
-        return self._update(weights if len(weights) else np.ones(n), tuple(columns))
+        self._count(*_live(weights if len(weights) else np.ones(n), tuple(columns)))
+        return self
 
     @staticmethod
     def _read(who: str, name: str, labels: ArrayLike) -> tuple[list, NDArray]:
@@ -289,21 +196,10 @@ class ClassificationMeasures(LabelMeasures):
         """Return the places of the rows' labels among `labels`; -1 stays."""
         return np.array([*self._add_labels(found), -1], np.int64)[places]
 
-    def _clear(self) -> None:
-        self._weight = self._loss = self._loss_weight = 0.0
-        # The weight of each pair of a true and a predicted label that has occurred, and where it is, by the pair's key.
-        self._pairs, self._counts = dict[int, int](), np.zeros(8)
-        self._ranks: list[_Ranks] = []
-        self._sums: list[tuple[float, float, float]] | None = None  # of each label, computed when somebody asks
-
-    def _fade(self, factor: float) -> None:
-        super()._fade(factor)
-        for each in self._ranks:
-            each.counts *= factor
-
-    def _count(self, weights: NDArray, *columns: Any) -> None:
-        true, predicted, scores, probabilities = columns
-        self._weight += float(weights.sum())
+    @np.errstate(over="ignore", under="ignore")
+    def _count(self, weights: NDArray, true: NDArray, predicted: NDArray, scores: Any, probabilities: Any) -> None:
+        self.examples += len(weights)
+        self.weight += float(weights.sum())
         self._sums = None
         keys, inverse = np.unique((true << _PLACES) | (predicted & _NOT_PREDICTED), return_inverse=True)
         places = [self._pairs.setdefault(key, len(self._pairs)) for key in keys.tolist()]
@@ -313,14 +209,12 @@ class ClassificationMeasures(LabelMeasures):
         if scores is not None:
             self._rank(scores, true, weights)
         if probabilities is not None:
-            true, weights, probabilities = _given(probabilities, true, weights, probabilities)
             known = true < self.n_classes
             right = np.where(known, probabilities[np.arange(len(true)), np.where(known, true, 0)], 0.0)
             self._loss -= float(weights @ np.log(np.maximum(right, _SMALLEST)))
             self._loss_weight += float(weights.sum())
 
     def _rank(self, scores: NDArray, true: NDArray, weights: NDArray) -> None:
-        scores, true, weights = _given(scores, scores, true, weights)
         self._ranks = self._ranks or [_Ranks(self.n_classes) for _ in range(scores.shape[1] if len(scores) else 0)]
         first = self.n_classes - len(self._ranks)  # (a single column of two classes is of the second)
         for column, ranks in enumerate(self._ranks):
@@ -328,7 +222,7 @@ class ClassificationMeasures(LabelMeasures):
 
     def _table(self) -> tuple[NDArray, NDArray, NDArray]:
         """Return the places of the true and the predicted label (-1: none) of each pair that occurs, in order, and its weight."""
-        pairs = self._now()._pairs
+        pairs = self._pairs
         keys = np.fromiter(pairs, np.int64, len(pairs))
         order = np.argsort(keys)
         predicted = keys[order] & _NOT_PREDICTED
@@ -355,7 +249,7 @@ class ClassificationMeasures(LabelMeasures):
 
     def _sums_of(self, label: Hashable) -> tuple[float, float, float]:
         c = self._place(label)
-        sums = self._now()._sums
+        sums = self._sums
         if sums is None or c >= len(sums):
             true, predicted, weights = self._table()
             chosen = (true == predicted, true), (true >= 0, true), (predicted >= 0, predicted)
@@ -374,13 +268,12 @@ class ClassificationMeasures(LabelMeasures):
     @property
     def log_loss(self) -> float | None:
         """Mean of -ln p of the true label, p at least 1e-15; None without probabilities."""
-        now = self._now()
-        return now._loss / now._loss_weight if now._loss_weight else None
+        return self._loss / self._loss_weight if self._loss_weight else None
 
     @property
     def auc(self) -> float | None:
         """Area under the ROC curve, for several classes the mean of each against the rest; None if one has no or all rows."""
-        areas = [each.area for each in self._now()._ranks]
+        areas = [each.area for each in self._ranks]
         return None if None in areas or not areas else float(np.mean([area for area in areas if area is not None]))
 
     @property
@@ -390,51 +283,9 @@ class ClassificationMeasures(LabelMeasures):
         P_n is the precision and R_n the recall there. Two classes: that of the second. Several: the mean of each against the
         rest; None if one has no or all rows.
         """
-        ranks = self._now()._ranks
+        ranks = self._ranks
         found = [each.average_precision for each in (ranks[-1:] if self.n_classes == 2 else ranks)]
         return None if None in found or not found else float(np.mean([each for each in found if each is not None]))
-
-    def threshold(self, *, cost: tuple[float, float] | None = None, share: float | None = None) -> float | None:
-        """Compute the score from which on rows should be predicted as the second of two classes.
-
-        Parameters
-        ----------
-        cost : (false_positive, false_negative), numbers >= 0, not both 0, default=None
-            Costs of a row of the first class predicted as the second, and the other way round: the threshold of least total cost
-            on the rows that count.
-        share : float in (0, 1), default=None
-            At most this share of the rows that count, those of the highest scores.
-
-        Returns
-        -------
-        threshold : float or None
-            Infinity where it is best to predict none. Exact to a relative 2^-11. None without scores.
-
-        Raises
-        ------
-        ValueError
-            If there are not two classes, or not exactly one of both parameters is given, or it is out of its range.
-
-        Examples
-        --------
-        >>> from onlinecls.measures import ClassificationMeasures
-        >>> y, scores = [0, 0, 1, 0, 1], [-3.0, -2.0, -1.0, 0.5, 2.0]
-        >>> found = ClassificationMeasures([0, 1]).update(y, [0, 0, 0, 1, 1], scores)
-        >>> found.threshold(cost=(1.0, 10.0)), found.threshold(share=0.2)
-        (-1.0, 2.0)
-        """
-        who = "ClassificationMeasures"
-        if self.n_classes != 2:
-            raise ValueError(f"{who}: threshold must have two classes, got {self.n_classes}. Give ClassificationMeasures both.")
-        if (cost is None) == (share is None):
-            raise ValueError(f"{who}: threshold must have either cost or share, got cost={cost!r}, share={share!r}. Give one.")
-        if share is not None and not (isinstance(share, Real) and 0.0 < share < 1.0):
-            raise ValueError(f"{who}: share must be a number in (0, 1), got share={share!r}. 0.01 is one row of a hundred.")
-        ranks = self._now()._ranks
-        if cost is not None:
-            costs = checked_costs(who, cost)
-            return ranks[-1].cheapest(*costs) if ranks else None
-        return ranks[-1].of_share(float(cast("float", share))) if ranks else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all measures by name; `confusion` is a list of (true label, predicted label, weight) of the pairs that occur."""
@@ -448,65 +299,6 @@ class ClassificationMeasures(LabelMeasures):
         return {"examples": self.examples, "mistakes": self.mistakes, **{name: getattr(self, name) for name in names},
                 "classes": classes, "labels": list(self.labels),
                 "confusion": [[self.labels[true], self.labels[guess], weight] for true, guess, weight in pairs if guess >= 0]}
-
-
-def _given(numbers: NDArray, *columns: NDArray) -> tuple[NDArray, ...]:
-    """Return the rows of the columns that have numbers."""
-    rows = ~np.isnan(numbers[:, 0])
-    return columns if rows.all() else tuple(column[rows] for column in columns)
-
-
-def checked_costs(who: str, cost: Any) -> tuple[float, float]:
-    """Return the costs of a false positive and of a false negative as numbers of Python."""
-    numbers = isinstance(cost, (tuple, list)) and len(cost) == 2 and all(isinstance(each, Real) for each in cost)
-    if not (numbers and all(0.0 <= each < np.inf for each in cost) and any(cost)):
-        raise ValueError(
-            f"{who}: cost must be two finite numbers >= 0, of a false positive and of a false negative, not both 0, got "
-            f"cost={cost!r}. (1, 20): to miss a row of the second class costs as much as 20 false alarms."
-        )
-    return float(cost[0]), float(cost[1])
-
-
-def threshold_for_cost(false_positive: float, false_negative: float) -> float:
-    """Compute the probability of the second class from which on predicting it costs least.
-
-        p = false_positive / (false_positive + false_negative)
-
-    A row of probability p costs (1 - p) false_positive if it is predicted as the second class, and p false_negative if as the
-    first. The probabilities must be calibrated (``probability=True``).
-
-    Parameters
-    ----------
-    false_positive, false_negative : float >= 0, not both 0
-        Costs of a row of the first class predicted as the second, and the other way round.
-
-    Returns
-    -------
-    threshold : float in [0, 1]
-        Of ``learner.predict_proba(X)[:, 1] >= threshold``, scikit-learn's `FixedThresholdClassifier`, and
-        ``onlinecls predict --threshold``.
-
-    Raises
-    ------
-    ValueError
-        If a cost is out of its range.
-
-    See Also
-    --------
-    onlinecls.AROWClassifier : ``class_weight`` makes `predict` itself follow the costs.
-
-    References
-    ----------
-    C. Elkan: The foundations of cost-sensitive learning, IJCAI 2001, eq. 2.
-
-    Examples
-    --------
-    >>> from onlinecls.measures import threshold_for_cost
-    >>> threshold_for_cost(1.0, 19.0)
-    0.05
-    """
-    false_positive, false_negative = checked_costs("threshold_for_cost", (false_positive, false_negative))
-    return 1.0 / (1.0 + false_negative / false_positive) if false_positive else 0.0
 
 
 class _Ranks:
@@ -547,41 +339,21 @@ class _Ranks:
         """Return the weights of the rows in each bin and all above it, the highest bin first."""
         return np.cumsum(counts[..., ::-1], axis=-1)
 
-    def _edge(self, place: int) -> float:
-        """Return the lowest score of a bin."""
-        bits = (place << self.shift) - (1 << 31)
-        return float(np.array([abs(bits)], np.int32).view(np.float32)[0]) * (1.0 if bits >= 0 else -1.0)
 
-    def _best(self, costs: NDArray) -> float:
-        """Return the threshold of least cost, of equals the highest. costs : without any row, then as of `_from_top`."""
-        least = int(costs.argmin())
-        return self._edge(self.counts.shape[1] - least) if least else np.inf
-
-    def cheapest(self, false_positive: float, false_negative: float) -> float:
-        negative, positive = self._from_top(self.counts)
-        return self._best(np.append(0.0, false_positive * negative - false_negative * positive))
-
-    def of_share(self, share: float) -> float:
-        weights = self._from_top(self.counts.sum(axis=0))
-        allowed = np.append(0.0, weights) <= share * weights[-1]
-        return self._best(-np.append(0.0, np.where(allowed[1:], weights, 0.0)))
-
-
-class RegressionMeasures(Measures):
+class RegressionMeasures:
     """Mean squared error, mean absolute error and R² of a regressor's predictions.
 
-    R² = 1 - Σ c (y - s)² / Σ c (y - ȳ)², ȳ the mean of the rows that count. Errors above 1e140 count as 1e140.
+    R² = 1 - Σ c (y - s)² / Σ c (y - ȳ)², ȳ the mean of the targets. Errors above 1e140 count as 1e140.
 
-    Parameters
+    Attributes
     ----------
-    fading : float in [0, 1), default=0.0
-        As of `ClassificationMeasures`, like `window` and the attributes `examples` and `weight`.
-    window : int or None, default=None
+    examples, weight :
+        As of `ClassificationMeasures`.
 
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or the arrays do not fit each other or hold what is not finite.
+        If the arrays do not fit each other or hold what is not finite.
 
     See Also
     --------
@@ -596,7 +368,9 @@ class RegressionMeasures(Measures):
     (0.333, 0.333, 0.5)
     """
 
-    _fading = ("_weight", "_squared", "_absolute", "_spread")
+    def __init__(self) -> None:
+        self.examples, self.weight = 0, 0.0
+        self._squared = self._absolute = self._mean = self._spread = 0.0
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Count rows.
@@ -613,39 +387,39 @@ class RegressionMeasures(Measures):
         if predicted.shape != y.shape or not np.isfinite(predicted).all():
             raise ValueError(f"{who}: y_pred must have a finite number for each of the {n} rows, got {predicted.shape} of them.")
         weights = validate.read_weights(who, sample_weight, n)
-        return self._update(weights if len(weights) else np.ones(n), (y, predicted))
+        self._count(*_live(weights if len(weights) else np.ones(n), (y, predicted)))
+        return self
 
-    def _clear(self) -> None:
-        self._weight = self._squared = self._absolute = self._mean = self._spread = 0.0
-
-    def _count(self, weights: NDArray, *columns: Any) -> None:
-        y, predicted = columns
+    @np.errstate(over="ignore", under="ignore")
+    def _count(self, weights: NDArray, y: NDArray, predicted: NDArray) -> None:
+        if not len(weights):
+            return
+        self.examples += len(weights)
         errors = np.clip(y - predicted, -_LARGEST, _LARGEST)
         self._squared += float(weights @ errors**2)
         self._absolute += float(weights @ np.abs(errors))
         y = np.clip(y, -_LARGEST, _LARGEST)
         added = float(weights.sum())
         mean = float(weights @ y) / added
-        total = self._weight + added
-        self._spread += float(weights @ (y - mean) ** 2) + (mean - self._mean) ** 2 * self._weight * added / total
+        total = self.weight + added
+        self._spread += float(weights @ (y - mean) ** 2) + (mean - self._mean) ** 2 * self.weight * added / total
         self._mean += (mean - self._mean) * added / total
-        self._weight = total
+        self.weight = total
 
     @property
     def mse(self) -> float | None:
         """Mean squared error; None before the first row."""
-        return self._now()._squared / self._weight if self.weight else None
+        return self._squared / self.weight if self.weight else None
 
     @property
     def mae(self) -> float | None:
         """Mean absolute error; None before the first row."""
-        return self._now()._absolute / self._weight if self.weight else None
+        return self._absolute / self.weight if self.weight else None
 
     @property
     def r2(self) -> float | None:
         """R² of the predictions, at most 1; None where all targets are the same."""
-        now = self._now()
-        return 1.0 - now._squared / now._spread if now._spread else None
+        return 1.0 - self._squared / self._spread if self._spread else None
 
     def as_dict(self) -> dict[str, Any]:
         """Return all measures by name."""
