@@ -248,7 +248,6 @@ def _of_kernels():
             yield Learner("kernel", "KernelOnlineClassifier", task, {"algorithm": algorithm, **more, **form})
     yield Learner("kernel", "KernelOnlineRegressor", "regression", {"algorithm": "arow", "gamma": 0.2})
     yield Learner("kernel", "KernelOnlineRegressor", "regression", {"algorithm": "pa", "gamma": 0.2, "budget": 20})
-    yield Learner("kernel", "KernelOnlineOneClass", "one_class", {"epsilon": 0.3, "gamma": 0.2, "budget": 20})
 
 
 def _of_batches():

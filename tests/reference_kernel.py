@@ -22,7 +22,7 @@ def features(G):
 
 
 class Dual:
-    """algorithm: perceptron, pa1, pa2, sop, aggressive_sop, arow; for targets pa1, pa2, arow; or ball (one class)."""
+    """algorithm: perceptron, pa1, pa2, sop, aggressive_sop, arow; for targets pa1, pa2, arow."""
 
     def __init__(self, algorithm, G, budget=np.inf, project=False, merge=True, C=1.0, r=1.0, eta0=1.0, epsilon=0.1):
         self.algorithm, self.G, self.budget, self.project, self.merge = algorithm, G, budget, project, merge
@@ -38,10 +38,6 @@ class Dual:
     def variance(self, i):
         k = self.G[self.S, i]
         return float(self.G[i, i] + k @ self.B @ k)
-
-    def norm(self):
-        """||mu||."""
-        return float(np.sqrt(max(self.a @ self.G[np.ix_(self.S, self.S)] @ self.a, 0.0)))
 
     # --- moving
 
@@ -86,7 +82,7 @@ class Dual:
         del self.S[j]
         self.n_dropped += 1
 
-    # --- the three tasks
+    # --- the two tasks
 
     def classify(self, i, y, c=1.0):
         s, chi, q = self.mean(i), self.variance(i), self.G[i, i]
@@ -117,16 +113,3 @@ class Dual:
         if loss > 0:
             tau = min(self.C * c, loss / q) if self.algorithm == "pa1" else loss / (q + 1 / (2 * self.C * c))
             self.move(i, tau * np.sign(y - s))
-
-    def enclose(self, i, c=1.0):
-        self.t += 1
-        if self.t == 1:
-            self.move(i, 1.0)
-            self.n_updates = 0
-            return
-        n = np.sqrt(max(self.G[i, i] - 2 * self.mean(i) + self.norm() ** 2, 0.0))
-        if n > self.epsilon:
-            self.n_mistakes += 1
-            share = min(1.0, c) * (n - self.epsilon) / n
-            self.a = (1 - share) * self.a
-            self.move(i, share)

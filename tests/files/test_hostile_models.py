@@ -29,7 +29,7 @@ RNG = np.random.default_rng(5)
 X, THREE, TWO = RNG.standard_normal((60, 5)), RNG.integers(0, 3, 60), RNG.integers(0, 2, 60)
 KERNELS = [
     onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineClassifier("pa", gamma=1.0, budget=20),
-    onlinecls.KernelOnlineRegressor(gamma=1.0), onlinecls.KernelOnlineOneClass(gamma=1.0, epsilon=0.1, budget=20),
+    onlinecls.KernelOnlineRegressor(gamma=1.0),
 ]
 
 
@@ -42,7 +42,7 @@ def targets_of(learner, y, X=X):
 # --- files ---------------------------------------------------------------------------------------------------------------------
 
 AROW, CALIBRATED = onlinecls.AROWClassifier(), onlinecls.AROWClassifier(probability=True)
-RBF, BALL = onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineOneClass(gamma=1.0, epsilon=0.1, budget=20)
+RBF = onlinecls.KernelOnlineClassifier(gamma=1.0)
 BUDGETED, SPARSE = onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
 LINEAR = onlinecls.KernelOnlineClassifier(kernel="linear", budget=9)
 PRECOMPUTED = onlinecls.KernelOnlineClassifier(kernel="precomputed")
@@ -225,8 +225,7 @@ def test_a_forged_number_near_the_largest_is_refused_without_a_warning(tmp_path)
 
 
 @pytest.mark.parametrize("learner", [
-    onlinecls.PassiveAggressiveOneClass(1e200), onlinecls.MultiplicativePassiveAggressiveOneClass(1e200),
-    onlinecls.KernelOnlineOneClass(1e200, gamma=1.0)], ids=repr)
+    onlinecls.PassiveAggressiveOneClass(1e200), onlinecls.MultiplicativePassiveAggressiveOneClass(1e200)], ids=repr)
 def test_a_ball_whose_squared_radius_overflows_holds_all_rows(learner):
     assert (learner.partial_fit(X).decision_function(X) > 1e199).all() and (learner.predict(X) == 1).all()
 

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix, issparse
 from states import fingerprint
 
 import onlinecls
-from onlinecls import KernelOnlineClassifier, KernelOnlineOneClass, KernelOnlineRegressor
+from onlinecls import KernelOnlineClassifier, KernelOnlineRegressor
 
 # estimator's parameters, the twin's name and parameters
 CASES = {
@@ -122,53 +122,6 @@ def test_recursive_least_squares_is_ridge_regression():
     learner = KernelOnlineRegressor("arow", kernel="linear", r=0.8, fit_intercept=False).partial_fit(X, y)
     close(learner.coef_[0], np.linalg.solve(X.T @ X + 0.8 * np.eye(4), X.T @ y), 1e-9)
     assert learner.n_updates_ == 60
-
-
-def test_the_norm_of_a_ball_s_centre_leaves_out_what_a_projection_drops():
-    """Rows in a plane but for a hundred-thousandth: two vectors stand for all."""
-    X = np.random.default_rng(0).standard_normal((400, 3)) * [1.0, 1.0, 1e-5]
-    learner = KernelOnlineOneClass(0.2, kernel="linear", budget=15).partial_fit(X)
-    center = learner.dual_coef_[0] @ learner.support_vectors_
-    assert len(learner.support_vectors_) == 2 and learner.n_updates_ > 300
-    assert state_of(learner).support.norm == pytest.approx(center @ center, rel=1e-13)
-
-
-@pytest.mark.parametrize("epsilon", [0.6, 0.2, 0.0])
-@pytest.mark.parametrize("budget", [None, 15])
-def test_a_kernel_ball_equals_its_dual_twin(epsilon, budget):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((150, 2))
-    weights = rng.choice([0.5, 1.0, 2.0], 150)
-    G = np.exp(-0.7 * ((X[:, None] - X) ** 2).sum(axis=2))
-    twin = Dual("ball", G, epsilon=epsilon, budget=budget or np.inf, project=budget is not None)
-    for i in range(150):
-        twin.enclose(i, weights[i])
-    learner = KernelOnlineOneClass(epsilon, gamma=0.7, budget=budget).partial_fit(X, sample_weight=weights)
-    distances = np.sqrt(1.0 - 2.0 * G[:, twin.S] @ twin.a + twin.norm() ** 2)
-    close(learner.score_samples(X), -distances, 1e-6)
-    close(learner.decision_function(X), epsilon - distances, 1e-6)
-    assert (learner.t_, learner.n_updates_, learner.n_mistakes_) == (150, twin.n_updates, twin.n_mistakes)
-    assert learner.offset_ == -epsilon and set(learner.predict(X)) <= {-1, 1}
-    assert (learner.predict(X) == np.where(learner.decision_function(X) >= 0, 1, -1)).all()
-    if budget is None:
-        close(learner.dual_coef_.sum(), 1.0)
-
-
-def test_a_ball_of_the_linear_kernel_is_that_of_the_paper_s_formula():
-    """The centre is a point, which the paper's formula moves. The first row is the first centre and no update."""
-    X = np.random.default_rng(3).normal([0.0, 3.0], 1.0, (80, 2))
-    X[5] = 0.0  # a point like any other
-    w = X[0]
-    for x in X[1:]:
-        n = np.linalg.norm(x - w)
-        w = w + max(0.0, n - 1.2) * (x - w) / n
-    learner = KernelOnlineOneClass(1.2, kernel="linear")
-    assert learner.partial_fit(X[:1]).n_updates_ == 0 and learner.t_ == 1
-    learner.partial_fit(X[1:])
-    close((learner.dual_coef_ @ learner.support_vectors_)[0], w)
-    close(learner.score_samples(X), -np.linalg.norm(X - w, axis=1), 1e-8)
-    zero = KernelOnlineOneClass(1.0, kernel="linear", budget=3).partial_fit(np.zeros((2, 2))).partial_fit([[3.0, 0.0]])
-    close(zero.score_samples([[0.0, 0.0], [2.0, 0.0]]), [-2.0, 0.0])
 
 
 # --- the budget ---------------------------------------------------------------------------------------------------------------
@@ -354,7 +307,7 @@ def interrupt(K):
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor, KernelOnlineOneClass])
+@pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor])
 @pytest.mark.parametrize("method", ["fit", "partial_fit"])
 @pytest.mark.parametrize("wrong, message", [
     (with_nan, "kernel must return finite numbers, got nan for row 0 of its first and row"),
@@ -449,7 +402,7 @@ def test_a_precomputed_matrix_must_be_square_dense_and_of_the_model_s_width(cls)
         learner.predict(G[:, :-1])
 
 
-@pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor, KernelOnlineOneClass])
+@pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor])
 @pytest.mark.parametrize("changed", [{"kernel": "linear", "gamma": 0.9}, {"gamma": 0.7}, {"coef0": 0.5}])
 def test_partial_fit_refuses_another_kernel_than_the_model_s(cls, changed):
     X, y = rows_without_ties(40)

@@ -486,8 +486,6 @@ REFUSED = [
         ("combine", "vote"), ("r", 0.0), ("forgetting", 0.5), ("forgetting", -0.1), ("share", 1.0), ("share", -0.1))),
     (KERNEL(kernel="cosine"), "kernel must be one of 'linear', 'rbf', 'poly', 'sigmoid', 'precomputed', or a callable of two "
      "matrices, got kernel='cosine'."),
-    (onlinecls.KernelOnlineOneClass(kernel="precomputed"), "kernel must be one of 'linear', 'rbf', 'poly', 'sigmoid', or a "
-     "callable of two matrices, got kernel='precomputed'."),
     (KERNEL(kernel_params=[1]), "kernel_params must be None or a dict, got kernel_params=[1]."),
     (KERNEL(kernel_params={"a": 1}), "kernel_params must be None for kernel='rbf', got kernel_params={'a': 1}: they are the "
      "keyword arguments of a callable kernel. Use gamma, degree and coef0."),

@@ -11,7 +11,6 @@ from ..._algorithm import (
     EPSILON,
     EVIDENCE,
     NONE,
-    NOT_NEGATIVE,
     POSITIVE,
     Algorithm,
     Conflict,
@@ -70,6 +69,4 @@ OTHERS = (
     _kernel("pa2_regression", "pa2", {"algorithm": "pa", "loss": "squared_epsilon_insensitive"}, **NUMBERS),
     _kernel("arow_regression", "least_squares", {"algorithm": "arow"}, geometry="gaussian_kernel", kernel={"epsilon": 0.0},
             **NUMBERS),
-    _kernel("pa_one_class", "pa1", {}, margin=0.0, estimator="KernelOnlineOneClass", tasks=("one_class",),
-            params={**KERNEL, "kernel": Either((Options(NAMED_KERNELS[:-1]), FUNCTION)), "epsilon": NOT_NEGATIVE}),
 )

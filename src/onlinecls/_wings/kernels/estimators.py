@@ -1,4 +1,4 @@
-"""The kernel learners: Perceptron, passive-aggressive, second-order Perceptron and AROW in dual form, for three tasks."""
+"""The kernel learners: Perceptron, passive-aggressive, second-order Perceptron and AROW in dual form, for both tasks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from ..._estimators.learner import Batch, OnlineLearner, check_parameters
 from ..._estimators.parameters import EpochParameters, in_documented_order
 from ..._estimators.regressor import OnlineRegressor
 from ..._saving import packed, require, unpacked
-from ..one_class.estimators import OnlineOneClass
 from .algorithms import CONSTANT
 from .states import NO_NUMBERS, KernelParams, Kind, SupportState, matrix_of, scale_gamma
 
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
 
     from ..._algorithm import Units
     from ..._input.rows import Rows
-    from ..._input.types import ClassWeight, FloatOrAuto, Generator, KernelFunction, Matrix
+    from ..._input.types import ClassWeight, FloatOrAuto, Generator, KernelFunction
     from .support import SupportSet
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
 class _KernelLearner(EpochParameters, OnlineLearner):
-    """Base of the kernel learners of all tasks: parameters, the kernel, passes over rows, and the support set's attributes."""
+    """Base of the kernel learners: parameters, the kernel, passes over rows, and the support set's attributes."""
 
     kernel: KernelFunction = "rbf"
     gamma: float | Literal["auto", "scale"] = "auto"
@@ -120,7 +119,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         state.learn(type(self).__name__, rows, order, state.params, step)
 
     def _scores(self, rows: Rows, state: SupportState) -> np.ndarray:
-        return state.scores_and_norm(type(self).__name__, rows)[0]
+        return state.scores(type(self).__name__, rows)
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
@@ -144,7 +143,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         kind = Kind(**{name: unpacked(value) for name, value in header.items()})
         require(isinstance(kind.kernel, str), "a kernel given by name", kind.kernel)
         check_parameters(cls(**dict(zip(names[:5], kind, strict=False))))
-        allowed = (0.0,) if cls._estimator_type == "outlier_detector" else Either((Options((0.0,)), CONSTANT))
+        allowed = Either((Options((0.0,)), CONSTANT))
         require(type(kind.bias) is float and kind.bias in allowed, "the constant feature's value", kind.bias)
         flags = kind.second_order, kind.projects
         require(all(type(flag) is bool for flag in flags), "second_order and projects true or false", flags)
@@ -200,10 +199,6 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         """The kernel's gamma, a number."""
         return self._fitted_state().kernel.gamma
 
-
-class _WithWeights(_KernelLearner):
-    """Base of the kernel learners whose w is a vector of weights, not a centre."""
-
     @property
     @quiet
     def coef_(self) -> NDArray[np.floating]:
@@ -231,7 +226,7 @@ class _WithWeights(_KernelLearner):
 
 @in_documented_order
 @dataclass(eq=False, repr=False)
-class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
+class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
     """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
 
     The updates are those of the linear learners, with w and a full Σ on the s rows learnt from (AROW, Lemma 1):
@@ -346,7 +341,7 @@ class KernelOnlineClassifier(_WithWeights, OnlineClassifier):
 
 @in_documented_order
 @dataclass(eq=False, repr=False)
-class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
+class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
     """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
 
     With s = w.φ(x), w = Σ a_i φ(x_i) on the rows learnt from, φ(x).φ(z) = k(x, z) + intercept_scaling²:
@@ -414,94 +409,3 @@ class KernelOnlineRegressor(_WithWeights, OnlineRegressor):
     r: float = 0.1
     fit_intercept: bool = True
     intercept_scaling: FloatOrAuto = "auto"
-
-
-@in_documented_order
-@dataclass(eq=False, repr=False)
-class KernelOnlineOneClass(_KernelLearner, OnlineOneClass):
-    """Passive-aggressive one-class learner (the paper's uniclass): a centre w in feature space within ε of the rows.
-
-    The first row is w (no update). Then, with n = ||φ(x) - w|| and l = [n - ε]+: w += (l/n)(φ(x) - w). The centre is a convex
-    combination Σ a_i φ(x_i) of rows; it has no finite form, so that there is no ``center_``. A row's weight c turns l/n into
-    min(1, c) l/n.
-
-    Parameters
-    ----------
-    epsilon : float, default=0.5
-        Radius within which a row has no loss, >= 0, in units of feature space: with "rbf" no two rows are further apart than √2,
-        so that a ball of radius 1 contains nearly everything.
-    kernel, gamma, degree, coef0, kernel_params
-        As in `KernelOnlineClassifier`, without "precomputed", which lacks ||φ(x)|| of new rows.
-    budget : int or None, default=None
-        Most support vectors, >= 1. Beyond it the vector with the smallest |a_i| / √Q_ii, Q the inverse of the support set's Gram
-        matrix, is replaced by its projection on the others, and a row within 1e-3 ||φ(x)|| of their span is replaced by
-        its projection.
-    max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
-        Epochs of `fit`, as in the linear learners.
-
-    Attributes
-    ----------
-    offset_ : float
-        -epsilon: ``decision_function`` is ``score_samples - offset_``.
-    support_vectors_, dual_coef_, gamma_, n_support_, n_dropped_
-        As in `KernelOnlineClassifier`, one column.
-    t_, n_mistakes_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
-        Mistakes: rounds after the first whose row was outside the ball.
-
-    Raises
-    ------
-    ValueError
-        By `fit` and `partial_fit`, before anything is written, as in `KernelOnlineClassifier`.
-
-    See Also
-    --------
-    PassiveAggressiveOneClass : The ball in the features themselves.
-
-    References
-    ----------
-    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2, 3.
-
-    Examples
-    --------
-    >>> from onlinecls import KernelOnlineOneClass
-    >>> learner = KernelOnlineOneClass(epsilon=0.5, gamma=1.0).partial_fit([[0.0], [0.1], [-0.1]])
-    >>> learner.predict([[0.05], [3.0]]).tolist()
-    [1, -1]
-    """
-
-    epsilon: float = 0.5
-
-    def score_samples(self, X: Matrix) -> NDArray[np.float64]:
-        """Compute -||φ(x) - w|| of each row: ndarray of float64, shape (n_samples,)."""
-        return -np.sqrt(self._squares(X)[0])
-
-    @quiet
-    def _squares(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-        """Return ||φ(x) - w||², and a bound on its rounding errors."""
-        self._fitted_state()
-        rows, who = self._read_rows(X, False), type(self).__name__
-        state = self._state_for(rows)
-        scores, norm = state.scores_and_norm(who, rows)
-        size = state.self_products(who, rows) + norm
-        return np.maximum(size - 2.0 * scores[:, 0], 0.0), 64.0 * np.finfo(np.float64).eps * size
-
-    @property
-    def offset_(self) -> float:
-        """-epsilon: where score_samples turns from outlier to inlier."""
-        self._fitted_state()
-        return -float(self.epsilon)
-
-    def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Compute ``score_samples(X) - offset_``, ε - ||φ(x) - w||: below 0 for outliers.
-
-        Within rounding of the ball's surface, where an update leaves its row, it is exactly 0.
-        """
-        square, rounding = self._squares(X)
-        distance = self.offset_ + np.sqrt(square)
-        return np.where(np.abs(square - self.offset_ * self.offset_) <= rounding, 0.0, -distance)
-
-    @property
-    @quiet
-    def center_(self) -> NDArray[np.floating]:
-        """The centre, which has no finite form: reading it raises an AttributeError that names ``dual_coef_``."""
-        raise AttributeError(f"{type(self).__name__} has no center_: it is a combination of support_vectors_. Use dual_coef_.")

@@ -109,7 +109,7 @@ class KernelParams(NamedTuple):
         second_order = algorithm.geometry == "gaussian_kernel"
         kind = Kind(
             *(values[name] for name in ("kernel", "gamma", "degree", "coef0", "kernel_params")), common(values)["bias"],
-            second_order, (second_order or "one_class" in algorithm.tasks) and values["budget"] is not None,
+            second_order, second_order and values["budget"] is not None,
         )
         budget = None if values["budget"] is None else int(values["budget"])
         fields = {name: number for name, number in algorithm.kernel_params(values).items() if name in cls._fields}
@@ -233,7 +233,7 @@ class Support(NamedTuple):
     vectors : the support vectors, (size, n_features) dense or CSR (precomputed kernel: a column of row numbers); or
     `Unstacked`.
     alpha : coefficients, (columns, at least size). counters : see `model.COUNTERS`. dropped : support vectors removed for
-    the budget. norm : one class, ||w||².
+    the budget.
     """
 
     size: int
@@ -241,7 +241,6 @@ class Support(NamedTuple):
     alpha: np.ndarray
     counters: np.ndarray
     dropped: int
-    norm: float
 
 
 class SupportState(Counted):
@@ -265,7 +264,7 @@ class SupportState(Counted):
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: KernelParams):
         columns, kind = n_vectors(n_classes), params.kind
         self.kernel, self.n_features, self.params = kind.kernel_of(n_features, None), n_features, params
-        self.support = Support(0, None, np.zeros((columns, 1)), np.zeros(model.N_COUNTERS), 0, 0.0)
+        self.support = Support(0, None, np.zeros((columns, 1)), np.zeros(model.N_COUNTERS), 0)
         self.P = np.zeros((columns, int(kind.second_order)))
         self.Q = np.zeros(int(kind.projects))
         self.scale = np.ones(columns)
@@ -386,7 +385,7 @@ class SupportState(Counted):
             finally:  # an interrupt leaves a whole number of rows
                 if (model.counters != self.counters).any():
                     unstacked = Unstacked(self.support.vectors, added, np.asarray(model.members)[: model.size])
-                    found = Support(model.size, unstacked, alpha, model.counters, model.dropped, model.norm)
+                    found = Support(model.size, unstacked, alpha, model.counters, model.dropped)
                     self.P, self.Q, self.norms, self.origin, self.support = P, Q, norms, origin, found
                     with suppress(MemoryError):  # (the model is whole: the next call stacks them or fails)
                         self._stack()
@@ -394,9 +393,9 @@ class SupportState(Counted):
     def _stack(self) -> None:
         self.support = self.support._replace(vectors=self.vectors)
 
-    def scores_and_norm(self, who: str, rows) -> tuple[np.ndarray, float]:
-        """Return w.φ(x) of each row and column, (n_rows, n_columns), and (one class) the ||w||² of the same model."""
-        size, vectors, alpha, counters, _, norm = self.support
+    def scores(self, who: str, rows) -> np.ndarray:
+        """Return w.φ(x) of each row and column, (n_rows, n_columns)."""
+        size, vectors, alpha, counters, _ = self.support
         vectors = matrix_of(vectors)
         X, found = rows.array(), np.zeros((rows.n_rows, len(alpha)))
         step = max(READ_ENTRIES // max(size, 1), 1)
@@ -405,29 +404,17 @@ class SupportState(Counted):
             Z = X[part] if self.kernel.name == "precomputed" else _alike(X[part], vectors)
             with np.errstate(over="ignore", invalid="ignore"):  # (products may overflow)
                 found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
-        return found + self._level_in(counters), norm
-
-    def self_products(self, who: str, rows) -> np.ndarray:
-        """Compute k(x, x) of each row."""
-        X, found = rows.array(), np.zeros(rows.n_rows)
-        if self.kernel.name == "linear":
-            return _squares(X) + self.kernel.bias**2
-        if self.kernel.name == "rbf":
-            return np.full(rows.n_rows, 1.0 + self.kernel.bias**2)
-        for start in range(0, rows.n_rows, BLOCK):
-            part = slice(start, start + BLOCK)
-            found[part] = self.kernel.values(who, X[part], X[part], same=True).diagonal()
-        return found
+        return found + self._level_in(counters)
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def in_file(self) -> dict:
         """Return the arrays for a file, without spare capacity and without those that the model's kind determines."""
-        size, vectors, alpha, counters, dropped, norm = self.support
+        size, vectors, alpha, counters, dropped = self.support
         packed, vectors = size * (size + 1) // 2, matrix_of(vectors)
         scale = self.kernel.gamma if self.kernel.uses_gamma else None
         found = {
-            "n_features": self.n_features, "size": size, "dropped": dropped, "norm": norm, "gamma": scale, "vectors_as": "none",
+            "n_features": self.n_features, "size": size, "dropped": dropped, "gamma": scale, "vectors_as": "none",
             "alpha": np.ascontiguousarray(alpha[:, :size]), "P": np.ascontiguousarray(self.P[:, :packed]),
             "Q": self.Q[:packed], "scale": self.scale, "norms": self.norms[:size],
             "counts": self.counts, "counters": counters,
@@ -445,12 +432,11 @@ class SupportState(Counted):
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: KernelParams) -> SupportState:
         """Return the model of these parts, of a `Kind`; raise InvalidError if learning cannot produce one of them."""
         kind: Kind = params.kind
-        scalars = ["dropped", "gamma", "n_features", "norm", "size", "vectors_as"]
+        scalars = ["dropped", "gamma", "n_features", "size", "vectors_as"]
         require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
-        dropped, gamma, n_features, norm, size, as_ = (header[name] for name in scalars)
+        dropped, gamma, n_features, size, as_ = (header[name] for name in scalars)
         whole = all(type(number) is int and 0 <= number < 2**62 for number in (n_features, size, dropped))
         require(whole and n_features > 0, "whole numbers of features and vectors", header)
-        require(type(norm) is float and np.isfinite(norm), "a finite norm", norm)
         kernel = kind.kernel_of(n_features, gamma)
         usual = gamma == kernel.gamma if kernel.uses_gamma else gamma is None
         fits = usual and (gamma is None or (type(gamma) in (int, float) and 0.0 < gamma < np.inf))
@@ -476,7 +462,7 @@ class SupportState(Counted):
             state.origin = np.full(size, -1, np.int64)
         state.scale, state.counts = arrays["scale"], arrays["counts"]
         alpha = arrays["alpha"] if size else state.alpha
-        state.support = Support(size, None, alpha, arrays["counters"], dropped, norm)
+        state.support = Support(size, None, alpha, arrays["counters"], dropped)
         state._take_vectors(as_, arrays)
         return state.checked()
 
@@ -513,8 +499,8 @@ class SupportState(Counted):
         if len(self.Q):
             return self._problem_of_inverses(diagonal) if size else ""
         # Rounding at most doubles a step that is not below one rounding: what has moved by `max_abs_weight` is within a few times
-        # that. (The centre of one class is a convex combination.)
-        if np.abs(alpha).max(initial=0.0) > max(4.0 * counters["max_abs_weight"], 1.0):
+        # that.
+        if np.abs(alpha).max(initial=0.0) > 4.0 * counters["max_abs_weight"]:
             return "coefficients larger than the steps allow"
         if size and self.second_order:
             beyond = np.abs(self.P[:, : diagonal[-1] + 1]).max() > 4.0 * counters["curvature"]
@@ -534,6 +520,6 @@ class SupportState(Counted):
             row, most = slice(end - i, end + 1), 2.0 * roots[i] * roots[: i + 1]
             if (np.abs(self.Q[row]) > most).any():
                 return "an inverse that no kernel matrix has"
-            if self.second_order and (np.abs(self.P[:, row]) > (2.0 * most if self.kernel.is_positive else LARGEST)).any():
+            if (np.abs(self.P[:, row]) > (2.0 * most if self.kernel.is_positive else LARGEST)).any():
                 return "a covariance beyond its range"
         return ""

@@ -11,7 +11,7 @@ Symmetric matrices are packed, row i of the lower triangle from i(i + 1)/2 on: a
 Kernel values come a block of rows at a time from NumPy: K[i] against the support set at the block's start, then against the
 block. State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
 """
-from libc.math cimport fabs, sqrt
+from libc.math cimport fabs
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -19,9 +19,9 @@ import numpy as np
 
 from ..._compiled.model cimport Model
 from ..._compiled.rounds cimport (
-    ONE_CLASS, OVR, REGRESSION, Batch, Example, PassContext, Round, add_loss, after_step, before_step, example, next_round,
+    OVR, REGRESSION, Batch, Example, PassContext, Round, add_loss, after_step, before_step, example, next_round,
 )
-from ..._rules cimport LOOKAHEAD_MISTAKE, LOSS, Params, Stats, Step, apply_rule, margin_suffices, precision, smaller
+from ..._rules cimport LOOKAHEAD_MISTAKE, LOSS, Params, Stats, Step, apply_rule, margin_suffices, precision
 
 cdef enum:
     PROJECTED = -1
@@ -125,7 +125,6 @@ cdef class SupportSet(Model):
     cdef readonly Py_ssize_t size
     cdef readonly int64_t[::1] members      # column of K with a vector's kernel values
     cdef readonly Py_ssize_t dropped        # support vectors removed for the budget
-    cdef readonly double norm               # one class: ||w||^2
     cdef double[:, ::1] alpha, P, u
     cdef const double[:, ::1] K
     cdef double[::1] scale, Q, norms, k, e, g, taus, betas, v, scores
@@ -139,7 +138,7 @@ cdef class SupportSet(Model):
         """Take a state. arrays : alpha, P, Q, norms, origin. numbers : of the block's rows, in `fit`. budget : most vectors."""
         self.alpha, self.P, self.Q, self.norms, self.origin = arrays
         self.scale, self.slot_of, self.numbers, self.budget = state.scale, state.slot_of, numbers, budget
-        self.size, _, _, counters, self.dropped, self.norm = state.support
+        self.size, _, _, counters, self.dropped = state.support
         self.counts, self.counters, self.correction = state.counts, counters.copy(), np.empty(0)
         cdef Py_ssize_t capacity = self.alpha.shape[1], k = self.alpha.shape[0]
         self.n_old, self.n_columns, self.second_order = self.size, k, self.P.shape[1] > 0
@@ -163,8 +162,6 @@ cdef class SupportSet(Model):
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         self.K = rows.array()
         with nogil:
-            if context.task == ONE_CLASS:
-                return enclose(self, b, context)
             return learn_rows(self, b, context)
 
     cdef inline void look(self, Py_ssize_t i, PassContext* context) noexcept nogil:
@@ -173,7 +170,7 @@ cdef class SupportSet(Model):
         for j in range(self.size):
             self.k[j] = self.K[i, self.members[j]]
         self.row, self.self_product, self.n_steps = i, self.K[i, self.n_old + i], 0
-        if self.second_order or self.Q.shape[0]:
+        if self.second_order:
             context.budget -= self.size * self.size * (1 + self.n_columns)    # (signals are handled at the end of the row)
 
     cdef inline bint is_usable(self, PassContext* context) noexcept nogil:
@@ -247,8 +244,6 @@ cdef class SupportSet(Model):
             if not size * size <= LIMIT:
                 return NOWHERE
             if novelty <= NOVELTY * self.self_product:
-                for j in range(self.n_steps):
-                    self.norm -= self.taus[j] * self.taus[j] * novelty
                 return PROJECTED
             if not size * size / novelty <= LIMIT:
                 return NOWHERE
@@ -279,11 +274,11 @@ cdef class SupportSet(Model):
         for i in range(self.n_steps):
             c, tau = self.classes[i], self.taus[i]
             weight = self.scale[c]
-            if not self.second_order and at >= 0:
+            if not self.second_order:
                 self.alpha[c, at] += tau * weight
                 continue
             for j in range(s):
-                self.g[j] = -self.u[c, j] if self.second_order else 0.0
+                self.g[j] = -self.u[c, j]
             if at >= 0:
                 self.g[at] += weight
             else:
@@ -316,12 +311,10 @@ cdef class SupportSet(Model):
             for i in range(s):
                 self.e[i] /= -q                     # φ(x_j) -> Σ e_i φ(x_i), over the others; row and column j are removed
             for c in range(self.n_columns):
-                self.norm -= self.alpha[c, j] * self.alpha[c, j] / q
                 add(&self.alpha[c, 0], self.alpha[c, j], &self.e[0], s)
-                if self.second_order:               # P += P_j e' + e P_j' + P_jj e e', as two squares
-                    column(&self.P[c, 0], j, &self.g[0], s)
-                    p_j = self.g[j]
-                    self.symmetric(c, p_j, s)
+                column(&self.P[c, 0], j, &self.g[0], s)     # P += P_j e' + e P_j' + P_jj e e', as two squares
+                p_j = self.g[j]
+                self.symmetric(c, p_j, s)
             rank_one(&self.Q[0], -q, &self.e[0], s)
             remove(&self.Q[0], j, s)
         for c in range(self.n_columns):
@@ -337,14 +330,6 @@ cdef class SupportSet(Model):
                 self.slot_of[self.origin[i]] = i - 1
         self.size -= 1
         self.dropped += 1
-
-    cdef void clear(self) noexcept nogil:
-        """Remove all vectors, whose coefficients are 0."""
-        cdef Py_ssize_t j
-        for j in range(self.size):
-            if self.slot_of.shape[0] and self.origin[j] >= 0:
-                self.slot_of[self.origin[j]] = -1
-        self.size = 0
 
     cdef inline void symmetric(self, Py_ssize_t c, double p_j, Py_ssize_t s) noexcept nogil:
         """Compute P += g e' + e g' + p_j e e', g being the removed column of P."""
@@ -389,39 +374,4 @@ cdef int learn_rows(SupportSet model, const Batch* b, PassContext* context) exce
             if step.tau != 0.0 or (context.task == REGRESSION and step.beta > 0.0):
                 model.propose(&z, step, context)
         after_step(&r, model.n_steps > 0 and model.commit(context), context)
-    return 0
-
-
-cdef int enclose(SupportSet model, const Batch* b, PassContext* context) except -1 nogil:
-    """Learn a block of rows: the centre w of a ball of radius epsilon moves towards a row outside it until the row is inside.
-
-    n = ||φ(x) - w||, λ = [n - ε]+/n, w = (1 - λ)w + λφ(x); ||w||^2 is kept up to date.
-    """
-    cdef Py_ssize_t j
-    cdef double score, square, distance, share, epsilon = model.p.epsilon
-    cdef bint first
-    cdef Round r
-    while next_round(&r, b, context):
-        model.look(r.i, context)
-        if not model.is_usable(context):
-            continue
-        score, share = 0.0, 1.0
-        first = context.counters.rounds - context.counters.skipped == 1.0
-        if not first:               # (the first row becomes the centre, which is not an update)
-            score = model.score(0)
-            square = model.self_product - 2.0 * score + model.norm
-            distance = sqrt(square) if square > 0.0 else 0.0
-            add_loss(r.weight * (distance - epsilon), context)
-            if not distance > epsilon:
-                continue
-            context.counters.mistakes += 1.0
-            share = smaller(1.0, r.weight) * (distance - epsilon) / distance
-        if share == 1.0:
-            model.clear()
-        for j in range(model.size):
-            model.alpha[0, j] *= 1.0 - share
-        model.norm *= (1.0 - share) * (1.0 - share)
-        model.norm += share * (2.0 * (1.0 - share) * score + share * model.self_product)
-        model.classes[0], model.taus[0], model.betas[0], model.n_steps = 0, share, 0.0, 1
-        after_step(&r, model.commit(context) and not first, context)
     return 0

@@ -139,7 +139,6 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineO
 
     See Also
     --------
-    KernelOnlineOneClass : The ball in the feature space of a kernel.
     MultiplicativePassiveAggressiveOneClass : A centre that is nearly sparse.
 
     Notes
