@@ -12,7 +12,7 @@ from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if, warn_caller
 from .._models.calibration import finite, log_probabilities
-from . import asking, epochs
+from . import epochs
 from .choice import choose
 from .estimator import exclusive
 from .learner import NO_PREDICTIONS, Batch, read_weights_of_fit
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from .._algorithm import Units
     from .._input.rows import Rows
-    from .._input.types import ClassWeight, Generator, Matrix, RandomState
+    from .._input.types import ClassWeight, Generator, Matrix
     from .units import Youth
 
 _CENTRED_WITH = {"signed": True, "loss_tol": None}
@@ -317,51 +317,6 @@ class OnlineClassifier(WithWeights):
             codes[:] = 0
         return classes[codes]
 
-    def should_ask(self, X: Matrix, *, b: float = 0.5, random_state: RandomState = None) -> NDArray[np.bool_]:
-        """Tell for which rows a label is worth asking (selective sampling): those of a small margin.
-
-        With the margin m of a row, |w.x| or, of several classes, the difference of the two highest scores,
-
-            learners with variances:   ask if |m| <= b √(v ln(1 + t)),   v = x'Σx / (σ² s²)
-            others:                    ask with probability b / (b + |m|)
-
-        where v of several classes is the sum of both, t the rows learnt so far (`t_`), σ² the initial variance of a weight and s
-        ``scale_``, so that v is 1 for a row of length s of features never seen. Every row is asked for before 16 rows and two
-        classes have been learnt. Nothing is written.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        b : float > 0, default=0.5
-            The larger, the more labels. In units of the margin, for learners whose margins have one (PA, the log loss); scores of
-            the Perceptrons are in units of eta0 times the squared length of rows, so that b is, too.
-        random_state : int, RandomState, Generator or None, default=None
-            For learners without variances. An integer draws the same numbers at each call: give a Generator for a stream.
-
-        Returns
-        -------
-        ask : ndarray of bool, shape (n_samples,)
-
-        Raises
-        ------
-        ValueError
-            If b or X is not valid.
-
-        References
-        ----------
-        N. Cesa-Bianchi, C. Gentile, L. Zaniboni: Worst-case analysis of selective sampling for linear classification, JMLR 2006,
-        Fig. 2 (b / (b + |m|)). F. Orabona, N. Cesa-Bianchi: Better algorithms for selective sampling, ICML 2011 (m² <= v log t
-        times a factor that grows with the rows asked for; here it is b²).
-        """
-        who = type(self).__name__
-        asking.check(who, b)
-        return asking.asked(who, *self._decide_with_doubt(X), b, random_state)
-
-    def _decide_with_doubt(self, X: Matrix) -> tuple[np.ndarray, np.ndarray | None, Any]:
-        """Return the scores of X, their standard deviations (None for a learner without variances), and the model."""
-        scores, state = self._decide(X)
-        return scores, None, state
-
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Compute the mean accuracy on rows of known labels, a number in [0, 1].
 
@@ -516,9 +471,6 @@ class SecondOrderClassifier(WithVariances, OnlineClassifier):
             return _flat(self._decide(X)[0])
         scores, deviations, _ = self._decide_with_std(X)
         return _flat(scores), _flat(deviations)
-
-    def _decide_with_doubt(self, X: Matrix) -> tuple[np.ndarray, np.ndarray | None, Any]:
-        return self._decide_with_std(X)
 
 
 def predict_and_learn(

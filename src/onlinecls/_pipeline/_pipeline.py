@@ -336,11 +336,6 @@ class StreamPipeline(Estimator):
         """Return the logarithms of `predict_proba`; there only if the learner has them (``probability=True``)."""
         return self._answer("predict_log_proba", X)
 
-    @available_if(lambda self: self._learner.should_ask)
-    def should_ask(self, X: Any, **arguments: Any) -> Any:
-        """Return for which rows the learner asks for a label; arguments are its own (`b`, `random_state`)."""
-        return self._answer("should_ask", X, **arguments)
-
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the learner's score on rows: mean accuracy, or R² of a regressor."""
         arguments = {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -60,14 +60,14 @@ from .potential import (
     conservative,
     insensitive,
 )
-from .rules import RULES, Rule, Stats, Step, asks, chance_to_ask
+from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "DualMatrixAdaGrad",
     "Entropic", "Gaussian", "LeaderClassifier", "LeaderLearner", "LeaderRegressor", "Learner", "Level", "Loss",
     "MatrixAdaGrad", "Model", "NumberCommittee", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner",
     "PotentialRegressor", "Quadratic", "Rule", "RuleClassifier", "RuleRegressor", "SetsModel", "SimplexNorm", "SquaredNorm",
-    "Stats", "Step", "aggressive_p_norm_rate", "asks", "best_r", "chance_to_ask", "conservative", "insensitive",
+    "Stats", "Step", "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
 ]
 
 

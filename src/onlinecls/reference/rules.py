@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from math import inf, log1p, sqrt
+from math import inf, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -234,31 +234,6 @@ def aggressive_sop(s: Stats, r: float = inf) -> Step:
 def narow(s: Stats, b: float = inf) -> Step:
     """Step if m' < 1 and chi > 0:  θ += c z.  NAROW 5."""
     return Step(s.weight) if s.margin < 1.0 and s.v > 0.0 else REST
-
-
-def asks(m: float, v: float, t: int, b: float = 0.5) -> bool:
-    """Tell if a label is worth asking for:  m² <= b² v log(1 + t).
-
-    m : margin, the difference of the two highest scores. v : x'Σx (of both) over that of a row of length s under the first Σ. t :
-    rows learnt. Orabona and Cesa-Bianchi, ICML 2011, with b² for the factor 4 Σ v + 36 log(t/δ) of DGS-Mod.
-
-    See Also
-    --------
-    chance_to_ask : Ask at random, for learners without variances.
-    onlinecls.AROWClassifier.should_ask : The compiled form.
-    """
-    return m**2 <= b**2 * v * log1p(t)
-
-
-def chance_to_ask(m: float, b: float = 0.5) -> float:
-    """Return the probability b / (b + |m|) to ask for a label.  Cesa-Bianchi, Gentile and Zaniboni, JMLR 2006, Fig. 2.
-
-    See Also
-    --------
-    asks : Ask by the variance.
-    onlinecls.Perceptron.should_ask : The compiled form.
-    """
-    return b / (b + abs(m))
 
 
 RULES["pa1_regression"], RULES["pa2_regression"] = RULES["pa1"], RULES["pa2"]
