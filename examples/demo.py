@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 import onlinecls
-from onlinecls import progressive_validation
+from onlinecls import bounds, progressive_validation
 from onlinecls._registry import ALGORITHMS
 from onlinecls.datasets import load_sms_spam
 
@@ -65,7 +65,7 @@ def certificates(X, y):
         "Perceptron": onlinecls.Perceptron(eta0=1.0, **own), "PA-I": onlinecls.PassiveAggressiveClassifier(C=1.0, **own),
         "NAROW": onlinecls.NAROWClassifier(b=1.0, initial_variance=1.0, **own),
     }
-    return {name: onlinecls.bounds.follow(learner, X, signs, u=u) for name, learner in learners.items()}
+    return {name: bounds.certify(bounds.follow(learner, X, signs), u) for name, learner in learners.items()}
 
 
 def draw(results, found, path):

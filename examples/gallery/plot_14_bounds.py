@@ -3,8 +3,8 @@ What was paid, and what a theorem allows
 ========================================
 
 Online learners have something that few models have: a limit to their mistakes on every stream whatsoever, wherever it comes
-from. Two kinds of Perceptron meet two streams, and ``bounds.follow`` puts beside their mistakes the most that the theorem
-allows (dashed) after each row. On the left, rows keep a distance from the boundary, and there is room below the bounds. On the
+from. Two kinds of Perceptron meet two streams, and ``bounds.certify`` puts beside their mistakes the most that the theorem
+allows (dashed) along the stream. On the left, rows keep a distance from the boundary, and there is room below the bounds. On the
 right, rows stand at right angles, so that nothing helps with the next one: each is a mistake until all have been seen, and the
 bound is reached exactly.
 """
@@ -36,16 +36,15 @@ streams = {
 # Perceptron it is the updates that are counted, by the margin with the row already in its matrix.
 
 BLUE, ORANGE = "#2b6cb0", "#dd6b20"
-seen = np.arange(1, 601)
 plt.rcParams.update({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False})
 figure, panels = plt.subplots(1, 2, figsize=(9, 4.8), layout="constrained")
 for (title, (X, y, u)), ax in zip(streams.items(), panels, strict=True):
     second = SecondOrderPerceptron(covariance="full", initial_variance=1.0, fit_intercept=False)
     for learner, colour in ((Perceptron(eta0=1.0, fit_intercept=False), BLUE), (second, ORANGE)):
-        certificate = bounds.follow(learner, X, y, u=[u])
-        ax.fill_between(seen, certificate.paid, certificate.allowed[0], color=colour, alpha=0.15, linewidth=0)
-        ax.plot(seen, certificate.allowed[0], "--", color=colour, linewidth=2)
-        ax.plot(seen, certificate.paid, color=colour, linewidth=3)
+        found = bounds.certify(bounds.follow(learner, X, y), u)
+        ax.fill_between(found.rows, found.paid, found.allowed, color=colour, alpha=0.15, linewidth=0)
+        ax.plot(found.rows, found.allowed, "--", color=colour, linewidth=2)
+        ax.plot(found.rows, found.paid, color=colour, linewidth=3)
     ax.set(title=title, xlabel="rows seen", xticks=[0, 300, 600], xlim=(0, 600), ylim=(0, None))
 panels[0].text(590, 94, "the Perceptron may pay", color=BLUE, weight="bold", ha="right")
 panels[0].text(590, 34, "the second-order Perceptron may pay", color=ORANGE, weight="bold", ha="right")

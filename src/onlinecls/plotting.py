@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._evaluation import ProgressiveResult, in_orders, progressive_validation
-from ._input.compat import is_classifier
 
 if TYPE_CHECKING:
     from typing import Any, Self
@@ -205,9 +204,8 @@ class BoundDisplay(_Display):
 
     Parameters
     ----------
-    certificates : dict of str to Certificate or Course
-        Results of `bounds.follow` by their names in the legend. For several competitors the least bound is drawn; the title
-        names the classifiers for which that is the one of u = 0.
+    certificates : dict of str to Certificate
+        Results of `bounds.certify` by their names in the legend.
 
     Attributes
     ----------
@@ -216,14 +214,15 @@ class BoundDisplay(_Display):
 
     See Also
     --------
-    onlinecls.bounds.follow : Compute the certificates that it draws.
+    onlinecls.bounds.certify : Compute the certificates that it draws.
 
     Examples
     --------
     >>> from onlinecls import Perceptron, bounds
     >>> from onlinecls.plotting import BoundDisplay
     >>> course = bounds.follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
-    >>> display = BoundDisplay.from_certificates({"Perceptron": course})  # doctest: +SKIP
+    >>> certificate = bounds.certify(course, [1.0, -1.0])
+    >>> display = BoundDisplay.from_certificates({"Perceptron": certificate})  # doctest: +SKIP
     """
 
     lines_: dict[str, tuple[Line2D, Line2D]]
@@ -233,32 +232,25 @@ class BoundDisplay(_Display):
 
     @classmethod
     def from_certificates(cls, certificates: Mapping[str, Any], *, ax: Axes | None = None, **options: Any) -> Self:
-        """Draw results of `bounds.follow`, with the options of `plot`.
+        """Draw results of `bounds.certify`, with the options of `plot`.
 
         Raises
         ------
         ValueError
-            If certificates is not a dict of names and results of bounds.follow, or is empty.
+            If certificates is not a dict of names and results of bounds.certify, or is empty.
         ImportError
             If matplotlib is not installed.
         """
-        _check("BoundDisplay: certificates", certificates, "allowed", "bounds.follow")
+        _check("BoundDisplay: certificates", certificates, "allowed", "bounds.certify")
         return cls(certificates=dict(certificates)).plot(ax, **options)
 
     def plot(self, ax: Axes | None = None, *, log_x: bool = False, log_y: bool = False, **kwargs: Any) -> Self:
         """Draw both curves of each learner. Options are as of `ProgressiveDisplay.plot`."""
         ax = self._begin(ax)
-        nothing = []
         for i, (name, found) in enumerate(self.certificates.items()):
-            allowed = np.atleast_2d(found.allowed)
-            if is_classifier(found.learner) and len(found.paid) and not np.atleast_2d(found.u)[allowed[:, -1].argmin()].any():
-                nothing.append(name)
-            rounds = np.arange(1, len(found.paid) + 1)
-            paid = self._line(ax, i % 10, rounds, found.paid, **{"label": f"{name}: paid", **kwargs})
+            paid = self._line(ax, i % 10, found.rows, found.paid, **{"label": f"{name}: paid", **kwargs})
             dashed = {"label": f"{name}: allowed", "linestyle": "--", **kwargs}
-            self.lines_[name] = paid, self._line(ax, i, rounds, allowed.min(axis=0), **dashed)
-        if nothing:
-            ax.set_title(f"the best u is 0, so that the bound says nothing: {', '.join(nothing)}", fontsize="small")
+            self.lines_[name] = paid, self._line(ax, i, found.rows, found.allowed, **dashed)
         return self._end(ax, "rounds", "mistakes or losses so far", log_x, log_y)
 
 

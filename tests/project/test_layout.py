@@ -47,7 +47,6 @@ PARTS = {
     "measures.py": "measures of predictions",
     "_evaluation/*": "progressive validation, and learners compared on a stream",
     "plotting.py": "curves of progressive validation",
-    "_theorems.py": "the theorems of the papers, along a stream",
     "bounds.py": "the papers' bounds beside what a learner did",
     "river.py": "models of river",
     "__init__.py": "the public names",

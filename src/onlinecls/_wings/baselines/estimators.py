@@ -88,8 +88,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
 
         w <- (1 - α) w + α/d
 
-    so that no expert is ever lost, and one that gets better is found again in O(log(d / α) / eta) rounds. With a number for eta0
-    the expected loss is then bounded for every sequence of experts, by its number of changes (`bounds.fixed_share`).
+    so that no expert is ever lost, and one that gets better is found again in O(log(d / α) / eta) rounds.
 
     With ``signed=True`` advice is in [-1, 1]: its sign is the advised class, and 0 (as of features missing in a sparse row) is no
     advice. x means the chance (1 + x)/2, so that the loss is (1 - y x_j)/2 and P(+1) = (1 + w.x)/2.
