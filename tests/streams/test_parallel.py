@@ -200,10 +200,7 @@ def test_learners_of_parts_of_a_table_merge_behind_the_statistics_of_all(bits, t
     for number, (X, y) in enumerate(tables()):
         paths.append(tmp_path / f"{number}.jsonl")
         paths[-1].write_text("".join(json.dumps({"label": label, **row}) + "\n" for row, label in zip(X, y, strict=True)))
-    told = []
-    found = parallel.fit(pipeline, str(tmp_path / "*.jsonl"), n_jobs=2, classes=classes, on_batch=told.append)
-    assert fingerprint(found[1]) == expected
-    assert [each["part"] for each in told] == [f"part {k} ({paths[k - 1]})" for k in range(1, 5)]
+    assert fingerprint(parallel.fit(pipeline, str(tmp_path / "*.jsonl"), n_jobs=2, classes=classes)[1]) == expected
     with pytest.warns(UserWarning, match=r"part 2 \(.*missing.jsonl\) is left out"):
         found = parallel.fit(pipeline, [paths[0], tmp_path / "missing.jsonl", *paths[1:]], classes=classes, on_error="skip")
     assert fingerprint(found[1]) == expected
@@ -307,28 +304,6 @@ def test_ray_makes_the_same_model(expected):
             assert fingerprint(parallel.fit(make(), parts_of_arrays())) == expected
     finally:
         ray.shutdown()
-
-
-def test_sums_so_far_are_handed_out_as_parts_are_learnt():
-    parts, seen = parts_of_arrays(), []
-    parts.insert(2, ("no rows", ()))
-    with pytest.warns(UserWarning, match="part 3"):
-        parallel.fit(make(), parts, on_error="skip", on_batch=seen.append)
-    models = [make().partial_fit(X, y) for X, y in parts_of_arrays()]
-    sums = np.cumsum([(0, 0)] + [(model.t_, model.n_mistakes_) for model in models], axis=0)
-    assert [(point["examples"], point.get("mistakes", 0)) for point in seen] == [tuple(sums[n]) for n in (1, 2, 2, 3, 4, 5)]
-    assert [point["parts"] for point in seen] == [1, 2, 3, 4, 5, 6] and {point["of"] for point in seen} == {6}
-    assert "part 3" in json.loads(json.dumps(seen))[2]["part"]
-    numbers = [(X, y * 2.5) for X, y in parts_of_arrays(2)]
-    parallel.fit(onlinecls.AROWRegressor(r=1.0), numbers, on_batch=seen.append)
-    models = [onlinecls.AROWRegressor(r=1.0).partial_fit(X, y) for X, y in numbers]
-    assert seen[-1]["squared"] == pytest.approx(sum(model.progressive_mse_ * model.t_ for model in models))
-
-
-def test_progress_of_parallel_fit_is_shown(expected, capsys):
-    pytest.importorskip("tqdm")
-    assert fingerprint(parallel.fit(make(), parts_of_arrays(), progress=True)) == expected
-    assert "5/5" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("arguments", "message"), [

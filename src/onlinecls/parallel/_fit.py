@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .._estimators.merging import check_alike, check_merges
-from .._input.compat import is_regressor
 from .._pipeline import StreamPipeline
 from ..tables import TableVectorizer
 from ..text import HashingVectorizer
@@ -43,8 +42,7 @@ _DEATHS = 3  # of workers in a row, with no part learnt between them, after whic
 
 def fit(
     estimator: Model, parts: Any, *, n_jobs: int | None = None, classes: ArrayLike | None = None,
-    on_error: Literal["raise", "skip"] = "raise", progress: bool = False, on_batch: Callable[[dict], object] | None = None,
-    reading: Mapping[str, Any] | None = None,
+    on_error: Literal["raise", "skip"] = "raise", reading: Mapping[str, Any] | None = None,
 ) -> Model:
     """Learn the parts of a stream in parallel: each in one pass, by a clone of its own; then merge the clones.
 
@@ -68,12 +66,6 @@ def fit(
     on_error : {"raise", "skip"}, default="raise"
         If a part cannot be read or learnt, or its model does not merge with those before it (other columns, or labels of
         another type), raise an error, or leave it out with a warning. Both name the part.
-    progress : bool, default=False
-        Show a bar of the parts that are learnt (needs tqdm, extra ``progress``).
-    on_batch : callable, default=None
-        Called as each part has been learnt, in their order, with a dict that `json.dumps` can write: "part" (its name), "parts"
-        (so far), "of" (in all), "examples" (rows so far), and "mistakes" of predicting each row before learning it (of
-        regressors "squared", the sum of squared errors). Not for Dask collections, whose parts are merged by workers.
     reading : dict, default=None
         Options of `streams.read` for files and texts: ``{"n_features": 2**22}``.
 
@@ -85,8 +77,7 @@ def fit(
     Raises
     ------
     ValueError
-        If the estimator cannot be merged, there are no parts, a part cannot be read or learnt, or on_batch is given with a Dask
-        collection.
+        If the estimator cannot be merged, there are no parts, or a part cannot be read or learnt.
     RuntimeError
         If workers die repeatedly. (If a worker is killed once, its part is learnt again.)
 
@@ -113,19 +104,15 @@ def fit(
     if on_error not in ("raise", "skip"):
         raise ValueError(f"{_WHO}: on_error must be 'raise' or 'skip', got on_error={on_error!r}.")
     if isinstance(estimator, StreamPipeline):
-        more = {"n_jobs": n_jobs, "classes": classes, "on_error": on_error, "progress": progress, "on_batch": on_batch}
+        more = {"n_jobs": n_jobs, "classes": classes, "on_error": on_error}
         return _fit_pipeline(estimator, parts, reading or {}, more)
     check_merges(estimator)
     learn = partial(learn_part, estimator, classes=classes, reading=dict(reading or {}))
     if is_dask(parts):
-        if on_batch is not None:
-            raise ValueError(f"{_WHO}: on_batch must be None for Dask collections, got one. Dask's dashboard shows its parts.")
         found = tree(learn, partitions(parts))
         _report(found.failures, on_error)
     else:
-        listed = parts_of(parts)
-        models = _with_progress(_models(learn, listed, n_jobs), len(listed), progress)
-        models = _reported(models, len(listed), on_error, on_batch)
+        models = _reported(_models(learn, parts_of(parts), n_jobs), on_error)
         found = merge_in_tree(models, partial(_merged, on_error))
     if found.model is None:
         raise ValueError(f"{_WHO}: parts must have rows, got none ({len(found.failures)} parts failed).")
@@ -194,11 +181,10 @@ class Transformed:
             yield X if hasattr(X, "indptr") else self.step.transform(X), y, weight  # (words are hashed by the reader)
 
 
-def _reported(models: Iterator[Learnt], total: int, on_error: str, on_batch: Callable[[dict], object] | None) -> Iterator[Learnt]:
-    """Yield what came of each part. Report those that failed or do not merge with the first; hand the sums so far to on_batch."""
+def _reported(models: Iterator[Learnt], on_error: str) -> Iterator[Learnt]:
+    """Yield what came of each part. Report those that failed or do not merge with the first."""
     first: Any = None
-    sums: dict[str, float] = {"examples": 0}
-    for number, found in enumerate(map(loaded, models), 1):
+    for found in map(loaded, models):
         if first is not None and found.model is not None:
             try:
                 check_alike([first, found.model])
@@ -206,15 +192,6 @@ def _reported(models: Iterator[Learnt], total: int, on_error: str, on_batch: Cal
                 found = Learnt(None, (), (not_merged(found.parts, error),))
         first = found.model if first is None else first
         _report(found.failures, on_error)
-        if on_batch is not None:
-            if (learner := found.model) is not None:
-                sums["examples"] += learner.t_
-                if is_regressor(learner):
-                    sums["squared"] = sums.get("squared", 0.0) + learner.progressive_mse_ * learner.t_
-                else:
-                    sums["mistakes"] = sums.get("mistakes", 0) + learner.n_mistakes_
-            name = (*found.parts, *(failure.part for failure in found.failures))[0]
-            on_batch({"part": name, "parts": number, "of": total, **sums})
         yield found
 
 
@@ -229,16 +206,6 @@ def _report(failures: tuple[Failure, ...], on_error: str) -> None:
         if on_error == "raise":
             raise ValueError(f"{_WHO}: {failure.part} must be learnt, got {failure.reason} (on_error='skip' leaves it out.)")
         warnings.warn(f"{_WHO}: {failure.part} is left out: {failure.reason}", UserWarning, stacklevel=4)
-
-
-def _with_progress(models: Iterator[Any], total: int, progress: bool) -> Iterator[Any]:
-    if not progress:
-        return models
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError(f"{_WHO}: progress=True needs the package tqdm: pip install 'onlinecls[progress]'.") from None
-    return iter(tqdm(models, total=total, unit="part"))
 
 
 def _models(learn: Callable[[Any], Any], parts: list[Part], n_jobs: int | None) -> Iterator[Learnt]:
