@@ -27,8 +27,8 @@ test-oldest: $(VENV)/.package
 	.venv-oldest/bin/python -m pip install --quiet "onlinecls[test]" "numpy==1.25.*" "scipy==1.11.*" "scikit-learn==1.6.*" "pandas==2.1.*"
 	OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n 2 $(PYTEST)
 
-# Small mistakes put into the compiled code, one after the other, which the tests should notice; WORDS: only in files with one of
-# these words in their path.
+# Small mistakes put into the code, one after the other, which the tests should notice (an hour on one core); WORDS: only in files
+# with one of these words in their path.
 mutants: $(VENV)/.package $(VENV)/.test
 	$(BIN)/python -m pip install --quiet "Cython>=3.1"
 	$(BIN)/python tests/mutate.py $(WORDS)
@@ -96,6 +96,7 @@ nightly: $(VENV)/.package $(VENV)/.test
 	$(MAKE) types
 	$(MAKE) portable
 	$(MAKE) docs && $(BIN)/python -m pytest -q tests/project/test_site.py tests/project/test_gallery.py
+	$(MAKE) mutants
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize-threads
