@@ -123,24 +123,8 @@ def is_frozen(estimator) -> bool:
     return kind is not None and isinstance(estimator, kind)
 
 
-def text_transformer_tags():
-    """Return scikit-learn's tags of a transformer of texts that needs no fitting."""
-    return _transformer_tags(requires_fit=False, two_d_array=False)
-
-
-def table_transformer_tags():
-    """Return scikit-learn's tags of a transformer of tables, whose cells may be texts and may be missing."""
-    return _transformer_tags(requires_fit=True, categorical=True, dict=True, allow_nan=True)
-
-
-def matrix_transformer_tags():
-    """Return scikit-learn's tags of a transformer of matrices, dense or sparse."""
-    tags = _transformer_tags(requires_fit=True, sparse=True)
-    tags.input_tags.string = False
-    return tags
-
-
-def _transformer_tags(requires_fit: bool, **of_input: bool):
+def transformer_tags(requires_fit: bool, **of_input: bool):
+    """Return scikit-learn's tags of a transformer of texts, or of tables with texts in their cells."""
     from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
     return Tags(

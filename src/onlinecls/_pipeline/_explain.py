@@ -43,42 +43,19 @@ class Explanation(NamedTuple):
     features: list[Contribution]
 
 
-class Explainer:
-    """Explain predictions of a learner whose scores are sums over features.
-
-    look_up(column) : (name or None, shared, sign, or what turns the weight into the units of a table's column).
-    """
-
-    def __init__(self, learner: Any, look_up: Callable[[int], tuple]) -> None:
-        self.learner, self.look_up, self.is_regressor = learner, look_up, is_regressor(learner)
-        self.more = {"return_std": True} if hasattr(learner, "covariance_") else {}
-        self.intercepts = np.reshape(learner.intercept_, -1)
-        self.weights: dict[int, tuple] = {}  # towards a class, and their standard deviations
-
-    def explain(self, X: Any, columns: list, values: list, top: int | None = None) -> Explanation:
-        """Explain the prediction for one row. X : the row for the learner. columns, values : its non-zeros."""
-        prediction, c, score, std = self._score(X)
-        if c not in self.weights:
-            self.weights[c] = weights_towards(self.learner, c)
-        intercept = self.intercepts[c] if len(self.intercepts) > 1 else self.intercepts[0] if c == 1 else -self.intercepts[0]
-        found = contributions(self.weights[c], intercept, columns, values, self.look_up)[:top]
-        features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found]
-        return Explanation(prediction, score, std, features)
-
-    def _score(self, X: Any) -> tuple:
-        """Return (prediction, position of the class, score towards it, its standard deviation or None)."""
-        learner, more = self.learner, self.more
-        if self.is_regressor:
-            predicted = learner.predict(X, **more)
-            value, deviation = predicted if more else (predicted, [None])
-            return float(value[0]), 1, float(value[0]), None if deviation[0] is None else float(deviation[0])
-        predicted = learner.decision_function(X, **more)
-        scores, std = (np.reshape(each, -1) for each in predicted) if more else (np.reshape(predicted, -1), None)
-        label = learner.predict(X).tolist()[0]
-        c = np.asarray(learner.classes_).tolist().index(label)
-        place = c if len(scores) > 1 else 0
-        score = float(scores[place]) if len(scores) > 1 or c == 1 else -float(scores[0])
-        return label, c, score, None if std is None else float(std[place])
+def _score(learner: Any, X: Any) -> tuple:
+    """Return (prediction for a row, position of its class, score towards it, its standard deviation or None)."""
+    more = {"return_std": True} if hasattr(learner, "covariance_") else {}
+    if is_regressor(learner):
+        value, deviation = learner.predict(X, **more) if more else (learner.predict(X), [None])
+        return float(value[0]), 1, float(value[0]), None if deviation[0] is None else float(deviation[0])
+    predicted = learner.decision_function(X, **more)
+    scores, std = (np.reshape(each, -1) for each in predicted) if more else (np.reshape(predicted, -1), None)
+    label = learner.predict(X).tolist()[0]
+    c = np.asarray(learner.classes_).tolist().index(label)
+    place = c if len(scores) > 1 else 0
+    score = float(scores[place]) if len(scores) > 1 or c == 1 else -float(scores[0])
+    return label, c, score, None if std is None else float(std[place])
 
 
 def linear_of(learner: Any) -> Any:
@@ -115,11 +92,17 @@ def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanati
     else:
         columns = np.flatnonzero(rows[0]).tolist()
         values = rows[0][columns].tolist()
-    return Explainer(learner, look_up).explain(rows, columns, values, top)
+    prediction, c, score, std = _score(learner, rows)
+    intercepts = np.reshape(learner.intercept_, -1)
+    intercept = intercepts[c] if len(intercepts) > 1 else intercepts[0] if c == 1 else -intercepts[0]
+    found = contributions(weights_towards(learner, c), intercept, columns, values, look_up)[:top]
+    features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found]
+    return Explanation(prediction, score, std, features)
 
 
 def named_columns(step: TableVectorizer, is_last: bool = True) -> Callable[[int], tuple]:
-    """Return the function `look_up` of an `Explainer` for the columns that a `TableVectorizer` makes.
+    """Return the function that looks up a column which a `TableVectorizer` makes: its name or None, whether others share it, and
+    its sign, or what turns its weight into the units of a table's column.
 
     is_last : False where other steps change its values, so that they are not in units of its columns.
     """

@@ -11,7 +11,7 @@ import numpy as np
 from .._estimators.estimator import Estimator
 from .._estimators.learner import read_weights_of_fit
 from .._estimators.merging import unchanged
-from .._input.compat import not_fitted, table_transformer_tags, warn_caller
+from .._input.compat import not_fitted, transformer_tags, warn_caller
 from .._input.rows import lasting
 from .._saving import require
 from ._learnt import Learnt
@@ -164,7 +164,7 @@ class TableVectorizer(Estimator):
         self._assign(locals())
 
     def __sklearn_tags__(self) -> Tags:
-        return table_transformer_tags()
+        return transformer_tags(requires_fit=True, categorical=True, dict=True, allow_nan=True)  # (its cells may be missing)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_learnt" in self.__dict__
