@@ -71,7 +71,7 @@ def test_measures_of_all_rows_are_those_of_scikit_learn():
     assert found.log_loss == pytest.approx(np.average(-np.log(right), weights=weights))
 
 
-def test_average_precision_is_that_of_all_cuts():
+def test_average_precision_and_auc_are_those_of_all_cuts():
     """Scores are on a grid, so that bins of scores are exact, and many are equal; half of the rows have no weight or two."""
     generator = np.random.default_rng(1)
     y, weights = (generator.random(400) < 0.2).astype(int), generator.choice([0.0, 1.0, 1.0, 2.0], 400)
@@ -79,6 +79,7 @@ def test_average_precision_is_that_of_all_cuts():
     found = in_batches(ClassificationMeasures([0, 1]), (y, y, scores, np.full((400, 2), 0.5), weights))
     scores = scores.astype(np.float32).astype(float)
     assert found.average_precision == pytest.approx(metrics.average_precision_score(y, scores, sample_weight=weights), rel=1e-12)
+    assert found.auc == pytest.approx(metrics.roc_auc_score(y, scores, sample_weight=weights), rel=1e-12)
     assert ClassificationMeasures([0, 1]).average_precision is None
 
 

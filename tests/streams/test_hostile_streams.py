@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from onlinecls import load
-from onlinecls.streams import read
+from onlinecls.streams import _lines, read
 from onlinecls.text import FeatureNames, HashingVectorizer
 
 # In a process of its own: without the checks it crashes, or never ends.
@@ -222,6 +222,18 @@ def test_more_columns_than_the_hash_of_a_name_has_values_are_refused(format):
     message = r"^read: n_features must be at most 2\*\*31 - 1 where names or texts are hashed, got 2147483648\.$"
     with pytest.raises(ValueError, match=message):
         read(io.BytesIO(b"a\tb\n"), format, n_features=2**31)
+
+
+def test_labels_of_one_hash_are_told_apart():
+    """Of 400,000 labels as long as each other two have the same 32 bits of their hash, but for one run of 10^8."""
+    seen = {}
+    for k in range(400_000):
+        label = b"%06x" % k
+        other = seen.setdefault(_lines.hash_of(label) & 0xFFFFFFFF, label)
+        if other != label:
+            break
+    with read(io.BytesIO(b"%s\ta\n%s\tb\n" % (other, label)), format="tsv", labels="str") as stream:
+        assert next(stream).y.tolist() == [other.decode(), label.decode()]
 
 
 @pytest.mark.parametrize("format", ["tsv", "vw", "csv", "jsonl", "arrow", "pairs"])
