@@ -7,7 +7,7 @@ VENV := .venv$(if $(filter 1,$(ONLINECLS_DEBUG)),-debug)$(if $(ONLINECLS_SANITIZ
 BIN := $(VENV)/bin
 SOURCES := pyproject.toml setup.py $(shell find src \( -name "*.p*" -o -name "*.h" \) -not -name "*.pyc") $(wildcard src/onlinecls/datasets/*)
 
-.PHONY: demo reproduce test test-oldest mutants fuzz fuzz-guided guided sanitize sanitized sanitize-threads sanitized-threads portable libraries nightly lint types docs dist bench-smoke bench-compare clean
+.PHONY: demo reproduce test test-oldest mutants fuzz sanitize sanitized sanitize-threads sanitized-threads portable libraries nightly lint types docs dist bench-smoke bench-compare clean
 
 demo: $(VENV)/.package $(VENV)/.demo
 	$(BIN)/python examples/demo.py
@@ -58,19 +58,6 @@ sanitized-threads: $(VENV)/.package $(VENV)/.test
 		LD_PRELOAD="$$(gcc -print-file-name=libtsan.so)" $(BIN)/python -m pytest -q -p no:faulthandler -k "thread and not fork" \
 		tests/*/test_contracts.py tests/*/test_hostile_models.py tests/*/test_serving.py tests/*/test_streams.py tests/*/test_text.py
 
-# Files of texts and of models that libFuzzer changes as long as they reach new code (clang is needed). Those that do are kept in
-# .fuzz; GUIDED: options of libFuzzer.
-GUIDED ?= -max_total_time=60
-fuzz-guided:
-	ONLINECLS_SANITIZE=fuzzer CC=clang $(MAKE) guided
-
-guided: $(VENV)/.package $(VENV)/.test
-	$(BIN)/python -m pip install --quiet atheris
-	for target in texts models; do PYTHONPATH=tests OPENBLAS_NUM_THREADS=1 PYTHONMALLOC=malloc \
-		ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 LD_PRELOAD="$$($(BIN)/python -c 'import atheris; \
-		print(atheris.path())')/asan_with_fuzzer.so $$(gcc -print-file-name=libstdc++.so)" \
-		$(BIN)/python -m fuzz.guided $$target .fuzz/$$target $(GUIDED) || exit 1; done
-
 # The plain C that machines without SSE2 run: its models, and what reads bytes.
 portable:
 	ONLINECLS_PORTABLE=1 $(MAKE) test PYTEST="tests/*/test_kernels.py tests/*/test_reference.py tests/*/test_contracts.py \
@@ -87,7 +74,7 @@ libraries: $(VENV)/.package
 	.venv-libraries/bin/python -m pytest -q tests/streams/test_parallel.py
 
 # What takes an hour or two: what is random, with other seeds in each run (the properties of the contracts, the machines above),
-# what needs other libraries, the build of plain C, the site with its gallery, the sanitizers, and the fuzzer that coverage guides.
+# what needs other libraries, the build of plain C, the site with its gallery, mutants, fuzzers and sanitizers.
 nightly: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --hypothesis-profile=nightly tests/*/test_properties.py tests/*/test_hostile.py \
 		tests/*/test_streams.py tests/*/test_text.py tests/*/test_bounds.py tests/*/test_multiplicative.py
@@ -100,7 +87,6 @@ nightly: $(VENV)/.package $(VENV)/.test
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize-threads
-	$(MAKE) fuzz-guided GUIDED=-max_total_time=600
 
 lint: $(VENV)/.package $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -1,8 +1,8 @@
 """Builds the extension modules, one for each .pyx; everything else about the package is in pyproject.toml.
 
 ``ONLINECLS_DEBUG=1`` turns bounds checks on. ``ONLINECLS_SANITIZE=1`` compiles for gcc's AddressSanitizer and
-UndefinedBehaviorSanitizer, ``ONLINECLS_SANITIZE=thread`` for its ThreadSanitizer, ``ONLINECLS_SANITIZE=fuzzer`` for clang's
-libFuzzer and AddressSanitizer: their library must then be loaded before Python's own (see `make sanitize`, `make fuzz-guided`).
+UndefinedBehaviorSanitizer, ``ONLINECLS_SANITIZE=thread`` for its ThreadSanitizer: their library must then be loaded before
+Python's own (see `make sanitize`).
 ``ONLINECLS_PORTABLE=1`` takes the plain C that machines without SSE2 get. The flags of a release are those that any machine's
 wheel can carry: no -march=native, no -ffast-math (NaN checks must mean something), no fused multiply-add (the same bits with and
 without one).
@@ -22,7 +22,7 @@ from setuptools.command.build_ext import build_ext
 DEBUG = os.environ.get("ONLINECLS_DEBUG") == "1"
 SANITIZER = os.environ.get("ONLINECLS_SANITIZE", "")
 SANITIZE = {"": [], "1": ["-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all"],
-            "thread": ["-fsanitize=thread"], "fuzzer": ["-fsanitize=address,fuzzer-no-link"]}[SANITIZER]
+            "thread": ["-fsanitize=thread"]}[SANITIZER]
 PORTABLE = os.environ.get("ONLINECLS_PORTABLE") == "1"
 DIRECTIVES = {
     "language_level": 3,
