@@ -65,7 +65,7 @@ portable:
 
 # The code of docs/libraries.md, and the recipes for Spark (which needs Java) and Ray.
 # These libraries bring hundreds of MB, in an environment of their own; TORCH=torch, some GB more: PyTorch, with its CUDA.
-LIBRARIES = dask-ml fastapi httpx imbalanced-learn mapie mlflow-skinny optuna pyspark ray shap skops yellowbrick
+LIBRARIES = fastapi httpx mlflow-skinny pyspark ray skops
 libraries: $(VENV)/.package
 	$(PYTHON) -m venv .venv-libraries
 	.venv-libraries/bin/python -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
