@@ -50,7 +50,6 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._wings.ftrl.estimators import FTRLClassifier as FTRLClassifier
     from ._wings.kernels.estimators import KernelOnlineClassifier as KernelOnlineClassifier
     from ._wings.kernels.estimators import KernelOnlineRegressor as KernelOnlineRegressor
-    from ._wings.multilabel.estimators import MultiLabelClassifier as MultiLabelClassifier
     from ._wings.multiplicative.estimators import (
         MultiplicativePassiveAggressiveClassifier as MultiplicativePassiveAggressiveClassifier,
     )

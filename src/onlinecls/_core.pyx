@@ -26,7 +26,7 @@ from ._compiled.full cimport (
     write_growth,
 )
 from ._compiled.rounds cimport (
-    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, WORST, Batch, Counters, Example, PassContext, Record,
+    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record,
     Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_class_loss, count_loss,
     example, is_usable, next_round, rival_of, row_at, shift_of, step_fits, take_target_margin, unlikely,
 )
@@ -225,7 +225,7 @@ cdef inline void step_one(int geometry, floating[::1] state, Step step, const fl
 
 cdef inline bint is_plain(const Batch* b, const PassContext* context) noexcept nogil:
     """Return True for a pass over rows of weight 1, in storage order, without an average and without observers."""
-    return (b.order == NULL and b.sets == NULL and b.weights == NULL and b.class_weights == NULL and b.predictions == NULL
+    return (b.order == NULL and b.weights == NULL and b.class_weights == NULL and b.predictions == NULL
             and not context.open_classes and not context.balanced and context.correction == NULL
             and context.target_margins == NULL and not context.has_observers)
 
@@ -247,7 +247,7 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
         b.targets = NULL
     if rule != ANY_RULE:
         p.rule, p.geometry = rule, geometry
-        b.order, b.sets, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL, NULL
+        b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
         context.columns, context.open_classes, context.balanced = 1, False, False
         context.layout = Layout(1, 1, NULL)
         context.correction, context.record, context.target_margins, context.has_observers = NULL, NULL, NULL, False
@@ -402,35 +402,11 @@ cdef inline int crammer_singer(const Batch* b, PassContext* context, Workspace* 
 
 
 cdef inline void write_signs(const Round* r, Py_ssize_t n, double* signs) noexcept nogil:
-    """Write 1 for each of the row's classes, -1 for the others."""
+    """Write 1 for the row's class, -1 for the others."""
     cdef Py_ssize_t c
-    if r.labels == NULL:
-        for c in range(n):
-            signs[c] = -1.0
-        signs[r.label] = 1.0
-    else:
-        for c in range(n):
-            signs[c] = 2.0 * r.labels[c] - 1.0
-
-
-cdef inline Py_ssize_t keep_worst(int64_t* classes, Py_ssize_t n, const Workspace* work) noexcept nogil:
-    """Keep, of n classes, the row's label of least score and the other class of the highest, the first of equals."""
-    cdef Py_ssize_t j, c, least = -1, most = -1
-    cdef const double* scores = work.scores
-    for j in range(n):
-        c = classes[j]
-        if work.signs[c] > 0.0:
-            least = c if least < 0 or scores[c] < scores[least] else least
-        else:
-            most = c if most < 0 or scores[c] > scores[most] else most
-    n = 0
-    if least >= 0:
-        classes[n] = least
-        n += 1
-    if most >= 0:
-        classes[n] = most
-        n += 1
-    return n
+    for c in range(n):
+        signs[c] = -1.0
+    signs[r.label] = 1.0
 
 
 cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floating[::1] state,
@@ -456,8 +432,6 @@ cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* wor
                 continue
             open[n_open] = c        # (branch-free: which margins suffice is unpredictable)
             n_open += not margin_suffices(s.margin, p)
-        if context.task == WORST:
-            n_open = keep_worst(open, n_open, work)
         if has_variances:
             variances(state, &context.layout, open, n_open, data, indices, r.row, work.v, work.own_averages, p)
 
@@ -495,7 +469,7 @@ cdef int learn_classes(const Batch* b, PassContext* context, floating[::1] state
     cdef Workspace work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k,
                                     Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
     with nogil:
-        if context.task == OVR or context.task == WORST:
+        if context.task == OVR:
             return one_vs_rest(b, context, &work, state, data, indices, &own)
         return crammer_singer(b, context, &work, state, data, indices, &own)
 

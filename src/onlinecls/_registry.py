@@ -35,7 +35,7 @@ from ._algorithm import (
 #: The families beside the core: folders of `_wings`. Without its line here, and its folder, a family is gone.
 WINGS = (
     "one_class", "adagrad", "ftrl", "p_norm", "multiplicative", "dual_ascent", "baselines", "kernels", "online_to_batch",
-    "committee", "multilabel",
+    "committee",
 )
 
 R = Either((AUTO, POSITIVE), hint="r is the noise variance of one row: 0.01 to 10 times the squared length of a row.")

@@ -29,7 +29,6 @@ from ._estimators.second_order import AROWClassifier, AROWRegressor
 from ._input import validate
 from ._input.compat import is_fitted, kind_of
 from ._pipeline import StreamPipeline, make_stream_pipeline
-from ._wings.multilabel.estimators import MultiLabelClassifier
 from .streams import FeatureRows
 from .tables import TableVectorizer
 
@@ -108,7 +107,7 @@ class _Model:
                 each.set_params(**model)
             return
         learner = model[-1] if isinstance(model, StreamPipeline) else model
-        if not isinstance(model, Estimator) or isinstance(learner, MultiLabelClassifier) or kind_of(learner) != self._kind:
+        if not isinstance(model, Estimator) or kind_of(learner) != self._kind:
             raise TypeError(
                 f"{type(self).__name__}: model must be a {self._kind} of onlinecls with one {self._target} a row, or a "
                 f"StreamPipeline with one at its end, got {validate.brief(model)}."

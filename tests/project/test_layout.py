@@ -34,7 +34,6 @@ PARTS = {
     "_wings/kernels/*": "kernel learners",
     "_wings/online_to_batch/*": "one predictor from the hypotheses of an online learner",
     "_wings/committee/*": "committees",
-    "_wings/multilabel/*": "several labels a row",
     "_wings/__init__.py": "the families beside the core",
     "_hashing/*": "names and texts to columns, compiled",
     "text/*": "the vectorizer of texts, and names of its columns",

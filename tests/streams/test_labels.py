@@ -14,7 +14,6 @@ from onlinecls import AROWClassifier, PassiveAggressiveClassifier
 from onlinecls.streams import MalformedLineError, _arrow, _lines, _tables, read
 
 NONE = " (labels=None reads lines without, unlabelled='keep' both kinds)"
-SEVERAL = " (labels='several' reads all of them, for MultiLabelClassifier)"
 LONG = 2053013555631882655  # float64 has ...752
 
 
@@ -169,10 +168,10 @@ def test_lines_of_fasttext_are_those_of_tsv(tmp_path):
 def test_a_row_of_fasttext_has_one_label(tmp_path):
     start = b"__label__a one\n"
     for line, said in (
-        (b"__label__a __label__b two", f"expected one label a row{SEVERAL}, got '__label__a' and '__label__b'"),
-        (b"__label__a two __label__b", f"expected one label a row{SEVERAL}, got '__label__a' and '__label__b'"),
-        (b"__label__a,__label__b two", f"expected one label a row{SEVERAL}, got '__label__a,__label__b'"),
-        (b"__label__a__label__b two", f"expected one label a row{SEVERAL}, got '__label__a__label__b'"),
+        (b"__label__a __label__b two", "expected one label a row, got '__label__a' and '__label__b'"),
+        (b"__label__a two __label__b", "expected one label a row, got '__label__a' and '__label__b'"),
+        (b"__label__a,__label__b two", "expected one label a row, got '__label__a,__label__b'"),
+        (b"__label__a__label__b two", "expected one label a row, got '__label__a__label__b'"),
         (b"two words", f"expected '__label__' and a label at the beginning{NONE}, got b'two words'"),
         (b"two __label__a", "expected '__label__' and a label at the beginning"),
         (b"__label__ two", f"expected a label{NONE}, got none"),

@@ -1013,7 +1013,7 @@ def test_the_memory_of_dropped_batches_is_reused(tmp_path):
 @pytest.mark.parametrize(("options", "message"), [
     ({"batch_rows": 0}, "batch_rows must be an int >= 1, got 0."),
     ({"dtype": "int8"}, "dtype must be 'float32' or 'float64', got 'int8'."),
-    ({"labels": "int"}, "labels must be 'auto', 'number', 'str', 'several' or None, got 'int'."),
+    ({"labels": "int"}, "labels must be 'auto', 'number', 'str' or None, got 'int'."),
     ({"zero_based": 2}, "zero_based must be 'auto', True or False, got 2."),
     ({"on_error": "ignore"}, "on_error must be 'raise' or 'skip', got 'ignore'."),
     ({"delimiter": ""}, "delimiter must be one character or 'auto', got ''."),

@@ -328,8 +328,6 @@ def load_model(path, options) -> tuple[object, dict, Input]:
     if not (is_classifier(learner) or is_regressor(learner)):
         kind = type(learner).__name__
         raise ValueError(f"{path!r} must be a classifier or a regressor, got {kind}. Use it in Python: onlinecls.load.")
-    if type(learner).__name__ == "MultiLabelClassifier":
-        raise ValueError(f"{path!r} must predict one label a row, got a MultiLabelClassifier. Use it in Python: onlinecls.load.")
     if getattr(learner, "kernel", None) == "precomputed":
         raise ValueError(f"{path!r} must take rows, got a model of kernel values (kernel='precomputed'). Use it in Python.")
     options.model = path

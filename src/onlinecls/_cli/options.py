@@ -126,7 +126,6 @@ _HABITS = {option: tuple(said) for options, *said in (
      "Lines with a cost for each class are not read; costs of the classes are --param class_weight=LABEL:WEIGHT,..."),
     ("--cb --cb_explore --cb_adf --cb_explore_adf --cb_type --cbify --cats --slates --lda --nn --lrq --search --active", "",
      "There are linear classifiers and regressors alone: VW's other reductions have no counterpart."),
-    ("--multilabel_oaa --plt", "", "Several labels a row are learnt in Python: MultiLabelClassifier."),
     ("--names --invert_hash", "", "onlinecls inspect MODEL DATA names columns by the words of DATA."),
     ("--readable_model", "", "onlinecls inspect MODEL shows the largest weights."),
     ("-a --audit", "", "StreamPipeline.explain shows the features of a row, in Python."),

@@ -9,7 +9,6 @@ import re
 _WORDS = {
     "label": "; --labels str takes any text for a label",
     "labels": " (--unlabelled predict or skip takes rows without)",
-    "several": " (rows of several: onlinecls.MultiLabelClassifier, in Python)",
     "tab": "", "max_line_bytes": "", "zero_based": "", "csv.field_size_limit": "",  # no option
     "n_features": "columns (--bits)", "weight": "--weights", "header": "--no-header", "format": "--format",
     "missing": " (--missing absent takes it for 0)", "categories": " (with --categories its values are names)",

@@ -358,7 +358,7 @@ cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context,
     while f.stop < b.n and f.stop - f.start < f.span and not full:
         r.row = row_at(b, f.stop)
         r.at = f.stop if b.order == NULL else b.order[f.stop]
-        r.label, r.labels = 0 if b.labels == NULL else b.labels[r.at], NULL
+        r.label = 0 if b.labels == NULL else b.labels[r.at]
         r.target = 0.0 if b.targets == NULL else b.targets[r.at]     # (each row of a regression takes a step, whatever it is)
         r.weight = 1.0
         weigh_class(&r, b, context)     # (balanced: by the counts so far, which may differ when the row comes)

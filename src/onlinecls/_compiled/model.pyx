@@ -12,7 +12,7 @@ import numpy as np
 from .few_rows cimport FewRows, numbers_of, read_few, table_of
 from .lock cimport Lock
 from .rounds cimport (
-    BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, WORST, Batch, Calibration,
+    BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, Batch, Calibration,
     Counters, PassContext, Task, open_records,
 )
 from .small_calls cimport FEW, are_finite, are_weights, match_list, match_numbers, match_texts, start_of
@@ -23,7 +23,7 @@ RULES = {rule.name.lower(): int(rule) for rule in Rule}
 TRIGGERS = {trigger.name.lower(): int(trigger) for trigger in Trigger}
 COSTS = {costs.name.lower(): int(costs) for costs in Costs}
 GEOMETRIES = {geometry.name.lower(): int(geometry) for geometry in Geometry}
-TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "worst": WORST, "regression": REGRESSION,
+TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regression": REGRESSION,
          "one_class": ONE_CLASS}
 
 #: The places of a model's counters, by their names in Python.
@@ -221,7 +221,7 @@ cdef class Model:
               const int64_t[::1] order, int32_t[::1] predictions):
         """Learn one pass over rows: the one way in which a model changes.
 
-        targets : numbers of classes (int32), 1 for each of a row's classes (uint8, (rows, classes)), or numbers (float64).
+        targets : numbers of classes (int32), or numbers (float64).
         weights, class_weights : a row's weight is the product of both, either may be empty. order : row numbers, or empty for
         storage order. predictions : empty, or filled with the class predicted just before each row of weight > 0 is learnt.
         """
@@ -230,7 +230,6 @@ cdef class Model:
         cdef const int64_t[::1] indptr = rows.indptr
         cdef const int32_t[::1] labels
         cdef const double[::1] numbers
-        cdef const unsigned char[:, ::1] sets
         cdef double[::1] counters = self.counters, counts = self.counts, correction = self.correction
         self.bind()
         self.enter(&b, &context, &counts[0], counts.shape[0], &counters[0], <double*>doubles(correction))
@@ -242,10 +241,6 @@ cdef class Model:
         if task == REGRESSION:
             numbers = targets
             b.targets = doubles(numbers)
-        elif targets.ndim == 2:         # (two classes have a vector each, too)
-            sets = targets
-            b.sets, context.columns = &sets[0, 0], context.n_classes
-            self.lay_out(&context.layout, context.columns)
         elif task != ONE_CLASS:
             labels = targets
             b.labels = &labels[0] if labels.shape[0] else NULL
@@ -258,7 +253,6 @@ cdef class Model:
                    double* correction) except -1:
         """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
-        b.sets = NULL
         context.counters, context.published = (<Counters*>counters)[0], <Counters*>counters
         context.counts, context.n_classes = counts, n_classes
         context.columns = context.n_classes if context.n_classes > 2 else 1

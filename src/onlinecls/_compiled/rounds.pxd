@@ -38,7 +38,6 @@ cdef enum Task:
     BINARY                  # one vector of weights, label 1 on its positive side
     CRAMMER_SINGER          # a vector for each class, the true one against the best wrong one
     OVR                     # a vector for each class, independent binary learners
-    WORST                   # the same with at most two steps a row: of its label of least score, of the other class of highest
     REGRESSION              # one vector, whose scores are to be the targets
     ONE_CLASS               # no targets: the centre of a ball around the rows
     DECISION                # scores of rows: nothing is learnt
@@ -116,11 +115,10 @@ ctypedef struct Batch:      # the rows of one call, beside their features
     const int64_t* indptr
     const int64_t* order    # numbers of rows; NULL: storage order
     const int32_t* labels   # numbers of classes, by number of row; NULL: none
-    const unsigned char* sets       # several labels a row: (n_rows, n_classes), 1 for each label of a row; NULL: one a row
     const double* targets   # of regression; NULL: none
     const double* weights   # NULL: all 1
     const double* class_weights     # NULL: all 1
-    int32_t* predictions    # the class predicted before each row, or 0 and 1 as in `sets`, by number of row; NULL: not wanted
+    int32_t* predictions    # the class predicted before each row, by number of row; NULL: not wanted
 
 
 ctypedef struct Round:      # the row at hand
@@ -128,7 +126,6 @@ ctypedef struct Round:      # the row at hand
     Row row
     Py_ssize_t at           # the row's number
     Py_ssize_t label        # its class; 0 without labels
-    const unsigned char* labels     # several labels a row: 1 for each class that it has; NULL: it has one
     double weight           # c
     double target           # of regression; a deviation where there is a level
     double excess           # ρ - 1: what its class's weight adds to a wanted margin of 1,
@@ -177,7 +174,6 @@ cdef inline bint next_round(Round* r, const Batch* b, PassContext* context) exce
         context.next += 1
         r.at = r.i if b.order == NULL else b.order[r.i]
         r.label = 0 if b.labels == NULL else b.labels[r.at]
-        r.labels = NULL if b.sets == NULL else &b.sets[r.at * context.n_classes]
         c = 1.0 if b.weights == NULL else b.weights[r.at]
         if c > 0.0 and b.class_weights != NULL:     # (a row of weight 0 may have a label that is not a class yet)
             c *= b.class_weights[r.label]
@@ -196,9 +192,6 @@ cdef inline void count_round(Round* r, double c, PassContext* context) noexcept 
     r.skipped = context.counters.skipped
     context.counters.rounds += 1.0
     r.weight = c
-    if r.labels != NULL:
-        count_labels(r, context)
-        return
     context.counts[r.label] += 1.0
     r.newcomer = False
     if context.counts[r.label] == 1.0:
@@ -233,21 +226,6 @@ cdef inline void take_level(Round* r, double y, PassContext* context) noexcept n
         carried = n.level - before
         n.level_rest = (before - (n.level - carried)) + (change - carried)
         context.published.level, context.published.level_rest = n.level, n.level_rest
-
-
-cdef inline bint has_label(const Round* r, Py_ssize_t c) noexcept nogil:
-    """Return True if a class is the row's, or one of the row's."""
-    return c == r.label if r.labels == NULL else r.labels[c]
-
-
-cdef inline void count_labels(Round* r, PassContext* context) noexcept nogil:
-    """Count the labels of a row that may have several."""
-    cdef Py_ssize_t c
-    r.newcomer = False
-    for c in range(context.n_classes):
-        if r.labels[c]:
-            context.counters.seen += context.counts[c] == 0.0
-            context.counts[c] += 1.0
 
 
 cdef inline double root_of_ratio(double a, double b) noexcept nogil:
@@ -346,10 +324,7 @@ cdef inline void before_step(Task task, const double* scores, double lag, double
         return
     if context.columns == 1:
         scores = &score
-    if task == OVR and r.labels != NULL:
-        count_wrong_set(scores, r, b, context)
-    else:
-        count_mistake(predict_class(scores, r, context), r, b, context)
+    count_mistake(predict_class(scores, r, context), r, b, context)
     observe_scores(scores, q, r, b, context)
 
 
@@ -379,17 +354,6 @@ cdef inline void count_mistake(Py_ssize_t predicted, const Round* r, const Batch
     context.counters.mistakes += (predicted > r.label) + (predicted < r.label)
     if b.predictions != NULL:
         b.predictions[r.at] = <int32_t>predicted
-
-
-cdef inline void count_wrong_set(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
-    """Count a mistake if the classes of scores above 0 are not the row's labels, and store them if asked to."""
-    cdef Py_ssize_t c
-    cdef bint is_wrong = False
-    for c in range(context.n_classes):
-        is_wrong |= (scores[c] > 0.0) != r.labels[c]
-        if b.predictions != NULL:
-            b.predictions[r.at * context.n_classes + c] = scores[c] > 0.0
-    context.counters.mistakes += is_wrong
 
 
 cdef inline void update_platt(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
@@ -588,7 +552,7 @@ cdef inline Example example(Task task, Py_ssize_t number, const Round* r, const 
     if task == BINARY:
         z.sign[0] = 2.0 * r.label - 1.0
     elif task == OVR:
-        z.sign[0] = 1.0 if has_label(r, number) else -1.0
+        z.sign[0] = 1.0 if number == r.label else -1.0
         z.n = not (context.open_classes and context.counts[number] == 0.0)
     else:
         z.n = 2

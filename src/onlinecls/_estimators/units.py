@@ -142,27 +142,24 @@ class Youth(NamedTuple):
         data, indices, indptr, targets, weights = (arrays[name] for name in YOUTH)
         n = len(weights)
         require(n <= N_ROWS and n == state.count("t"), f"first rows, {N_ROWS} at most, one for each round", n)
-        width = len(state.counts) if state.SETS else 1
         sizes, dtypes = (len(data), len(data), n + 1, len(targets), n), (state.dtype, *map(np.dtype, ("i8", "i8", "f8", "f8")))
         require_layout(arrays, {name: ((size,), dtype) for name, size, dtype in zip(YOUTH, sizes, dtypes, strict=True)})
         require(rows_in_order(indices, indptr, state.n_features), "first rows that are a CSR matrix in order", "others")
         require(bool(np.isfinite(data).all() and data.all()), "finite numbers but 0 in the first rows", "others")
         require(bool(np.isfinite(weights).all() and (weights > 0.0).all()), "weights > 0 of the first rows", weights.tolist())
-        fit = bool(np.isfinite(targets).all()) and len(targets) in (0, n * width)
+        fit = bool(np.isfinite(targets).all()) and len(targets) in (0, n)
         require(fit, "targets of the first rows", targets.tolist())
         rows = Rows(data, indices, indptr, n, state.n_features)
         each = units_of_each(rows)
         if classes is None:
             return cls(rows, targets, weights, each, [], False, centres).measured(deviates).due_in(state.units)
-        allowed = 2 if state.SETS else len(classes)
-        fit = bool(np.isin(targets, np.arange(allowed)).all()) and len(targets) == n * width
+        fit = bool(np.isin(targets, np.arange(len(classes))).all()) and len(targets) == n
         require(fit, "classes of rows", targets.tolist())
-        codes = targets.astype(np.uint8).reshape(n, width) if state.SETS else targets.astype(np.int64)
-        counts = codes.sum(axis=0) if state.SETS else np.bincount(codes, minlength=len(classes))
+        codes = targets.astype(np.int64)
+        counts = np.bincount(codes, minlength=len(classes))
         same = (counts == state.counts) | (state.counts == 0.0)  # (a class may have got the weight 0 since)
         require(bool(same.all()), f"rows of each class {state.counts.tolist()}", counts.tolist())
-        targets = codes if state.SETS else classes[codes]
-        return cls(rows, targets, weights, each, medians(each), centres=centres).due_in(state.units)
+        return cls(rows, classes[codes], weights, each, medians(each), centres=centres).due_in(state.units)
 
     def measured(self, deviates: bool | None) -> Youth:
         """Return the youth of a regressor with the size of the targets, or of their deviations, or without."""

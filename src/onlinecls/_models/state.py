@@ -78,8 +78,6 @@ class Counted:
     MAIN = "values"  # the array whose dtype is the model's
     LEARNT_WITH = ("params", "classes", "is_open", "units", "youth", "sparse_coef")
     COUNTERS = model.COUNTERS
-    n_vectors = staticmethod(n_vectors)
-    SETS = False  # True if a row may have several labels
     IS_LOCAL = False  # True if a row changes only its own columns and the constant one, and all columns start equal
     params: Any
     classes: np.ndarray | None = None
@@ -335,7 +333,7 @@ class State(Counted, model.Model):
     variance: float
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: Any):
-        self.n_features, self.n_columns, self.variance = n_features, self.n_vectors(n_classes), params.variance
+        self.n_features, self.n_columns, self.variance = n_features, n_vectors(n_classes), params.variance
         self.params = params
         layout = self.layout(n_features, n_classes, dtype, params.average_from >= 0, bool(params.probability))
         for name, (shape, of) in layout.items():
@@ -382,7 +380,7 @@ class State(Counted, model.Model):
 
         n_groups : groups of vectors that share numbers (`WithGroups`).
         """
-        k = cls.n_vectors(n_classes)
+        k = n_vectors(n_classes)
         return {
             "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": k, "classes": n_classes,
             "groups": n_groups, "fields": len(cls.FIELDS), "averages": int(average), "calibrated": k if probability else 0,
@@ -474,7 +472,7 @@ class State(Counted, model.Model):
         self._begin_slots()
 
     def begin_again(self, n_classes: int, params: Any, columns: np.ndarray) -> Self | None:
-        if not self.IS_LOCAL or self.n_vectors(n_classes) != self.n_columns or self.places is not None:
+        if not self.IS_LOCAL or n_vectors(n_classes) != self.n_columns or self.places is not None:
             return None
         new = type(self)(0, n_classes, self.dtype, params)
         changed = np.append(columns, self.n_features) if new.variance == self.variance else slice(None)
@@ -515,7 +513,7 @@ class State(Counted, model.Model):
         new = self.sharing(
             counts=counts, counters=self.counters.copy(), places=None, room=0, occupied=None, sparse_coef=None,
         )
-        new.n_columns = self.n_vectors(len(counts))
+        new.n_columns = n_vectors(len(counts))
         self._move(new, move, share)
         return new
 
@@ -530,7 +528,7 @@ class State(Counted, model.Model):
         A single vector w becomes the two -w/2 and +w/2, with half the variance each, so that score differences and their
         variances do not change. params : those with which it will learn.
         """
-        if self.n_vectors(n_classes) == self.n_columns:
+        if n_vectors(n_classes) == self.n_columns:
             return self._copied(self.counts_at(places, n_classes))
         move = Move.of_classes(places, self.n_columns, n_classes)
         share = self.share_of_half(params)
@@ -742,7 +740,7 @@ class State(Counted, model.Model):
 
     @classmethod
     def _following(cls, n_features: int, n_classes: int, params: Any) -> dict:
-        return {"geometry": cls.geometry, "n_columns": cls.n_vectors(n_classes), "variance": params.variance}
+        return {"geometry": cls.geometry, "n_columns": n_vectors(n_classes), "variance": params.variance}
 
     def _problem_of_ranges(self) -> str:
         problem = super()._problem_of_ranges() or calibration.problem(self.calibration)

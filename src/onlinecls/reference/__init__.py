@@ -42,7 +42,6 @@ from .learners import (
     MatrixAdaGrad,
     Model,
     Potential,
-    SetsModel,
 )
 from .potential import (
     LOSSES,
@@ -66,7 +65,7 @@ __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "DualMatrixAdaGrad",
     "Entropic", "Gaussian", "LeaderClassifier", "LeaderLearner", "LeaderRegressor", "Learner", "Level", "Loss",
     "MatrixAdaGrad", "Model", "NumberCommittee", "PNorm", "Potential", "PotentialClassifier", "PotentialLearner",
-    "PotentialRegressor", "Quadratic", "Rule", "RuleClassifier", "RuleRegressor", "SetsModel", "SimplexNorm", "SquaredNorm",
+    "PotentialRegressor", "Quadratic", "Rule", "RuleClassifier", "RuleRegressor", "SimplexNorm", "SquaredNorm",
     "Stats", "Step", "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
 ]
 

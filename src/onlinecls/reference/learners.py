@@ -334,7 +334,6 @@ class Model(_OfVectors):
 
     See Also
     --------
-    SetsModel : Rows with several labels.
     RuleClassifier : The same with scikit-learn's interface.
     """
 
@@ -457,45 +456,3 @@ class Level:
         self.mass = (1.0 - self.forgetting) * self.mass + c
         self.m += c / self.mass * found
         return found
-
-
-@dataclass(eq=False, repr=False)
-class SetsModel(_OfVectors):
-    """Rows with several of k labels, coded 0..k-1: a learner a label, on x where the row has it, on -x where it does not.
-
-    A label learns from its first row on, and is predicted where its score is above 0.  update="worst": of a row only two learn,
-    its label of least score and the other label of the highest, the first of equals.
-
-    See Also
-    --------
-    Model : Rows with one label.
-    onlinecls.MultiLabelClassifier : The compiled learner.
-    """
-
-    update: str = "all"
-    known: set[int] = field(default_factory=set, init=False)
-
-    def __post_init__(self) -> None:
-        self.learners = [self.make(self.d) for _ in range(self.k)]
-
-    def predict(self, x: np.ndarray) -> set[int]:
-        """Return the codes of the labels with scores above 0."""
-        return set(np.flatnonzero(self.W @ x > 0.0).tolist())
-
-    def consume(self, x: np.ndarray, labels: set[int], c: float = 1.0) -> None:
-        """Run one round: predict, learn, count."""
-        self.n_mistakes += self.predict(x) != labels
-        self.known |= labels
-        self.n_updates += self.learn(x, labels, c)
-        self.t += 1
-
-    def learn(self, x: np.ndarray, labels: set[int], c: float) -> bool:
-        """Learn a row by the learners of all known labels, or of the two worst.  True when one of them changed."""
-        scores, chosen = self.W @ x, set(self.known)
-        if self.update == "worst":
-            least = sorted(labels, key=lambda j: scores[j])[:1]
-            most = sorted(self.known - labels, key=lambda j: -scores[j])[:1]
-            chosen = {*least, *most}
-        for j in set(range(self.k)) - chosen:
-            self.learners[j].forget()
-        return any([self.learners[j].step(x if j in labels else -x, c) for j in sorted(chosen)])

@@ -17,7 +17,6 @@ KEPT = 5  # reasons
 # Hints in messages about lines, by the parameter of `read` that each is about.
 HINTS = {
     "labels": " (labels=None reads lines without, unlabelled='keep' both kinds)", "tab": " (labels=None reads lines without)",
-    "several": " (labels='several' reads all of them, for MultiLabelClassifier)",
     "label": "; labels='str' takes any text for a label",
     "max_line_bytes": " (max_line_bytes)",
     "zero_based": " (0-based files: zero_based=True)",

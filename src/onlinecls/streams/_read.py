@@ -53,7 +53,7 @@ _VW_LABEL = rb"[ \t]*([^\s|'][^\s|]*)[ \t]+[^|]*\|"
 def read(
     source: Source | Sequence[Source] | Iterable[tuple[str, Any]] | ArrowStream, format: Format = "auto", *,
     likely: str | None = None, n_features: int | None = None, batch_rows: int = 4096,
-    dtype: FloatType = "float32", labels: Literal["auto", "number", "str", "several"] | None = "auto",
+    dtype: FloatType = "float32", labels: Literal["auto", "number", "str"] | None = "auto",
     zero_based: bool | Literal["auto"] = True, vectorizer: Vectorizer | None = None,
     tables: Vectorizer | Literal["passthrough"] | None = None, label: str | int | None = None,
     text: str | int | None = None, weight: str | int | None = None,
@@ -90,13 +90,12 @@ def read(
         Rows in a batch; fewer if it has 2^18 non-zeros before.
     dtype : {"float32", "float64"}, default="float32"
         Type of X: a decimal is rounded correctly to float64, and then to this. A vectorizer of your own sets the type itself.
-    labels : {"auto", "number", "str", "several", None}, default="auto"
+    labels : {"auto", "number", "str", None}, default="auto"
         "auto": str in TSV, fastText's lines and CSV, elsewhere the type of the first label, which all must have: true, 1 and
         "1" are not one label. In svmlight and VW a label is a number (float64) or a name, which begins with a letter and has no
         ":", "," or ";"; what looks like a label of another format or task (``1:0:0.5``, ``1,2``, nan) is malformed. "str": any
-        text is a label. "several": fastText's lines may have any number of labels, and y is a list of lists of texts, as
-        `MultiLabelClassifier` takes it. None: y is None, and files may be without labels. A whole number of 2^53 and more,
-        which float64 rounds, is no label among numbers; "str" keeps it.
+        text is a label. None: y is None, and files may be without labels. A whole number of 2^53 and more, which float64
+        rounds, is no label among numbers; "str" keeps it.
     zero_based : bool or "auto", default=True
         True: an svmlight index is its column, and in 1-based files column 0 stays empty; so files for training and for
         prediction always agree. False: index 1 is column 0. "auto" is scikit-learn's rule, and a guess in a stream: True if
@@ -138,7 +137,7 @@ def read(
         key in JSON, null in Parquet and Arrow, a line of fastText without ``__label__``; of tables, with "skip" and "keep", NA
         and the like, too) is malformed, is left out and counted
         (`Stream.n_unlabelled`), or is in X, with NaN in y where labels are numbers and "" where they are texts. Without effect
-        with ``labels=None`` and "several".
+        with ``labels=None``.
     delimiter : str, default="auto"
         Delimiter of CSV. "auto": a comma, a semicolon, a tab or a bar, whichever divides the header and most of the first lines
         into as many fields; a comma without a header.
@@ -210,7 +209,7 @@ class _Reader(SimpleNamespace):
             self.dtype = np.dtype(given)
         require(self.dtype in (np.dtype("f4"), np.dtype("f8")), "dtype", "'float32' or 'float64'", given)
         for name, allowed, wanted in (
-            ("labels", ("auto", "number", "str", "several", None), "'auto', 'number', 'str', 'several' or None"),
+            ("labels", ("auto", "number", "str", None), "'auto', 'number', 'str' or None"),
             ("missing", ("absent", "error"), "'absent' or 'error'"),
             ("unlabelled", ("refuse", "skip", "keep"), "'refuse', 'skip' or 'keep'"),
             ("on_error", ("raise", "skip"), "'raise' or 'skip'"),
@@ -220,7 +219,7 @@ class _Reader(SimpleNamespace):
         require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
         delimits = isinstance(self.delimiter, str) and (len(self.delimiter) == 1 or self.delimiter == "auto")
         require(delimits, "delimiter", "one character or 'auto'", self.delimiter)
-        self.keeps = self.unlabelled != "refuse" and self.labels not in (None, "several")
+        self.keeps = self.unlabelled != "refuse" and self.labels is not None
         self.labelled, self.counts, self.parallel = self.labels is not None, Counts(self.on_error == "skip"), False
         if self.vectorizer is not None:
             require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
@@ -253,8 +252,6 @@ class _Reader(SimpleNamespace):
         try:
             about = self.format, self.likely, self.labelled, self._names_of_header(), self.delimiter
             format = _formats.detect(files.current, *about, self.keeps)
-            other = "'auto', 'number', 'str' or None, as only fastText's lines have several labels a row"
-            require(self.labels != "several" or format == "fasttext", "labels", other, self.labels)
             if format not in ("svmlight", "vw"):
                 within = self.n_features <= MAX_FEATURES
                 require(within, "n_features", "at most 2**31 - 1 where names or texts are hashed", self.n_features)

@@ -40,7 +40,7 @@ def tsv(reader: Any, files: Files, labels: Type) -> Batches:
 
 
 def fasttext(reader: Any, files: Files) -> Batches:
-    records = _records.fasttext(files, reader.labelled, reader.max_line_bytes, reader.labels == "several", reader.keeps)
+    records = _records.fasttext(files, reader.labelled, reader.max_line_bytes, reader.keeps)
     return _batches(reader, records, _texts(reader), _labels(reader, "str"))
 
 

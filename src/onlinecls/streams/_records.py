@@ -84,7 +84,7 @@ _NO_LABELS = {text for text in MISSING_TEXTS if not text or any(map(str.isalnum,
 
 
 class LabelReader:
-    """Read labels of one kind: "number", "str", "several" texts a row, None for no labels, or "auto" for that of the first label.
+    """Read labels of one kind: "number", "str", None for no labels, or "auto" for that of the first label.
 
     With "auto" all labels must be of that kind, as True, 1 and "1" would become one; the others convert them. like : pattern
     that each text must match, or None. called : what such a text is called in an error. keeps : True if rows may be without a
@@ -100,8 +100,6 @@ class LabelReader:
     def __call__(self, value: Any) -> Any:
         if self.kind is None:
             return None
-        if self.kind == "several":
-            return [self._text(each) for each in value]
         if self.keeps and isinstance(value, str) and value in _NO_LABELS:
             return None
         if value is None or (isinstance(value, (str, bytes)) and not value):
@@ -154,8 +152,8 @@ class LabelReader:
         return [read[value] for value in values]
 
     def array(self, labels: list) -> Any:
-        if self.kind is None or self.kind == "several":
-            return labels if self.kind else None
+        if self.kind is None:
+            return None
         if self.keeps and self.kind != "str":
             return np.array(labels, dtype=np.float64)  # (NaN for None; "auto": no label has come yet)
         labels = ["" if label is None else label for label in labels] if self.keeps else labels
@@ -501,25 +499,18 @@ def tsv(files: Files, labelled: bool, max_line_bytes: int) -> Iterator[Record | 
     return records_of_lines(files, max_line_bytes, record)
 
 
-def fasttext(
-    files: Files, labelled: bool, max_line_bytes: int, several: bool = False, keeps: bool = False
-) -> Iterator[Record | Block | None]:
+def fasttext(files: Files, labelled: bool, max_line_bytes: int, keeps: bool = False) -> Iterator[Record | Block | None]:
     """Yield the records of lines of fastText: __label__LABEL text. Without labels to read, labels are left out of the text.
 
-    several : True if a line may have any number of labels, anywhere. keeps : True if it may have none.
+    keeps : True if a line may have no label.
     """
 
     def record(line: bytes) -> tuple[Any, Any, None]:
         words = line.split(None, 1)
         labels = [word for word in line.split() if word.startswith(_LABEL)] if _LABEL in line else []
-        if several:
-            names = [label.removeprefix(_LABEL) for label in labels]
-            if not all(names) or any(_LABEL in name for name in names):
-                raise WrongRecordError(f"expected labels behind '__label__', got {shown(decoded(b' '.join(labels)))}")
-            return names, b" ".join(word for word in line.split() if word not in labels) if labels else line, None
         if labelled and (len(labels) > 1 or (labels and _LABEL in labels[0].removeprefix(_LABEL))):
             came = " and ".join(shown(decoded(label)) for label in labels[:2])
-            raise WrongRecordError(f"expected one label a row{HINTS['several']}, got {came}", "several")
+            raise WrongRecordError(f"expected one label a row, got {came}")
         if keeps and words and not labels:
             return None, line, None
         if labelled and not (labels and words[0] == labels[0]):

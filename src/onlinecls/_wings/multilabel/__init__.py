@@ -1,1 +1,0 @@
-"""Several labels a row."""
