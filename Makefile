@@ -82,7 +82,7 @@ nightly: $(VENV)/.package $(VENV)/.test
 	OPENBLAS_NUM_THREADS=1 ONLINECLS_ROUNDS=20 $(BIN)/python -m pytest tests/*/test_serving.py tests/*/test_one_model.py
 	$(MAKE) types
 	$(MAKE) portable
-	$(MAKE) docs && $(BIN)/python -m pytest -q tests/project/test_site.py tests/project/test_gallery.py
+	$(MAKE) docs && $(BIN)/python -m pytest -q tests/project/test_site.py
 	$(MAKE) mutants
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
