@@ -16,7 +16,6 @@ from onlinecls import (
     AROWRegressor,
     DualAscentClassifier,
     DualAscentRegressor,
-    HedgeClassifier,
     KernelOnlineClassifier,
     MultiplicativePassiveAggressiveClassifier,
     MultiplicativePassiveAggressiveRegressor,
@@ -536,15 +535,12 @@ def advice(rng):
 
 
 def of_others():
-    share = lambda rng: HedgeClassifier(rng.choice([0.1, 0.5]).item(), share=0.05)  # noqa: E731
     yield ("JMLR 2006, Theorem 4", "PA-I: M <= max(R², 1/C) (||u||² + 2C Σ l(u)).",
            ("random C", *attack(classes, one_of(PassiveAggressiveClassifier, [0.1, 1.0, 10.0]), bounds.passive_aggressive, True)))
     yield ("Azoury, Warmuth 2001", "AROW's regression: Σ r e²/(r + χ) = min over u of r ||u||² + Σ (y - u.x)².",
            ("noisy numbers", *attack(targets, one_of(AROWRegressor, [1.0], covariance="full"), bounds.least_squares)))
     yield ("Cesa-Bianchi, Lugosi 2006, Theorem 2.3", "Hedge: a regret of at most 2 √(T ln(d)/2) + √(ln(d)/8).",
            ("expected mistakes", *repeated(lambda rng: bounds.hedge(*advice(rng)))))
-    yield ("Herbster, Warmuth 1998", "Hedge with a fixed share: bounded beside experts that change (drifting hypotheses).",
-           ("expected mistakes", *repeated(lambda rng: bounds.fixed_share(share(rng), *advice(rng), shifts=3))))
 
 
 # --- text messages, pictures ---------------------------------------------------------------------------------------------------

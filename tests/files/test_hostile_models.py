@@ -50,7 +50,6 @@ VOTE = onlinecls.OnlineToBatch(AROW, "vote", n_snapshots=4, random_state=0)
 COMMITTEE, OF_NUMBERS = onlinecls.CommitteeClassifier(), onlinecls.CommitteeRegressor()
 HEDGING = onlinecls.CommitteeClassifier([onlinecls.AROWClassifier(), onlinecls.Perceptron()], combine="hedge")
 ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
-SHARING = onlinecls.HedgeClassifier(0.5, share=0.1)
 FULL, SIGNED = onlinecls.AROWClassifier(covariance="full"), onlinecls.MultiplicativePassiveAggressiveClassifier(0.7)
 
 
@@ -83,7 +82,6 @@ FORGED = {
     "labels out of order": (AROW, THREE, poking("classes", 0, 7, "i8")),
     "a weight beyond its reach": (AROW, THREE, poking("values", 1, 1e6)),
     "a covariance beyond twice the first variance": (FULL, THREE, poking("sigma", 6, -2.1)),
-    "a share of more than all": (SHARING, TWO, setting("learnt_with", "margin", 5.0)),
     "another normaliser": (ENTROPIC, THREE, poking("shared", 5, 1e3)),
     "the other regularizer": (ENTROPIC, THREE, setting("learnt_with", "entropic", 0)),
     "a power that is not the weight's": (ENTROPIC, THREE, poking("values", 2, 0.25)),
@@ -120,7 +118,7 @@ FORGED = {
     "an OnlineToBatch around itself": (VOTE, THREE, setting("told", "wrapped", "OnlineToBatch")),
 }
 #: What X is for those that take no ordinary rows.
-ROWS = {id(PRECOMPUTED): X @ X.T, id(SPARSE): csr_matrix(X), id(SHARING): np.clip(np.abs(X), 0.0, 1.0)}
+ROWS = {id(PRECOMPUTED): X @ X.T, id(SPARSE): csr_matrix(X)}
 NO_MODEL = r"must be a model that onlinecls could have saved"
 REFUSAL = r"(?s)^onlinecls\.load: .* must be .*, got (one|a header|\d+ bytes).* or save the model again\.$"
 
@@ -545,16 +543,6 @@ def test_least_variances_are_halved_to_the_floor_when_a_class_joins():
             each.partial_fit(np.ones((1, 2)), [0]).partial_fit(huge, [0, 1] * 3)
         learner.partial_fit(after, y), twin.partial_fit(sparse.csr_matrix(after), y)
         assert fingerprint(learner) == fingerprint(twin)
-
-
-def test_hedge_s_probabilities_lie_between_0_and_1():
-    learner = onlinecls.HedgeClassifier().partial_fit(np.ones((5, 9)), [1, 1, 0, 1, 1])
-    for n in range(1, 10):
-        chances = learner.predict_proba(np.ones((1, 9)) * (np.arange(9) < n))
-        assert chances.min() >= 0.0 and chances.max() <= 1.0
-    weights = learner._state.values
-    weights[:] = 1.0 / 9.0 + 1e-16
-    assert learner.predict_proba(np.ones((1, 9))).min() >= 0.0
 
 
 @pytest.mark.parametrize("learner", KERNELS, ids=repr)

@@ -282,7 +282,6 @@ def _refused():
         "names": ([model(AROW(), X) for X in names], "the same feature names in the same order"),
         "labels": ([model(AROW()), model(AROW(), X, y.astype(str))], "classes of the other model must be labels like"),
         "forgetting": ([forgetting, forgetting], "forget nothing, got forgetting=0.001"),
-        "share": ([model(onlinecls.HedgeClassifier(share=0.1))] * 2, "share nothing, got share=0.1"),
         "another kind since": ([other_average, other_average], "the kind that their parameters choose"),
         "too many classes": ([model(onlinecls.HedgeClassifier()), model(onlinecls.HedgeClassifier(), X, y + 1)], "2 classes"),
         "no estimator": ([model(AROW()), 7], "one class, got a int"),

@@ -151,11 +151,6 @@ def _check_kind(who: str, learner: Any, model: Any) -> None:
             f"{who}: merge must have models that forget nothing, got forgetting={model.forgetting!r}: of models of several "
             "streams, it is not known which rows came last. Learn with forgetting=0."
         )
-    if getattr(model, "share", 0.0):
-        raise ValueError(
-            f"{who}: merge must have models that share nothing, got share={model.share!r}: of models of several streams, it is "
-            "not known which rows came last. Learn with share=0."
-        )
     for name in (*algorithm.selects, *algorithm.params, *_COMMON):
         if name in values and not _are_same(values[name], expected[name]):
             raise ValueError(

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ..._estimators.classifier import LinearClassifier, OnlineClassifier
 from ..._estimators.parameters import EpochParameters, estimator
-from ..._input.compat import random_state as generator_of
 from ..dual_ascent.estimators import AscentLearner
 from ..dual_ascent.states import SHARED as _SHARED
-from .algorithms import SHARE
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from sklearn.utils import Tags
 
     from ..._input.rows import Rows
-    from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
+    from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix
     from ..dual_ascent.states import AscentParams
 
 
@@ -80,15 +78,9 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
 
         P(+1) = w.x,     expected loss (y + 1)/2 - y w.x.
 
-    `predict` returns ``classes_[1]`` when w.x > 1/2; `predict_randomised` draws it with chance w.x, as in the bound: with
-    eta0="auto" the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts.
+    `predict` returns ``classes_[1]`` when w.x > 1/2. The bound is for a prediction drawn with the chance w.x: with eta0="auto"
+    the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts.
     A row costs O(n_features), as every weight changes.
-
-    With ``share`` α the best expert may change: after each round's update
-
-        w <- (1 - α) w + α/d
-
-    so that no expert is ever lost, and one that gets better is found again in O(log(d / α) / eta) rounds.
 
     With ``signed=True`` advice is in [-1, 1]: its sign is the advised class, and 0 (as of features missing in a sparse row) is no
     advice. x means the chance (1 + x)/2, so that the loss is (1 - y x_j)/2 and P(+1) = (1 + w.x)/2.
@@ -99,9 +91,6 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
         eta, > 0. "auto": sqrt(8 ln(d) / t) in round t.
     signed : bool, default=False
         Whether advice is in [-1, 1].
-    share : float in [0, 1), default=0.0
-        α, the share of all weight that each round gives to all experts alike; k / (T - 1) for k changes in T rounds. Models with
-        a share do not merge. With eta0="auto", whose rate falls, there is no bound.
     {parameters}
 
     Attributes
@@ -130,7 +119,6 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     References
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I, III and V.
-    .. [2] M. Herbster, M. K. Warmuth. Tracking the best expert. Machine Learning, 1998 (fixed share).
 
     Examples
     --------
@@ -156,9 +144,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     dtype: FloatType | None = None
     class_weight: ClassWeight = None
     signed: bool = False
-    share: float = 0.0
 
-    _fields = {**AscentLearner._fields, "margin": SHARE}
     _has_fast_path = False  # (advice is checked)
 
     def _read_rows(self, X: Matrix, first: bool) -> Rows:
@@ -178,46 +164,6 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
             raise ValueError(
                 f"{type(self).__name__}: Only binary classification is supported: y must have 2 classes, got {n_classes} classes."
             )
-
-    def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
-        """Return the chances 1 - w.x and w.x of the two classes (signed=True: (1 - w.x)/2 and (1 + w.x)/2).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        chances : ndarray of float64, shape (n_samples, n_classes)
-        """
-        return self._chances(X)[0]
-
-    def predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
-        """Return the logarithms of `predict_proba`, finite where a chance is 0; same arguments."""
-        return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
-
-    def _chances(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-        """Return the chance of each class for each row, and the classes. (Before the second label there is one class.)"""
-        scores, state = self._decide(X)
-        second = np.clip(scores * (0.5 if self.signed else 1.0) + 0.5, 0.0, 1.0)  # (outside only by rounding)
-        found = np.hstack([1.0 - second, second]) if len(state.classes) > 1 else np.ones_like(second)
-        return found, state.classes
-
-    def predict_randomised(self, X: Matrix, random_state: RandomState = None) -> NDArray[Any]:
-        """Draw the class of each row: ``classes_[1]`` with chance w.x.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        random_state : int, RandomState, Generator or None, default=None
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,), dtype of ``classes_``
-        """
-        chances, classes = self._chances(X)
-        drawn = generator_of(type(self).__name__, random_state).uniform(size=len(chances))
-        return classes[(drawn < chances[:, -1]).astype(np.intp) if len(classes) > 1 else np.zeros(len(chances), np.intp)]
 
     @property
     def coef_(self) -> NDArray[np.floating]:

@@ -24,24 +24,6 @@ cdef inline void weigh_experts(const floating[::1] theta, double t, double[::1] 
         w[j] /= total
 
 
-cdef inline void share_weights(floating[::1] theta, double t, double[::1] w, const AscentParams* p) noexcept nogil:
-    """Give each expert a share of all weight: w_j <- (1 - α) w_j + α/d, the weights of round t, written as θ = ln(w / max w) / η.
-
-    Ratios of weights only come closer, so that no θ leaves the range that the rows gave it. (Rounding, 1e-16 / η, is less than
-    that: where η times the range is below 1e-16, all weights are equal.)
-    """
-    cdef Py_ssize_t j, n = w.shape[0]
-    cdef double alpha = p.margin, rate = hedge_rate(t, n, p), most = 0.0
-    if n < 2:                       # (η of a single expert may be 0)
-        return
-    weigh_experts(theta, t, w, p)
-    for j in range(n):
-        w[j] = larger((1.0 - alpha) * w[j] + alpha / n, 1e-300)
-        most = larger(most, w[j])
-    for j in range(n):
-        theta[j] = <floating>(log(w[j] / most) / rate)
-
-
 cdef inline double chance(const double[::1] w, const floating[::1] data, const index_t[::1] indices, Row row) noexcept nogil:
     """Return w.x of advice in [0, 1]."""
     cdef Py_ssize_t j
@@ -57,15 +39,14 @@ cdef inline int learn_experts(double[::1] w, Shared* shared, floating[::1] state
     """Learn rows of experts' advice: θ_j is an expert's right advice less its wrong advice. O(experts) a row.
 
     The expected loss of the randomised prediction is summed, weighted in counters.loss and unweighted in shared.dual_gain.
-    With a fixed share θ is what gives the shared weights. w : workspace for the weights. Advice x in [-1, 1] is the chance
-    (1 + x)/2: only x/2 counts, as 1/2 is common to all.
+    w : workspace for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: only x/2 counts, as 1/2 is common to all.
     """
     cdef Py_ssize_t j
     cdef bint moved
     cdef double score, loss, share = 0.5 if p.is_signed else 1.0
     cdef Round r
     while next_round(&r, b, context):
-        context.budget -= (8 if p.margin > 0.0 else 4) * w.shape[0]
+        context.budget -= 4 * w.shape[0]
         weigh_experts(state, context.counters.rounds, w, p)
         score = share * chance(w, data, indices, r.row) + (0.5 if p.is_signed else 0.0)
         count_mistake(1 - r.label if r.newcomer else score > 0.5, &r, b, context)
@@ -80,7 +61,5 @@ cdef inline int learn_experts(double[::1] w, Shared* shared, floating[::1] state
         for j in range(r.row.lo, r.row.hi):
             state[column(indices, j, r.row.lo)] += <floating>((share if r.label else -share) * r.weight * data[j])
             moved |= data[j] != 0.0
-        if p.margin > 0.0:
-            share_weights(state, context.counters.rounds + 1.0, w, p)
         after_step(&r, moved, context)
     return 0

@@ -57,7 +57,7 @@ class AscentParams(NamedTuple):
             is_signed=int(bool(values.get("signed", True))), loss=ascent.LOSSES[values.get("loss", "hinge")],
             update=ascent.UPDATES_OF[values.get("update", "DA1")],
             schedule=ascent.SCHEDULES[rate or ("auto" if auto else "fixed")],
-            margin=float(values.get("margin", values.get("share", algorithm.margin))),
+            margin=float(values.get("margin", algorithm.margin)),
             sigma=1.0 if auto else float(sigma), bound=float(values.get("norm_bound", 1.0)), **common(values),
             costs=model.COSTS[algorithm.costs],
         )

@@ -13,7 +13,7 @@ ctypedef struct AscentParams:
     int update
     int schedule
     int joint               # multiclass: one joint learner
-    double margin           # γ; Hedge: α, its fixed share
+    double margin           # γ
     double sigma            # σ; OGD: λ or η; Hedge: η
     double bound            # W
     double bias
