@@ -11,7 +11,7 @@ import numpy as np
 from common import COLOURS, DATA, FULL, SMOKE, ellipsoid, flipped, keep, mistakes_along, picture, plt, reading, sentence, there
 
 from onlinecls import AROWClassifier, ConfidenceWeightedClassifier, PassiveAggressiveClassifier, SecondOrderPerceptron
-from onlinecls.reference import RULES, RuleClassifier
+from onlinecls.reference import RULES, Gaussian, Model
 
 NO = {"fit_intercept": False}
 NOISE = (0.0, 0.05, 0.1, 0.2, 0.3)
@@ -93,14 +93,16 @@ def longer(kinds, values):
 
 def vanishing(eta, least):
     """Return the mistakes of CW's stdev form, diagonal, on some sets, with another least variance than the library's."""
-    RULES["cw_vanishing"] = RULES["cw_stdev"]._replace(least=least)
     ends = []
     for seed in range(1 if SMOKE else 30):
         rng = np.random.default_rng(seed)
         X, y, _ = ellipsoid(ROWS, rng, DEVIATIONS["8.5"])
-        learner, seen = RuleClassifier("cw_vanishing", {"eta": eta}, **NO), flipped(y, 0.1, rng)
+        learner, wrong = Model(lambda d: Gaussian(d, RULES["cw_stdev"].step, least=least, eta=eta), 20, 2), 0
         with np.errstate(all="ignore"):
-            ends.append(mistakes_along(learner, X, seen, y, every=1)[1][-1])
+            for x, label, right in zip(X, flipped(y, 0.1, rng), y, strict=True):
+                wrong += learner.predict(x) != (right > 0)
+                learner.consume(x, int(label > 0), 1.0)
+        ends.append(wrong)
     return np.array(ends)
 
 

@@ -80,7 +80,6 @@ EVERYTHING = [
     *(cls(probability=True) if "probability" in cls().get_params() else cls() for cls in ESTIMATORS),
     *(make() for make, _, _ in MODELS.values()), make_stream_pipeline(TableVectorizer(), AROWRegressor()),
     onlinecls.OnlineToBatch(AROWClassifier(probability=True)), TableVectorizer(), HashingVectorizer(),
-    onlinecls.reference.RuleClassifier("arow"),
 ]
 
 

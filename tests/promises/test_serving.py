@@ -136,7 +136,7 @@ def test_threads_read_and_copy_whole_models_while_one_learns_and_classes_join(le
 # --- who waits, who is refused -------------------------------------------------------------------------------------------------
 
 LEARNERS = [AROWClassifier(), AROWRegressor(), KernelOnlineClassifier(gamma=1.0), PassiveAggressiveOneClass(),
-            CommitteeClassifier(), OnlineToBatch(AROWClassifier(), "vote"), onlinecls.reference.RuleClassifier("arow")]
+            CommitteeClassifier(), OnlineToBatch(AROWClassifier(), "vote")]
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((40, 4)), (rng.standard_normal(40) > 0).astype(int)
 

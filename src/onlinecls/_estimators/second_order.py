@@ -81,7 +81,6 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
     --------
     AROWClassifier : The same update for labels.
     PassiveAggressiveRegressor : One number a weight, without variances.
-    reference.RuleRegressor : Regression by a rule of one's own, in NumPy.
 
     Notes
     -----

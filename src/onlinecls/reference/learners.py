@@ -334,7 +334,7 @@ class Model(_OfVectors):
 
     See Also
     --------
-    RuleClassifier : The same with scikit-learn's interface.
+    Additive, Gaussian, Potential : Learners that it is made of.
     """
 
     multi_class: str = "crammer_singer"

@@ -48,7 +48,7 @@ def insensitive(epsilon: float) -> Loss:
     See Also
     --------
     Loss : What it makes.
-    PotentialRegressor : Learn by it.
+    PotentialLearner : Learn by it.
     """
     return Loss(lambda e: max(0.0, abs(e) - epsilon), lambda e: float(np.sign(e)) if abs(e) > epsilon else 0.0)
 
@@ -356,7 +356,6 @@ class PotentialLearner(Learner):
 
     See Also
     --------
-    PotentialClassifier, PotentialRegressor : The same with scikit-learn's interface.
     onlinecls.bounds.lemma_1 : Lemma 1 along the course of a compiled learner.
     """
 

@@ -64,7 +64,7 @@ class Rule(NamedTuple):
 
     See Also
     --------
-    RuleClassifier, RuleRegressor : Learn by it.
+    Additive, Gaussian, Potential : Learn by it.
     Stats, Step : What its step takes and gives.
     """
 
