@@ -301,30 +301,7 @@ GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gauss
 
 
 @dataclass(eq=False, repr=False)
-class _OfVectors:
-    """Base of models of k labels: learners, make(d) each, and counters."""
-
-    make: Callable[[int], Any]
-    d: int
-    k: int
-    t: int = field(default=0, init=False)
-    n_mistakes: int = field(default=0, init=False)
-    n_updates: int = field(default=0, init=False)
-    learners: list[Any] = field(init=False)
-
-    @property
-    def W(self) -> np.ndarray:
-        """Weights of shape (k, d); k = 1 when one vector serves both classes."""
-        return np.stack([learner.w for learner in self.learners])
-
-    @property
-    def Sigma(self) -> np.ndarray | None:
-        """Covariances of shape (k, d), or (k, d, d) if full, or None."""
-        return None if self.learners[0].Sigma is None else np.stack([learner.Sigma for learner in self.learners])
-
-
-@dataclass(eq=False, repr=False)
-class Model(_OfVectors):
+class Model:
     """k classes, coded 0..k-1 in the order of their labels: one vector for k <= 2, one a class from k = 3 on.
 
     make : d -> Learner.  Binary is one learner on z = y x.  Crammer-Singer is the same on z = phi(x, y) - phi(x, r), where
@@ -337,8 +314,15 @@ class Model(_OfVectors):
     Additive, Gaussian, Potential : Learners that it is made of.
     """
 
+    make: Callable[[int], Any]
+    d: int
+    k: int
     multi_class: str = "crammer_singer"
     cost: Any = None
+    t: int = field(default=0, init=False)
+    n_mistakes: int = field(default=0, init=False)
+    n_updates: int = field(default=0, init=False)
+    learners: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
         self.learners = [self.make(self.d) for _ in range(self.k if self.k > 2 else 1)]
@@ -348,7 +332,12 @@ class Model(_OfVectors):
         """Weights of shape (k, d); k = 1 when one vector serves both classes."""
         if self.k > 2 and self.multi_class == "crammer_singer" and not self.learners[0].separable:
             return self.joint(self.learners).w.reshape(self.k, -1)
-        return super().W
+        return np.stack([learner.w for learner in self.learners])
+
+    @property
+    def Sigma(self) -> np.ndarray | None:
+        """Covariances of shape (k, d), or (k, d, d) if full, or None."""
+        return None if self.learners[0].Sigma is None else np.stack([learner.Sigma for learner in self.learners])
 
     @staticmethod
     def joint(learners: list[Any]) -> Any:
