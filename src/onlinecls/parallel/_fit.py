@@ -128,10 +128,9 @@ def _fit_pipeline(pipeline: Any, parts: Any, reading: Mapping[str, Any], more: d
         )
     listed = parts_of(parts)
     step, learner = _step_and_learner(pipeline, listed)
-    options = {"vectorizer": step, **reading} if isinstance(step, HashingVectorizer) else dict(reading)
+    options = {"vectorizer": step, **reading}
     if isinstance(step, TableVectorizer):
         options = {"tables": "passthrough", **reading}
-    if isinstance(step, TableVectorizer):
         found = list(_models(partial(_statistics_of, step, options), listed, more["n_jobs"]))
         for each in found:
             _report(each.failures, more["on_error"])
