@@ -1,5 +1,6 @@
 """Processes of the command line: open pipes, signals, checkpoints."""
 
+import contextlib
 import errno
 import json
 import os
@@ -13,7 +14,6 @@ import time
 from pathlib import Path
 
 import mails
-import numpy as np
 import pytest
 from internals import learner_in, main, stopping
 
@@ -43,12 +43,15 @@ def process(*arguments, **options):
 
 
 class Running:
-    """A running command with open pipes; its lines are collected as they come."""
+    """A running command with open pipes; its lines are collected as they come. fifo : a path to write to instead of the input."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, fifo=None):
         pipe = subprocess.PIPE
+        if fifo is not None:
+            os.mkfifo(fifo)
         self.process = subprocess.Popen(
             [*COMMAND, *map(str, arguments)], stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=ENVIRONMENT)
+        self.fifo, self.input = fifo, self.process.stdin if fifo is None else open(fifo, "w")
         self.lines = {name: queue.SimpleQueue() for name in ("stdout", "stderr")}
         self.threads = [threading.Thread(target=self._collect, args=(name,), daemon=True) for name in self.lines]
         for thread in self.threads:
@@ -59,8 +62,8 @@ class Running:
             self.lines[name].put(line.rstrip("\n"))
 
     def write(self, text):
-        self.process.stdin.write(text)
-        self.process.stdin.flush()
+        self.input.write(text)
+        self.input.flush()
 
     def read(self, name="stdout"):
         return self.lines[name].get(timeout=PATIENCE)
@@ -71,8 +74,12 @@ class Running:
         return line
 
     def finish(self):
-        self.process.stdin.close()
+        for file in (self.input, self.process.stdin):
+            with contextlib.suppress(BrokenPipeError):
+                file.close()
         code = self.process.wait(PATIENCE)
+        if self.fifo is not None:
+            os.unlink(self.fifo)
         for thread in self.threads:
             thread.join(PATIENCE)
         for name in self.lines:
@@ -158,7 +165,7 @@ GOOD = {
     "texts": b"lunch at noon\n", "tsv": b"ham\tlunch at noon\n", "vw": b"1 | lunch\n", "svmlight": b"1 1:1\n",
     "jsonl": b'{"label": "ham", "text": "lunch"}\n', "csv": b"ham,lunch\n",
 }
-NOTHING = {(): "NA", ("--json",): '{"prediction": null}', ("--top", "1"): "NA\tNA\tNA", ("--scores",): "NA\tNA"}
+NOTHING = {(): "NA", ("--json",): '{"prediction": null}', ("--scores",): "NA\tNA"}
 
 
 @pytest.mark.parametrize("options", NOTHING)
@@ -182,65 +189,22 @@ def test_a_line_without_a_row_is_answered_before_the_next_one_comes(tmp_path, mo
         assert running.finish() == 0 and running.rest() == []
 
 
-@pytest.mark.parametrize("format", ["tsv", "vw", "jsonl"])
-def test_predictions_of_train_are_written_where_the_pipe_pauses(tmp_path, format):
-    good = {"tsv": "ham\tlunch", "vw": "1 | lunch", "jsonl": '{"label": "ham", "text": "lunch"}'}[format]
-    told = tmp_path / "told"
-    options = ("--format", format, "--bits", 8, "--quiet", "--on-error", "skip", "--predictions", told)
-    with Running("train", "-", *options) as running:  # (of the first row nothing is predicted)
-        for k, line in enumerate([good, good, "bad", good, "bad", "bad", good]):
-            running.write(line + "\n")
-            until = time.monotonic() + PATIENCE
-            while not told.exists() or told.read_text().count("\n") <= k:
-                assert time.monotonic() < until, (k, line)
-                time.sleep(0.005)
-        assert running.finish() == 0
-    label = "1" if format == "vw" else "ham"
-    assert told.read_text().split() == ["NA", label, "NA", label, "NA", "NA", label]
-
-
-@pytest.mark.parametrize("format", ["vw", "tsv", "fasttext", "jsonl", "csv"])
-def test_train_predicts_lines_without_a_label_and_learns_the_others_on_one_pipe(tmp_path, done, format):
-    lines = {
-        "vw": ("1 |f a", "-1 |f b", "|f a", "|f b"), "tsv": ("1\ta", "-1\tb", "\ta", "\tb"),
-        "fasttext": ("__label__1 a", "__label__-1 b", "a", "b"),
-        "jsonl": ('{"label": "1", "text": "a"}', '{"label": "-1", "text": "b"}', '{"text": "a"}', '{"text": "b", "label": null}'),
-        "csv": ("1,a", "-1,b", ",a", ",b"),
-    }[format]
-    options = ["--format", format, "--quiet", "--unlabelled", "predict", "--predictions", "-"]
-    if format == "csv":  # (a new model of a table waits for 1,000 rows, which tell what the columns hold)
-        (tmp_path / "first.csv").write_text("label,name\n1,a\n-1,b\n")
-        done("train", tmp_path / "first.csv", "--save", tmp_path / "m")
-        options += ["--resume", tmp_path / "m"]
-    elif format != "vw":
-        options += ["--token-pattern", r"\w+"]
-    told = []
-    with Running("train", "-", *options) as running:
-        running.write("label,name\n" if format == "csv" else "")
-        for line in (*lines, *lines, lines[3]):
-            running.write(line + "\n")
-            told.append(running.read())
-        assert running.finish() == 0
-    assert told[6:] == ["1", "-1", "-1"]
-
-
-@pytest.mark.parametrize("form", ["tsv", "table", "reports"])
+@pytest.mark.parametrize("form", ["tsv", "table"])
 def test_a_reader_of_the_output_who_leaves_ends_learning_with_a_model(form, tmp_path):
     lines = texts(40_000)  # (more than a pipe holds is printed, whichever form)
     if form == "table":
         lines = ["label,x,y\n", *(f"{line.split()[0]},{len(line)},{k}\n" for k, line in enumerate(lines))]
     (tmp_path / "mail").write_text("".join(lines))
     command = ["train", tmp_path / "mail", "--format", "csv" if form == "table" else "tsv", "--quiet", "--bits", 10]
-    printed = ["--json", "--every", "7"] if form == "reports" else ["--predictions", "-"]
     left = subprocess.Popen(
-        [*COMMAND, *map(str, command), *printed, "--save", str(tmp_path / "part")],
+        [*COMMAND, *map(str, command), "--json", "--every", "7", "--save", str(tmp_path / "part")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=ENVIRONMENT)
-    assert left.stdout.readline().startswith(b'{"pass": 1' if form == "reports" else b"NA\n")
+    assert left.stdout.readline().startswith(b'{"pass": 1')
     left.stdout.close()
-    assert b"To go on with row" in left.stderr.read() and left.wait(PATIENCE) == 141
+    assert b"To go on: --resume" in left.stderr.read() and left.wait(PATIENCE) == 141
     left.stderr.close()
     assert process(*command, "--save", tmp_path / "whole").returncode == 0
-    again = process(*command[:-2], "--resume", tmp_path / "part", "--from-row", "next", "--save", tmp_path / "done")
+    again = process(*command[:-2], "--resume", tmp_path / "part", "--save", tmp_path / "done")
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "done").read_bytes() == (tmp_path / "whole").read_bytes()
 
@@ -287,11 +251,10 @@ def test_train_learns_from_an_open_pipe_and_prints_lines_by_time(tmp_path):
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
-def test_signals_save_the_model_and_from_row_next_goes_on(tmp_path, number, code):
+def test_signals_save_the_model_and_resume_goes_on_behind_it(tmp_path, number, code):
     rows, half, both, whole = texts(5000), tmp_path / "half", tmp_path / "both", tmp_path / "whole"
     data = tmp_path / "mail.tsv"
-    data.write_text("".join(rows))
-    with Running("train", "-", "--format", "tsv", "--bits", 10, "--save", half, "--json") as running:
+    with Running("train", data, "--bits", 10, "--save", half, "--json", fifo=data) as running:
         running.write("".join(rows[:4500]))
         running.wait_for("   4,096 ")
         running.process.send_signal(number)
@@ -301,33 +264,16 @@ def test_signals_save_the_model_and_from_row_next_goes_on(tmp_path, number, code
     learnt = learner_in(half).t_
     assert 4096 <= learnt <= 4500
     assert told["interrupted"] and (told["examples"], told["row"], told["pass"], told["passes"]) == (learnt, learnt, 1, 0)
-    assert f"interrupted after {learnt:,} examples; what was learnt is saved in {half}. To go on with row {learnt + 1:,}" in said
-    assert "Traceback" not in said
-    for from_row in ("next", learnt + 1):
-        done = process("train", data, "--resume", half, "--from-row", from_row, "--save", both)
-        assert done.returncode == 0 and f"going on after {learnt:,} examples, with row {learnt + 1:,} of the input" in done.stderr
-        assert process("train", data, "--bits", 10, "--save", whole, "--quiet").returncode == 0
-        assert both.read_bytes() == whole.read_bytes()
-    assert f"was interrupted behind row {learnt:,} of its input" in process("train", data, "--resume", half).stderr
-
-
-def test_from_row_next_counts_rows_without_a_label(tmp_path):
-    rows, half, both, whole = texts(60), tmp_path / "half", tmp_path / "both", tmp_path / "whole"
-    rows = [row[row.index("\t") :] if k % 3 == 1 else row for k, row in enumerate(rows)]
-    data = tmp_path / "mail.tsv"
+    assert f"interrupted after {learnt:,} examples, behind row {learnt:,} of the input; what was learnt is saved" in said
+    assert f" saved in {half}. To go on: --resume {half} and the same DATA." in said and "Traceback" not in said
     data.write_text("".join(rows))
-    options = ("--format", "tsv", "--bits", 10, "--unlabelled", "predict", "--predictions", "-", "--save")
-    with Running("train", "-", *options, half) as running:
-        running.write("".join(rows[:42]))
-        for _ in range(42):
-            running.read()
-        running.process.send_signal(signal.SIGTERM)
-        assert running.finish() == 143
-        assert "To go on with row 43 of the input" in "\n".join(running.rest("stderr"))
-    assert learner_in(half).t_ == 28
-    process("train", data, "--unlabelled", "skip", "--resume", half, "--from-row", "next", "--save", both)
-    process("train", data, *options, whole)
+    done = process("train", data, "--resume", half, "--save", both)
+    assert done.returncode == 0 and f"going on after {learnt:,} examples, with row {learnt + 1:,} of the input" in done.stderr
+    assert process("train", data, "--bits", 10, "--save", whole, "--quiet").returncode == 0
     assert both.read_bytes() == whole.read_bytes()
+    done = process("train", "-", "--format", "tsv", "--resume", half, "--json", input="".join(rows))
+    assert f"was interrupted behind row {learnt:,} of other data; all of DATA is learnt." in done.stderr
+    assert json.loads(done.stdout)["examples"] == 5000
 
 
 def test_train_under_nohup_survives_sighup():
@@ -346,7 +292,7 @@ def test_an_interrupt_in_the_second_pass_is_counted_right(tmp_path):
     rows, model, whole = texts(30000), tmp_path / "model", tmp_path / "whole"
     data = tmp_path / "mail.tsv"
     data.write_text("".join(rows))
-    options = ("--bits", 10, "--passes", 400, "--threads", 1)
+    options = ("--bits", 10, "--passes", 400)
     with Running("train", data, *options, "--every", 1000, "--save", model, "--json") as running:
         running.wait_for("pass 2")
         running.wait_for("   1,000 ")
@@ -357,26 +303,26 @@ def test_an_interrupt_in_the_second_pass_is_counted_right(tmp_path):
     learnt = learner_in(model).t_
     assert told["examples"] == 30000 and told["passes"] == told["pass"] - 1 >= 1
     assert learnt == 30000 * told["passes"] + told["row"]
-    assert f"examples of pass {told['pass']}; what was learnt is saved" in said
+    assert f"examples of pass {told['pass']}, behind row {told['row']:,} of the input; what was learnt is saved" in said
     n_passes = told["pass"] + 1
     more = ("train", data, "--passes", n_passes, "--quiet")
-    assert process(*more, "--resume", model, "--from-row", "next", "--save", model).returncode == 0
+    assert process(*more, "--resume", model, "--save", model).returncode == 0
     assert process(*more, "--bits", 10, "--save", whole).returncode == 0
     assert model.read_bytes() == whole.read_bytes()
 
 
-def test_from_row_counts_rows_of_weight_0(tmp_path):
+def test_the_row_to_go_on_behind_counts_rows_of_weight_0(tmp_path):
     rows = [f"{row.split(chr(9))[0]} {k % 3} | {row.split(chr(9))[1]}" for k, row in enumerate(texts(6000))]
     data, half, whole = tmp_path / "mail.vw", tmp_path / "half", tmp_path / "whole"
-    data.write_text("".join(rows))
-    with Running("train", "-", "--format", "vw", "--bits", 10, "--save", half, "--json") as running:
+    with Running("train", data, "--bits", 10, "--save", half, "--json", fifo=data) as running:
         running.write("".join(rows[:5000]))
         running.wait_for("   2,730 ")  # of 4,096 rows
         running.process.send_signal(signal.SIGTERM)
         running.finish()
         told = json.loads(running.rest()[-1])
     assert told["examples"] == learner_in(half).t_ == sum(k % 3 > 0 for k in range(told["row"]))
-    process("train", data, "--resume", half, "--from-row", "next", "--save", half, "--quiet")
+    data.write_text("".join(rows))
+    process("train", data, "--resume", half, "--save", half, "--quiet")
     process("train", data, "--bits", 10, "--save", whole, "--quiet")
     assert half.read_bytes() == whole.read_bytes()
 
@@ -399,8 +345,7 @@ def test_a_signal_in_a_finalizer_is_raised_later_and_prints_nothing(capfd):
 def test_a_process_that_is_killed_leaves_its_last_checkpoint(tmp_path, every):
     rows, model, whole = texts(9000), tmp_path / "model", tmp_path / "whole"
     data = tmp_path / "mail.tsv"
-    data.write_text("".join(rows))
-    with Running("train", "-", "--format", "tsv", "--bits", 8, "--save", model, "--save-every", every) as running:
+    with Running("train", data, "--bits", 8, "--save", model, "--save-every", every, fifo=data) as running:
         running.write("".join(rows[:4000]))
         time.sleep(0.05)  # (all of them may be learnt in less than 0.01 s)
         running.write("".join(rows[4000:5000]))
@@ -410,28 +355,17 @@ def test_a_process_that_is_killed_leaves_its_last_checkpoint(tmp_path, every):
         running.process.kill()
         running.finish()
     assert 0 < learner_in(model).t_ <= 5000
-    done = process("train", data, "--resume", model, "--from-row", "next", "--save", model, "--quiet")
+    data.write_text("".join(rows))
+    done = process("train", data, "--resume", model, "--save", model, "--quiet")
     assert (done.returncode, done.stderr) == (0, "")
     process("train", data, "--bits", 8, "--save", whole, "--quiet")
     assert model.read_bytes() == whole.read_bytes()
-    done = process("train", data, "--resume", model, "--from-row", "next")
-    assert done.returncode == 1 and "must be a model that was interrupted for --from-row next, got one that" in done.stderr
-
-
-def test_from_row_may_be_given_for_a_new_model(mail, tmp_path):
-    a, b, rest = tmp_path / "a", tmp_path / "b", tmp_path / "rest.tsv"
-    rest.write_text("".join(mail.read_text().splitlines(keepends=True)[100:]))
-    assert "with row 101 of the input" in process("train", mail, "--from-row", 101, "--bits", 8, "--save", a).stderr
-    process("train", rest, "--bits", 8, "--save", b)
-    np.testing.assert_array_equal(learner_in(a).coef_, learner_in(b).coef_)
-    assert learner_in(a).t_ == 200
 
 
 # --- lines stay in their places -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("threads", [1, 3])
-def test_predictions_keep_the_lines_of_their_rows(tmp_path, done, threads):
+def test_predictions_keep_the_lines_of_their_rows(tmp_path, done):
     data, model = tmp_path / "mail.vw", tmp_path / "model"
     lines = [f"{label} | {text}" for label, text in (row.rstrip("\n").split("\t") for row in texts(9000))]
     data.write_text("\n".join(lines) + "\n")
@@ -442,10 +376,10 @@ def test_predictions_keep_the_lines_of_their_rows(tmp_path, done, threads):
     data.write_text("".join("| a:1x\n" if k in bad else "\n" if k in empty else line + "\n" for k, line in enumerate(lines)))
     expected = ["NA" if k in bad | empty else said for k, said in enumerate(whole)]
     for source in (str(data), "-"):
-        of_a_process = process("predict", model, source, "--on-error", "skip", "--threads", threads, input=data.read_text())
+        of_a_process = process("predict", model, source, "--on-error", "skip", input=data.read_text())
         assert of_a_process.stdout.splitlines() == expected and "8 malformed lines skipped" in of_a_process.stderr
-    header, *lines = done("predict", model, data, "--on-error", "skip", "--scores", "--std").splitlines()
-    assert header == "prediction\tspam\tstd spam" and lines[0] == "NA\tNA\tNA" and len(lines) == 9000
+    header, *lines = done("predict", model, data, "--on-error", "skip", "--scores").splitlines()
+    assert header == "prediction\tspam" and lines[0] == "NA\tNA" and len(lines) == 9000
 
 
 @pytest.mark.parametrize("format", ["tsv", "jsonl", "csv", "parquet", "svmlight"])

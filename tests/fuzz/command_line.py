@@ -73,7 +73,7 @@ def check(case):
     with open(rows, "wb") as file:
         file.write(DATA[options["kind"]])
     name, _, more = options["command"].partition(" ")
-    arguments = {"inspect": [model, "--top", "5", *([rows] if more == "data" else [more] if more else [])]}
+    arguments = {"inspect": [model, *([rows] if more == "data" else [more] if more else [])]}
     code, out, err = run(name, *arguments.get(name, [model, rows]))
     assert code in (0, 1, 2), (code, out, err)
     assert "Traceback" not in err, err

@@ -354,12 +354,12 @@ def test_a_name_for_a_column_of_a_file_without_a_header_is_refused(tmp_path, run
 def test_control_characters_of_files_never_reach_the_terminal(tmp_path, run):
     data, model = tmp_path / "a.tsv", str(tmp_path / "model")
     strange = "sp\x1b]0;x\x07am\x9b\u202e\u2028"
-    data.write_text(f"ham\tlunch at noon\n{strange}\twin a \x1b[2J prize\n" * 2, newline="\n")
+    data.write_text(f"ham\tlunch at noon\n{strange}\t\x1b[2J\n" * 2, newline="\n")
     assert run("train", data, "--bits", 12, "--analyzer", "char", "--save", model, "--quiet")[0] == 0
     shown = r"sp\x1b]0;x\x07am\x9b\u202e\u2028"
     assert run("predict", model, data)[1] == f"ham\n{shown}\n" * 2
     assert run("predict", model, data, "--scores")[1].splitlines()[0] == f"prediction\t{shown}"
-    page = run("inspect", model, data, "--top", 99)[1]
+    page = run("inspect", model, data)[1]
     assert shown in page and r"\x1b" in page.replace(shown, "") and not set(page) & set("\x1b\x07\x9b\u202e\u2028")
     learner, metadata = load(model, return_metadata=True)
     learner.save(model, {"input": {**metadata["input"], "features": {"\x1b[2J\nvw": "number"}}})
@@ -405,13 +405,11 @@ def test_patterns_of_strangers_models_run_in_a_time_that_the_text_bounds(tmp_pat
         save(token_pattern=pattern)
         for command in (("inspect", model), ("predict", model, data), ("train", data, "--resume", model, "--quiet")):
             code, out, err = run(*command)
-            assert (code, out) == (1, "") and "may run for ever" in err and "--trust" in err, (pattern, command)
-        assert run("predict", model, data, "--trust")[0] == 0, pattern
+            assert (code, out) == (1, "") and "may run for ever" in err, (pattern, command)
     for pattern in ("(" * 3000 + ")" * 3000, "a{99999999999999}"):  # (Python's compiler of patterns calls itself for each)
         save(token_pattern=pattern)
-        for trust in ((), ("--trust",)):
-            code, out, err = run("predict", model, data, *trust)
-            assert (code, out) == (1, "") and "must say in its metadata how its rows were read" in err
+        code, out, err = run("predict", model, data)
+        assert (code, out) == (1, "") and "must say in its metadata how its rows were read" in err
     for pattern in FAST:
         save(token_pattern=pattern)
         assert run("predict", model, data)[0] == 0, pattern

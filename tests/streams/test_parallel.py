@@ -10,7 +10,6 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from internals import learner_in, main
 from matrices import continuous_problem
 from states import fingerprint
 
@@ -88,18 +87,6 @@ def test_relative_paths_are_relative_to_the_caller(tmp_path, monkeypatch):
     expected = fingerprint(parallel.fit(make(), str(tmp_path / "part-*.tsv"), n_jobs=2))
     monkeypatch.chdir(tmp_path)
     assert fingerprint(parallel.fit(make(), "part-*.tsv", n_jobs=2)) == expected
-
-
-def test_train_with_jobs_learns_files_in_parallel(tmp_path, capsys):
-    paths, saved = [str(path) for path in write_parts(tmp_path)], str(tmp_path / "m.model")
-    assert main(["train", *paths, "--jobs", "2", "--bits", "8", "--quiet", "--save", saved]) == 0
-    found = parallel.fit(onlinecls.AROWClassifier(dtype="float32"), paths, reading={"n_features": 256})
-    assert fingerprint(learner_in(saved)) == fingerprint(found)
-    refused = {"must be without --passes": [*paths, "--passes", "2"], "must be without --threads": [*paths, "--threads", "2"],
-               "must have two files or more": paths[:1]}
-    for message, arguments in refused.items():
-        assert main(["train", *arguments, "--jobs", "2"]) == 2
-        assert message in capsys.readouterr().err
 
 
 def test_iterables_functions_and_weights_are_parts(expected):

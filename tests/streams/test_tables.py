@@ -259,7 +259,7 @@ def table(n, seed=0):
     for _ in range(n):
         a, b, color = draw.normal(), draw.normal(), draw.choice(["red", "blue"])
         label = "yes" if a - 2 * b + (color == "red") > 0.5 else "no"
-        rows.append({"id": f"row{len(rows)}", "label": label, "a": round(a, 4), "b": round(b, 4), "color": str(color)})
+        rows.append({"label": label, "a": round(a, 4), "b": round(b, 4), "color": str(color)})
     return rows
 
 
@@ -267,7 +267,7 @@ def table(n, seed=0):
 def trained(tmp_path, run):
     data, model = tmp_path / "a.csv", tmp_path / "model"
     data.write_bytes(csv_of(table(400)))
-    code, out, err = run("train", data, "--ignore", "id", "--save", model)
+    code, out, err = run("train", data, "--save", model)
     assert (code, out) == (0, "")
     assert "2^5 columns, from csv" in err
     assert "\ncolumns a (number), b (number), color (category)\n" in err
@@ -278,7 +278,7 @@ def test_the_command_line_predicts_with_the_columns_of_the_model(tmp_path, run, 
     rows = table(100, 1)
     expected = None
     for make, name in ((csv_of, "b.csv"), (jsonl_of, "b.jsonl"), (parquet_of, "b.parquet")):
-        for names in (["label", "a", "b", "color"], ["color", "b", "a"], ["b", "id", "color", "a"]):
+        for names in (["label", "a", "b", "color"], ["color", "b", "a"], ["b", "color", "a"]):
             (tmp_path / name).write_bytes(make([{name: row[name] for name in names} for row in rows]))
             code, out, err = run("predict", trained, tmp_path / name)
             assert (code, err) == (0, "")
@@ -336,33 +336,11 @@ def test_words_beside_other_columns_are_named(tmp_path, run):
     assert step.transform([{"text": "cheap", "n": None, "text2": "-"}]).nnz == 1 and step._reader().n_words == 0
 
 
-def test_tables_refuse_options_without_effect(tmp_path, run):
-    numbers, texts = tmp_path / "a.csv", tmp_path / "a.tsv"
-    numbers.write_bytes(csv_of([{"label": "x", "a": 1}, {"label": "y", "a": 2}]))
-    texts.write_text("ham\tlunch\nspam\tpills\n")
-    svm, vw = tmp_path / "a.svm", tmp_path / "a.vw"
-    svm.write_text("1 1:1\n-1 2:1\n")
-    vw.write_text("1 | a\n-1 | b\n")
-    for path, option, needed, came in (
-        (numbers, ("--bits", 9, "--numbers", "raw"), "something to hash, or columns by number", "a table"),
-        (numbers, ("--ngrams", 1, 2), "texts, whose words are hashed", "a table"),
-        (numbers, ("--threads", 2), "lines that several threads can parse", "a table"),
-        (texts, ("--label", "x"), "columns", "tsv"), (texts, ("--missing", "error"), "a table", "tsv"),
-        (texts, ("--categories", "x"), "a table", "tsv"), (texts, ("--delimiter", ";"), "CSV", "tsv"),
-        (texts, ("--no-header",), "CSV", "tsv"), (svm, ("--weights", "w"), "columns", "svmlight"),
-        (svm, ("--token-pattern", "a"), "texts, whose words are hashed", "svmlight"),
-        (vw, ("--analyzer", "char"), "texts, whose words are hashed", "vw"), (vw, ("--text", "x"), "columns", "vw"),
-    ):
-        other = ", or give --format csv, if the file has a header" if came == "tsv" else ""
-        assert run("train", path, *option, "--quiet") == (
-            1, "", f"onlinecls train: {option[0]} must have {needed}, got {came}. Leave it out{other}.\n")
-
-
 def test_a_model_saved_in_python_works_on_the_command_line(tmp_path, run):
     data, model = tmp_path / "a.csv", tmp_path / "model"
     data.write_bytes(csv_of(table(200)))
     learner = AROWClassifier()
-    with read(data, ignore=["id"], n_features=32) as stream:
+    with read(data, n_features=32) as stream:
         for X, y, _ in stream:
             learner.partial_fit(X, y)
         learner.save(model, metadata=stream.metadata)
@@ -388,7 +366,7 @@ def test_a_model_of_a_data_frame_keeps_the_names_of_its_columns(tmp_path, run):
 
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
 def test_a_wide_table_is_hashed_and_not_listed(tmp_path, run, format):
-    rows = [{"label": "ab"[k % 2], "id": k, **{f"c{j}": (k * j) % 7 for j in range(300)}} for k in range(20)]
+    rows = [{"label": "ab"[k % 2], **{f"c{j}": (k * j) % 7 for j in range(300)}} for k in range(20)]
     path, model = tmp_path / f"a.{format}", tmp_path / "model"
     if format == "csv":
         path.write_bytes(csv_of(rows))
@@ -396,7 +374,7 @@ def test_a_wide_table_is_hashed_and_not_listed(tmp_path, run, format):
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     else:
         pytest.importorskip("pyarrow.parquet").write_table(pytest.importorskip("pyarrow").Table.from_pylist(rows), path)
-    code, _, said = run("train", path, "--ignore", "id", "--save", model)
+    code, _, said = run("train", path, "--save", model)
     assert code == 0 and "columns c0, c1, " in said and ", c99, and 200 more\n" in said
     step = load(model)[0]
     assert (step.bits, step.slots) == (18, 256) and list(step.schema_) == [f"c{j}" for j in range(300)]

@@ -1,8 +1,7 @@
 """The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, a file each.
 
 Data flows from `options` (what was typed) through `parameters` (a learner) and `inputs` (rows of files) to `run` (learning) and
-`report` (counters as text). `capacity` checks memory, `jobs` runs processes, `wording` phrases errors in terms of options. The
-metadata of a model's file describe how its rows were read.
+`report` (counters as text). The metadata of a model's file describe how its rows were read.
 """
 
 from __future__ import annotations
@@ -19,9 +18,18 @@ from importlib import import_module
 from .._input.escaping import escaped
 from .options import parser
 from .stopping import exit_code
-from .wording import message_of
 
 _DONE, _BAD_DATA, _BROKEN_PIPE = 0, 1, 141  # the last as shells report SIGPIPE; argparse has 2
+
+# What replaces the hint of an error about a parameter of Python.
+_OPTIONS = {
+    **dict.fromkeys(("label", "labels", "tab", "max_line_bytes", "zero_based", "csv.field_size_limit", "missing",
+                     "categories"), ""),  # (without an option)
+    "n_features": "columns (--bits)", "weight": "--weights", "header": "--no-header", "format": "--format",
+    "delimiter": "--delimiter", "table": "--format csv", "quotes": "--format csv --delimiter tab --no-header --label 0 --text 1",
+    "class_weight": "--param class_weight", "covariance": "--param covariance=",
+    "X": "Give rows like those that the model has learnt from.",
+}
 
 
 class _Closed(io.TextIOBase):
@@ -40,12 +48,26 @@ def _command(name: str):
         gc.enable()
 
 
-def _show(options, others, message, category, *rest, **where) -> None:
-    """Print a warning about data as errors are printed; show those for programmers in Python's way."""
-    if category is UserWarning or hasattr(message, "hint"):
-        print(f"onlinecls {options.command}: warning: {escaped(message_of(message, options))}", file=sys.stderr)
-    else:
+def _message_of(error: Exception) -> str:
+    """Return the message of an error in terms of options."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        why = f" ({error})" if str(error) else ""
+        return f"not enough memory{why}. Free some, or run the command on a machine with more."
+    parameter, hint = getattr(error, "parameter", ""), getattr(error, "hint", "")
+    is_named = hint.startswith("read: ")
+    option = _OPTIONS.get(parameter, "" if is_named else hint) or (f"--{parameter}" if is_named else "")
+    return str(error).replace(hint, option) if hint else str(error)
+
+
+def _show(options, told: set, others, message, category, *rest, **where) -> None:
+    """Print a warning about data as errors are printed, once of a kind; show those for programmers in Python's way."""
+    if category is not UserWarning and not hasattr(message, "hint"):
         others(message, category, *rest, **where)
+    elif (kind := str(message).partition(", got ")[0]) not in told:
+        told.add(kind)
+        print(f"onlinecls {options.command}: warning: {escaped(_message_of(message))}", file=sys.stderr)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -62,7 +84,7 @@ def main(argv: list[str] | None = None) -> int:
         sys.setswitchinterval(5e-4)  # (threads of a stream need the interpreter for less than the default of 5 ms)
         with warnings.catch_warnings():
             warnings.filterwarnings("always", category=UserWarning)
-            warnings.showwarning = partial(_show, options, warnings.showwarning)
+            warnings.showwarning = partial(_show, options, set(), warnings.showwarning)
             _command(options.command)(options)
         sys.stdout.flush()
         return _DONE
@@ -74,5 +96,5 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt as error:
         return exit_code(error)
     except (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, RecursionError) as error:
-        print(f"onlinecls {options.command}: {escaped(message_of(error, options))}", file=sys.stderr)
+        print(f"onlinecls {options.command}: {escaped(_message_of(error))}", file=sys.stderr)
         return _BAD_DATA

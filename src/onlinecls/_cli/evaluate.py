@@ -39,9 +39,7 @@ def evaluate(options) -> None:
 def opened(inputs, data, options, learner):
     """Open labelled rows to measure a learner on. They count alike: a column of weights is not read, and need not be there."""
     inputs.reading["weight"] = None
-    if getattr(options, "unlabelled", "refuse") != "refuse":
-        inputs.reading["unlabelled"] = "skip"
-    return inputs.open(data, options, labels_of(learner, options))
+    return inputs.open(data, options, labels_of(learner))
 
 
 def measure(learner, stream, progress: Progress | None = None):

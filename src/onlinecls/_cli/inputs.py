@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import warnings
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -13,31 +11,16 @@ from .._estimators.learner import state_of
 from .._estimators.saving import load
 from .._input.compat import is_classifier, is_regressor
 from .._input.escaping import escaped
-from .._input.validate import ParameterError
 from ..streams import options_of, read
-from ..text import FeatureNames, HashingVectorizer, is_fast, parameters_of
+from ..text import FeatureNames, HashingVectorizer, parameters_of
 
 HASHED = ("svmlight", "vw")  # formats whose columns are not compatible with those of texts and tables
-_OF_COLUMNS = ("columns", "CSV", "a table")  # needs of options
-_TABLES = ("csv", "jsonl", "parquet", "arrow")
 _AHEAD = 1000  # rows of a table that say what its vectorizer is to be
 _VALUES_AHEAD = 1 << 20  # values of them, at most
 _SHOWN = 100  # most columns that a line names
 _USUAL = 1e100  # numbers of this size and beyond are looked at one by one
 _OF_TABLE = ("categories", "ignore", "dates", "decimal", "log", "unknown", "dtype")
 _PLACES = ("label", "text", "weight")
-
-# What each option needs. An option that has no effect on the given input is refused.
-_NEEDS = {
-    **dict.fromkeys(("label", "text", "weights", "id"), "columns"),
-    **dict.fromkeys(("delimiter", "no_header"), "CSV"),
-    **dict.fromkeys(("ngrams", "analyzer", "token_pattern"), "texts, whose words are hashed"),
-    **dict.fromkeys(("dates", "decimal", "log", "unknown"), "a table whose numbers are standardized"),
-    **dict.fromkeys(("categories", "missing", "numbers"), "a table"),
-    "ignore": "a table or VW's namespaces", "keep": "VW's namespaces",
-    "bits": "something to hash, or columns by number",
-    "threads": "lines that several threads can parse",
-}
 
 
 @dataclass
@@ -55,40 +38,27 @@ class Input:
     @classmethod
     def from_options(cls, options) -> Input:
         """Make an Input from the options of the command line."""
-        given = {"analyzer": options.analyzer, "token_pattern": options.token_pattern}
+        given = {} if options.analyzer is None else {"analyzer": options.analyzer}
         if options.ngrams is not None:
             if options.ngrams[0] > options.ngrams[1]:
                 options.parser.error(f"argument --ngrams: MIN must not be more than MAX, got {options.ngrams}")
             given["ngram_range"] = tuple(options.ngrams)
-        if options.token_pattern is not None and options.analyzer not in (None, "word"):
-            options.parser.error("argument --token-pattern: must be left out with --analyzer char or char_wb")
         dtype, width = options.dtype or "float32", 1 << (20 if options.bits is None else options.bits)
-        given = {name: value for name, value in given.items() if value is not None}
         vectorizer = HashingVectorizer(n_features=min(width, 2**31 - 1), dtype=dtype, **given)
         if width >= 2**31:  # svmlight and VW have so many columns
             vectorizer = _NoHashing(width)
-        reading = {"n_features": width, "dtype": dtype, "vectorizer": vectorizer}
-        reading.update({name: getattr(options, name) for name in ("categories", "ignore", "missing") if getattr(options, name)})
-        reading.update(_of_namespaces(options))
-        found = cls(reading).with_options(options)
-        if options.numbers != "raw":
-            of_table = {
-                "categories": options.categories or (), "ignore": options.ignore or (), "dates": options.dates or (),
-                "decimal": options.decimal or ".", "log": "all" if options.log == ["all"] else options.log or (),
-                "unknown": options.unknown or "warn", "dtype": np.dtype(dtype).type,
-            }
-            reading["tables"] = _Whole(of_table)
-            found.new_step = partial(_new_vectorizer, options.bits, of_table)
-        return found
+        of_table = {"dtype": np.dtype(dtype).type}
+        found = cls({"n_features": width, "dtype": dtype, "vectorizer": vectorizer, "tables": _Whole(of_table)})
+        found.new_step = partial(_new_vectorizer, options.bits, of_table)
+        return found.with_options(options)
 
     @classmethod
     def from_model(cls, learner, metadata: dict, options, steps=()) -> Input:
         """Make an Input from a model's metadata, so that rows are read as in training; given options take precedence."""
-        reads = bool(steps) and (is_of_tables(steps[0]) or isinstance(steps[0], HashingVectorizer))
-        step, about, reading = steps[0] if reads else None, metadata.get("input"), {"dtype": str(state_of(learner).dtype)}
+        step, about, reading = steps[0] if steps else None, metadata.get("input"), {"dtype": str(state_of(learner).dtype)}
         if about is not None:
             try:
-                reading = options_of(metadata, trusted=options.trust)
+                reading = options_of(metadata)
             except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
                 raise ValueError(
                     f"{options.model!r} must say in its metadata how its rows were read, got what train does not write ({error})."
@@ -112,15 +82,13 @@ class Input:
 
     def with_options(self, options) -> Input:
         """Apply the options that are given on the command line."""
-        for name in ("label", "text", "delimiter", "missing"):
+        for name in ("label", "text", "delimiter"):
             if getattr(options, name, None) is not None:
                 self.reading[name] = getattr(options, name)
         if getattr(options, "weights", None) is not None:
             self.reading["weight"] = options.weights
         if options.no_header is not None:
             self.reading["header"] = False
-        if self.step is not None and getattr(options, "unknown", None) is not None:
-            self.step.set_params(unknown=options.unknown)
         return self
 
     @property
@@ -166,8 +134,7 @@ class Input:
         """Return the object for a file: the learner behind what makes its rows, if that is a step of a pipeline."""
         _write_whole_labels(learner)
         step, vectorizer = self.step, self.reading.get("vectorizer")
-        is_hashed = is_of_texts(self.stream_metadata or {}) and parameters_of(vectorizer) is not None
-        if step is None and is_hashed and is_fast(vectorizer.token_pattern):
+        if step is None and is_of_texts(self.stream_metadata or {}) and parameters_of(vectorizer) is not None:
             step = HashingVectorizer(**{**vectorizer.get_params(), "feature_names": None})
         if step is None:
             return learner
@@ -189,45 +156,25 @@ class Input:
             reading["weight"] = None
         if not reading.get("header", True):
             reading.update({name: _number(reading[name]) for name in _PLACES if reading.get(name) is not None})
-            reading.update({name: list(map(_number, reading[name])) for name in ("categories", "ignore") if name in reading})
-        if getattr(options, "id", None) is not None:
-            labels, reading = "str", _with_ids(reading, options.id)
-            if self.step is not None and reading["label"] in self.step.schema_:
-                reading["features"] = (reading["label"],)  # (it is one of the features too)
-        threads = options.threads or _threads()
-        unlabelled = "refuse" if getattr(options, "unlabelled", "refuse") == "refuse" else "keep"  # (all rows have numbers)
-        return {"format": options.format, "labels": labels, "unlabelled": unlabelled, **reading, "on_error": options.on_error,
-                "threads": threads, "block_bytes": 1 << 21}
+        return {"format": options.format, "labels": labels, **reading, "on_error": options.on_error, "block_bytes": 1 << 21}
 
     def open(self, data, options, labels="auto", learns: bool = False):
         """Open a stream of the files. The first one fixes the meaning of columns for those that follow.
 
         learns : leave tables as they stand, for `step` to learn.
         """
-        reading = self.options_of_read(options, labels, learns)
-        try:
-            stream = read(data, **reading)
-        except ParameterError as error:
-            if self.trained_on == "vw" and error.parameter in ("interactions", "ngrams", "skips"):  # (another format has none)
-                raise ValueError(f"{data[0]}: the model has learnt from namespaces of vw, got none. Give it vw.") from None
-            raise
+        stream = read(data, **self.options_of_read(options, labels, learns))
         try:
             self._require_like(stream, data[0])
-            _refuse_idle(stream, options, reading.get("tables") is not None)
         except ValueError:
             stream.close()
             raise
         if self.stream_metadata is None and self.is_known:
             self.stream_metadata = stream.metadata["input"]
-            for name in ("categories", "ignore") if stream.format != "vw" else ():
-                self.reading.pop(name, None)
             self.reading["likely"] = stream.format
             if self.new_step is not None and stream.features is not None:
                 step, self.found = self.new_step(stream.peek(_AHEAD))
                 self._with_step(step)
-            elif stream.features is not None:
-                weight = reading.get("weight")
-                self.reading["features"] = {**stream.features, **({} if weight is None else {weight: "ignore"})}
         return stream
 
     def _require_like(self, stream, name: str) -> None:
@@ -250,56 +197,12 @@ class Input:
             )
 
 
-def _of_namespaces(options) -> dict:
-    """Return the options of `streams.read` for the namespaces of VW's files; a number for all letters replaces earlier ones."""
-    found: dict = {"interactions": options.interactions, "features": options.keep}
-    for name, given in (("ngrams", options.ngram), ("skips", options.skips)):
-        for letter, n in given or ():
-            found[name] = {**(found.get(name, {}) if letter != ":" else {}), letter: n}
-    return {name: value for name, value in found.items() if value is not None}
-
-
-def _with_ids(reading: dict, id: str) -> dict:
-    """Return options of `read` that read a column of ids in place of the labels, which predict does not need."""
-    header, features = reading.get("header", True), reading.get("features")
-    id = id if header else _number(id)
-    label = reading["label"] if reading.get("label") is not None else "label" if header else 0
-    if isinstance(features, dict) and label != id:
-        reading = {**reading, "features": {**features, label: features.get(label, "ignore")}}
-    return {**reading, "label": id}
-
-
 def _number(name) -> int:
     if isinstance(name, int):
         return name
     if not (name.isascii() and name.isdigit() and len(name) < 10):
         raise ValueError(f"the columns of CSV without a header must be given by number, from 0, got {name!r}.")
     return int(name)
-
-
-def _refuse_idle(stream, options, are_whole: bool) -> None:
-    """Raise a ValueError for an option that has no effect on this stream."""
-    format, is_table = stream.format, stream.features is not None
-    hashes = not is_table or are_whole or "category" in stream.features.values()
-    serves = {
-        "columns": format in _TABLES, "CSV": format == "csv",
-        "texts, whose words are hashed": format not in HASHED and not is_table,
-        "a table": is_table, "a table whose numbers are standardized": are_whole,
-        "VW's namespaces": format == "vw", "a table or VW's namespaces": is_table or format == "vw",
-        "something to hash, or columns by number": hashes,
-        "lines that several threads can parse": format in (*HASHED, "tsv"),
-    }
-    for option, needed in _NEEDS.items():
-        if getattr(options, option, None) is not None and not serves[needed]:
-            came = "a table" if is_table and format in _TABLES and needed != "CSV" else format
-            advice = "Give --ngram N" if (option, format) == ("ngrams", "vw") else "Leave it out"
-            other = ", or give --format csv, if the file has a header" if format == "tsv" and needed in _OF_COLUMNS else ""
-            raise ValueError(f"--{option.replace('_', '-')} must have {needed}, got {came}. {advice}{other}.")
-
-
-def _threads() -> int:
-    """Return the default number of threads: at most 4, as hashing takes about four times as long as learning."""
-    return min(4, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 class _NoHashing:
@@ -355,7 +258,7 @@ class _Whole:
     """Hands the rows of a table on as they stand. Raises the error of a `TableVectorizer` for one that it could not learn."""
 
     def __init__(self, options: dict):
-        self.options, self.decimal = options, options["decimal"]
+        self.options, self.decimal = options, options.get("decimal", ".")
 
     def transform(self, table):
         from ..tables import TableVectorizer
@@ -388,13 +291,9 @@ def _new_vectorizer(bits, options: dict, first: list):
     from ..tables import TableVectorizer, look_ahead, shape_of
 
     step = TableVectorizer("auto" if bits is None else bits, **options)
-    kinds = look_ahead(step, _rows_of([X for X, _, _ in first]))
-    for option in ("dates", "log"):
-        for name in options[option] if options[option] != "all" else ():
-            if kinds and name not in kinds:
-                warnings.warn(f"no column in the first rows is called {name!r}, which --{option} names.", stacklevel=2)
+    found = kinds_of(look_ahead(step, _rows_of([X for X, _, _ in first])))
     slots, bits = shape_of(step)
-    return step.set_params(slots=slots, bits=bits), kinds_of(kinds)
+    return step.set_params(slots=slots, bits=bits), found
 
 
 def _rows_of(tables: list) -> list[dict]:
@@ -405,16 +304,6 @@ def _rows_of(tables: list) -> list[dict]:
         part = table[: min(n, max(_VALUES_AHEAD // max(width, 1), 1))] if hasattr(table, "__getitem__") else table
         found += part.to_pylist() if hasattr(part, "to_pylist") else list(part)
     return found
-
-
-def require_place(options, name: str) -> None:
-    """Refuse an output file that cannot be written, before learning rather than after hours of it."""
-    path = getattr(options, name)
-    if path is None or (os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)):  # (/dev/stdout, say)
-        return
-    folder = os.path.dirname(os.path.realpath(path))
-    if path == "-" or os.path.isdir(path) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
-        options.parser.error(f"argument --{name}: must be a file in a folder that can be written to, got {path!r}")
 
 
 def _write_whole_labels(learner) -> None:

@@ -19,6 +19,7 @@ from .report import counters_of, shown_weight, summary
 from .run import counts_of
 
 LOWER, HIGHER = "lower predictions", "higher predictions"
+_TOP = 10  # features for each class
 _NAMES = 1_000_000  # names of columns kept while data are read
 
 
@@ -34,7 +35,7 @@ def inspect(options) -> None:
         linear.densify()
     if options.data:
         read_names(options, inputs)
-    top = {} if linear is None else _top(linear, inputs, options.top)
+    top = {} if linear is None else _top(linear, inputs)
     more = {}
     if not is_regressor(learner):
         labels = map(shown_label, learner_of(learner).classes_.tolist())
@@ -60,18 +61,18 @@ def read_names(options, inputs) -> None:
             pass
 
 
-def _top(learner, inputs, k: int) -> dict:
+def _top(learner, inputs) -> dict:
     """Return the features with the largest weights for each class, or for lower and for higher predictions."""
     model = as_two_classes(learner) if is_regressor(learner) else learner
     hashed = inputs.names if inputs.names is not None and len(inputs.names) else None
     only_hashed = hashed is not None and not inputs.column_names
-    top = hashed.top_features(model, k) if only_hashed else top_columns(model, k, column_lookup(inputs))
+    top = hashed.top_features(model, _TOP) if only_hashed else top_columns(model, _TOP, _column_lookup(inputs))
     if is_regressor(learner):
         top[LOWER] = [feature._replace(weight=-feature.weight) for feature in top[LOWER]]
     return top
 
 
-def column_lookup(inputs):
+def _column_lookup(inputs):
     """Return a function from a column to (name or None, shared, factor to the units of a table's column, or sign)."""
     if inputs.step is not None:
         return named_columns(inputs.step)

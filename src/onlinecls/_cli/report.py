@@ -6,7 +6,6 @@ from .._estimators.learner import state_of
 from .._estimators.youth import SKIPPED
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
-from .wording import in_options
 
 
 def counters_of(learner, counts: tuple) -> dict:
@@ -56,4 +55,4 @@ def skipped_rows(learner) -> str:
 
 
 def skipped_lines(n: int, reasons: tuple) -> str:
-    return "\n".join([f"{n:,} malformed line{'s' * (n > 1)} skipped; the last:", *map(escaped, map(in_options, reasons))])
+    return "\n".join([f"{n:,} malformed line{'s' * (n > 1)} skipped; the last:", *map(escaped, reasons)])

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
-from .._estimators.classifier import CLASS_EACH, MANY_ROWS, have_class_each
 from .._estimators.learner import rows_learnt, state_of
 from .._estimators.youth import SKIPPED
 from .._input.compat import is_regressor
 from .._input.rows import Rows, part_of
-from ..streams import MalformedLineError, are_names, without_label
-from .capacity import require_classes
+from ..streams import MalformedLineError, are_names
 from .inputs import shown_label
 from .progress import Progress
 from .report import format_error, mean
@@ -35,15 +31,15 @@ def counts_of(learner) -> tuple:
     return (*(int(counters[COUNTERS[name]]) for name in whole), *(float(counters[COUNTERS[name]]) for name in sums))
 
 
-def labels_of(learner, options) -> str:
-    """Return the `labels` argument of `streams.read` for a learner."""
+def labels_of(learner, classes=()) -> str:
+    """Return the `labels` argument of `streams.read` for a learner. classes : those of a new one that are known."""
     if is_regressor(learner):
         return "number"
-    if learner.__sklearn_is_fitted__() and learner.classes_.dtype.kind not in "US":
+    if not learner.__sklearn_is_fitted__():
+        return "str" if any(_number_of(label) is None for label in classes) else "auto"
+    if learner.classes_.dtype.kind not in "US":
         return "number"
-    if learner.__sklearn_is_fitted__():  # (a file of another task must not bring classes of its own beside names)
-        return "auto" if are_names(learner.classes_.tolist()) else "str"
-    return "str" if any(_number_of(label) is None for label in options.classes or ()) else options.labels or "auto"
+    return "auto" if are_names(learner.classes_.tolist()) else "str"  # (what is no name must not become a class beside names)
 
 
 def _number_of(text) -> float | None:
@@ -64,17 +60,8 @@ def _as_labels(given: list, y) -> list:
     return numbers
 
 
-# Questions about labels that are all different.
-_PLACES_OF_LABELS = {
-    "tsv": "Is the first column the label? (Of a table, --format csv --delimiter tab --label names it, --no-header by number.)",
-    **dict.fromkeys(("svmlight", "vw", "fasttext"), "Is the first field the label?"),
-}
-
-
 class Run:
     """A learner in a pass over a stream, and its counts in this pass. classes : labels of `--classes`, or None."""
-
-    watching = None  # what learns in its place and looks at each row, or None
 
     def __init__(self, name: str, learner, classes: list | None = None):
         self.name, self.learner, self.classes = name, learner, classes
@@ -86,13 +73,14 @@ class Run:
 
     def convert_labels(self, y) -> None:
         """Convert labels of the command line to the type of the data's, before the first rows."""
+        if self.learner.__sklearn_is_fitted__():
+            self._compare_labels(y)
+            return
         class_weight = getattr(self.learner, "class_weight", None)
-        if isinstance(class_weight, dict) and not self.learner.__sklearn_is_fitted__():
+        if isinstance(class_weight, dict):
             self.learner.set_params(class_weight=dict(zip(_as_labels(list(class_weight), y), class_weight.values(), strict=True)))
         if self.classes is not None:
             self.classes = _as_labels(self.classes, y)
-        if self.learner.__sklearn_is_fitted__():
-            self._compare_labels(y)
 
     def _compare_labels(self, y) -> None:
         """Warn if none of the labels of the first rows is the model's."""
@@ -105,33 +93,15 @@ class Run:
             )
 
     def learn(self, X, y, weight) -> None:
-        more = {}
-        if self.classes is not None and not self.learner.__sklearn_is_fitted__():
-            more["classes"] = self.classes
-        if self.watching is not None:
-            self.watching.learn(self.learner, X, y, weight, **more)
-        else:
-            self.learner.partial_fit(X, y, sample_weight=weight, **more)
-
-    def predict(self, X, n_rows: int, step) -> None:
-        """Write what is predicted of rows without labels, if that is wanted. step : makes their columns, or None."""
-        if self.watching is not None:
-            if not (self.watching.predicts and self.learner.__sklearn_is_fitted__()):
-                X = None
-            elif step is not None:
-                X = step.transform(X)
-            self.watching.predict(self.learner, X, n_rows)
+        is_first = self.classes is not None and not self.learner.__sklearn_is_fitted__()
+        self.learner.partial_fit(X, y, sample_weight=weight, **({"classes": self.classes} if is_first else {}))
 
     @property
     def counts(self) -> tuple:
         return tuple(now - then for now, then in zip(counts_of(self.learner), self.start, strict=True))
 
-    @property
-    def error(self) -> float | None:
-        """Return the share of mistakes, or the mean squared error."""
-        return mean(self.counts, 2)
-
     def headings(self) -> str:
+        """Return the headings of the columns that lines of progress have for the learner."""
         if is_regressor(self.learner):
             return f"{'mse':>11} {'since last':>11} {'mae':>11}"
         return f"{'mistakes':>12} {'error':>11} {'since last':>11}"
@@ -163,7 +133,7 @@ class Part(NamedTuple):
 class Reading:
     """Totals of what was read in all passes, and the position in the present pass."""
 
-    features = bytes = skipped = unlabelled = 0
+    features = bytes = skipped = 0
     reasons, part = (), Part()
 
     def begin(self, learner, number: int, before: int) -> None:
@@ -173,10 +143,6 @@ class Reading:
     def place(self, learner) -> dict:
         """Return the pass and its rows that have been learnt, by the learner's own counter: Ctrl-C may come anywhere."""
         return {"pass": self.part.number + 1, "row": self.part.before + self.part.learnt(learner)}
-
-    def pass_over(self, n: int) -> None:
-        """Note rows of the pass that are not learnt."""
-        self.part = Part(self.part.number, self.part.before + n, self.part.t)
 
     def begin_part(self, X, y, weight) -> None:
         self.part = self.part._replace(X=X, y=y, weight=weight)
@@ -189,9 +155,7 @@ class Reading:
         self.features += 0 if part.X is None else part_of(part.X, 0, done).nnz
 
 
-def learn(
-    stream, run: Run, progress: Progress, reading: Reading, line, after_batch=lambda: None, step=None,
-) -> None:
+def learn(stream, run: Run, progress: Progress, reading: Reading, line, after_batch, step=None) -> None:
     """Learn one pass over a stream, or the rest of it.
 
     after_batch() is called between batches, where the model is whole.
@@ -200,21 +164,10 @@ def learn(
     before, learner = (reading.bytes, reading.skipped), run.learner
     with stream, warnings.catch_warnings():
         warnings.filterwarnings("ignore", f".*{SKIPPED}")  # (it is said once, at the end)
-        warnings.filterwarnings("ignore", f".*{CLASS_EACH}")  # (said here, for the first rows, in terms of options)
-        first: list | None = [] if reading.part.number == 0 and not is_regressor(learner) else None  # labels of the first rows
         try:
-            rest = _rest_of(stream, reading.part.before, getattr(run.watching, "write_gaps", None))
-            for X, y, weight, has_labels in _by_label(stream, rest):
-                if not has_labels:
-                    run.predict(X, len(y), step)
-                    reading.pass_over(len(y))
-                    continue
+            for X, y, weight in _rest_of(stream, reading.part.before):
                 if progress.rows == 0 and not is_regressor(learner):
-                    width = getattr(step, "n_features_out_", stream.n_features)  # (of a table's step; others have none yet)
                     run.convert_labels(y)
-                    require_classes(run.name, learner, width, y)
-                if first is not None:
-                    first = _look_at_labels(first + y.tolist(), stream)
 
                 def learn_batch(rows, y=y, weight=weight):
                     for start, stop, marked in progress.cuts(len(y)):
@@ -231,7 +184,7 @@ def learn(
                     _learn_behind(step, X, weight, reading, learner, learn_batch)
                 if progress.is_due():
                     progress.say(line())
-                progress.show(stream, format_error(run.error, learner))
+                progress.show(stream, format_error(mean(run.counts, 2), learner))
                 after_batch()
         except MalformedLineError as error:
             if is_regressor(learner) and error.parameter == "label":
@@ -242,20 +195,7 @@ def learn(
             progress.close()
             reading.end_part(learner)
             reading.bytes, reading.skipped = before[0] + stream.bytes_read, before[1] + stream.n_skipped
-            reading.reasons, reading.unlabelled = stream.skipped, stream.n_unlabelled
-
-
-def _look_at_labels(labels: list, stream) -> list | None:
-    """Warn of first rows that have a class each; return their labels while they are too few to tell, then None."""
-    if len(labels) < MANY_ROWS:
-        return labels
-    n = len(set(labels))
-    if have_class_each(n, len(labels)):
-        where = _PLACES_OF_LABELS.get(stream.format, "Is it the column of the labels? (--label)")
-        if isinstance(labels[0], float):
-            where += " For targets that are numbers take a regression algorithm, arow_regression say."
-        print(f"onlinecls: {n:,} classes in the first {len(labels):,} rows. {where}", file=sys.stderr, flush=True)
-    return None
+            reading.reasons = stream.skipped
 
 
 def _learn_behind(step, table, weight, reading: Reading, learner, learn_batch) -> None:
@@ -276,19 +216,9 @@ def _cut(weight, start: int, stop: int):
     return None if weight is None else weight[start:stop]
 
 
-def _by_label(stream, batches):
-    """Yield (X, y, weight, True or False) of the parts of batches whose rows all have labels, or none has any."""
-    for X, y, weight in batches:
-        missing = without_label(y) if stream.n_unlabelled else np.zeros(0, bool)
-        ends = np.flatnonzero(np.diff(missing)) + 1
-        for start, stop in pairwise([0, *ends.tolist(), len(y)]):
-            there = not (len(missing) and missing[start])
-            yield part_of(X, start, stop), y[start:stop], _cut(weight, start, stop), there
-
-
-def _rest_of(stream, n_left_out: int, paused):
-    """Yield the batches of a stream without its first rows. paused : see `Stream.batches_of_rows`."""
-    for X, y, weight in stream.batches_of_rows(paused):
+def _rest_of(stream, n_left_out: int):
+    """Yield the batches of a stream without its first rows."""
+    for X, y, weight in stream.batches_of_rows():
         n = min(n_left_out, len(y))
         n_left_out -= n
         if n < len(y):

@@ -7,10 +7,8 @@ import os
 import sys
 
 from .._estimators.epochs import learning
-from .._input.compat import is_regressor
 from .._input.escaping import escaped
-from .capacity import require_memory
-from .inputs import Input, load_model, require_place
+from .inputs import Input, load_model
 from .parameters import REGRESSORS, algorithm_of, choose_covariance, is_kernel, learner_of, make_learner, own_parameters
 from .progress import Clock, Progress
 from .report import counters_of, followed, mean, skipped_lines, skipped_rows, summary
@@ -18,10 +16,7 @@ from .run import Reading, Run, counts_of, labels_of, learn
 from .stopping import check_stopped, signals_ignored, stoppable
 
 # Options of a new model; a resumed model has its own.
-_OF_NEW_MODEL = (
-    "algorithm", "param", "probability", "classes", "labels", "bits", "ngrams", "analyzer", "token_pattern", "categories",
-    "ignore", "keep", "interactions", "ngram", "skips", "noconstant", "dtype", "numbers", "dates", "decimal", "log",
-)
+_OF_NEW_MODEL = ("algorithm", "param", "probabilities", "classes", "bits", "ngrams", "analyzer", "dtype")
 
 
 def train(options) -> None:
@@ -39,26 +34,16 @@ def train(options) -> None:
 
 
 def _check(options) -> None:
-    error = options.parser.error
+    error, save = options.parser.error, options.save
     if options.passes > 1 and "-" in options.data:
         error("argument --passes: must be 1 for standard input, which cannot be read again")
-    if options.save_every is not None and options.save is None:
+    if options.save_every is not None and save is None:
         error("argument --save-every: must have --save, the file to write")
-    if options.from_row is not None and options.from_row == "next" and options.resume is None:
-        error("argument --from-row: next must have --resume, a model that was interrupted")
-    if options.jobs is not None:
-        from .jobs import check
-
-        check(options)
-    if options.unlabelled == "predict" and options.predictions is None:
-        error("argument --unlabelled: predict must have --predictions, the file of what is predicted")
-    if options.predictions == "-" and options.json:
-        error("argument --predictions: must be a file with --json, which prints to standard output, too")
-    if options.predictions is not None and options.from_row is not None:
-        error("argument --predictions: must be left out with --from-row, as it has a line for each row from the first on")
-    require_place(options, "save")
-    if options.predictions != "-":
-        require_place(options, "predictions")
+    if save is None or (os.path.exists(save) and not os.path.isfile(save) and not os.path.isdir(save)):  # (/dev/stdout, say)
+        return
+    folder = os.path.dirname(os.path.realpath(save))
+    if save == "-" or os.path.isdir(save) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
+        error(f"argument --save: must be a file in a folder that can be written to, got {save!r}")
 
 
 class _Training:
@@ -70,19 +55,23 @@ class _Training:
         self.learner = self.run.learner
         self.reports = options.json and options.every is not None  # a JSON object for each line of progress?
         self.progress = Progress(options.quiet, options.every, marks=not options.quiet or self.reports)
-        if options.predictions:
-            from .watching import Watching
-
-            self.run.watching = Watching(options)
         self.saving = None if options.save_every is None else Clock(options.save_every)
         self.unsaved: list[str] = []  # checkpoints that could not be written, and why
-        self.n_passes, self.first = 0, None  # passes done; counts of the first one
+        self.first = None  # counts of the first pass
         stopped = self.metadata.pop("interrupted", None)
-        self.left_out = _rows_to_skip(options, stopped)  # (passes, rows of the next one)
-        if stopped and options.from_row is None:
-            self.progress.say(
-                f"{options.resume} was interrupted behind row {stopped['row']:,} of its input; --from-row next goes on there."
-            )
+        self.n_passes, self.row = self._begin_behind(stopped) if stopped else (0, 0)  # passes done; rows of the next one
+
+    def _begin_behind(self, stopped) -> tuple[int, int]:
+        """Return the passes over the same files, and the rows of the next one, that an interrupted model has learnt."""
+        n_passes, row, data = (stopped.get(name) if isinstance(stopped, dict) else None for name in ("pass", "row", "data"))
+        if not all(type(place) is int and place >= 0 for place in (n_passes, row)):
+            raise ValueError(f"{self.options.resume}: must say behind which row it was interrupted, got {stopped!r}.")
+        if data != self.options.data or "-" in data:
+            self.progress.say(f"{self.options.resume} was interrupted behind row {row:,} of other data; all of DATA is learnt.")
+            return 0, 0
+        if n_passes > self.options.passes:
+            raise ValueError(f"{self.options.resume}: must go on with --passes {n_passes} or more, got {self.options.passes}.")
+        return n_passes - 1, row
 
     def line(self) -> str:
         if self.reports:
@@ -90,52 +79,39 @@ class _Training:
         return f"{self.run.counts[0]:>12,} {self.progress.seconds:>9.2f} {self.run.columns()} {self.reading.features:>14,}"
 
     def open(self, learns: bool):
-        return self.inputs.open(self.options.data, self.options, labels_of(self.learner, self.options), learns)
+        return self.inputs.open(self.options.data, self.options, labels_of(self.learner, self.options.classes or ()), learns)
 
     def run_passes(self) -> None:
-        stream, self.n_passes = self.open(self.left_out[0] == 0), self.left_out[0]
+        begun = self.n_passes
+        stream = self.open(learns=begun == 0)
         if self.inputs.is_new_and_narrow:
             choose_covariance(self.learner, _settings(self.options))
         self._say_beginning(stream)
-        if self.options.jobs is not None:
-            from .jobs import learn_in_processes
-
-            self.reading.bytes = learn_in_processes(self.run, self.inputs, stream, self.options)
-            self.learner, self.first, self.n_passes = self.run.learner, self.run.counts, 1
-            return
-        for number in range(self.n_passes, self.options.passes):
-            is_first = number == self.left_out[0]
+        for number in range(begun, self.options.passes):
             self.run.begin()
-            self.reading.begin(self.learner, number, self.left_out[1] if is_first else 0)
-            if not is_first:
+            self.reading.begin(self.learner, number, self.row if number == begun else 0)
+            if number > begun:
                 self.progress.say(f"pass {number + 1}")
                 self.progress.restart()
                 stream = self.open(learns=False)
             self.progress.open(stream, "train")
-            if self.run.watching is not None:
-                self.run.watching.open(stream)
+            step = self.inputs.step if number == 0 else None  # (later passes read the table through it)
             try:
                 with learning(self.learner, again=number > 0):
-                    step = self.inputs.step if number == 0 else None  # (later passes read the table through it)
-                    learn(stream, self.run, self.progress, self.reading, self.line, self.save_in_time, step=step)
+                    learn(stream, self.run, self.progress, self.reading, self.line, self.save_in_time, step)
             finally:
                 self.first = self.first or self.run.counts
-                if self.run.watching is not None:
-                    self.run.watching.close()
             self.n_passes = number + 1
 
     def _say_beginning(self, stream) -> None:
-        before, (n_passes, row) = counts_of(self.learner)[0], self.left_out
-        where = f", with row {row + 1:,} of the input" if row else ""
-        where += f" in pass {n_passes + 1}" if n_passes else ""
+        before = counts_of(self.learner)[0]
+        where = f", with row {self.row + 1:,} of the input" if self.row else ""
+        where += f" in pass {self.n_passes + 1}" if self.n_passes else ""
         self.progress.say(
             f"{self.learner!r}, {_columns(stream, self.inputs)}, from {stream.format}"
-            + (f", going on after {before:,} examples{where}" if before or row else "")
+            + (f", going on after {before:,} examples{where}" if before else "")
             + ("" if self.options.save else "; the model is not kept (--save)")
         )
-        categories = [name for name, kind in (stream.features or {}).items() if kind == "category"]
-        if categories:
-            self.progress.say(f"categories, hashed as name=value: {', '.join(categories)}")
         if self.inputs.found:
             self.progress.say(self.inputs.found)
         self.progress.say(f"{'examples':>12} {'seconds':>9} {self.run.headings()} {'features':>14}")
@@ -157,7 +133,7 @@ class _Training:
                 print(f"onlinecls train: of the checkpoints, {escaped(self.unsaved[-1])}. Learning goes on.", file=sys.stderr)
 
     def save(self, is_whole: bool) -> None:
-        more = {} if is_whole else {"interrupted": self.place()}
+        more = {} if is_whole else {"interrupted": {**self.place(), "data": self.options.data}}
         model = self.inputs.model_of(self.learner)
         model.save(self.options.save, {**self.metadata, **self.inputs.metadata(), **more})
 
@@ -174,9 +150,6 @@ class _Training:
             progress.say(self.line())
         speed = f", {self.reading.bytes / 1e6 / max(progress.seconds, 1e-9):.0f} MB/s" if self.reading.bytes else ""
         progress.say(f"{first[0]:,} examples, {summary(learner, first)}, {progress.seconds:.2f} s{speed}")
-        if n := self.reading.unlabelled:
-            what = "predicted, not learnt" if options.unlabelled == "predict" else "left out"
-            progress.say(f"{n:,} row{'s' * (n > 1)} without a label: {what}")
         if self.reading.skipped:
             progress.say(skipped_lines(self.reading.skipped, self.reading.reasons))
         if line := skipped_rows(learner):
@@ -214,11 +187,9 @@ class _Training:
     def result(self, interrupted: bool) -> dict:
         return {
             "algorithm": self.run.name, "parameters": own_parameters(self.learner), **counters_of(self.learner, self.first),
-            "seconds": self.progress.seconds, "bytes": self.reading.bytes,
-            "features": None if self.options.jobs else self.reading.features,
+            "seconds": self.progress.seconds, "bytes": self.reading.bytes, "features": self.reading.features,
             "skipped": self.reading.skipped, "passes": self.n_passes, "interrupted": interrupted, "model": None,
             **(self.place() if interrupted else {}),
-            **({} if self.options.unlabelled == "refuse" else {"unlabelled": self.reading.unlabelled}),
         }
 
     def tested(self) -> dict:
@@ -234,40 +205,21 @@ class _Training:
         """Print on standard error, quiet or not, how to go on."""
         options, place = self.options, self.place()
         of_pass = f" of pass {place['pass']}" if options.passes > 1 else ""
+        behind = " and the input behind it" if "-" in options.data else " and the same DATA"
         print(
-            f"onlinecls train: interrupted after {self.run.counts[0]:,} examples{of_pass}; what was learnt is "
-            + (f"saved in {saved}. To go on with row {place['row'] + 1:,} of the input: --resume {saved} --from-row next."
-               if saved else "not saved."),
+            f"onlinecls train: interrupted after {self.run.counts[0]:,} examples{of_pass}, behind row {place['row']:,} of the "
+            f"input; what was learnt is " + (f"saved in {saved}. To go on: --resume {saved}{behind}." if saved else "not saved."),
             file=sys.stderr,
         )
 
 
 def _columns(stream, inputs: Input) -> str:
-    width = inputs.reading["n_features"] if inputs.step is None else inputs.step.n_features_out_
-    hashed = f"2^{width.bit_length() - 1} columns" if width & (width - 1) == 0 else f"{width:,} columns"
-    if stream.features is None or inputs.step is not None:
-        return hashed
-    numbers = f"{len(stream.feature_names)} columns of numbers"
-    return f"{numbers} and {hashed} of categories" if stream.n_features > len(stream.feature_names) else numbers
-
-
-def _rows_to_skip(options, stopped: dict | None) -> tuple[int, int]:
-    """Return (passes, rows of the next pass) that the model has learnt already."""
-    if options.from_row is None:
-        return 0, 0
-    if options.from_row != "next":
-        return 0, options.from_row - 1
-    places = [stopped.get(name) for name in ("pass", "row")] if isinstance(stopped, dict) else [None]
-    if not all(type(place) is int and place >= 0 for place in places):
-        raise ValueError(f"{options.resume}: must be a model that was interrupted for --from-row next, got one that was not.")
-    if stopped["pass"] > options.passes:
-        raise ValueError(f"{options.resume}: must go on with --passes {stopped['pass']} or more, got {options.passes}.")
-    return stopped["pass"] - 1, stopped["row"]
+    width = stream.n_features if inputs.step is None else inputs.step.n_features_out_
+    return f"2^{width.bit_length() - 1} columns" if width & (width - 1) == 0 else f"{width:,} columns"
 
 
 def _settings(options) -> list[str]:
-    probability, noconstant = ["probability=true"], ["fit_intercept=false"]
-    return [*(options.param or []), *(probability if options.probability else []), *(noconstant if options.noconstant else [])]
+    return [*(options.param or []), *(["probability=true"] if options.probabilities else [])]
 
 
 def _start(options) -> tuple[dict, Input, Run]:
@@ -275,8 +227,7 @@ def _start(options) -> tuple[dict, Input, Run]:
     if options.resume is not None:
         given = next((name for name in _OF_NEW_MODEL if getattr(options, name) is not None), None)
         if given:
-            option = given.replace("_", "-")
-            options.parser.error(f"argument --{option}: must be left out with --resume, which goes on with the model's own")
+            options.parser.error(f"argument --{given}: must be left out with --resume, which goes on with the model's own")
         learner, metadata, inputs = load_model(options.resume, options)
         if learner_of(learner) is not learner or is_kernel(learner):
             raise ValueError(
@@ -285,12 +236,8 @@ def _start(options) -> tuple[dict, Input, Run]:
             )
         return metadata, inputs, Run(algorithm_of(learner), learner)
     inputs, name = Input.from_options(options), options.algorithm or "arow"
-    if options.probability and name in REGRESSORS:
-        options.parser.error(f"argument --probabilities: must be left out for {name}, which learns numbers")
-    learner = make_learner(options.parser, "--param", name, _settings(options), inputs.reading["dtype"])
-    for option in ("classes", "labels"):
-        if getattr(options, option) is not None and is_regressor(learner):
+    for option in ("probabilities", "classes"):
+        if getattr(options, option) is not None and name in REGRESSORS:
             options.parser.error(f"argument --{option}: must be left out for {name}, which learns numbers")
-    if options.bits is not None:
-        require_memory("--bits: ", learner, 1 << options.bits, len(options.classes or "ab"), inputs.reading["dtype"])
+    learner = make_learner(options.parser, "--param", name, _settings(options), inputs.reading["dtype"])
     return {}, inputs, Run(name, learner, options.classes)

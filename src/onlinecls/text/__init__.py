@@ -17,7 +17,7 @@ from ._names import (
     top_columns,  # noqa: F401
     weights_towards,  # noqa: F401
 )
-from ._parameters import is_fast, parameters_of, vectorizer_of  # noqa: F401 (for the streams)
+from ._parameters import parameters_of, vectorizer_of  # noqa: F401 (for the streams)
 from ._vectorizer import (
     HashingVectorizer,
     compiled_hasher,  # noqa: F401 (for the streams)

@@ -37,7 +37,7 @@ _FAST = (
     rf"(?:\(\?u\))?(?:\\b)?(?:{_CHARACTER}(?:\{{\d{{1,2}}\}})?)*{_CHARACTER}{_REPEATED}"
     rf"|(?:\(\?u\))?(?:\\b)?(?:\\w(?:\{{\d{{1,2}}\}})?)*\\w{_REPEATED}\\b"
 )
-TRUST = "If you trust the model's author: options_of(metadata, trusted=True), or --trust on the command line"
+TRUST = "If you trust the model's author: options_of(metadata, trusted=True)"
 _LONGEST = 100  # characters of such a pattern
 _SLOW_ENCODINGS = ("idna", "punycode")
 
