@@ -5,8 +5,7 @@ From a stream of models to one
 A learner that takes every row seriously is thrown about by wrong labels, and its last weights are as good as the last rows
 happened to be. Here every fifth label is wrong. The grey path is PA-I's walk through the plane of its two weights; the mean of
 all the places where it has been, in red, moves calmly, and settles in the direction that is right. On new rows the mean errs on
-two in a hundred, the last weights sometimes on nearly all. ``OnlineToBatch`` makes such a mean, or a vote, or a choice among
-snapshots.
+two in a hundred, the last weights sometimes on nearly all. ``OnlineToBatch`` makes such a mean, or a choice among snapshots.
 """
 
 import matplotlib.pyplot as plt

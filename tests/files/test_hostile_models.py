@@ -46,7 +46,7 @@ RBF = onlinecls.KernelOnlineClassifier(gamma=1.0)
 BUDGETED, SPARSE = onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
 LINEAR = onlinecls.KernelOnlineClassifier(kernel="linear", budget=9)
 PRECOMPUTED = onlinecls.KernelOnlineClassifier(kernel="precomputed")
-VOTE = onlinecls.OnlineToBatch(AROW, "vote", n_snapshots=4, random_state=0)
+CHOOSING = onlinecls.OnlineToBatch(AROW, "best", n_snapshots=4, random_state=0)
 COMMITTEE, OF_NUMBERS = onlinecls.CommitteeClassifier(), onlinecls.CommitteeRegressor()
 HEDGING = onlinecls.CommitteeClassifier([onlinecls.AROWClassifier(), onlinecls.Perceptron()], combine="hedge")
 ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
@@ -65,7 +65,7 @@ FORGED = {
     "a seed that is none": (AROW, THREE, setting("parameters", "random_state", 1e308)),
     "a committee's seed that is none": (HEDGING, TWO, setting("parameters", "random_state", 1e308)),
     "a member's seed that is none": (HEDGING, TWO, lambda told, *_: told["members"][0][2].update(random_state=1e308)),
-    "a wrapped learner's seed that is none": (VOTE, THREE, setting("wrapped_parameters", "random_state", -1)),
+    "a wrapped learner's seed that is none": (CHOOSING, THREE, setting("wrapped_parameters", "random_state", -1)),
     "an integer parameter past any double": (AROW, THREE, setting("parameters", "average", 10**400)),
     "an average without its sums": (AROW, THREE, setting("learnt_with", "average_from", 0)),
     "labels wider than memory": (AROW, THREE, setting("told", "classes", "<U999999999999")),
@@ -115,7 +115,7 @@ FORGED = {
     "more certainty than the kept rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),
     "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62, "i8")),
     "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1, "i4")),
-    "an OnlineToBatch around itself": (VOTE, THREE, setting("told", "wrapped", "OnlineToBatch")),
+    "an OnlineToBatch around itself": (CHOOSING, THREE, setting("told", "wrapped", "OnlineToBatch")),
 }
 #: What X is for those that take no ordinary rows.
 ROWS = {id(PRECOMPUTED): X @ X.T, id(SPARSE): csr_matrix(X)}
@@ -410,7 +410,7 @@ def calls_without_memory_change_nothing(learner, call, begun):
 
 
 def test_a_first_call_without_memory_leaves_an_online_to_batch_not_fitted(monkeypatch):
-    learner = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "vote")
+    learner = onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), "best")
 
     def no_memory(*_, **others):
         raise MemoryError

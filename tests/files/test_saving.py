@@ -171,9 +171,9 @@ def test_save_refuses_what_is_not_fitted_and_what_only_pickle_can_hold(tmp_path)
         (Mine().partial_fit(X, Y),
          f"Mine: save must have an estimator of onlinecls itself, got a class that extends one, {code}"),
         (named, of_kernels), (copy.deepcopy(named).set_params(kernel="rbf"), of_kernels),  # (it is what it was learnt with)
-        (onlinecls.OnlineToBatch(Mine(), "vote").partial_fit(X, TWO), "OnlineToBatch: save must have a linear or kernel learner "
+        (onlinecls.OnlineToBatch(Mine(), "best").partial_fit(X, TWO), "OnlineToBatch: save must have a linear or kernel learner "
          "of onlinecls as estimator, got Mine(), which has no form without pickle. Use pickle."),
-        (onlinecls.OnlineToBatch(wrapped, "vote").partial_fit(X, TWO), "AROWClassifier: save must have None, numbers, texts, "
+        (onlinecls.OnlineToBatch(wrapped, "best").partial_fit(X, TWO), "AROWClassifier: save must have None, numbers, texts, "
          "numpy scalars, float32 or float64, or a dict of these as random_state, got"),
     ):
         with pytest.raises(ValueError, match="^" + re.escape(message) + ("$" if message.endswith("pickle.") else "")):

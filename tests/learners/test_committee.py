@@ -367,7 +367,7 @@ def test_members_given_are_cloned_and_go_on_within_their_range_only():
      r"got 'kernelonlineclassifier', KernelOnlineClassifier.*, which is not one"),
     ([AROWClassifier(), ("numbers", AROWRegressor())], "got 'numbers', AROWRegressor.*, which does not learn labels"),
     ([onlinecls.HedgeClassifier()], r"whose rows are advice in \[0, 1\]"),
-    ([onlinecls.OnlineToBatch(AROWClassifier(), "vote")], "got 'onlinetobatch', .*, which is not one"),
+    ([onlinecls.OnlineToBatch(AROWClassifier())], "got 'onlinetobatch', .*, which is not one"),
     ([onlinecls.MultiplicativePassiveAggressiveClassifier(signed=False)], "which takes no rows below 0"),
     ([AROWClassifier], "which is not one"),
     ([AROWClassifier(probability=True)], "whose probability, dtype and class_weight must be left to the committee"),

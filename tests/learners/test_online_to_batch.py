@@ -17,7 +17,7 @@ from onlinecls import (
     SecondOrderPerceptron,
 )
 
-METHODS = ("average", "vote", "best")
+METHODS = ("average", "best")
 every_method = pytest.mark.parametrize("method", METHODS)
 
 
@@ -78,26 +78,6 @@ def test_an_average_of_hypotheses_may_start_at_a_row():
     np.testing.assert_allclose(learner.decision_function(X), expected, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("n_rows", [1, 9, 10, 11, 37, 160])
-def test_a_vote_is_that_of_its_snapshots(n_rows, n_classes):
-    X, y = problem(n_classes=n_classes)
-    y = np.array(["a", "b", "c"])[y % 3]
-    classes = np.unique(y)
-    learner = OnlineToBatch(Perceptron(), "vote", n_snapshots=10).partial_fit(X[:n_rows], y[:n_rows], classes=classes)
-    rows = snapshot_rows(n_rows, 10)
-    assert learner.snapshot_rows_.tolist() == rows and 1 <= len(rows) <= 10 and (n_rows < 11 or len(rows) > 4)
-    voters = hypotheses(Perceptron(), X[:n_rows], y[:n_rows], classes)
-    for n, snapshot in zip(rows, learner.snapshots_, strict=True):
-        assert (snapshot.coef_ == voters[n - 1].coef_).all()
-    votes = np.array([voters[n - 1].predict(X) for n in rows])
-    counts = np.array([(votes == label).sum(axis=0) for label in classes])
-    assert (learner.predict(X) == classes[counts.argmax(axis=0)]).all()
-    shares = learner.decision_function(X)
-    expected = counts / len(rows)
-    np.testing.assert_allclose(shares, expected.T if n_classes == 3 else expected[1] - expected[0], atol=1e-12)
-
-
 def test_best_chooses_the_snapshot_of_the_best_bound():
     X, y = problem()
     learner = OnlineToBatch(Perceptron(), "best", n_snapshots=6, validation_fraction=0.2)
@@ -124,7 +104,7 @@ def test_best_chooses_the_snapshot_of_the_best_bound():
     onlinecls.DualAscentRegressor(3.0, regularizer="entropic", signed=False, fit_intercept=False),
 ])
 def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
-    """The mean of w_1 .. w_T (the simplex begins as the mean of its experts), the mean of snapshots, the best."""
+    """The mean of w_1 .. w_T (the simplex begins as the mean of its experts), the best."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 4))
     y = X @ [1.0, -0.5, 0.2, 0.0] + 0.1 * rng.standard_normal(90)
@@ -137,7 +117,6 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
             X[40:], y[40:]) for method in METHODS
     }
     np.testing.assert_allclose(found["average"].predict(X), said[:90].mean(axis=0), rtol=1e-7, atol=1e-9)
-    np.testing.assert_allclose(found["vote"].predict(X), said[snapshot_rows(90, 8)].mean(axis=0), rtol=1e-7, atol=1e-9)
     judged = found["best"]
     errors = [
         np.mean(np.abs(s.predict(X[rows]) - y[rows])) if len(rows) else np.inf
@@ -181,29 +160,22 @@ def test_held_out_rows_are_never_learnt():
 
 def test_partial_fit_refuses_another_method_than_the_model_s():
     X, y = problem()
-    learner = OnlineToBatch(AROWClassifier(), "vote").partial_fit(X, y)
-    with pytest.raises(ValueError, match="partial_fit must go on with the method it began with, 'vote', got method='average'"):
+    learner = OnlineToBatch(AROWClassifier(), "best").partial_fit(X, y)
+    with pytest.raises(ValueError, match="partial_fit must go on with the method it began with, 'best', got method='average'"):
         learner.set_params(method="average").partial_fit(X, y)
-    with pytest.raises(AttributeError, match="no hypothesis is chosen"):
-        learner.chosen_  # noqa: B018
 
 
-def test_the_old_name_of_best_is_refused_by_an_error_that_names_the_new_one():
+def test_the_best_of_kernel_learners():
     X, y = problem()
-    with pytest.raises(ValueError, match=r"'best', got method='validation'\. 'best' chooses by held-out rows"):
-        OnlineToBatch(AROWClassifier(), "validation").fit(X, y)
-
-
-def test_a_vote_of_kernel_learners():
-    X, y = problem()
-    learner = OnlineToBatch(onlinecls.KernelOnlineClassifier("perceptron", gamma=0.1), "vote").partial_fit(X, y)
-    assert learner.score(X, y) > 0.5 and len(learner.snapshots_) == 10
+    learner = OnlineToBatch(onlinecls.KernelOnlineClassifier("perceptron", gamma=0.1), "best").partial_fit(X, y)
+    assert learner.chosen_ in learner.snapshots_ and len(learner.snapshots_) == 10
+    assert (learner.predict(X) == learner.chosen_.predict(X)).all()
 
 
 def test_parameters_of_the_wrapped_estimator_are_set_through_online_to_batch():
-    learner = OnlineToBatch(AROWClassifier(r=0.5), "vote")
+    learner = OnlineToBatch(AROWClassifier(r=0.5), "best")
     assert learner.get_params()["estimator__r"] == 0.5 and "estimator__r" not in learner.get_params(deep=False)
     assert learner.set_params(estimator__r=2.0, n_snapshots=3).estimator.r == 2.0
-    assert repr(learner) == "OnlineToBatch(estimator=AROWClassifier(r=2.0), method='vote', n_snapshots=3)"
+    assert repr(learner) == "OnlineToBatch(estimator=AROWClassifier(r=2.0), method='best', n_snapshots=3)"
     with pytest.raises(ValueError, match="Invalid parameter 'C'"):
         learner.set_params(estimator__C=1)

@@ -492,7 +492,7 @@ REFUSED = [
      "estimator=PassiveAggressiveOneClass()."),
     (BATCH(onlinecls.AROWClassifier), "estimator must be a classifier or regressor with partial_fit, got estimator="
      f"{onlinecls.AROWClassifier!r}."),
-    (BATCH(KERNEL()), "method must be 'vote' or 'best' for a KernelOnlineClassifier, which has no parameter average, "
+    (BATCH(KERNEL()), "method must be 'best' for a KernelOnlineClassifier, which has no parameter average, "
      "got method='average'."),
     (onlinecls.AdaGradClassifier(update="dual_averaging", l1=-1.0), "l1 must be a finite number >= 0, got l1=-1.0."),
     (onlinecls.AdaGradClassifier(update="dual_averaging", l1=0.1, average=True), "average must be False with l1 > 0, got "

@@ -46,7 +46,6 @@ SERVED = [
     KernelOnlineClassifier("arow", kernel="linear", fit_intercept=False),
     KernelOnlineClassifier("perceptron", kernel="rbf", gamma=10.0, budget=20, fit_intercept=False),
     CommitteeClassifier(**plain),
-    OnlineToBatch(AROWClassifier(**plain), "vote", n_snapshots=4),
     OnlineToBatch(AROWClassifier(**plain), "best", n_snapshots=4),
     OnlineToBatch(AROWClassifier(**plain), "average"),
 ]
@@ -136,7 +135,7 @@ def test_threads_read_and_copy_whole_models_while_one_learns_and_classes_join(le
 # --- who waits, who is refused -------------------------------------------------------------------------------------------------
 
 LEARNERS = [AROWClassifier(), AROWRegressor(), KernelOnlineClassifier(gamma=1.0), PassiveAggressiveOneClass(),
-            CommitteeClassifier(), OnlineToBatch(AROWClassifier(), "vote")]
+            CommitteeClassifier(), OnlineToBatch(AROWClassifier(), "best")]
 rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((40, 4)), (rng.standard_normal(40) > 0).astype(int)
 

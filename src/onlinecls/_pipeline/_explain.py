@@ -59,7 +59,7 @@ def _score(learner: Any, X: Any) -> tuple:
 
 
 def linear_of(learner: Any) -> Any:
-    """Return the linear model that predicts; None for a kernel learner and a vote."""
+    """Return the linear model that predicts; None for a kernel learner."""
     found = getattr(learner, "chosen_", learner)
     return found if hasattr(found, "coef_") else None
 

@@ -147,13 +147,12 @@ def averaging_predictors(learner: Any) -> Any:
 
 @dataclass(eq=False, repr=False)
 class OnlineToBatch(Estimator):
-    """Turn an online learner into one fixed predictor: the average, a vote, or the best of its hypotheses.
+    """Turn an online learner into one fixed predictor: the average, or the best of its hypotheses.
 
     An online learner's last w depends on the last rows. Row n (of weight > 0) is predicted by the hypothesis w_n, which has
     learnt the rows before it; the guarantees of the tutorial's part V are for
 
         average:     the mean of all w_n that have predicted, w_1 (nothing learnt yet) to w_T;
-        vote:        the majority vote of snapshots (regressors: their mean prediction);
         best:        the snapshot with the least error on held-out rows (regressors: mean absolute error).
 
     Snapshots are taken at the multiples of a row number s, the smallest power of two with at most `n_snapshots` of them: when
@@ -164,9 +163,9 @@ class OnlineToBatch(Estimator):
     estimator : classifier or regressor with `partial_fit`
         Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`. An estimator of another library
         predicts with its own average, which usually is over w_2 .. w_{T+1}, like `average` itself here.
-    method : {"average", "vote", "best"}, default="average"
+    method : {"average", "best"}, default="average"
     n_snapshots : int, default=10
-        vote, best: most snapshots held, >= 2.
+        best: most snapshots held, >= 2.
     validation_fraction : float, default=0.1
         best: every round(1 / validation_fraction)-th row is held out to validate the snapshots; (0, 0.5].
         Of k snapshots, each validated on n rows, the one with the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen: a bound that
@@ -183,7 +182,7 @@ class OnlineToBatch(Estimator):
     estimator_ : classifier
         The learner, with the last hypothesis.
     chosen_ : classifier
-        The hypothesis that predicts (not with "vote", where all of ``snapshots_`` do).
+        The hypothesis that predicts.
     snapshots_ : list of classifiers
     snapshot_rows_ : ndarray of shape (n_snapshots_held,)
         Numbers of rows after which they were taken.
@@ -214,7 +213,7 @@ class OnlineToBatch(Estimator):
     Examples
     --------
     >>> from onlinecls import OnlineToBatch, Perceptron
-    >>> learner = OnlineToBatch(Perceptron(), method="vote")
+    >>> learner = OnlineToBatch(Perceptron(), method="best")
     >>> learner = learner.partial_fit([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0]], [1, 0, 1], classes=[0, 1])
     >>> learner.predict([[0.0, 3.0]]).tolist(), learner.snapshot_rows_.tolist()
     ([1], [1, 2, 3])
@@ -227,7 +226,7 @@ class OnlineToBatch(Estimator):
     _closed: np.ndarray | None = field(init=False)
 
     estimator: Any
-    method: Literal["average", "vote", "best"] = "average"
+    method: Literal["average", "best"] = "average"
     _: KW_ONLY
     n_snapshots: int = 10
     validation_fraction: float = 0.1
@@ -265,7 +264,7 @@ class OnlineToBatch(Estimator):
             raise ValueError(f"{who}: estimator must be a classifier or regressor with partial_fit, got estimator={learner!r}.")
         if self.method == "average" and "average" not in learner.get_params():
             raise ValueError(
-                f"{who}: method must be 'vote' or 'best' for a {type(learner).__name__}, which has no parameter average, "
+                f"{who}: method must be 'best' for a {type(learner).__name__}, which has no parameter average, "
                 "got method='average'."
             )
 
@@ -440,20 +439,12 @@ class OnlineToBatch(Estimator):
     def chosen_(self) -> Any:
         """The hypothesis that predicts."""
         run = self._fitted()
-        if self._method == "vote":
-            raise AttributeError(f"{type(self).__name__}: with method='vote' no hypothesis is chosen: all of snapshots_ vote.")
-        return self._voters(run)[0]
-
-    def _voters(self, run: _Run) -> list[Any]:
-        """Return the snapshots that vote, or the one hypothesis that predicts."""
         if self._method == "average" and isinstance(run.learner, OnlineLearner) and run.learner.__sklearn_is_fitted__():
-            return [averaging_predictors(run.learner)]
-        if self._method == "best":
-            return [run.best()]
-        return [each.model for each in run.snapshots] or [run.learner]
+            return averaging_predictors(run.learner)
+        return run.best() if self._method == "best" else run.learner
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Return the chosen hypothesis's scores; with "vote" shares of the votes (two classes: for less against ``classes_[1]``).
+        """Return the chosen hypothesis's scores.
 
         Parameters
         ----------
@@ -471,16 +462,8 @@ class OnlineToBatch(Estimator):
     def _scores(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of rows, and their classes."""
         run, rows = self._fitted(), self._rows(X)
-        voters = self._voters(run)
-        if self._method == "vote":
-            predicted = [voter.predict(rows) for voter in voters]
-            classes = run.learner.classes_  # (read last, so that it has the classes of all voters)
-            votes = np.zeros((rows.shape[0], len(classes)))
-            for labels in predicted:
-                votes[np.arange(len(votes)), np.searchsorted(classes, labels)] += 1.0 / len(voters)
-            return votes if len(classes) > 2 else votes[:, -1] - votes[:, 0], classes
-        known, scores = _classes_and_scores(voters[0], rows)
-        classes = run.learner.classes_
+        known, scores = _classes_and_scores(self.chosen_, rows)
+        classes = run.learner.classes_  # (read last, so that it has the classes of the hypothesis)
         if len(known) == len(classes):
             return scores, classes
         if scores.ndim == 1:
@@ -501,8 +484,7 @@ class OnlineToBatch(Estimator):
         The class of the highest score, the first of equals; of two, ``classes_[1]`` if its score is > 0.
         """
         if self._is_regressor:
-            run, X = self._fitted(), self._rows(X)
-            return np.mean([voter.predict(X) for voter in self._voters(run)], axis=0)
+            return self.chosen_.predict(self._rows(X))
         scores, classes = self._scores(X)
         return classes[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
 
