@@ -383,8 +383,8 @@ REGRESSION = {
 
 #: name: what makes the Model of an algorithm, (d, k, multi_class, **params). reference_dual.py adds its own.
 MODELS = {
-    name: lambda d, k, multi_class="crammer_singer", make=make, cost=None, **params: Model(
-        partial(make, **params), d, k, multi_class, cost)
+    name: lambda d, k, multi_class="crammer_singer", make=make, **params: Model(
+        partial(make, **params), d, k, multi_class)
     for name, make in REFERENCE.items()
 }
 

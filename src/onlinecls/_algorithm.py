@@ -155,11 +155,9 @@ NO_SUM = Conflict(("average",), "False", lambda v: bool(v["average"]), (
     "other ways to one model."
 ))
 _ONLY_LAST = "only the last weights have no larger loss, on all rows. Leave one of the two out."
-CYCLES = (
-    *(Conflict((name,), "False with loss_tol", lambda v, name=name: bool(v["loss_tol"] is not None and v.get(name)), _ONLY_LAST)
-      for name in ("average", "early_stopping")),
-    Conflict(("cost",), "None with loss_tol", lambda v: v["loss_tol"] is not None and v.get("cost") is not None,
-             "cycles end by a loss that is the same for all pairs of classes. Leave one of the two out."),
+CYCLES = tuple(
+    Conflict((name,), "False with loss_tol", lambda v, name=name: bool(v["loss_tol"] is not None and v.get(name)), _ONLY_LAST)
+    for name in ("average", "early_stopping")
 )
 BOOLEAN = Range((False, True), words="True or False")
 NONE = Options((None,))

@@ -28,7 +28,7 @@ from ._compiled.full cimport (
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record,
     Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_class_loss, count_loss,
-    example, is_usable, next_round, rival_of, row_at, shift_of, step_fits, take_target_margin, unlikely,
+    example, is_usable, next_round, row_at, step_fits, top, unlikely,
 )
 from ._compiled.sparse cimport (
     ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
@@ -190,13 +190,12 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
         average_lags(context, data, indices, r.row, p.bias, &lag)
         before_step(task, &score, lag, sums.q, &r, b, context)
         s.weight, s.shift, s.q, s.v = r.weight, r.shift, sums.q, sums.v
-        take_target_margin(r.label, 1 - r.label, context, p)
         if task == REGRESSION:
             sign = 1.0 if r.target - sums.score >= 0.0 else -1.0
             s.margin = p.epsilon - fabs(r.target - sums.score)
         else:
             sign = 2.0 * r.label - 1.0      # (branch-free: labels are unpredictable)
-            s.margin = sign * sums.score - shift_of(&r, 1 - r.label, context)
+            s.margin = sign * sums.score - r.shift
         if not count_loss(&s, context, p):
             continue
         if geometry == POTENTIAL and precision(&s, p) != 0.0:       # (else Σ stays as it is, and m' = m)
@@ -227,7 +226,7 @@ cdef inline bint is_plain(const Batch* b, const PassContext* context) noexcept n
     """Return True for a pass over rows of weight 1, in storage order, without an average and without observers."""
     return (b.order == NULL and b.weights == NULL and b.class_weights == NULL and b.predictions == NULL
             and not context.open_classes and not context.balanced and context.correction == NULL
-            and context.target_margins == NULL and not context.has_observers)
+            and not context.has_observers)
 
 
 cdef enum:
@@ -250,7 +249,7 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
         b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
         context.columns, context.open_classes, context.balanced = 1, False, False
         context.layout = Layout(1, 1, NULL)
-        context.correction, context.record, context.target_margins, context.has_observers = NULL, NULL, NULL, False
+        context.correction, context.record, context.has_observers = NULL, NULL, False
     try:
         return learn_one(task, geometry, &b, &context, state, data, indices, &p)
     finally:
@@ -382,9 +381,8 @@ cdef inline int crammer_singer(const Batch* b, PassContext* context, Workspace* 
         s.weight, s.shift, s.v = r.weight, r.shift, 0.0
         s.q = 2.0 * score_classes(state, context, work, data, indices, r.row, p)
         before_step(CRAMMER_SINGER, work.averages, 0.0, s.q, &r, b, context)
-        rival = rival_of(&r, work.scores, context)
-        take_target_margin(r.label, rival, context, p)
-        s.margin = work.scores[r.label] - work.scores[rival] - shift_of(&r, rival, context)
+        rival = top(work.scores, context, r.label)
+        s.margin = work.scores[r.label] - work.scores[rival] - r.shift
         if not count_loss(&s, context, p) or margin_suffices(s.margin, p):
             continue
         steps.n, steps.places[0], steps.places[1] = 2, place_of(&context.layout, r.label), place_of(&context.layout, rival)
@@ -630,7 +628,6 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
                 updated = False
                 for number in range(k if f.task == OVR else 1):
                     z = example(f.task, number, &r, b, f.scores, context, p.epsilon)
-                    take_target_margin(r.label, z.c[1] if z.n == 2 else 1 - r.label, context, f.p)
                     s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
                     if z.n == 0 or not count_loss(&s, context, p) or cannot_step(f, &z, f.scores, q):
                         continue

@@ -91,7 +91,7 @@ ctypedef struct Params:     # one struct, so that loops pass one pointer; its fi
     # a rule
     int rule
     int trigger
-    double margin           # the least margin without loss: 0 or 1 (multiplicative: any; with costs, the row's target margin)
+    double margin           # the least margin without loss: 0 or 1 (multiplicative: any)
     double slack            # PA in cycles: the largest loss without a step
     double epsilon          # regression: the largest residual without loss
     double C
@@ -240,7 +240,7 @@ cdef inline Step least_squares(const Stats* s, const Params* p) noexcept nogil:
 
 
 cdef inline Step arow(const Stats* s, const Params* p) noexcept nogil:
-    # AROW eqs 7-9:  m < 1:  the least squares step towards a margin of 1 (with costs, of the pair's target margin).
+    # AROW eqs 7-9:  m < 1:  the least squares step towards a margin of 1.
     cdef Step step = Step(0.0, 0.0)
     if s.margin < p.margin:
         step = least_squares(s, p)

@@ -90,10 +90,6 @@ def packed(value):
             return {"dtype": name}
     if type(value) is dict:
         return {"dict": [[packed(key), packed(item)] for key, item in value.items()]}
-    if type(value) is list and value and all(type(row) is list for row in value):
-        return {"rows": ["list", [[packed(item) for item in row] for row in value]]}
-    if type(value) is np.ndarray and value.ndim == 2 and value.dtype.name in _SCALARS:
-        return {"rows": [value.dtype.name, packed(value.tolist())["rows"][1]]}
     raise TypeError(type(value).__name__)
 
 
@@ -113,10 +109,6 @@ def unpacked(form):
         return np.dtype(_DTYPES[value])
     if kind == "dict":
         return {unpacked(key): unpacked(item) for key, item in value}
-    if kind == "rows":
-        name, value = value
-        rows = [[unpacked(item) for item in row] for row in value]
-        return rows if name == "list" else np.array(rows, _SCALARS[name])
     raise InvalidError(f"parameters of a known kind, got {kind!r}")
 
 

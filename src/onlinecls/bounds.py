@@ -63,7 +63,7 @@ __all__ = [
 
 WHO = "onlinecls.bounds"
 #: Required by every theorem: weights that start from 0, without an average, and rows of weight 1.
-PLAIN: Mapping[str, object] = MappingProxyType({"fit_intercept": False, "average": False, "class_weight": None, "cost": None})
+PLAIN: Mapping[str, object] = MappingProxyType({"fit_intercept": False, "average": False, "class_weight": None})
 #: Parameters that change nothing in one pass over two classes without an intercept, or its rounding alone.
 HARMLESS = (
     "max_iter", "tol", "shuffle", "random_state", "warm_start", "early_stopping", "validation_fraction", "n_iter_no_change",

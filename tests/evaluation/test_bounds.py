@@ -783,7 +783,6 @@ VALUES = {
     "random_state": (7,), "warm_start": (True,), "early_stopping": (True,), "validation_fraction": (0.3,),
     "n_iter_no_change": (2,), "verbose": (1,), "probability": (True,), "multi_class": ("ovr", "crammer_singer"), "n_jobs": (2,),
     "loss_tol": (0.1,), "intercept_scaling": (2.0,), "epsilon": (0.9,), "loss": ("squared",),
-    "cost": ([[0.0, 4.0], [9.0, 0.0]],),
 }
 #: What learners need for a theorem to speak of them, by row.
 ASKED = {"arow": FULL, "arow_regression": FULL, "pa1_regression": {"C": INF}}

@@ -29,7 +29,7 @@ from libc.stdint cimport int64_t
 from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, never_steps, precision
 from .blas cimport gemv, gemv_t, symm, symv
 from .classes cimport scan_classes
-from .rounds cimport OVR, Batch, Example, PassContext, Round, Task, example, row_at, take_target_margin, weigh_class
+from .rounds cimport OVR, Batch, Example, PassContext, Round, Task, example, row_at, weigh_class
 from .sparse cimport Layout, Row, Sums, column, dense_t, floating, index_t, larger, scan_single
 
 
@@ -53,7 +53,7 @@ cdef enum Foresight:        # which products Σx are made ahead, many at once
 ctypedef struct Full:
     Task task
     int foresight
-    Params* p               # (of this pass: with costs, each row has a target margin)
+    Params* p
     Py_ssize_t k            # vectors of weights
     Py_ssize_t D            # features, the constant one among them
     Py_ssize_t depth        # M and B
@@ -370,7 +370,6 @@ cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context,
         q = score_all(state, data, indices, r.row, f.ahead_scores, f.k, f.p)
         for number in range(n_steps):
             z = example(f.task, number, &r, b, f.ahead_scores, context, f.p.epsilon)
-            take_target_margin(r.label, z.c[1] if z.n == 2 else 1 - r.label, context, f.p)
             if f.foresight == ALWAYS or not cannot_step(f, &z, f.ahead_scores, q):
                 for j in range(z.n):
                     foresee(f, z.c[j], f.stop - 1, r.at)

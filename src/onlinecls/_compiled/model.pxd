@@ -30,7 +30,6 @@ cdef class Model:
     cdef public Py_ssize_t room
     cdef public object sigma                            # full covariances, or an empty array
     cdef public object calibration                      # array; see update_platt of rounds.pxd
-    cdef public object target_margins                   # float64, (classes, classes); see Model
     cdef public bint are_seen                           # the rows of the next pass are seen again: no calibration
     cdef public bint holds_level                        # they do not move the level of the targets
     cdef public object record                           # array of records, see RECORD; None: none are kept
@@ -44,7 +43,6 @@ cdef class Model:
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1
     cdef double level_now(self) except *
     cdef int open_platt(self, PassContext* context) except -1
-    cdef int open_costs(self, PassContext* context) except -1
     cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
                    double* correction) except -1
     cdef table(self, feature_names, X)

@@ -205,7 +205,6 @@ cdef class Model:
     lie in the order of the classes, and there is no room for more.
     columns : the estimator's feature_names_in_ and the columns of a data frame found to equal them; or None.
     sparse_coef : the weights as a CSR matrix, from `sparsify` to the next row; or None.
-    target_margins : with costs, that of each class against each other one, for the next pass; or None.
     """
 
     cdef int bind(self) except -1:
@@ -268,17 +267,6 @@ cdef class Model:
         context.level, context.memory = 0, 1.0 - self.p.forgetting
         if self.p.level:
             context.level = HELD_LEVEL if self.holds_level else RUNNING_LEVEL
-        context.target_margins = NULL
-        if self.target_margins is not None:
-            self.open_costs(context)
-        return 0
-
-    cdef int open_costs(self, PassContext* context) except -1:
-        """Let the pass read the target margins."""
-        cdef const double[:, ::1] targets = self.target_margins
-        if targets.shape[0] != context.n_classes or targets.shape[1] != context.n_classes:
-            raise RuntimeError("onlinecls: target margins must be those of the model's classes, got others.")
-        context.target_margins = &targets[0, 0]
         return 0
 
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1:

@@ -106,7 +106,6 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     int level               # of targets: RUNNING_LEVEL, HELD_LEVEL, or 0: they are learnt as they are
     double memory           # the factor of older rows in the level
     Counters* published     # the model's counters, where readers in other threads find the level
-    const double* target_margins    # of each class (row) against each other one (column); NULL: the rule's own, for all
 
 
 ctypedef struct Batch:      # the rows of one call, beside their features
@@ -437,39 +436,6 @@ cdef inline Py_ssize_t top(const double* scores, const PassContext* context, Py_
     return best
 
 
-cdef inline Py_ssize_t rival_of(const Round* r, const double* scores, const PassContext* context) noexcept nogil:
-    """Return the top wrong class; with costs, the first argmax of its loss, the target margin against it less the margin.
-
-    (Differences of target margins are added, not these themselves: where they are equal, scores keep all their digits.)
-    """
-    cdef Py_ssize_t c, label = r.label, best = top(scores, context, r.label)
-    cdef const double* targets
-    cdef double loss, highest, first
-    if context.target_margins == NULL or best < 0:
-        return best
-    targets = &context.target_margins[label * context.n_classes]
-    highest, first = scores[best], targets[best]
-    for c in range(context.n_classes):
-        if c != label and not (context.open_classes and context.counts[c] == 0.0):
-            loss = scores[c] + (1.0 + r.excess) * (targets[c] - first)
-            if loss > highest or (loss == highest and c < best):
-                best, highest = c, loss
-    return best
-
-
-cdef inline double shift_of(const Round* r, Py_ssize_t rival, const PassContext* context) noexcept nogil:
-    """Return what the weight of the row's class adds to the margin that it must have against a rival."""
-    if context.target_margins == NULL:
-        return r.shift
-    return r.excess * context.target_margins[r.label * context.n_classes + rival]
-
-
-cdef inline void take_target_margin(Py_ssize_t label, Py_ssize_t rival, const PassContext* context, Params* p) noexcept nogil:
-    """Set the least margin without loss to that of a class against another one, if there are costs."""
-    if context.target_margins != NULL:
-        p.margin = context.target_margins[label * context.n_classes + rival]
-
-
 cdef inline Py_ssize_t predict_class(const double* scores, const Round* r, const PassContext* context) noexcept nogil:
     """Return the class that these scores predict: by the sign of the only one, else the top one."""
     if context.columns > 1:
@@ -557,9 +523,9 @@ cdef inline Example example(Task task, Py_ssize_t number, const Round* r, const 
     else:
         z.n = 2
         z.c[0], z.sign[0] = r.label, 1.0
-        z.c[1] = rival_of(r, scores, context)
+        z.c[1] = top(scores, context, r.label)
     z.margin = z.sign[0] * scores[z.c[0]]
     if z.n == 2:
         z.margin -= scores[z.c[1]]
-    z.margin -= shift_of(r, z.c[1] if z.n == 2 else 1 - r.label, context)
+    z.margin -= r.shift
     return z

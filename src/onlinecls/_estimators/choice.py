@@ -58,9 +58,6 @@ def choose(learner: Any, units: Units | None = None, store: bool = True) -> Choi
         values["level"] = bool(algorithm.level and auto and values.get("signed", True))
         if values.get("covariance") == "auto":
             values["covariance"] = "full" if learner._width <= NARROW else "diagonal"
-        if values.get("cost") is not None:
-            costs = validate.read_cost(type(learner).__name__, values["cost"])
-            values["target_margins"] = float(values.get("margin", 1.0)) * np.sqrt(costs)
         found = Choice(given, algorithm, values, units, learner._params_of(algorithm, values, units))
     if store:
         learner._choice = found

@@ -101,8 +101,6 @@ class OnlineClassifier(WithWeights):
         n_skipped = 0 if first else self._state.count("skipped")
         known = named if first and named is not None else self._state.classes if not first else y[:0]
         is_open = named is None if first else self._state.is_open
-        if getattr(self, "cost", None) is not None:
-            self._check_costs(len(known), is_open)
         if len(known):
             y = validate.comparable(who, y, known)
         if len(known) > 1:
@@ -133,24 +131,6 @@ class OnlineClassifier(WithWeights):
         class_weights = validate.read_class_weight(type(self).__name__, self.class_weight, classes, closed=True)
         self._begin(rows, rows, self._start_again(units, rows, len(classes), before), units, classes)
         self._learn(Batch(rows, np.searchsorted(classes, y).astype(np.int32), young.weights, class_weights))
-
-    def _check_costs(self, n_classes: int, is_open: bool) -> None:
-        """Raise unless `cost` has a row for each class, and the task takes it."""
-        targets, who = self._choice.values["target_margins"], type(self).__name__
-        if is_open:
-            raise ValueError(
-                f"{who}: partial_fit with cost must have classes, which say what the rows of cost are, got none. "
-                "Give all labels as classes at the first call, or call fit."
-            )
-        if len(targets) != n_classes:
-            raise ValueError(
-                f"{who}: cost must have a row and a column for each of {n_classes} classes, sorted, got shape {targets.shape}."
-            )
-        if n_classes > 2 and self.multi_class != "crammer_singer":
-            raise ValueError(
-                f"{who}: cost must have multi_class='crammer_singer' for three classes or more, got multi_class="
-                f"{self.multi_class!r}: a learner of one class against the rest is not told which other class is true."
-            )
 
     def _read_classes(self, classes: ArrayLike, first: bool) -> np.ndarray:
         """Return the classes argument as a sorted array."""
@@ -264,8 +244,6 @@ class OnlineClassifier(WithWeights):
     def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
         who, y, weights = type(self).__name__, batch.targets, batch.weights
         classes = self.classes_ if again else classes_of_fit(who, y)
-        if getattr(self, "cost", None) is not None:
-            self._check_costs(len(classes), again and self._state.is_open)
         codes = validate.encode_known(who, validate.comparable(who, y, classes), classes)
         class_weights = validate.read_class_weight(who, self.class_weight, classes, closed=True)
         batch = batch._replace(targets=codes, class_weights=class_weights)

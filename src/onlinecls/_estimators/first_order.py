@@ -14,7 +14,7 @@ from .until_converged import ClassifierUntilConverged, RegressorUntilConverged
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .._input.types import CostMatrix, FloatOrAuto, Matrix, RandomState
+    from .._input.types import FloatOrAuto, Matrix, RandomState
 
 
 class _WithStart(OnlineLearner):
@@ -161,7 +161,6 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
     loss_tol: float | None = None
     margin: float = 1.0
     n_jobs: int | None = None
-    cost: CostMatrix = None
 
 
 @estimator

@@ -406,7 +406,7 @@ class OnlineLearner(Fitted):
         asked = self._choice.params, is_open, balanced  # (in the units of X that the model has by now)
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
-        state.are_seen, state.target_margins = self._are_seen, self._choice.values.get("target_margins")
+        state.are_seen = self._are_seen
         state.prepare(self._holds_level, FORESIGHT[self._foresight], self._depth)
         return task
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=Estimator)
 
 # Parameters besides the algorithm's own that change the model. (The others are those of the epochs of `fit`.)
-_COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "covariance", "multi_class", "class_weight", "cost")
+_COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "covariance", "multi_class", "class_weight")
 
 
 @np.errstate(under="ignore")

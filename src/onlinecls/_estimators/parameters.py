@@ -97,10 +97,6 @@ loss_tol : float or None, default=None
 class_weight : dict, "balanced" or None, default=None
     Weights c of the classes, {label: weight >= 0}: what a mistake on each costs; 0 leaves its rows out. "balanced":
     n / (n_classes * n_of_class), in `partial_fit` from the counts so far.
-cost : array-like of shape (n_classes, n_classes) or None, default=None
-    cost[y, r] >= 0 of predicting class r for a row of class y, 0 for r = y; classes in the order of ``classes_`` (`partial_fit`
-    must be given them). The wanted margin of y against r is then √cost[y, r] instead of 1, and of several classes the rival is
-    the one of the largest loss √cost[y, r] - (s_y - s_r) (which needs ``multi_class="crammer_singer"``).
 multi_class : {"ovr", "crammer_singer"}, default="{multi_class}"
     For three or more classes: one learner for each class against the rest (all in one pass), or one joint learner of the true
     class against the best wrong one."""

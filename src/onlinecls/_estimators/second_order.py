@@ -10,7 +10,7 @@ from .parameters import LinearParameters, estimator
 from .regressor import SecondOrderRegressor
 
 if TYPE_CHECKING:
-    from .._input.types import CostMatrix, FloatOrAuto
+    from .._input.types import FloatOrAuto
 
 
 @estimator
@@ -57,7 +57,6 @@ class AROWClassifier(LinearClassifier, SecondOrderClassifier):
     forgetting: float = 0.0
     r1: float | None = None
     r2: float | None = None
-    cost: CostMatrix = None
 
 
 @estimator

@@ -38,7 +38,6 @@ Generator: TypeAlias = np.random.RandomState | np.random.Generator
 RandomState: TypeAlias = int | Generator | None
 
 ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"] | None
-CostMatrix: TypeAlias = ArrayLike | None
 KernelFunction: TypeAlias = Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] | Callable[..., ArrayLike | Sparse]
 
 #: The parameters of the training loops, by their names in _rules.pxd; kernel learners have a tuple and None among them.

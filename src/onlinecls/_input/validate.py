@@ -649,23 +649,6 @@ def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool 
     return weights
 
 
-def read_cost(who: str, cost) -> np.ndarray:
-    """Return a copy of a matrix of costs: square, of finite numbers >= 0, with zeros on the diagonal."""
-    found = read_numbers(f"{who}: cost", cost)
-    problem = ""
-    if found.ndim != 2 or found.shape[0] != found.shape[1] or len(found) < 2:
-        problem = f"a square array, with a row and a column for each class, got shape {found.shape}"
-    elif not (np.isfinite(found).all() and (found >= 0.0).all()):
-        at = np.argwhere(~(np.isfinite(found) & (found >= 0.0)))[0].tolist()
-        problem = f"of finite numbers >= 0, got {found[*at]:g} in row {at[0]}, column {at[1]}"
-    elif np.diagonal(found).any():
-        at = int(np.diagonal(found).argmax())
-        problem = f"0 where a class is predicted that is the true one, got {found[at, at]:g} in row and column {at}"
-    if problem:
-        raise ParameterError(f"{who}: cost must be {problem}.", "cost")
-    return np.array(found)
-
-
 def _wrong_weight(who: str, problem: str) -> ParameterError:
     return ParameterError(f"{who}: class_weight {problem}", "class_weight")
 

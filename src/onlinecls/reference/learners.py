@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
-from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -306,8 +305,6 @@ class Model:
 
     make : d -> Learner.  Binary is one learner on z = y x.  Crammer-Singer is the same on z = phi(x, y) - phi(x, r), where
     phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r need no extra code.
-    cost : rho(y, r), of shape (k, k): the wanted margin of y against r is sqrt(rho(y, r)) times the learner's, and r that of the
-    largest loss.  Crammer, Dekel, Keshet, Shalev-Shwartz, Singer (JMLR 2006), 6, eqs 49-52, the max-loss update.
 
     See Also
     --------
@@ -318,7 +315,6 @@ class Model:
     d: int
     k: int
     multi_class: str = "crammer_singer"
-    cost: Any = None
     t: int = field(default=0, init=False)
     n_mistakes: int = field(default=0, init=False)
     n_updates: int = field(default=0, init=False)
@@ -368,29 +364,20 @@ class Model:
         if self.k == 1:
             return False
         if self.k == 2:
-            return self.with_costs(self.learners[0], y, 1 - y).step(x if y == 1 else -x, c)
+            return self.learners[0].step(x if y == 1 else -x, c)
         if self.multi_class == "ovr":
             return any([learner.step(x if j == y else -x, c) for j, learner in enumerate(self.learners)])
         return self.learn_crammer_singer(x, y, c)
 
-    def with_costs(self, learner: Any, y: int, r: int) -> Any:
-        """Return the learner with the wanted margin of class y against class r."""
-        if self.cost is not None:
-            learner.wanted = self.make(self.d).wanted * sqrt(self.cost[y][r])
-            learner.offset *= sqrt(self.cost[y][r])
-        return learner
-
     def learn_crammer_singer(self, x: np.ndarray, y: int, c: float) -> bool:
         """Update the learner in R^(k d) on z = phi(x, y) - phi(x, r); if separable, on blocks y and r only: z is 0 elsewhere."""
         wrong = self.W @ x
-        if self.cost is not None:
-            wrong = wrong + (self.make(self.d).wanted + self.learners[0].offset) * np.sqrt(self.cost[y])
         wrong[y] = -np.inf
         r = int(np.argmax(wrong))
         blocks = [y, r] if self.learners[0].separable else list(range(self.k))
         for j in set(range(self.k)).difference(blocks):
             self.learners[j].forget()
-        joint = self.with_costs(self.joint([self.learners[j] for j in blocks]), y, r)
+        joint = self.joint([self.learners[j] for j in blocks])
         updated = joint.step(np.concatenate([x if j == y else -x if j == r else 0 * x for j in blocks]), c)
         for name in joint.state:
             for j, part in zip(blocks, np.split(getattr(joint, name), len(blocks)), strict=True):

@@ -195,8 +195,6 @@ class _Committee(WithWeights):
             problem = "whose rows are advice in [0, 1]"
         elif kind._read_rows is not OnlineLearner._read_rows and not learner.signed:
             problem = "which takes no rows below 0 with signed=False"
-        elif getattr(learner, "cost", None) is not None:
-            problem = "with costs, for which a committee's combiner has no place"
         elif getattr(learner, "probability", False) or learner.dtype is not None or weighs:
             problem = "whose probability, dtype and class_weight must be left to the committee"
         if problem:
