@@ -395,8 +395,6 @@ class OnlineLearner(Fitted):
         if batch.rows.n_rows == 0 or (batch.order is not NO_ORDER and len(batch.order) == 0):
             return
         task = self._prepare(batch.class_weights)
-        if batch.predictions.ndim > 1:  # (of several labels a row)
-            batch = batch._replace(predictions=batch.predictions.reshape(-1))
         state.learn(model.TASKS[task], *batch)
 
     def _prepare(self, class_weights: np.ndarray) -> str:

@@ -95,11 +95,10 @@ class Describing:
         classes = read_classes(who, header["classes"], arrays.pop("classes")) if is_classifier else None
         learnt = cls._read_learnt(header["learnt_with"], compiled)
         young = youth_in(header, arrays)
-        n_classes = cls._n_counted(classes)
-        state = STATES[learnt.model].of_file(header["state"], arrays, n_classes, learnt)
+        state = STATES[learnt.model].of_file(header["state"], arrays, 1 if classes is None else len(classes), learnt)
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         if classes is not None:
-            learner._require_classes(header["open"], classes, state)
+            _require_classes(learner, header["open"], classes, state)
         else:
             require(not header["open"], "no classes that may join a regressor", header["open"])
         take_names(learner, header["feature_names"], state.n_features)
@@ -109,20 +108,6 @@ class Describing:
         learner._take_model(state, learnt, units)
         learner._take_youth(young)
         return learner.sparsify() if header["sparse"] else learner
-
-    @classmethod
-    def _n_counted(cls, classes: np.ndarray | None) -> int:
-        """Return the number of classes of which a model of these counts rows."""
-        return 1 if classes is None else len(classes)
-
-    def _require_classes(self: Any, is_open: bool, classes: np.ndarray, state: Any) -> None:
-        """Raise InvalidError unless a model of this class may have these classes. is_open : others may join."""
-        require(is_open or len(classes) > 1, "two classes or more, as none may join", classes)
-        require(hasattr(self, "multi_class") or len(classes) <= 2, "two classes at most", classes)
-        class_weights = validate.read_class_weight(type(self).__name__, self.class_weight, classes, closed=not is_open)
-        met = state.counts > 0.0  # (or of weight 0 since the model has learnt its first rows again)
-        met = met | (class_weights == 0.0) if len(class_weights) else met
-        require(not is_open or bool(met.all()), "rows of each class that has joined", state.counts.tolist())
 
     def _take_youth(self: Any, arrays: dict[str, np.ndarray]) -> None:
         """Become young with the first rows of a file; without any, change nothing."""
@@ -193,6 +178,16 @@ def youth_arrays(state: Any) -> dict[str, np.ndarray]:
 def youth_in(header: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the first rows of a young model from the arrays of a file."""
     return {name: arrays.pop(name) for name in YOUTH} if header["young"] else {}
+
+
+def _require_classes(learner: Any, is_open: bool, classes: np.ndarray, state: Any) -> None:
+    """Raise InvalidError unless a model of this class may have these classes. is_open : others may join."""
+    require(is_open or len(classes) > 1, "two classes or more, as none may join", classes)
+    require(hasattr(learner, "multi_class") or len(classes) <= 2, "two classes at most", classes)
+    class_weights = validate.read_class_weight(type(learner).__name__, learner.class_weight, classes, closed=not is_open)
+    met = state.counts > 0.0  # (or of weight 0 since the model has learnt its first rows again)
+    met = met | (class_weights == 0.0) if len(class_weights) else met
+    require(not is_open or bool(met.all()), "rows of each class that has joined", state.counts.tolist())
 
 
 def packed_parameters(who: str, values: dict) -> dict:
