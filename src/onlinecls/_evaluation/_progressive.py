@@ -23,7 +23,6 @@ from ._runs import (
     all_classes,
     cuts,
     is_by_row,
-    is_slow,
     live_of,
     require_methods,
     takes_tables,
@@ -319,7 +318,7 @@ def _regression(learner: Any, stream: Any, every: int, curve: Curve) -> Progress
     """Return the errors of a regressor. Those of this library sum them by row while they learn, whatever the batches."""
     counts, is_pipeline = isinstance(learner, OnlineRegressor), isinstance(learner, StreamPipeline)
     asked, by_row = curve.every_row, is_by_row(learner)
-    fitted, one_by_one = is_fitted(learner), (counts and asked) or is_slow(learner)
+    fitted, one_by_one = is_fitted(learner), counts and asked
     inner: Any = learner[-1] if is_pipeline else learner
     is_first = isinstance(inner, OnlineRegressor) and not (is_fitted(inner) and inner.t_)
     places = [COUNTERS[name] for name in ("t", "squared", "absolute", "updates")]
@@ -425,7 +424,7 @@ def progressive_validation(
     label that is not in `classes` is a mistake, as it could not be predicted.
 
     Pipelines of this library (`StreamPipeline`) predict each row but the first by the statistics of their steps and the model
-    before it. Rules of one's own (`onlinecls.reference`) predict and learn row by row, too.
+    before it.
 
     Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
     that early rows are not all predicted by an empty model; ``result.by_row`` is then False. If such a learner has not been

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_lea
 from .._estimators.regressor import OnlineRegressor
 from .._input import validate
 from .._input.compat import issparse
-from .._input.rows import Rows, part_of
+from .._input.rows import Rows
 from .._pipeline import StreamPipeline, learn_predicting, live_rows, scores_of
 
 if TYPE_CHECKING:
@@ -24,21 +23,12 @@ if TYPE_CHECKING:
     from ._progressive import Curve
 
 
-def is_slow(learner: Any) -> bool:
-    """Return True for a learner of `onlinecls.reference`, which is imported where there is one."""
-    found = sys.modules.get(f"{__package__.partition('.')[0]}.reference")
-    kinds = "Rule", "Potential", "Leader"
-    return found is not None and isinstance(
-        learner, tuple(getattr(found, f"{kind}{task}") for kind in kinds for task in ("Classifier", "Regressor"))
-    )
-
-
 def is_by_row(learner: Any) -> bool:
     """Return True for a learner that predicts each row by the model of all rows before it, whatever the parts.
 
-    These are the learners of this library, its pipelines and rules of one's own. Others predict a part, then learn it.
+    These are the learners of this library and its pipelines. Others predict a part, then learn it.
     """
-    return isinstance(learner, OnlineClassifier | OnlineRegressor | StreamPipeline) or is_slow(learner)
+    return isinstance(learner, OnlineClassifier | OnlineRegressor | StreamPipeline)
 
 
 def takes_tables(learner: Any) -> bool:
@@ -131,23 +121,13 @@ class ClassifierRun:
     def __init__(self, learner: Any, curve: Curve) -> None:
         self.learner, self.curve = learner, curve
         self.is_pipeline, self.counts = isinstance(learner, StreamPipeline), isinstance(learner, OnlineClassifier)
-        self.is_slow, self.by_row, self.fitted = is_slow(learner), is_by_row(learner), hasattr(learner, "classes_")
+        self.by_row, self.fitted = is_by_row(learner), hasattr(learner, "classes_")
 
     def learn(self, X: Any, y: np.ndarray, truth: np.ndarray, weights: np.ndarray, classes: ArrayLike | None) -> Any:
         """Predict rows and learn them, and return where the predictions were wrong.
 
         truth : labels to count mistakes against. weights : of the rows, empty if all are 1. classes : for the first call.
         """
-        if self.is_slow:
-            X = to_be_cut(type(self.learner).__name__, X)
-            if not self.fitted:  # (so that the first row has a prediction, too)
-                self.learner.partial_fit(part_of(X, 0, 0), y[:0], classes)
-                self.fitted = True
-            rows = [slice(i, i + 1) for i in range(len(y))]
-            return np.array([self._learn(part_of(X, i.start, i.stop), y[i], truth[i], weights[i], classes)[0] for i in rows])
-        return self._learn(X, y, truth, weights, classes)
-
-    def _learn(self, X: Any, y: np.ndarray, truth: np.ndarray, weights: np.ndarray, classes: ArrayLike | None) -> Any:
         learner, curve = self.learner, self.curve
         if self.counts or self.is_pipeline:
             self.fitted = learner.__sklearn_is_fitted__()
