@@ -70,15 +70,9 @@ class Perceptron(_WithStart, LinearClassifier):
     PNormPerceptron, SecondOrderPerceptron : The Perceptron in another norm, and in the metric of the rows so far.
     sklearn.linear_model.Perceptron : The class whose arguments these are.
 
-    Notes
-    -----
-    It takes scikit-learn's arguments, with one difference: the constant feature is a feature like any other, dense or sparse
-    (scikit-learn damps the intercept's steps for CSR).
-
     References
     ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (Perceptron)
-       and DA1 (the aggressive form).
+    .. [1] S. Shalev-Shwartz, Y. Singer. Online Learning. ICML 2008 tutorial, part III (Perceptron) and DA1 (the aggressive form).
 
     Examples
     --------
@@ -129,7 +123,6 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
     See Also
     --------
     PassiveAggressiveRegressor, PassiveAggressiveOneClass : The same for numbers and for one class.
-    MultiplicativePassiveAggressiveClassifier : Steps that multiply the weights.
     AROWClassifier : Steps in the metric of the rows so far.
 
     Notes
@@ -140,8 +133,7 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
 
     References
     ----------
-    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 3 and 5
-       (the paper's gamma is 1/(2C)).
+    .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, sections 3 and 5 (the paper's gamma is 1/(2C)).
     .. [2] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (PA-I).
 
     Examples
@@ -186,20 +178,16 @@ class PassiveAggressiveRegressor(_WithStart, RegressorUntilConverged, LinearPara
     See Also
     --------
     PassiveAggressiveClassifier : The same for labels.
-    MultiplicativePassiveAggressiveRegressor : Steps that multiply the weights.
     AROWRegressor : Recursive least squares, with a variance a weight.
 
     Notes
     -----
-    It takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes, with three differences: the
-    constant feature is in ||x||^2, so that a step with C=inf ends exactly epsilon from y, dense or sparse (scikit-learn leaves
-    it out and damps it for CSR), weights are inside the cap, C c (scikit-learn multiplies the capped step), and y is the target's
-    deviation from the mean of the targets before it, unless `intercept_scaling` is a number.
+    It differs from scikit-learn's class as `PassiveAggressiveClassifier` does, and learns deviations from the mean of the targets
+    so far, unless `intercept_scaling` is a number.
 
     References
     ----------
-    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2, 3 and
-       5 (the paper's gamma is 1/(2C)).
+    .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2, 3 and 5 (the paper's gamma is 1/(2C)).
     .. [2] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (PA-I).
 
     Examples

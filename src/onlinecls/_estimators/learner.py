@@ -449,9 +449,3 @@ def rows_learnt(learner: Any, before: float, y: Any, sample_weight: Any) -> int:
 def check_parameters(learner: OnlineLearner) -> None:
     """Raise the ValueError that `fit` would raise for a parameter."""
     choose(learner)
-
-
-def model_bytes(learner: OnlineLearner, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
-    """Return the size in bytes of the arrays of a model with this learner's parameters."""
-    params = choose(learner).params
-    return STATES[params.model].n_bytes(params, n_features, n_classes, np.dtype(dtype))

@@ -83,11 +83,8 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
 
     Notes
     -----
-    The full update is ridge regression on all rows so far, argmin r ||w||^2 + sum c (y - w.x)^2 (`fit`: of centred targets). The
-    diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r, the exact minimiser among diagonal matrices; on rows of one non-zero the two are
-    equal.
-    Targets need neither scaling nor centring, but ``tol`` of `fit` is in units of y. The default of r has the least
-    mean progressive squared error on ten sets of two classes, targets -1 and +1, rows of unit length.
+    The full update is ridge regression on all rows so far, argmin r ||w||^2 + sum c (y - w.x)^2 (`fit`: of centred targets).
+    ``tol`` of `fit` is in units of y.
 
     References
     ----------
@@ -171,7 +168,6 @@ class SecondOrderPerceptron(LinearClassifier, SecondOrderClassifier):
     --------
     Perceptron : The same with the identity as metric.
     AROWClassifier : Updates on every row with loss, in proportion to it.
-    reference.best_r : The paper's best r for a stream that is known.
 
     References
     ----------
@@ -220,9 +216,8 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
 
     Notes
     -----
-    The constraint is hard: every row that contradicts the model narrows it, so that on noisy labels variances would go to 0
-    geometrically and learning would end, unlike in AROW. On the diagonal of the "stdev" form no variance is therefore less than
-    1e-4 times the initial one; otherwise none is less than the dtype's smallest normal number / eps.
+    No variance is less than the dtype's smallest normal number / eps, or, in the diagonal "stdev" form, 1e-4 of the initial one:
+    rows that contradict each other would narrow the model until it stops learning.
 
     References
     ----------
@@ -277,8 +272,7 @@ class SCWClassifier(LinearClassifier, SecondOrderClassifier):
 
     References
     ----------
-    .. [1] J. Wang, P. Zhao, S. C. H. Hoi. Exact Soft Confidence-Weighted Learning. ICML 2012, propositions 1 (SCW-I) and 2
-       (SCW-II).
+    .. [1] J. Wang et al. Exact Soft Confidence-Weighted Learning. ICML 2012, propositions 1 (SCW-I) and 2 (SCW-II).
 
     Examples
     --------

@@ -3,7 +3,7 @@
 from .._estimators.learner import live_rows  # noqa: F401 (for the evaluation)
 from ._explain import Explanation, linear_of, named_columns  # noqa: F401 (the command line takes the last two)
 from ._pipeline import StreamPipeline, make_stream_pipeline
-from ._progressive import learn_predicting, learns_as_by_row, scores_of  # noqa: F401 (for the evaluation)
+from ._progressive import learn_predicting, scores_of  # noqa: F401 (for the evaluation)
 from ._steps import learnt  # noqa: F401 (for the command line)
 
 __all__ = ["StreamPipeline", "make_stream_pipeline"]

@@ -51,12 +51,6 @@ def scores_of(learner: Any, X: Any, n_rows: int) -> tuple[np.ndarray, ...]:
     return (scores, learner.predict_proba(X)) if hasattr(learner, "predict_proba") else (scores,)
 
 
-def learns_as_by_row(learner: Any) -> bool:
-    """Return True for a learner of this library, or a pipeline of it, that learns a batch as it would learn its rows in turn."""
-    *steps, inner = learner._parts() if hasattr(learner, "_parts") else [learner]
-    return isinstance(inner, Estimator) and all(home_of(step.__class__) is not None or stays(step) for step in steps)
-
-
 def learn_predicting(
     pipeline: StreamPipeline, X: Any, y: np.ndarray, classes: Any, weights: np.ndarray, scores: bool = False
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:

@@ -425,6 +425,12 @@ class LeaderLearner(Learner):
     where the dual's derivative is 0, or an end of its range. Sweeps go on until the duality gap is at most gap_tol. It is the
     tutorial's FoReL (aggressive dual ascent schemes II): with the hinge loss the support vector machine of all rows so far.
 
+    See Also
+    --------
+    onlinecls.DualAscentClassifier : Raises the dual by the variables of the row alone.
+
+    Examples
+    --------
     >>> learner = LeaderLearner(2, SquaredNorm(0.5), "hinge", gap_tol=1e-9)
     >>> for z in ([2.0, 0.0], [0.0, -1.0], [1.0, 1.0]):  # z = y x
     ...     _ = learner.step(np.array(z), 1.0)
@@ -447,9 +453,11 @@ class LeaderLearner(Learner):
 
     @property
     def w(self) -> np.ndarray:
+        """Weights, the gradient of f* at θ."""
         return self.f.weights(self.theta)
 
     def update(self, z: np.ndarray, c: float) -> bool:
+        """Learn z with weight c > 0.  True when the model changed."""
         return self.take(z, 0.0, c)
 
     def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
@@ -458,6 +466,7 @@ class LeaderLearner(Learner):
         return bool(np.any(x)) and self.take(x, y, c)
 
     def take(self, z: np.ndarray, y: float, c: float) -> bool:
+        """Add a row, and maximise the dual.  True when the model changed."""
         before = self.theta
         self.rows.append((z, y, c))
         self.alpha.append(0.0)
@@ -470,6 +479,7 @@ class LeaderLearner(Learner):
         return bool(np.any(self.theta != before))
 
     def ascend(self, i: int) -> None:
+        """Maximise the dual in the α of row i."""
         z, y, c = self.rows[i]
         rest = self.theta - self.alpha[i] * z
         low, high = {"hinge": (0.0, c), "log_loss": (0.0, c), "absolute": (-c, c), "squared": (-inf, inf)}[self.loss]

@@ -148,11 +148,8 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
 
     Notes
     -----
-    When a third class joins, the first two take theta/2 each, so that dual_value_ continues from another f*. ``average`` is not
-    offered for the entropic regularizer with sigma="auto"; entropic weights with an average are rescaled at other rows, so that
-    they differ in rounding from those without (visibly if sigma is at most a hundredth of norm_bound).
     DA3 is exact by sorting (Euclidean hinge), to rounding (Euclidean log loss), or to a duality gap of 1e-11 c (entropic).
-    Features in {{-a, 0, a}} make entropic updates cheaper: one exponential a step of the search.
+    ``average`` is not offered for the entropic regularizer with sigma="auto".
 
     References
     ----------
@@ -192,11 +189,7 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     """Online regression by dual ascent: each row's dual variable raises the dual of  min_w f(w) + sum of c_t loss_t(w).
 
     With f = sigma/2 ||w||^2 (``regularizer="euclidean"``) or sigma times the relative entropy to the uniform (``"entropic"``),
-    and theta the sum of alpha_i x_i, the weights are
-
-        euclidean:   w = theta / sigma
-        entropic:    w = W sinh(W theta / sigma) / (sum of cosh(W theta_j / sigma)),   W = norm_bound:  ||w||_1 < W (EG+-)
-          signed=False:   w = W exp(W theta / sigma) / (sum of exp(W theta_j / sigma)):  w >= 0, of sum W.
+    and theta the sum of alpha_i x_i, the weights are those of `DualAscentClassifier`.
 
     Each row, of error e = y - w.x and weight c, gets its alpha once:
 
@@ -214,18 +207,14 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     Parameters
     ----------
     sigma : float, "auto" or None, default=None
-        Strength of the regularizer, > 0. "auto", with L_t the largest L so far (by the errors of the predictions): Euclidean
-        sqrt(2 t) L_t / W. Entropic L_t sqrt(t / log n), n = 2 n_features or, signed=False, n_features, held until the formula
-        gives half more, so that a row costs O(nnz) but for about log t rows.
+        Strength of the regularizer, > 0. "auto": as in `DualAscentClassifier`, L_t by the errors of the predictions.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"absolute", "squared"}, default="absolute"
     norm_bound : float or "auto", default="auto"
-        W, > 0: the entropic weights' bound in the 1-norm, so that no prediction exceeds W max |x_j|; with sigma="auto",
-        Euclidean, the 2-norm of weights to compete with.
+        W, > 0, as in `DualAscentClassifier`: no entropic prediction exceeds W max |x_j|.
     signed : bool, default=True
-        Entropic: False for weights >= 0 whose sum is W, uniform at the start. With W = 1 and no intercept that is a committee of
-        experts: predictions lie between the least and the largest x_j.
+        Entropic: False for weights >= 0 whose sum is W. With W = 1 and no intercept that is a committee of experts.
     {parameters}
 
     Attributes
@@ -248,9 +237,8 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
 
     Notes
     -----
-    ``average`` is not offered for the entropic regularizer with sigma="auto". Euclidean DA1 on the squared loss is plain gradient
-    descent with step 1/sigma: it diverges if 2 c ||x||^2 > 2 sigma row after row (steps that leave the dtype's range are skipped
-    and counted). DA2 is safe. An entropic search ends within 1e-9 of the optimal alpha.
+    Euclidean DA1 on the squared loss is gradient descent with step 1/sigma: it diverges if c ||x||^2 > sigma row after row. DA2
+    is safe. ``average`` is not offered for the entropic regularizer with sigma="auto".
 
     References
     ----------

@@ -55,10 +55,6 @@ class FTRLClassifier(LinearClassifier):
     AdaGradClassifier : The same step sizes for the hinge loss.
     DualAscentClassifier : The log loss jointly for all classes, without an L1 penalty.
 
-    Notes
-    -----
-    No theorem of `bounds` speaks of it.
-
     References
     ----------
     .. [1] H. B. McMahan, G. Holt, D. Sculley et al. Ad Click Prediction: a View from the Trenches. KDD 2013, Algorithm 1.

@@ -306,9 +306,8 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
 
     Notes
     -----
-    Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values (1e-15 of
-    them), and bit for bit where these do not depend on the split: with a callable that computes each value separately.
-    A callable kernel's calls learn all rows or none; the model is copied for this.
+    Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values. A
+    callable kernel's calls learn all rows or none; the model is copied for this.
 
     References
     ----------

@@ -79,18 +79,15 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
     --------
     MultiplicativePassiveAggressiveRegressor, MultiplicativePassiveAggressiveOneClass : The same for numbers and for one class.
     PassiveAggressiveClassifier : Steps that add to the weights.
-    PNormPerceptron : Between steps that add and steps that multiply.
 
     Notes
     -----
-    A row costs O(nnz): the sum is kept up to date with a bound on its error, and summed anew, O(n_features), where the bound
-    requires it or the largest exponential has grown by e^64. ``coef_`` is computed when it is read, O(n_features). ``average`` is
-    refused: the scale of all weights falls exponentially, so that a sum over rounds cancels all digits of the later ones.
+    A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused: the scale of all weights falls
+    exponentially, so that a sum over rounds cancels all digits of the later ones.
 
     References
     ----------
-    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and
-       Theorem 4.
+    .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and Theorem 4.
 
     Examples
     --------
@@ -139,14 +136,9 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
     PassiveAggressiveRegressor : The same with steps that add to the weights.
     MultiplicativePassiveAggressiveClassifier : Steps that multiply, for labels.
 
-    Notes
-    -----
-    Costs, and the reason why ``average`` is refused, are as in `MultiplicativePassiveAggressiveClassifier`.
-
     References
     ----------
-    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and
-       Theorem 4.
+    .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and Theorem 4.
 
     Examples
     --------

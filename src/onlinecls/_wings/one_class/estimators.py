@@ -148,8 +148,7 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineO
 
     References
     ----------
-    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2 and 3
-       (with w_1 the first row).
+    .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2 and 3 (with w_1 the first row).
 
     Examples
     --------

@@ -37,14 +37,12 @@ class PNormPerceptron(LinearClassifier):
     See Also
     --------
     Perceptron : The case p = 2.
-    MultiplicativePassiveAggressiveClassifier : Multiplicative steps with a margin.
     bounds.p_norm : The bound on its mistakes.
 
     Notes
     -----
-    A row costs O(nnz): ``||theta||_p`` is kept as a running sum with a bound on its error, and summed anew, O(n_features), where
-    the bound requires it. ``coef_`` is computed when it is read, O(n_features). ``average`` is refused: the scale of all weights
-    falls with ``||theta||^(p-2)``, so that a sum over rounds cancels all digits of the later ones.
+    A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused: the scale of all weights falls with
+    ``||theta||^(p-2)``, so that a sum over rounds cancels all digits of the later ones.
 
     References
     ----------
