@@ -61,8 +61,7 @@ class Counted:
     join. units : the units of X. youth : the first rows, as long as they may change the units. They are part of the model so
     that a reader in another thread sees those of the same model.
 
-    No part of a file is trusted. A class declares its arrays (`ARRAYS`), and defines their sizes (`_sizes_in`), the numbers that
-    follow from the parameters (`_following`), and what else must hold (`_problem_of_values`).
+    No part of a file is trusted. A class declares its arrays (`ARRAYS`), and defines what else must hold (`_problem_of_values`).
     """
 
     def __init_subclass__(cls) -> None:
@@ -75,7 +74,6 @@ class Counted:
         "counts": Array(("classes",)), "counters": Array((model.N_COUNTERS,)),
     }
     SCALARS: tuple[str, ...] = ("n_features",)  # the other parts but LEARNT_WITH
-    MAIN = "values"  # the array whose dtype is the model's
     LEARNT_WITH = ("params", "classes", "is_open", "units", "youth", "sparse_coef")
     COUNTERS = model.COUNTERS
     IS_LOCAL = False  # True if a row changes only its own columns and the constant one, and all columns start equal
@@ -239,28 +237,6 @@ class Counted:
         return found
 
     # --- files ---------------------------------------------------------------------------------------------------------------
-
-    @classmethod
-    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any):
-        """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
-        require(sorted(header) == sorted(cls.SCALARS), f"a state of {sorted(cls.SCALARS)}", sorted(header))
-        require(type(header["n_features"]) is int and header["n_features"] > 0, "n_features > 0", header["n_features"])
-        for name, value in cls._following(header["n_features"], n_classes, params).items():
-            require(type(header[name]) is type(value) and header[name] == value, f"{name}={value!r}", header[name])
-        dtype = arrays[cls.MAIN].dtype
-        require(dtype in FLOATS, f"{cls.MAIN} of float32 or float64", dtype)
-        require_layout(arrays, laid_out(cls.ARRAYS, cls._sizes_in(header, arrays, n_classes, params), dtype))
-        return cls.of({**header, **arrays, "params": params}).checked()
-
-    @classmethod
-    def _following(cls, n_features: int, n_classes: int, params: Any) -> dict:
-        """Return, by name, the parts other than arrays that these parameters determine."""
-        raise NotImplementedError
-
-    @classmethod
-    def _sizes_in(cls, header: dict, arrays: dict, n_classes: int, params: Any) -> dict[str, int]:
-        """Return the lengths of the axes that the arrays' declarations name, for a model in a file."""
-        raise NotImplementedError
 
     def checked(self):
         """Return this model; raise InvalidError if learning cannot produce its numbers."""
@@ -734,12 +710,21 @@ class State(Counted, model.Model):
         return 1
 
     @classmethod
-    def _sizes_in(cls, header: dict, arrays: dict, n_classes: int, params: Any) -> dict[str, int]:
-        average, n_groups = params.average_from >= 0, cls.n_groups_in(header, arrays)
-        return cls.sizes(header["n_features"], n_classes, average, bool(params.probability), n_groups)
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any) -> Self:
+        """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
+        require(sorted(header) == sorted(cls.SCALARS), f"a state of {sorted(cls.SCALARS)}", sorted(header))
+        n_features, average, dtype = header["n_features"], params.average_from >= 0, arrays["values"].dtype
+        require(type(n_features) is int and n_features > 0, "n_features > 0", n_features)
+        for name, value in cls._following(n_features, n_classes, params).items():
+            require(type(header[name]) is type(value) and header[name] == value, f"{name}={value!r}", header[name])
+        require(dtype in FLOATS, "values of float32 or float64", dtype)
+        sizes = cls.sizes(n_features, n_classes, average, bool(params.probability), cls.n_groups_in(header, arrays))
+        require_layout(arrays, laid_out(cls.ARRAYS, sizes, dtype))
+        return cls.of({**header, **arrays, "params": params}).checked()
 
     @classmethod
     def _following(cls, n_features: int, n_classes: int, params: Any) -> dict:
+        """Return, by name, the parts other than arrays that these parameters determine."""
         return {"geometry": cls.geometry, "n_columns": n_vectors(n_classes), "variance": params.variance}
 
     def _problem_of_ranges(self) -> str:
