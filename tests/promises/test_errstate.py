@@ -11,7 +11,7 @@ from onlinecls import AROWRegressor, CommitteeClassifier, make_stream_pipeline, 
 from onlinecls.measures import ClassificationMeasures, RegressionMeasures
 from onlinecls.tables import TableVectorizer
 
-SCALES = (1e-300, 1e-160, 1e-39, 1.0, 1e37, 1e149, 1e300)
+SCALES = (1e-300, 1e-39, 1e149, 1e300)
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
