@@ -178,7 +178,7 @@ def first_failure(tree, tests, number=0):
     for run in [whole] * bool(whole) + [[path_of(name.split()[0]), *name.split()[1:]] for name in tests if " " in name]:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *run]
         try:
-            done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=20 * LONGEST,
+            done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=2 * LONGEST,
                                   preexec_fn=lambda: setrlimit(RLIMIT_CPU, (LONGEST, LONGEST)))
         except subprocess.TimeoutExpired:
             return f"{run}, which waits for ever"
