@@ -68,11 +68,6 @@ def make(draw):
     }
     if format == "svmlight":
         options["zero_based"] = one_of(draw, [True, False, "auto"])
-    if format == "vw" and chance(draw, 0.5):
-        options["interactions"] = one_of(draw, [[], ["mn"], ["::"], ["m:n", ": ", "nnn"]])
-        options["ngrams"] = one_of(draw, [1, 2, {"n": 3, ":": 2}])
-        options["skips"] = one_of(draw, [0, 2]) if options["ngrams"] != 1 else 0
-        options["ignore"] = one_of(draw, [[], ["m"], [" "]])
     if format in ("csv", "jsonl"):
         options.update(
             {

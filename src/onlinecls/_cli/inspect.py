@@ -134,7 +134,6 @@ def _rows(metadata: dict, step) -> str:
         parts += [f"categories {', '.join(kinds['category'])}"] * bool(kinds["category"])
         return f"{origin}; {'; '.join(parts)}"
     if vectorizer is None:
-        spaces = {"keep" if name == "features" else name: each for name, each in metadata.get("namespaces", {}).items() if each}
-        return "; ".join([origin, *(f"{name} {each}" for name, each in spaces.items())])
+        return origin
     made = vectorizer_of(vectorizer)
     return f"{origin}; texts: {made.analyzer} n-grams of {made.ngram_range[0]} to {made.ngram_range[1]}"

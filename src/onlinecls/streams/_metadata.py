@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from ..text import HashingVectorizer, parameters_of, vectorizer_of
 from ._formats import FORMATS
-from ._namespaces import namespaces_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("label", "text", "weight")
 _KEYS = {
     "format", "n_features", "dtype", "delimiter", "header", "missing", "zero_based", "features", "tables", "vectorizer",
-    "namespaces", *_COLUMNS,
+    *_COLUMNS,
 }
 
 
@@ -31,7 +30,6 @@ def metadata_of(reader: Any, format: str) -> dict[str, Any]:
             "features": reader.features if isinstance(reader.features, str) else kinds_of_features(layout),
             "tables": layout is not None and layout.is_whole,
             "vectorizer": parameters_of(vectorizer) if is_hashed and format not in ("svmlight", "vw") else None,
-            **({} if reader.namespaces is None or reader.namespaces.are_plain else {"namespaces": reader.namespaces._asdict()}),
         }
     }
 
@@ -111,8 +109,6 @@ def _checked(given: dict[str, Any], trusted: bool) -> dict[str, Any]:
     elif not isinstance(features, str | None):
         raise TypeError(f"features {features!r}")
     options["features"] = features
-    if "namespaces" in given:
-        options.update(_read_namespaces(given["namespaces"]))
     if vectorizer is not None:
         options["vectorizer"] = vectorizer_of(vectorizer, trusted)
         options["n_features"] = options["vectorizer"].n_features
@@ -121,10 +117,3 @@ def _checked(given: dict[str, Any], trusted: bool) -> dict[str, Any]:
         if type(options["n_features"]) is not int or not 1 <= options["n_features"] <= 2**56:
             raise TypeError(f"n_features {options['n_features']!r}")
     return options
-
-
-def _read_namespaces(given: Any) -> dict[str, Any]:
-    """Return the options about the namespaces of VW's files, by which its examples were read."""
-    letters, ignore = given["features"], given["ignore"]
-    namespaces_of(**{**given, "features": letters and [letters], "ignore": [ignore]})
-    return {**given, "features": letters and (letters,), "ignore": (ignore,)}

@@ -15,17 +15,16 @@ import numpy as np
 from .._hashing.hasher import MAX_FEATURES
 from .._input.compat import warn_caller
 from .._input.rows import n_rows_of, n_values_of, rows_of
+from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _blocks, _errors, _formats, _labels, _metadata
 from ._errors import Counts, Progress
 from ._lines import Labels
-from ._namespaces import namespaces_of, require
 from ._sources import Files
 from ._stream import Batch, Stream
 from ._svmlight import SvmlightParser
 from ._tsv import TsvParser
 from ._vw import VWParser
-from ._vw_cross import Crossing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -58,8 +57,7 @@ def read(
     tables: Vectorizer | Literal["passthrough"] | None = None, label: str | int | None = None,
     text: str | int | None = None, weight: str | int | None = None,
     features: Sequence[str | int] | Mapping[str | int, str | int] | str | None = None, categories: Sequence[str | int] = (),
-    ignore: Sequence[str | int] = (), interactions: Sequence[str] = (), ngrams: int | dict[str, int] = 1,
-    skips: int | dict[str, int] = 0, missing: Literal["absent", "error"] = "absent",
+    ignore: Sequence[str | int] = (), missing: Literal["absent", "error"] = "absent",
     unlabelled: Literal["refuse", "skip", "keep"] = "refuse",
     delimiter: str = "auto", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
     threads: int = 1, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
@@ -114,22 +112,9 @@ def read(
     features : list of str or int, dict or str, default=None
         The columns of a table (default all but label and weight). A dict, such as `Stream.features` of a model's training data,
         is {name: "number", "category", "ignore" or the length of a list}: columns are found by name in any order, and a missing
-        or an unknown one is an error. A str is the key of the features in JSON lines ("features"). In "vw", a list of the first
-        letters of the namespaces to read, a blank for those without a name (VW's ``--keep``).
+        or an unknown one is an error. A str is the key of the features in JSON lines ("features").
     categories, ignore : list of str or int, default=()
-        Columns of a table whose values are names even if they are numbers, and columns that are not features. In "vw", ignore
-        has the first letters of the namespaces that are not read.
-    interactions : list of str, default=()
-        In "vw": ["ab"] adds the product of each feature of the namespaces that begin with a and each of those with b
-        (VW's ``-q ab``), "abc" of three, and so on up to 16 letters; ":" stands for any letter. The value is the product of the
-        values, the column a hash of the columns, as in VW. "aa" makes each pair of features once, a feature with itself
-        included; "ba" adds nothing to "ab".
-    ngrams : int in 1..16 or dict {letter: int}, default=1
-        In "vw": 3 adds runs of 2 and of 3 features that stand side by side in namespaces with the same first letter, with the
-        value 1 (VW's ``--ngram``); {"a": 3} in those with a alone, {":": 2, "a": 3} has the number of all others. Interactions
-        multiply n-grams, too.
-    skips : int in 0..16 or dict {letter: int}, default=0
-        In "vw": most features that an n-gram may leave out between its own (VW's ``--skips``).
+        Columns of a table whose values are names even if they are numbers, and columns that are not features.
     missing : {"absent", "error"}, default="absent"
         A missing value (an empty field or NA in CSV, null, NaN in Arrow) is 0 if "absent"; if "error", its row is malformed.
     unlabelled : {"refuse", "skip", "keep"}, default="refuse"
@@ -198,7 +183,6 @@ class _Reader(SimpleNamespace):
 
     dtype: Any
     n_features: Any
-    namespaces: Any  # of VW's files
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -234,7 +218,7 @@ class _Reader(SimpleNamespace):
             right = hasattr(self.tables, "transform") or self.tables == "passthrough"
             require(right, "tables", "an object with a transform method, or 'passthrough'", self.tables)
         self.n_features = self.n_hashed = 2**20 if self.n_features is None else int(self.n_features)
-        self.layout = self.namespaces = None  # (the layout of a table, once its columns are known)
+        self.layout = None  # (the layout of a table, once its columns are known)
 
     def _require_whole(self, name: str, value: Any) -> None:
         most = _MOST.get(name, 2**62)
@@ -272,9 +256,6 @@ class _Reader(SimpleNamespace):
         return frozenset(name for name in names if isinstance(name, str))
 
     def _stream(self, format: str, batches: Iterator[Any], files: Files | None, stop: threading.Event, prefetch: bool) -> Stream:
-        for name, usual in (("interactions", ((), [])), ("ngrams", (1,)), ("skips", (0,))) if format != "vw" else ():
-            only = f"left out for format {format!r}, as only VW's files have namespaces"
-            require(getattr(self, name) in usual, name, only, getattr(self, name))
         size, layout = files.total if files else None, self.layout
         features = None if layout is None or layout.text is not None else layout.kinds
         columns = features, () if layout is None else tuple(layout.names_of_numbers()), _metadata.metadata_of(self, format)
@@ -324,16 +305,10 @@ class _Reader(SimpleNamespace):
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
         require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
-        spaces = self.namespaces = namespaces_of(self.interactions, self.ngrams, self.skips, self.features, self.ignore)
         names, lock = sketch_of(self.vectorizer) or (None, None)
         options = self.batch_rows, BATCH_NNZ, self.n_features, self.dtype, names
         labels = self._type_by_first(files, _VW_LABEL)
-
-        def make_parser() -> VWParser:
-            crossing = None if spaces.are_plain else Crossing(*spaces.compiled(), self.n_features, names)
-            return VWParser(self._label_column(labels), *options, crossing)
-
-        return self._lines(files, make_parser, lock)
+        return self._lines(files, lambda: VWParser(self._label_column(labels), *options), lock)
 
     def _tsv(self, files: Files) -> Iterator[Any]:
         vectorizer, labels = self.vectorizer_of_texts(), self._type_of_tsv(files)
@@ -397,6 +372,12 @@ class _Reader(SimpleNamespace):
         if self.vectorizer is not None:
             return self.vectorizer
         return HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
+
+
+def require(right: bool, name: str, wanted: str, got: object) -> None:
+    """Raise the error of an option of `read` unless it is right."""
+    if not right:
+        raise ParameterError(f"read: {name} must be {wanted}, got {got!r}.", name, f"read: {name}")
 
 
 def _files_of(source: Any) -> list | None:

@@ -9,8 +9,7 @@ from ..text import sketch_of
 from . import _arrow, _records, _tables
 from ._csv import CsvReader
 from ._jsonl import JsonReader, first_objects
-from ._namespaces import require
-from ._read import BATCH_NNZ
+from ._read import BATCH_NNZ, require
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -10,7 +10,17 @@ from .._hashing.murmur cimport block_at, finished, mixed
 from .._hashing.sketch cimport Names
 from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push, sized
 from ._numbers cimport is_digit, read_number
-from ._vw_cross cimport NAME_BYTES, Crossing, append
+
+cdef enum:
+    NAME_BYTES = 64                 # kept of namespace^feature
+
+
+cdef inline Py_ssize_t append(unsigned char* text, Py_ssize_t n, const unsigned char* p, Py_ssize_t length) noexcept nogil:
+    """Append bytes to a text of n bytes, as far as there is room; return the new length."""
+    cdef Py_ssize_t k, more = min(length, NAME_BYTES - n)
+    for k in range(more):
+        text[n + k] = p[k]
+    return n + more
 
 
 cdef inline uint32_t hash_name(const unsigned char* name, const unsigned char* end, uint32_t seed) noexcept nogil:
@@ -118,15 +128,13 @@ cdef inline bint like_number(const unsigned char* p, const unsigned char* end) n
 
 cdef class VWParser(EntryParser):
     cdef Names names                # remembers the names of columns, or None
-    cdef Crossing crossing          # makes n-grams and products, or None
     cdef double* importances        # weights of the rows
     cdef uint32_t mask
     cdef bint in_order              # True while the row's columns rise
-    cdef bint has_names             # names are kept, and the namespace is not left out
 
-    def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype, names=None, crossing=None):
+    def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype, names=None):
         EntryParser.__init__(self, labels, batch_rows, batch_nnz, n_features, dtype)
-        self.names, self.crossing, self.has_names = names, crossing, names is not None
+        self.names = names
         self.mask = <uint32_t>(self.n_features - 1)
         self.importances = <double*>sized(self.importances, batch_rows * sizeof(double))
 
@@ -144,36 +152,11 @@ cdef class VWParser(EntryParser):
         if self._read_label(p, bar) == Found.FAULT:
             return Found.FAULT
         self.at, self.in_order = self.nnz, True
-        if self.crossing is not None:
-            return self._parse_to_cross(line, bar, end)
         while bar < end:                            # bar: at the '|' of a namespace
             bar = self._read_namespace(bar + 1, end)
             if bar is NULL:
                 return Found.FAULT
         return self.end_row(line, self.in_order)
-
-    cdef Found _parse_to_cross(
-        self, const unsigned char* line, const unsigned char* bar, const unsigned char* end
-    ) except? Found.FAULT nogil:
-        """Read the namespaces from bar on, leave some out, and append n-grams and products."""
-        cdef const char* expected
-        cdef unsigned char letter
-        cdef Py_ssize_t start
-        self.crossing.begin_row()
-        while bar < end:
-            letter, start = 32 if ENDS_NAME[bar[1]] else bar[1], self.at
-            self.has_names = self.names is not None and not self.crossing.left_out[letter]
-            bar = self._read_namespace(bar + 1, end)
-            if bar is NULL:
-                return Found.FAULT
-            if self.crossing.left_out[letter]:
-                self.at = start
-            elif self.at > start:
-                self.crossing.add(letter, start - self.nnz, self.at - self.nnz)
-        expected = self.crossing.cross(self)
-        if expected is not NULL:
-            return self.fault(line, expected)
-        return self.end_row(line, self.in_order and self.crossing.n_made == 0)
 
     cdef Found _read_label(self, const unsigned char* p, const unsigned char* bar) except? Found.FAULT nogil:
         """Read what precedes the first '|': numbers, then a tag, which starts with an apostrophe or touches the '|'."""
@@ -262,7 +245,7 @@ cdef class VWParser(EntryParser):
                 if self.at > self.nnz:
                     self.in_order &= hash > self.entries[self.at - 1].column
                 push(self, hash, value)
-                if self.has_names:
+                if self.names is not None:
                     self._note(hash, space, space_end, name, p)
 
     cdef int _note(
@@ -272,11 +255,9 @@ cdef class VWParser(EntryParser):
         """Remember the name of a column, namespace^name or ^name:text; a number behind the name is not part of it."""
         cdef unsigned char[NAME_BYTES] text
         cdef const unsigned char* colon = after_name(name)
-        cdef Py_ssize_t n = append(text, 0, space, space_end - space), n_space
-        n_space = n = append(text, n, b"^", 1 if n else 0)
+        cdef Py_ssize_t n = append(text, 0, space, space_end - space)
+        n = append(text, n, b"^", 1 if n else 0)
         n = append(text, n, name, (colon if colon < end and like_number(colon + 1, end) else end) - name)
-        if self.crossing is not None:
-            self.crossing.keep(self.at - 1 - self.nnz, text, n, n_space)
         return self.names.note(column, False, text, n)
 
     def take(self):
