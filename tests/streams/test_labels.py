@@ -210,10 +210,9 @@ def lines_of(format, labels):
 def test_what_is_no_number_and_no_name_is_no_label(format, odd):
     """Wherever it stands in the stream, and not as a class of its own: the message says what reads it as words."""
     for before in ([], ["1", "-2.5"], ["ham", "spam"]):
-        for threads in (1, 2):
-            with pytest.raises(MalformedLineError, match=r"expected .* got .*labels='str' takes any text") as refused:
-                labels_of(io.BytesIO(lines_of(format, [*before, odd, "1", "ham"])), format=format, threads=threads)
-            assert (refused.value.line, refused.value.column, refused.value.parameter) == (len(before) + 1, 1, "label")
+        with pytest.raises(MalformedLineError, match=r"expected .* got .*labels='str' takes any text") as refused:
+            labels_of(io.BytesIO(lines_of(format, [*before, odd, "1", "ham"])), format=format)
+        assert (refused.value.line, refused.value.column, refused.value.parameter) == (len(before) + 1, 1, "label")
         stream = read(io.BytesIO(lines_of(format, [*before, odd, *(before[:1] or ["7"])])), format, on_error="skip")
         assert sum(len(batch.y) for batch in stream) == len(before) + 1 and stream.n_skipped == 1
     word = odd.split()[0]

@@ -625,7 +625,7 @@ def test_pairs_of_text_and_label_are_read():
         assert np.concatenate([batch.y for batch in stream]).tolist() == [1, 2] and stream.n_skipped == 2
 
 
-# --- blocks, batches, threads --------------------------------------------------------------------------------------------------
+# --- blocks and batches --------------------------------------------------------------------------------------------------------
 
 
 class Dripping(io.RawIOBase):
@@ -683,10 +683,9 @@ def test_lines_longer_than_max_line_bytes_are_malformed():
 def test_a_closed_stream_leaves_no_thread_and_no_file(tmp_path):
     path = tmp_path / "a.svm"
     path.write_bytes(b"1 1:1\n" * 50000)
-    for options in ({}, {"threads": 3, "block_bytes": 1000}):
-        with read(path, batch_rows=10, **options) as stream:
-            next(stream)
-        assert no_thread() and list(stream) == []
+    with read(path, batch_rows=10) as stream:
+        next(stream)
+    assert no_thread() and list(stream) == []
     stream = read(path, batch_rows=10)
     next(stream)
     assert not no_thread()
@@ -776,10 +775,9 @@ CUT_OFF = {  # lines 0, 1, 2 ... and what else their reader is to know
 }
 
 
-@pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
 @pytest.mark.parametrize("what", CUT_OFF)
-def test_a_short_truncated_compressed_file_is_refused_after_its_whole_lines(tmp_path, what, kind, threads):
+def test_a_short_truncated_compressed_file_is_refused_after_its_whole_lines(tmp_path, what, kind):
     """The cut is in the first 64 KB, which are read before the first row: first come the whole lines, then the error."""
     line, options = CUT_OFF[what]
     pack, lines = compressors()[kind], [line(i) for i in range(900)]
@@ -791,7 +789,7 @@ def test_a_short_truncated_compressed_file_is_refused_after_its_whole_lines(tmp_
             path.write_bytes(first + second[:-cut])
             labels = []
             with pytest.raises(ValueError, match=f"^{path.name}: the compressed file is cut off: it stops before its end mark.$"):
-                for batch in read(path, threads=threads, **options, **more):
+                for batch in read(path, **options, **more):
                     labels += batch.y.astype(float).tolist()
             assert labels == list(range(len(labels))) and 600 <= len(labels) <= 900
             assert cut > 1 or kind in ("bz2", "zst") or len(labels) == 900, "all but the end mark is there"
@@ -978,7 +976,7 @@ def outcome_of(path, format, **options):
 
 @pytest.mark.parametrize(("format", "text"), [("svmlight", SVMLIGHT), ("vw", VW), ("tsv", TSV)])
 @pytest.mark.parametrize("end", [b"", b"\n", b"\n\xff" + b"x" * 200 + b"\n1 | a\n1\ta 1:1\n" * 9])
-def test_parallel_parsing_yields_the_rows_and_errors_of_one_thread(tmp_path, format, text, end):
+def test_rows_and_errors_of_several_files_do_not_depend_on_blocks(tmp_path, format, text, end):
     paths = [tmp_path / "a.gz", tmp_path / "b"]
     paths[0].write_bytes(gzip.compress(text))
     paths[1].write_bytes((text + b"\n") * 5 + end + (text + b"\n") * 20)
@@ -986,11 +984,11 @@ def test_parallel_parsing_yields_the_rows_and_errors_of_one_thread(tmp_path, for
         for labels in ("auto", None):
             options = {"on_error": on_error, "labels": labels, "max_line_bytes": 190}
             expected = outcome_of(paths, format, **options)
-            for threads, block_bytes in ((2, 1), (2, 60), (3, 400), (4, 1 << 20)):
-                assert outcome_of(paths, format, threads=threads, block_bytes=block_bytes, **options) == expected
+            for block_bytes in (1, 60, 400):
+                assert outcome_of(paths, format, block_bytes=block_bytes, **options) == expected
 
 
-@pytest.mark.parametrize("options", [{"prefetch": False}, {}, {"threads": 2, "block_bytes": 200}, {"threads": 4}])
+@pytest.mark.parametrize("options", [{"prefetch": False}, {}, {"block_bytes": 200}])
 @pytest.mark.parametrize("format", ["svmlight", "tsv"])
 def test_the_memory_of_a_batch_in_use_is_not_overwritten(tmp_path, format, options):
     # The memory of a batch is reused only when no view of it is left, not even a slice of its data.

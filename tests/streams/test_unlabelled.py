@@ -133,12 +133,11 @@ def test_tables_in_memory(tables):
     assert (skipped.y.tolist(), x) == (["ham", "spam", "ham", "spam"], [0, 2, 3, 6])
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_gaps_are_in_order_beside_malformed_lines(tmp_path, threads):
+def test_gaps_are_in_order_beside_malformed_lines(tmp_path):
     path = tmp_path / "a.tsv"
     lines = ["ham\ta", "\tb", "no tab", "spam\tc", "no tab", "\td", "\te", "ham\tf"] * 50
     path.write_text("\n".join(lines) + "\n")
-    options = {"on_error": "skip", "threads": threads, "block_bytes": 128, "batch_rows": 7, "labels": "str"}
+    options = {"on_error": "skip", "block_bytes": 128, "batch_rows": 7, "labels": "str"}
     gaps = []
     with read(path, unlabelled="skip", **options) as stream:
         for _ in stream:

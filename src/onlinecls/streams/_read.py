@@ -27,7 +27,7 @@ from ._tsv import TsvParser
 from ._vw import VWParser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import IO, Any, Literal, Protocol, TypeAlias
 
     from .._input.types import FloatType
@@ -60,7 +60,7 @@ def read(
     ignore: Sequence[str | int] = (), missing: Literal["absent", "error"] = "absent",
     unlabelled: Literal["refuse", "skip", "keep"] = "refuse",
     delimiter: str = "auto", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
-    threads: int = 1, block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
+    block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
 ) -> Stream:
     """Read files, a pipe, a table or pairs as a stream of batches, in memory that does not depend on their size.
 
@@ -131,10 +131,7 @@ def read(
     on_error : {"raise", "skip"}, default="raise"
         Raise an error for a malformed line, or leave it out and count it (`Stream.n_skipped`, `Stream.skipped`).
     prefetch : bool, default=True
-        Read ahead in a thread, two batches at most; with more than one of `threads` they read ahead.
-    threads : int, default=1
-        Threads that parse svmlight, VW and TSV files, a block each. With more than one, a batch ends with its block, too;
-        learners do not depend on batches and learn the same. Pipes, other formats and `feature_names` use one.
+        Read ahead in a thread, two batches at most.
     block_bytes : int, default=2**20
         Bytes read at a time.
     max_line_bytes : int, default=2**24
@@ -186,7 +183,7 @@ class _Reader(SimpleNamespace):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        for name in ("batch_rows", "threads", "block_bytes", "max_line_bytes", "n_features"):
+        for name in ("batch_rows", "block_bytes", "max_line_bytes", "n_features"):
             self._require_whole(name, getattr(self, name))
         given = self.dtype
         with suppress(TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
@@ -204,7 +201,7 @@ class _Reader(SimpleNamespace):
         delimits = isinstance(self.delimiter, str) and (len(self.delimiter) == 1 or self.delimiter == "auto")
         require(delimits, "delimiter", "one character or 'auto'", self.delimiter)
         self.keeps = self.unlabelled != "refuse" and self.labels is not None
-        self.labelled, self.counts, self.parallel = self.labels is not None, Counts(self.on_error == "skip"), False
+        self.labelled, self.counts = self.labels is not None, Counts(self.on_error == "skip")
         if self.vectorizer is not None:
             require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
             width = getattr(self.vectorizer, "n_features", None)
@@ -239,8 +236,7 @@ class _Reader(SimpleNamespace):
             if format not in ("svmlight", "vw"):
                 within = self.n_features <= MAX_FEATURES
                 require(within, "n_features", "at most 2**31 - 1 where names or texts are hashed", self.n_features)
-            batches = self._batches(format, files)
-            return self._stream(format, batches, files, stop, prefetch and not self.parallel)  # (the caller's thread parses)
+            return self._stream(format, self._batches(format, files), files, stop, prefetch)
         except BaseException:
             files.close()
             raise
@@ -300,7 +296,7 @@ class _Reader(SimpleNamespace):
             zero_based = any(re.search(rb"[ \t]0+:", b" " + line) for line in lines)
         options = self.batch_rows, BATCH_NNZ, self.n_features, self.dtype, 0 if zero_based else 1
         labels = self._type_by_first(files, _SVMLIGHT_LABEL)
-        return self._lines(files, lambda: SvmlightParser(self._label_column(labels), *options))
+        return self._lines(files, SvmlightParser(self._label_column(labels), *options))
 
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
@@ -308,7 +304,7 @@ class _Reader(SimpleNamespace):
         names, lock = sketch_of(self.vectorizer) or (None, None)
         options = self.batch_rows, BATCH_NNZ, self.n_features, self.dtype, names
         labels = self._type_by_first(files, _VW_LABEL)
-        return self._lines(files, lambda: VWParser(self._label_column(labels), *options), lock)
+        return self._lines(files, VWParser(self._label_column(labels), *options), lock)
 
     def _tsv(self, files: Files) -> Iterator[Any]:
         vectorizer, labels = self.vectorizer_of_texts(), self._type_of_tsv(files)
@@ -321,7 +317,7 @@ class _Reader(SimpleNamespace):
             return _recorded.tsv(self, files, labels)
         make_hasher, lock = compiled
         options = self.batch_rows, BATCH_NNZ
-        return self._lines(files, lambda: TsvParser(self._label_column(labels), *options, make_hasher()), lock)
+        return self._lines(files, TsvParser(self._label_column(labels), *options, make_hasher()), lock)
 
     # --- parts of these methods -------------------------------------------------------------------------------------------------
 
@@ -361,12 +357,8 @@ class _Reader(SimpleNamespace):
             message = f"{source.name}: {shown(lines[0])} {problem}. Give {hint} if that is not meant."
             warn_caller(_errors.StreamWarning(message, parameter, hint))
 
-    def _lines(self, files: Files, make_parser: Callable[[], Any], guard: Any = None) -> Iterator[Any]:
-        limits = self.counts, self.block_bytes, self.max_line_bytes
-        self.parallel = self.threads > 1 and guard is None and files.total is not None
-        if self.parallel:
-            return _blocks.parallel(files, [make_parser() for _ in range(self.threads)], *limits)
-        return _blocks.batches(files, make_parser(), *limits, guard or nullcontext())
+    def _lines(self, files: Files, parser: Any, guard: Any = None) -> Iterator[Any]:
+        return _blocks.batches(files, parser, self.counts, self.block_bytes, self.max_line_bytes, guard or nullcontext())
 
     def vectorizer_of_texts(self) -> Vectorizer:
         if self.vectorizer is not None:
