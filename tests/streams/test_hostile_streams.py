@@ -266,7 +266,8 @@ def test_rows_before_damage_depend_only_on_the_file(tmp_path, pack):
     path.write_bytes(whole)
     first, message = rows_before(path, format="svmlight")
     assert message.startswith("data.svm:") and first[:1000] == list(range(1000))
-    for more in ({"block_bytes": 1000}, {"block_bytes": 1 << 22}, {"zero_based": "auto"}, {"prefetch": False, "max_line_bytes": 5000}, {"format": "auto"}):
+    for more in ({"block_bytes": 1000}, {"block_bytes": 1 << 22}, {"zero_based": "auto"}, {"format": "auto"},
+                 {"prefetch": False, "max_line_bytes": 5000}):
         assert rows_before(path, **{"format": "svmlight", **more}) == (first, message)
 
 

@@ -13,7 +13,7 @@ from contracts import memory_of
 from onlinecls import AROWClassifier, PassiveAggressiveClassifier
 from onlinecls.streams import MalformedLineError, _arrow, _lines, _tables, read
 
-NONE = " (labels=None reads lines without, unlabelled='keep' both kinds)"
+NONE = " (labels=None reads lines without)"
 LONG = 2053013555631882655  # float64 has ...752
 
 

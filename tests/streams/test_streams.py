@@ -51,7 +51,7 @@ PAST = "an index < n_features (give a larger one, or zero_based=False if indices
 
 TSV = "ham\tHello, hello world\nspam\tWIN\ta prize \r\n\nham\t\nspâm\tnaïve 東京 café".encode()
 
-NONE = " (labels=None reads lines without, unlabelled='keep' both kinds)"
+NONE = " (labels=None reads lines without)"
 
 
 def batches(data, format="auto", **options):

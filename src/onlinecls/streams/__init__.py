@@ -16,7 +16,6 @@ Examples of a line in each format:
 from ._errors import MalformedLineError
 from ._features import FeatureRows as FeatureRows  # (for onlinecls.river)
 from ._labels import are_names as are_names
-from ._labels import without_label as without_label
 from ._metadata import options_of
 from ._read import read
 from ._stream import Batch, Stream

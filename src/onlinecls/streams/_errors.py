@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from .._input.escaping import escaped
 
 if TYPE_CHECKING:
@@ -16,7 +14,7 @@ KEPT = 5  # reasons
 
 # Hints in messages about lines, by the parameter of `read` that each is about.
 HINTS = {
-    "labels": " (labels=None reads lines without, unlabelled='keep' both kinds)", "tab": " (labels=None reads lines without)",
+    "labels": " (labels=None reads lines without)", "tab": " (labels=None reads lines without)",
     "label": "; labels='str' takes any text for a label",
     "max_line_bytes": " (max_line_bytes)",
     "zero_based": " (0-based files: zero_based=True)",
@@ -78,7 +76,6 @@ class Progress(NamedTuple):
     n_skipped: int = 0
     skipped: tuple[str, ...] = ()
     gaps: tuple[int, ...] = ()
-    n_unlabelled: int = 0
 
 
 class Counts:
@@ -86,7 +83,7 @@ class Counts:
 
     def __init__(self, skipping: bool) -> None:
         self.skipping = skipping
-        self.n_rows = self.nnz = self.n_skipped = self.n_unlabelled = 0
+        self.n_rows = self.nnz = self.n_skipped = 0
         self.reasons: deque[str] = deque(maxlen=KEPT)
         self.gaps: list[int] = []  # for each line without a row, the rows of the stream before it
 
@@ -102,22 +99,17 @@ class Counts:
     def refuse_row(self, error: MalformedLineError, row: int) -> None:
         """Do as `refuse`, for a row that was in the current batch."""
         self.refuse(error)
-        self.leave_out_rows(np.array([row]))
+        place = self.n_rows + row
+        self.gaps = sorted([*(gap - (gap > place) for gap in self.gaps), place])
 
     def leave_out(self, n_before: int) -> None:
         """Note a line without a row, after n_before rows of the current batch."""
         self.gaps.append(self.n_rows + n_before)
 
-    def leave_out_rows(self, rows: np.ndarray) -> None:
-        """Note that rows, in order, are left out that were in the current batch."""
-        places = self.n_rows + rows
-        before = [gap - int(np.searchsorted(places, gap)) for gap in self.gaps]
-        self.gaps = sorted([*before, *(places - np.arange(len(rows))).tolist()])
-
     def progress(self, bytes_read: int) -> Progress:
         gaps = tuple(gap for gap in self.gaps if gap <= self.n_rows)
         self.gaps = self.gaps[len(gaps) :]  # (of a block's later batches, whose rows may be left out, too)
-        return Progress(bytes_read, self.n_rows, self.nnz, self.n_skipped, tuple(self.reasons), gaps, self.n_unlabelled)
+        return Progress(bytes_read, self.n_rows, self.nnz, self.n_skipped, tuple(self.reasons), gaps)
 
 
 def excerpt(rest: bytes) -> str:

@@ -35,12 +35,11 @@ def by_name(name: str) -> str | None:
 
 
 def detect(
-    source, wanted: str, likely: str | None, labelled: bool, columns: frozenset[str], delimiter: str, partly: bool = False
+    source, wanted: str, likely: str | None, labelled: bool, columns: frozenset[str], delimiter: str
 ) -> str:
     """Return the format of a source: `wanted`, or what is detected if that is "auto".
 
-    columns : names that tell a header, below which lines with tabs are CSV; none if they never are. delimiter : of CSV. partly :
-    True if some lines may be without a label.
+    columns : names that tell a header, below which lines with tabs are CSV; none if they never are. delimiter : of CSV.
     """
     if wanted not in ("auto", *FORMATS):
         raise ValueError(f"read: format must be 'auto' or one of {', '.join(map(repr, FORMATS))}, got {wanted!r}.")
@@ -57,7 +56,7 @@ def detect(
     if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
         return "arrow"
     lines = first_lines(source, likely is None)
-    format = by_lines(lines, partly)
+    format = by_lines(lines)
     if format not in ("fasttext", "jsonl") and columns and _has_header(lines, columns, likely):
         return "csv"
     if likely in FORMATS and likely not in ("parquet", "arrow") and not _contradicts(likely, format, lines):
@@ -138,10 +137,10 @@ def _contradicts(likely: str, found: str | None, lines: list[bytes]) -> bool:
     return found in ("vw", "jsonl", "fasttext") and likely != found
 
 
-def by_lines(lines: list[bytes], partly: bool = False) -> str | None:
+def by_lines(lines: list[bytes]) -> str | None:
     if not lines:
         return None
-    if any(line.lstrip().startswith(b"__label__") for line in lines[: None if partly else 1]):
+    if lines[0].lstrip().startswith(b"__label__"):
         return "fasttext"
     if all(map(_is_object, lines)):
         return "jsonl"
@@ -150,7 +149,7 @@ def by_lines(lines: list[bytes], partly: bool = False) -> str | None:
         return "svmlight"
     if all(re.match(_VW, line) for line in lines):
         return "vw"
-    if all(line.find(b"\t") >= (0 if partly else 1) for line in lines):
+    if all(line.find(b"\t") >= 1 for line in lines):
         return "tsv"
     return "csv" if _is_csv(lines) else None
 

@@ -79,7 +79,7 @@ class JsonReader:
             records = list(map(self._loads, piece.split(b"\n")[:-1]))
             if set(map(type, records)) != {dict}:
                 return None
-            if self._label is None or self._read_label.keeps:
+            if self._label is None:
                 labels = [record.get(self._label) for record in records]
             else:
                 labels = [record[self._label] for record in records]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from ._errors import HINTS
 
 if TYPE_CHECKING:
@@ -53,11 +51,6 @@ def type_of(labels: Iterable[str]) -> Type:
     if kinds[0] == "name":
         return Type("str", _NAME, "a name for a label, as the first one")
     return Type("str", _WHOLE, "a whole number for a label, as the first one")
-
-
-def without_label(y: np.ndarray) -> np.ndarray:
-    """Return where the labels of a stream are missing (``unlabelled="keep"``)."""
-    return np.isnan(y) if y.dtype.kind == "f" else y == ""
 
 
 def are_names(labels: Iterable[str]) -> bool:

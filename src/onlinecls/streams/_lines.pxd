@@ -21,7 +21,7 @@ cdef struct Slot:           # a slot of the table of labels
 
 
 cdef class Labels:
-    cdef bint numbers, texts, unread, keeps
+    cdef bint numbers, texts, unread
     cdef double* values
     cdef int32_t* codes
     cdef Slot* slots
@@ -34,8 +34,6 @@ cdef class Labels:
     cdef const char* expected
     # Read the text from p to end as the label of a row; return False, and set `expected`, if it is not a label.
     cdef bint put(self, Py_ssize_t row, const unsigned char* p, const unsigned char* end) except -1 nogil
-    # Note that a row has no label; return False if it must have one.
-    cdef bint put_none(self, Py_ssize_t row) noexcept nogil
     cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil
     cdef int32_t _add(self, const unsigned char* p, Py_ssize_t n, uint32_t hash, Py_ssize_t i) except -2 nogil
     cdef int _grow(self) except -1 nogil

@@ -3,7 +3,7 @@
 A parser is fed whole lines and stops when its batch is full, at a number of rows or of non-zeros: the ends of batches depend on
 the lines alone, not on the blocks in which they are read.
 """
-from libc.math cimport INFINITY, NAN, fabs
+from libc.math cimport INFINITY, fabs
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memchr, memcmp, memcpy, memset
@@ -70,12 +70,11 @@ cdef inline bint is_whole(const unsigned char* p, const unsigned char* end) noex
 cdef class Labels:
     """Collect the labels of a batch. kind : "number"; "str", each different text is stored once; None, labels are not read.
 
-    like : pattern that each text must match, or None. wanted : what such a label is called in an error. keeps : True if rows may
-    be without a label, which is then NaN or "".
+    like : pattern that each text must match, or None. wanted : what such a label is called in an error.
     """
 
-    def __cinit__(self, kind, Py_ssize_t batch_rows, like=None, str wanted="", bint keeps=False):
-        self.numbers, self.texts, self.unread, self.keeps = kind == "number", kind == "str", kind is None, keeps
+    def __cinit__(self, kind, Py_ssize_t batch_rows, like=None, str wanted=""):
+        self.numbers, self.texts, self.unread = kind == "number", kind == "str", kind is None
         self.names, self.like, self.wanted = [], like, (wanted or "a finite number for a label").encode()
         self.called = self.wanted
         if self.numbers:
@@ -110,13 +109,6 @@ cdef class Labels:
                 return False
             self.codes[row] = code
         return True
-
-    cdef bint put_none(self, Py_ssize_t row) noexcept nogil:
-        if self.keeps and self.numbers:
-            self.values[row] = NAN
-        elif self.keeps and self.texts:
-            self.codes[row] = -1
-        return self.keeps or self.unread
 
     cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil:
         """Return the code of a label, a new one for a new label; -1: not UTF-8, -3: too long, -4: unlike the pattern."""
@@ -189,7 +181,7 @@ cdef class Labels:
         memcpy(&codes[0], self.codes, n_rows * sizeof(int32_t))
         # (An array of all names would have room for the longest one ever in each of them.)
         used, places = np.unique(y, return_inverse=True)
-        return np.array([self.names[code] if code >= 0 else "" for code in used.tolist()], dtype=str)[places]
+        return np.array([self.names[code] for code in used.tolist()], dtype=str)[places]
 
 
 # --- lines ---------------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
 from .._input.compat import warn_caller
-from .._input.rows import n_rows_of, n_values_of, rows_of
+from .._input.rows import n_rows_of, n_values_of
 from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _blocks, _errors, _formats, _labels, _metadata
@@ -58,7 +58,6 @@ def read(
     text: str | int | None = None, weight: str | int | None = None,
     features: Sequence[str | int] | Mapping[str | int, str | int] | str | None = None, categories: Sequence[str | int] = (),
     ignore: Sequence[str | int] = (), missing: Literal["absent", "error"] = "absent",
-    unlabelled: Literal["refuse", "skip", "keep"] = "refuse",
     delimiter: str = "auto", header: bool = True, on_error: Literal["raise", "skip"] = "raise", prefetch: bool = True,
     block_bytes: int = 1 << 20, max_line_bytes: int = 1 << 24,
 ) -> Stream:
@@ -117,12 +116,6 @@ def read(
         Columns of a table whose values are names even if they are numbers, and columns that are not features.
     missing : {"absent", "error"}, default="absent"
         A missing value (an empty field or NA in CSV, null, NaN in Arrow) is 0 if "absent"; if "error", its row is malformed.
-    unlabelled : {"refuse", "skip", "keep"}, default="refuse"
-        A row without a label (a line of VW or svmlight that begins with its features, an empty label in TSV and CSV, null or no
-        key in JSON, null in Parquet and Arrow, a line of fastText without ``__label__``; of tables, with "skip" and "keep", NA
-        and the like, too) is malformed, is left out and counted
-        (`Stream.n_unlabelled`), or is in X, with NaN in y where labels are numbers and "" where they are texts. Without effect
-        with ``labels=None``.
     delimiter : str, default="auto"
         Delimiter of CSV. "auto": a comma, a semicolon, a tab or a bar, whichever divides the header and most of the first lines
         into as many fields; a comma without a header.
@@ -192,7 +185,6 @@ class _Reader(SimpleNamespace):
         for name, allowed, wanted in (
             ("labels", ("auto", "number", "str", None), "'auto', 'number', 'str' or None"),
             ("missing", ("absent", "error"), "'absent' or 'error'"),
-            ("unlabelled", ("refuse", "skip", "keep"), "'refuse', 'skip' or 'keep'"),
             ("on_error", ("raise", "skip"), "'raise' or 'skip'"),
         ):
             require(getattr(self, name) in allowed, name, wanted, getattr(self, name))
@@ -200,7 +192,6 @@ class _Reader(SimpleNamespace):
         require(zero_based, "zero_based", "'auto', True or False", self.zero_based)
         delimits = isinstance(self.delimiter, str) and (len(self.delimiter) == 1 or self.delimiter == "auto")
         require(delimits, "delimiter", "one character or 'auto'", self.delimiter)
-        self.keeps = self.unlabelled != "refuse" and self.labels is not None
         self.labelled, self.counts = self.labels is not None, Counts(self.on_error == "skip")
         if self.vectorizer is not None:
             require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
@@ -232,7 +223,7 @@ class _Reader(SimpleNamespace):
         files = Files(sources, stop)
         try:
             about = self.format, self.likely, self.labelled, self._names_of_header(), self.delimiter
-            format = _formats.detect(files.current, *about, self.keeps)
+            format = _formats.detect(files.current, *about)
             if format not in ("svmlight", "vw"):
                 within = self.n_features <= MAX_FEATURES
                 require(within, "n_features", "at most 2**31 - 1 where names or texts are hashed", self.n_features)
@@ -265,15 +256,6 @@ class _Reader(SimpleNamespace):
                 yield Batch(None, None, None), counts.progress(files.count if files else 0)
                 continue
             X, y, weight = found
-            if self.keeps and (missing := _labels.without_label(y)).any():
-                counts.n_unlabelled += int(np.count_nonzero(missing))
-                if self.unlabelled == "skip":
-                    counts.leave_out_rows(np.flatnonzero(missing))
-                    rows = np.flatnonzero(~missing)
-                    if not len(rows):
-                        yield Batch(None, None, None), counts.progress(files.count if files else 0)
-                        continue
-                    X, y, weight = rows_of(X, rows), y[rows], None if weight is None else weight[rows]
             counts.n_rows += n_rows_of(X)
             counts.nnz += n_values_of(X)
             yield Batch(X, y, weight), counts.progress(files.count if files else 0)
@@ -323,7 +305,7 @@ class _Reader(SimpleNamespace):
 
     def _label_column(self, labels: _labels.Type) -> Labels:
         """Return the collector of a batch's labels of a type, for a compiled parser."""
-        return Labels(labels.kind, self.batch_rows, *labels[1:], self.keeps)
+        return Labels(labels.kind, self.batch_rows, *labels[1:])
 
     def _type_by_first(self, files: Files, label: bytes) -> _labels.Type:
         """Return the type of the labels of svmlight and VW."""

@@ -35,11 +35,11 @@ def in_memory(reader: Any, source: Any) -> tuple[str, Batches]:
 def tsv(reader: Any, files: Files, labels: Type) -> Batches:
     """Return the batches of TSV whose texts the compiled hasher cannot take."""
     records = _records.tsv(files, reader.labelled, reader.max_line_bytes)
-    return _batches(reader, records, _texts(reader), _records.LabelReader(*labels, keeps=reader.keeps))
+    return _batches(reader, records, _texts(reader), _records.LabelReader(*labels))
 
 
 def fasttext(reader: Any, files: Files) -> Batches:
-    records = _records.fasttext(files, reader.labelled, reader.max_line_bytes, reader.keeps)
+    records = _records.fasttext(files, reader.labelled, reader.max_line_bytes)
     return _batches(reader, records, _texts(reader), _labels(reader, "str"))
 
 
@@ -81,7 +81,7 @@ def _batches(reader: Any, records: Iterable[Any], content: Any, labels: _records
 def _labels(reader: Any, kind: str) -> _records.LabelReader:
     """Return the reader of labels. kind : of labels="auto"."""
     decimal = getattr(reader.tables, "decimal", ".")  # (of a TableVectorizer)
-    return _records.LabelReader(kind if reader.labels == "auto" else reader.labels, keeps=reader.keeps, decimal=decimal)
+    return _records.LabelReader(kind if reader.labels == "auto" else reader.labels, decimal=decimal)
 
 
 def _texts(reader: Any) -> _records.Texts:

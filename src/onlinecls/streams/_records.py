@@ -13,7 +13,6 @@ import numpy as np
 
 from .._input.escaping import escaped
 from .._input.validate import LONGEST_LABEL
-from ..tables import MISSING_TEXTS
 from ._blocks import blocks, skip_bom, too_long
 from ._errors import HINTS, Counts, MalformedLineError
 from ._features import FeatureRows
@@ -80,31 +79,23 @@ class Block:
     weights: list[float] | None
 
 
-_NO_LABELS = {text for text in MISSING_TEXTS if not text or any(map(str.isalnum, text))}  # (others may be names of classes)
-
 
 class LabelReader:
     """Read labels of one kind: "number", "str", None for no labels, or "auto" for that of the first label.
 
     With "auto" all labels must be of that kind, as True, 1 and "1" would become one; the others convert them. like : pattern
-    that each text must match, or None. called : what such a text is called in an error. keeps : True if rows may be without a
-    label, which is None then. decimal : what stands before decimals in texts that are numbers.
+    that each text must match, or None. called : what such a text is called in an error. decimal : what stands before decimals in
+    texts that are numbers.
     """
 
-    def __init__(
-        self, kind: str | None, like: re.Pattern[str] | None = None, called: str = "", keeps: bool = False, decimal: str = "."
-    ):
-        self.kind, self.like, self.called, self.keeps, self.decimal = kind, like, called, keeps, decimal
+    def __init__(self, kind: str | None, like: re.Pattern[str] | None = None, called: str = "", decimal: str = "."):
+        self.kind, self.like, self.called, self.decimal = kind, like, called, decimal
         self.wanted: str | None = None
 
     def __call__(self, value: Any) -> Any:
         if self.kind is None:
             return None
-        if self.keeps and isinstance(value, str) and value in _NO_LABELS:
-            return None
         if value is None or (isinstance(value, (str, bytes)) and not value):
-            if self.keeps:
-                return None
             raise WrongRecordError(f"expected a label{HINTS['labels']}, got none", "labels")
         if isinstance(value, (list, tuple, dict)):
             kind = "an object" if isinstance(value, dict) else "a list"
@@ -142,11 +133,10 @@ class LabelReader:
         """Return the labels of many values, and read each different one once; raise ValueError if one may be malformed."""
         if self.kind is None:
             return [None] * len(values)
-        there = [value for value in values if value is not None] if self.keeps else values
-        kinds = set(map(type, there)) or {str}
+        kinds = set(map(type, values)) or {str}
         if kinds != {str} and (self.kind == "str" or not kinds <= {int, float}):  # (True equals 1, but is another label)
             raise ValueError
-        if kinds != {str} and max(map(abs, there)) >= ROUNDED:  # (orjson rounds integers beyond 64 bits)
+        if kinds != {str} and max(map(abs, values)) >= ROUNDED:  # (orjson rounds integers beyond 64 bits)
             raise ValueError
         read = {value: self(value) for value in dict.fromkeys(values)}
         return [read[value] for value in values]
@@ -154,9 +144,6 @@ class LabelReader:
     def array(self, labels: list) -> Any:
         if self.kind is None:
             return None
-        if self.keeps and self.kind != "str":
-            return np.array(labels, dtype=np.float64)  # (NaN for None; "auto": no label has come yet)
-        labels = ["" if label is None else label for label in labels] if self.keeps else labels
         return np.array(labels, dtype=np.float64 if self.kind == "number" else str)
 
 
@@ -499,11 +486,8 @@ def tsv(files: Files, labelled: bool, max_line_bytes: int) -> Iterator[Record | 
     return records_of_lines(files, max_line_bytes, record)
 
 
-def fasttext(files: Files, labelled: bool, max_line_bytes: int, keeps: bool = False) -> Iterator[Record | Block | None]:
-    """Yield the records of lines of fastText: __label__LABEL text. Without labels to read, labels are left out of the text.
-
-    keeps : True if a line may have no label.
-    """
+def fasttext(files: Files, labelled: bool, max_line_bytes: int) -> Iterator[Record | Block | None]:
+    """Yield the records of lines of fastText: __label__LABEL text. Without labels to read, labels are left out of the text."""
 
     def record(line: bytes) -> tuple[Any, Any, None]:
         words = line.split(None, 1)
@@ -511,8 +495,6 @@ def fasttext(files: Files, labelled: bool, max_line_bytes: int, keeps: bool = Fa
         if labelled and (len(labels) > 1 or (labels and _LABEL in labels[0].removeprefix(_LABEL))):
             came = " and ".join(shown(decoded(label)) for label in labels[:2])
             raise WrongRecordError(f"expected one label a row, got {came}")
-        if keeps and words and not labels:
-            return None, line, None
         if labelled and not (labels and words[0] == labels[0]):
             came = shown(line[:24]) if words else "an empty line"
             raise WrongRecordError(f"expected '__label__' and a label at the beginning{HINTS['labels']}, got {came}", "labels")

@@ -35,7 +35,7 @@ class Batch(NamedTuple):
     X : scipy.sparse.csr_matrix of shape (n_rows, n_features)
         Columns are sorted and unique in each row, int32 if n_features <= 2^31 - 1.
     y : ndarray of shape (n_rows,) or None
-        float64, or str; None with ``labels=None``. Without a label, NaN or "" (``unlabelled="keep"``).
+        float64, or str; None with ``labels=None``.
     weight : ndarray of shape (n_rows,) or None
         float64, >= 0; None in formats without weights.
 
@@ -76,8 +76,6 @@ class Stream:
         Malformed lines left out so far (``on_error="skip"``).
     skipped : tuple of str
         Messages about the last five of them.
-    n_unlabelled : int
-        Rows without a label so far: in the batches with ``unlabelled="keep"``, left out with ``unlabelled="skip"``.
     gaps : tuple of int
         For each line left out since the batch before, n_rows before that line: predictions can keep the numbers of lines. With
         ``labels=None``, empty lines are included.
@@ -99,7 +97,6 @@ class Stream:
     n_features: int
     n_rows: int
     n_skipped: int
-    n_unlabelled: int
     nnz: int
     skipped: tuple[str, ...]
 
@@ -190,7 +187,7 @@ class Stream:
                 gaps = ()
 
     def _set(self, progress: Progress) -> None:
-        self.bytes_read, self.n_rows, self.nnz, self.n_skipped, self.skipped, self.gaps, self.n_unlabelled = progress
+        self.bytes_read, self.n_rows, self.nnz, self.n_skipped, self.skipped, self.gaps = progress
 
     def __enter__(self) -> Stream:
         return self

@@ -50,7 +50,7 @@ cdef class SvmlightParser(EntryParser):
         if p[0] != 58:
             if not self.labels.put(self.n_rows, field, p):
                 return self.fault(field, self.labels.expected, b"label")
-        elif not self.labels.put_none(self.n_rows):
+        elif not self.labels.unread:
             return self.fault(field, b"a label before the first index", b"labels")
         else:
             p = field

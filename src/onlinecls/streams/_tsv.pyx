@@ -25,7 +25,7 @@ cdef class TsvParser(LineParser):
             if tab is NULL:
                 return self.fault(end, b"a tab between label and text", b"tab")
             if tab == line:
-                if not self.labels.put_none(self.n_rows):
+                if not self.labels.unread:
                     return self.fault(line, b"a label before the tab", b"labels")
             elif not self.labels.put(self.n_rows, line, tab):
                 return self.fault(line, self.labels.expected, b"label")

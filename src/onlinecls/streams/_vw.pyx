@@ -188,7 +188,7 @@ cdef class VWParser(EntryParser):
             n_words += 1
         if after_blanks(p) != bar:
             return self.fault(after_blanks(p), b"'|' behind the tag")
-        if n_words == 0 and not self.labels.put_none(self.n_rows):
+        if n_words == 0 and not self.labels.unread:
             return self.fault(bar, b"a label and a blank before '|'", b"labels")
         return Found.ROW
 
