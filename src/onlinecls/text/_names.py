@@ -87,7 +87,7 @@ class FeatureNames:
     Parameters
     ----------
     max_names : int >= 2, default=100_000
-        Number of columns to remember, at up to 256 bytes each.
+        Number of columns to remember, at about 220 bytes each.
 
     See Also
     --------
@@ -139,11 +139,11 @@ class FeatureNames:
 
     def __getstate__(self) -> dict[str, Any]:
         with self._lock:
-            return {"max_names": self.max_names, "sketch": self._sketch.state()}
+            return {"max_names": self.max_names, "found": {column: list(each) for column, each in self._sketch.found.items()}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         FeatureNames.__init__(self, state["max_names"])
-        self._sketch.restore(state["sketch"])
+        self._sketch.found = state["found"]
 
     def __sklearn_clone__(self) -> FeatureNames:
         return FeatureNames(self.max_names)
