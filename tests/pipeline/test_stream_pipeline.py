@@ -22,7 +22,7 @@ from onlinecls import (
     progressive_validation,
 )
 from onlinecls.tables import TableVectorizer
-from onlinecls.text import HashingVectorizer
+from onlinecls.text import HashingVectorizer, parameters_of
 
 
 def problem(n=120, seed=0):
@@ -110,6 +110,8 @@ BROKEN = {
     "a pipeline inside": lambda header: header["steps"][1].__setitem__(1, copy.deepcopy(header)),
     "an unknown step": lambda header: header["steps"][0][1].update(step="os.system"),
     "no steps": lambda header: header.update(steps=[]),
+    "columns of another number": lambda header: header["steps"][0].__setitem__(
+        1, {"step": "HashingVectorizer", "parameters": parameters_of(HashingVectorizer(n_features=8))}),
 }
 
 
@@ -167,6 +169,9 @@ def test_fit_learns_statistics_of_all_rows_first():
     pipeline = make_stream_pipeline(TableVectorizer(bits=4), AROWClassifier(random_state=0)).fit(X, y)
     rows = TableVectorizer(bits=4).fit_transform(X)
     np.testing.assert_array_equal(pipeline[-1].coef_, AROWClassifier(random_state=0).fit(rows, y).coef_)
+    again = make_stream_pipeline(HashingVectorizer(n_features=64), AROWClassifier(warm_start=True, max_iter=1))
+    words, labels = texts()
+    assert again.fit(words, labels).fit(words, labels).t_ == 2 * len(words)
 
 
 def test_pipelines_are_cloned_searched_and_set_by_step(tmp_path):

@@ -841,6 +841,12 @@ def test_rows_before_a_malformed_line_are_yielded_first(batch_rows, prefetch):
         assert no_thread()
 
 
+def test_lines_without_a_row_are_told_by_the_rows_of_the_stream_before_them():
+    with read(io.BytesIO(b"1:1\n1:2\n\n1:3\n1:4\n1:5\n\n"), "svmlight", labels=None, batch_rows=2) as stream:
+        gaps = [gap for _ in stream for gap in stream.gaps]
+        assert [*gaps, *stream.gaps] == [2, 5]
+
+
 def test_several_files_are_one_stream(tmp_path):
     paths = [tmp_path / "a.svm", tmp_path / "b.svm.gz", tmp_path / "c.svm"]
     paths[0].write_bytes(b"1 1:1\n2 1:1")  # no newline at the end
