@@ -144,6 +144,17 @@ def n_values_of(X) -> int:
     return sum(map(len, X)) if isinstance(X, list) else int(np.prod(X.shape))
 
 
+def rows_of(X, numbers: np.ndarray):
+    """Return the rows of these numbers of a matrix, an array, a table, a list or `Rows`, copied."""
+    if hasattr(X, "iloc"):
+        return X.iloc[numbers]
+    if hasattr(X, "items"):
+        return {name: rows_of(values, numbers) for name, values in X.items()}
+    if isinstance(X, Rows) or hasattr(X, "column_names"):
+        return X.take(numbers)
+    return X[numbers] if hasattr(X, "shape") else [X[number] for number in numbers.tolist()]
+
+
 def lasting(X):
     """Return rows that can be read again, and of which parts can be taken: not an iterator, or a stream of Arrow, that ends."""
     if hasattr(X, "__arrow_c_stream__") and not (hasattr(X, "iloc") or hasattr(X, "slice")):
