@@ -267,27 +267,15 @@ class OnlineClassifier(WithWeights):
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Compute the signed scores w.x of rows, including the intercept.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
-            Two classes: above 0 means ``classes_[1]``. In units of the margin: from 1 on the hinge loss is 0.
+        For X of shape (n_samples, n_features): float64 of shape (n_samples,) for two classes, else (n_samples, n_classes).
+        Two classes: above 0 means ``classes_[1]``. In units of the margin: from 1 on the hinge loss is 0.
         """
         return _flat(self._decide(X)[0])
 
     def predict(self, X: Matrix) -> NDArray[Any]:
         """Predict the class of each row: that of the highest score, the first of equals; of two, ``classes_[1]`` if it is > 0.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,), dtype of ``classes_``
+        For X of shape (n_samples, n_features): ndarray of shape (n_samples,), dtype of ``classes_``.
         """
         scores, state = self._decide(X)
         codes, classes = model.best_of(scores), state.classes
@@ -296,18 +284,7 @@ class OnlineClassifier(WithWeights):
         return classes[codes]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Compute the mean accuracy on rows of known labels, a number in [0, 1].
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        accuracy : float
-        """
+        """Compute the mean accuracy on rows of known labels, a number in [0, 1]."""
         return accuracy(self, X, y, sample_weight)
 
     @property
@@ -337,14 +314,8 @@ class WithProbabilities(OnlineClassifier):
         itself (in `fit` only in the first epoch). For two classes that of ``classes_[1]``, for more each against the rest,
         normalised. `predict` uses the scores: of two classes that are about as likely, it may choose the other one.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        probabilities : ndarray of float64, shape (n_samples, n_classes)
-            In the order of ``classes_``; each row's sum is 1.
+        For X of shape (n_samples, n_features): ndarray of float64, shape (n_samples, n_classes).
+        In the order of ``classes_``; each row's sum is 1.
         """
         found = self._log_proba(X)
         model.exponentials(found)
@@ -354,13 +325,7 @@ class WithProbabilities(OnlineClassifier):
     def predict_log_proba(self, X: Matrix) -> NDArray[np.float64]:
         """Compute the logarithms of `predict_proba`, finite even where a probability underflows.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        logarithms : ndarray of float64, shape (n_samples, n_classes)
+        For X of shape (n_samples, n_features): ndarray of float64, shape (n_samples, n_classes).
         """
         return self._log_proba(X)
 

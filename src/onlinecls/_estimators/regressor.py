@@ -57,13 +57,7 @@ class OnlineRegressor(WithWeights):
     def predict(self, X: Matrix) -> NDArray[np.float64]:
         """Predict w.x of each row, including the intercept.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        predictions : ndarray of float64, shape (n_samples,), in units of y
+        For X of shape (n_samples, n_features): ndarray of float64, shape (n_samples,), in units of y.
         """
         return self._decide(X)[0][:, 0]
 
@@ -71,16 +65,6 @@ class OnlineRegressor(WithWeights):
         """Compute R^2, 1 - sum c (y - s)^2 / sum c (y - mean of y)^2: at most 1, and 0 for predicting the mean.
 
         If y is constant it is 1 for exact predictions, else 0; for fewer than two rows it is NaN, with a warning.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        r2 : float
         """
         return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
 

@@ -73,32 +73,18 @@ class OnlineOneClass(OnlineLearner):
         return np.where(np.abs(squares - epsilon * epsilon) <= rounding, epsilon, np.sqrt(squares))
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
-        """Compute -||x - w|| of each row, in units of the features: higher is more normal. ndarray of float64, (n_samples,).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        """
+        """Compute -||x - w|| of each row, in units of the features: higher is more normal. ndarray of float64, (n_samples,)."""
         return -self._distances(X)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Compute epsilon - ||x - w|| of each row, `score_samples` less `offset_`: below 0 for outliers. ndarray of float64.
 
         Within rounding of the ball's surface, where an update leaves its row, it is exactly 0.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
         """
         return -self._distances(X) - self.offset_
 
     def predict(self, X: Matrix) -> NDArray[np.int64]:
-        """Return 1 for rows within epsilon of the centre, -1 for the others: ndarray of int64, shape (n_samples,).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        """
+        """Return 1 for rows within epsilon of the centre, -1 for the others: ndarray of int64, shape (n_samples,)."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
 
     # --- fitted attributes ---------------------------------------------------------------------------------------------------

@@ -446,14 +446,8 @@ class OnlineToBatch(Estimator):
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Return the chosen hypothesis's scores.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        scores : ndarray of float64, shape (n_samples,) for two classes, else (n_samples, n_classes)
-            A class that had not yet appeared when the hypothesis was taken has the score -inf.
+        For X of shape (n_samples, n_features): float64 of shape (n_samples,) for two classes, else (n_samples, n_classes).
+        A class that had not yet appeared when the hypothesis was taken has the score -inf.
         """
         if self._is_regressor:
             raise AttributeError(f"{type(self).__name__}: a regressor has no decision_function. Use predict.")
