@@ -8,7 +8,7 @@ geometry applies the step. The two updates that shrink a covariance are here:
                         `write_down`            Σ <- Σ - s s',   s = √k u, of one step or of several that waited
 
 The hooks `next_round`, `before_step`, `count_loss` and `after_step` of _compiled/rounds.pxd do the rest (weights, mistakes,
-averages, records, signals). Loops do not check their input: the Python layer has checked all of it before the first write. State
+averages, signals). Loops do not check their input: the Python layer has checked all of it before the first write. State
 and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
 """
 from libc.math cimport NAN, fabs, isfinite, sqrt
@@ -26,9 +26,9 @@ from ._compiled.full cimport (
     write_growth,
 )
 from ._compiled.rounds cimport (
-    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext, Record,
+    BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext,
     Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_class_loss, count_loss,
-    example, is_usable, next_round, row_at, step_fits, top, unlikely,
+    example, is_usable, next_round, row_at, step_fits, top,
 )
 from ._compiled.sparse cimport (
     ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
@@ -155,21 +155,6 @@ cdef inline void advance(int geometry, floating[::1] state, PassContext* context
             context.counters.growth = p.growth
 
 
-cdef void note_step(Record* record, double sign, double v, const floating[::1] state, const floating[::1] data,
-                    const index_t[::1] indices, Row row, double beta, const Params* p) noexcept nogil:
-    """Record how the step beta is about to change the variances of a potential. (9 arguments: a row and its step.)"""
-    cdef Py_ssize_t k, a
-    cdef double x, theta, sigma, after
-    record.v = v
-    for k in range(row.lo, row.hi):
-        a = 2 * column(indices, k, row.lo)
-        x, theta, sigma = data[k], state[a], state[a + 1]
-        after = larger(sigma / (1.0 + beta * x * x * sigma), p.floor)
-        record.spread += x * x * after
-        record.lookahead += sign * x * theta * after
-        record.forgotten += theta * theta * (after - sigma)
-
-
 # --- one vector of weights -----------------------------------------------------------------------------------------------------
 
 cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* context, floating[::1] state,
@@ -188,7 +173,7 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
         sums = scan(geometry, state, data, indices, r.row, p)
         score = sums.score          # (a copy: sums stays in registers if its address is not taken)
         average_lags(context, data, indices, r.row, p.bias, &lag)
-        before_step(task, &score, lag, sums.q, &r, b, context)
+        before_step(task, &score, lag, &r, b, context)
         s.weight, s.shift, s.q, s.v = r.weight, r.shift, sums.q, sums.v
         if task == REGRESSION:
             sign = 1.0 if r.target - sums.score >= 0.0 else -1.0
@@ -203,8 +188,6 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
         step = apply_rule(&s, p)
         # Least squares learns from a residual of 0 too: its variances shrink.
         if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and step_fits(geometry, &s, step, context, p):
-            if geometry == POTENTIAL and unlikely(context.record != NULL):
-                note_step(context.record, sign, s.v, state, data, indices, r.row, step.beta, p)
             step.tau *= sign
             step_one(geometry, state, step, data, indices, &r, context, p)
     return 0
@@ -249,7 +232,7 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
         b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
         context.columns, context.open_classes, context.balanced = 1, False, False
         context.layout = Layout(1, 1, NULL)
-        context.correction, context.record, context.has_observers = NULL, NULL, False
+        context.correction, context.has_observers = NULL, False
     try:
         return learn_one(task, geometry, &b, &context, state, data, indices, &p)
     finally:
@@ -380,7 +363,7 @@ cdef inline int crammer_singer(const Batch* b, PassContext* context, Workspace* 
         advance(p.geometry, state, context, p)
         s.weight, s.shift, s.v = r.weight, r.shift, 0.0
         s.q = 2.0 * score_classes(state, context, work, data, indices, r.row, p)
-        before_step(CRAMMER_SINGER, work.averages, 0.0, s.q, &r, b, context)
+        before_step(CRAMMER_SINGER, work.averages, 0.0, &r, b, context)
         rival = top(work.scores, context, r.label)
         s.margin = work.scores[r.label] - work.scores[rival] - r.shift
         if not count_loss(&s, context, p) or margin_suffices(s.margin, p):
@@ -421,7 +404,7 @@ cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* wor
         advance(p.geometry, state, context, p)
         s.weight, s.shift, s.v = r.weight, r.shift, 0.0
         s.q = score_classes(state, context, work, data, indices, r.row, p)
-        before_step(OVR, work.averages, 0.0, s.q, &r, b, context)
+        before_step(OVR, work.averages, 0.0, &r, b, context)
         n_open = steps.n = 0
         write_signs(&r, context.columns, work.signs)
         for c in range(context.columns):
@@ -588,8 +571,6 @@ cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, 
     step = apply_rule(&s, p)
     if step.tau == 0.0 and not (f.task == REGRESSION and step.beta >= p.tiny):
         return False
-    if context.record != NULL:
-        context.record.v = s.v
     return sherman_morrison(f, z, &s, step, state, sigma, work, context)
 
 
@@ -624,7 +605,7 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
                             write_down(sigma[c], work, f, c)
                     look_ahead(f, b, context, state, sigma, work, data, indices)
                 q = score_full(f, &numbers[2, 0], context, state, data, indices, r.row)
-                before_step(f.task, &numbers[2, 0], 0.0, q, &r, b, context)
+                before_step(f.task, &numbers[2, 0], 0.0, &r, b, context)
                 updated = False
                 for number in range(k if f.task == OVR else 1):
                     z = example(f.task, number, &r, b, f.scores, context, p.epsilon)

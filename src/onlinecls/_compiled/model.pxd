@@ -32,8 +32,6 @@ cdef class Model:
     cdef public object calibration                      # array; see update_platt of rounds.pxd
     cdef public bint are_seen                           # the rows of the next pass are seen again: no calibration
     cdef public bint holds_level                        # they do not move the level of the targets
-    cdef public object record                           # array of records, see RECORD; None: none are kept
-    cdef public double records_from                     # rounds before its first record
     cdef object bound                                   # the one that p was made from
     cdef Params p
     cdef public object columns, sparse_coef             # see Model

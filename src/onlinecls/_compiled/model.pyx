@@ -13,7 +13,7 @@ from .few_rows cimport FewRows, numbers_of, read_few, table_of
 from .lock cimport Lock
 from .rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, Batch, Calibration,
-    Counters, PassContext, Task, open_records,
+    Counters, PassContext, Task,
 )
 from .small_calls cimport FEW, are_finite, are_weights, match_list, match_numbers, match_texts, start_of
 
@@ -30,9 +30,6 @@ TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regres
 COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "max_abs_weight": 6, "curvature": 7,
             "squared": 8, "absolute": 9, "growth": 10, "level": 11, "level_rest": 12, "mass": 13}
 N_COUNTERS = sizeof(Counters) // sizeof(double)
-
-#: The columns of `Model.record`: see Record of rounds.pxd.
-RECORD = ("scores", "squares", "updates", "chi", "spread", "lookahead", "forgotten", "sigma")
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 RANGES = {4: float(np.finfo(np.float32).max), 8: float(np.finfo(np.float64).max)}
@@ -260,7 +257,7 @@ cdef class Model:
         if correction != NULL:
             context.constant, context.rounds_to_read = self.n_features, counters
         self.open_platt(context)
-        open_records(context, self.record, self.records_from)
+        context.has_observers, context.scores_out = context.platt != NULL, NULL
         context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         context.costs, context.margin = self.p.costs, self.p.margin
         context.budget, context.next = QUANTUM, 0

@@ -2,13 +2,13 @@
 
     while next_round(&r, b, context):                       the next row of weight > 0; signals
         score the row
-        before_step(task, scores, lag, q, &r, b, context)   mistake or error, calibration, records
+        before_step(task, scores, lag, &r, b, context)      mistake or error, calibration
         Stats, Step, update
         after_step(&r, updated, context)                    updates, skipped rows
 
 and `count_loss` for each of a row's Stats. `PassContext` is filled from the model's arrays when a pass begins, and its counters
-are copied back when it ends, however it ends. A caller that knows at compile time what is not needed (weights, an average,
-records ...) makes those fields constants of its own copies: all functions here are inlined, and the compiler drops the rest.
+are copied back when it ends, however it ends. A caller that knows at compile time what is not needed (weights, an average, a
+calibration ...) makes those fields constants of its own copies: all functions here are inlined, and the compiler drops the rest.
 """
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport fabs, isfinite, sqrt
@@ -61,17 +61,6 @@ ctypedef struct Counters:   # a model's counters, in the order of its array `cou
     double mass             # and the sum of the weights of the rows in it
 
 
-ctypedef struct Record:     # of a row, for certificates; all but the first three only if the row changed the model
-    double score            # w.x before the update
-    double q                # ||x||²; 0 where the geometry does not compute it
-    double updates          # the counter before the update
-    double v                # x'Σx before the update
-    double spread           # a diagonal Σ of a potential: x'Σ'x, Σ' the one after the update
-    double lookahead        # x'Σ'θ, θ from before the update
-    double forgotten        # θ'(Σ' - Σ)θ
-    double sigma            # dual ascent: σ of the round (of each)
-
-
 cdef enum:
     RUNNING_LEVEL = 1       # deviations from the level are learnt, which follows the rows,
     HELD_LEVEL = 2          # or which stays as it is
@@ -90,12 +79,8 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     double* rounds_to_read  # with an average: the model's counter, which readers in other threads divide by
     Py_ssize_t constant     # with an average: number of the constant feature
     Calibration* platt      # Platt's numbers of each vector; NULL: none, or the rows are seen again
-    Record* records         # of n_records rounds, the first after `records_from`; NULL: not kept
-    Py_ssize_t n_records
-    double records_from
-    Record* record          # of the present row; NULL: not kept
     double* scores_out      # place for the next row's scores before the update (regression: its error); NULL: not asked for
-    bint has_observers      # a calibration, records or a committee need the scores
+    bint has_observers      # a calibration or a committee needs the scores
     Py_ssize_t next         # place of the next row in the pass
     Py_ssize_t budget       # work left before the next check of signals
     int open_classes        # labels join as they appear
@@ -311,7 +296,7 @@ cdef inline void average_lags(const PassContext* context, const floating[::1] da
 
 # --- before a step -------------------------------------------------------------------------------------------------------------
 
-cdef inline void before_step(Task task, const double* scores, double lag, double q, const Round* r, const Batch* b,
+cdef inline void before_step(Task task, const double* scores, double lag, const Round* r, const Batch* b,
                              PassContext* context) noexcept nogil:
     """Compare a row's prediction with its label or target, and pass its scores on to the observers.
 
@@ -324,7 +309,7 @@ cdef inline void before_step(Task task, const double* scores, double lag, double
     if context.columns == 1:
         scores = &score
     count_mistake(predict_class(scores, r, context), r, b, context)
-    observe_scores(scores, q, r, b, context)
+    observe_scores(scores, r, b, context)
 
 
 cdef inline bint count_loss(const Stats* s, PassContext* context, const Params* p) noexcept nogil:
@@ -373,33 +358,15 @@ cdef inline void update_platt(const double* scores, const Round* r, const Batch*
             update_pair(&context.platt[c], scores[c], 1.0 if c == r.label else -1.0, weight)
 
 
-cdef inline void observe_scores(const double* scores, double q, const Round* r, const Batch* b,
-                                PassContext* context) noexcept nogil:
-    """Pass the scores before the update to the calibration, to the certificate's records, and to a committee."""
-    cdef Py_ssize_t at, c
+cdef inline void observe_scores(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
+    """Pass the scores before the update to the calibration, and to a committee."""
+    cdef Py_ssize_t c
     if unlikely(context.has_observers):
-        if context.records != NULL:
-            at = <Py_ssize_t>(context.counters.rounds - context.records_from) - 1
-            context.record = &context.records[at] if 0 <= at < context.n_records else NULL
-            if context.record != NULL:
-                context.record.score, context.record.q, context.record.updates = scores[0], q, context.counters.updates
         if context.platt != NULL:
             update_platt(scores, r, b, context)
         for c in range(context.columns if context.scores_out != NULL else 0):
             context.scores_out[0] = scores[c]
             context.scores_out += 1
-
-
-cdef inline int open_records(PassContext* context, record, double rounds) except -1:
-    """Keep the records of the rounds after the first `rounds` in this array; None: keep none."""
-    cdef double[:, ::1] records
-    context.records, context.record, context.n_records, context.records_from = NULL, NULL, 0, rounds
-    if record is not None and len(record) and record.shape[1] * sizeof(double) == sizeof(Record):
-        records = record
-        context.records, context.n_records = <Record*>&records[0, 0], records.shape[0]
-    context.has_observers = context.platt != NULL or context.records != NULL
-    context.scores_out = NULL
-    return 0
 
 
 cdef inline void count_error(double error, PassContext* context) noexcept nogil:

@@ -393,7 +393,7 @@ cdef int combine(Combiner* f, const Batch* b, PassContext* context, double* outp
         else:
             for c in range(context.columns):
                 scores[c] = mixed(f.shares, &outputs[n + c], stride, f.k)
-            before_step(context.task, scores, 0.0, 0.0, &r, b, context)
+            before_step(context.task, scores, 0.0, &r, b, context)
             if learns:
                 outcome = learn_label(f, &outputs[n], stride, &r, 1.0 if b.weights == NULL else b.weights[r.at], context)
         n += context.columns

@@ -202,10 +202,8 @@ cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] dat
 
 
 cdef inline void close_row(const Ascent* a, const PassContext* context) noexcept nogil:
-    """Add the weights after this round to the average, and record σ."""
+    """Add the weights after this round to the average."""
     cdef Py_ssize_t g
-    if context.record != NULL:
-        context.record.sigma = a.shared.sigma
     if a.correction != NULL and context.counters.rounds > context.average_from:
         for g in range(a.n_groups):
             a.groups[g].ages += scale_of(&a.p, a.shared, &a.groups[g], context.counters.rounds)
@@ -549,7 +547,7 @@ cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, 
     cdef Round r
     while next_round(&r, b, context):
         read_row(a, state, data, indices, &r, context)
-        before_step(BINARY, a.work.averages, 0.0, a.size.q, &r, b, context)
+        before_step(BINARY, a.work.averages, 0.0, &r, b, context)
         a.steepness = a.weight * (
             a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
         fine = in_range(a, a.size.largest == 0.0)
@@ -579,7 +577,7 @@ cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data,
     while next_round(&r, b, context):
         y = r.target
         read_row(a, state, data, indices, &r, context)
-        before_step(REGRESSION, a.work.averages, 0.0, a.size.q, &r, b, context)
+        before_step(REGRESSION, a.work.averages, 0.0, &r, b, context)
         error = y - a.work.scores[0]
         size = fabs(y) + fabs(a.work.scores[0])
         slope = 2.0 * a.weight * fabs(error) if squared else a.weight

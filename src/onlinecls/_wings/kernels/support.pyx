@@ -354,7 +354,7 @@ cdef int learn_rows(SupportSet model, const Batch* b, PassContext* context) exce
         model.look(r.i, context)
         for j in range(context.columns):
             model.scores[j] = model.score(j)
-        before_step(context.task, &model.scores[0], 0.0, 0.0, &r, b, context)
+        before_step(context.task, &model.scores[0], 0.0, &r, b, context)
         if not model.is_usable(context) or model.self_product == 0.0:      # (φ(x) = 0 changes nothing)
             continue
         for number in range(n_examples):

@@ -111,7 +111,7 @@ cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floati
             join(state, &w.simplex)
         context.budget -= start_unknown(state, w)
         size = score_all(state, w, data, indices, r.row, p)
-        before_step(context.task, w.scores, 0.0, size.q, &r, b, context)
+        before_step(context.task, w.scores, 0.0, &r, b, context)
         updated = gathered = False
         s.norm_p2 = s.width = s.shift = 0.0
         for number in range(n_steps):

@@ -354,7 +354,7 @@ cdef int learn_p_norm(const Norms* norms, const Batch* b, PassContext* context, 
     while next_round(&r, b, context):
         context.budget -= sum_unknown(state, norms, p)
         q = score_all(state, norms, data, indices, r.row, p)
-        before_step(context.task, norms.scores, 0.0, q, &r, b, context)
+        before_step(context.task, norms.scores, 0.0, &r, b, context)
         updated = False
         size = -1.0
         s.norm_p2 = s.width = s.shift = 0.0
