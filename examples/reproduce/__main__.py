@@ -20,20 +20,20 @@ ROOT = HERE.parents[1]
 OUT = ROOT / "reproduced"
 PICTURES = {"narow_figure_3": "orders", "arow_figure_2b": "noise"}  # what docs show, by their names there
 SCRIPTS = sorted(path.stem for path in HERE.glob("[!_]*.py") if path.stem != "common")
-VERDICTS = {"holds": "hold", "holds on some readings": "hold on some readings", "only in a mended form": "only in a mended form",
-            "does not hold": "do not hold"}  # of one sentence, of several
+VERDICTS = {  # of one sentence, of several
+    "holds": "hold", "holds on some readings": "hold on some readings", "does not hold": "do not hold",
+    "slip": "are slips of the papers, which hold in the form given", "notation": "hold as they are meant, while the notation or "
+    "wording says something else", "undecided": "cannot be decided by the extracted texts, and hold as in other places"}
 KINDS = {"experiment": "Experiments", "theorem": "Theorems", "elsewhere": "Theorems from elsewhere"}
+LONGEST = 160  # characters of what was found in one reading
 PAGE = """# The papers' experiments, repeated
 
 What the four papers say of their algorithms, sentence by sentence, and what this library's learners do. Sentences are numbered as
 they come, A those of the AROW paper and N those of the NAROW paper; words in square brackets are added here. A sentence that can
-be read or measured in more than one way has a row for each reading below it, and holds only if it holds on all of them. The
-panels of a figure that one sentence speaks of are detail, told below the table. Theorems are counted separately, since a theorem
-holds on every stream unless the code is wrong, or the theorem: some hold only in a mended form.
-
-`make reproduce` runs all of it and writes figures and numbers to `reproduced/`, from which `python examples/reproduce --write`
-makes this page and its pictures. Real data are read from `../shared/data` or the directory that `ONLINECLS_DATA` names; what is
-missing is left out.
+be read or measured in more than one way holds only if it holds on all of these readings, of which one that holds and one that
+does not are told, where they are long in part. `make reproduce` runs all of it and writes figures and all numbers to
+`reproduced/`, from which it makes this page and its pictures. Real data are read from `../shared/data` or the directory that
+`ONLINECLS_DATA` names; what is missing is left out.
 
 """
 
@@ -58,53 +58,54 @@ def run(options):
     return seconds
 
 
-def rows(head, cells):
-    lines = [head, "|" + "---|" * len(cells[0])]
-    return [*lines, *("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells), ""]
+def short(found):
+    """Return as many of the parts of what was found as LONGEST characters hold."""
+    parts = found.split("; ")
+    while len(parts) > 1 and len("; ".join(parts)) > LONGEST:
+        parts.pop()
+    return "; ".join(parts)
 
 
-def told_in_order(script):
-    """Return the lines of a script's part of the page: remarks, sentences with their readings, and panels not told with these."""
-    name, told = script
-    lines = [f"## {told['source'][0].upper()}{told['source'][1:]}", "", f"`examples/reproduce/{name}.py`", ""]
-    lines += [f"- {remark[0].upper()}{remark[1:]}." for remark in told["remarks"]]
-    lines += [f"- Skipped: {told['skipped']}."] if told["skipped"] else []
-    sentences, panels = [], []
-    for one in told["sentences"]:
-        sentences.append((f"**{one['number']}**", f"**{one['says']}**", "", f"**{one['verdict']}**"))
-        for way in one["readings"]:
-            found = "; ".join(part for part in (way["found"], way["why"]) if part)
-            sentences.append(("", way["name"], found, "yes" if way["held"] else "no"))
-        said = " ".join(way["found"] for way in one["readings"])
-        panels += [(one["number"], panel, found, "yes" if held else "no") for panel, found, held in one["panels"]
-                   if found not in said]
-    lines += [""] if lines[-1] else []
-    lines += rows("| | the paper says, and a row for each reading | found here | holds |", sentences) if sentences else []
-    return lines + (["By panel:", "", *rows("| | panel | found here | holds |", panels)] if panels else [])
+def told(one):
+    """Return the row of a sentence: its number, the paper's words, what was found, and the verdict."""
+    ways = [[way for way in one["readings"] if way["held"] == held] for held in (True, False)]
+    found, n = [], len(one["readings"]) if one["kind"] == "experiment" else 1
+    for these, word in zip(ways, ("", "not "), strict=True):
+        if these:
+            many = f"{word}on {'all' if len(these) == n else f'{len(these)} of'} {n} readings, such as " if n > 1 else ""
+            found.append(many + (f"{these[0]['name']}: " if these[0]["name"] else "") + short(these[0]["found"]))
+    cells = [one["number"], one["says"], ". ".join(found[::-1] if one["verdict"] == "slip" else found), f"**{one['verdict']}**"]
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def part(name, script):
+    """Return the lines of a script's part of the page: remarks, and a row for each sentence."""
+    remarks = [*script["remarks"], *([f"skipped: {script['skipped']}"] if script["skipped"] else [])]
+    table = ["", "| | the paper says | found here | verdict |", "|---|---|---|---|", *map(told, script["sentences"])]
+    return [f"## {script['source'][0].upper()}{script['source'][1:]}", "", f"`examples/reproduce/{name}.py`", "",
+            *(f"- {remark[0].upper()}{remark[1:]}." for remark in remarks), *(table if script["sentences"] else []), ""]
 
 
 def counted(sentences):
-    """Return how many sentences there are and how many have each verdict, and which do not hold, in words."""
-    found = {verdict: [one["number"] for one in sentences if one["verdict"] == verdict] for verdict in VERDICTS}
-    told = [f"{len(of)} {verdict if len(of) == 1 else VERDICTS[verdict]}" + (f" ({', '.join(of)})" if verdict != "holds" else "")
-            for verdict, of in found.items() if of]
-    return f"{len(sentences)} sentences, of which {', '.join(told)}"
+    """Return how many sentences there are and how many have each verdict, in words."""
+    found = {verdict: sum(one["verdict"] == verdict for one in sentences) for verdict in VERDICTS}
+    return f"{len(sentences)} sentences: " + ", ".join(f"{n} {VERDICTS[verdict]}" for verdict, n in found.items() if n)
 
 
 def page():
     """Write docs/reproduction.md from the numbers, and copy the pictures that docs show."""
-    told = {name: json.loads((OUT / f"{name}.json").read_text(encoding="utf-8"))
-            for name in SCRIPTS if (OUT / f"{name}.json").exists()}
-    sentences = [one for script in told.values() for one in script["sentences"]]
+    scripts = {name: json.loads((OUT / f"{name}.json").read_text(encoding="utf-8"))
+               for name in SCRIPTS if (OUT / f"{name}.json").exists()}
+    sentences = [one for script in scripts.values() for one in script["sentences"]]
     kinds = {several: [one for one in sentences if one["kind"] == kind] for kind, several in KINDS.items()}
-    summary = ". ".join(f"{several}: {counted(of)}" for several, of in kinds.items() if of)
-    lines = [line for script in told.items() for line in told_in_order(script)]
-    text = PAGE + f"**{summary}.**\n\n" + "\n".join(lines).rstrip() + "\n"
+    summary = [f"{several}, {counted(of)}" for several, of in kinds.items() if of]
+    lines = [line for name, script in scripts.items() for line in part(name, script)]
+    text = PAGE + "".join(f"- {line}.\n" for line in summary) + "\n" + "\n".join(lines).rstrip() + "\n"
     (ROOT / "docs" / "reproduction.md").write_text(text, encoding="utf-8")
     for name, shown in PICTURES.items():
         if (OUT / f"{name}.png").exists():
             shutil.copyfile(OUT / f"{name}.png", ROOT / "docs" / f"{shown}.png")
-    print(f"docs/reproduction.md: {summary}")
+    print("docs/reproduction.md", *summary, sep="\n")
 
 
 if __name__ == "__main__":

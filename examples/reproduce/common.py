@@ -33,21 +33,19 @@ COLOURS = {
 
 def reading(name, found, held, why=""):
     """Return one way to read a sentence ("by the median", "as printed"), what was found, whether it held so, and if not, why."""
-    return {"name": name, "found": found, "held": bool(held), "why": "" if held else why}
+    return {"name": name, "found": f"{found}; {why}" if why and not held else found, "held": bool(held)}
 
 
-def sentence(number, says, readings, panels=(), kind="experiment"):
+def sentence(number, says, readings, kind="experiment", verdict=""):
     """Return a sentence of a paper with its readings, which decide whether it holds.
 
-    panels : (panel, found, held) of each panel of a figure that the sentence speaks of, as detail. kind : "experiment",
-    "theorem", of which the reading "as printed" may fail where a mended form holds, or "elsewhere", a theorem of other papers.
+    kind : "experiment", "theorem", or "elsewhere", a theorem of other papers. verdict : "slip" of a theorem whose printed form is
+    false, "notation" where it says something else than it means, "undecided" where the text cannot tell; each holds as mended.
     """
     held = [one["held"] for one in readings]
-    false = kind == "theorem" and any(one["name"] == "as printed" and not one["held"] for one in readings)
-    some = "only in a mended form" if false else "holds on some readings"
-    return {"number": number, "says": says, "kind": kind, "readings": readings,
-            "verdict": "holds" if all(held) else some if any(held) else "does not hold",
-            "panels": [[panel, found, bool(held)] for panel, found, held in panels]}
+    if not verdict or not held[-1]:
+        verdict = "holds" if all(held) else "holds on some readings" if any(held) else "does not hold"
+    return {"number": number, "says": says, "kind": kind, "readings": readings, "verdict": verdict}
 
 
 def keep(name, source, sentences, numbers=None, skipped="", remarks=()):

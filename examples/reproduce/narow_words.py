@@ -3,7 +3,7 @@
 import sys
 
 import numpy as np
-from common import SMOKE, keep, mistakes_along, picture, plt, read_tsv, reading, sentence, there
+from common import SMOKE, keep, mistakes_along, read_tsv, reading, sentence, there
 
 from onlinecls import DualAscentClassifier, Perceptron, SecondOrderPerceptron
 from onlinecls.datasets import load_sms_spam
@@ -65,12 +65,10 @@ def main():
             lines = read_tsv(file)
             labels = np.array([label for label, _ in lines])
             sets[name] = WORDS.transform([text for _, text in lines]), np.where(labels == np.unique(labels)[-1], 1, -1)
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.5), layout="constrained")
     numbers, words, below, learnt, sides, made = {}, [], [], [], [], []
     for name, (X, y) in sets.items():
         X = X[:, np.unique(X.indices)]
         counts = np.sort(np.bincount(X.indices))[::-1]
-        left.loglog(np.arange(1, len(counts) + 1), counts, label=name)
         rare = float(np.mean(counts <= 5))
         half = int(np.searchsorted(np.cumsum(counts), counts.sum() / 2)) + 1
         words.append((f"{name}: {half} of {len(counts):,} words are half of all occurrences; {rare:.0%} occur in five reviews at "
@@ -80,12 +78,8 @@ def main():
         most = M * R**2 / (2 * d)
         grid = 10.0 ** (np.arange(0.0, 5.0, 2.0) if SMOKE else np.arange(-1.0, 5.5, 0.5))
         by_r = {float(r): float(mistakes(second_order(r), X, y).mean()) for r in grid}
-        right.semilogx(grid, list(by_r.values()), label=f"{name}: second order")
-        colour = right.lines[-1].get_color()
-        right.axhline(M, color=colour, linestyle=":", label=f"{name}: Perceptron")
         chosen = best_r(most / 2, M, R, d)
         found = mistakes(second_order(chosen), X, y)
-        right.plot([chosen], [found.mean()], "o", color=colour, label=f"{name}: r of section 4.3, {chosen:.2g}")
         less = perceptron - found  # (in the same order)
         error = less.std(ddof=1) / ORDERS**0.5
         ratios = [printed(share * most, M, R, d) for share in (0.01, 0.1, 0.5, 0.9, 0.99)]
@@ -120,13 +114,6 @@ def main():
                      read("both bounds with the sums of the rows for M, R and d, u these machines, r the best of a grid", sides),
                      read("mistakes in place of bounds", made)]),
     ]
-    left.set(xlabel="rank of the word", ylabel="reviews that it is in", title="NAROW Fig. 2")
-    right.set(xlabel="r", ylabel=f"mistakes in one pass, mean of {ORDERS} orders",
-              title="The conservative second-order Perceptron")
-    for ax in (left, right):
-        ax.legend(fontsize="small")
-        ax.grid(alpha=0.3)
-    picture(figure, "narow_figure_2")
     keep("narow_words", "NAROW paper, section 4.3, Fig. 2", sentences, numbers,
          f"{missing} is not there: text messages, which ship with the package, in its place" if missing else "")
 

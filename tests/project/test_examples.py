@@ -86,17 +86,12 @@ def test_reproduction_runs(name):
     assert f"{name}: " in done.stdout
 
 
-@pytest.mark.parametrize(("kind", "held", "verdict"), [
-    ("experiment", {"by the mean": True, "by the median": True}, "holds"),
-    ("experiment", {"by the mean": True, "by the median": False}, "holds on some readings"),
-    ("experiment", {"by the mean": False, "by the median": False}, "does not hold"),
-    ("theorem", {"as printed": False, "mended": True}, "only in a mended form"),
-    ("experiment", {"as printed": False, "mended": True}, "holds on some readings"),
-    ("theorem", {"as printed": True, "mended": False}, "holds on some readings"),
+@pytest.mark.parametrize(("held", "told", "verdict"), [
+    ([True, True], "", "holds"), ([True, False], "", "holds on some readings"), ([False, False], "", "does not hold"),
+    ([False, True], "slip", "slip"), ([False, False], "slip", "does not hold"), ([True], "notation", "notation"),
 ])
-def test_a_sentence_of_a_paper_holds_only_on_all_readings(monkeypatch, kind, held, verdict):
+def test_a_sentence_of_a_paper_holds_only_on_all_readings(monkeypatch, held, told, verdict):
     pytest.importorskip("matplotlib")
     monkeypatch.syspath_prepend(str(EXAMPLES / "reproduce"))
     common = importlib.import_module("common")
-    readings = [common.reading(name, "", yes) for name, yes in held.items()]
-    assert common.sentence("A1", "", readings, kind=kind)["verdict"] == verdict
+    assert common.sentence("A1", "", [common.reading("", "", yes) for yes in held], verdict=told)["verdict"] == verdict

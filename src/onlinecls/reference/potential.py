@@ -129,8 +129,7 @@ class SquaredNorm:
 class PNorm(SquaredNorm):
     """f(w) = ||w||_q²/(2(q - 1)), 1/p + 1/q = 1, p >= 2:  w_i = (q - 1) sgn(θ_i) |θ_i|^(p-1) / ||θ||_p^(p-2).
 
-    1-strongly convex for the q-norm, and with η = 1 the library's PNormPerceptron. (The paper's f = ||w||_q²/2 is
-    (q - 1)-strongly convex, and the same algorithm with η = q - 1.)
+    1-strongly convex for the q-norm, and with η = 1 the library's PNormPerceptron.
 
     See Also
     --------

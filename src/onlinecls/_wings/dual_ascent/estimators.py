@@ -242,8 +242,8 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
 
     References
     ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I (Example II) to
-       III (the best committee of experts).
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I to III (the
+       best committee of experts).
 
     Examples
     --------
