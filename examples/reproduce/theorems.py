@@ -213,7 +213,8 @@ NOTATION = {
 UNDECIDED = {
     "Tutorial III: Perceptron's Δ": "read as α - ½ (α y w.x + α² ||x||²/σ), on one slide; other slides have α (1 - y w.x) - α² "
                                     "||x||²/(2σ), which holds",
-    "Tutorial IV: loss": "the text has no [.]+ and cannot tell max over r ≠ y from a sum with 1[r ≠ y]; at least 0 it holds",
+    "Tutorial IV: loss": "the text has no [.]+, and cannot tell a max over r ≠ y of 1 - ... from one over all r of 1[r ≠ y] - "
+                         "..., which holds",
     "NAROW 4.1: η": "the sentence before says 0 <= η; with it (4) holds",
 }
 
