@@ -211,8 +211,7 @@ cdef inline Step aggressive_p_norm(const Stats* s, const Params* p) noexcept nog
 
 
 cdef inline Step adagrad(const Stats* s, const Params* p) noexcept nogil:
-    # NAROW's baseline [9]:  m < 1:  the negative gradient c z;  the geometry keeps the sum of its squares. (Absolute loss of a
-    # regressor: m < 0.)
+    # NAROW's baseline [9]:  m < 1:  the negative gradient c z;  the geometry keeps the sum of its squares.
     cdef Step step = Step(0.0, 0.0)
     if s.margin < p.margin:
         step.tau = s.weight
