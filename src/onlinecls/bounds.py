@@ -651,7 +651,7 @@ def one_class(course: Course, u: Any) -> tuple:
 
 #: Parameters of the learners of Lemma 1 and Corollary 1 that must be numbers, and those that may have any value.
 _NUMBERS = ("r", "b", "initial_variance", "sigma", "margin", "norm_bound", "eta0")
-_ANY = ("eta0", "p", "radius", "covariance", "norm_bound", "signed", "gap_tol")
+_ANY = ("eta0", "p", "radius", "covariance", "norm_bound", "signed")
 
 
 def _terms(course: Course, u: np.ndarray) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
@@ -808,7 +808,7 @@ def arow(course: Course, u: Any) -> tuple:
 
 @_theorem(
     "ICML 2008 tutorial, parts II and III", "margin", "sigma", "norm_bound",
-    free=("sigma", "update", "norm_bound", "signed", "gap_tol"),
+    free=("sigma", "update", "norm_bound", "signed"),
 )
 def dual_ascent(course: Course, u: Any) -> tuple:
     """Bound the losses of dual ascent, whichever update, regularizer f and loss.

@@ -778,7 +778,7 @@ VALUES = {
     "fit_intercept": (True,), "average": (True, 3), "class_weight": ({-1: 1.0, 1: 20.0}, "balanced"), "forgetting": (0.05,),
     "r1": (3.0,), "r2": (3.0,), "penalty": (), "l1_ratio": (0.4,), "alpha": (0.3,), "eta0": (0.3,), "r": (3.0,), "b": (3.0,),
     "initial_variance": (3.0,), "C": (0.7, INF), "margin": (2.0,), "p": (5.0,), "radius": (9.0,), "sigma": (5.0,),
-    "gap_tol": (0.5,), "norm_bound": (7.0,), "signed": (True, False), "covariance": ("diagonal", "full"),
+    "norm_bound": (7.0,), "signed": (True, False), "covariance": ("diagonal", "full"),
     "update": ("DA1", "DA2", "DA3"), "dtype": (np.float32,), "max_iter": (2,), "tol": (None,), "shuffle": (True, False),
     "random_state": (7,), "warm_start": (True,), "early_stopping": (True,), "validation_fraction": (0.3,),
     "n_iter_no_change": (2,), "verbose": (1,), "probability": (True,), "multi_class": ("ovr", "crammer_singer"), "n_jobs": (2,),
