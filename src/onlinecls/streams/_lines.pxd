@@ -41,7 +41,6 @@ cdef class Labels:
 
 cdef class LineParser:
     cdef Labels labels
-    cdef object pool                        # memory of the batches
     cdef Py_ssize_t batch_rows, batch_nnz
     cdef readonly Py_ssize_t n_rows, nnz    # of the batch
     cdef readonly Py_ssize_t line_number    # of the line that was read last

@@ -16,7 +16,6 @@ from ._numbers cimport is_digit, read_number
 
 from .._input.rows import Rows
 from .._input.validate import LONGEST_LABEL, ParameterError
-from ._pool import Pool
 
 cdef extern from "streams/_siphash.h":
     uint64_t siphash "onlinecls_siphash" (const unsigned char* text, size_t n, const uint64_t* key) noexcept nogil
@@ -190,7 +189,7 @@ cdef class LineParser:
     """Turn whole lines into batches. A subclass for each format has `parse` and `take`."""
 
     def __init__(self, Labels labels, Py_ssize_t batch_rows, Py_ssize_t batch_nnz):
-        self.labels, self.batch_rows, self.batch_nnz, self.pool = labels, batch_rows, batch_nnz, Pool()
+        self.labels, self.batch_rows, self.batch_nnz = labels, batch_rows, batch_nnz
 
     def begin(self):
         """Begin a file: count lines from 0 again."""
@@ -394,7 +393,7 @@ cdef class EntryParser(LineParser):
         cdef Py_ssize_t k
         cdef int64_t[::1] ends
         index_type = np.int32 if self.n_features <= 2**31 else np.int64
-        data, indices = self.pool.empty(self.nnz, self.dtype), self.pool.empty(self.nnz, index_type)
+        data, indices = np.empty(self.nnz, self.dtype), np.empty(self.nnz, index_type)
         _split(self, data, indices)
         indptr = np.zeros(self.n_rows + 1, np.int64)
         ends = indptr

@@ -38,8 +38,8 @@ cdef class TsvParser(LineParser):
         """Return the batch as (Rows, labels, None for the weights), and begin a new one."""
         cdef RowHasher hasher = self.hasher
         labels = self.labels.take(self.n_rows)
-        data = copied(hasher.data, self.pool.empty(hasher.nnz, np.float32 if hasher.single else np.float64))
-        indices = copied(hasher.indices, self.pool.empty(hasher.nnz, np.int32))
+        data = copied(hasher.data, np.empty(hasher.nnz, np.float32 if hasher.single else np.float64))
+        indices = copied(hasher.indices, np.empty(hasher.nnz, np.int32))
         indptr = copied(hasher.indptr, np.empty(hasher.n_rows + 1, np.int64))
         hasher.n_rows = hasher.nnz = self.n_rows = self.nnz = 0
         return Rows(data, indices, indptr, len(indptr) - 1, hasher.n_features), labels, None
