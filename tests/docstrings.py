@@ -1,13 +1,10 @@
 """Lists faults of docstrings: `python tests/docstrings.py` prints file:line of each and fails if there is one.
 
-A docstring does not begin as a fragment; outside of tests, that of a function that is not a property begins with a verb in the
-imperative. Those of public names, and of their public methods and properties, pass the checks of numpydoc's validator below,
-which sees them as help() does: inherited, compiled, and with the parts that learners share.
+Those of public names, and of their public methods and properties, pass the checks of numpydoc's validator below, which sees
+them as help() does: inherited, compiled, and with the parts that learners share.
 """
 
-import ast
 import inspect
-import re
 import sys
 from functools import cached_property
 from pathlib import Path
@@ -27,43 +24,6 @@ CHECKS = set(
     "PR02 PR03 PR05 PR06 PR09 PR10 RT04 RT05 YD01 SA02 SA03 SA04".split()
 )
 LISTED = {"SA01"}  # of what the reference lists: a method's neighbours stand on the page of its class
-FOLDERS = ("src", "benchmarks", "examples", "tests")
-OPENERS = re.compile(
-    r"(What|Whether|Of|The same|As|Those|That|Where|Which|Who|Whose|Whoever|How|For|In|From|By|Like)\b"
-)
-# A capitalised word, but no article, preposition, number, participle, plural or genitive.
-NOUNS = r"A|An|The|At|On|Over|With|No|None|One|Two|Each|Mean|True|False|\w+ed|\w+ing"
-VERB = re.compile(rf"(?!({NOUNS})\b)[A-Z][a-z]*([a-rt-z]|ss)\b(?!')")
-HEADER = r"(?:cp?def|def|class)\b"
-CYTHON = re.compile(
-    rf'((?:^ *@[^\n]*\n)*)^ *({HEADER}(?:(?!^ *{HEADER})[^"])*?):\n\s*r?"""(.*?)"""', re.MULTILINE | re.DOTALL
-)
-
-
-def docstrings(path: Path):
-    """Yield (line, text, True unless of a class or property) of the docstring of each function and class."""
-    text = path.read_text(encoding="utf-8")
-    if path.suffix != ".py":
-        for found in CYTHON.finditer(text):
-            is_function = "class " not in found[2].split("(")[0] and "property" not in found[1]
-            yield text.count("\n", 0, found.start(3)) + 1, found[3], is_function
-        return
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node):
-            is_property = any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
-            yield node.body[0].lineno, ast.get_docstring(node), isinstance(node, ast.FunctionDef) and not is_property
-
-
-def fragments() -> list[str]:
-    """Return "file:line: first line" of each docstring that begins as a fragment."""
-    found = []
-    for path in sorted(path for folder in FOLDERS for end in ("py", "pyx", "pxd") for path in (ROOT / folder).rglob(f"*.{end}")):
-        place = path.relative_to(ROOT)
-        for line, text, is_function in docstrings(path):
-            start = next(iter(text.strip().splitlines()), "")
-            if OPENERS.match(start) or (is_function and place.parts[0] != "tests" and start and not VERB.match(start)):
-                found.append(f"{place}:{line}: {start}")
-    return found
 
 
 def members(cls: type) -> list[str]:
@@ -96,5 +56,5 @@ def faults() -> list[str]:
 
 
 if __name__ == "__main__":
-    print(*(lines := fragments() + faults()), sep="\n")
+    print(*(lines := faults()), sep="\n")
     sys.exit(bool(lines))

@@ -43,7 +43,7 @@ def in_a_child(call, patience=60):
 
 @forking
 @forks_among_threads
-@pytest.mark.parametrize("options", [{}, {"threads": 3, "block_bytes": 500}, {"prefetch": False}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"prefetch": False}], ids=str)
 def test_a_forked_process_cannot_read_the_streams_of_its_parent(tmp_path, options):
     """A child process gets an error at once (it used to wait for ever), and can read and learn streams of its own."""
     path = write(tmp_path / "a.svm")
@@ -102,13 +102,12 @@ def test_models_are_sent_to_processes_and_back(method):
 
 
 def test_a_process_exits_without_waiting_for_readers(tmp_path):
-    """End a process with a stream half read in threads, and a forked child that exits normally."""
+    """End a process with a stream half read, and a forked child that exits normally."""
     code = f"""
 import os, sys
 from onlinecls import streams
-stream = streams.read({str(write(tmp_path / "a.svm"))!r}, "svmlight", n_features=100, batch_rows=50, threads=2, block_bytes=500)
-other = streams.read({str(tmp_path / "a.svm")!r}, "svmlight", n_features=100, batch_rows=50)
-next(stream), next(other)
+stream = streams.read({str(write(tmp_path / "a.svm"))!r}, "svmlight", n_features=100, batch_rows=50)
+next(stream)
 child = os.fork() if hasattr(os, "fork") else -1
 if child == 0: sys.exit(7)
 if child > 0: assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
