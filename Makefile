@@ -63,14 +63,14 @@ portable:
 	ONLINECLS_PORTABLE=1 $(MAKE) test PYTEST="tests/*/test_kernels.py tests/*/test_reference.py tests/*/test_contracts.py \
 		tests/*/test_multiplicative.py tests/*/test_p_norm.py tests/*/test_streams.py tests/*/test_text.py tests/*/test_rows.py"
 
-# The code of docs/libraries.md, and the recipes for Spark (which needs Java) and Ray.
+# The code of docs/libraries.md.
 # These libraries bring hundreds of MB, in an environment of their own; TORCH=torch, some GB more: PyTorch, with its CUDA.
-LIBRARIES = fastapi httpx mlflow-skinny pyspark ray skops
+LIBRARIES = fastapi httpx mlflow-skinny skops
 libraries: $(VENV)/.package
 	$(PYTHON) -m venv .venv-libraries
 	.venv-libraries/bin/python -m pip install --quiet --force-reinstall --no-deps $(VENV)/wheel/*.whl
 	.venv-libraries/bin/python -m pip install --quiet "onlinecls[test,dask]" $(LIBRARIES) $(TORCH)
-	.venv-libraries/bin/python -m pytest -q tests/project/test_pages.py -k "another_library or recipe_for"
+	.venv-libraries/bin/python -m pytest -q tests/project/test_pages.py -k another_library
 	.venv-libraries/bin/python -m pytest -q tests/streams/test_parallel.py
 
 # What takes an hour or two: what is random, with other seeds in each run (the properties of the contracts, the machines above),

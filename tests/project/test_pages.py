@@ -14,7 +14,6 @@ import io
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -26,7 +25,7 @@ import onlinecls
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-START, SCALE, LIBRARIES = DOCS / "user_guide.md", DOCS / "scale.md", DOCS / "libraries.md"
+START, LIBRARIES = DOCS / "user_guide.md", DOCS / "libraries.md"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = {"sklearn", "matplotlib", "pandas", "pyarrow", "safetensors", "backports", "river"}
@@ -99,7 +98,7 @@ def command(tmp_path, monkeypatch):
 
 
 def run(page, found):
-    """Run blocks of a page as one program; its names."""
+    """Run blocks of a page as one program."""
     namespace = {"__name__": "__main__"}
     if page != START:
         start(namespace)
@@ -111,7 +110,6 @@ def run(page, found):
                 assert CHECKER.check_output(shown, printed, SHOWN), f"line {line} shows\n{shown}but prints\n{printed}"
         elif language == "console" and os.name == "posix":
             check_console(code, page, line)
-    return namespace
 
 
 WITH_CODE = [page for page in PAGES if {"python", "console"} & {language for language, _, _ in blocks(page)}]
@@ -147,38 +145,6 @@ def test_code_with_another_library_runs_and_prints_what_is_shown(section, tmp_pa
         if error.name is None or importlib.util.find_spec(error.name.partition(".")[0]):
             raise
         pytest.skip(f"{error.name} is not installed: make libraries installs it")
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_the_recipe_for_spark_learns_every_partition_in_spark(tmp_path, monkeypatch):
-    sql = pytest.importorskip("pyspark.sql", reason="pyspark is not installed: make libraries installs it")
-    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-        pytest.skip("Java is not installed, which Spark needs")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
-    names = run(SCALE, blocks(SCALE))
-    local = sql.SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    with local.config("spark.driver.host", "127.0.0.1").getOrCreate() as spark:
-        check_learnt_in_parts(names["on_spark"](spark.createDataFrame(names["frame"]).repartition(4)), names)
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_the_recipe_for_ray_learns_every_file_in_ray(tmp_path, monkeypatch):
-    ray = pytest.importorskip("ray", reason="ray is not installed: make libraries installs it")
-    monkeypatch.chdir(tmp_path)
-    names = run(SCALE, blocks(SCALE))
-    ray.init(num_cpus=2, include_dashboard=False)
-    try:
-        check_learnt_in_parts(names["on_ray"](sorted(map(str, tmp_path.glob("part-*.tsv")))), names)
-    finally:
-        ray.shutdown()
-
-
-def check_learnt_in_parts(model, names):
-    """The model has learnt all messages, and errs at most half a point more than that of one pass."""
-    rows = names["HashingVectorizer"](n_features=model.n_features_in_).transform(names["texts"])
-    one = onlinecls.AROWClassifier().partial_fit(rows, names["y"])
-    assert model.t_ == len(names["y"]) and model.score(rows, names["y"]) > one.score(rows, names["y"]) - 0.005
 
 
 def commands(page):
@@ -289,15 +255,6 @@ def test_tables_that_follow_from_others_are_up_to_date():
     pages = script("pages")
     for path, name, make in pages.DERIVED:
         assert pages.between(path, name)[1] == make(), f"run python benchmarks/pages.py: {name_of(path)} has an old table"
-
-
-@every(PAGES)
-def test_a_table_between_markers_has_a_script_that_writes_it(page):
-    scripts = [path.read_text(encoding="utf-8") for folder in ("benchmarks", "benchmarks/studies", "examples")
-               for path in (ROOT / folder).glob("*.py")]
-    scripts = [text for text in scripts if ("write_between" in text and f'"{page.name}"' in text) or "DERIVED =" in text]
-    for name in re.findall(r"<!-- (\w+):begin -->", page.read_text(encoding="utf-8")):
-        assert any(f'"{name}"' in text for text in scripts), f"{name_of(page)}: no script writes {name}"
 
 
 def test_the_learners_to_take_are_there_and_learn():
