@@ -17,6 +17,7 @@ from mails import WORDS, texts, write_tsv, written
 
 import onlinecls
 from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveOneClass
+from onlinecls._cli.progress import Clock, Every
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
 
@@ -67,6 +68,11 @@ def test_train_learns_the_same_model_as_the_estimator_in_python(tsv, tmp_path, r
         "progressive_error": expected.n_mistakes_ / 300, "updates": expected.n_updates_,
         "bytes": len(Path(tsv).read_bytes()), "skipped": 0, "passes": 1, "interrupted": False, "model": str(model),
     }
+
+
+def test_an_interval_in_rows_begins_anew_when_it_has_passed():
+    clock = Clock(Every(rows=10))
+    assert [rows for rows in (5, 10, 15, 19, 25, 26, 35, 60) if clock.is_due(rows)] == [10, 25, 35, 60]
 
 
 def test_train_prints_a_line_when_the_examples_have_doubled(tsv, run):

@@ -18,7 +18,6 @@ from onlinecls import (
 )
 
 METHODS = ("average", "best")
-every_method = pytest.mark.parametrize("method", METHODS)
 
 
 def problem(n=160, n_classes=3, seed=0):

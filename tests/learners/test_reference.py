@@ -42,10 +42,8 @@ BETA = (5 + sqrt(345)) / 160  # SCW-I's added precision at alpha = 1/4, v = 5, p
 NORM = 9 ** (1 / 3)  # of (1, 2), p = 3
 COSHES = cosh(1 / 8) + cosh(1 / 4)
 THETA = 0.2 + (2 - 0.9 / NORM) / NORM**2
-RNG_ROWS = np.random.default_rng(1).standard_normal((30, 5))  # signed examples
 
 every_algorithm = pytest.mark.parametrize("name", REFERENCE)
-both_kinds = pytest.mark.parametrize("multi_class", ["crammer_singer", "ovr"])
 
 # --- by hand: (algorithm, parameters, rows (x, y, c), w, Sigma or G, updates) ----------------------------------------
 
