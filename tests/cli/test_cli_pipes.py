@@ -447,6 +447,17 @@ def test_a_signal_whose_error_was_swallowed_is_raised_again(name):
     assert done.stdout == f"{128 + getattr(signal, name)}\n", done.stderr
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_output_to_a_full_disk_is_an_error_of_the_command(tmp_path):
+    data = tmp_path / "mails.tsv"
+    data.write_text("".join(texts(40)))
+    assert process("train", data, "--bits", 8, "--save", tmp_path / "model").returncode == 0
+    with open("/dev/full", "w") as full:
+        options = {"stdout": full, "stderr": subprocess.PIPE, "text": True, "env": ENVIRONMENT}
+        done = subprocess.run([*COMMAND, "inspect", tmp_path / "model"], **options)
+    assert (done.returncode, done.stderr) == (1, "onlinecls inspect: [Errno 28] No space left on device\n")
+
+
 @pytest.mark.parametrize("lasting", [False, True])
 def test_a_full_disk_at_a_checkpoint_does_not_end_the_run(tmp_path, monkeypatch, capsys, lasting):
     """The next checkpoint is tried, and the exit code says at the end that one is missing."""
