@@ -21,41 +21,15 @@ if TYPE_CHECKING:
 
     from .._input.types import FloatType
 
-__all__ = ["hash_words", "load_sms_spam"]
+__all__ = ["load_sms_spam"]
 
 
 def __dir__() -> list[str]:
     return __all__
 
 
-def hash_words(texts: Iterable[str], n_features: int = 2**20, dtype: FloatType = np.float32) -> Any:
-    """Return rows of unit length of the lower-cased words of texts, hashed to columns.
-
-    It is written in Python for examples and tests of this package: about 100,000 words a second.
-
-    Parameters
-    ----------
-    texts : iterable of str
-    n_features : int, default=2**20
-        Number of columns, > 0. Words whose CRC-32 is equal modulo n_features share one.
-    dtype : numpy.float32 or numpy.float64, default=numpy.float32
-
-    Returns
-    -------
-    X : scipy.sparse.csr_matrix of shape (n_texts, n_features)
-        Column indices are sorted in each row and occur once.
-
-    See Also
-    --------
-    onlinecls.text.HashingVectorizer : Hash texts with all options, many times faster.
-
-    Examples
-    --------
-    >>> from onlinecls.datasets import hash_words
-    >>> X = hash_words(["free entry, free prize", ""])
-    >>> X.shape, X.nnz
-    ((2, 1048576), 3)
-    """
+def _hash_words(texts: Iterable[str], n_features: int, dtype: FloatType) -> Any:
+    """Return rows of unit length of the lower-cased words of texts, hashed to columns by their CRC-32."""
     indices, indptr = [], [0]
     for text in texts:
         indices += [crc32(word.encode()) % n_features for word in re.findall(r"\w+", text.lower())]
@@ -87,7 +61,7 @@ def load_sms_spam(
     return_text : bool, default=False
         Return the messages as a list of str instead of a matrix.
     n_features : int, default=2**20
-        As in `hash_words`, like `dtype`.
+        Number of columns, > 0. Words whose CRC-32 is equal modulo n_features share one.
     dtype : numpy.float32 or numpy.float64, default=numpy.float32
 
     Returns
@@ -98,7 +72,7 @@ def load_sms_spam(
 
     See Also
     --------
-    hash_words : Rows of other texts in the same columns.
+    onlinecls.text.HashingVectorizer : Hash texts of one's own.
 
     Examples
     --------
@@ -110,4 +84,4 @@ def load_sms_spam(
     packed = files(__name__).joinpath("sms-spam.tsv.gz").read_bytes()
     rows = [line.split("\t", 1) for line in gzip.decompress(packed).decode().splitlines()]
     texts, y = [text for _, text in rows], np.array([label for label, _ in rows])
-    return (texts if return_text else hash_words(texts, n_features, dtype)), y
+    return (texts if return_text else _hash_words(texts, n_features, dtype)), y

@@ -388,7 +388,6 @@ class CommitteeClassifier(_Committee, WithProbabilities):
     --------
     CommitteeRegressor : A committee for numbers.
     HedgeClassifier : Weigh experts whose predictions are given, as features.
-    plotting.CommitteeDisplay : Draw the weights of the members.
 
     References
     ----------
