@@ -50,7 +50,6 @@ PIPELINES = {
     "forgetting": lambda: make_stream_pipeline(
         TableVectorizer(bits=4, slots=3, forgetting=0.01), AROWClassifier(forgetting=0.001)),
     "float32": lambda: make_stream_pipeline(TableVectorizer(bits=6, dtype=np.float32), PassiveAggressiveClassifier()),
-    "crosses": lambda: make_stream_pipeline(TableVectorizer(bits=6, crosses=[("city", "age")]), AROWClassifier(probability=True)),
     "committee": lambda: make_stream_pipeline(TableVectorizer(bits=6), CommitteeClassifier()),
 }
 
@@ -82,7 +81,7 @@ def test_a_file_holds_all_of_it(tmp_path):
     """Parameters, statistics, labels, metadata; a file that was changed is refused."""
     X, y = problem()
     pipeline = make_stream_pipeline(
-        TableVectorizer(bits=5, slots=4, crosses=(("city", "age"),), categories=("year",), clip=3.0, dtype=np.float32),
+        TableVectorizer(bits=5, slots=4, categories=("year",), clip=3.0, dtype=np.float32),
         AROWClassifier(r=0.5)).partial_fit(X, y)
     pipeline.save(tmp_path / "model.gz", metadata={"a": 1})
     loaded, metadata = onlinecls.load(tmp_path / "model.gz", return_metadata=True)

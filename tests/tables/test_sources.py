@@ -615,7 +615,7 @@ def test_the_first_rows_choose_the_width():
 
 def test_a_model_of_any_width_is_saved(tmp_path):
     rows = [{"a": float(k), "c": "xyz"[k % 3]} for k in range(50)]
-    pipeline = make_stream_pipeline(TableVectorizer("auto", dates={"d": "%d/%m/%Y"}, log=("a",)), AROWClassifier())
+    pipeline = make_stream_pipeline(TableVectorizer("auto", dates={"d": "%d/%m/%Y"}), AROWClassifier())
     pipeline.partial_fit(rows, ["a", "b"] * 25).save(tmp_path / "model")
     again = load(tmp_path / "model")
     assert repr(again) == repr(pipeline) and described(again[0])[0] == described(pipeline[0])[0]

@@ -23,8 +23,8 @@ EPOCH = dt.datetime(1970, 1, 1)
 class Slow:
     """Learn and transform one row after the other, in plain Python, as the vectorizer's docstring says."""
 
-    def __init__(self, slots=256, bits=18, crosses=(), clip=10.0, forgetting=0.0, categories=(), texts=("text",)):
-        self.slots, self.n_hashed, self.crosses = slots, 2**bits if bits else 0, crosses
+    def __init__(self, slots=256, bits=18, clip=10.0, forgetting=0.0, categories=(), texts=("text",)):
+        self.slots, self.n_hashed = slots, 2**bits if bits else 0
         self.clip, self.keep = clip, 1 - forgetting
         self.categories, self.texts, self.features, self.records, self.origins, self.order = categories, texts, {}, {}, {}, []
 
@@ -69,27 +69,20 @@ class Slow:
 
     def row(self, row, learn):
         self.order += [name for name in row if name not in self.order] if learn else []
-        out, cells, waiting = {}, {}, []
+        out, waiting = {}, []
         known = self.order if learn else [name for name in self.order if name in row] + [n for n in row if n not in self.order]
         for name in known:
             if name not in row or name in self.texts:
                 continue
             for feature, number, value in self.values(name, row[name]):
-                waiting.append((name, feature, number, value, self.place(feature, learn)))
-        for name, feature, number, value, (column, sign) in waiting:
+                waiting.append((number, value, self.place(feature, learn)))
+        for number, value, (column, sign) in waiting:
             if number is not None and column is None:
                 value = 0.0
             elif number is not None:
                 value = self.standard(column, number, learn)
-            cells.setdefault(name, []).append((feature, value))
             if column is not None:
                 out[column] = out.get(column, 0.0) + sign * value
-        for a, b in self.crosses:
-            for one, x in cells.get(a, []):
-                for other, z in cells.get(b, []):
-                    column, sign = self.place(f"{one}^{other}", learn)
-                    if column is not None:
-                        out[column] = out.get(column, 0.0) + sign * x * z
         return out
 
     def standard(self, column, x, learn):
@@ -145,8 +138,7 @@ def dense(rows):
 
 SETTINGS = {
     "slots": {}, "beyond": {"slots": 5, "bits": 4}, "none beyond": {"slots": 6, "bits": 0}, "forgetting": {"forgetting": 0.05},
-    "crosses": {"crosses": [("city", "flag"), ("age", "city"), ("age", "height")]}, "clip": {"clip": 1.0},
-    "crosses beyond": {"crosses": [("city", "id"), ("mixed", "when")], "slots": 12, "bits": 5},
+    "clip": {"clip": 1.0},
     "crowded": {"slots": 1, "bits": 1}, "categories": {"categories": ["height", "id"]},
 }
 
@@ -416,7 +408,7 @@ PARAMETERS = {
     "bits": (31, r"bits must be an integer in 0\.\.30 or 'auto', got bits=31"),
     "slots": (0, r"slots must be an integer in 1\.\.2\*\*20, got slots=0"),
     "texts": ("title", "texts must be a sequence of names of columns, got texts='title'"),
-    "categories": ([1], "categories must be a sequence of names"), "crosses": (["ab"], "crosses must be a sequence of pairs"),
+    "categories": ([1], "categories must be a sequence of names"),
     "unknown": ("drop", "unknown must be 'warn', 'ignore' or 'error', got unknown='drop'"),
     "clip": (0.0, r"clip must be a number in \(0, 1e6\]"),
     "forgetting": (0.2, r"forgetting must be a number in \[0, 0.1\]"), "dtype": (int, "dtype must be float32 or float64"),
@@ -434,7 +426,6 @@ def test_parameters_that_do_not_go_together():
     for parameters, words in (
         ({"texts": ["a"], "ignore": ["a"]}, "a column must be named once, got 'a' in texts and in ignore"),
         ({"texts": ["a"], "bits": 0}, "texts must be empty with bits=0"),
-        ({"texts": ["a"], "crosses": [("a", "b")]}, "crosses must be of columns with numbers or names, got 'a', which is text"),
     ):
         with pytest.raises(ValueError, match=words):
             TableVectorizer(**parameters).fit([{"a": "1"}])

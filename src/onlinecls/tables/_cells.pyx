@@ -4,7 +4,7 @@ A record holds what is known of a column of numbers: n, the sum of the weights o
 deviations from it, and 1 in the last place once a value other than 0 and 1 has come.
 """
 from cpython.float cimport PyFloat_AS_DOUBLE
-from libc.math cimport M_PI as pi, copysign, cos, fabs, fmod, isnan, log1p, sin, sqrt
+from libc.math cimport M_PI as pi, cos, fabs, fmod, isnan, sin, sqrt
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, llabs, qsort, realloc
 from libc.string cimport memcpy, memset
@@ -14,8 +14,8 @@ import numpy as np
 from .._hashing.murmur cimport murmur3
 from ._persistent cimport Map, Records
 from ._values cimport (
-    AS_DATE, AS_NAME, AS_NUMBER, BOOLEAN, COMMA, DATE, LARGEST_NUMBER, LOGS, MAY_HAVE_LOGS, MISSING, NAME, NONE_THERE, NUMBER,
-    TEXT, Reading, absent,
+    AS_DATE, AS_NAME, AS_NUMBER, BOOLEAN, COMMA, DATE, LARGEST_NUMBER, MISSING, NAME, NONE_THERE, NUMBER, TEXT,
+    Reading, absent,
 )
 
 from .._input import validate
@@ -194,21 +194,6 @@ def waves_of(const double[::1] seconds, double first, double length, bint less_o
     return sines, cosines
 
 
-cdef inline double signed_log(double x) noexcept nogil:
-    """Return the logarithm of 1 + |x|, with the sign of x."""
-    return copysign(log1p(fabs(x)), x)
-
-
-def signed_logs(const double[::1] x):
-    """Return `signed_log` of each number. (Numpy's may have other bits in arrays of another length.)"""
-    cdef Py_ssize_t i
-    found = np.empty(len(x))
-    cdef double[::1] out = found
-    for i in range(len(x)):
-        out[i] = signed_log(x[i])
-    return found
-
-
 # --- columns -------------------------------------------------------------------------------------------------------------------
 
 
@@ -368,8 +353,7 @@ cdef class RowReader:
     Columns are read in the order in which they came first. A reader holds nothing but the options of its vectorizer.
     """
     cdef dict hows, forms
-    cdef frozenset ignored, crossed
-    cdef tuple crosses
+    cdef frozenset ignored
     cdef bint is_strict, warns
     cdef int plain
     cdef double clip, keep
@@ -378,12 +362,11 @@ cdef class RowReader:
 
     def __init__(self, options, features_of, words_of, notices):
         """Take the function of this name of _parts.py, one from a column's text to columns and values, and what warns."""
-        self.hows = {name: options.state_of(name) for name in (*options.how, *(options.log or ()))}
+        self.hows = {name: options.state_of(name) for name in options.how}
         self.plain = options.state_of("")
-        self.forms, self.ignored, self.crosses = options.dates, options.ignore, options.crosses
+        self.forms, self.ignored = options.dates, options.ignore
         self.is_strict, self.warns, self.most = options.unknown == "error", options.unknown == "warn", options.most_columns
         self.clip, self.keep, self.slots, self.n_hashed = options.clip, options.keep, options.slots, options.n_hashed
-        self.crossed = frozenset(name for pair in options.crosses for name in pair)
         self.features_of, self.words_of, self.notices = features_of, words_of, notices
 
     def read(self, dict row, learnt, bint learn):
@@ -421,8 +404,6 @@ cdef class RowReader:
                 return None
         if not self.is_strict and (expected is None or n_there < len(expected)) and not reading.lack(row, expected, n_there):
             return None
-        for a, b in self.crosses:
-            reading.cross(a, b)
         return reading.end()
 
 
@@ -480,7 +461,7 @@ cdef class RowRead:
 
     learnt : what has been learnt, a copy of it where the row is learnt. column, at, sign : of the last feature that had its place
     looked up; the column is -1 where it has none, and the record is -1 where it is no number's, NEW where it has had no number.
-    cells : the features and values of columns that are crossed. words : columns and values of texts.
+    words : columns and values of texts.
     """
     cdef RowReader reader
     cdef object learnt
@@ -490,7 +471,6 @@ cdef class RowRead:
     cdef bint learn, is_refused, is_young
     cdef Py_ssize_t column, at
     cdef double sign
-    cdef dict cells
     cdef list words
     cdef int64_t* keys
     cdef double* values
@@ -503,7 +483,7 @@ cdef class RowRead:
     cdef int start(self, RowReader reader, learnt, bint learn) except -1:
         self.reader, self.learn, self.learnt = reader, learn, learnt.copy() if learn else learnt
         self.columns, self.features, self.hashed = self.learnt.columns, self.learnt.features, self.learnt.hashed
-        self.records, self.value, self.cells, self.words = self.learnt.records, Reading(), {}, []
+        self.records, self.value, self.words = self.learnt.records, Reading(), []
         self.keys, self.values = NULL, NULL
         self.is_young = learn and learnt.t < YOUNG
         return 0
@@ -532,16 +512,10 @@ cdef class RowRead:
                 return False
             if known is None and self.learn and 1.9e7 < self.value.number < 2.11e7 and how is None and is_day(self.value.number):
                 reader.notices.of_doubt(name, value, "digits", 0)
-            self.keep(name, name, self.number(name, self.value.number))
-            if state & MAY_HAVE_LOGS and self.value.number != 0.0 and self.value.number != 1.0:
-                self.value.raises |= LOGS if self.learn else 0
-                state |= self.value.raises
-            if state & LOGS:
-                feature = f"log({name})"
-                self.keep(name, feature, self.number(feature, signed_log(self.value.number)))
+            self.number(name, self.value.number)
         elif kind == NAME or kind == MISSING:
             feature = f"{name}={self.value.value}" if kind == NAME else f"{name}=?"
-            self.keep(name, feature, self.name(feature, 1.0, True))
+            self.name(feature, 1.0)
         elif kind == NONE_THERE:
             return True
         else:
@@ -550,7 +524,10 @@ cdef class RowRead:
                 return False
             features, origin = found
             for feature, x, given in features:
-                self.keep(name, feature, self.name(feature, given, True) if x is None else self.number(feature, x))
+                if x is None:
+                    self.name(feature, given)
+                else:
+                    self.number(feature, x)
             if self.learn and origin is not None and (known is None or (<tuple>known)[ORIGIN] is None):
                 self.learnt.see(name, (KINDS[kind],), 0, origin)
         self.see(name, value, known, kind)
@@ -565,7 +542,7 @@ cdef class RowRead:
         if value is absent:
             return True
         if kind == MISSING:
-            self.name(f"{name}=?", 1.0, True)
+            self.name(f"{name}=?", 1.0)
         elif isinstance(value, str | bytes):
             self.words.append(self.reader.words_of(name, value))
         else:
@@ -611,12 +588,7 @@ cdef class RowRead:
                 return True
         return False
 
-    cdef int keep(self, str name, feature, double value) except -1:
-        if self.reader.crosses and name in self.reader.crossed:
-            self.cells.setdefault(name, []).append((feature, value))
-        return 0
-
-    cdef int find(self, str feature, bint is_number, bint is_given) except -1:
+    cdef int find(self, str feature, bint is_number) except -1:
         """Look up the column of a feature, its sign there, and its record; give it a slot if it has none and learns."""
         found = self.features.find(feature)
         cdef bint is_full = found is None and len(self.features) == self.reader.slots
@@ -635,16 +607,16 @@ cdef class RowRead:
             elif is_number:
                 found = self.hashed.find(self.column)
                 self.at = NEW if found is None else found
-        elif self.reader.is_strict and is_given and not feature.endswith("=?"):
+        elif self.reader.is_strict and not feature.endswith("=?"):
             self.is_refused = True
         return 0
 
-    cdef double number(self, str feature, double x) except? -1.0:
-        """Learn a number if it is to be learnt, and add it to the row, standardised; return what it is then."""
+    cdef int number(self, str feature, double x) except -1:
+        """Learn a number if it is to be learnt, and add it to the row, standardised."""
         cdef double[N_RECORD] none
         cdef double* record
         cdef double value = 0.0
-        self.find(feature, True, True)
+        self.find(feature, True)
         if self.at >= 0 and self.learn:
             record = self.records.to_change(self.at)
             take(record, x, 1.0, self.reader.keep)
@@ -654,20 +626,12 @@ cdef class RowRead:
         elif self.at == NEW:
             none[N], none[MEAN], none[SQUARES], none[NOT_BINARY] = 0.0, 0.0, 0.0, 0.0
             value = standard(none, x, self.reader.clip)
-        self.add(self.column, self.sign * value)
-        return value
+        return self.add(self.column, self.sign * value)
 
-    cdef double name(self, str feature, double value, bint is_given) except? -1.0:
+    cdef int name(self, str feature, double value) except -1:
         """Add a feature of this value to the row."""
-        self.find(feature, False, is_given)
-        self.add(self.column, self.sign * value)
-        return value
-
-    cdef int cross(self, str a, str b) except -1:
-        for one, x in self.cells.get(a, ()):
-            for other, z in self.cells.get(b, ()):
-                self.name(f"{one}^{other}", <double>x * <double>z, False)
-        return 0
+        self.find(feature, False)
+        return self.add(self.column, self.sign * value)
 
     cdef int add(self, Py_ssize_t column, double value) except -1:
         cdef void* more

@@ -1,4 +1,4 @@
-"""Columns as parts of rows: numbers to standardise, names of which a row has at most one, and crosses of both."""
+"""Columns as parts of rows: numbers to standardise, names of which a row has at most one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .._input import validate
-from ._cells import read_array, read_list, read_rows, signed_logs, waves, waves_of
+from ._cells import read_array, read_list, read_rows, waves, waves_of
 from ._columns import HALVES, Column, RowColumns, Values, numbers_of_texts, takes_numbers, values_of
 from ._values import ABSENT, BITS, LARGEST, MICROSECOND, MISSING_TEXTS, as_text, is_valid, plain_of
 
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from ._learnt import Known
 
 AS_DATE, AS_NAME, AS_NUMBER, ONLY_NAMES = (BITS[name] for name in ("AS_DATE", "AS_NAME", "AS_NUMBER", "ONLY_NAMES"))
-LOGS, MAY_HAVE_LOGS = BITS["LOGS"], BITS["MAY_HAVE_LOGS"]
 NUMBER, NAME, DATE, LIST, TEXT, MISSING, BOOLEAN, NONE_THERE = range(8)  # kinds (_values.pxd)
 LIST_TYPES = list | tuple | set | frozenset | np.ndarray
-DAYS, _LOGS, _LISTS = 2, 50, 100  # numbers of the parts of dates, of logarithms, and of lists
+DAYS, _LISTS = 2, 100  # numbers of the parts of dates, and of lists
 _PLAIN = {int, float}
 _NUMBERS = (int, float, np.integer, np.floating, np.bool_, Decimal)
 _EPOCH, _DAY = datetime(1970, 1, 1), 86400.0
@@ -35,18 +34,16 @@ class Part:
 
     names : features. codes : which of them each row has, -1 for none; of numbers of several columns, and of their x and values, a
     row for each. x : numbers to standardise. value : what each row has of its feature; None: 1, or not computed yet. before : the
-    same, by the statistics just before the row. factors : the parts of a cross, whose values are multiplied. columns, signs : of
-    the rows' features among the vectorizer's, once they are known. begins : the row by which its column gets the part, if it had
-    not before; of a cross, those of both.
+    same, by the statistics just before the row. columns, signs : of the rows' features among the vectorizer's, once they are
+    known.
     """
 
-    __slots__ = ("before", "begins", "codes", "columns", "factors", "names", "signs", "value", "x")
+    __slots__ = ("before", "codes", "columns", "names", "signs", "value", "x")
     columns: np.ndarray
     signs: np.ndarray | float
 
-    def __init__(self, names: list, codes: np.ndarray, x: Any = None, value: Any = None, factors: tuple = ()):
-        self.names, self.codes, self.x, self.value, self.before, self.factors = names, codes, x, value, value, factors
-        self.begins: tuple[int, ...] = tuple(row for factor in factors for row in factor.begins)
+    def __init__(self, names: list, codes: np.ndarray, x: Any = None, value: Any = None):
+        self.names, self.codes, self.x, self.value, self.before = names, codes, x, value, value
 
     @classmethod
     def of_rows(cls, feature: str, rows: np.ndarray, x: Any = None, value: Any = None) -> Part:
@@ -62,20 +59,8 @@ class Part:
         """Return the numbers of columns that stand side by side, a row of x for each, all of them there."""
         return cls(names, np.broadcast_to(np.arange(len(names), dtype=np.int32)[:, None], x.shape), x)
 
-    @classmethod
-    def crossed(cls, a: Part, b: Part) -> Part:
-        """Return the part of all pairs of features that a row has."""
-        both = (a.codes >= 0) & (b.codes >= 0)
-        pairs, places = np.unique(np.where(both, a.codes.astype(np.int64) * len(b.names) + b.codes, -1), return_inverse=True)
-        codes = [divmod(pair, len(b.names)) for pair in pairs.tolist()]
-        names = [None if i < 0 else f"{a.names[i]}^{b.names[j]}" for i, j in codes]
-        return cls(names, np.where(both, places.reshape(-1), -1).astype(np.int32), None, None, (a, b))
-
     def values(self, before: bool = False) -> np.ndarray:
         """Return what each row has of its feature; before : by the statistics just before it."""
-        if self.factors:
-            a, b = self.factors
-            return a.values(before) * b.values(before)
         value = self.before if before else self.value
         return np.ones(len(self.codes)) if value is None else value
 
@@ -131,8 +116,7 @@ def cells_of(who: str, name: str, column: Column, how: int, form: str | None, kn
     if how & (AS_NUMBER | AS_DATE):
         _require_kind(who, name, column, how, form, kinds)
     if len(numbers) and (np.abs(numbers) <= LARGEST).all():  # (numbers, none of which is missing)
-        parts = {0: Part([name], np.zeros(len(numbers), np.int32), numbers)}
-        return Cells({**parts, **_logs(name, numbers, state, read.marks, live)}, read.marks, column.values)
+        return Cells({0: Part([name], np.zeros(len(numbers), np.int32), numbers)}, read.marks, column.values)
     infinite = ~np.isnan(numbers) & ~(np.abs(numbers) <= LARGEST)
     if infinite.any():
         row = int(infinite.argmax())
@@ -140,7 +124,7 @@ def cells_of(who: str, name: str, column: Column, how: int, form: str | None, kn
             f"{who}: numbers must be finite and within ±{LARGEST:g}, got {numbers[row]} in column {name!r} of row {row}. "
             "Leave the row out, or give a missing value."
         )
-    parts = _logs(name, numbers, state, read.marks, live)
+    parts: dict[int, Part] = {}
     if read.others:
         _read_others(who, name, read.others, len(numbers), parts)
     if not np.isnan(numbers).all():
@@ -177,24 +161,6 @@ def _reads_numbers(columns: dict[str, Column], name: str, state: int, x: np.ndar
     if column.kind == "number":
         return read_array(column.data, x)
     return column.kind == "values" and read_list(column.data, state, x)
-
-
-def _logs(name: str, numbers: np.ndarray, state: int, marks: np.ndarray, live: np.ndarray) -> dict[int, Part]:
-    """Return the part of the logarithms of numbers, if they have any: from the first row on that shows that they are not all 0
-    and 1. It is noted in the marks of such rows."""
-    if not state & (LOGS | MAY_HAVE_LOGS):
-        return {}
-    begins: tuple[int, ...] = ()
-    there = ~np.isnan(numbers)
-    if not state & LOGS:
-        shows = live & there & (numbers != 0.0) & (numbers != 1.0) if len(live) else np.zeros(len(numbers), bool)
-        marks |= np.where(shows, np.int32(LOGS << 8), np.int32(0))
-        there &= np.logical_or.accumulate(shows)
-        begins = (int(shows.argmax()),) if shows.any() else ()
-    x = np.where(there, signed_logs(np.ascontiguousarray(numbers)), np.nan)
-    part = Part.of_numbers(f"log({name})", x)
-    part.begins = begins
-    return {_LOGS: part} if there.any() else {}
 
 
 def _require_kind(who: str, name: str, column: Column, how: int, form: str | None, kinds: np.ndarray) -> None:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 AUTO_BITS, _LEAST_SLOTS = 18, 32
 _SAID = BITS["AS_NAME"] | BITS["AS_NUMBER"] | BITS["AS_DATE"]
 _STATES = {None: 0, "text": -1, "category": BITS["AS_NAME"], "number": BITS["AS_NUMBER"], "date": BITS["AS_DATE"]}
-_WITH_LOGS = BITS["LOGS"] | BITS["MAY_HAVE_LOGS"]
 _FEW_ROWS, _NEARLY_ALL = 100, 0.95  # rows, and the share of them with a value of their own, of ids that tell nothing but the row
 _MANY_ROWS = 10_000  # rows beyond which columns that come as arrays are as fast each by itself
 _AHEAD = 1000  # rows that `fit` looks at together
@@ -47,10 +46,8 @@ class Options(NamedTuple):
     bits: int
     how: dict[str, str]
     ignore: frozenset[str]
-    crosses: tuple[tuple[str, str], ...]
     dates: dict[str, str | None]
     decimal: str
-    log: frozenset[str] | None
     unknown: str
     clip: float
     keep: float
@@ -73,8 +70,7 @@ class Options(NamedTuple):
         found = _STATES[self.how.get(name)]
         if found < 0:
             return found
-        found |= BITS["COMMA"] if self.decimal == "," else 0
-        return found | (BITS["MAY_HAVE_LOGS"] if self.log is None else BITS["LOGS"] if name in self.log else 0)
+        return found | (BITS["COMMA"] if self.decimal == "," else 0)
 
 
 class TableReader:
@@ -129,12 +125,12 @@ class TableReader:
 
     def numbers_of(self, columns: Mapping[str, Column], live: np.ndarray, learnt: Learnt) -> tuple[dict[str, int], np.ndarray]:
         """Return the columns of numbers that are read together, as all rows have one that shows nothing else, and the numbers."""
-        states, crossed = {}, {name for pair in self.options.crosses for name in pair}
+        states = {}
         is_worth_it = len(live) <= _MANY_ROWS or isinstance(columns, RowColumns)
         for name in columns if is_worth_it and len(live) and live.all() else ():
             how, known = self.options.state_of(name), learnt.known(name)
             state = how | known.state
-            if how < 0 or name in self.options.ignore or name in crossed or state & _WITH_LOGS or not takes_numbers(state):
+            if how < 0 or name in self.options.ignore or not takes_numbers(state):
                 continue
             if not is_new_kind(NUMBER, known.state) and (known is not UNKNOWN or how & _SAID or not named_state(name)):
                 states[name] = state
@@ -232,7 +228,7 @@ class _Reading:
     """Hold a table while it is read: columns to cells, cells to parts, each part to a column and a value in each row.
 
     learnt : what is known, a copy of it where the table is learnt. live : rows of weight > 0. cells : of each column of the
-    table, in the order in which they came first. parts : of all cells, then the crosses. given : the row of each slot that was
+    table, in the order in which they came first. parts : of all cells. given : the row of each slot that was
     given.
     """
 
@@ -267,7 +263,6 @@ class _Reading:
         for name, each in self.cells.items():
             if DAYS in each.parts:
                 set_origin(each.parts[DAYS], self.learnt.known(name).origin)
-        self.parts += self._crosses()
         self.given = self._give_slots() if learn else []
         for part in self.parts:
             part.columns, part.signs = self._columns_of(part)
@@ -435,10 +430,6 @@ class _Reading:
                 at = int(np.flatnonzero(self.live)[row])
                 self.reader.notices.of_kind(name, cells.values()[at], kind, dict.fromkeys(early), at)
 
-    def _crosses(self) -> list[Part]:
-        pairs = [(self.cells[a], self.cells[b]) for a, b in self.options.crosses if a in self.cells and b in self.cells]
-        return [Part.crossed(one, other) for a, b in pairs for one in a.parts.values() for other in b.parts.values()]
-
     # --- features ------------------------------------------------------------------------------------------------------------
 
     def _give_slots(self) -> list[int]:
@@ -452,7 +443,7 @@ class _Reading:
         for row, place, _, feature in sorted(fresh):
             part = self.parts[place]
             if learnt.is_full:
-                if options.unknown == "error" and not options.bits and not part.factors and not feature.endswith("=?"):
+                if options.unknown == "error" and not options.bits and not feature.endswith("=?"):
                     raise self._unknown(feature, row, f"and all {options.slots} slots have one")
             elif feature not in learnt.features:
                 learnt.add_slot(feature, part.x is not None)
@@ -480,7 +471,7 @@ class _Reading:
                 columns[code] = found
             elif can_hash:
                 columns[code], signs[code] = column_of(feature, options.slots, options.n_hashed)
-            elif options.unknown == "error" and not part.factors and not self.learn and not feature.endswith("=?"):
+            elif options.unknown == "error" and not self.learn and not feature.endswith("=?"):
                 raise self._unknown(feature, row, "and transform learns none")
         has_signs = bool((signs < 0.0).any())
         if part.codes.ndim == 2:
@@ -519,14 +510,12 @@ class _Reading:
 
     def rows_before(self) -> Any:
         """Return the rows as by what is known just before each: without the columns that were given in the row itself or,
-        hashed, by when no slot was left, and without parts that began by it."""
+        hashed, by when no slot was left."""
         n_slots = self.options.slots
         n_known = len(self.learnt.features) - len(self.given) + np.searchsorted(self.given, np.arange(self.n))
         columns = [
             np.where((part.columns >= n_known) & (n_known < n_slots), np.int32(-1), part.columns) for part in self.parts
         ]
-        for part, places in zip(self.parts, columns, strict=True):
-            places[list(part.begins)] = -1
         return self._assembled(columns, [part.signed(before=True) for part in self.parts])
 
     def _assembled(self, columns: list[np.ndarray], values: list[np.ndarray]) -> Any:

@@ -17,12 +17,10 @@ cdef enum:                              # what is known of a column; the bits be
     DAY_FIRST = 1 << 12                 # 05/01/2024 is in January
     MONTH_FIRST = 1 << 13               # it is in May
     ONLY_NAMES = 1 << 14                # a type has said that all values are names
-    LOGS = 1 << 15                      # numbers have a logarithm beside them
     AS_NAME = 1 << 16                   # the user has
     AS_NUMBER = 1 << 17                 # the user has said that all values are numbers
     AS_DATE = 1 << 18                   # or dates
     COMMA = 1 << 19                     # numbers have a decimal comma
-    MAY_HAVE_LOGS = 1 << 20             # numbers get a logarithm once one is neither 0 nor 1
 
 cdef double LARGEST_NUMBER
 cdef object absent

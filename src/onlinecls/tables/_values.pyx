@@ -34,9 +34,8 @@ cdef enum:
     LONGEST_DATE = 80                           # and of a date
 LARGEST = LARGEST_NUMBER = 1e150                # the square of a difference of two such numbers is finite
 KINDS = ("number", "category", "date", "list", "text", "missing", "boolean")     # in the order of the enum
-FORMS = IDS | WORDS | BOOLEANS | LETTERS | DAY_FIRST | MONTH_FIRST | ONLY_NAMES | LOGS  # what is known beside the kinds
-BITS = {"IDS": IDS, "ONLY_NAMES": ONLY_NAMES, "AS_NAME": AS_NAME, "AS_NUMBER": AS_NUMBER, "AS_DATE": AS_DATE, "COMMA": COMMA,
-        "LOGS": LOGS, "MAY_HAVE_LOGS": MAY_HAVE_LOGS}
+FORMS = IDS | WORDS | BOOLEANS | LETTERS | DAY_FIRST | MONTH_FIRST | ONLY_NAMES  # what is known beside the kinds
+BITS = {"IDS": IDS, "ONLY_NAMES": ONLY_NAMES, "AS_NAME": AS_NAME, "AS_NUMBER": AS_NUMBER, "AS_DATE": AS_DATE, "COMMA": COMMA}
 BOTH_ORDERS = DAY_FIRST | MONTH_FIRST
 MISSING_TEXTS = frozenset((
     "", "?", "-", "--", "---", "\u2013", "\u2014", ".", "..", "...", "\u2026", ":", "#N/A", "#N/A N/A", "#NA", "<NA>", "N.A.",

@@ -65,16 +65,11 @@ class TableVectorizer(Estimator):
         Columns whose values must all be numbers, or missing.
     ignore : sequence of str, default=()
         Columns to leave out.
-    crosses : sequence of pairs of str, default=()
-        Pairs of columns: all products of a feature of the one and a feature of the other, as by Vowpal Wabbit's ``-q``.
     dates : dict of str to str or None, default=()
         Columns whose values must all be dates, or missing, with their format, as of ``datetime.strptime`` (None: any that
         docs/values.md lists): ``{"day": "%d/%m/%Y"}``.
     decimal : {".", ","}, default="."
         What stands before decimals in texts that are numbers; the other one may stand between thousands.
-    log : sequence of str or "all", default=()
-        Columns of numbers that get a second feature, "log(c)": sign(x) ln(1 + |x|), standardised too. For prices, counts and
-        other skewed numbers, in units in which 1 is small. "all": each column of numbers, once one is neither 0 nor 1.
     unknown : {"warn", "ignore", "error"}, default="warn"
         Treatment of what has no column. A column or name that `transform` meets first is left out, and a column that a row lacks
         has no features in it; "warn": where most columns have been in all rows learnt, `transform` refuses a row that lacks more
@@ -143,10 +138,8 @@ class TableVectorizer(Estimator):
     categories: Sequence[str]
     numbers: Sequence[str]
     ignore: Sequence[str]
-    crosses: Sequence[tuple[str, str]]
     dates: Mapping[str, str | None] | tuple[()]
     decimal: Literal[".", ","]
-    log: Sequence[str] | Literal["all"]
     unknown: Literal["warn", "ignore", "error"]
     clip: float
     forgetting: float
@@ -156,9 +149,9 @@ class TableVectorizer(Estimator):
 
     def __init__(
         self, bits: int | Literal["auto"] = 18, *, slots: int = 256, texts: Sequence[str] = (), categories: Sequence[str] = (),
-        numbers: Sequence[str] = (), ignore: Sequence[str] = (), crosses: Sequence[tuple[str, str]] = (),
+        numbers: Sequence[str] = (), ignore: Sequence[str] = (),
         dates: Mapping[str, str | None] | tuple[()] = (), decimal: Literal[".", ","] = ".",
-        log: Sequence[str] | Literal["all"] = (), unknown: Literal["warn", "ignore", "error"] = "warn", clip: float = 10.0,
+        unknown: Literal["warn", "ignore", "error"] = "warn", clip: float = 10.0,
         forgetting: float = 0.0, dtype: DTypeLike = np.float64,
     ) -> None:
         self._assign(locals())
@@ -390,23 +383,7 @@ class TableVectorizer(Estimator):
                 if named.setdefault(name, kind) != kind:
                     other = next(key for key, value in kinds.items() if value == named[name])
                     raise ValueError(f"{who}: a column must be named once, got {name!r} in {other} and in {parameter}.")
-        try:
-            logs = None if isinstance(self.log, str) else frozenset(self.log)
-            right = self.log == "all" if logs is None else all(isinstance(name, str) for name in logs)
-        except TypeError:
-            logs, right = None, False
-        require(right, "log", "a sequence of names of columns, or 'all'")
         require(bool(self.bits) or not self.texts, "texts", "empty with bits=0, as words are hashed")
-        try:
-            crosses = tuple((str(a), str(b)) for a, b in self.crosses)
-            right = not any(isinstance(each, str) for each in self.crosses)
-        except (TypeError, ValueError):
-            crosses, right = (), False
-        require(right, "crosses", "a sequence of pairs of names of columns")
-        for name in {name for pair in crosses for name in pair}:
-            if named.get(name) in ("text", "ignored") or (name == "text" and name not in named):
-                kind = named.get(name, "text")
-                raise ValueError(f"{who}: crosses must be of columns with numbers or names, got {name!r}, which is {kind}.")
         try:
             dtype = np.dtype(self.dtype)
         except (TypeError, ValueError, SyntaxError):
@@ -415,8 +392,8 @@ class TableVectorizer(Estimator):
         ignore = frozenset(name for name, kind in named.items() if kind == "ignored")
         how = {"text": "text", **{name: kind for name, kind in named.items() if kind != "ignored"}}
         return Options(
-            int(self.slots), AUTO_BITS if is_auto else int(bits), how, ignore, crosses, forms, self.decimal, logs,
-            self.unknown, float(self.clip), 1.0 - float(self.forgetting), dtype,
+            int(self.slots), AUTO_BITS if is_auto else int(bits), how, ignore, forms, self.decimal, self.unknown,
+            float(self.clip), 1.0 - float(self.forgetting), dtype,
         )
 
 
