@@ -70,6 +70,11 @@ def _show(options, told: set, others, message, category, *rest, **where) -> None
         print(f"onlinecls {options.command}: warning: {escaped(_message_of(message))}", file=sys.stderr)
 
 
+def _drop_output() -> None:
+    """Drop what standard output cannot take, or the interpreter complains when it flushes it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def main(argv: list[str] | None = None) -> int:
     """Run the command line and return the exit code."""
     atexit.register(gc.freeze)  # a search for cycles at exit takes as long as 10 MB of texts
@@ -91,10 +96,14 @@ def main(argv: list[str] | None = None) -> int:
     except SystemExit as end:  # argparse has printed its message
         return end.code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains when it flushes at exit
+        _drop_output()
         return _BROKEN_PIPE
     except KeyboardInterrupt as error:
         return exit_code(error)
     except (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, RecursionError) as error:
         print(f"onlinecls {options.command}: {escaped(_message_of(error))}", file=sys.stderr)
+        try:
+            sys.stdout.flush()
+        except OSError:  # the disk is full
+            _drop_output()
         return _BAD_DATA
