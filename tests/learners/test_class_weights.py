@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from internals import ALGORITHMS
 from looping import within
+from matrices import continuous_problem
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_matrix
 
 import onlinecls
 from onlinecls import AROWClassifier, KernelOnlineClassifier, PassiveAggressiveClassifier, Perceptron
@@ -98,3 +100,16 @@ def test_the_cost_of_mistakes_has_a_bound():
         paid += (learner.n_mistakes_ - wrong) * (9.0 if label else 1.0)
         assert learner.decision_function([x])[0] * (2 * label - 1) >= (3.0 if label else 1.0) - 1e-9
     assert 0.0 < paid <= (X**2).sum(axis=1).max() * (u @ u)
+
+
+@pytest.mark.parametrize("cls", [
+    onlinecls.Perceptron, onlinecls.PassiveAggressiveClassifier, onlinecls.AROWClassifier, onlinecls.NAROWClassifier])
+def test_balanced_weights_of_two_classes_are_those_of_dense_rows_in_sparse_ones(cls):
+    """Passes over sparse rows of weight 1 have loops of their own, which must leave these to the others."""
+    X, y = continuous_problem(120, 6, seed=3)
+    y = (y == 1) & (np.arange(120) % 3 == 0)
+    for classes in (None, [False, True]):
+        models = [cls(class_weight="balanced").partial_fit(rows[:40], y[:40], classes=classes).partial_fit(rows[40:], y[40:])
+                  for rows in (X, csr_matrix(X))]
+        assert (models[0].coef_ == models[1].coef_).all()
+        assert (models[0].coef_ != cls().partial_fit(X, y, classes=classes).coef_).any()
