@@ -19,7 +19,7 @@ _AHEAD = 1000  # rows of a table that say what its vectorizer is to be
 _VALUES_AHEAD = 1 << 20  # values of them, at most
 _SHOWN = 100  # most columns that a line names
 _USUAL = 1e100  # numbers of this size and beyond are looked at one by one
-_OF_TABLE = ("categories", "ignore", "dates", "decimal", "log", "unknown", "dtype")
+_OF_TABLE = ("categories", "ignore", "dates", "decimal", "unknown", "dtype")
 _PLACES = ("label", "text", "weight")
 
 
