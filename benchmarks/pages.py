@@ -35,7 +35,6 @@ TIMED = {
     "Perceptron": ("Perceptron", "Perceptron crammer_singer"),
     "PA-I": ("PA-I (PA with C=inf)", "PA-I (PA with C=inf) crammer_singer"),
     "AROW": ("AROW", "AROW ovr"),
-    "committee": ("Committee", "Committee"),
     "scikit-learn SGD": ("scikit-learn SGDClassifier, hinge", "scikit-learn SGDClassifier, hinge"),
     "VW": ("VW hinge, from its binary cache", "VW oaa, from its text format"),
     "river PA": ("river PAClassifier, 1000 rows as dicts", ""),

@@ -54,9 +54,9 @@ TWICE = "scipy `X @ W`, W of 40 columns"  # as many numbers as 20 vectors of wei
 PREFETCHING = "the product in C, prefetching"
 SCORES = "`decision_function`"
 SAME_ROW = "the same row each time"
-BINARY = ("perceptron", "pa1", "arow", "narow", "cw_stdev", "cw_variance", "adagrad_md", "committee")
+BINARY = ("perceptron", "pa1", "arow", "narow", "cw_stdev", "cw_variance", "adagrad_md")
 MULTICLASS = (
-    ("arow", "crammer_singer"), ("arow", "ovr"), ("perceptron", "crammer_singer"), ("pa1", "crammer_singer"), ("committee", None),
+    ("arow", "crammer_singer"), ("arow", "ovr"), ("perceptron", "crammer_singer"), ("pa1", "crammer_singer"),
 )  # fmt: skip
 CALLED = ("arow", "perceptron", "pa1")
 BEGIN = 16  # rows that tell a model the unit of X

@@ -187,8 +187,6 @@ class Learner:
     @property
     def without_level(self):
         """Return the parameters with which a regressor learns the targets themselves; none where it does so anyway."""
-        if self.estimator == "CommitteeRegressor":
-            return {"fit_intercept": False}
         rows = [row for row in (*ALGORITHMS.values(), *OTHERS.values()) if row.estimator == self.estimator]
         return {"intercept_scaling": 1.0} if rows[0].level and self.begins_at_zero else {}
 
@@ -257,37 +255,22 @@ def _of_batches():
 
 
 def _of_committees():
-    """Members of several geometries (without a full covariance: their bits depend on how a stream is split)."""
-    of_classes = [onlinecls.AROWClassifier(0.3), ("follows", onlinecls.AROWClassifier(1.0, forgetting=0.01)),
-                  onlinecls.AdaGradClassifier(update="dual_averaging"), onlinecls.PassiveAggressiveClassifier(0.1)]
-    averaged = [onlinecls.PassiveAggressiveClassifier(0.1, average=True, multi_class="crammer_singer"),
-                onlinecls.NAROWClassifier(multi_class="crammer_singer")]
-    for task, members, more in (
-        ("binary", of_classes, {}), ("ovr", of_classes, {}), ("crammer_singer", averaged, {}),
-        ("binary", averaged, {"combine": "hedge"}),
-        ("ovr", of_classes[:2], {"combine": "hedge", "share": 0.01, "probability": True}),
-    ):
-        yield Learner("committee", "CommitteeClassifier", task, {"members": members, **more})
-    of_numbers = [onlinecls.AROWRegressor(0.3), onlinecls.AROWRegressor(1.0, forgetting=0.01),
-                  onlinecls.PassiveAggressiveRegressor(0.1)]
-    for more in ({}, {"combine": "hedge"}):
-        yield Learner("committee", "CommitteeRegressor", "regression", {"members": of_numbers, **more})
+    for task, more in (("binary", {}), ("ovr", {"probability": True}), ("ovr", {"fit_intercept": False})):
+        yield Learner("committee", "CommitteeClassifier", task, more)
 
 
 LEARNERS = [*_of_the_registry(), *_of_kernels(), *_of_batches(), *_of_committees()]
-#: Every row of the registry at its defaults, which the first rows of a stream determine, committees of such learners, and a few
+#: Every row of the registry at its defaults, which the first rows of a stream determine, committees, and a few
 #: with what else depends on the first rows: averages, probabilities, weights of classes, forgetting.
 AT_DEFAULTS = [
     *(Learner(a.name, a.estimator, task, {**a.selects, **({"multi_class": task} if task in ("crammer_singer", "ovr") else {})})
       for a in ALGORITHMS.values() if a.geometry != "experts" for task in _tasks_of(a)),
-    *(Learner("committee", "CommitteeClassifier", task, {"members": [
-        cls(multi_class=task) for cls in (onlinecls.AROWClassifier, onlinecls.NAROWClassifier, onlinecls.SCWClassifier)
-    ], "probability": True}) for task in ("crammer_singer", "ovr")),
-    Learner("committee", "CommitteeRegressor", "regression",
-            {"members": [onlinecls.AROWRegressor(), onlinecls.DualAscentRegressor()]}),
+    Learner("committee", "CommitteeClassifier", "binary", {"probability": True}),
+    Learner("committee", "CommitteeClassifier", "ovr", {}),
     Learner("arow", "AROWClassifier", "ovr", {"average": True, "probability": True, "class_weight": {0: 0.5, 1: 2.0, 2: 0.0}}),
     Learner("arow", "AROWClassifier", "crammer_singer", {"forgetting": 0.01, "multi_class": "crammer_singer"}),
     Learner("pa2", "PassiveAggressiveClassifier", "ovr", {"loss": "squared_hinge", "class_weight": "balanced", "average": 5}),
 ]
-PUBLIC = {name for name in onlinecls.__all__ if isinstance(getattr(onlinecls, name), type)} - COMPOSED.keys()
+VECTORIZERS = {"HashingVectorizer", "TableVectorizer"}
+PUBLIC = {name for name in onlinecls.__all__ if isinstance(getattr(onlinecls, name), type)} - COMPOSED.keys() - VECTORIZERS
 assert {learner.estimator for learner in LEARNERS} == PUBLIC, "every estimator keeps the contracts"

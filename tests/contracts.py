@@ -552,7 +552,8 @@ def check_zero_rows_teach_nothing(learner):
     X, y = learner.problem(60, 6, seed=50)
     model = learnt(learner, X, y, **({"fit_intercept": False} if learner.offers("fit_intercept") else {}))
     before, updates = {**stored(model)}, model.n_updates_
-    kept = {name: before[name].copy() for name in ("values", "sigma", "theta", "alpha", "vectors") if name in before}
+    kept = {name: part.copy() for name, part in before.items()
+            if name.split(".")[-1] in ("values", "sigma", "theta", "alpha", "vectors")}
     model.partial_fit(np.zeros((20, 6)), y[:20])
     after = stored(model)
     assert kept and all((after[name][: len(array)] == array).all() for name, array in kept.items())
@@ -626,7 +627,7 @@ def check_fit_starts_again(learner):
     assert fingerprint(make().partial_fit(X, y).fit(X, y)) == once
     if learner.offers("warm_start"):
         warm = make(warm_start=True).fit(X, y)
-        assert warm.fit(X, y).t_ == 2 * (warm.n_iter_ if epochs else 1) * 60
+        assert warm.fit(X, y).t_ == 2 * getattr(warm, "n_iter_", 1) * 60
         assert fingerprint(warm.set_params(warm_start=False).fit(X, y)) == once
 
 

@@ -36,8 +36,6 @@ from sklearn.preprocessing import StandardScaler
 from onlinecls import (
     AROWClassifier,
     AROWRegressor,
-    CommitteeClassifier,
-    CommitteeRegressor,
     SCWClassifier,
     make_stream_pipeline,
     progressive_validation,
@@ -47,19 +45,12 @@ from onlinecls.tables import TableVectorizer
 
 from . import geometric
 
-FULL, AUTO, DENSE = {"covariance": "auto"}, {"bits": "auto"}, {"bits": 0, "slots": 128}
+FULL, DENSE = {"covariance": "auto"}, {"bits": 0, "slots": 128}
 TASKS = {  # name of a column: (learner, its parameters, the table's)
     "classes": {
-        "AROW": (AROWClassifier, {}, {}), "committee": (CommitteeClassifier, {}, {}),
-        "committee, auto": (CommitteeClassifier, {}, AUTO),
-        "AROW, full": (AROWClassifier, FULL, DENSE), "SCW, full": (SCWClassifier, FULL, DENSE),
-        "committee, dense": (CommitteeClassifier, {}, DENSE),
+        "AROW": (AROWClassifier, {}, {}), "AROW, full": (AROWClassifier, FULL, DENSE), "SCW, full": (SCWClassifier, FULL, DENSE),
     },
-    "numbers": {
-        "AROW": (AROWRegressor, {}, {}), "committee": (CommitteeRegressor, {}, {}),
-        "committee, auto": (CommitteeRegressor, {}, AUTO),
-        "AROW, full": (AROWRegressor, FULL, DENSE), "committee, dense": (CommitteeRegressor, {}, DENSE),
-    },
+    "numbers": {"AROW": (AROWRegressor, {}, {}), "AROW, full": (AROWRegressor, FULL, DENSE)},
 }
 HELD_OUT = {"classes": ("AROW, full", "SCW, full"), "numbers": ("AROW, full",)}
 STRENGTHS = (1.0, 30.0, 1000.0)  # of the offline solvers' regularisation, the best of which counts

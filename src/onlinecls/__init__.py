@@ -44,7 +44,6 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._wings.baselines.estimators import HedgeClassifier as HedgeClassifier
     from ._wings.baselines.estimators import OGDClassifier as OGDClassifier
     from ._wings.committee.estimators import CommitteeClassifier as CommitteeClassifier
-    from ._wings.committee.estimators import CommitteeRegressor as CommitteeRegressor
     from ._wings.dual_ascent.estimators import DualAscentClassifier as DualAscentClassifier
     from ._wings.dual_ascent.estimators import DualAscentRegressor as DualAscentRegressor
     from ._wings.ftrl.estimators import FTRLClassifier as FTRLClassifier
@@ -62,6 +61,8 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._wings.one_class.estimators import PassiveAggressiveOneClass as PassiveAggressiveOneClass
     from ._wings.online_to_batch.estimators import OnlineToBatch as OnlineToBatch
     from ._wings.p_norm.estimators import PNormPerceptron as PNormPerceptron
+    from .tables import TableVectorizer as TableVectorizer
+    from .text import HashingVectorizer as HashingVectorizer
 
 __version__ = "0.1.0"
 
@@ -69,7 +70,7 @@ _SUBMODULES = ("bounds", "datasets", "measures", "parallel", "plotting", "refere
 _FUNCTIONS = {
     "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
     "compare": "_evaluation",
-    "StreamPipeline": "_pipeline", "make_stream_pipeline": "_pipeline",
+    "StreamPipeline": "_pipeline", "make_stream_pipeline": "_pipeline", "HashingVectorizer": "text", "TableVectorizer": "tables",
 }
 
 

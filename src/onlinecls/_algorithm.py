@@ -187,7 +187,7 @@ COMMON = {
     "loss_tol": Either((NONE, Real(0.0)), hint="fit then cycles until no squared loss is larger."),
 }
 LEAST = 1e-99  # the least value of a default in units of rows and targets
-NARROW = 300  # most features with which covariance="auto", and a committee that chooses its members, take full covariances
+NARROW = 300  # most features with which covariance="auto" takes a full one
 EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
 STEP = Either((AUTO, POSITIVE), hint="It is the size of a step.")
 AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, cast
 
 import numpy as np
 
-from ._algorithm import NOT_NEGATIVE, POSITIVE, parameter_error
+from ._algorithm import POSITIVE, parameter_error
 from ._estimators.learner import OnlineLearner, state_of
 from ._input import validate
 from ._input.compat import is_classifier, is_regressor, issparse
@@ -49,13 +49,12 @@ if TYPE_CHECKING:
     from ._estimators.saving import Learner
     from ._estimators.second_order import AROWClassifier, NAROWClassifier, SecondOrderPerceptron
     from ._input.types import Matrix
-    from ._wings.committee.estimators import CommitteeClassifier, CommitteeRegressor
     from ._wings.dual_ascent.estimators import DualAscentClassifier
 
 _P = ParamSpec("_P")
 
 __all__ = [
-    "Bound", "Certificate", "Course", "arow", "arow_multiclass", "certify", "committee", "distance", "dual_ascent",
+    "Bound", "Certificate", "Course", "arow", "arow_multiclass", "certify", "distance", "dual_ascent",
     "dual_ascent_multiclass", "fixed_rate", "follow", "follow_the_leader", "gradient_descent", "hedge", "least_squares",
     "lemma_1", "margin_corollary", "multiplicative", "narow", "one_class", "p_norm", "passive_aggressive", "perceptron",
     "potential_based", "potential_based_multiclass", "second_order_perceptron",
@@ -1034,66 +1033,6 @@ def follow_the_leader(y: ArrayLike) -> Bound:
     largest = np.abs(errors).max(initial=0.0)
     best = np.sum((y - y.mean()) ** 2) if T else 0.0
     return _bound(who, errors @ errors, best + 2.0 * largest**2 * (1.0 + np.log(max(T, 1))))
-
-
-def committee(learner: CommitteeClassifier | CommitteeRegressor, losses: float | None = None, switches: int = 0) -> Bound:
-    """Bound the losses so far of a committee with combine="hedge", its members' weighted means.
-
-    For rows of weight up to 1:
-
-        sum over t of Σ_k w_{k,t} l_{k,t} <= the best member's losses + 2 √(T ln(K)/2) + √(ln(K)/8),     l in [0, 1]
-
-    Cesa-Bianchi and Lugosi, Prediction, Learning, and Games, Theorem 2.3. It holds after every row, for any members and rows.
-    (The loss of the combined score is a different number: a clipped hinge is not convex.) A row of larger weight, class weights
-    included, would have a loss above 1: the committee remembers the largest. A regressor's losses start anew if its first 16
-    rows change the unit of y.
-
-    With a share α > 0 the competitor may drift: it follows one member after another, and changes to another one `switches` = S
-    times. `losses` is the sum of its losses (None: the best member's, with S = 0). With η_t = √(8 ln K / t)
-
-        the sum <= losses + √(T ln(K)/2) + ((S+1) ln(K/α) + (T-1-S) ln(1/(1-α))) / η_T,
-
-    Herbster and Warmuth, Tracking the Best Expert, 1998, with rates that fall: w_t.l_t <= l_{k,t} + ln(v_{k,t+1}/w_{k,t})/η_t +
-    η_t/8 by Hoeffding's lemma; summed over t with w_{t+1} = (1-α) v_{t+1} + α/K >= α/K, the logarithms telescope.
-
-    >>> from onlinecls import AROWClassifier, CommitteeClassifier, Perceptron
-    >>> learner = CommitteeClassifier([AROWClassifier(), Perceptron()], combine="hedge")
-    >>> paid, allowed = committee(learner.partial_fit([[1.0], [-1.0]] * 50, [1, 0] * 50))
-    >>> round(paid, 2), round(allowed, 2)
-    (1.88, 13.07)
-
-    See Also
-    --------
-    hedge : The same for experts.
-    """
-    names, who = {base.__name__ for base in type(learner).__mro__}, f"{WHO}.committee"
-    if names.isdisjoint(("CommitteeClassifier", "CommitteeRegressor")) or learner.combine != "hedge":
-        raise ValueError(f"{who}: learner must be a committee with combine='hedge', got {learner!r}.")
-    _require(who, learner, {"class_weight": None})
-    if not state_of(learner).params.hedges:
-        raise ValueError(f"{who}: learner must have learnt with combine='hedge', got one that has with 'arow'. Call fit.")
-    *own, paid = learner.member_losses_
-    _check_steps(who, learner)
-    if (heaviest := state_of(learner).heaviest) > 1.0:
-        raise ValueError(
-            f"{who}: learner must have learnt rows of weight up to 1, class weights included, got one of {heaviest:g}. The "
-            "theorem is for losses in [0, 1]: learn without weights, or divide them by the largest."
-        )
-    T, K, share = learner.t_, len(own), state_of(learner).params.share
-    entropy = np.log(K)
-    if share == 0.0:
-        if losses is not None or switches != 0:
-            raise ValueError(f"{who}: share must be above 0 for a competitor with losses and switches, got share=0.")
-        return Bound(paid, float(min(own) + 2.0 * np.sqrt(T * entropy / 2.0) + np.sqrt(entropy / 8.0)))
-    whole = isinstance(switches, int) and not isinstance(switches, bool) and 0 <= switches < max(T, 1)
-    if not whole or (losses is None and switches) or not (losses is None or losses in NOT_NEGATIVE):
-        raise ValueError(
-            f"{who}: switches must be an integer from 0 to the rows less 1, with the competitor's losses, a sum >= 0, got "
-            f"{switches!r} and losses={losses!r}."
-        )
-    logs = (switches + 1) * np.log(K / share) + (T - 1 - switches) * np.log(1.0 / (1.0 - share))
-    rate = np.sqrt(8.0 * entropy / max(T, 1)) if K > 1 else np.inf
-    return Bound(paid, float((min(own) if losses is None else losses) + np.sqrt(T * entropy / 2.0) + logs / rate))
 
 
 def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:

@@ -150,14 +150,6 @@ def test_errors_on_test_files_are_counted_after_learning(tsv, tmp_path, run):
     assert code == 0 and f"test: 80 examples, {wrong} mistakes" in err
 
 
-def test_the_report_names_whom_a_committee_follows(tsv, run):
-    code, _, err = run("train", tsv, "--bits", 10, "--algorithm", "committee")
-    learner, _ = in_python(tsv, onlinecls.CommitteeClassifier(dtype="float32"))
-    weights = sorted(zip(learner.member_weights_.tolist(), learner.member_names_, strict=True), reverse=True)
-    assert code == 0
-    assert "weights of members: " + ", ".join(f"{name} {weight:.2f}" for weight, name in weights) in err.splitlines()
-
-
 def test_malformed_lines_are_counted_and_shown(tsv, tmp_path, run):
     bad = tmp_path / "bad.tsv"
     bad.write_text(Path(tsv).read_text() + "no tab here\n")

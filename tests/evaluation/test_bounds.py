@@ -96,7 +96,7 @@ TARGETS = {
     "least_squares": [AROWRegressor(r, **FULL, **NO) for r in (0.3, 2.0)],
 }
 #: Theorems with streams of their own.
-OWN = {"arow_multiclass", "committee", "dual_ascent_multiclass", "follow_the_leader", "hedge", "potential_based_multiclass"}
+OWN = {"arow_multiclass", "dual_ascent_multiclass", "follow_the_leader", "hedge", "potential_based_multiclass"}
 BEST = np.array([2.0, -2.0, 1.0, 0.0, 0.0])  # ||u||_1 = 5
 
 

@@ -379,17 +379,6 @@ def test_auto_is_full_up_to_300_features(name, tmp_path):
         assert shape == ((300, 300) if other == 300 else found.coef_.shape), other
 
 
-def test_members_of_a_committee_choose_by_the_width_too(tmp_path):
-    X, y = continuous_problem(60, 5, seed=37)
-    members = [onlinecls.AROWClassifier(covariance="auto"), onlinecls.SCWClassifier()]
-    learner = onlinecls.CommitteeClassifier(members).partial_fit(X[:30], y[:30])
-    learner.save(tmp_path / "model")
-    learner = onlinecls.load(tmp_path / "model").partial_fit(X[30:], y[30:])
-    assert learner.members_[0].covariance_.shape == (5, 5)
-    alone = onlinecls.AROWClassifier(covariance="full").partial_fit(X, y)
-    assert_allclose(learner.members_[0].coef_, alone.coef_, rtol=1e-9)
-
-
 # --- numbers that hurt ---------------------------------------------------------------------------------------------------------
 
 

@@ -15,7 +15,6 @@ from states import fingerprint
 import onlinecls
 from onlinecls import (
     AROWRegressor,
-    CommitteeRegressor,
     DualAscentRegressor,
     KernelOnlineRegressor,
     PassiveAggressiveRegressor,
@@ -29,8 +28,7 @@ LINEAR = [
     PassiveAggressiveRegressor(), PassiveAggressiveRegressor(0.1, loss="squared_epsilon_insensitive", average=True),
 ]
 KERNELS = [KernelOnlineRegressor("arow", gamma=0.3), KernelOnlineRegressor("pa", kernel="linear", budget=20)]
-COMMITTEES = [CommitteeRegressor(), CommitteeRegressor([AROWRegressor(), DualAscentRegressor()], combine="hedge")]
-ALL = [*LINEAR, *KERNELS, *COMMITTEES]
+ALL = [*LINEAR, *KERNELS]
 each = pytest.mark.parametrize("learner", ALL, ids=repr)
 
 

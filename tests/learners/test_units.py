@@ -135,7 +135,7 @@ def test_the_value_of_an_auto_parameter_is_an_attribute_and_gives_the_same_model
 
 def test_a_committee_is_what_its_rows_make_of_one_that_knew_the_units(monkeypatch):
     X, targets = problem()
-    make = lambda: CommitteeClassifier([AROWClassifier(), onlinecls.NAROWClassifier()], probability=True)  # noqa: E731
+    make = lambda: CommitteeClassifier(probability=True)  # noqa: E731
     once, y = make(), targets["binary"]
     for part in (slice(0, 5), slice(5, 11), slice(11, None)):
         once.partial_fit(X[part], y[part])

@@ -442,8 +442,6 @@ REFUSED = [
     *(beyond(BATCH(AROW, **{name: value}), name) for name, value in {
         "method": "median", "n_snapshots": 1, "validation_fraction": 0.6, "max_iter": 0}.items()),
     beyond(onlinecls.HedgeClassifier(eta0=0), "eta0"),
-    *(beyond(onlinecls.CommitteeRegressor(**{name: value}), name) for name, value in (
-        ("combine", "vote"), ("r", 0.0), ("forgetting", 0.5), ("forgetting", -0.1), ("share", 1.0), ("share", -0.1))),
     (KERNEL(kernel="cosine"), "kernel must be one of 'linear', 'rbf', 'poly', 'sigmoid', 'precomputed', or a callable "),
     (KERNEL(kernel_params=[1]), "kernel_params must be None or a dict, got kernel_params=[1]."),
     (KERNEL(kernel_params={"a": 1}), "kernel_params must be None for kernel='rbf', got kernel_params={'a': 1}: "),

@@ -252,7 +252,7 @@ JOINED = [
     onlinecls.AdaGradClassifier(update="dual_averaging", l1=1e-5), onlinecls.PNormPerceptron(), onlinecls.DualAscentClassifier(),
     onlinecls.PassiveAggressiveClassifier(average=True, multi_class="ovr"), onlinecls.Perceptron(average=True),
     onlinecls.AROWClassifier(forgetting=0.1), onlinecls.AROWClassifier(forgetting=0.1, multi_class="ovr"),
-    onlinecls.SecondOrderPerceptron(initial_variance=1.0), onlinecls.CommitteeClassifier([onlinecls.AROWClassifier()]),
+    onlinecls.SecondOrderPerceptron(initial_variance=1.0), onlinecls.CommitteeClassifier(),
 ]
 ORDER = [5, 2, 9, 0, 7, 3, 1, 8, 6, 4]  # classes join in front of, between and behind the others
 

@@ -50,9 +50,7 @@ OTHERS = [
     onlinecls.KernelOnlineRegressor("arow", budget=30, max_iter=20),
     *(onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), method, max_iter=2) for method in ("average", "best")),
     onlinecls.CommitteeClassifier(max_iter=5),
-    onlinecls.CommitteeClassifier([onlinecls.AROWClassifier(), onlinecls.PassiveAggressiveClassifier()], combine="hedge"),
     onlinecls.CommitteeClassifier(probability=True, max_iter=5),
-    onlinecls.CommitteeRegressor(),
     WithBases(),
     RegressorWithBases(),
 ]

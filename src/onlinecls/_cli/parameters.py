@@ -7,7 +7,7 @@ import onlinecls
 from .._registry import ALGORITHMS, OTHERS, select
 
 #: The algorithms that the command line offers by name.
-NAMED = {**ALGORITHMS, **{name: OTHERS[name] for name in ("committee", "committee_regression")}}
+NAMED = {**ALGORITHMS, **{name: OTHERS[name] for name in ("committee",)}}
 CLASSIFIERS = tuple(name for name, algorithm in NAMED.items() if "binary" in algorithm.tasks)
 REGRESSORS = tuple(name for name, algorithm in NAMED.items() if "regression" in algorithm.tasks)
 _COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class", "probability")

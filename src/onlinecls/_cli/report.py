@@ -39,14 +39,6 @@ def summary(learner, counts: tuple) -> str:
     return f"{counts[2]:,} mistakes ({format_error(mean(counts, 2), learner)})"
 
 
-def followed(learner) -> str:
-    """Say whom a committee follows, the member of the largest weight first; "" for another learner."""
-    if not hasattr(learner, "member_weights_"):
-        return ""
-    weights = sorted(zip(learner.member_weights_.tolist(), learner.member_names_, strict=True), reverse=True)
-    return "weights of members: " + ", ".join(f"{name} {weight:.2f}" for weight, name in weights)
-
-
 def skipped_rows(learner) -> str:
     """Say how many rows a learner has skipped, as their updates would have left the range of numbers; "" if there are none."""
     n = state_of(learner).count("skipped") if learner.__sklearn_is_fitted__() else 0

@@ -11,7 +11,7 @@ from .._input.escaping import escaped
 from .inputs import Input, load_model
 from .parameters import REGRESSORS, algorithm_of, choose_covariance, is_kernel, learner_of, make_learner, own_parameters
 from .progress import Clock, Progress
-from .report import counters_of, followed, mean, skipped_lines, skipped_rows, summary
+from .report import counters_of, mean, skipped_lines, skipped_rows, summary
 from .run import Reading, Run, counts_of, labels_of, learn
 from .stopping import check_stopped, signals_ignored, stoppable
 
@@ -155,8 +155,6 @@ class _Training:
         if line := skipped_rows(learner):
             progress.say(line)
         is_learnt = learner.__sklearn_is_fitted__()
-        if is_learnt and (line := followed(learner_of(learner))):
-            progress.say(line)
         result = self.result(interrupted)
         if options.save and is_learnt:
             with signals_ignored():

@@ -51,7 +51,7 @@ ctypedef struct Counters:   # a model's counters, in the order of its array `cou
     double skipped          # rounds whose update would have left the range of the dtype
     double seen             # classes that have had a row
     double loss             # sum of weighted losses before the update
-    double max_abs_weight   # no |w_i| (θ_i, z_i) is larger than this; of a committee no weight c of a row
+    double max_abs_weight   # no |w_i| (θ_i, z_i) is larger than this
     double curvature        # no G_i is larger than this
     double squared          # regression: sum of the squared errors that `predict` would have made just before the update
     double absolute         # and of the absolute ones
@@ -79,7 +79,7 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     double* rounds_to_read  # with an average: the model's counter, which readers in other threads divide by
     Py_ssize_t constant     # with an average: number of the constant feature
     Calibration* platt      # Platt's numbers of each vector; NULL: none, or the rows are seen again
-    double* scores_out      # place for the next row's scores before the update (regression: its error); NULL: not asked for
+    double* scores_out      # place for the next row's scores before the update; NULL: not asked for
     bint has_observers      # a calibration or a committee needs the scores
     Py_ssize_t next         # place of the next row in the pass
     Py_ssize_t budget       # work left before the next check of signals
@@ -371,9 +371,6 @@ cdef inline void observe_scores(const double* scores, const Round* r, const Batc
 
 cdef inline void count_error(double error, PassContext* context) noexcept nogil:
     """Add the error that predict would have made just before the update; errors above 1e140 count as 1e140."""
-    if unlikely(context.scores_out != NULL):
-        context.scores_out[0] = error
-        context.scores_out += 1
     error = fabs(error)
     error = error if error < 1e140 else 1e140
     context.counters.squared += error * error

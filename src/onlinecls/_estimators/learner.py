@@ -143,7 +143,7 @@ class OnlineLearner(Fitted):
         return self._record.of(algorithm, algorithm.in_units(values, units))
 
     def _know_width(self, n_features: int) -> None:
-        """Store the width of X, on which covariance="auto" and the members of a committee depend."""
+        """Store the width of X, on which covariance="auto" depends."""
         if self._width != n_features:
             self._width = n_features
             if getattr(self, "covariance", "auto") == "auto":

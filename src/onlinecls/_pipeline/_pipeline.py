@@ -477,6 +477,7 @@ def make_stream_pipeline(*steps: Any) -> StreamPipeline:
     >>> pipeline.partial_fit(["cheap pills", "lunch at noon"] * 5, ["spam", "ham"] * 5).predict_one("pills, cheap")
     'spam'
     """
-    from .._wings.committee.estimators import named_members
-
-    return StreamPipeline(named_members(list(steps)))
+    names = [type(step).__name__.lower() for step in steps]
+    several = {name for name in names if names.count(name) > 1}  # (these are numbered, as by scikit-learn's make_pipeline)
+    numbered = [f"{name}-{names[: at + 1].count(name)}" if name in several else name for at, name in enumerate(names)]
+    return StreamPipeline(list(zip(numbered, steps, strict=True)))

@@ -17,12 +17,12 @@ r=1.0)` is AROWClassifier(r=1.0), some hundred times slower. The library's tests
 `PotentialLearner` is the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any convex loss, any rates and any
 functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `SimplexNorm`, `PNorm`, `Entropic`, `Quadratic`. It computes both sides
 of Lemma 1 while learning. `LeaderLearner` follows the regularized leader with any of these f and losses. `MatrixAdaGrad` and
-`DualMatrixAdaGrad` are AdaGrad with its full matrix. `Committee` combines models of classes by a `Combiner` of their scores.
+`DualMatrixAdaGrad` are AdaGrad with its full matrix. `Committee` adds the scores of models of classes.
 
 docs/reference.md shows how to use all of this.
 """
 
-from .committee import Combiner, Committee, NumberCommittee
+from .committee import Committee
 from .learners import (
     GEOMETRIES,
     Additive,
@@ -53,8 +53,8 @@ from .potential import (
 from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
-    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Combiner", "Committee", "DualMatrixAdaGrad",
-    "Entropic", "Gaussian", "LeaderLearner", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model", "NumberCommittee",
+    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Committee", "DualMatrixAdaGrad",
+    "Entropic", "Gaussian", "LeaderLearner", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model",
     "PNorm", "Potential", "PotentialLearner", "Quadratic", "Rule", "SimplexNorm", "SquaredNorm", "Stats", "Step",
     "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
 ]

@@ -1,4 +1,4 @@
-"""The model of a committee: its members' models, and the combiner of their scores (see combine.pyx)."""
+"""The model of a committee: its members' models, and what their scores are weighted by (see combine.pyx)."""
 
 from __future__ import annotations
 
@@ -17,30 +17,25 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 
-class CommitteeParams(NamedTuple):
-    """The parameters of a committee: its own numbers, and those of each member's pass.
+FAR = 1e300  # products of weights and scores beyond this count as this, so that their sum is finite
 
-    team : new learners like the members. names : of these. members : their parameters. kinds : the classes of their models.
+
+class CommitteeParams(NamedTuple):
+    """The parameters of a committee's pass.
+
+    team : new learners like the members. members : their parameters. kinds : the classes of their models.
     """
 
     team: tuple[Any, ...]
-    names: tuple[str, ...]
     members: tuple[Any, ...]
     kinds: tuple[type[State], ...]
-    hedges: bool
-    r: float
-    forgetting: float
     probability: int
-    multi_class: str | None
-    is_regression: bool
-    share: float = 0.0
+    multi_class: str
     open_classes: int = 0
     balanced: int = 0
-    level: int = 0
-    costs: int = 0
     limit: float = np.inf
 
-    model, average_from, bias, variance = "committee", -1, 1.0, 0.0
+    model, average_from, bias, variance, level = "committee", -1, 1.0, 0.0, 0
 
     @property
     def kept(self) -> tuple[Any, ...]:
@@ -74,18 +69,13 @@ class CommitteeState(State, combine.CommitteeModel):
 
     ARRAYS = {
         **Counted.ARRAYS,
-        "calibration": State.ARRAYS["calibration"], "correction": Array((0,)), "gauge": Array((2,), fresh=(1.0, 0.0)),
-        "combined": Array(("combined",), least=-1e150, most=1e150), "kept": Array(("rows", "numbers")),
-        "losses": Array(("losses",), least=0.0), "shares": Array(("members",), least=-1e150, most=1e150),
-        "sigma": Array(("matrices", "scores", "scores")),
-        "seen": Array(("sides",), least=0.0, most=1e100), "means": Array(("sides", "scores"), least=-1e100, most=1e100),
-        "scatter": Array(("scatters", "scores", "scores"), least=-1e200, most=1e200),
-        "apart": Array(("combined",), least=0.0, most=1e100),
+        "calibration": State.ARRAYS["calibration"], "correction": Array((0,)), "mistakes": Array(("members",), least=0.0),
+        "squares": Array(("members",), least=0.0, most=1e200), "scored": Array((1,), least=0.0),
     }
     SCALARS = ("n_columns", "n_features")
     SLOTS = ()
     geometry = "committee"
-    KEPT = ("hedges", "share", "probability", "multi_class", "names", "kinds", "kept", "level")
+    KEPT = ("probability", "multi_class", "kinds", "kept", "level")
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
         members = []
@@ -95,22 +85,12 @@ class CommitteeState(State, combine.CommitteeModel):
         self._begin(members, n_classes, params)
 
     def _begin(self, members: list[Any], n_classes: int, params: CommitteeParams) -> None:
-        """Start a combiner of these members."""
-        k = len(members)
         self.params, self._hyperplane = params, None
         self._seat(members)
         self.n_features, self.n_columns = members[0].n_features, n_vectors(n_classes)
-        learns = not params.hedges
-        of_labels = learns and not params.is_regression
-        sizes = {
-            "classes": n_classes, "calibrated": self.n_columns if params.probability else 0, "members": k,
-            "combined": k if of_labels else 0, "sides": 2 if of_labels else 0, "scatters": int(of_labels),
-            "losses": 0 if learns and params.is_regression else k + 1, "matrices": int(learns), "scores": k if learns else 1,
-            "rows": combine.KEPT if params.is_regression else 0, "numbers": k + 2 if params.is_regression else 1,
-        }
+        sizes = {"classes": n_classes, "calibrated": self.n_columns if params.probability else 0, "members": len(members)}
         for name, (shape, dtype) in laid_out(self.ARRAYS, sizes, FLOAT64).items():
             setattr(self, name, self._fresh(name, shape, dtype))
-        self.shares[:], self.combined[:], self.apart[:], self.sigma[:] = 1.0 / k, 1.0 / k, 1.0 / k, np.eye(sizes["scores"])
 
     @classmethod
     def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
@@ -125,9 +105,6 @@ class CommitteeState(State, combine.CommitteeModel):
         self.values = self.members[0].values
 
     # --- parts ---------------------------------------------------------------------------------------------------------------
-
-    def levelled(self) -> list[Any]:
-        return [self, *self.members]
 
     def parts(self) -> dict:
         found = super().parts()
@@ -158,14 +135,8 @@ class CommitteeState(State, combine.CommitteeModel):
             member.set_scale(own)
         self._seat(self.members)
 
-    @property
-    def heaviest(self) -> float:
-        """The largest weight of a row that the combiner has learnt."""
-        return float(self.counters[self.COUNTERS["max_abs_weight"]])
-
     def keep_history(self, before: Any) -> None:
         super().keep_history(before)
-        self.counters[self.COUNTERS["max_abs_weight"]] = max(self.heaviest, before.heaviest)
         for member, its_before in zip(self.members, before.members, strict=True):
             member.keep_history(its_before)
 
@@ -173,16 +144,13 @@ class CommitteeState(State, combine.CommitteeModel):
         for each in self.members:
             each.count_rows(n_rows)
         super().count_rows(n_rows)
+        self.mistakes[:] = self.count("mistakes")
 
     # --- classes -------------------------------------------------------------------------------------------------------------
 
     def _with(self, members: list[State], counts: np.ndarray) -> CommitteeState:
-        """Return a committee of these members, which have other classes, with the same shares. Moments begin anew."""
+        """Return a committee of these members, which have other classes, with the same counts of mistakes and sums."""
         arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
-        if len(counts) != len(self.counts):
-            for name in ("seen", "means", "scatter"):
-                arrays[name][:] = 0.0
-            arrays["apart"][:] = 1.0 / len(members)
         new = self.sharing(**{**arrays, "counts": counts, "n_columns": n_vectors(len(counts))})
         new._seat(members)
         return new
@@ -225,7 +193,7 @@ class CommitteeState(State, combine.CommitteeModel):
             found = member.weights_of(own, features).astype(np.float64)
             if features.stop is None:
                 found[:, -1] *= own.bias
-            total = total + share * found
+            total = total + np.clip(share * found, -FAR, FAR)
         total = read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
         if whole:
             self._hyperplane = rounds, total
@@ -253,19 +221,11 @@ class CommitteeState(State, combine.CommitteeModel):
         return state.checked()
 
     def _problem_of_values(self, counters: dict) -> str:
-        k, first = len(self.members), self.members[0]
+        first = self.members[0]
         if counters["t"] != first.count("t") or self.counts.tolist() != first.counts.tolist():
             return "other rows than the members'"
-        if self.losses.max(initial=0.0) > self.heaviest * counters["t"] * (1.0 + 1e-9):
-            return "losses that no rows produce"
-        if self.params.hedges:
-            return "" if self.shares.min() >= 0.0 and abs(self.shares.sum() - 1.0) < 1e-9 else "weights that are no shares"
-        sigma = self.sigma[0]
-        if (sigma != sigma.T).any() or np.diagonal(sigma).min() < 0.0 or np.trace(sigma) > k * (1.0 + 1e-9):
-            return "a matrix that is no covariance of scores"
-        if np.triu(self.scatter, 1).any() or np.diagonal(self.scatter, 0, 1, 2).min(initial=0.0) < 0.0:
-            return "a scatter that no scores have"
-        gauge = self.gauge.tolist()
-        if not (np.frexp(gauge[0])[0] == 0.5 and gauge[1] in range(combine.KEPT + 1)):
-            return "a unit that targets cannot have"
+        if self.mistakes.max() > counters["t"] or (self.mistakes % 1.0).any():
+            return "mistakes that no rows produce"
+        if self.squares.any() and not self.scored[0]:
+            return "squares of no scores"
         return ""
