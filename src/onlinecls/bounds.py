@@ -165,7 +165,6 @@ class Certificate:
     See Also
     --------
     certify : Makes it.
-    onlinecls.plotting.BoundDisplay : Draws it.
     """
 
     theorem: str
@@ -252,7 +251,6 @@ def certify(course: Course, u: ArrayLike) -> Certificate:
     See Also
     --------
     follow : Records a course.
-    onlinecls.plotting.BoundDisplay : Draws certificates.
     """
     learner, (n, d), U = course.learner, course.X.shape, np.atleast_2d(np.asarray(u, dtype=np.float64))
     names = select(type(learner), learner.get_params()).theorems

@@ -20,46 +20,14 @@ if TYPE_CHECKING:
 
     from ._input.types import XY, RandomState, XYWeight
 
-__all__ = ["BoundDisplay", "ProgressiveDisplay"]
+__all__ = ["ProgressiveDisplay"]
 
 
 def __dir__() -> list[str]:
     return __all__
 
 
-class _Display:
-    """Base of the displays: the axes of a drawing, its lines, and their ends."""
-
-    ax_: Axes
-    figure_: Figure | SubFigure
-
-    def _begin(self, ax: Axes | None, width: float = 8) -> Axes:
-        """Return the axes to draw on, new ones for None."""
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                f'{type(self).__name__}: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"'
-            ) from None
-        self.lines_: dict[str, Any] = {}
-        self._colours = plt.get_cmap("tab10").colors
-        return ax or plt.subplots(figsize=(width, 5), layout="constrained")[1]
-
-    def _line(self, ax: Axes, i: int, x: Any, y: Any, **style: Any) -> Line2D:
-        """Draw line number i, in a colour and style of its own."""
-        colour, dashes = self._colours[i % 10], ("-", "--", ":", "-.")[i // 10 % 4]
-        (line,) = ax.plot(x, y, **{"color": colour, "linestyle": dashes, "linewidth": 1.6, **style})
-        return line
-
-    def _end(self, ax: Axes, xlabel: str, ylabel: str, log_x: bool = False, log_y: bool = False, **legend: Any) -> Self:
-        ax.set(xlabel=xlabel, ylabel=ylabel, xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
-        ax.grid(alpha=0.3)
-        ax.legend(fontsize="small", **legend)
-        self.ax_, self.figure_ = ax, ax.figure
-        return self
-
-
-class ProgressiveDisplay(_Display):
+class ProgressiveDisplay:
     """Learning curves: the progressive error of learners over the rows that they have seen.
 
     Of several orders of the rows, the mean is drawn, in a band of a standard deviation (divided by the orders less one).
@@ -88,6 +56,8 @@ class ProgressiveDisplay(_Display):
     >>> display.figure_.savefig("curves.png")  # doctest: +SKIP
     """
 
+    ax_: Axes
+    figure_: Figure | SubFigure
     lines_: dict[str, Line2D]
 
     def __init__(self, *, results: Mapping[str, ProgressiveResult | list[ProgressiveResult]]) -> None:
@@ -106,7 +76,7 @@ class ProgressiveDisplay(_Display):
         ImportError
             If matplotlib is not installed.
         """
-        _check("ProgressiveDisplay: results", results, "error", "progressive_validation")
+        _check(results)
         return cls(results=dict(results)).plot(ax, **options)
 
     @classmethod
@@ -168,7 +138,14 @@ class ProgressiveDisplay(_Display):
                     f"ProgressiveDisplay: measure must be one of {sorted(result.measures)} for {name!r}, got {measure!r}. "
                     "Give measures=ClassificationMeasures(...) to progressive_validation."
                 )
-        ax = self._begin(ax, 11 if len(self.results) > 6 else 8)
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError(
+                'ProgressiveDisplay: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"'
+            ) from None
+        ax = ax or plt.subplots(figsize=(11 if len(self.results) > 6 else 8, 5), layout="constrained")[1]
+        self.lines_, self.ax_, self.figure_ = {}, ax, ax.figure
 
         def curve(result: ProgressiveResult) -> np.ndarray:
             if measure is not None:
@@ -183,13 +160,16 @@ class ProgressiveDisplay(_Display):
             error, spread = curves[name].mean(axis=0), curves[name].std(axis=0, ddof=1) if others else None
             label = f"{name}  {error[-1]:.3g}" + ("" if spread is None else f" ± {spread[-1]:.2g}")
             label += unit + ("" if result.by_row else " (by batch)")
-            self.lines_[name] = self._line(ax, i, result.examples, error, **{"label": label, **kwargs})
-            colour = self.lines_[name].get_color()
+            style = {"color": f"C{i % 10}", "linestyle": ("-", "--", ":", "-.")[i // 10 % 4], "linewidth": 1.6, "label": label}
+            (self.lines_[name],) = ax.plot(result.examples, error, **{**style, **kwargs})
             if spread is not None:
+                colour = self.lines_[name].get_color()
                 ax.fill_between(result.examples, error - spread, error + spread, color=colour, alpha=0.2, linewidth=0)
         ylabel = f"{'weighted ' if weighted else ''}mistakes so far, % of examples" if measure is None else measure
         outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}
-        self._end(ax, "examples seen", ylabel, log_x, log_y, **outside)
+        ax.set(xlabel="examples seen", ylabel=ylabel, xscale="log" if log_x else "linear", yscale="log" if log_y else "linear")
+        ax.grid(alpha=0.3)
+        ax.legend(fontsize="small", **outside)
         if log_y:  # few powers of ten lie in so narrow a range
             ax.yaxis.set_major_formatter("{x:g}")
             ax.yaxis.set_minor_formatter("{x:g}")
@@ -197,61 +177,6 @@ class ProgressiveDisplay(_Display):
             settled = [curves[name][:, each.examples >= each.examples[-1] / 50] for name, (each, *_) in several.items()]
             ax.set_ylim(0, 1.05 * max(float(np.max(error)) for error in settled) or 1)
         return self
-
-
-class BoundDisplay(_Display):
-    """Losses of learners along a stream, and their theorems' bounds, as dashed lines of the same colour.
-
-    Parameters
-    ----------
-    certificates : dict of str to Certificate
-        Results of `bounds.certify` by their names in the legend.
-
-    Attributes
-    ----------
-    ax_, figure_, lines_ :
-        Axes of the last drawing, their figure, and by name a pair of lines, of the losses and of the bound.
-
-    See Also
-    --------
-    onlinecls.bounds.certify : Compute the certificates that it draws.
-
-    Examples
-    --------
-    >>> from onlinecls import Perceptron, bounds
-    >>> from onlinecls.plotting import BoundDisplay
-    >>> course = bounds.follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
-    >>> certificate = bounds.certify(course, [1.0, -1.0])
-    >>> display = BoundDisplay.from_certificates({"Perceptron": certificate})  # doctest: +SKIP
-    """
-
-    lines_: dict[str, tuple[Line2D, Line2D]]
-
-    def __init__(self, *, certificates: Mapping[str, Any]) -> None:
-        self.certificates = certificates
-
-    @classmethod
-    def from_certificates(cls, certificates: Mapping[str, Any], *, ax: Axes | None = None, **options: Any) -> Self:
-        """Draw results of `bounds.certify`, with the options of `plot`.
-
-        Raises
-        ------
-        ValueError
-            If certificates is not a dict of names and results of bounds.certify, or is empty.
-        ImportError
-            If matplotlib is not installed.
-        """
-        _check("BoundDisplay: certificates", certificates, "allowed", "bounds.certify")
-        return cls(certificates=dict(certificates)).plot(ax, **options)
-
-    def plot(self, ax: Axes | None = None, *, log_x: bool = False, log_y: bool = False, **kwargs: Any) -> Self:
-        """Draw both curves of each learner. Options are as of `ProgressiveDisplay.plot`."""
-        ax = self._begin(ax)
-        for i, (name, found) in enumerate(self.certificates.items()):
-            paid = self._line(ax, i % 10, found.rows, found.paid, **{"label": f"{name}: paid", **kwargs})
-            dashed = {"label": f"{name}: allowed", "linestyle": "--", **kwargs}
-            self.lines_[name] = paid, self._line(ax, i, found.rows, found.allowed, **dashed)
-        return self._end(ax, "rounds", "mistakes or losses so far", log_x, log_y)
 
 
 def _at_the_same_rows(results: list[ProgressiveResult], curves: list[NDArray[Any]]) -> NDArray[Any]:
@@ -269,11 +194,12 @@ def _every(stream: Any) -> int:
     return max(sum(len(batch[1]) for batch in batches) // 200, 1)
 
 
-def _check(who: str, given: Any, attribute: str, maker: str) -> None:
-    """Refuse anything but a dict of results that have an attribute."""
+def _check(given: Any) -> None:
+    """Refuse anything but a dict of results."""
+    who = "ProgressiveDisplay: results"
     if not isinstance(given, Mapping) or not given:
-        raise ValueError(f"{who} must be a dict of name: result of {maker}, with at least one, got {given!r}.")
+        raise ValueError(f"{who} must be a dict of name: result of progressive_validation, with at least one, got {given!r}.")
     each_one = [one for each in given.values() for one in (each if isinstance(each, list | tuple) and each else [each])]
-    strange = [each for each in each_one if not hasattr(each, attribute)]
+    strange = [each for each in each_one if not hasattr(each, "error")]
     if strange:
-        raise ValueError(f"{who} must be results of {maker}, got {type(strange[0]).__name__}.")
+        raise ValueError(f"{who} must be results of progressive_validation, got {type(strange[0]).__name__}.")
