@@ -75,15 +75,12 @@ def draw(results, found, path):
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    from onlinecls.plotting import ProgressiveDisplay
+    from onlinecls.plotting import BoundDisplay, ProgressiveDisplay
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(15, 5), layout="constrained")
     ProgressiveDisplay.from_results({ALGORITHMS[name].title: results[ALGORITHMS[name].title] for name in DRAWN}, ax=left)
     left.set(xlabel="messages seen", title="SMS spam, one pass: each message is predicted, then learnt")
-    for name, certificate in found.items():
-        (line,) = right.plot(certificate.rows, certificate.paid, label=f"{name}: paid")
-        right.plot(certificate.rows, certificate.allowed, "--", color=line.get_color(), label=f"{name}: allowed")
-    right.legend(fontsize="small")
+    BoundDisplay.from_certificates(found, ax=right)
     right.set(xlabel="messages seen", ylabel="mistakes so far (NAROW: updates)", yscale="log", title="What the theorems allow")
     figure.savefig(path, dpi=100)
 

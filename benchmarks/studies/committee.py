@@ -63,7 +63,7 @@ def streams():
 def errors_of(X, y):
     """Return the errors in per cent of the members, AROW the first, and of the committee."""
     committee = CommitteeClassifier().partial_fit(X, y, classes=np.unique(y))
-    return [100.0 * n / len(y) for n in (*committee.member_mistakes_.tolist(), committee.n_mistakes_)]
+    return [100.0 * n / len(y) for n in (*(each.n_mistakes_ for each in committee.members_), committee.n_mistakes_)]
 
 
 def times():

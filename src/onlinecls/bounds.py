@@ -79,10 +79,6 @@ class Bound(NamedTuple):
     """The sum paid, in the units that the bound counts (mistakes, losses), and the most that its theorem allows.
 
     Both sides are sums in double: paid <= allowed holds to rounding.
-
-    See Also
-    --------
-    Certificate : Both sides along a stream.
     """
 
     paid: float
@@ -107,10 +103,6 @@ class Course:
         Second-order learners: x'Σ_{t-1}x; y x'Σ_tθ_{t-1}, the margin with x already in Σ; x'Σ_tx; θ'(Σ_t - Σ_{t-1})θ. Others: 0.
     sigma : ndarray of float64, shape (n,)
         Dual ascent: σ of each round. Others: 0.
-
-    See Also
-    --------
-    follow : Makes it.
     """
 
     learner: Any  # each bound checks its class
@@ -161,10 +153,6 @@ class Certificate:
 
     u is the competitor, of those given, by which least was left after the last row. On noisy labels that is often 0, with a loss
     of 1 on every row: a bound of mistakes then says nothing of the learner.
-
-    See Also
-    --------
-    certify : Makes it.
     """
 
     theorem: str
@@ -192,10 +180,6 @@ def follow(learner: Learner, X: Any, y: Any = None) -> Course:
     -------
     course : Course
         What happened in each round.
-
-    See Also
-    --------
-    certify : Both sides of the learner's theorem along it.
     """
     classes = {base.__name__ for base in type(learner).__mro__}
     if not isinstance(learner, OnlineLearner) or classes.isdisjoint(row.estimator for row in ALGORITHMS.values()):
@@ -247,10 +231,6 @@ def certify(course: Course, u: ArrayLike) -> Certificate:
     -------
     certificate : Certificate
         Both sides.
-
-    See Also
-    --------
-    follow : Records a course.
     """
     learner, (n, d), U = course.learner, course.X.shape, np.atleast_2d(np.asarray(u, dtype=np.float64))
     names = select(type(learner), learner.get_params()).theorems
@@ -890,10 +870,6 @@ def dual_ascent_multiclass(learner: DualAscentClassifier, X: Matrix, y: ArrayLik
     >>> learner = DualAscentClassifier(1.0, norm_bound=1.0, fit_intercept=False)
     >>> dual_ascent_multiclass(learner, [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [0, 1, 2], np.zeros((3, 2)))
     Bound(paid=4.0, allowed=7.0)
-
-    See Also
-    --------
-    dual_ascent : The same for two classes and for targets.
     """
     paid, best, squares, U = 0.0, 0.0, 0.0, np.asarray(u, dtype=np.float64)
 
@@ -924,10 +900,6 @@ def potential_based_multiclass(
     for Σ_c of class c, full or diagonal, after the last row. θ_c is the sum of the rows of class c that changed the model, less
     those whose strongest rival was c; L(u) sums the largest of 1 - (u_y - u_c).x over c and 0 in those rounds. (The paper
     mentions that its condition extends to several classes: this is that case.)
-
-    See Also
-    --------
-    potential_based : The same for two classes.
     """
     name, updates, loss, U = "potential_based_multiclass", 0, 0.0, np.asarray(u, dtype=np.float64)
     classes, constants = ("SecondOrderPerceptron", "NAROWClassifier"), ("r", "b", "initial_variance")
@@ -954,10 +926,6 @@ def arow_multiclass(learner: AROWClassifier, X: Matrix, y: ArrayLike, u: ArrayLi
     it, and l(u) the largest of 1 - (u_y - u_a).x over all a and 0. Each update pays more than 1, so that their number is bounded,
     too. (The paper says that its bound can be extended to several classes. With one covariance of all classes' weights it holds
     as it stands; with one for each class, as here, it does not: this one does. docs/bounds.md has the proof.)
-
-    See Also
-    --------
-    arow : The theorem for two classes.
     """
     name, U = "arow_multiclass", np.asarray(u, dtype=np.float64)
     paid = loss = shared = products = Q = 0.0
@@ -1018,10 +986,6 @@ def follow_the_leader(y: ArrayLike) -> Bound:
     >>> paid, allowed = follow_the_leader([1.0, 3.0, 2.0])
     >>> paid, round(allowed, 2)
     (5.0, 18.79)
-
-    See Also
-    --------
-    least_squares : The same with features.
     """
     who = f"{WHO}.follow_the_leader"
     y = validate.read_targets(who, y, len(np.atleast_1d(np.asarray(y))))
@@ -1042,10 +1006,6 @@ def hedge(X: ArrayLike, y: ArrayLike, signed: bool = False) -> Bound:
     >>> paid, allowed = hedge(X, y)
     >>> round(paid, 2), round(allowed, 2)
     (1.01, 10.85)
-
-    See Also
-    --------
-    onlinecls.HedgeClassifier : The learner.
     """
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     learner = estimator_class("HedgeClassifier")(dtype=np.float64, signed=signed).partial_fit(X, y, classes=[-1.0, 1.0])

@@ -66,11 +66,6 @@ class ClassificationMeasures:
     ValueError
         If a parameter is out of its range, or y, predictions, scores and weights do not fit each other.
 
-    See Also
-    --------
-    RegressionMeasures : The same for numbers.
-    onlinecls.progressive_validation : Predict and learn a stream, with these measures.
-
     Examples
     --------
     >>> from onlinecls.measures import ClassificationMeasures
@@ -354,11 +349,6 @@ class RegressionMeasures:
     ------
     ValueError
         If the arrays do not fit each other or hold what is not finite.
-
-    See Also
-    --------
-    ClassificationMeasures : The same for labels.
-    onlinecls.progressive_validation : Predict and learn a stream, with these measures.
 
     Examples
     --------

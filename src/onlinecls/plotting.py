@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ._input.types import XY, RandomState, XYWeight
+    from .bounds import Certificate
 
-__all__ = ["ProgressiveDisplay"]
+__all__ = ["BoundDisplay", "ProgressiveDisplay"]
 
 
 def __dir__() -> list[str]:
@@ -41,10 +42,6 @@ class ProgressiveDisplay:
     ----------
     ax_, figure_, lines_ :
         Axes of the last drawing, their figure, and the lines by name, best first: the order of the legend.
-
-    See Also
-    --------
-    onlinecls.progressive_validation, onlinecls.compare : Compute the curves that it draws.
 
     Examples
     --------
@@ -138,13 +135,7 @@ class ProgressiveDisplay:
                     f"ProgressiveDisplay: measure must be one of {sorted(result.measures)} for {name!r}, got {measure!r}. "
                     "Give measures=ClassificationMeasures(...) to progressive_validation."
                 )
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError(
-                'ProgressiveDisplay: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"'
-            ) from None
-        ax = ax or plt.subplots(figsize=(11 if len(self.results) > 6 else 8, 5), layout="constrained")[1]
+        ax = ax or _new_axes("ProgressiveDisplay", 11 if len(self.results) > 6 else 8)
         self.lines_, self.ax_, self.figure_ = {}, ax, ax.figure
 
         def curve(result: ProgressiveResult) -> np.ndarray:
@@ -177,6 +168,57 @@ class ProgressiveDisplay:
             settled = [curves[name][:, each.examples >= each.examples[-1] / 50] for name, (each, *_) in several.items()]
             ax.set_ylim(0, 1.05 * max(float(np.max(error)) for error in settled) or 1)
         return self
+
+
+class BoundDisplay:
+    """Losses of learners along a stream, and their theorems' bounds, as dashed lines of the same colour.
+
+    Parameters
+    ----------
+    certificates : dict of str to Certificate
+        Results of `bounds.certify` by their names in the legend.
+
+    Attributes
+    ----------
+    ax_, figure_, lines_ :
+        Axes of the last drawing, their figure, and by name a pair of lines, of the losses and of the bound.
+
+    Examples
+    --------
+    >>> from onlinecls import Perceptron, bounds
+    >>> from onlinecls.plotting import BoundDisplay
+    >>> course = bounds.follow(Perceptron(fit_intercept=False), [[1.0, 0.0], [0.0, 1.0]], [1, -1])
+    >>> display = BoundDisplay.from_certificates({"Perceptron": bounds.certify(course, [1.0, -1.0])})  # doctest: +SKIP
+    """
+
+    def __init__(self, *, certificates: Mapping[str, Certificate]) -> None:
+        self.certificates = certificates
+
+    @classmethod
+    def from_certificates(cls, certificates: Mapping[str, Certificate], *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw results of `bounds.certify`, with the options of `plot`."""
+        return cls(certificates=certificates).plot(ax, **kwargs)
+
+    def plot(self, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw both curves of each learner. kwargs are options of matplotlib's `Axes.plot` for every line."""
+        ax = ax or _new_axes("BoundDisplay", 8)
+        self.lines_, self.ax_, self.figure_ = {}, ax, ax.figure
+        for i, (name, found) in enumerate(self.certificates.items()):
+            style = {"color": f"C{i % 10}", **kwargs}
+            (paid,) = ax.plot(found.rows, found.paid, label=f"{name}: paid", **style)
+            (allowed,) = ax.plot(found.rows, found.allowed, label=f"{name}: allowed", **{"linestyle": "--", **style})
+            self.lines_[name] = paid, allowed
+        ax.set(xlabel="rounds", ylabel="mistakes or losses so far")
+        ax.legend(fontsize="small")
+        return self
+
+
+def _new_axes(who: str, width: float) -> Axes:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError(f'{who}: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"') from None
+    return plt.subplots(figsize=(width, 5), layout="constrained")[1]
 
 
 def _at_the_same_rows(results: list[ProgressiveResult], curves: list[NDArray[Any]]) -> NDArray[Any]:

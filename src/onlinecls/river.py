@@ -269,10 +269,6 @@ class Regressor(_Model, base.MiniBatchRegressor):
     ValueError
         If `n_features` is out of its range; from the methods, if a row, target or weight is none. Nothing is learnt then.
 
-    See Also
-    --------
-    Classifier : Its notes on copies, files and parameters hold here.
-
     Examples
     --------
     >>> from river import datasets, evaluate, metrics, preprocessing

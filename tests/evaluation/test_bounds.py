@@ -403,7 +403,10 @@ def test_the_course_is_that_of_the_learner_on_dense_and_sparse_rows(learner):
 
 
 def test_a_certificate_has_both_sides_of_the_course_so_far():
-    """It is that of the competitor for which least is left, of several; at 200 places of a long course."""
+    """It is that of the competitor for which least is left, of several; at 200 places of a long course; and it is drawn."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    from onlinecls.plotting import BoundDisplay
+
     X, y = continuous_problem(450, 5, seed=8)
     for learner in (Perceptron(**NO), NAROWS[0], PassiveAggressiveClassifier(0.3, **NO)):
         course = bounds.follow(learner, X, y)
@@ -416,6 +419,9 @@ def test_a_certificate_has_both_sides_of_the_course_so_far():
             assert (found.paid[at], found.allowed[at]) == pytest.approx(min(sides, key=lambda both: both.allowed - both.paid))
         assert bound(course, found.u) == pytest.approx((found.paid[-1], found.allowed[-1]))
         assert_allclose(bounds.certify(course, found.u).allowed[-1], found.allowed[-1])
+        display = BoundDisplay.from_certificates({"it": found})
+        assert_allclose(display.lines_["it"][1].get_xydata(), np.column_stack([found.rows, found.allowed]))
+        plt.close(display.figure_)
     assert bounds.certify(bounds.follow(learner, X[:0], []), U[1]).rows.size == 0
 
 

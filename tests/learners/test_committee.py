@@ -79,9 +79,12 @@ def test_splits_pauses_and_files_do_not_change_a_committee(labels):
     X, y = problem(300, 4)
     y[:60] = np.minimum(y[:60], 1)
     classes = np.arange(4) if labels == "named" else None
-    whole, split = CommitteeClassifier(probability=True).partial_fit(X, y, classes), CommitteeClassifier(probability=True)
+    weights = np.random.default_rng(2).choice([0.0, 0.5, 2.0], 300)  # (of 300 rows of four classes two blocks are made)
+    whole, split = (CommitteeClassifier(probability=True) for _ in range(2))
+    whole.partial_fit(X, y, classes, weights)
     for number, at in enumerate(np.split(np.arange(300), [1, 2, 9, 17, 70, 71, 200])):
-        split.partial_fit(csr32(X[at]) if number % 2 else X[at], y[at], classes if number == 0 else None)
+        rows = csr32(X[at]) if number % 2 else X[at]
+        split.partial_fit(rows, y[at], classes if number == 0 else None, weights[at])
         if number % 3 == 0:
             split = pickle.loads(pickle.dumps(split))
         elif number % 3 == 1:
@@ -111,10 +114,14 @@ def test_rows_of_any_size_make_finite_weights():
     X, y = problem(60, 2)
     for size in (1e-30, 1e-10, 1e10, 1e30):
         model = CommitteeClassifier().partial_fit(size * X, y, [0, 1])
-        assert np.isfinite(model.member_weights_).all() and np.isfinite(model.decision_function(size * X)).all()
+        assert np.isfinite(model.member_weights_).all()
+        for other in (size, 1e290):  # (weighted scores of rows far larger than those learnt would overflow)
+            assert np.isfinite(model.decision_function(other * X)).all() and np.isfinite(model.coef_).all()
 
 
 def test_a_committee_errs_less_than_its_best_member_on_text_messages():
     X, y = onlinecls.datasets.load_sms_spam()
     model = CommitteeClassifier().partial_fit(X, y, classes=["ham", "spam"])
     assert model.n_mistakes_ <= 0.99 * model.member_mistakes_.min()
+    found = onlinecls.progressive_validation(CommitteeClassifier(), (X, y), classes=["ham", "spam"], every=len(y))
+    assert found.mistakes[-1] == model.n_mistakes_

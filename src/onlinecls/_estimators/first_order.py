@@ -64,12 +64,6 @@ class Perceptron(_WithStart, LinearClassifier):
         scikit-learn's argument, not used.
     {shared}
 
-    See Also
-    --------
-    PassiveAggressiveClassifier : Steps to a margin of 1, without a step size.
-    PNormPerceptron, SecondOrderPerceptron : The Perceptron in another norm, and in the metric of the rows so far.
-    sklearn.linear_model.Perceptron : The class whose arguments these are.
-
     References
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer. Online Learning. ICML 2008 tutorial, part III (Perceptron) and DA1 (the aggressive form).
@@ -120,11 +114,6 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
         scikit-learn's argument, not used.
     {shared}
 
-    See Also
-    --------
-    PassiveAggressiveRegressor, PassiveAggressiveOneClass : The same for numbers and for one class.
-    AROWClassifier : Steps in the metric of the rows so far.
-
     Notes
     -----
     It takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes, with two differences: the
@@ -174,11 +163,6 @@ class PassiveAggressiveRegressor(_WithStart, RegressorUntilConverged, LinearPara
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         PA-I or PA-II.
     {shared}
-
-    See Also
-    --------
-    PassiveAggressiveClassifier : The same for labels.
-    AROWRegressor : Recursive least squares, with a variance a weight.
 
     Notes
     -----

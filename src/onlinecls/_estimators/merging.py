@@ -60,11 +60,6 @@ def merge(models: Iterable[Model]) -> Model:
         of rows less other means of their columns (`intercept_scaling`), or multiplicative and entropic regressors whose first
         rows differ so much that their ``norm_bound_`` does.
 
-    See Also
-    --------
-    parallel.fit : Learn the parts in parallel, too.
-    load : Read a model from its file.
-
     Examples
     --------
     >>> from onlinecls import AROWRegressor, merge

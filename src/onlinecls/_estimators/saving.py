@@ -347,11 +347,6 @@ def load(
     OSError
         If the file cannot be read.
 
-    See Also
-    --------
-    merge : Make one of models that learnt parts of a stream.
-    streams.options_of : The options of `streams.read` that a model was trained with.
-
     Notes
     -----
     The layout is that of safetensors, so that other programs can read the arrays: 8 bytes of length, a header in JSON, then the

@@ -31,11 +31,6 @@ class AROWClassifier(LinearClassifier, SecondOrderClassifier):
         as large in `fit`, whose rows are the same in each epoch: `fit` with max_iter=2 is not two calls of `partial_fit`.
     {shared}
 
-    See Also
-    --------
-    AROWRegressor : The same update for numbers.
-    NAROWClassifier, SCWClassifier : Second-order learners too, for rows in a hard order and for noisy labels.
-
     Notes
     -----
     The diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r2, the exact minimiser among diagonal matrices, not the full update's diagonal.
@@ -75,11 +70,6 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
         Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps. "auto" is max_iter times
         as large in `fit`, whose rows are the same in each epoch: `fit` with max_iter=2 is not two calls of `partial_fit`.
     {shared}
-
-    See Also
-    --------
-    AROWClassifier : The same update for labels.
-    PassiveAggressiveRegressor : One number a weight, without variances.
 
     Notes
     -----
@@ -123,11 +113,6 @@ class NAROWClassifier(LinearClassifier, SecondOrderClassifier):
         must be above 1 for Σ to change at all.
     {shared}
 
-    See Also
-    --------
-    AROWClassifier : Every row with loss changes the matrix.
-    bounds.narow : The bound on mistakes and updates along a stream.
-
     References
     ----------
     .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, section 5 and Fig. 1.
@@ -163,11 +148,6 @@ class SecondOrderPerceptron(LinearClassifier, SecondOrderClassifier):
     aggressive : bool, default=False
         Update on every m' below 1 instead of on m' <= 0 only.
     {shared}
-
-    See Also
-    --------
-    Perceptron : The same with the identity as metric.
-    AROWClassifier : Updates on every row with loss, in proportion to it.
 
     References
     ----------
@@ -208,11 +188,6 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
     variant : {"stdev", "variance"}, default="{variant}"
         The exact convex form, or the first paper's linearised one.
     {shared}
-
-    See Also
-    --------
-    SCWClassifier : The same with steps bounded by C, for noisy labels.
-    AROWClassifier : A squared loss for the step instead of a constraint on each row.
 
     Notes
     -----
@@ -264,11 +239,6 @@ class SCWClassifier(LinearClassifier, SecondOrderClassifier):
     variant : {"SCW-I", "SCW-II"}, default="{variant}"
         Linear or squared penalty on missing confidence.
     {shared}
-
-    See Also
-    --------
-    ConfidenceWeightedClassifier : The same without a bound on the steps.
-    AROWClassifier : A squared loss for the step, one parameter.
 
     References
     ----------

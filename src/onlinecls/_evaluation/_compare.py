@@ -139,10 +139,6 @@ def compare(
     ValueError
         If there are fewer than two learners or one has two names, a parameter is out of range, or a batch is not valid.
 
-    See Also
-    --------
-    progressive_validation : The same pass with one learner.
-
     Examples
     --------
     >>> from onlinecls import AdaGradClassifier, AROWClassifier, compare

@@ -411,12 +411,6 @@ def progressive_validation(
     ValueError
         If the stream has no row of weight > 0, or a batch is not valid. The rows before it have been learnt.
 
-    See Also
-    --------
-    compare : The same pass with several learners.
-    measures.ClassificationMeasures, measures.RegressionMeasures : What it counts.
-    plotting.ProgressiveDisplay : Draw its curve.
-
     Notes
     -----
     Learners of this library predict inside the kernel, with the score that the update needs anyway: exact to the row, whatever

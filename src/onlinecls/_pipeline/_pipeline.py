@@ -79,10 +79,6 @@ class StreamPipeline(Estimator):
     ValueError
         If a step or the learner refuses a batch. No step has then learnt anything of it.
 
-    See Also
-    --------
-    make_stream_pipeline : Make one without names of steps.
-
     Examples
     --------
     >>> from onlinecls import AROWClassifier, make_stream_pipeline
@@ -464,10 +460,6 @@ def make_stream_pipeline(*steps: Any) -> StreamPipeline:
     Returns
     -------
     pipeline : StreamPipeline
-
-    See Also
-    --------
-    StreamPipeline : The class, whose steps have names of one's choice.
 
     Examples
     --------

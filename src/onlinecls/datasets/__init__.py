@@ -70,10 +70,6 @@ def load_sms_spam(
     y : ndarray of str, shape (5574,)
         "ham" or "spam".
 
-    See Also
-    --------
-    onlinecls.text.HashingVectorizer : Hash texts of one's own.
-
     Examples
     --------
     >>> from onlinecls.datasets import load_sms_spam

@@ -81,11 +81,6 @@ def fit(
     RuntimeError
         If workers die repeatedly. (If a worker is killed once, its part is learnt again.)
 
-    See Also
-    --------
-    learn_part, merge_bytes : Its two halves, for a cluster that runs them itself.
-    onlinecls.merge : Merge models that are learnt already.
-
     Notes
     -----
     Needs joblib (extra ``parallel``). A worker holds one model, the caller one for each doubling of the number of parts (and

@@ -100,11 +100,6 @@ def learn_part(estimator: Any, part: Any, *, classes: Any = None, reading: Mappi
     ValueError
         If the estimator cannot be merged or saved, or the part cannot be read or learnt.
 
-    See Also
-    --------
-    merge_bytes : Merge what it returns.
-    fit : Learn and merge all parts in one call.
-
     Examples
     --------
     >>> import io
@@ -143,11 +138,6 @@ def merge_bytes(models: Iterable[bytes]) -> bytes:
     ------
     ValueError
         If one of them is no model, or they do not merge.
-
-    See Also
-    --------
-    learn_part : Make the models that it merges.
-    onlinecls.merge : Merge learners instead of the bytes of their files.
     """
     found = None
     for model in (load(io.BytesIO(data)) for data in models if len(data)):

@@ -21,11 +21,6 @@ class Committee:
 
     m_k : 1 + mistakes of model k, m_0 the least of them; a mistake is a row whose class has not the highest score alone.
     rms_k : root mean square of its scores before each row, of all classes, 1 while they are 0.
-
-    See Also
-    --------
-    Model : A member.
-    onlinecls.CommitteeClassifier : The compiled committee.
     """
 
     def __init__(self, members: list[Any]) -> None:

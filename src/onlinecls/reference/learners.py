@@ -54,10 +54,6 @@ class Learner:
     separable : True if blocks of z that are 0 do not change the weights of others; else Crammer-Singer's learner has all blocks.
     state : the arrays of the state, with their factors for the (smaller, larger) label when a third class splits them.
     offset : what the weight of the row's class adds to the wanted margin, (rho - 1) times the margin (`class_cost`).
-
-    See Also
-    --------
-    Additive, Gaussian, Potential, MatrixAdaGrad, PotentialLearner : The learners.
     """
 
     d: int
@@ -95,11 +91,6 @@ class Additive(Learner):
     """w += tau z, for a rule Stats -> Step. `params` are passed to the rule; the loss of classes is 0 from `margin` on.
 
     `learn` takes the margin and the margin without a loss (for targets 0) as arguments.
-
-    See Also
-    --------
-    Gaussian, Potential : Learners with a metric that rows change.
-    Rule : Name the geometry of a rule.
     """
 
     rule: Callable[..., Step]
@@ -138,12 +129,6 @@ class Gaussian(Additive):
     `least` times the initial variance.
     forgetting : before each row Σ <- D Σ D, D diagonal, D_jj = 1/√(1 - forgetting), or less if Σ_jj would exceed its
     initial value.
-
-    See Also
-    --------
-    Additive : Learn without a metric.
-    Potential : The potential framework, which keeps θ = Σ^-1 w.
-    onlinecls.AROWClassifier : The compiled learner.
     """
 
     variance: float
@@ -201,11 +186,6 @@ class Potential(Gaussian):
     """θ += tau z, w = Σθ, Σ^-1 += precision(Stats) z z': the potential framework with f_t(w) = w'Σ_t^-1 w / 2 (NAROW, Fig. 1).
 
     The rule sees m' = z'Σ_tθ, where Σ_t already includes z.  Without a step Σ_t is discarded.
-
-    See Also
-    --------
-    PotentialLearner : Any f, loss and rate, with both sides of Lemma 1.
-    Gaussian : A rule that keeps w, and sees the Σ before the row.
     """
 
     theta: Any
@@ -240,11 +220,6 @@ class MatrixAdaGrad(Learner):
     """AdaGrad on the hinge loss with the full matrix G = Σ gg', g = -c z where m < 1. Duchi, Hazan, Singer (COLT 2010).
 
     Mirror descent: w -= eta0 (delta I + G^(1/2))^-1 g. Each class has its own matrix.
-
-    See Also
-    --------
-    DualMatrixAdaGrad : Dual averaging with the same matrix.
-    onlinecls.AdaGradClassifier : A step size for each feature, compiled.
     """
 
     eta0: float
@@ -277,10 +252,6 @@ class MatrixAdaGrad(Learner):
 
 class DualMatrixAdaGrad(MatrixAdaGrad):
     """Dual averaging: w = eta0 (delta I + G^(1/2))^-1 z, z the sum of all -g.
-
-    See Also
-    --------
-    MatrixAdaGrad : Mirror descent with the same matrix.
     """
 
     state: ClassVar[dict[str, tuple[float, float]]] = {"z": (-1 / 2, 1 / 2), "G": (1, 1)}
@@ -305,10 +276,6 @@ class Model:
 
     make : d -> Learner.  Binary is one learner on z = y x.  Crammer-Singer is the same on z = phi(x, y) - phi(x, r), where
     phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r need no extra code.
-
-    See Also
-    --------
-    Additive, Gaussian, Potential : Learners that it is made of.
     """
 
     make: Callable[[int], Any]
@@ -408,10 +375,6 @@ class Level:
     """The level m of a regression's targets: m_t = Σ c_s y_s / Σ c_s over the rows before t; m_1 = y_1.
 
     forgetting : λ, the factor (1 - λ)^(t - s) is then in both sums.
-
-    See Also
-    --------
-    onlinecls.AROWRegressor : A compiled learner of deviations from the level.
 
     Examples
     --------

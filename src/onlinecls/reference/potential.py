@@ -22,11 +22,6 @@ from .rules import Stats, narow_precision, row_precision
 
 class Loss(NamedTuple):
     """A convex loss of the margin m = y w.x or, for targets, of the error e = y - w.x; and its (sub)derivative.
-
-    See Also
-    --------
-    insensitive : Make one for targets.
-    PotentialLearner : Learn by any loss.
     """
 
     value: Callable[[float], float]
@@ -44,11 +39,6 @@ LOSSES = {
 
 def insensitive(epsilon: float) -> Loss:
     """Return the loss [|e| - epsilon]+.
-
-    See Also
-    --------
-    Loss : What it makes.
-    PotentialLearner : Learn by it.
     """
     return Loss(lambda e: max(0.0, abs(e) - epsilon), lambda e: float(np.sign(e)) if abs(e) > epsilon else 0.0)
 
@@ -88,11 +78,6 @@ def entropy_of_shares(shares: np.ndarray, signed: bool) -> float:
 
 class SquaredNorm:
     """f(w) = σ/2 ||w||²:  w = θ/σ.
-
-    See Also
-    --------
-    PNorm, Entropic, Quadratic : Other f.
-    onlinecls.DualAscentClassifier : A compiled learner with this f.
     """
 
     beta: float
@@ -130,11 +115,6 @@ class PNorm(SquaredNorm):
     """f(w) = ||w||_q²/(2(q - 1)), 1/p + 1/q = 1, p >= 2:  w_i = (q - 1) sgn(θ_i) |θ_i|^(p-1) / ||θ||_p^(p-2).
 
     1-strongly convex for the q-norm, and with η = 1 the library's PNormPerceptron.
-
-    See Also
-    --------
-    SquaredNorm, Entropic, Quadratic : Other f.
-    onlinecls.PNormPerceptron : The compiled learner with this f.
     """
 
     p: float
@@ -169,11 +149,6 @@ class Entropic(SquaredNorm):
 
     w = W p, or, signed, the differences of 2d entries. w_j = W e^(Wθ_j/σ)/Z, signed W sinh(Wθ_j/σ)/Σ cosh; β = σ for
     the norm ||z|| = W max |z|.
-
-    See Also
-    --------
-    SquaredNorm, PNorm, Quadratic : Other f.
-    onlinecls.DualAscentClassifier : The compiled learner with this f (``regularizer="entropic"``).
     """
 
     sigma: float
@@ -215,11 +190,6 @@ class SimplexNorm(SquaredNorm):
     """f(w) = σ/2 (||w||² - W²/d) over the simplex w >= 0 of sum W, else infinite: w is the point of it nearest to θ/σ.
 
     The tutorial's Euclidean regularizer for experts (part III), with W = `norm_bound`; f and f* are 0 where θ is 0.
-
-    See Also
-    --------
-    Entropic : The entropic f over the same simplex (``signed=False``).
-    onlinecls.DualAscentRegressor, onlinecls.HedgeClassifier : Compiled learners of experts, with the entropic f.
     """
 
     W: float
@@ -251,11 +221,6 @@ class Quadratic(SquaredNorm):
     """f_t(w) = w'A_t w/2, A_t = Σ_t^-1 = A_{t-1} + precision(Stats) x x', full or diagonal; β = 1 for the norm √(w'A_t w).
 
     precision : of x (margin and loss are not known yet), with r or b; 1/r as in the second-order Perceptron, or NAROW's.
-
-    See Also
-    --------
-    SquaredNorm, PNorm, Entropic : Functions that rows do not change.
-    Potential : A learner with this f, by rules.
     """
 
     r: float | None
@@ -307,22 +272,12 @@ class Quadratic(SquaredNorm):
 
 def conservative(s: Stats, z: np.ndarray) -> float:
     """Return η_t = 1 on mistakes, m <= 0, else 0: the conservative form of an algorithm.
-
-    See Also
-    --------
-    aggressive_p_norm_rate : Updates on margins above 0, too.
-    PotentialLearner : Learn at such rates.
     """
     return 1.0 if s.margin <= 0.0 else 0.0
 
 
 def aggressive_p_norm_rate(p: float, radius: float) -> Callable[[Stats, np.ndarray], float]:
     """Return the rate of NAROW 4.1: 1 on mistakes, else clip((R²/2 - m)/||x||_p², 0, 1), R = radius.
-
-    See Also
-    --------
-    conservative : The rate of mistakes only.
-    onlinecls.PNormPerceptron : The compiled learner (``aggressive=True``).
     """
 
     def rate(s: Stats, z: np.ndarray) -> float:
@@ -338,10 +293,6 @@ def best_r(s: float, M: float, R: float, d: int) -> float:
 
     s : the largest number of rows with the same informative feature; M : the (expected) number of mistakes;
     R : the largest ||x||; d : the number of features.
-
-    See Also
-    --------
-    onlinecls.SecondOrderPerceptron : The learner whose r it is.
     """
     spare = M * R**2 - 2.0 * s * d
     return s * M * R**2 / spare if spare > 0.0 else inf
@@ -352,10 +303,6 @@ class PotentialLearner(Learner):
 
     f : as above. loss : a `Loss`. eta : a number, or a function of Stats (margin, loss, ||x||², ||x||*² by f_t) and the signed
     row; 0 means no update. The weight c of a row multiplies η.
-
-    See Also
-    --------
-    onlinecls.bounds.lemma_1 : Lemma 1 along the course of a compiled learner.
     """
 
     f: Any
@@ -423,10 +370,6 @@ class LeaderLearner(Learner):
     loss : "hinge", "log_loss"; for targets "absolute", "squared". A row's α moves θ by α z; its optimum, given all others, is
     where the dual's derivative is 0, or an end of its range. Sweeps go on until the duality gap is at most gap_tol. It is the
     tutorial's FoReL (aggressive dual ascent schemes II): with the hinge loss the support vector machine of all rows so far.
-
-    See Also
-    --------
-    onlinecls.DualAscentClassifier : Raises the dual by the variables of the row alone.
 
     Examples
     --------

@@ -16,10 +16,6 @@ class Stats(NamedTuple):
     loss : max(0, 1 - margin) (regression: max(0, -margin)).
     q : ||z||². v : z'Σz before the row, 0 where there is no Σ. weight : the row's c > 0.
     shift : what the weight of the row's class adds to the wanted margin; m has it subtracted.
-
-    See Also
-    --------
-    Step : What a rule makes of it.
     """
 
     margin: float
@@ -32,10 +28,6 @@ class Stats(NamedTuple):
 
 class Step(NamedTuple):
     """w += tau z (additive), w += tau Σz (gaussian) or θ += tau z (potential); Σ^-1 += beta z z' (gaussian).
-
-    See Also
-    --------
-    Stats : What a rule makes it of.
     """
 
     tau: float = 0.0
@@ -61,11 +53,6 @@ class Rule(NamedTuple):
     """A rule with its geometry and, for the potential geometry, the precision that a row adds to Σ^-1, Stats -> float.
 
     least : the least variance in the diagonal form, as a share of the initial one.
-
-    See Also
-    --------
-    Additive, Gaussian, Potential : Learn by it.
-    Stats, Step : What its step takes and gives.
     """
 
     step: Callable[..., Step]

@@ -37,10 +37,6 @@ class MalformedLineError(ValueError):
         Byte in the line, from 1, of what was not expected.
     parameter : str
         The parameter of `read` that the message has a hint about, "label" if the label is not valid, else "".
-
-    See Also
-    --------
-    read : Read files; with ``on_error="skip"``, without such lines.
     """
 
     column: int | None

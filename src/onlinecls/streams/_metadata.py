@@ -65,11 +65,6 @@ def options_of(metadata: dict[str, Any], *, trusted: bool = False) -> dict[str, 
     ------
     ValueError
         If the metadata does not describe how rows were read, or is not valid.
-
-    See Also
-    --------
-    read : Take these options.
-    onlinecls.load : Read the model.
     """
     if not isinstance(metadata, dict) or not isinstance(metadata.get("input"), dict):
         raise ValueError("options_of: metadata must describe how rows were read: save models with metadata=stream.metadata.")

@@ -146,11 +146,6 @@ def read(
     ImportError
         If a package that reads the file is missing; the message names the extra that installs it.
 
-    See Also
-    --------
-    options_of : Options as in the training of a model.
-    onlinecls.progressive_validation, onlinecls.parallel.fit : Learn what it reads.
-
     Examples
     --------
     >>> import io

@@ -38,10 +38,6 @@ class Batch(NamedTuple):
         float64, or str; None with ``labels=None``.
     weight : ndarray of shape (n_rows,) or None
         float64, >= 0; None in formats without weights.
-
-    See Also
-    --------
-    Stream : What it is a part of.
     """
 
     X: Any  # (checkers infer from scipy, which has no types, that a shape may be None)
@@ -79,11 +75,6 @@ class Stream:
     gaps : tuple of int
         For each line left out since the batch before, n_rows before that line: predictions can keep the numbers of lines. With
         ``labels=None``, empty lines are included.
-
-    See Also
-    --------
-    read : Make one.
-    Batch : What it yields.
     """
 
     bytes_read: int

@@ -107,11 +107,6 @@ class TableVectorizer(Estimator):
     TypeError
         If X is no table, or a value is of no kind above.
 
-    See Also
-    --------
-    onlinecls.make_stream_pipeline : Put it in front of a learner.
-    onlinecls.text.HashingVectorizer : Texts that are no part of a table.
-
     Notes
     -----
     A row of weight 0 is ignored, and `learn_transform` returns zeros for it. `learn_transform` standardises a row by statistics

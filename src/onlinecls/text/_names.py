@@ -31,11 +31,6 @@ class Feature(NamedTuple):
     column : int
     shared : bool
         Whether tokens of other names fell on the column too.
-
-    See Also
-    --------
-    Contribution : What a name adds to the score of a row.
-    FeatureNames.top_features : Compute the features of the largest weights.
     """
 
     name: str
@@ -61,11 +56,6 @@ class Contribution(NamedTuple):
         That of the intercept is -1.
     shared : bool
         As of `Feature`.
-
-    See Also
-    --------
-    Feature : A name without a row.
-    FeatureNames.explain : Compute the contributions of a row.
     """
 
     name: str | None
@@ -88,10 +78,6 @@ class FeatureNames:
     ----------
     max_names : int >= 2, default=100_000
         Number of columns to remember, at about 220 bytes each.
-
-    See Also
-    --------
-    HashingVectorizer : Hash texts, and keep names here (``feature_names=``).
 
     Notes
     -----

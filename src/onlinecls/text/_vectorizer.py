@@ -90,12 +90,6 @@ class HashingVectorizer(Estimator):
     feature_names : FeatureNames or None, default=None
         Sketch that remembers the names of columns while texts are hashed. Not in scikit-learn.
 
-    See Also
-    --------
-    FeatureNames : Remember the names of columns.
-    onlinecls.tables.TableVectorizer : Columns of texts, numbers and categories.
-    sklearn.feature_extraction.text.HashingVectorizer : The class of which it gives the numbers.
-
     Notes
     -----
     `fit` only checks parameters. As in scikit-learn, there is no ``get_feature_names_out``.

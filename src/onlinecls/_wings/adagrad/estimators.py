@@ -32,12 +32,6 @@ class AdaGradClassifier(LinearClassifier):
         L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0.
     {shared}
 
-    See Also
-    --------
-    FTRLClassifier : A step size for each feature under the log loss, or the hinge loss.
-    OGDClassifier : One step size for all features.
-    reference.MatrixAdaGrad : Steps scaled by a matrix, in NumPy.
-
     References
     ----------
     .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, experiments: the baseline [9].

@@ -43,11 +43,6 @@ class OGDClassifier(AscentLearner, LinearClassifier):
         Step size in the first round, > 0; of "sqrt" alone.
     {shared}
 
-    See Also
-    --------
-    PassiveAggressiveClassifier : Steps to a margin of 1, without a step size.
-    AdaGradClassifier : A step size for each feature.
-
     References
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
@@ -109,12 +104,6 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     ------
     ValueError
         By `fit` and `partial_fit`, before anything is written: as in the other classifiers, advice out of range, a third class.
-
-    See Also
-    --------
-    DualAscentRegressor : Experts that predict numbers (``regularizer="entropic", signed=False``).
-    CommitteeClassifier : A committee that learns its own members.
-    bounds.hedge : The bound on its expected mistakes.
 
     References
     ----------

@@ -62,11 +62,6 @@ class CommitteeClassifier(WithProbabilities):
     ------
     {raises}
 
-    See Also
-    --------
-    AROWClassifier : A single learner that is often enough.
-    HedgeClassifier : Weigh experts whose predictions are given, as features.
-
     Examples
     --------
     >>> from onlinecls import CommitteeClassifier

@@ -141,11 +141,6 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     ------
     {raises}
 
-    See Also
-    --------
-    DualAscentRegressor : The same for numbers.
-    bounds.dual_ascent : The bound that any of the updates keeps.
-
     Notes
     -----
     DA3 is exact by sorting (Euclidean hinge), to rounding (Euclidean log loss), or to a duality gap of 1e-11 c (entropic).
@@ -229,11 +224,6 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     Raises
     ------
     {raises}
-
-    See Also
-    --------
-    DualAscentClassifier : The same for labels.
-    bounds.dual_ascent : The bound that any of the updates keeps.
 
     Notes
     -----

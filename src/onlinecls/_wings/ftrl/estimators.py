@@ -50,11 +50,6 @@ class FTRLClassifier(LinearClassifier):
         of the scores. (The joint learner's scores are no logarithms of probabilities.)
     {shared}
 
-    See Also
-    --------
-    AdaGradClassifier : The same step sizes for the hinge loss.
-    DualAscentClassifier : The log loss jointly for all classes, without an L1 penalty.
-
     References
     ----------
     .. [1] H. B. McMahan, G. Holt, D. Sculley et al. Ad Click Prediction: a View from the Trenches. KDD 2013, Algorithm 1.

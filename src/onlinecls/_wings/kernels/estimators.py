@@ -299,11 +299,6 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
         By `fit` and `partial_fit`, before anything is written: as in the linear learners; a precomputed matrix that is not
         square; a callable kernel that returns another shape, NaN or infinity.
 
-    See Also
-    --------
-    KernelOnlineRegressor : The same for numbers.
-    AROWClassifier : A hyperplane in the features themselves, O(nnz) a row.
-
     Notes
     -----
     Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values. A
@@ -381,11 +376,6 @@ class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
     ------
     ValueError
         By `fit` and `partial_fit`, before anything is written, as in `KernelOnlineClassifier`; targets that are not finite.
-
-    See Also
-    --------
-    KernelOnlineClassifier : The same for labels.
-    AROWRegressor : A linear function of the features themselves.
 
     References
     ----------

@@ -75,11 +75,6 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
         W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
     {shared}
 
-    See Also
-    --------
-    MultiplicativePassiveAggressiveRegressor, MultiplicativePassiveAggressiveOneClass : The same for numbers and for one class.
-    PassiveAggressiveClassifier : Steps that add to the weights.
-
     Notes
     -----
     A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused: the scale of all weights falls
@@ -131,11 +126,6 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
         the weights that you expect.
     {shared}
 
-    See Also
-    --------
-    PassiveAggressiveRegressor : The same with steps that add to the weights.
-    MultiplicativePassiveAggressiveClassifier : Steps that multiply, for labels.
-
     References
     ----------
     .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and Theorem 4.
@@ -180,11 +170,6 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
     norm_bound : float or "auto", default="auto"
         W, > 0, in units of the features.
     {shared}
-
-    See Also
-    --------
-    PassiveAggressiveOneClass : The same with steps that add to the centre.
-    MultiplicativePassiveAggressiveClassifier : Steps that multiply, for labels.
 
     Notes
     -----

@@ -123,10 +123,6 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineO
         Radius of the ball, >= 0, in units of the features. (0: the centre is the last row, O(n_features) a row.)
     {shared}
 
-    See Also
-    --------
-    MultiplicativePassiveAggressiveOneClass : A centre that is nearly sparse.
-
     Notes
     -----
     A row costs O(nnz): the centre is kept as a number times a vector, together with its length. Distances are differences of

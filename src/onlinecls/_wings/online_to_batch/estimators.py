@@ -199,11 +199,6 @@ class OnlineToBatch(Estimator):
         By `fit` and `partial_fit`, before anything is written: a parameter out of range, an estimator unsuitable for the
         method, and input that the estimator itself would refuse.
 
-    See Also
-    --------
-    PassiveAggressiveClassifier : A linear learner, which averages its own weights with ``average=True``.
-    CommitteeClassifier : Combine several learners instead of the hypotheses of one.
-
     References
     ----------
     .. [1] S. Shalev-Shwartz, Y. Singer. Online Learning tutorial, ICML 2008, part V.

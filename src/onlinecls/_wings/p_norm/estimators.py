@@ -34,11 +34,6 @@ class PNormPerceptron(LinearClassifier):
         > 0, in units of the rows' p-norm. Only for the aggressive form: it wants margins of up to radius^2/2.
     {shared}
 
-    See Also
-    --------
-    Perceptron : The case p = 2.
-    bounds.p_norm : The bound on its mistakes.
-
     Notes
     -----
     A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused: the scale of all weights falls with
