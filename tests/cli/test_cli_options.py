@@ -5,12 +5,10 @@ import re
 
 import numpy as np
 import pytest
-from contracts import memory_of
 from internals import learner_in
 from mails import WORDS, texts, write_tsv, written
 
 from onlinecls import AROWClassifier
-from onlinecls.measures import ClassificationMeasures
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
 
@@ -192,46 +190,6 @@ def test_labels_none_of_which_is_the_model_s_are_told_where_it_goes_on(spelled, 
     assert run("train", data, "--save", model, "--quiet")[2] == "" == run("train", data, "--resume", model, "--quiet")[2]
     code, _, err = run("train", other, "--resume", model, "--quiet")
     assert code == 0 and "labels should be the model's (0, 1), got none of them in the first 40 rows, but " in err
-
-
-@pytest.mark.parametrize("options", [(), ("--text", "t")])
-@pytest.mark.parametrize("format", ["csv", "jsonl"])
-def test_evaluate_does_not_read_the_weights_of_training(format, options, tmp_path, run):
-    """Rows count alike in its measures: what is measured may have no such column, or anything in it."""
-    rows, paths = [{"label": "ab"[k % 2], "t": f"{k % 2}", "w": 1 + k % 3} for k in range(40)], []
-    for change in (lambda row: row, lambda row: {"label": row["label"], "t": row["t"]}, lambda row: {**row, "w": "-"}):
-        found = [change(row) for row in rows]
-        lines = [",".join(found[0]), *(",".join(map(str, row.values())) for row in found)]
-        paths.append(tmp_path / f"{len(paths)}.{format}")
-        paths[-1].write_text("\n".join(lines if format == "csv" else map(json.dumps, found)) + "\n")
-    model, said = tmp_path / "m.model", set()
-    for path in paths:
-        code, out, err = run("train", paths[0], "--weights", "w", *options, "--save", model, "--quiet", "--test", path, "--json")
-        assert (code, err) == (0, "") and json.loads(out)["test_examples"] == 40
-        code, out, err = run("evaluate", model, path, "--json")
-        assert (code, err) == (0, "")
-        said.add(out)
-    assert len(said) == 1
-
-
-def test_evaluate_takes_memory_for_the_pairs_of_labels_that_occur(tsv, tmp_path, run, monkeypatch):
-    model, many = tmp_path / "model", [(f"l{k}", f"w{k}") for k in range(5_000)]
-    run("train", tsv, "--bits", 10, "--save", model, "--quiet")
-    new = write_tsv(tmp_path / "new.tsv", [*many, next(each for each in texts(20, 4) if each[0] == "ham")])
-    (_, page, _), peak, _ = memory_of(lambda: run("evaluate", model, new))
-    assert peak < 60e6  # (a matrix of all labels: 200 MB)
-    assert "error     99.98 % (5,000 mistakes)" in page and len(page.splitlines()) > 10_000
-    new = write_tsv(tmp_path / "new.tsv", many)
-    run("train", new, "--bits", 4, "--save", model, "--quiet")
-    confusion = json.loads(run("evaluate", model, new, "--json")[1])["confusion"]
-    assert len(confusion) == 5_000 and {sum(row.values()) for row in confusion.values()} == {1} and len(confusion["l7"]) == 1
-
-    def update(*_):
-        raise MemoryError("Unable to allocate 4.5 GiB")
-
-    monkeypatch.setattr(ClassificationMeasures, "update", update)
-    words = "not enough memory (Unable to allocate 4.5 GiB). Free some, or run the command on a machine with more.\n"
-    assert run("evaluate", model, new, "--quiet")[2].endswith(words)
 
 
 def test_predict_prints_the_probabilities_of_the_model(tsv, tmp_path, run):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from algorithms import LEARNERS
 from contracts import loops, through_a_file
-from internals import again, calibration, main, state_of
+from internals import again, calibration, state_of
 from looping import each_estimator, within
 from numpy.testing import assert_allclose, assert_array_equal
 from reference import MODELS, Calibrated, Platt, learn_stream, rows
@@ -120,19 +120,6 @@ def test_fit_learns_probabilities_in_its_first_epoch_alone(more):
     assert (one.coef_ != five.coef_).any()
     before = pairs_of(five).copy()
     assert (pairs_of(five.partial_fit(X, TWO)) != before).all(), "what comes after fit is new"
-
-
-def test_passes_of_the_command_line_learn_probabilities_in_the_first_alone(tmp_path):
-    data = tmp_path / "rows.svm"
-    rows = (" ".join(f"{j + 1}:{value:.6g}" for j, value in enumerate(row)) for row in X)
-    data.write_text("".join(f"{label} {row}\n" for label, row in zip(TWO, rows, strict=True)))
-    found = []
-    for passes in ("1", "3"):
-        model = str(tmp_path / f"model{passes}")
-        main(["train", str(data), "--probability", "--passes", passes, "--quiet", "--save", model])
-        found.append(onlinecls.load(model))
-    assert_array_equal(*map(pairs_of, found))
-    assert (found[0].coef_ != found[1].coef_).any()
 
 
 # --- who gives probabilities ---------------------------------------------------------------------------------------------------

@@ -139,21 +139,6 @@ class Waiting(SGDClassifier):
         return super().partial_fit(X, y, classes)
 
 
-def test_an_attribute_is_not_read_in_the_middle_of_a_learning_call():
-    pipeline, found = make_stream_pipeline(TableVectorizer(ignore=["note"]), Waiting()), []
-    learning = threading.Thread(target=lambda: pipeline.partial_fit(TABLE, TWO, ["no", "yes"]))
-    learning.start()
-    assert Waiting.begun.wait(60)
-    reading = threading.Thread(target=lambda: found.append((pipeline.n_updates_, hasattr(pipeline[-1], "coef_"))))
-    reading.start()
-    reading.join(0.2)
-    assert reading.is_alive() and not found
-    Waiting.may_end.set()
-    learning.join()
-    reading.join()
-    assert found == [(1, True)]
-
-
 @pytest.mark.parametrize("top", [0, -1, 1.5, True, "10"])
 def test_a_wrong_number_of_features_is_refused(top):
     pipeline = make_stream_pipeline(HashingVectorizer(), AROWClassifier()).partial_fit(TEXTS, TWO)

@@ -8,7 +8,6 @@ from functools import partial
 import internals
 import numpy as np
 import pytest
-from interrupts import ctrl_c
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import SGDClassifier
@@ -223,27 +222,6 @@ def test_a_reading_that_is_made_again_reads_the_same_rows(name):
         assert TableVectorizer(bits=0).fit_transform(make_rows()).shape[0] == 300
 
 
-def test_ctrl_c_within_a_kernel_leaves_a_pipeline_that_can_go_on():
-    rng, n = np.random.default_rng(0), 2**18
-    X = {f"x{k}": rng.normal(k, 1.0 + k, n) for k in range(16)}
-    y, part = X["x0"] + X["x1"] > 1.0, lambda a, b: {name: values[a:b] for name, values in X.items()}
-    for _ in range(10):
-        pipeline = make_stream_pipeline(TableVectorizer(bits=0, slots=16), AROWClassifier()).partial_fit(part(0, 100), y[:100])
-        try:
-            with ctrl_c(internals.kernels()):
-                pipeline.partial_fit(part(100, n), y[100:])
-        except KeyboardInterrupt:
-            if 100 < (t := pipeline[-1].t_) < n:
-                break
-    else:
-        pytest.skip("no Ctrl-C came through while a kernel learnt")
-    assert {weight for weight, *_ in pipeline[0].statistics_.values()} == {t}
-    pipeline.partial_fit(part(t, n), y[t:])
-    whole = make_stream_pipeline(TableVectorizer(bits=0, slots=16), AROWClassifier()).partial_fit(X, y)
-    assert pipeline[0].statistics_ == whole[0].statistics_
-    np.testing.assert_array_equal(pipeline[-1].coef_, whole[-1].coef_)
-
-
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ValueError])
 def test_a_fit_that_ends_early_changes_nothing(error):
     class Failing(AROWClassifier):
@@ -307,12 +285,6 @@ def test_a_batch_that_cannot_be_learnt_is_refused_whole_by_a_validation():
     with pytest.raises(ValueError, match="all valid labels"):
         progressive_validation(other, (X, y))
     assert other[0].statistics_["x"][0] == 9 + 77 == other[-1].t_ - 1
-
-
-def test_a_validation_of_texts_with_scores_copies_no_learner():
-    measures, pipeline = ClassificationMeasures(["no", "yes"]), make_stream_pipeline(HashingVectorizer(n_features=64), Uncopied())
-    progressive_validation(pipeline, (WORDS, LATER[1]), scores=True, measures=measures, classes=["no", "yes"])
-    assert measures.auc > 0.9
 
 
 @pytest.mark.parametrize("size", [1, 7, 300])

@@ -14,7 +14,6 @@ from river import (  # noqa: E402
     bandit,
     checks,
     datasets,
-    drift,
     ensemble,
     evaluate,
     linear_model,
@@ -27,7 +26,7 @@ from river import (  # noqa: E402
 from river import feature_extraction as extraction  # noqa: E402
 
 import onlinecls  # noqa: E402
-from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveRegressor, make_stream_pipeline  # noqa: E402
+from onlinecls import AROWClassifier, AROWRegressor, make_stream_pipeline  # noqa: E402
 from onlinecls import river as ours  # noqa: E402
 from onlinecls.river import Classifier, Regressor  # noqa: E402
 from onlinecls.tables import TableVectorizer  # noqa: E402
@@ -162,38 +161,6 @@ INSIDE = {
 @pytest.mark.parametrize("name", INSIDE)
 def test_models_go_into_river_s_own(name):
     assert score(INSIDE[name](Classifier(pipeline()))) > 0.75
-
-
-def test_measures_and_late_labels_of_river():
-    stream = list(zip(ROWS, LABELS, strict=True))
-    assert score(Classifier(pipeline()), metric=metrics.ROCAUC()) > 0.9
-    assert score(Classifier(pipeline()), metric=metrics.LogLoss()) < 0.5
-    assert evaluate.progressive_val_score(stream, Classifier(pipeline()), metrics.F1(), delay=20).get() > 0.8
-    without = preprocessing.StandardScaler() | Classifier(AROWClassifier())
-    assert score(without) > 0.85
-    with pytest.raises(NotImplementedError, match=r"got AROWClassifier\(\)\. Construct it with probability=True"):
-        score(without, metric=metrics.ROCAUC())
-    segments = datasets.ImageSegments().take(700)
-    assert score(Classifier(pipeline()), segments) > 0.65
-    numbers = preprocessing.StandardScaler() | Regressor(PassiveAggressiveRegressor())
-    assert score(numbers, datasets.TrumpApproval(), metrics.MAE()) < 0.3
-
-
-def test_a_drift_detector_resets_a_model():
-    """After 300 rows each label becomes the other one."""
-    stream = [*zip(ROWS, LABELS, strict=True), *((x, not y) for x, y in zip(ROWS, LABELS, strict=True))]
-    detector, model = drift.ADWIN(clock=1), Classifier(pipeline())
-    kept, n_resets, n_right = Classifier(pipeline()), 0, 0
-    for x, y in stream:
-        is_right = model.predict_one(x) == y
-        n_right += is_right
-        detector.update(float(not is_right))
-        if detector.drift_detected:
-            model, n_resets = model.clone(), n_resets + 1
-        model.learn_one(x, y)
-    assert n_resets > 0 and n_right / len(stream) > score(kept, stream) + 0.05
-    retrained = drift.DriftRetrainingClassifier(Classifier(pipeline()), drift.binary.DDM())
-    assert score(retrained, stream) > score(Classifier(pipeline()), stream) + 0.05
 
 
 def test_another_kind_of_model_is_refused():

@@ -97,46 +97,6 @@ def test_what_lacks_the_label_is_read_as_the_table_of_the_model():
             assert [X for X, _ in found] == [X for X, _ in expected], (names, name)
 
 
-def test_tsv_that_looks_like_a_table_is_read_as_asked_with_a_warning():
-    for data, said in (
-        (written(("a", "n", "city", "label"), ROWS), r"data: b'a\\tn\\tcity\\tlabel' looks like a header.*Give format='csv'"),
-        (written(('"ham"', '"a b"'), [('"spam"', "c")]), "has quotes, .*Give format='csv', delimiter="),
-    ):
-        with pytest.warns(UserWarning, match=said):
-            stream, found = read_all(data, format="tsv")
-        assert stream.format == "tsv" and len(found[0][1]) == data.count(b"\n")
-        read_all(data, format="tsv", labels="str")
-
-
-@pytest.mark.filterwarnings("default")
-def test_the_command_line_reads_tables_divided_by_tabs(tmp_path, run):
-    for name, options in (("a.tsv", ()), ("a.csv", ("--delimiter", "\\t")), ("b.tsv", ("--delimiter", "tab")), ("b.csv", ())):
-        path, names = tmp_path / name, ("x", "n", "city", "vendu")
-        path.write_bytes(written(names, ROWS))
-        code, _, said = run("train", path, "--label", "vendu", *options, "--save", tmp_path / f"{name}.model")
-        assert code == 0 and "columns x (number), n (number), city (category)" in said
-    asked = tmp_path / "asked.tsv"
-    asked.write_bytes(written(names[:3], [row[:3] for row in ROWS]))
-    answers = {run("predict", tmp_path / f"{name}.model", asked) for name in ("a.tsv", "a.csv", "b.tsv", "b.csv")}
-    assert len(answers) == 1 and answers.pop()[1].count("\n") == len(ROWS)
-    (tmp_path / "q.tsv").write_text('"ham"\t"a"\n"spam"\t"b"\n')
-    code, _, said = run("train", tmp_path / "q.tsv", "--bits", 4, "--quiet")
-    assert said.startswith("onlinecls train: warning: q.tsv: b'") and "Give --format csv --delimiter tab --no-header" in said
-
-
-def test_labels_that_are_all_different_are_asked_about_once(tmp_path, run):
-    path = tmp_path / "mail.tsv"
-    for n, same, warns in ((300, 0, True), (100, 2, True), (100, 3, False), (99, 0, False)):
-        path.write_text("".join(f"mail-{max(k, same)}\tspam\ttext\n" for k in range(n)))
-        code, _, said = run("train", path, "--bits", 4, "--quiet")
-        assert code == 0 and ("classes should have several rows each" in said) == warns and said.count("\n") == warns, (n, same)
-    path = tmp_path / "a.svm"
-    path.write_text("".join(f"{k} 1:1\n" for k in range(900)))
-    said = run("train", path, "--bits", 4)[2]
-    assert said.count("Are they ids, or targets of a regression?") == 1
-    assert run("train", path, "--bits", 4, "--quiet", "--algorithm", "arow_regression")[2] == ""
-
-
 @pytest.mark.parametrize("least", [0, 1 << 60])  # (blocks that pyarrow reads, and lines)
 def test_quotes_below_a_header_of_tabs_stand_around_fields_or_mean_themselves(monkeypatch, least):
     monkeypatch.setattr("onlinecls.streams._csv.LEAST", least)

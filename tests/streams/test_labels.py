@@ -8,10 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from contracts import memory_of
 
 from onlinecls import AROWClassifier, PassiveAggressiveClassifier
-from onlinecls.streams import MalformedLineError, _arrow, _lines, _tables, read
+from onlinecls.streams import MalformedLineError, _lines, read
 
 NONE = " (labels=None reads lines without)"
 LONG = 2053013555631882655  # float64 has ...752
@@ -116,36 +115,6 @@ class Name(str):
         return str.__eq__(self, other)
 
 
-@pytest.mark.parametrize("features", [None, "half"])
-def test_the_columns_of_a_table_are_found_without_searching(features):
-    pa = pytest.importorskip("pyarrow")
-    names = ["label", *(f"c{k}" for k in range(2000))]
-    schema = pa.schema([(name, pa.float32()) for name in names])
-    names = [Name(name) for name in names]
-    reader = SimpleNamespace(missing="absent", labelled=True, weight=None, text=None, ignore=names[5:900], categories=names[900:],
-                             features=names[1:1000] if features else None, tables=None)
-    Name.comparisons = 0
-    layout = _tables.Layout("a test", names, reader, "label")
-    columns = _tables.Columns(layout, "a test", names)
-    table = _arrow.Table.__new__(_arrow.Table)
-    table._pa, table._schema, table.names = pa, schema, names
-    table.infer_kinds(layout)
-    assert len(columns.features) == (104 if features else 1105)
-    assert Name.comparisons < 20 * len(names)
-
-
-@pytest.mark.parametrize("format", ["tsv", "csv", "jsonl"])
-def test_one_long_label_does_not_widen_the_others(format):
-    """Only the labels of its batch: 20,000 in an array of its width take 330 MB."""
-    labels = [f"label {k}" for k in range(20_000)]
-    labels[10] = "x" * 4096
-    line = {"tsv": "{}\tx\n", "csv": "{},x\n", "jsonl": '{{"label": "{}", "text": "x"}}\n'}[format]
-    text = "label,text\n" * (format == "csv") + "".join(line.format(label) for label in labels)
-    with read(io.BytesIO(text.encode()), format, batch_rows=100, prefetch=False, n_features=16) as stream:
-        found, peak, _ = memory_of(lambda: [label for batch in stream for label in batch.y.tolist()])
-    assert found == labels and peak < 64e6
-
-
 def test_lines_of_fasttext_are_those_of_tsv(tmp_path):
     rows = [("spam", "a free prize"), ("ham", "lunch at noon"), ("später", "Grüße, bis dann"), ("ham", ""), ("ham", "a\tb  c")]
     lines = [f"__label__{label} {text}\n" for label, text in rows]
@@ -232,17 +201,6 @@ def test_the_first_line_does_not_decide_the_type_in_silence(format):
         assert refused.value.line == line, labels
     with pytest.raises(MalformedLineError, match="expected a whole number for a label, as the first one, got 'ham"):
         labels_of(io.BytesIO(lines_of(format, [LONG, 5, "ham"])), format=format)
-
-
-@pytest.mark.parametrize("format", ["csv", "jsonl", "svmlight", "vw", "tsv", "own tsv"])
-def test_lookalikes_among_numbers_are_named_in_all_formats(format):
-    own, format = format == "own tsv", format.removeprefix("own ")
-    for odd in ("1,5", "nan", "true", "50%"):
-        lines = {"csv": f'label,text\n"{odd}",a\n', "jsonl": json.dumps({"label": odd, "text": "a"})}.get(format)
-        source = lines.encode() if lines else lines_of(format, [odd])
-        vectorizer = SimpleNamespace(transform=lambda texts: np.zeros((len(texts), 1))) if own else None
-        with pytest.raises(MalformedLineError, match=r"a finite number for a label, got .*\(.*; labels='str' takes any text"):
-            labels_of(io.BytesIO(source), format=format, labels="number", vectorizer=vectorizer)
 
 
 HEADERS = [

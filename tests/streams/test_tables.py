@@ -313,29 +313,6 @@ def test_inspect_names_the_columns_of_a_table(run, trained):
     assert "rows       from csv; columns a (number), b (number), color (category)\n" in page
 
 
-def test_weights_in_large_units_are_shown_with_their_digits(tmp_path, run):
-    draw, data, model = np.random.default_rng(0), tmp_path / "a.csv", tmp_path / "model"
-    income = (5e4 + 1e4 * draw.normal(size=300)).round(1)
-    data.write_text("label,income\n" + "".join(f"{'yes' if x > 5e4 else 'no'},{x}\n" for x in income))
-    assert run("train", data, "--save", model, "--quiet")[0] == 0
-    top = json.loads(run("inspect", model, "--json")[1])["top"]["yes"][0]
-    weight, std = f"{top['weight']:+.2e}", f"{top['std']:.2e}"
-    assert weight.endswith(("e-04", "e-05")) and f"  {weight} ± {std}  income\n" in run("inspect", model)[1] + "\n"
-
-
-def test_words_beside_other_columns_are_named(tmp_path, run):
-    data, model = tmp_path / "a.csv", tmp_path / "model"
-    rows = [("spam", 1.5, "cheap pills", "win"), ("ham", 0.5, "lunch pills", "see you"), ("ham", 2.5, "lunch noon", "see")] * 9
-    data.write_text("label,n,text,text2\n" + "".join(f"{y},{n},{a},{b}\n" for y, n, a, b in rows))
-    assert run("train", data, "--save", model, "--quiet")[0] == 0
-    found = json.loads(run("inspect", model, data, "--json")[1])["top"]
-    names = {each["name"] for each in found["spam"] + found["ham"]}
-    assert {"text: cheap", "text: lunch", "text2=see", "n"} <= names and not any("column" in name for name in names)
-    assert any("column" in each["name"] for each in json.loads(run("inspect", model, "--json")[1])["top"]["spam"])
-    step = load(model)[0]
-    assert step.transform([{"text": "cheap", "n": None, "text2": "-"}]).nnz == 1 and step._reader().n_words == 0
-
-
 def test_a_model_saved_in_python_works_on_the_command_line(tmp_path, run):
     data, model = tmp_path / "a.csv", tmp_path / "model"
     data.write_bytes(csv_of(table(200)))
@@ -351,31 +328,3 @@ def test_a_model_saved_in_python_works_on_the_command_line(tmp_path, run):
     learner.save(model)
     code, out, err = run("predict", model, data)
     assert (code, out) == (1, "") and "the model must say what its columns are called, got a file without that" in err
-
-
-def test_a_model_of_a_data_frame_keeps_the_names_of_its_columns(tmp_path, run):
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame([{"a": row["a"], "b": row["b"]} for row in table(200)])
-    learner = AROWClassifier().fit(frame, [row["label"] for row in table(200)])
-    data, model = tmp_path / "a.csv", tmp_path / "model"
-    learner.save(model)
-    data.write_bytes(csv_of([{"b": row["b"], "label": row["label"], "a": row["a"]} for row in table(200)]))
-    code, out, err = run("predict", model, data)
-    assert (code, err) == (0, "") and out.split() == learner.predict(frame).tolist()
-
-
-@pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
-def test_a_wide_table_is_hashed_and_not_listed(tmp_path, run, format):
-    rows = [{"label": "ab"[k % 2], **{f"c{j}": (k * j) % 7 for j in range(300)}} for k in range(20)]
-    path, model = tmp_path / f"a.{format}", tmp_path / "model"
-    if format == "csv":
-        path.write_bytes(csv_of(rows))
-    elif format == "jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    else:
-        pytest.importorskip("pyarrow.parquet").write_table(pytest.importorskip("pyarrow").Table.from_pylist(rows), path)
-    code, _, said = run("train", path, "--save", model)
-    assert code == 0 and "columns c0, c1, " in said and ", c99, and 200 more\n" in said
-    step = load(model)[0]
-    assert (step.bits, step.slots) == (18, 256) and list(step.schema_) == [f"c{j}" for j in range(300)]
-    assert "c99 (number), and 200 more\n" in run("inspect", model)[1]

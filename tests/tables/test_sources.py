@@ -4,7 +4,6 @@ import datetime as dt
 import json
 import re
 import uuid
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -245,44 +244,6 @@ def test_whole_numbers_are_ids_where_the_column_is_called_so():
         assert TableVectorizer().fit({column: np.arange(200)}).schema_ == {column: ("number",)}
 
 
-@pytest.mark.parametrize(("value", "words"), [
-    ("12,5", r"got '12,5' in row \d, which looks like a number with a decimal comma: decimal=','"),
-    ("0,750", "looks like a number with a decimal comma"), ("1.234,50", "decimal comma"), ("1.234.567", "decimal comma"),
-    ("1 234,5", "decimal comma"), ("1'234,50 €", "decimal comma"), ("CHF 12,50", "decimal comma"), ("12,50 EUR", "decimal comma"),
-    ("($5,25)", "decimal comma"),
-    ("05/01/2024", r"may be one of two dates: dates=\{'c': '%d/%m/%Y'\}"),
-    ("25.01.24", r"may be a date with a year of two digits: dates=\{'c': '%d.%m.%y'\}"), ("Dec-15", "a year of two digits"),
-    ("R$ 1.234,56", "decimal comma"), ("5k", "looks like a number with a unit: without the unit"), ("1.2M", "a unit"),
-    ("10 kg", "a unit"), ("36 months", "a unit"), ("$5.00 CR", "a unit"), ("-21.5 °C", "a unit"), ("1,200 MB", "a unit"),
-    ("2024-05-01 10:30 CST", r"a time zone whose name may stand for several: with \+02:00"), ("10:30 IST", "a time zone"),
-    ("2024-05-01T10:30 Europe/Paris", "a time zone"), ("2024-05-01T10:30[Europe/Paris]", "a time zone"),
-    ("2024-02-30", "looks like a date that no calendar has"), ("31/04/2024", "no calendar"),
-    ("May 25 10:30:00", "without a year"),
-    ("25. Mai 2024", "a month in another language"), ("3 décembre 2024", "a month in another"),
-    ("7 de maio de 2024", "a month in another"),
-    ("100:30", "looks like a duration in hours"), ("24:00:00", "a duration in hours"),
-    ("-Infinity", "a number that is not finite"),
-    ("['a', 'b']", "a list or a dict in a text"), ('{"a": 1}', "a list or a dict in a text"),
-    ("9.1 e", "a unit"), ("2-Jan", "without a year"), ("2024-05-20/2024-05-26", "begins as a date does: alone, the date is read"),
-    ("25.05.2024 ca.", "begins as a date"),
-], ids=str)  # fmt: skip
-def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwarn):
-    for rows in ([{"c": value}], [{"c": "x"}, {"c": value}]):
-        vectorizer = TableVectorizer()
-        with pytest.warns(UserWarning, match=f"^TableVectorizer: column 'c' must have names, .*{words}"):
-            vectorizer.partial_fit(rows)
-        vectorizer.partial_fit(rows).transform(rows)
-        assert vectorizer.schema_["c"] == ("category",)
-    TableVectorizer(categories=["c"]).partial_fit([{"c": value}])
-    again = TableVectorizer().merge(vectorizer)  # (which has told nothing yet)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        again.transform(rows), again.transform([rows[-1]])
-    for one in ([rows[-1]], rows):
-        with pytest.warns(UserWarning, match=words):
-            TableVectorizer().fit([{"c": each} for each in ("x", True, 7)] * 20).transform(one)
-
-
 @pytest.mark.filterwarnings("ignore:TableVectorizer")
 @pytest.mark.parametrize("value", [
     "12,34", "1,23,45", "123,45,678", "12,34,567,89", "12,34,567,890",
@@ -292,50 +253,6 @@ def test_a_name_that_looks_like_something_else_is_told_once(value, words, recwar
 ], ids=str)  # fmt: skip
 def test_what_is_nearly_a_number_or_a_date_is_a_name(value):
     assert TableVectorizer().partial_fit([{"c": value}]).schema_ == {"c": ("category",)}
-
-
-def test_names_behind_words_that_were_booleans_are_told():
-    """Norway comes before Sweden: `fit` sees both, and a stream tells at the first name; countries behind names are names."""
-    words = r"column 'c' must have names, got 'S' in row \d, which comes behind yes, no, y, n, on or off, read as booleans: .*"
-    rows = [{"c": each} for each in ("N", "NO", "S", "E", "N")]
-    for sizes in ([5], [2, 3], [1] * 5):
-        vectorizer, start = TableVectorizer(), 0
-        with pytest.warns(UserWarning, match=words + r"categories=\['c'\] as a name\.") as told:
-            for size in sizes:
-                vectorizer.partial_fit(rows[start : start + size])
-                start += size
-        assert len(told) == 1 and vectorizer.schema_ == {"c": ("boolean", "category")}
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert TableVectorizer().fit(rows).schema_ == TableVectorizer().partial_fit(rows[2:]).schema_ == {"c": ("category",)}
-        assert TableVectorizer(categories=["c"]).partial_fit(rows).schema_ == {"c": ("category",)}
-
-
-def test_most_different_names_make_all_names():
-    """`fit` reads 1941 and 10:10 among films as titles; a number of few names is one, and so is each in a stream."""
-    films, odd = [f"Film {'abcdefghijklmnopqrst'[k]}" for k in range(20)], ["1941", "10:10"]
-    for values in (films + odd, odd + films * 3, [*films, 1941, "10:10"], [*films, 1941.0, None, dt.time(10, 10)]):
-        names = TableVectorizer().fit({"c": values})
-        assert set(names.schema_["c"]) - {"missing"} == {"category"} and names.partial_fit([{"c": 300}, {"c": True}])
-        assert {"c=1941", "c=300", "c=True"} < {*names.get_feature_names_out()}
-    for values in (films[:19] + odd, odd + ["below", "above"] * 300, odd + films[:10] * 40):
-        assert set(TableVectorizer().fit({"c": values}).schema_["c"]) == {"category", "number", "date"}
-    assert set(TableVectorizer().partial_fit({"c": films + odd}).schema_["c"]) == {"category", "number", "date"}
-
-
-@pytest.mark.parametrize("value", [20240525, "20240525", 19991231.0], ids=repr)
-def test_a_first_number_that_looks_like_a_day_is_told(value):
-    pandas = pytest.importorskip("pandas")
-    words = rf"column 'c' must have numbers, got '?{value}'? in row 0, which looks like a date of digits: dates=.*%Y%m%d"
-    for X in ([{"c": value}], [{"c": value}] * 2, pandas.DataFrame({"c": [value]})):
-        for way in ("fit", "partial_fit"):
-            with pytest.warns(UserWarning, match=words):
-                getattr(TableVectorizer(), way)(X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for other in (20241301, 20240525.5, 20240230, 2024052, 99991231):
-            TableVectorizer().partial_fit([{"c": other}]).partial_fit([{"c": value}] * 2)
-        TableVectorizer(numbers=["c"]).partial_fit([{"c": value}])
 
 
 def test_periods_intervals_and_ids_of_other_types_are_what_files_have():
@@ -369,39 +286,6 @@ def test_dictionaries_of_arrow_with_nulls_and_of_other_types_are_read():
     if hasattr(polars, "Int128"):
         with pytest.raises(ValueError, match=r"^TableVectorizer: X must be a sound table of columns, got Series that "):
             TableVectorizer().fit({"c": polars.Series([1, 2], dtype=polars.Int128)})
-
-
-@pytest.mark.parametrize(("before", "value", "kind", "had"), [
-    ([1.5, 2], "x", "category", "number"), (["a", "b"], 7, "number", "category"), ([True, False], "maybe", "category", "boolean"),
-    (["2024-05-01"], "soon", "category", "date"), ([dt.date(2024, 5, 1)], 7, "number", "date"), ([1.5], [1.5], "list", "number"),
-    (["N/A"], 5, "number", "missing"),
-], ids=str)  # fmt: skip
-def test_a_value_of_a_new_kind_is_told_once(before, value, kind, had):
-    """Predicted rows are looked at, and learnt ones behind the first thousand; a typed column is read as its values are."""
-    pandas = pytest.importorskip("pandas")
-    rows = [{"c": each} for each in before] * 20
-    words = rf"^TableVectorizer: column 'c' has had values of kind {had} alone, got .* of kind {kind} in row 0, of which nothing"
-    for X in ([{"c": value}], [{"c": value}] * 2, {"c": [value]}, pandas.DataFrame({"c": [value]})):
-        model = TableVectorizer().fit(rows)
-        with pytest.warns(UserWarning, match=words):
-            model.transform(X)
-        model.transform(X)
-        TableVectorizer().fit(rows).partial_fit(X)
-    old = TableVectorizer().fit(rows * (1000 // len(rows) + 1))
-    with pytest.warns(UserWarning, match=words):
-        old.partial_fit([{"c": value}])
-    assert kind in old.partial_fit([{"c": value}]).schema_["c"]
-
-
-@pytest.mark.parametrize("n", [999, 1000, 1001, 1200])
-def test_a_kind_behind_the_first_thousand_rows_of_one_call_is_told(n):
-    rows = [*({"x": float(k)} for k in range(n)), {"x": "late"}, {"x": "later"}]
-    for learn in (TableVectorizer().partial_fit, TableVectorizer().fit):
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            learn(rows, sample_weight=[0.0, *[1.0] * (n + 1)])  # (a row of weight 0 is not learnt)
-        late = [f"of kind number alone, got 'late' of kind category in row {n}," in str(each.message) for each in told]
-        assert late == [True] * (n > 1000), list(map(str, told))
 
 
 def test_a_typed_column_is_read_as_its_values():
@@ -471,19 +355,6 @@ def test_numbers_that_are_no_dates_are_refused_in_a_column_of_dates(value):
         TableVectorizer(dates={"c": "%d%m%Y"}).fit([{"c": 1012024}])  # (whose first 0 is lost: January 1 or 10)
 
 
-def test_a_late_kind_is_told_in_any_split():
-    rows = [{"c": 1.5}] * 1000 + [{"c": 2.5}, {"c": "bad"}]
-    for sizes in ([1002], [600, 402], [1000, 2], [1001, 1]):
-        vectorizer, start = TableVectorizer(), 0
-        with pytest.warns(UserWarning, match="column 'c' has had values of kind number alone, got 'bad' of kind category in row"):
-            for size in sizes:
-                vectorizer.partial_fit(rows[start : start + size])
-                start += size
-    with pytest.warns(UserWarning, match="got 'bad' of kind category in row 1001"):
-        TableVectorizer().fit(rows)
-    TableVectorizer().fit(rows[2:])
-
-
 def test_a_dict_that_is_missing_has_the_columns_that_all_have_had():
     """{"u": None} is a row of a table of {"u": {"a": 1}}, and no reason to refuse it; {"u": 5} and {"v": None} are none."""
     pyarrow = pytest.importorskip("pyarrow")
@@ -501,18 +372,6 @@ def test_a_dict_that_is_missing_has_the_columns_that_all_have_had():
             for X in ([row], [row, *rows]):
                 with pytest.raises(ValueError, match=r"got row 0 without 'u\.a', 'u\.b\.c', 'u\.b\.d'"):
                     model.transform(X)
-
-
-def test_slots_that_few_rows_chose_are_told_once_they_are_full():
-    """bits="auto" has seen one name in a hundred rows, and leaves out what comes behind the slots of that."""
-    for way in ("learn_one", "partial_fit"):
-        pipeline = make_stream_pipeline(TableVectorizer("auto"), AROWClassifier()).partial_fit([{"c": "x"}] * 100, ["a"] * 100)
-        with pytest.warns(UserWarning, match=r"^TableVectorizer: all 32 slots that bits='auto' chose have a feature") as told:
-            for k in range(40):
-                row = {"c": f"x{k}"}
-                pipeline.learn_one(row, "a") if way == "learn_one" else pipeline.partial_fit([row, row], ["a", "b"])
-        assert len(told) == 1
-    TableVectorizer("auto").fit([{"c": f"x{k}"} for k in range(40)]).partial_fit([{"c": f"y{k}"} for k in range(20)])
 
 
 def test_columns_of_a_dict_are_new_where_it_stands():

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from onlinecls.tables import TableVectorizer, TextTable, described, planned_progressively
 
-pytestmark = pytest.mark.filterwarnings("ignore:TableVectorizer")  # (of what looks like something else: test_sources.py)
+pytestmark = pytest.mark.filterwarnings("ignore:TableVectorizer")
 EACH = settings(suppress_health_check=list(HealthCheck), deadline=None)  # (how many, and which, is the profile's: conftest.py)
 
 
@@ -263,19 +263,6 @@ def test_names_of_categories_are_the_same_from_any_table(kind):
                     TableVectorizer(numbers=["c"]).fit(X)
 
 
-@pytest.mark.parametrize("values", [
-    np.array([0, 2**56], "M8[m]"), np.array([0, 2**40], "M8[D]"), np.array([0, 2**62], "m8[s]"),
-], ids=str)  # fmt: skip
-def test_dates_beyond_64_bits_are_refused_in_any_table(values):
-    """Numpy and Arrow let them overflow, into other dates."""
-    pa, tables = pytest.importorskip("pyarrow"), [{"c": values}]
-    if values.dtype != "M8[m]":
-        tables.append(pa.table({"c": pa.array(values.astype("M8[s]" if values.dtype.kind == "M" else values.dtype))}))
-    for X in tables:
-        with pytest.raises(ValueError, match=r"^TableVectorizer: dates and durations must fit 64 bits .* 'c' of row 1\. "):
-            TableVectorizer().fit(X)
-
-
 def test_bytes_of_a_text_are_read_as_those_of_a_name():
     vectorizer, texts = TableVectorizer(bits=6), [b"plain bytes", b"not \xff UTF-8"]
     rows, decoded = [{"text": text} for text in texts], [{"text": text.decode("utf-8", "replace")} for text in texts]
@@ -289,15 +276,3 @@ def test_a_fit_needs_rows_of_weight():
             call()
     with pytest.raises(ValueError, match="TableVectorizer: sample_weight must not be 0 for all rows, got 2 zeros"):
         TableVectorizer().fit([{"a": 1.0}] * 2, sample_weight=[0, 0])
-
-
-def test_the_cost_of_a_row_does_not_depend_on_the_columns_before_it():
-    """After a row that is learnt nothing but a few nodes is new, and what was learnt before it stays as it is."""
-    vectorizer = TableVectorizer(bits=0, slots=2**16)
-    vectorizer.learn_transform([{f"k{i}": 1.0 * i for i in range(5000)}])
-    before = vectorizer._learnt
-    vectorizer.learn_transform([{"new": 2.0, "k7": 1.0}])
-    after = vectorizer._learnt
-    assert (len(before.columns), len(after.columns), before.records.n, after.records.n) == (5000, 5001, 5000, 5001)
-    assert before.records.read(7).tolist() == [1.0, 7.0, 0.0, 1.0] and after.records.read(7).tolist() == [2.0, 4.0, 18.0, 1.0]
-    assert before.columns.get("new") is None and after.columns.get("k4999") is before.columns.get("k4999")

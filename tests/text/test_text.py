@@ -96,16 +96,6 @@ def test_words_and_lower_case_of_every_character_are_those_of_python(kind):
         assert dict(zip(indices[row].tolist(), data[row].tolist(), strict=True)) == tokens
 
 
-@pytest.mark.parametrize("kind", [str, str.encode])
-def test_runs_of_characters_without_case_are_hashed_as_by_scikit_learn(kind):
-    # Of any length, at the beginning and the end of a text, and beside those of one, two and four bytes.
-    runs = [("日本語한국어中文" * 3)[i : i + n] for n in range(1, 20) for i in (0, 3)]
-    starts, ends = ("", "a", "é", "，", "😀"), ("", "B", "É", "。", "𠀀", "Σ")
-    texts = [f"{start}{run}{end}" for run in runs for start in starts for end in ends]
-    for params in ({}, {"ngram_range": (1, 2)}, {"analyzer": "char", "ngram_range": (2, 2)}, {"lowercase": False}):
-        same([kind(text) for text in [*texts, " ".join(texts)]], **params)
-
-
 def test_words_of_every_length_are_hashed_as_by_scikit_learn():
     words = [letter * n for n in range(1, 70) for letter in "abc"]
     for ngram_range in ((1, 1), (1, 2), (2, 3)):
@@ -157,24 +147,6 @@ def test_column_of_the_hash_minus_2_to_the_31_is_that_of_scikit_learn(n_features
     same(["any"], analyzer=lambda text: [word, b"other"], n_features=n_features, norm=None)
 
 
-def test_rows_of_large_counts_are_normed_as_by_scikit_learn():
-    words = [f"w{i}" for i in range(200) for _ in range(i)]
-    text = " ".join(words + ["many"] * 5001 + ["more"] * 5003 + ["most"] * 9999)  # whose squares are no float32
-    for dtype in (np.float32, np.float64):
-        for norm in ("l1", "l2", None):
-            same([text, "few"], dtype=dtype, norm=norm)
-
-
-def test_a_long_document_is_hashed_as_by_scikit_learn():
-    rng = np.random.default_rng(0)
-    words = [f"wörd{i}" if i % 7 == 0 else f"word{i}" for i in range(50_000)]
-    text = " ".join(words[i] for i in rng.zipf(1.2, 140_000) % len(words))
-    assert len(text) > 10**6
-    same([text, "short", text.encode("ascii", "ignore").decode()])
-    same([text], ngram_range=(2, 2), n_features=2**31 - 2)
-    same(["a" * 10**6, "é" * 10**6, ". " * 500_000])
-
-
 def test_words_of_neighbouring_columns_are_hashed_as_by_scikit_learn():
     """An adversary's text: all its columns are neighbours."""
     n = 2**31 - 2
@@ -216,12 +188,6 @@ def test_all_kinds_of_input_give_the_same_rows(params):
         assert_same(HashingVectorizer(**params).transform(X), expected)
 
 
-def test_numpy_arrays_of_strings_are_texts():
-    texts = np.array([text for text in TEXTS if "\0" not in text and len(text) < 100])
-    for array in (texts, texts[::2], np.array(["ab cd", "efg"], "S9"), texts.astype(">U99")):
-        same(array)
-
-
 def test_texts_are_read_from_files_and_file_names(tmp_path):
     paths = []
     for i, text in enumerate(TEXTS[:6]):
@@ -251,12 +217,6 @@ BROKEN = [
 @pytest.mark.parametrize("decode_error", ["ignore", "replace"])
 def test_bytes_that_are_not_utf8_are_decoded_as_by_scikit_learn(decode_error, analyzer):
     same(BROKEN, decode_error=decode_error, analyzer=analyzer)
-
-
-def test_a_decoding_error_names_the_row():
-    with pytest.raises(UnicodeDecodeError, match="'utf-8' codec can't decode byte 0xe9 in position 3") as caught:
-        HashingVectorizer().transform(["fine", b"fin\xe9 noir"])
-    assert caught.value.__notes__ == ["HashingVectorizer: in the text of row 1."]
 
 
 def test_lone_surrogates_are_not_parts_of_words():
@@ -510,14 +470,6 @@ def test_feature_names_are_collected_over_calls_and_pickled():
     assert len(clone(vectorizer).feature_names) == 0
 
 
-def test_feature_names_can_be_collected_by_several_threads():
-    names = FeatureNames()
-    vectorizer = HashingVectorizer(feature_names=names)
-    with ThreadPoolExecutor(4) as pool:
-        list(pool.map(vectorizer.transform, [TEXTS * 20] * 4))
-    assert names.columns().tolist() == named(TEXTS)[0].columns().tolist()
-
-
 TRAINING = ["cheap pills now", "lunch at noon", "cheap lunch", "pills pills", "see you at noon", "cheap now"]
 LABELS = ["spam", "ham", "ham", "spam", "ham", "spam"]
 
@@ -541,21 +493,6 @@ def test_top_features_have_the_largest_weights_of_a_class(alternate_sign):
     assert top["spam"][0].name in ("pills", "now") and top["ham"][0].name in ("lunch", "noon", "see", "you")
     every = names.top_features(model, 10**6)
     assert len(every["ham"]) + len(every["spam"]) <= len(names)
-
-
-def test_top_features_of_many_classes_and_of_scikit_learn():
-    from sklearn.linear_model import SGDClassifier
-
-    names, X = named(TRAINING)
-    y = ["a", "b", "c", "a", "b", "c"]
-    for model in (AROWClassifier(multi_class="ovr"), SGDClassifier(random_state=0)):
-        top = names.top_features(model.fit(X, y), 2)
-        assert list(top) == ["a", "b", "c"]
-        assert top["b"][0].name in "lunch at noon see you"
-        assert (top["b"][0].std is None) == isinstance(model, SGDClassifier)
-        found = names.explain(model, X[1])
-        score = model.decision_function(X[1])[0]
-        assert sum(each.contribution for each in found) == pytest.approx(score.max(), rel=1e-9)
 
 
 @pytest.mark.parametrize("label", [None, "ham", "spam"])
