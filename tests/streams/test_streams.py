@@ -6,6 +6,7 @@ import csv
 import gc
 import gzip
 import io
+import itertools
 import json
 import lzma
 import os
@@ -26,7 +27,8 @@ from contracts import memory_of
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from onlinecls.streams import Batch, MalformedLineError, Stream, _errors, _numbers, read
+from onlinecls.streams import Batch, MalformedLineError, Stream, _csv, _errors, _jsonl, _numbers, read
+from onlinecls.streams._records import is_utf8
 from onlinecls.text import FeatureNames, HashingVectorizer
 
 SVMLIGHT = b"""\
@@ -1066,3 +1068,61 @@ def test_memory_of_a_stream_does_not_grow_with_the_file(tmp_path):
     assert whole_size > 38e6
     n, peak, _ = memory_of(lambda: sum(len(batch.y) for batch in read(path)))
     assert n == 90000 and peak < 24e6
+
+
+# --- blocks that pyarrow or orjson reads at once -------------------------------------------------------------------------------
+
+# fields and lines that pyarrow would read in its own way, and values of JSON that orjson would
+FIELDS = [
+    "", "NA", "nan", "-inf", "1e400", "1_000", " 1.5", "1.5 ", "+1", "0x10", "١", '"1,2"', "1,2", "1" * 400, "\x00", "1\r",
+    "9007199254740993", "1e39", "é", "2024-01-02",
+]
+LINES = [
+    b"", b" ", b"ham,1", b"label,a,b", b'"label",a,"b"', b"\xef\xbb\xbflabel,a,b", b"label,a,b\r", b"ham,\xff,1",
+    b"ham,1,2\rham,1,2", b'"ham,1,2', b'ha"m,1.5,2', b'ham,"1.5"x,2', b'ham, "1.5",2', b'"ha""m",1.5,2', b'ham,"1\n5",2',
+    b"ham,1," + b"z" * 140_000,
+]
+VALUES = [
+    "null", "true", '"1.5"', "NaN", "1e400", "1e39", "9007199254740993", "1" * 30, "[1]", "[" * 5000, "{}", "01", '"\\ud800"',
+    '"é"', "-0", '""', '1, "a": 2', '1, "c": 2', "1} {", '"2024-01-02"',
+]
+
+
+def outcome(data, format, at_once, options, monkeypatch):
+    monkeypatch.setattr(_csv, "LEAST", 0 if at_once else 1 << 60)
+    monkeypatch.setattr(_jsonl, "is_utf8", is_utf8 if at_once else lambda piece: False)
+    found = []
+    try:
+        with read(io.BytesIO(data), format, dtype="float64", batch_rows=25, prefetch=False, **options) as stream:
+            for X, y, _ in stream:
+                rows = X.toarray().tolist() if hasattr(X, "toarray") else list(X)
+                found.append((repr(rows), y if y is None else y.tolist(), stream.gaps))
+            return found, stream.skipped, stream.n_rows
+    except (ValueError, TypeError) as error:
+        return found, type(error), str(error)
+
+
+@pytest.mark.filterwarnings("ignore:TableVectorizer")
+@pytest.mark.parametrize("on_error", ["raise", "skip"])
+@pytest.mark.parametrize("kind", ["csv", "quotes", "column", "jsonl", "texts"])
+def test_blocks_read_at_once_give_what_python_reads(kind, on_error, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr("onlinecls.streams._records._BLOCK", 400)  # the lines come in several blocks
+    usual = {"csv": "ham,%d.5,2", "column": "word%d x", "quotes": '"ham","%d.5",2', "jsonl": '{"label": "x", "a": %d, "b": 2}',
+             "texts": '{"label": "x", "text": "word%d"}'}[kind]
+    lines, format = [(usual % k).encode() for k in range(60)], "jsonl"
+    ways = ({"tables": "passthrough"}, {}, {"missing": "error"}) if kind != "texts" else ({"n_features": 16},)
+    if kind in ("csv", "quotes"):
+        format, strange = "csv", [*LINES, *(form % field.encode() for form in (b"%b,1,2", b"ham,%b,2") for field in FIELDS)]
+    elif kind == "column":
+        format, strange, ways = "csv", [b"", b" ", b"\r", b"\t \r", b'""'], ({"n_features": 16, "labels": None},)
+    else:
+        before, key = usual.split("%d")[0].removesuffix("word").rstrip('"'), '{"label": '
+        strange = [b"", b"{", b"[]", *((head + value + tail).encode() for value in VALUES for head, tail in (
+            (before, ', "b": 2}' if kind == "jsonl" else "}"), (key, usual[len(key) + 3:] % 1)))]
+    header = [b"text" if kind == "column" else b"label,a,b"] * (format == "csv")
+    for options, line in itertools.product(ways, [lines[30], *strange]):
+        data = b"\n".join([*header, *lines[:30], line, *lines[31:], b""])
+        options = {**options, "on_error": on_error}
+        at_once, slowly = (outcome(data, format, fast, options, monkeypatch) for fast in (True, False))
+        assert at_once == slowly, (line[:99], options)
