@@ -1,6 +1,5 @@
 """Multiplicative PA: both forms against the slow twin and the paper's recursion, the running sum, errors."""
 
-import re
 from itertools import pairwise
 
 import numpy as np
@@ -112,24 +111,6 @@ def test_the_unsigned_form_is_the_paper_s_recursion():
         assert_allclose(regressor.coef_, u, rtol=1e-9, atol=1e-14)
 
 
-@both_dtypes
-@both_forms
-@both_constructions
-def test_weights_are_the_link_of_theta_within_the_norm_bound(multi_class, signed, dtype):
-    rtol = 1e-12 if dtype == "float64" else 2e-6
-    for n_classes in (2, 4):
-        X, y = problem(200, 9, seed=303, n_classes=n_classes, dtype=dtype, signed=signed)
-        learner = Classifier(0.5, signed=signed, norm_bound=3.0, multi_class=multi_class, intercept_scaling=1.0).partial_fit(X, y)
-        t, shown = theta(learner), np.column_stack([learner.coef_, learner.intercept_])
-        joint = multi_class == "crammer_singer"
-        expected = linked(t, signed, 3.0) if joint else np.vstack([linked(part[None], signed, 3.0) for part in t])
-        assert_allclose(shown, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
-        sizes = [np.abs(shown).sum()] if joint else np.abs(shown).sum(axis=1)
-        assert (np.array(sizes) <= 3.0 * (1 + 1e-6)).all() and (signed or np.allclose(sizes, 3.0, 1e-5))
-        scores = learner.decision_function(X).reshape(200, -1)
-        assert_allclose(scores, np.column_stack([X, np.ones(200)]) @ expected.T, rtol=20 * rtol, atol=20 * rtol)
-
-
 def test_without_an_intercept_the_constant_feature_takes_no_weight():
     params = {"signed": False, "norm_bound": 1.0}
     assert Regressor(fit_intercept=False, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.25] * 4
@@ -195,20 +176,6 @@ def test_another_norm_bound_counts_from_the_next_row():
     assert (theta(learner) != t).any()
 
 
-# --- (Theorem 4: test_bounds.py) -----------------------------------------------------------------------------------------------
-
-
-def test_multiplicative_steps_make_few_mistakes_where_few_of_many_features_matter():
-    """Compare mistakes with the Perceptron's and PA's where three of 5000 features matter."""
-    rng = np.random.default_rng(0)
-    X = rng.choice([-1.0, 1.0], (600, 5000))
-    y = np.sign(X[:, :3].sum(axis=1)).astype(int)
-    others = (onlinecls.Perceptron(), onlinecls.PassiveAggressiveClassifier())
-    least = min(learner.partial_fit(X, y).n_mistakes_ for learner in others)
-    for learner in (Classifier(0.3), onlinecls.PNormPerceptron()):
-        assert learner.partial_fit(X, y).n_mistakes_ < 0.6 * least, learner
-
-
 # --- one class -----------------------------------------------------------------------------------------------------------------
 
 
@@ -243,34 +210,28 @@ def test_an_entropic_step_beyond_the_dtype_is_left_out():
 # --- errors --------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [np.asarray, csr32], ids=["dense", "csr"])
 @pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
-def test_negative_features_are_refused_without_signs(estimator, kind):
+def test_negative_features_are_refused_without_signs(estimator):
+    """(By learning: the contracts.)"""
     X, y = np.array([[1.0, 0.0], [0.0, 2.0], [0.0, -0.5], [3.0, 0.0]]), [0, 1, 0, 1]
-    fresh, learner = estimator(signed=False), estimator(signed=False).partial_fit(np.abs(X), y)
-    for call in (fresh.fit, fresh.partial_fit, learner.fit, learner.partial_fit, lambda X, y: learner.predict(X)):
-        with pytest.raises(ValueError) as caught:
-            call(kind(X), y)
-        assert str(caught.value) == (
-            f"{estimator.__name__}: X must be >= 0 with signed=False, got -0.5 at row 2, column 1 (Negative values in data). "
-            "Use signed=True for features of both signs.")
-    assert estimator().partial_fit(kind(X), y).t_ == 4
-    checks = pytest.importorskip("sklearn.utils.estimator_checks", reason="scikit-learn is not installed")
-    assert fresh.__sklearn_tags__().input_tags.positive_only and not estimator().__sklearn_tags__().input_tags.positive_only
-    if hasattr(checks, "check_positive_only_tag_during_fit"):
-        checks.check_positive_only_tag_during_fit(estimator.__name__, fresh)
+    learner = estimator(signed=False).partial_fit(np.abs(X), y)
+    for kind in (np.asarray, csr32):
+        with pytest.raises(ValueError, match=r"got -0\.5 at row 2, column 1"):
+            learner.predict(kind(X))
+        assert estimator().partial_fit(kind(X), y).t_ == 4
+    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    assert learner.__sklearn_tags__().input_tags.positive_only and not estimator().__sklearn_tags__().input_tags.positive_only
 
 
 @pytest.mark.parametrize("estimator", [Classifier, Regressor, OneClass], ids=lambda cls: cls.__name__)
 def test_a_norm_bound_beyond_the_dtype_is_refused(estimator):
     for dtype, value, words in (
-        (np.float32, 1e38, "float32, at most 8.5e+37"), (np.float32, 1e-32, "float32, at least 9.9e-32"),
-        (np.float64, 1e251, "float64, at most 1e+250"), (np.float64, 1e-251, "float64, at least 1e-250"),
+        (np.float32, 1e38, r"float32, at most 8.5e\+37"), (np.float32, 1e-32, "float32, at least 9.9e-32"),
+        (np.float64, 1e251, r"float64, at most 1e\+250"), (np.float64, 1e-251, "float64, at least 1e-250"),
     ):
         learner = estimator(norm_bound=value, dtype=dtype)
-        message = f"{estimator.__name__}: norm_bound must fit {words}, got norm_bound={value!r}."
         for call in (learner.fit, learner.partial_fit):
-            with pytest.raises(ValueError, match="^" + re.escape(message) + "$"):
+            with pytest.raises(ValueError, match=f"norm_bound must fit {words}"):
                 call(np.eye(2), [0, 1])
         assert not learner.__sklearn_is_fitted__()
 
@@ -295,8 +256,7 @@ def test_a_first_label_is_predicted_though_weights_are_positive():
     assert model.predict([[1.0, 0.0], [0.0, 0.0]]).tolist() == ["a", "a"]
 
 
-@pytest.mark.parametrize("cuts", [[0, 3, 5], [0, 3, 4, 5], [0, 1, 2, 3, 4, 5]])
-def test_labels_join_without_an_intercept_to_the_same_bits(cuts):
+def test_labels_join_without_an_intercept_to_the_same_bits():
     X, y = np.array([[1.0, 2], [2, 1], [1, 1], [3, 1], [1, 1]]), list("ebcad")
 
     def learnt(cuts):
@@ -305,4 +265,4 @@ def test_labels_join_without_an_intercept_to_the_same_bits(cuts):
             model.partial_fit(X[start:stop], y[start:stop])
         return state_of(model).values.tobytes()
 
-    assert learnt(cuts) == learnt([0, 5])
+    assert learnt([0, 5]) == learnt([0, 3, 4, 5]) == learnt(range(6))
