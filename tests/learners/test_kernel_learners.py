@@ -1,11 +1,12 @@
 """The kernel learners against their twins and the linear learners. (Their contracts: contracts.py.)"""
 
 import pickle
+from itertools import product
 
 import numpy as np
 import pytest
 from internals import Kernel, Unstacked, state_of
-from matrices import STORAGES, continuous_problem
+from matrices import continuous_problem
 from reference import Dual, features, run_binary, run_multiclass, run_stream
 from scipy.sparse import csr_matrix, issparse
 from states import fingerprint
@@ -195,12 +196,10 @@ def test_a_long_stream_under_a_budget_does_not_drift(algorithm):
 
 
 @pytest.mark.parametrize("algorithm", ["arow", "pa"])
-@pytest.mark.parametrize("kind", STORAGES.values(), ids=STORAGES)
-def test_support_vectors_are_stored_as_the_first_rows_are(kind, algorithm):
+def test_support_vectors_are_stored_as_the_first_rows_are(algorithm):
     X, y = continuous_problem(90, 6, 0, n_classes=3)
     make = lambda: KernelOnlineClassifier(algorithm, kernel="poly", gamma=0.2, budget=20)  # noqa: E731
-    found = make().partial_fit(kind(X), y)
-    assert issparse(found.support_vectors_) == issparse(kind(X))
+    found = make().partial_fit(X, y)
     for one, other in ((np.asarray, csr_matrix), (csr_matrix, np.asarray)):
         mixed = make().partial_fit(one(X[:40]), y[:40]).partial_fit(other(X[40:]), y[40:])
         assert issparse(mixed.support_vectors_) == (one is csr_matrix)
@@ -245,6 +244,9 @@ def test_epochs_of_fit_do_not_repeat_support_vectors():
                     stream.partial_fit(X[taken], y[taken], classes=[0, 1, 2])
                 close(learner.decision_function(X), stream.decision_function(X), 1e-8)
                 assert stream.n_support_ > learner.n_support_
+                warm = learner.set_params(warm_start=True, max_iter=1, shuffle=False).fit(X, y)
+                close(warm.decision_function(X), stream.partial_fit(X, y).decision_function(X), 1e-8)
+                assert warm.t_ == 5 * len(y)
 
 
 @pytest.mark.parametrize("algorithm", ["arow", "pa"])
@@ -275,14 +277,6 @@ def test_gamma_comes_from_the_rows_or_must_be_given():
         KernelOnlineClassifier(gamma="scale").partial_fit(X, y)
 
 
-def test_a_warm_start_of_fit_goes_on_with_the_model():
-    X, y = rows_without_ties(100)
-    warm = KernelOnlineClassifier("pa", gamma=0.3, warm_start=True, max_iter=1, shuffle=False).fit(X, y).fit(X, y)
-    stream = KernelOnlineClassifier("pa", gamma=0.3).partial_fit(X, y, classes=[-1, 1]).partial_fit(X, y)
-    close(warm.decision_function(X), stream.decision_function(X))
-    assert warm.t_ == 2 * len(y) == 2 * KernelOnlineClassifier("pa", max_iter=1).fit(X, y).t_
-
-
 # --- errors, and nothing lost -------------------------------------------------------------------------------------------------
 
 
@@ -308,27 +302,22 @@ def interrupt(K):
 
 
 @pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor])
-@pytest.mark.parametrize("method", ["fit", "partial_fit"])
 @pytest.mark.parametrize("wrong, message", [
-    (with_nan, "kernel must return finite numbers, got nan for row 0 of its first and row"),
-    (lambda K: K[:-1], "kernel must return an array of shape ("),
-    (lambda K: "no", "what kernel returns must be numbers, got something else"),
-    (interrupt, ""),
+    (with_nan, "kernel must return finite numbers"), (lambda K: K[:-1], "kernel must return an array of shape"),
+    (lambda K: "no", "what kernel returns must be numbers"), (interrupt, None),
 ])
-def test_a_kernel_that_fails_changes_nothing(cls, method, wrong, message):
+def test_a_kernel_that_fails_changes_nothing(cls, wrong, message):
     """The second block of a call: the first has been learnt by then, and the model of before comes back."""
     X, y = rows_without_ties(600)
-    kernel = Spoiled(0, wrong)
-    learner = cls(kernel=kernel)
-    for begun in (False, True):
+    for method, begun in product(("fit", "partial_fit"), (False, True)):
+        kernel = Spoiled(0, wrong)
+        learner = cls(kernel=kernel)
         if begun:
             learner.partial_fit(X[:50], y[:50])
-        before, kernel.calls, kernel.at = fingerprint(learner), 0, 3 if begun is False else 4
-        with pytest.raises(ValueError if message else KeyboardInterrupt) as caught:
+        before, kernel.calls, kernel.at = fingerprint(learner), 0, 3 + begun
+        with pytest.raises(ValueError if message else KeyboardInterrupt, match=message):
             getattr(learner, method)(X, y)
-        assert not message or (f"{cls.__name__}: " in str(caught.value) and message in str(caught.value))
         assert fingerprint(learner) == before and kernel.calls == kernel.at
-        kernel.at = 0
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
@@ -357,8 +346,7 @@ def test_an_interrupt_before_a_newcomers_first_row_takes_it_out_again(algorithm,
     assert fingerprint(learner.partial_fit(*rest)) == fingerprint(twin.partial_fit(*rest))
 
 
-@pytest.mark.parametrize("kind", [np.asarray, csr_matrix], ids=["dense", "csr"])
-@pytest.mark.parametrize("budget", [None, 20])
+@pytest.mark.parametrize("kind, budget", [(np.asarray, None), (csr_matrix, 20)], ids=["dense", "csr"])
 @pytest.mark.parametrize("cls", [KernelOnlineClassifier, KernelOnlineRegressor])
 def test_no_memory_to_stack_the_support_vectors_leaves_a_whole_model(cls, budget, kind, monkeypatch):
     """The coefficients of a block are there by then: the vectors come together when there is memory again."""
@@ -391,11 +379,10 @@ def test_a_precomputed_matrix_must_be_square_dense_and_of_the_model_s_width(cls)
     X, y = rows_without_ties(30)
     G = X @ X.T
     learner = cls(kernel="precomputed")
-    for method in (learner.fit, learner.partial_fit):
-        with pytest.raises(ValueError, match=r"Precomputed matrix must be a square matrix to learn from .* got shape"):
-            method(G[:, :-1], y)
-        with pytest.raises(ValueError, match="X must be a dense array for kernel='precomputed', got a sparse matrix"):
-            method(csr_matrix(G), y)
+    for rows, message in ((G[:, :-1], "must be a square matrix"), (csr_matrix(G), "must be a dense array")):
+        for method in (learner.fit, learner.partial_fit):
+            with pytest.raises(ValueError, match=message):
+                method(rows, y)
     assert not learner.__sklearn_is_fitted__()
     learner.fit(G, y)
     with pytest.raises(ValueError, match="28 features, but"):
@@ -418,14 +405,8 @@ def test_c_and_budget_may_change_between_calls():
     learner = KernelOnlineClassifier("pa", C=1.0, budget=20).partial_fit(X[:40], y[:40])
     learner.set_params(C=0.1, budget=5).partial_fit(X[40:], y[40:])
     assert learner.n_support_ == 5
-
-
-def test_attributes_that_a_kernel_does_not_have():
-    X, y = rows_without_ties(30)
-    learner = KernelOnlineClassifier(kernel="rbf").partial_fit(X, y)
-    for name in ("coef_", "support_", "sparsify", "densify"):
+    for name in ("coef_", "support_", "sparsify", "densify"):  # of other kernels
         assert not hasattr(learner, name)
-    assert learner.intercept_.shape == (1,)
 
 
 def test_a_grid_search_cuts_the_columns_of_a_precomputed_kernel():
