@@ -250,14 +250,12 @@ def test_standard_deviations_are_roots_of_quadratic_forms(case, form, n_classes,
     assert read_std(learner, X[:0]).shape == (0,) if n_classes == 2 or case is REGRESSOR else (0, 3)
 
 
-@pytest.mark.parametrize("density", [0.01, 0.5])
 @pytest.mark.parametrize("form", ["diagonal", "full"])
-def test_standard_deviations_of_sparse_rows_need_no_dense_copy(form, density):
-    n, d = 4000, 300
-    X = sparse.random(n, d, density, format="csr", random_state=0)
+def test_standard_deviations_of_sparse_rows_need_no_dense_copy(form):
+    X = sparse.random(4000, 300, 0.01, format="csr", random_state=0)
     learner = onlinecls.AROWClassifier(covariance=form).partial_fit(X[:300], np.arange(300) % 2)
     learner.decision_function(X[:1], return_std=True)
-    assert memory_of(lambda: learner.decision_function(X, return_std=True))[1] < 8 * n * d / 5
+    assert memory_of(lambda: learner.decision_function(X, return_std=True))[1] < 8 * 4000 * 300 / 5
 
 
 # --- rounding ------------------------------------------------------------------------------------------------------------------
@@ -327,31 +325,23 @@ def test_a_row_learnt_thousands_of_times_keeps_the_covariance_sound():
 # --- errors --------------------------------------------------------------------------------------------------------------------
 
 
-GIGABYTES = ("{}: covariance='full' must fit in memory, got {} numbers of {}, {} GB, where 0.5 GB are free. Use "
-             "covariance='diagonal', or fewer features.")
-
-
 def test_a_covariance_that_does_not_fit_is_refused_before_it_is_made(monkeypatch):
     monkeypatch.setattr(internals.validation, "available_memory", lambda: 5e8)
     X = sparse.csr_matrix((np.ones(6, np.float32), ([0, 0, 1, 1, 2, 2], [0, 1, 2, 3, 4, 9998])), shape=(3, 9999))
     rows, wide = np.random.default_rng(0).standard_normal((20, 4999)).astype(np.float32), X.astype(np.float64)
     begun = onlinecls.AROWClassifier(covariance="full").partial_fit(rows, np.arange(20) % 2)  # 0.1 GB
-    one, three = ("1 x 10000 x 10000", "float64", "0.8"), ("3 x 10000 x 10000", "float32", "1.2")
-    for learner, call, arguments, named, needed in (
-        (onlinecls.AROWClassifier(), "fit", (wide, [0, 1, 1]), {}, one),
-        (onlinecls.AROWClassifier(), "partial_fit", (wide, [0, 1, 1]), {}, one),
-        (onlinecls.NAROWClassifier(), "partial_fit", (X, [0, 1, 1]), {"classes": range(3)}, three),
-        (onlinecls.AROWRegressor(dtype="float64"), "partial_fit", (X, [0.0, 1.0, 1.0]), {}, one),
-        (begun, "partial_fit", (rows[:8], range(8)), {}, ("8 x 5000 x 5000", "float32", "0.8")),
+    for learner, call, arguments, needed in (
+        (onlinecls.AROWClassifier(), "fit", (wide, [0, 1, 1]), "1 x 10000 x 10000 numbers of float64, 0.8 GB"),
+        (onlinecls.NAROWClassifier(), "partial_fit", (X, [0, 1, 1], range(3)), "3 x 10000 x 10000 numbers of float32, 1.2 GB"),
+        (begun, "partial_fit", (rows[:8], range(8)), "8 x 5000 x 5000 numbers of float32, 0.8 GB"),
     ):
         before, learn = fingerprint(learner), getattr(learner.set_params(covariance="full"), call)
         tracemalloc.start()
-        with pytest.raises(ValueError) as caught:
-            learn(*arguments, **named)
+        with pytest.raises(ValueError, match=f"must fit in memory, got {needed}, where 0.5 GB are free"):
+            learn(*arguments)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        assert str(caught.value) == GIGABYTES.format(type(learner).__name__, *needed) and peak < 5e7
-        assert fingerprint(learner) == before
+        assert peak < 5e7 and fingerprint(learner) == before
     assert begun.partial_fit(rows, np.arange(20) % 2).classes_.tolist() == [0, 1]
     assert onlinecls.AROWClassifier().partial_fit(X, [0, 1, 1]).t_ == 3  # diagonal: no question
 
