@@ -326,15 +326,6 @@ def test_a_model_of_no_rows_learns_on_from_a_file_after_calls_without_rows(cls, 
     assert fingerprint(learner) == fingerprint(cls().partial_fit(X, y, **named))
 
 
-def test_small_calls_go_the_long_way_until_youth_ends():
-    X, y = problem()[0], problem()[1]["binary"]
-    learner = AROWClassifier()
-    for t in range(20):
-        learner.partial_fit(X[t : t + 1], y[t : t + 1], classes=[0, 1])
-        taken = learner._state.try_partial_fit(learner.__dict__, X[:0], y[:0], None, None)
-        assert (learner._state.youth is None) == (t >= 15) and (t >= 15 or not taken)
-
-
 @pytest.mark.parametrize("cls", MERGED)
 def test_rows_that_hide_a_column_or_leave_the_units_are_named_once(cls):
     """`fine` are other rows, of which nothing is said: too few to tell, of one column, or within the range."""
