@@ -347,7 +347,8 @@ def test_wrong_class_weights_are_refused(weights, message):
 OUT_OF_RANGE = {
     **dict.fromkeys(["radius", "initial_variance", "eta0", "delta", "margin", "norm_bound", "beta", "r1", "r2", "r", "b",
                      "intercept_scaling", "loss_tol", "sigma"], (0.0, np.inf)),
-    **dict.fromkeys(["signed", "aggressive", "fit_intercept", "shuffle", "warm_start", "early_stopping", "probability"], ("yes",)),
+    **dict.fromkeys(
+        ["signed", "aggressive", "fit_intercept", "shuffle", "warm_start", "early_stopping", "probability"], ("yes",)),
     **dict.fromkeys(["loss", "variant", "update", "penalty", "multi_class", "regularizer", "learning_rate"], ("other",)),
     "C": [0.0, np.nan, "1", True], "epsilon": [-1.0, np.inf], "p": [1.5, 501, True], "eta": [0.5, 1.0, np.nan],
     "forgetting": [-1e-9, 0.11], "l1": [-1.0, 0.5], "l2": [-1.0, np.inf], "max_iter": [0, 1.5], "tol": ["a", np.nan],
