@@ -15,7 +15,6 @@ from states import fingerprint
 
 import onlinecls
 from onlinecls import parallel
-from onlinecls.parallel import _fit as fitting
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
@@ -271,11 +270,6 @@ def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
         parallel.learn_part(onlinecls.KernelOnlineClassifier(), parts[0])
     with pytest.raises(ValueError, match="must be a model saved by onlinecls"):
         parallel.merge_bytes([b"not a model"])
-
-
-def test_workers_send_models_as_files():
-    found = list(fitting._models(partial(parallel.learn_part, make()), fitting.parts_of(parts_of_arrays()), 1))
-    assert len(found) == 5 and all(type(each.model) is bytes for each in found)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed: make libraries installs it")
