@@ -4,6 +4,7 @@ import datetime as dt
 import json
 import re
 import uuid
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -479,3 +480,78 @@ def test_a_model_of_any_width_is_saved(tmp_path):
     again = load(tmp_path / "model")
     assert repr(again) == repr(pipeline) and described(again[0])[0] == described(pipeline[0])[0]
     np.testing.assert_array_equal(again.decision_function(rows), pipeline.decision_function(rows))
+
+
+def test_names_behind_words_that_were_booleans_are_told():
+    """Norway comes before Sweden: `fit` sees both, and a stream tells at the first name; countries behind names are names."""
+    words = r"column 'c' must have names, got 'S' in row \d, which comes behind yes, no, y, n, on or off, read as booleans: .*"
+    rows = [{"c": each} for each in ("N", "NO", "S", "E", "N")]
+    for sizes in ([5], [2, 3], [1] * 5):
+        vectorizer, start = TableVectorizer(), 0
+        with pytest.warns(UserWarning, match=words + r"categories=\['c'\] as a name\.") as told:
+            for size in sizes:
+                vectorizer.partial_fit(rows[start : start + size])
+                start += size
+        assert len(told) == 1 and vectorizer.schema_ == {"c": ("boolean", "category")}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert TableVectorizer().fit(rows).schema_ == TableVectorizer().partial_fit(rows[2:]).schema_ == {"c": ("category",)}
+        assert TableVectorizer(categories=["c"]).partial_fit(rows).schema_ == {"c": ("category",)}
+
+
+def test_most_different_names_make_all_names():
+    """`fit` reads 1941 and 10:10 among films as titles; a number of few names is one, and so is each in a stream."""
+    films, odd = [f"Film {'abcdefghijklmnopqrst'[k]}" for k in range(20)], ["1941", "10:10"]
+    for values in (films + odd, odd + films * 3, [*films, 1941, "10:10"], [*films, 1941.0, None, dt.time(10, 10)]):
+        names = TableVectorizer().fit({"c": values})
+        assert set(names.schema_["c"]) - {"missing"} == {"category"} and names.partial_fit([{"c": 300}, {"c": True}])
+        assert {"c=1941", "c=300", "c=True"} < {*names.get_feature_names_out()}
+    for values in (films[:19] + odd, odd + ["below", "above"] * 300, odd + films[:10] * 40):
+        assert set(TableVectorizer().fit({"c": values}).schema_["c"]) == {"category", "number", "date"}
+    assert set(TableVectorizer().partial_fit({"c": films + odd}).schema_["c"]) == {"category", "number", "date"}
+
+
+@pytest.mark.parametrize(("before", "value", "kind", "had"), [
+    ([1.5, 2], "x", "category", "number"), (["a", "b"], 7, "number", "category"), ([True, False], "maybe", "category", "boolean"),
+    (["2024-05-01"], "soon", "category", "date"), ([dt.date(2024, 5, 1)], 7, "number", "date"), ([1.5], [1.5], "list", "number"),
+    (["N/A"], 5, "number", "missing"),
+], ids=str)  # fmt: skip
+def test_a_value_of_a_new_kind_is_told_once(before, value, kind, had):
+    """Predicted rows are looked at, and learnt ones behind the first thousand; a typed column is read as its values are."""
+    pandas = pytest.importorskip("pandas")
+    rows = [{"c": each} for each in before] * 20
+    words = rf"^TableVectorizer: column 'c' has had values of kind {had} alone, got .* of kind {kind} in row 0, of which nothing"
+    for X in ([{"c": value}], [{"c": value}] * 2, {"c": [value]}, pandas.DataFrame({"c": [value]})):
+        model = TableVectorizer().fit(rows)
+        with pytest.warns(UserWarning, match=words):
+            model.transform(X)
+        model.transform(X)
+        TableVectorizer().fit(rows).partial_fit(X)
+    old = TableVectorizer().fit(rows * (1000 // len(rows) + 1))
+    with pytest.warns(UserWarning, match=words):
+        old.partial_fit([{"c": value}])
+    assert kind in old.partial_fit([{"c": value}]).schema_["c"]
+
+
+@pytest.mark.parametrize("n", [999, 1000, 1001, 1200])
+def test_a_kind_behind_the_first_thousand_rows_of_one_call_is_told(n):
+    rows = [*({"x": float(k)} for k in range(n)), {"x": "late"}, {"x": "later"}]
+    for learn in (TableVectorizer().partial_fit, TableVectorizer().fit):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            learn(rows, sample_weight=[0.0, *[1.0] * (n + 1)])  # (a row of weight 0 is not learnt)
+        late = [f"of kind number alone, got 'late' of kind category in row {n}," in str(each.message) for each in told]
+        assert late == [True] * (n > 1000), list(map(str, told))
+
+
+def test_a_late_kind_is_told_in_any_split():
+    rows = [{"c": 1.5}] * 1000 + [{"c": 2.5}, {"c": "bad"}]
+    for sizes in ([1002], [600, 402], [1000, 2], [1001, 1]):
+        vectorizer, start = TableVectorizer(), 0
+        with pytest.warns(UserWarning, match="column 'c' has had values of kind number alone, got 'bad' of kind category in row"):
+            for size in sizes:
+                vectorizer.partial_fit(rows[start : start + size])
+                start += size
+    with pytest.warns(UserWarning, match="got 'bad' of kind category in row 1001"):
+        TableVectorizer().fit(rows)
+    TableVectorizer().fit(rows[2:])
