@@ -432,21 +432,6 @@ def test_closed_standard_streams_are_errors(model, mail, closed, message):
     assert done.returncode == 1 and message in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT"])
-def test_a_signal_whose_error_was_swallowed_is_raised_again(name):
-    """Python swallows errors in the callback of a weak reference, and numpy in some comparisons of texts."""
-    code = (
-        "import os, signal\n"
-        "from onlinecls._cli import stopping\n"
-        "with stopping.stoppable():\n"
-        f"    try: os.kill(os.getpid(), signal.{name})\n"
-        "    except KeyboardInterrupt: pass\n"
-        "    try: stopping.check_stopped()\n"
-        "    except KeyboardInterrupt as error: print(stopping.exit_code(error))\n")
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=ENVIRONMENT)
-    assert done.stdout == f"{128 + getattr(signal, name)}\n", done.stderr
-
-
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
 def test_output_to_a_full_disk_is_an_error_of_the_command(tmp_path):
     data = tmp_path / "mails.tsv"

@@ -14,19 +14,17 @@ import time
 import internals
 import numpy as np
 import pytest
-from algorithms import ONE_EACH, REGRESSION
 from forging import forged, poking
 from internals import state_of
-from looping import each_estimator
 from matrices import continuous_problem
-from scipy.sparse import csr_matrix
 from states import fingerprint
 
 import onlinecls
 from onlinecls import load
 
 X, Y = continuous_problem(60, 5, seed=40, n_classes=3)
-TARGETS = X @ np.array([2.0, -1.0, 0.5, 0.0, 1.0]) + 3.0 * Y
+
+
 TWO, LATE = (Y > 0).astype(int), np.minimum(np.arange(60) // 25, 2)
 
 
@@ -49,8 +47,6 @@ def refused(path, message):
 
 
 # --- nothing changes -----------------------------------------------------------------------------------------------------------
-
-FULL = [case for case in ONE_EACH + REGRESSION if case.can_be_full]
 
 
 def test_a_file_of_a_full_covariance_keeps_a_single_label_and_another_covariance_set_since(tmp_path):
@@ -172,31 +168,6 @@ def test_save_refuses_what_is_not_fitted_and_what_only_pickle_can_hold(tmp_path)
     assert not list(tmp_path.iterdir())
 
 
-KERNELS = [
-    onlinecls.KernelOnlineClassifier(gamma=0.3, budget=20), onlinecls.KernelOnlineClassifier("pa", kernel="linear"),
-    onlinecls.KernelOnlineClassifier("sop", gamma="scale"), onlinecls.KernelOnlineRegressor("arow", kernel="poly", gamma=0.1),
-    onlinecls.KernelOnlineRegressor(budget=10), onlinecls.KernelOnlineClassifier(kernel="precomputed"),
-]
-
-
-@pytest.mark.parametrize("learner", KERNELS, ids=repr)
-def test_kernel_learners_after_fit_learn_on_as_before(learner, tmp_path):
-    """Dense and sparse support vectors, gammas that `fit` has found, numbered rows; and other parameters, set since."""
-    for rows in (X @ X.T,) if learner.kernel == "precomputed" else (X, csr_matrix(X)):
-        targets = {"classifier": (Y,), "regressor": (TARGETS,), "outlier_detector": ()}[learner._estimator_type]
-        whole = copy.deepcopy(learner).fit(rows, *targets)
-        parts = through_a_file(whole, tmp_path, mmap=True)
-        assert fingerprint(parts) == fingerprint(whole)
-        assert fingerprint(parts.partial_fit(rows, *targets)) == fingerprint(whole.partial_fit(rows, *targets))
-        assert (parts.predict(rows) == whole.predict(rows)).all()
-    if learner.kernel != "precomputed":
-        assert type(parts.support_vectors_) is type(whole.support_vectors_)
-    again = through_a_file(whole.set_params(degree=7), tmp_path)
-    assert again.degree == 7 and (again.predict(rows) == whole.predict(rows)).all()
-    with pytest.raises(ValueError, match="partial_fit must go on with the kind of model it began with"):
-        again.partial_fit(rows, *targets)
-
-
 def test_metadata_comes_back_as_json_holds_it(saved):
     learner, metadata = load(saved, return_metadata=True)
     assert metadata == {"bits": 18}
@@ -236,23 +207,6 @@ def test_a_mapped_model_stays_in_the_file_until_it_learns(saved):
     learner.save(saved)
     assert fingerprint(load(saved)) == fingerprint(learner)
     assert mapped.problem() == ""  # its file has been replaced, not changed
-
-
-@each_estimator(case=ONE_EACH + REGRESSION)
-def test_the_layout_of_a_state_class_names_its_arrays(case):
-    """`layout` says without making a State what one has; a new array of a geometry must be in it."""
-    for covariance in ("diagonal", "full") if case in FULL else (None,):
-        more = {} if covariance is None else {"covariance": covariance}
-        for labels in (TWO, Y):
-            for average in (False, True):
-                if average and not case.can_average:
-                    continue
-                learner = case.estimator(average=average, **more).partial_fit(X, labels)
-                state, parts = state_of(learner), internals.stored(learner)
-                arrays = {n: (a.shape, a.dtype) for n, a in parts.items() if isinstance(a, np.ndarray)}
-                n_groups = state.n_groups_in(state.parts(), arrays)
-                sizes = state.sizes(5, len(state.counts), average, n_groups=n_groups)
-                assert internals.laid_out(state.ARRAYS, sizes, state.dtype) == arrays
 
 
 # --- paths ---------------------------------------------------------------------------------------------------------------------
@@ -493,15 +447,6 @@ def test_a_damaged_or_hostile_header_is_refused(begins, saved):
         saved.write_bytes(length.to_bytes(8, "little") + begins)
         with pytest.raises(ValueError, match=r"^onlinecls\.load: "):
             load(saved)
-
-
-def test_an_entropic_model_s_columns_keep_their_scales_in_a_file(tmp_path):
-    model = onlinecls.DualAscentClassifier(0.01, regularizer="entropic", multi_class="ovr", loss="log_loss")
-    rng = np.random.default_rng(0)
-    for i in range(40):
-        model.partial_fit(rng.normal(size=(1, 2)), ["abc"[i % 3]], classes=list("abc"))
-        model.save(tmp_path / "model")
-    assert load(tmp_path / "model").coef_.tobytes() == model.coef_.tobytes()
 
 
 def test_a_centre_of_rows_whose_squares_underflow_is_saved():

@@ -2,7 +2,6 @@
 
 import doctest
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
@@ -11,17 +10,10 @@ pytest.importorskip("river", minversion="0.26", reason="river 0.26 is not instal
 pd = pytest.importorskip("pandas")
 
 from river import (  # noqa: E402
-    bandit,
     checks,
     datasets,
-    ensemble,
-    evaluate,
     linear_model,
-    metrics,
-    model_selection,
-    multiclass,
     preprocessing,
-    utils,
 )
 from river import feature_extraction as extraction  # noqa: E402
 
@@ -37,10 +29,6 @@ TABLE = {"bits": 0, "slots": 32, "unknown": "ignore"}
 
 def pipeline(**parameters):
     return make_stream_pipeline(TableVectorizer(**TABLE), AROWClassifier(probability=True, **parameters))
-
-
-def score(model, stream=None, metric=None):
-    return evaluate.progressive_val_score(stream or zip(ROWS, LABELS, strict=True), model, metric or metrics.Accuracy()).get()
 
 
 @pytest.mark.filterwarnings("ignore:.*hides the others:UserWarning")
@@ -141,26 +129,6 @@ def test_parameters_change_in_the_middle_of_a_stream_by_mutate():
     assert scaled.clone()["Classifier"].model.r == 0.1
     with pytest.raises(ValueError, match="Invalid parameter 'q'"):
         scaled["Classifier"].mutate({"model": {"q": 1.0}})
-
-
-INSIDE = {
-    "one against the rest": multiclass.OneVsRestClassifier, "pairs": multiclass.OneVsOneClassifier,
-    "bagging": partial(ensemble.BaggingClassifier, n_models=3, seed=1),
-    "ADWIN bagging": partial(ensemble.ADWINBaggingClassifier, n_models=3, seed=1),
-    "AdaBoost": partial(ensemble.AdaBoostClassifier, n_models=3, seed=1),
-    "random patches": partial(ensemble.SRPClassifier, n_models=3, seed=1),
-    "stacking": lambda model: ensemble.StackingClassifier([model, Classifier(pipeline(r=1.0))], linear_model.Perceptron()),
-    "bandit": lambda model: model_selection.BanditClassifier(
-        utils.expand_param_grid(model, {"model": [pipeline(r=r) for r in (0.1, 1.0)]}), metrics.Accuracy(),
-        bandit.EpsilonGreedy(0.1, seed=1)),
-    "successive halving": lambda model: model_selection.SuccessiveHalvingClassifier(
-        utils.expand_param_grid(model, {"model": [pipeline(r=r) for r in (0.1, 1.0, 10.0)]}), metrics.Accuracy(), budget=200),
-}
-
-
-@pytest.mark.parametrize("name", INSIDE)
-def test_models_go_into_river_s_own(name):
-    assert score(INSIDE[name](Classifier(pipeline()))) > 0.75
 
 
 def test_another_kind_of_model_is_refused():

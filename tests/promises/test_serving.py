@@ -181,17 +181,6 @@ def ways_to_copy(model):
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-def test_a_copy_waits_for_a_learning_call(learner):
-    model = fresh(learner)
-    for number, way in enumerate(ways_to_copy(model)):
-        waiting = Waiting(model)
-        with model._own_lock():
-            waiting.start("copied", way)
-            assert not waiting.found, number
-        waiting.join()
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_learning_waits_for_a_copy_and_all_wait_in_the_order_of_coming(learner):
     model = learn(fresh(learner))
     t, waiting = model.t_, Waiting(model)
@@ -299,18 +288,3 @@ def test_fit_gives_way_between_two_epochs_and_what_is_copied_then_learns_on(monk
     assert (copied[0].partial_fit(X, Y).decision_function(X) == one_epoch.decision_function(X)).all()
     assert all(twin.partial_fit(X, Y).t_ % 40 == 0 for twin in copied)
     assert (expected.coef_ == model.coef_).all() and expected.t_ == model.t_
-
-
-def test_two_models_may_be_merged_into_each_other_by_two_threads_at_once():
-    models = [fresh(AROWRegressor()), fresh(AROWRegressor())]
-
-    def merge(one, other):
-        for _ in range(20):  # (each doubles the numbers of rows, at most 2^53)
-            one.merge(other)
-
-    threads = [threading.Thread(target=merge, args=pair) for pair in (models, models[::-1])]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(PATIENCE)
-        assert not thread.is_alive()

@@ -10,7 +10,6 @@ import itertools
 import json
 import lzma
 import os
-import pickle
 import random
 import re
 import struct
@@ -149,18 +148,6 @@ def test_a_number_ends_where_its_grammar_ends(text, n_read):
     assert _numbers.parse(text.encode())[1] == n_read
 
 
-def test_reading_numbers_does_not_depend_on_the_locale():
-    script = (
-        "import locale, sys\n"
-        "names = [n for n in ('de_DE.UTF-8', 'fr_FR.UTF-8', 'de_DE.utf8', 'C.UTF-8')]\n"
-        "for name in names:\n"
-        "    try: locale.setlocale(locale.LC_ALL, name); break\n"
-        "    except locale.Error: pass\n"
-        "from onlinecls.streams._numbers import parse\n"
-        "print(parse(b'1234567890.123456789012345')[0])\n")
-    assert python(script).strip() == b"1234567890.1234567"
-
-
 # --- svmlight ------------------------------------------------------------------------------------------------------------------
 
 
@@ -225,13 +212,6 @@ def test_zero_based_auto_ignores_labels_qid_and_comments():
         if column == 0:
             assert whole(text, "svmlight", n_features=10, zero_based="auto")[0].indices.tolist() == [0]
         assert whole(text, "svmlight", n_features=11)[0].indices.max() == int(max(re.findall(rb"(\d+):1", text), key=int))
-
-
-def test_zero_based_auto_refuses_an_index_0_after_the_first_64_kb():
-    text = b"1 1:1\n" * 20000 + b"1 0:1\n"
-    message = "<stream>:20001:3: expected an index >= 1, as in the lines before (0-based files: zero_based=True), got '0:1'"
-    assert error_of(text, "svmlight", zero_based="auto") == message
-    assert whole(text, "svmlight")[0].shape[0] == 20001
 
 
 @given(st.data())
@@ -798,31 +778,6 @@ def test_a_short_truncated_compressed_file_is_refused_after_its_whole_lines(tmp_
             assert cut == 1 or len(labels) < 610
 
 
-def test_a_file_that_was_compressed_twice_is_named():
-    for inside, name in ((gzip.compress(TSV), "gzip"), (bz2.compress(TSV), "bz2")):
-        for format in ("auto", "tsv", "csv", "jsonl"):
-            assert error_of(gzip.compress(inside), format) == (
-                f"<stream>: must be compressed once, got a file with {name} inside. Decompress it once.")
-
-
-def test_a_compressed_file_truncated_in_its_first_line_is_refused(tmp_path):
-    """The format cannot be detected from half a line: the error must be that of the cut, not one about the format."""
-    path = tmp_path / "a"
-    path.write_bytes(gzip.compress(b"1 7:1 9:")[:-8])
-    with pytest.raises(ValueError, match="cut off"):
-        read(path)
-    path.write_bytes(gzip.compress(b"1 7:1 9:1\n0 7:")[:-8])  # "0 7:" is no svmlight
-    with read(path) as stream, pytest.raises(ValueError, match="cut off"):
-        assert next(stream).y.tolist() == [1.0]
-        next(stream)
-    packed = bytearray(gzip.compress(b"1 7:1 9:1\n0 7:1\n"))
-    packed[-8] ^= 1  # of the checksum
-    path.write_bytes(packed)
-    with read(path) as stream, pytest.raises(ValueError, match="a: the compressed file is damaged"):
-        assert next(stream).y.tolist() == [1.0, 0.0]
-        next(stream)
-
-
 @pytest.mark.parametrize("batch_rows", [1, 3, 4096])
 @pytest.mark.parametrize("prefetch", [True, False])
 def test_rows_before_a_malformed_line_are_yielded_first(batch_rows, prefetch):
@@ -996,18 +951,6 @@ def test_rows_and_errors_of_several_files_do_not_depend_on_blocks(tmp_path, form
                 assert outcome_of(paths, format, block_bytes=block_bytes, **options) == expected
 
 
-@pytest.mark.parametrize("options", [{"prefetch": False}, {}, {"block_bytes": 200}])
-@pytest.mark.parametrize("format", ["svmlight", "tsv"])
-def test_the_memory_of_a_batch_in_use_is_not_overwritten(tmp_path, format, options):
-    lines = {"svmlight": "{0} {0}:{0}.5 99:1", "tsv": "{0}\tword{0} and word{1}"}[format]
-    path = tmp_path / "data"
-    path.write_text("\n".join(lines.format(i % 90, i % 7) for i in range(400)))
-    kept = [(X.data[1:3], X.data[1:3].copy(), X, X.copy()) for X, _, _ in read(path, format, batch_rows=5, **options)]
-    for part, copy, X, whole in kept:
-        assert np.array_equal(part, copy)
-        assert (X != whole).nnz == 0
-
-
 @pytest.mark.parametrize(("options", "message"), [
     ({"batch_rows": 0}, "batch_rows must be an int >= 1, got 0."),
     ({"dtype": "int8"}, "dtype must be 'float32' or 'float64', got 'int8'."),
@@ -1041,20 +984,6 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch, tmp_path):
     for start, extra in ((b"PAR1", "arrow"), (b"\x28\xb5\x2f\xfd", "zstd")):
         with pytest.raises(ImportError, match=re.escape(f'pip install "onlinecls[{extra}]"')):
             read(io.BytesIO(start + bytes(10)))
-
-
-def test_malformed_line_errors_can_be_pickled():
-    with pytest.raises(MalformedLineError) as caught:
-        whole(b"1 x", "svmlight")
-    error = pickle.loads(pickle.dumps(caught.value))
-    assert (error.parameter, error.hint) == (caught.value.parameter, caught.value.hint)
-    assert str(error) == str(caught.value) and (error.file, error.line, error.column) == ("<stream>", 1, 3)
-
-
-def test_the_repr_of_a_stream_shows_format_rows_and_bytes():
-    stream = read(io.BytesIO(SVMLIGHT), prefetch=False)
-    assert isinstance(stream, Stream) and repr(stream) == "<onlinecls.streams.Stream svmlight: 0 rows, 0 of None bytes>"
-    stream.close()
 
 
 def test_memory_of_a_stream_does_not_grow_with_the_file(tmp_path):

@@ -303,50 +303,6 @@ def test_a_constant_column_is_zero_at_any_weight():
     assert not found.any()
 
 
-NUMBERS = {
-    "12": 12, "-1.5e3": -1500, "+2": 2, "$12": 12, "-$12.50": -12.5, "$-3": -3, "12%": 12, "1,234.5": 1234.5,
-    "12,345,678": 12345678, ".5": 0.5, "5.": 5, " 7 ": 7, "1E2": 100, "€12": 12, "12 €": 12, "£1,200.50": 1200.5, "¥500": 500,
-    "CHF 5": 5, "5 CHF": 5, "$ 7": 7, "1,234 $": 1234, "($5.00)": -5, "(12)": -12, "(5 %)": -5, "5 %": 5, "1 234": 1234,
-    "1'234.5": 1234.5,
-    "1\u00a0200": 1200, "1\u202f200": 1200, "−5": -5, "− 5": -5, "007": 7,
-}
-COMMAS = {"1,5": 1.5, "0,750": 0.75, "1.234,50": 1234.5, "1 234,5": 1234.5, "€ 3,20": 3.2, "-1,5e3": -1500, "2.000": 2000,
-    "3,5 %": 3.5}
-NAMES = [",5", "1.2.3", "e5", "12e", "$", "%", "0x10", "1_000", "inf", "12 kg", "١٢", "--1", "1,234,56", "9" * 70, "(5", "5)",
-    "1 23",
-         "1,234 567", "$€5", "5$$", "$1e5", "0 123", "02134", "12e45678x"]
-
-
-@pytest.mark.filterwarnings("ignore:.*must have names")  # (that look like something else: test_sources.py)
-def test_texts_that_are_numbers():
-    """Amounts, parts and thousands are numbers; everything near them is a name."""
-    for text, number in NUMBERS.items():
-        vectorizer = TableVectorizer(bits=0).fit([{"x": text}])
-        assert vectorizer.statistics_ == {"x": (1.0, number, 0.0)}, text
-    for text in NAMES:
-        assert TableVectorizer(bits=0).fit([{"x": text}]).get_feature_names_out()[0] == f"x={text}", text
-    for text, number in COMMAS.items():
-        vectorizer = TableVectorizer(bits=0, decimal=",").fit([{"x": text}])
-        assert vectorizer.statistics_ == {"x": (1.0, number, 0.0)}, text
-    for text in sorted(MISSING):
-        assert TableVectorizer(bits=0).fit([{"x": text}]).get_feature_names_out()[0] == "x=?", text
-
-
-@pytest.mark.filterwarnings("ignore:.*must have names")  # (that look like something else: test_sources.py)
-def test_texts_that_are_dates():
-    """ISO 8601 in a text is a date as the object is one, in UTC; what only begins like one is a name."""
-    for text, value in (
-        ("2024-05-01", dt.date(2024, 5, 1)), ("2024-05-01T10:30", dt.datetime(2024, 5, 1, 10, 30)),
-        ("2024-05-01 10:30:00+02:00", dt.datetime(2024, 5, 1, 8, 30)),
-    ):
-        rows = [TableVectorizer(bits=0).learn_transform([{"when": first}, {"when": each}])
-                for first, each in (("2024-01-01", text), (dt.date(2024, 1, 1), value))]
-        np.testing.assert_array_equal(*rows, err_msg=text)
-    assert TableVectorizer().fit([{"x": "2024-99-99"}]).schema_ == {"x": ("category",)}
-    with_time = TableVectorizer(bits=0).fit([{"when": "2024-05-01T10:30"}]).get_feature_names_out()[:4].tolist()
-    assert with_time == ["when.days", "when.day_sin", "when.day_cos", "when.week_sin"]
-
-
 def test_unknown_columns_and_names():
     """unknown="error" names what is new or lacking; else it is left out."""
     rows = [{"a": 1.0, "b": "x"}, {"a": 2.0, "b": "y"}]

@@ -316,22 +316,6 @@ def test_an_analyzer_that_returns_anything_but_tokens_is_refused():
         HashingVectorizer(analyzer=lambda text: [1]).transform(["ab"])
 
 
-def test_warnings_of_the_vectorizer_are_those_of_scikit_learn():
-    for params in (
-        {"tokenizer": str.split}, {"analyzer": str.split, "preprocessor": str.lower},
-        {"analyzer": str.split, "ngram_range": (1, 2)},
-        {"analyzer": "char", "stop_words": ["the"]}, {"analyzer": "char", "token_pattern": "x"}, {"stop_words": ["don't", "AB"]},
-        {},
-    ):
-        told = []
-        for kind in (HashingVectorizer, Peer):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                kind(**params).fit(["ab"]).transform(["ab"])
-            told.append([(str(each.message), each.category) for each in caught])
-        assert told[0] == told[1]
-
-
 # --- an estimator ------------------------------------------------------------------------------------------------------------
 
 
