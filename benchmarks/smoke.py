@@ -33,9 +33,7 @@ def main():
     config = ["--config", str(HERE / "asv.conf.json")]
     run(sys.executable, str(HERE / "peers.py"), "--quick")
     study("evaluation", "--rounds", "1")
-    study("saving", "--rounds", "1", "--bits", "12")
     study("kernels", "--rows", "300", "--budgets", "50")
-    study("links", "--rounds", "1", "--nnz", "20000")
     study("cost", "--repeats", "1")
     with tempfile.TemporaryDirectory() as home:  # asv keeps its idea of the machine in the home directory
         run(*asv, "machine", "--yes", *config, HOME=home)
