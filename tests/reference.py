@@ -37,7 +37,7 @@ from math import sqrt
 import numpy as np
 from scipy.special import expit
 
-from onlinecls.reference import GEOMETRIES, RULES, DualMatrixAdaGrad, Learner, MatrixAdaGrad, Model
+from onlinecls.reference import GEOMETRIES, RULES, DualMatrixAdaGrad, Learner, MatrixAdaGrad, Model, Scale
 from onlinecls.reference.learners import add_precision, times  # noqa: F401
 from onlinecls.reference.rules import class_cost
 
@@ -84,7 +84,6 @@ class PNorm(Twin):
     radius: float = sqrt(2)
 
     state = {"theta": (-1 / 2, 1 / 2)}
-    separable = False
 
     @property
     def w(self):
@@ -158,7 +157,6 @@ class MultiplicativePassiveAggressive(Simplex, Twin):
     norm_bound: float = 1.0
 
     state = {"theta": (-1, 1)}  # whole: what the two classes' own learners would have
-    separable = False
 
     def move(self, loss, z, c):
         if loss <= 0:
@@ -389,21 +387,27 @@ MODELS = {
 }
 
 
-def rows(X, y, weights, fit_intercept, intercept_scaling):
-    """(x, y, c) of each row of weight c > 0: a row of weight 0 is an exact no-op.  The constant feature is the last column.
+def rows(X, y, weights=None, fit_intercept=False, intercept_scaling=1.0, scale=1.0):
+    """(z, y, c) of each row of weight c > 0: a row of weight 0 is an exact no-op.  The constant feature is the last column.
 
-    c : a number, or a pair: with what the row's class adds to the wanted margin.
+    c : a number, or a pair: with what the row's class adds to the wanted margin.  scale, intercept_scaling : numbers or "auto".
     """
     X = np.asarray(X, dtype=np.float64)
-    if fit_intercept:
-        X = np.column_stack([X, np.full(len(X), intercept_scaling)])
-    weights = np.ones(len(X)) if weights is None else weights
-    return X.shape[1], [(x, label, c) for x, label, c in zip(X, y, weights, strict=True) if np.ravel(c)[0] > 0]
+    weights, reading = np.ones(len(X)) if weights is None else weights, Scale(scale, intercept_scaling)
+    return X.shape[1] + fit_intercept, [
+        (reading.read(x, fit_intercept=fit_intercept), label, c) for x, label, c in zip(X, y, weights, strict=True)
+        if np.ravel(c)[0] > 0]
 
 
-def run_binary(name, X, y, weights=None, fit_intercept=False, intercept_scaling=1.0, **params):
+def read(X, y, weights, params):
+    """`rows` by those of the parameters that say how rows are read, and the others."""
+    own = {name: params[name] for name in ("fit_intercept", "intercept_scaling", "scale") if name in params}
+    return *rows(X, y, weights, **own), {name: value for name, value in params.items() if name not in own}
+
+
+def run_binary(name, X, y, weights=None, **params):
     """One pass, y in {-1, +1}.  Returns the learner, with t, n_mistakes and n_updates."""
-    d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
+    d, stream, params = read(X, y, weights, params)
     model = MODELS[name](d, 2, **params)
     for x, label, c in stream:
         consume(model, x, int(label > 0), c)
@@ -412,9 +416,9 @@ def run_binary(name, X, y, weights=None, fit_intercept=False, intercept_scaling=
     return learner
 
 
-def run_regression(name, X, y, weights=None, fit_intercept=False, intercept_scaling=1.0, **params):
+def run_regression(name, X, y, weights=None, **params):
     """One pass.  Returns the learner, with t, n_updates and the sums of squared and absolute errors before each update."""
-    d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
+    d, stream, params = read(X, y, weights, params)
     learner = REGRESSION[name](d, **params)
     learner.n_updates, learner.squared, learner.absolute = 0, 0.0, 0.0
     for x, target, c in stream:
@@ -428,7 +432,7 @@ def run_regression(name, X, y, weights=None, fit_intercept=False, intercept_scal
 
 def run_one_class(name, X, weights=None, **params):
     """One pass.  Returns the learner, with t."""
-    d, stream = rows(X, np.zeros(len(X)), weights, False, 1.0)
+    d, stream, params = read(X, np.zeros(len(X)), weights, params)
     learner = ONE_CLASS[name](d, **params)
     for x, _, c in stream:
         learner.step(x, c)
@@ -436,19 +440,18 @@ def run_one_class(name, X, weights=None, **params):
     return learner
 
 
-def run_multiclass(name, X, y, n_classes, multi_class="crammer_singer", weights=None, fit_intercept=False,
-                   intercept_scaling=1.0, **params):
+def run_multiclass(name, X, y, n_classes, multi_class="crammer_singer", weights=None, **params):
     """One pass, y coded 0..n_classes-1, all known from the start, n_classes >= 3.  Returns the Model: W, Sigma, counters."""
-    d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
+    d, stream, params = read(X, y, weights, params)
     model = MODELS[name](d, n_classes, multi_class, **params)
     for x, label, c in stream:
         consume(model, x, int(label), c)
     return model
 
 
-def run_stream(name, X, y, multi_class="crammer_singer", weights=None, fit_intercept=False, intercept_scaling=1.0, **params):
+def run_stream(name, X, y, multi_class="crammer_singer", weights=None, **params):
     """One pass in which a label joins at the row where it first appears.  Returns the Model, with its sorted labels `classes`."""
-    d, stream = rows(X, y, weights, fit_intercept, intercept_scaling)
+    d, stream, params = read(X, y, weights, params)
     return learn_stream(MODELS[name](d, 0, multi_class, **params), stream)
 
 
@@ -517,7 +520,7 @@ class Calibrated:
     """A Model with Platt's numbers of its scores: a pair for the only vector, or one a class."""
 
     def __init__(self, model):
-        self.model, self.pairs = model, [Platt() for _ in model.learners]
+        self.model, self.pairs = model, [Platt() for _ in model.W]
 
     def consume(self, x, y, c, known=True):
         """A class learns nothing from the row with which it joins."""

@@ -23,7 +23,7 @@ from reference import (
 )
 from scipy.optimize import minimize
 
-from onlinecls.reference import LOSSES, REGRESSION_LOSSES, Entropic, LeaderLearner, SimplexNorm, SquaredNorm
+from onlinecls.reference import LOSSES, REGRESSION_LOSSES, Entropic, LeaderLearner, Scale, SimplexNorm, SquaredNorm
 from onlinecls.reference.rules import scw2_alpha
 
 PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
@@ -195,6 +195,49 @@ def test_a_step_towards_a_larger_margin_equals_one_computed_by_hand():
     model = MODELS["pa1"](2, 2, C=float("inf"))
     model.consume(np.array([3.0, 4.0]), 1, 3.0, offset=2.0)
     assert_allclose(model.W, [[9 / 25, 12 / 25]])
+
+
+# --- what a learner reads ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("power", [-60, -3, 1, 40])
+def test_rows_times_a_power_of_two_are_read_as_the_same_numbers(power):
+    rng = np.random.default_rng(0)
+    for X in rng.standard_normal((20, 30, 5)) * np.exp(rng.normal(0.0, 3.0, (20, 30, 1))):
+        plain, large = Scale(), Scale()
+        for x in X * np.maximum(rng.random((30, 5)) < 0.7, [1, 0, 0, 0, 0]):
+            s, c = plain(x)
+            assert large(2.0**power * x) == (2.0**power * s, c)
+        assert (large.n, large.E) == (16, plain.E + 16 * 2 * power)
+
+
+def test_the_scale_is_the_power_of_two_nearest_to_the_geometric_mean_of_the_first_16_rows_with_a_length():
+    rng, scale, before, lengths, sizes = np.random.default_rng(1), Scale(), (1.0, 1.0), [], []
+    for x in np.exp(rng.normal(2.0, 2.0, (40, 1))) * rng.standard_normal((40, 6)) * (rng.random((40, 6)) < 0.5):
+        assert scale(0.0 * x) == before and scale(x, weight=0.0) == before, "rows of zeros and of weight 0"
+        if x.any() and len(lengths) < 16:
+            lengths.append(np.linalg.norm(x))
+            sizes.append(lengths[-1] / np.count_nonzero(x) ** 0.5)
+        s, c = before = scale(x)
+        found = np.log2([s, c * s]) - np.mean(np.log2([lengths, sizes]), axis=1)
+        assert (np.abs(found) <= 0.5 + 1e-12).all() and (s, c) == tuple(2.0 ** np.log2([s, c]).round())
+        assert_allclose(scale.read(x, weight=0.0), [*x / s, c], rtol=0)
+    assert scale.n == 16 and scale(1e9 * x) == before, "the 17th row moves nothing"
+
+
+def test_the_scale_computed_by_hand():
+    # ||x|| = 5: 2^2, and 5/√2 = 3.5: 2^2. Then √(5 * 1) = 2.2: 2, and √(3.5 * 1) = 1.9: 2. Mantissas and halves: √(8 * 16): 2^4.
+    scale = Scale()
+    assert [scale(x) for x in ([3.0, 4.0], [0.0, 0.0], [1.0, 0.0])] == [(4.0, 1.0), (4.0, 1.0), (2.0, 1.0)]
+    halves = Scale()
+    assert [halves(x) for x in ([8.0], [16.0], [0.5, 0.5])] == [(8.0, 1.0), (16.0, 1.0), (4.0, 1.0)]
+    assert Scale(4.0, 3.0)([1.0]) == (4.0, 3.0) and Scale(4.0)([1.0, 1.0]) == (4.0, 0.25) and Scale()([0.0]) == (1.0, 1.0)
+    assert Scale()([1e-60]) == (2.0**-158, 1.0) and Scale(limit=44)([1e30]) == (2.0**44, 1.0)
+    twins = [run_binary("pa1", [[3, 4], [1, 0]], [1, -1], C=0.01, fit_intercept=True, **reading) for reading in (
+        {"scale": "auto", "intercept_scaling": "auto"}, {"scale": 4.0}, {})]
+    assert_allclose(twins[0].w, [0.0075 - 0.005, 0.01, 0.0], atol=1e-15)
+    assert_allclose(twins[1].w, [0.0075 - 0.0025, 0.01, 0.0], atol=1e-15)
+    assert_allclose(twins[2].w, [0.03 - 0.01, 0.04, 0.0], atol=1e-15)
 
 
 # --- from labels to signed examples ----------------------------------------------------------------------------------

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .learners import margin, predicted
+
 
 class Committee:
     """Models of two or more classes, with the score  Σ_k a_k s_k,  a_k = (m_0 / m_k)^16 / rms_k.
@@ -40,22 +42,14 @@ class Committee:
 
     def predict(self, x: Any) -> int:
         """Return the code of the class of the highest score, the first of equals; of two classes 1 above 0."""
-        return _best(self.a @ self.scores(x))
+        return predicted(self.a @ self.scores(x))
 
     def consume(self, x: Any, y: int, c: float = 1.0) -> None:
         """Run one round: predict, count, let all members learn."""
         x, scores = np.asarray(x, float), self.scores(x)
         self.n_mistakes += self.predict(x) != y
-        self.mistakes += [_margin(own, y) <= 0.0 for own in scores]
+        self.mistakes += [margin(own, y) <= 0.0 for own in scores]
         self.squares += (scores**2).sum(axis=1)
         self.n_scores, self.t = self.n_scores + scores.shape[1], self.t + 1
         for member in self.members:
             member.consume(x, y, c)
-
-
-def _best(scores: np.ndarray) -> int:
-    return int(scores[0] > 0.0) if len(scores) == 1 else int(np.argmax(scores))
-
-
-def _margin(scores: np.ndarray, y: int) -> float:
-    return float(scores[0] if y else -scores[0]) if len(scores) == 1 else float(scores[y] - np.delete(scores, y).max())

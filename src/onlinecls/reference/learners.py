@@ -39,7 +39,8 @@ def add_precision(Sigma: np.ndarray, beta: float, z: np.ndarray) -> np.ndarray:
     """Return Σ after Σ^-1 += beta z z', in diagonal form, or in full form on the block of each class."""
     if Sigma.ndim == 1:
         return Sigma / (1 + beta * z**2 * Sigma)
-    return np.concatenate([np.linalg.inv(np.linalg.inv(S) + beta * np.outer(x, x)) for S, x in blocks(Sigma, z)])
+    added = lambda S, x: np.linalg.inv(np.linalg.inv(S) + beta * np.outer(x, x)) if x.any() else S  # noqa: E731
+    return np.concatenate([added(S, x) for S, x in blocks(Sigma, z)])
 
 
 def root(S: np.ndarray) -> np.ndarray:
@@ -51,7 +52,6 @@ def root(S: np.ndarray) -> np.ndarray:
 class Learner:
     """Base of all learners.
 
-    separable : True if blocks of z that are 0 do not change the weights of others; else Crammer-Singer's learner has all blocks.
     state : the arrays of the state, with their factors for the (smaller, larger) label when a third class splits them.
     offset : what the weight of the row's class adds to the wanted margin, (rho - 1) times the margin (`class_cost`).
     """
@@ -59,7 +59,6 @@ class Learner:
     d: int
     t: int
 
-    separable = True
     state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2)}
     Sigma: Any = None
     w: Any
@@ -270,12 +269,47 @@ class DualMatrixAdaGrad(MatrixAdaGrad):
 GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gaussian, "potential": Potential}
 
 
+def predicted(scores: np.ndarray) -> int:
+    """Return the code of the class of the highest score, the first of equals; of two classes, with one score, 1 above 0."""
+    return int(scores[0] > 0.0) if len(scores) == 1 else int(np.argmax(scores))
+
+
+def rival(scores: np.ndarray, y: int) -> int:
+    """Return the class, other than y, of the highest score, the first of equals."""
+    return int(np.argmax(np.where(np.arange(len(scores)) == y, -np.inf, scores)))
+
+
+def margin(scores: np.ndarray, y: int) -> float:
+    """Return the margin of class y: its score less its rival's; of two classes ± the only score."""
+    return float(scores[y] - scores[rival(scores, y)]) if len(scores) > 1 else float(scores[0] if y else -scores[0])
+
+
+def joined(learners: list[Any]) -> Any:
+    """Join learners, one a class, to one whose vectors are theirs, one below the other."""
+    joint = copy(learners[0])
+    for name in joint.state:
+        setattr(joint, name, np.concatenate([getattr(learner, name) for learner in learners]))
+    joint.d = sum(learner.d for learner in learners)
+    return joint
+
+
+def parted(joint: Any, k: int) -> list[Any]:
+    """Part a joint learner of k classes into one a class."""
+    learners = [copy(joint) for _ in range(k)]
+    for name in joint.state:
+        for learner, part in zip(learners, np.split(getattr(joint, name), k), strict=True):
+            setattr(learner, name, part)
+            learner.d = joint.d // k
+    return learners
+
+
 @dataclass(eq=False, repr=False)
 class Model:
     """k classes, coded 0..k-1 in the order of their labels: one vector for k <= 2, one a class from k = 3 on.
 
-    make : d -> Learner.  Binary is one learner on z = y x.  Crammer-Singer is the same on z = phi(x, y) - phi(x, r), where
-    phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r need no extra code.
+    make : d -> Learner.  Binary is one learner on z = y x, one against the rest one a class.  Crammer-Singer is one in R^(k d) on
+    z = phi(x, y) - phi(x, r), where phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r
+    need no extra code.
     """
 
     make: Callable[[int], Any]
@@ -288,33 +322,28 @@ class Model:
     learners: list[Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.learners = [self.make(self.d) for _ in range(self.k if self.k > 2 else 1)]
+        self.learners = self.arranged([self.make(self.d) for _ in range(self.k if self.k > 2 else 1)])
+
+    def arranged(self, learners: list[Any]) -> list[Any]:
+        """Return learners, one a vector, as they learn: joint, where Crammer-Singer has several."""
+        return [joined(learners)] if len(learners) > 1 and self.multi_class == "crammer_singer" else learners
 
     @property
     def W(self) -> np.ndarray:
         """Weights of shape (k, d); k = 1 when one vector serves both classes."""
-        if self.k > 2 and self.multi_class == "crammer_singer" and not self.learners[0].separable:
-            return self.joint(self.learners).w.reshape(self.k, -1)
-        return np.stack([learner.w for learner in self.learners])
+        return np.concatenate([learner.w for learner in self.learners]).reshape(-1, self.d)
 
     @property
     def Sigma(self) -> np.ndarray | None:
         """Covariances of shape (k, d), or (k, d, d) if full, or None."""
-        return None if self.learners[0].Sigma is None else np.stack([learner.Sigma for learner in self.learners])
-
-    @staticmethod
-    def joint(learners: list[Any]) -> Any:
-        """Join the vectors of several learners to one learner."""
-        joint = copy(learners[0])
-        for name in joint.state:
-            setattr(joint, name, np.concatenate([getattr(learner, name) for learner in learners]))
-        joint.d = sum(learner.d for learner in learners)
-        return joint
+        if self.learners[0].Sigma is None:
+            return None
+        Sigma = np.concatenate([learner.Sigma for learner in self.learners])
+        return Sigma.reshape(-1, *[self.d] * Sigma.ndim)
 
     def predict(self, x: np.ndarray) -> int:
-        """Return the code of the class of the highest score, the first of equals; of two classes 1 above 0."""
-        scores = self.W @ x
-        return int(self.k == 2 and scores[0] > 0) if self.k <= 2 else int(np.argmax(scores))
+        """Return the code of the class that is `predicted`."""
+        return predicted(self.W @ x) if self.k > 1 else 0
 
     def consume(self, x: np.ndarray, y: int, c: float, known: bool = True, offset: float = 0.0) -> None:
         """Run one round: predict, learn, count.  A label that was never seen counts as a mistake.  offset : see `Learner`."""
@@ -328,36 +357,22 @@ class Model:
 
     def learn(self, x: np.ndarray, y: int, c: float) -> bool:
         """Learn a row of class y, by one learner for two classes, one a class, or jointly.  True when the model changed."""
-        if self.k == 1:
-            return False
-        if self.k == 2:
-            return self.learners[0].step(x if y == 1 else -x, c)
+        if self.k <= 2:
+            return self.k == 2 and self.learners[0].step(x if y == 1 else -x, c)
         if self.multi_class == "ovr":
             return any([learner.step(x if j == y else -x, c) for j, learner in enumerate(self.learners)])
-        return self.learn_crammer_singer(x, y, c)
-
-    def learn_crammer_singer(self, x: np.ndarray, y: int, c: float) -> bool:
-        """Update the learner in R^(k d) on z = phi(x, y) - phi(x, r); if separable, on blocks y and r only: z is 0 elsewhere."""
-        wrong = self.W @ x
-        wrong[y] = -np.inf
-        r = int(np.argmax(wrong))
-        blocks = [y, r] if self.learners[0].separable else list(range(self.k))
-        for j in set(range(self.k)).difference(blocks):
-            self.learners[j].forget()
-        joint = self.joint([self.learners[j] for j in blocks])
-        updated = joint.step(np.concatenate([x if j == y else -x if j == r else 0 * x for j in blocks]), c)
-        for name in joint.state:
-            for j, part in zip(blocks, np.split(getattr(joint, name), len(blocks)), strict=True):
-                setattr(self.learners[j], name, part)
-        return updated
+        z = np.zeros((self.k, self.d))
+        z[y], z[rival(self.W @ x, y)] = x, -x
+        return self.learners[0].step(z.ravel(), c)
 
     def add_class(self, at: int) -> None:
         """Add a class with code `at`.  The second class starts learning, the third splits the vector; new vectors start at 0."""
-        if self.k == 2:
-            self.learners = [self.side(0), self.side(1)]
         if self.k >= 2:
-            self.learners.insert(at, self.make(self.d))
-            self.learners[at].t = self.t
+            parts = [self.side(0), self.side(1)] if self.k == 2 else self.learners
+            parts = parted(parts[0], self.k) if len(parts) == 1 else parts
+            parts.insert(at, self.make(self.d))
+            parts[at].t = self.t
+            self.learners = self.arranged(parts)
         self.k += 1
 
     def side(self, code: int) -> Any:
@@ -368,30 +383,3 @@ class Model:
         if isinstance(part, Gaussian) and part.Sigma.ndim == 1:
             part.Sigma = np.maximum(part.Sigma, part.floor)
         return part
-
-
-@dataclass
-class Level:
-    """The level m of a regression's targets: m_t = Σ c_s y_s / Σ c_s over the rows before t; m_1 = y_1.
-
-    forgetting : λ, the factor (1 - λ)^(t - s) is then in both sums.
-
-    Examples
-    --------
-    >>> level = Level()
-    >>> [level.deviation(y) for y in (10.0, 12.0, 11.0)]
-    [0.0, 2.0, 0.0]
-    """
-
-    forgetting: float = 0.0
-    m: float = 0.0
-    mass: float = 0.0
-
-    def deviation(self, y: float, c: float = 1.0) -> float:
-        """Return y_t - m_t, the target that is learnt, and let m follow."""
-        if not self.mass:
-            self.m = y
-        found = y - self.m
-        self.mass = (1.0 - self.forgetting) * self.mass + c
-        self.m += c / self.mass * found
-        return found
