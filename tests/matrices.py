@@ -1,9 +1,8 @@
 """Every kind of matrix that an estimator may be handed, and a problem to hand it.
 
 MATRIX_KINDS maps a readable name to a function dense ndarray -> X.  X holds exactly the values and the dtype of the array.
-STORAGES are those among them that a kernel reads as they are; the others are made one of these before, whatever the estimator.
 
-    @pytest.mark.parametrize("kind", STORAGES.values(), ids=STORAGES)
+    @pytest.mark.parametrize("kind", MATRIX_KINDS.values(), ids=MATRIX_KINDS)
 """
 
 from tempfile import TemporaryFile
@@ -120,7 +119,6 @@ MATRIX_KINDS = {
     "dense_f": dense_f, "dense_read_only": dense_read_only, "dense_memmap": dense_memmap, "dense_strided": dense_strided,
     "dense_unaligned": dense_unaligned, "dense_swapped": dense_swapped, "list_of_lists": list_of_lists,
 }
-STORAGES = {name: MATRIX_KINDS[name] for name in ("csr32", "csr64", "dense_c")}
 
 
 # --- a problem -------------------------------------------------------------------------------------------------------

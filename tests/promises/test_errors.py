@@ -1,5 +1,6 @@
 """Bad input: each message by its beginning, once, and the model bit for bit as before. Odd but valid input."""
 
+import os
 import warnings
 
 import numpy as np
@@ -128,6 +129,20 @@ BROKEN = {
     "a huge integer": ({"data": np.array([1, 10**400] + [1] * 5, object)}, "Perceptron: X must fit float64, got a number "),
     "a huge shape": ({"shape": (4, 2**70)}, f"Perceptron: X.shape must be two integers, got (4, {2**70}). "),
 }
+
+
+def test_more_than_loops_can_count_is_refused(tmp_path):
+    """(The arrays of 2**31 numbers are a file without blocks, and are not read.)"""
+    wide = sparse.csr_array(([1.0] * 4, [0, 1, 2, 2**31], [0, 1, 2, 3, 4]), shape=(4, 2**31 + 1))
+    refused("Perceptron: X must have at most 2**31 columns, got 2147483649. ", lambda: LEARNER().partial_fit(wide, Y))
+    many, path = sparse.csr_array((4, 3)), tmp_path / "zeros"
+    path.write_bytes(b"")
+    os.truncate(path, 2**34)
+    for index in (np.int32, np.int64):
+        many.data, many.indices = np.memmap(path, np.float32, "r")[: 2**31], np.memmap(path, index, "r")[: 2**31]
+        many.indptr = np.array([0, 1, 2, 3, 2**31])
+        message = "Perceptron: X must have less than 2**31 stored numbers, got 2147483648. Give the rows in parts."
+        refused(message, lambda: LEARNER().partial_fit(many, Y))
 
 
 def test_duplicates_of_dtypes_that_scipy_cannot_add_are_added_up():

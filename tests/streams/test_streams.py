@@ -218,7 +218,7 @@ def test_zero_based_auto_ignores_labels_qid_and_comments():
 @settings(max_examples=60, deadline=None)
 def test_svmlight_columns_are_sorted_and_repeated_ones_added_up(data):
     """Sorted and summed in the order of the line, in double: however the row was sorted (three ways, by length and spread)."""
-    width = data.draw(st.sampled_from([10, 300, 2**20, 2**40]))
+    width = data.draw(st.sampled_from([10, 300, 2**20, 2**31 - 1]))
     n = data.draw(st.sampled_from([3, 24, 25, 200, 1000]))
     rng = random.Random(data.draw(st.integers(0, 2**32)))
     low = data.draw(st.booleans())
@@ -230,7 +230,7 @@ def test_svmlight_columns_are_sorted_and_repeated_ones_added_up(data):
     for k, v in zip(columns, values, strict=True):
         expected[k] = expected[k] + v if k in expected else v
     assert X.indices.tolist() == sorted(expected) and X.data.tolist() == [expected[k] for k in sorted(expected)]
-    assert X.indices.dtype == (np.int32 if width < 2**31 else np.int64)
+    assert X.indices.dtype == np.int32
 
 
 @pytest.mark.parametrize(("line", "column", "problem"), [
@@ -965,7 +965,7 @@ def test_options_of_read_out_of_range_are_refused(options, message):
 
 
 def test_options_and_sources_that_do_not_fit_are_refused(tmp_path):
-    assert error_of(VW, "vw", n_features=1000) == "read: n_features must be a power of two <= 2^32 for VW's hashes, got 1000."
+    assert error_of(VW, "vw", n_features=1000) == "read: n_features must be a power of two <= 2^31 for VW's hashes, got 1000."
     vectorizer = HashingVectorizer(n_features=64)
     assert error_of(TSV, n_features=32, format="tsv", vectorizer=vectorizer) == (
         "read: n_features must be that of the vectorizer, 64, got 32. Leave it out.")

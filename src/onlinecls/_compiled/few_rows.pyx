@@ -65,8 +65,6 @@ cdef FewRows read_few(X, dtype, Py_ssize_t n_features, int64_t* indptr):
             return None
         size, indices = 4, numbers_of(rows.indices, INT32, 4, &n_indices)
         if indices == NULL:
-            size, indices = 8, numbers_of(rows.indices, INT64, 8, &n_indices)
-        if indices == NULL:
             return None
     data = numbers_of(rows.data, dtype, 4 if dtype is FLOAT32 else 8, &n_data)
     if data == NULL:
@@ -95,6 +93,4 @@ cdef bint check_rows(const floating* data, Py_ssize_t n_data, const void* indice
     """Call `are_rows` by the size of an index (1: the rows are dense)."""
     if size == 1:
         return are_rows(data, n_data, <const dense_t*>indices, 0, indptr, n, n_features)
-    if size == 4:
-        return are_rows(data, n_data, <const int32_t*>indices, n_indices, indptr, n, n_features)
-    return are_rows(data, n_data, <const int64_t*>indices, n_indices, indptr, n, n_features)
+    return are_rows(data, n_data, <const int32_t*>indices, n_indices, indptr, n, n_features)

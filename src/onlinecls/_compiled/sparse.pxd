@@ -57,7 +57,6 @@ ctypedef unsigned char dense_t
 
 ctypedef fused index_t:
     int32_t
-    int64_t
     dense_t
 
 ctypedef fused floating:

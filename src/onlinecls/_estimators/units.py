@@ -55,12 +55,12 @@ def first_row(rows: Rows, weights: np.ndarray) -> int:
 
 
 def non_zeros(rows: Rows, numbers: np.ndarray) -> Rows:
-    """Return copies of the non-zeros of the rows of these numbers, with columns of int64."""
+    """Return copies of the non-zeros of the rows of these numbers, with columns of int32."""
     starts, lengths = rows.indptr[numbers], rows.indptr[numbers + 1] - rows.indptr[numbers]
     ends = np.cumsum(lengths)
     at = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts + lengths - ends, lengths)
     data = rows.data[at]
-    columns = at - np.repeat(starts, lengths) if rows.is_dense else rows.indices[at].astype(np.int64, copy=False)
+    columns = (at - np.repeat(starts, lengths)).astype(np.int32) if rows.is_dense else rows.indices[at]
     indptr = np.append(0, ends)
     if not data.all():
         kept = data != 0.0
@@ -92,7 +92,7 @@ def _largest(rows: Rows) -> np.ndarray:
 class Youth(NamedTuple):
     """The first rows of a model, while they may change its units.
 
-    rows : their non-zeros, with columns of int64. targets : labels, or numbers. weights : of the rows, all > 0. each : the units
+    rows : their non-zeros, with columns of int32. targets : labels, or numbers. weights : of the rows, all > 0. each : the units
     of each row. after : those of the rows so far, after each row. They are never changed, so that copies of a model can share
     them. is_due : True if the model has yet to learn them in their units. deviates : whether the size of the targets is that of
     their deviations from the mean of those before; None if no default depends on it.
@@ -132,7 +132,7 @@ class Youth(NamedTuple):
         targets = self.targets.reshape(-1)
         if classes is not None and self.targets.ndim == 1:
             targets = np.searchsorted(classes, targets)
-        parts = self.rows.data, self.rows.indices, self.rows.indptr, targets.astype(np.float64), self.weights
+        parts = self.rows.data, self.rows.indices.astype(np.int64), self.rows.indptr, targets.astype(np.float64), self.weights
         return dict(zip(YOUTH, parts, strict=True))
 
     @classmethod
@@ -149,7 +149,7 @@ class Youth(NamedTuple):
         require(bool(np.isfinite(weights).all() and (weights > 0.0).all()), "weights > 0 of the first rows", weights.tolist())
         fit = bool(np.isfinite(targets).all()) and len(targets) in (0, n)
         require(fit, "targets of the first rows", targets.tolist())
-        rows = Rows(data, indices, indptr, n, state.n_features)
+        rows = Rows(data, indices.astype(np.int32), indptr, n, state.n_features)
         each = units_of_each(rows)
         if classes is None:
             return cls(rows, targets, weights, each, [], False, centres).measured(deviates).due_in(state.units)

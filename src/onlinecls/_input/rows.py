@@ -18,7 +18,7 @@ NO_INDICES = np.empty(0, np.uint8)  # the indices of dense rows: a number's colu
 class Rows:
     """Rows for the compiled code: row i is data[indptr[i]:indptr[i + 1]], at the columns in the same part of indices.
 
-    data : float32 or float64. indices : int32 or int64, strictly rising in each row and below n_features; `NO_INDICES` where the
+    data : float32 or float64. indices : int32, strictly rising in each row and below n_features; `NO_INDICES` where the
     rows are dense. indptr : int64; it does not begin with 0 in a part of other rows. All are contiguous, all values are finite.
 
     The code that makes them guarantees this: `validate` has checked a user's input, a parser its own. They are not checked again,
@@ -73,7 +73,7 @@ class Rows:
     def narrow(self) -> tuple[np.ndarray, Rows]:
         """Return the columns that sparse rows have, and the rows with these columns and one more, which none of them has."""
         columns, indices = np.unique(self.indices, return_inverse=True)
-        return columns, Rows(self.data, indices.reshape(-1), self.indptr, self.n_rows, len(columns) + 1)
+        return columns, Rows(self.data, indices.reshape(-1).astype(np.int32), self.indptr, self.n_rows, len(columns) + 1)
 
     def take(self, numbers: np.ndarray) -> Rows:
         """Return copies of the rows of these numbers."""

@@ -77,6 +77,10 @@ def read_rows(who: str, X, dtype) -> Rows:
         data, indices = data[: indptr[-1]], indices[: indptr[-1]]
     if wrong == "order":
         data, indices, indptr = _summed(who, data, indices, indptr, X.shape)
+    if indices.dtype == _INT64:
+        if n_features > 2**31 and indices.size and indices.max() >= 2**31:
+            raise ValueError(f"{who}: X must have at most 2**31 columns, got {n_features}. Hash their names to fewer ones.")
+        indices = indices.astype(np.int32)
     if wrong or not checked:
         data = _finite(who, _cast(who, data, dtype, indices, indptr), indices, indptr, data)
     return Rows(data, indices, indptr, n_rows, n_features)
@@ -122,6 +126,8 @@ def _csr_arrays(who: str, X, dtypes) -> tuple[np.ndarray, np.ndarray, np.ndarray
         indptr = _integers(f"{who}: X.indptr", indptr, _REBUILD)
     if len(data) < len(indices):
         raise ValueError(f"{who}: X must have as many values as indices, got {len(data)} and {len(indices)}. {_REBUILD}")
+    if len(indptr) and 2**31 <= indptr[-1] <= len(indices):
+        raise ValueError(f"{who}: X must have less than 2**31 stored numbers, got {indptr[-1]}. Give the rows in parts.")
     bits = data.view(_BITS[data.itemsize]) if data.dtype in dtypes else _NO_BITS
     try:
         n_rows, n_features = X.shape

@@ -264,18 +264,14 @@ ctypedef fused floating:
     float
     double
 
-ctypedef fused index_t:
-    int32_t
-    int64_t
 
-
-def _split(EntryParser parser, floating[::1] data, index_t[::1] indices):
+def _split(EntryParser parser, floating[::1] data, int32_t[::1] indices):
     """Copy the entries to the two arrays of a CSR matrix."""
     cdef Py_ssize_t k
     with nogil:
         for k in range(data.shape[0]):
             data[k] = <floating>parser.entries[k].value
-            indices[k] = <index_t>parser.entries[k].column
+            indices[k] = <int32_t>parser.entries[k].column
 
 
 cdef inline void insert(const Entry* source, Entry* row, Py_ssize_t n) noexcept nogil:
@@ -392,8 +388,7 @@ cdef class EntryParser(LineParser):
         """Return the batch as (Rows, labels, None for the weights), and begin a new one."""
         cdef Py_ssize_t k
         cdef int64_t[::1] ends
-        index_type = np.int32 if self.n_features <= 2**31 else np.int64
-        data, indices = np.empty(self.nnz, self.dtype), np.empty(self.nnz, index_type)
+        data, indices = np.empty(self.nnz, self.dtype), np.empty(self.nnz, np.int32)
         _split(self, data, indices)
         indptr = np.zeros(self.n_rows + 1, np.int64)
         ends = indptr

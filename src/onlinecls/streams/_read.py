@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     class Vectorizer(Protocol):
         def transform(self, X: Iterable[Any], /) -> Any: ...
 
-_MOST = {"n_features": 2**56, "batch_rows": 2**31 - 1}  # (a parser allocates the labels of a batch at once)
+_MOST = {"n_features": 2**31, "batch_rows": 2**31 - 1}  # (a parser allocates the labels of a batch at once)
 BATCH_NNZ = 1 << 18  # non-zeros that end a batch before it has batch_rows rows: 2 MB of float32
 _SVMLIGHT_LABEL = rb"[ \t]*([^\s:#]+)(?![^\s#])"  # at the beginning of a line
 _VW_LABEL = rb"[ \t]*([^\s|'][^\s|]*)[ \t]+[^|]*\|"
@@ -81,7 +81,7 @@ def read(
     likely : str, default=None
         With "auto", the format to take unless the file is surely of another: that of a model's training data.
     n_features : int in 1..2**56, default=2**20
-        Columns of X. Hashed names go modulo this (at most 2^31 - 1, for "vw" a power of two <= 2^32); an svmlight index past it
+        Columns of X. Hashed names go modulo this (at most 2^31 - 1, for "vw" a power of two <= 2^31); an svmlight index past it
         is an error. In tables of numbers it is the number of their columns. The vectorizer's, if one is given.
     batch_rows : int, default=4096
         Rows in a batch; fewer if it has 2^18 non-zeros before.
@@ -276,8 +276,8 @@ class _Reader(SimpleNamespace):
         return self._lines(files, SvmlightParser(self._label_column(labels), *options))
 
     def _vw(self, files: Files) -> Iterator[Any]:
-        power = self.n_features & (self.n_features - 1) == 0 and self.n_features <= 2**32
-        require(power, "n_features", "a power of two <= 2^32 for VW's hashes", self.n_features)
+        power = self.n_features & (self.n_features - 1) == 0
+        require(power, "n_features", "a power of two <= 2^31 for VW's hashes", self.n_features)
         names, lock = sketch_of(self.vectorizer) or (None, None)
         options = self.batch_rows, BATCH_NNZ, self.n_features, self.dtype, names
         labels = self._type_by_first(files, _VW_LABEL)

@@ -33,7 +33,7 @@ class Batch(NamedTuple):
     Attributes
     ----------
     X : scipy.sparse.csr_matrix of shape (n_rows, n_features)
-        Columns are sorted and unique in each row, int32 if n_features <= 2^31 - 1.
+        Columns are int32, sorted and unique in each row.
     y : ndarray of shape (n_rows,) or None
         float64, or str; None with ``labels=None``.
     weight : ndarray of shape (n_rows,) or None
