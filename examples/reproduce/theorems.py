@@ -387,7 +387,7 @@ def joint(kind):
         y = np.where(rng.random(n) < 0.2, rng.integers(0, k, n), (X @ u.T).argmax(axis=1))
         learner = ascents(str(rng.choice(UPDATES)), regularizer=kind)(rng, X)
         size = 0.95 / np.abs(u).sum() if kind == "entropic" else rng.choice([0.3, 1.0])
-        return bounds.dual_ascent_multiclass(learner, X, y, u * size)
+        return bounds.dual_ascent(bounds.follow(learner, X, y, k), u * size)
 
     return trial
 
