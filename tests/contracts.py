@@ -250,15 +250,14 @@ def through_joblib(model):
     return found
 
 
-def through_a_file(model, **arguments):
+def through_a_file(model):
     with pytest.MonkeyPatch.context() as patch:  # (that files reach the disk: test_saving.py)
         patch.setattr(os, "fsync", lambda fd: None)
         model.save(FOLDER.name + "/model")
-    return onlinecls.load(FOLDER.name + "/model", **arguments)
+    return onlinecls.load(FOLDER.name + "/model")
 
 
-PAUSES = [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy, through_joblib, through_a_file,
-          lambda model: through_a_file(model, mmap=True)]
+PAUSES = [lambda model: pickle.loads(pickle.dumps(model)), copy.deepcopy, through_joblib, through_a_file]
 
 
 def check_pauses(learner):

@@ -1,23 +1,22 @@
-"""Model files with other contents under a right checksum."""
+"""Model files with other contents under right checksums."""
 
-import numpy as np
-from fuzz.models import parts_of, signed
+from fuzz.models import file_of, parts_of
 
 
-def forged(path, change=lambda told, header, arrays: None, **told_changes):
-    """The file with other contents under a right checksum; change may edit the description, the header and the arrays."""
-    header, told, arrays = parts_of(path.read_bytes())
-    arrays = {name: bytearray(array) for name, array in arrays.items()}
-    change(told, header, arrays)
-    path.write_bytes(signed(header, {**told, **told_changes}, arrays))
+def forged(path, change=lambda told, arrays: None, **told_changes):
+    """The file with other contents; change may edit the description and the arrays."""
+    told, arrays = parts_of(path.read_bytes())
+    change(told, arrays)
+    path.write_bytes(file_of({**told, **told_changes}, arrays))
 
 
 def setting(where, key, value):
-    return lambda told, header, arrays: {"told": told, "header": header, **told, **header}[where].__setitem__(key, value)
+    return lambda told, arrays: {"told": told, **told}[where].__setitem__(key, value)
 
 
-def poking(name, at, value, dtype="f8"):
-    def change(told, header, arrays):
-        np.frombuffer(arrays[name], dtype)[at] = value
+def poking(name, at, value, dtype=None):
+    def change(told, arrays):
+        flat = arrays[name].reshape(-1)
+        flat.view(dtype or flat.dtype)[at] = value
 
     return change

@@ -4,7 +4,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from onlinecls import OnlineToBatch, _algorithm, _core, _registry, _saving, load
+from onlinecls import OnlineToBatch, _algorithm, _core, _files, _registry, load
 from onlinecls import tables as steps
 from onlinecls._cli import main, parameters, stopping
 from onlinecls._compiled import model
@@ -36,7 +36,7 @@ powers, roots_of_all = ascent.powers, p_norm.roots_of_all
 read_rows = validate.read_rows
 
 # Modules in which a test puts something else in the place of a function of theirs.
-files, saving, validation = _saving, saved_estimators, validate
+files, saving, validation = _files, saved_estimators, validate
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [

@@ -15,8 +15,8 @@ from algorithms import EVERY
 from algorithms import LEARNERS as OF_ALL_TASKS
 from contracts import kinds_of_models
 from forging import forged, poking, setting
-from fuzz.models import parts_of, signed
-from internals import calibration, files, saving
+from fuzz.models import file_of, parts_of
+from internals import calibration, saving
 from scipy.sparse import csr_matrix
 from states import bits, fingerprint, is_finite
 
@@ -63,7 +63,6 @@ FORGED = {
     "a wrapped learner's seed that is none": (CHOOSING, THREE, setting("wrapped_parameters", "random_state", -1)),
     "an integer parameter past any double": (AROW, THREE, setting("parameters", "average", 10**400)),
     "an average without its sums": (AROW, THREE, setting("learnt_with", "average_from", 0)),
-    "labels wider than memory": (AROW, THREE, setting("told", "classes", "<U999999999999")),
     "more mistakes than rounds": (AROW, THREE, poking("counters", 1, 1e6)),
     "another rule": (AROW, THREE, setting("learnt_with", "rule", "pa1")),
     "a variance of 0": (AROW, THREE, poking("values", 4, 0.0)),
@@ -72,7 +71,7 @@ FORGED = {
     "a cap above 1": (FULL, THREE, poking("caps", 0, 2.0)),
     "a growth below 1": (FULL, THREE, poking("growth", 0, 0.5)),
     "a sum of squares below 0": (onlinecls.AdaGradClassifier(), TWO, poking("values", 1, -1.0)),
-    "labels out of order": (AROW, THREE, poking("classes", 0, 7, "i8")),
+    "labels out of order": (AROW, THREE, poking("classes", 0, 7)),
     "a weight beyond its reach": (AROW, THREE, poking("values", 1, 1e6)),
     "a covariance beyond twice the first variance": (FULL, THREE, poking("sigma", 6, -2.1)),
     "another normaliser": (ENTROPIC, THREE, poking("shared", 5, 1e3)),
@@ -101,26 +100,25 @@ FORGED = {
     "a curvature of probabilities that is no Gram matrix": (CALIBRATED, THREE, poking("calibration", calibration.HAB, 1e9)),
     "a norm of another support vector": (LINEAR, THREE, poking("vectors", 0, 1e300)),
     "more certainty than the kept rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),
-    "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62, "i8")),
-    "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1, "i4")),
+    "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62)),
+    "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1)),
     "an OnlineToBatch around itself": (CHOOSING, THREE, setting("told", "wrapped", "OnlineToBatch")),
 }
 #: What X is for those that take no ordinary rows.
 ROWS = {id(PRECOMPUTED): X @ X.T, id(SPARSE): csr_matrix(X)}
 NO_MODEL = r"must be a model that onlinecls could have saved"
-REFUSAL = r"(?s)^onlinecls\.load: .* must be .*, got (one|a header|\d+ bytes).* or save the model again\.$"
+REFUSAL = r"(?s)^onlinecls\.load: .* must be a model that onlinecls could have saved, got one .* or save the model again\.$"
 
 
 @pytest.mark.parametrize(("learner", "y", "change"), FORGED.values(), ids=FORGED)
-def test_a_forged_model_is_refused_at_load_mapped_or_not(learner, y, change, tmp_path):
+def test_a_forged_model_is_refused_at_load(learner, y, change, tmp_path):
     path, rows = tmp_path / "model", ROWS.get(id(learner), X)
     copy.deepcopy(learner).partial_fit(rows, y).save(path)
     forged(path)
     load(path).partial_fit(rows, y)
     forged(path, change)
-    for mmap in (False, True):
-        with pytest.raises(ValueError, match=REFUSAL):
-            load(path, mmap=mmap)
+    with pytest.raises(ValueError, match=REFUSAL):
+        load(path)
 
 
 OF_KIND = ("update", "kernel", "method", "probability")
@@ -150,26 +148,24 @@ def numbers_of(told, path=()):
             yield from numbers_of(part, (*path, name))
 
 
-def forged_arrays(state, header, arrays):
-    """Yield headers and arrays, of which one is not as its class declares it."""
-    for name, data in arrays.items():
-        part = header[name]
-        dtype, size, declared = files._TENSORS[part["dtype"]], len(data), getattr(state, "ARRAYS", {}).get(name)
-        others = [
-            {"dtype": "I64" if part["dtype"] != "I64" else "F64"}, {"shape": [*part["shape"], 1]}, {"shape": [0, 2**62, 2**62]},
-            {"data_offsets": [10**9, 10**9 + size]}, {"data_offsets": [8, 8 + size]},
-        ]
-        yield from ((f"{name} {other}", {**header, name: part | other}, arrays) for other in others if part | other != part)
-        yield f"{name} left out", {k: v for k, v in header.items() if k != name}, {k: v for k, v in arrays.items() if k != name}
-        numbers = [np.nan, np.inf] if dtype.kind == "f" and size else []
-        if numbers and declared and not declared.is_flat:
+def forged_arrays(state, arrays):
+    """Yield arrays, of which one is not as its class declares it."""
+    yield "one more", {**arrays, "more": np.zeros(3)}
+    for name, array in arrays.items():
+        yield f"{name} left out", {k: v for k, v in arrays.items() if k != name}
+        other = np.zeros(array.shape, np.int64 if array.dtype != np.int64 else np.float64)
+        yield f"{name} of {other.dtype}", {**arrays, name: other}
+        yield f"{name} of shape {array[None].shape}", {**arrays, name: array[None]}
+        yield f"{name} longer", {**arrays, name: np.resize(array, (len(array) + 1, *array.shape[1:]))}
+        numbers, declared = [np.nan, np.inf] if array.dtype.kind == "f" and array.size else [], None
+        if numbers and (declared := getattr(state, "ARRAYS", {}).get(name)) and not declared.is_flat:
             least, most = state.bound(declared.least), state.bound(declared.most)
             numbers += [number for number in (least - abs(least) - 1.0, 2.0 * most + 1.0) if np.isfinite(number)]
         numbers += [-1.0, 0.5] if name.endswith("counts") else []
         for number in numbers:
-            spoilt = np.frombuffer(data, dtype).copy()
-            spoilt[-1] = number
-            yield f"{name} {number}", header, {**arrays, name: spoilt.tobytes()}
+            spoilt = array.copy()
+            spoilt.reshape(-1)[-1] = number
+            yield f"{name} {number}", {**arrays, name: spoilt}
 
 
 @pytest.mark.parametrize("learner", KINDS, ids=str)
@@ -178,12 +174,11 @@ def test_a_file_with_a_part_that_is_not_as_declared_is_refused(learner):
     few = {"n_snapshots": 2} if learner.offers("n_snapshots") else {}  # (which are learners like each other)
     fitted, file = learner(**few).partial_fit(X, *(() if y is None else (y,))), io.BytesIO()
     fitted.save(file)
-    header, told, arrays = parts_of(file.getvalue())
-    load(io.BytesIO(signed(header, told, arrays)))
-    files_of = {f"{path} {odd}": (header, with_entry(told, path, odd), arrays) for path, odd in forged_numbers(told)}
-    state = getattr(fitted, "_state", None)
-    files_of.update({what: (other, told, changed) for what, other, changed in forged_arrays(state, header, arrays)})
-    taken = [what for what, parts in files_of.items() if not is_refused(signed(*copy.deepcopy(parts)))]
+    told, arrays = parts_of(file.getvalue())
+    load(io.BytesIO(file_of(told, arrays)))
+    forms = {f"{path} {odd}": (with_entry(told, path, odd), arrays) for path, odd in forged_numbers(told)}
+    forms.update({what: (told, changed) for what, changed in forged_arrays(getattr(fitted, "_state", None), arrays)})
+    taken = [what for what, parts in forms.items() if not is_refused(file_of(*parts))]
     assert not taken
 
 

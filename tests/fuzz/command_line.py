@@ -8,7 +8,7 @@ import tempfile
 
 from internals import main
 
-from fuzz.models import parts_of, signed
+from fuzz.models import file_of, parts_of
 from fuzz.mutation import chance, mutated_json, one_of
 
 FOLDER = tempfile.TemporaryDirectory()
@@ -53,7 +53,7 @@ def run(*arguments):
 def make(draw):
     kind = one_of(draw, list(DATA))
     data = model_of(kind)
-    header, told, arrays = parts_of(data)
+    told, arrays = parts_of(data)
     for _ in range(int(draw.geometric(0.6))):
         told["metadata"] = mutated_json(draw, told["metadata"])
     learner = told["steps"][-1][1] if "steps" in told else told
@@ -62,7 +62,7 @@ def make(draw):
     if learner is not told and chance(draw, 0.2):
         told["steps"][0] = mutated_json(draw, told["steps"][0])
     command = one_of(draw, ["inspect", "inspect", "inspect --json", "inspect data", "predict", "evaluate"])
-    return {"kind": kind, "command": command}, signed(header, told, arrays)
+    return {"kind": kind, "command": command}, file_of(told, arrays)
 
 
 def check(case):

@@ -16,7 +16,7 @@ PARTS = {
     "_rules.*": "the papers' rules: what a row's margin and norms make of a step",
     "_compiled/*": "compiled code: rows and rounds, geometries, small calls, the base of all models",
     "_core.*": "the training loops, the diagonal and the full covariance update",
-    "_saving.py": "files of models, whatever the models are",
+    "_files.py": "files of models, whatever the models are",
     "_input/*": "from what a user gives to rows that the compiled code can trust",
     "_models/*": "what learning changes: how a model's numbers start, grow, are checked, merged and saved",
     "_algorithm.py": "what a row of the table of algorithms says",

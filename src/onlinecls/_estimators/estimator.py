@@ -249,9 +249,8 @@ class Estimator:
 
         Parameters
         ----------
-        path : str, bytes, os.PathLike or binary file object
-            A file there is replaced, keeping its permissions; a link is followed. A name that ends in .gz or .zst is compressed.
-            To a file object the bytes are written in order.
+        path : str, bytes, os.PathLike or seekable binary file object
+            A file there is replaced, keeping its permissions; a link is followed.
         metadata : dict, default=None
             Anything to keep with the model: texts as keys, and values that JSON returns unchanged.
 

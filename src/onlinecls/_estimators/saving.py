@@ -19,11 +19,11 @@ import numpy as np
 
 from .._algorithm import NOT_NEGATIVE, Either, Integer, Options, Range, Units
 from .._compiled import model
+from .._files import InvalidError, is_json, packed, read, refusing, require, unpacked, write
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._models.states import STATES
 from .._registry import COMPOSED, ESTIMATORS, algorithms_of, estimator_class
-from .._saving import InvalidError, is_json, no_model, packed, read, require, unpacked, write
 from .choice import check_range, choose
 from .units import FARTHEST, YOUTH, Youth, power_near
 
@@ -66,13 +66,12 @@ class Describing:
         """Describe a fitted estimator by a header for JSON and arrays."""
         state, found, (*units, centre, size) = self._state, self._state.in_file(), self._units
         arrays = {name: part for name, part in found.items() if isinstance(part, np.ndarray)}
-        code, classes = packed_classes(type(self).__name__, state.classes)
         return head_of(
-            self, self.get_params(), metadata, learnt_with=self._packed_learnt(), classes=code, n_iter=self.n_iter_,
+            self, self.get_params(), metadata, learnt_with=self._packed_learnt(), n_iter=self.n_iter_,
             state={name: part for name, part in found.items() if name not in arrays},
             units=[*units, *([list(centre)] if centre else []), *([size] if size != 1.0 else [])],
             open=state.is_open, young=state.youth is not None, sparse=state.sparse_coef is not None,
-        ), {**arrays, **classes, **youth_arrays(state)}
+        ), {**arrays, **labels_in_file(type(self).__name__, state.classes), **youth_arrays(state)}
 
     def _packed_learnt(self: Any) -> dict:
         """Return the parameters of the model's last pass, for the header."""
@@ -90,9 +89,7 @@ class Describing:
         units = _read_units(header["units"])
         compiled = choose(learner, units).params
 
-        is_classifier = cls._estimator_type == "classifier"
-        require((header["classes"] is not None) == is_classifier, "classes of a classifier, and of no other", header["classes"])
-        classes = read_classes(who, header["classes"], arrays.pop("classes")) if is_classifier else None
+        classes = read_labels(who, arrays.pop("classes")) if cls._estimator_type == "classifier" else None
         learnt = cls._read_learnt(header["learnt_with"], compiled)
         young = youth_in(header, arrays)
         state = STATES[learnt.model].of_file(header["state"], arrays, 1 if classes is None else len(classes), learnt)
@@ -237,25 +234,21 @@ def _read_units(values: list) -> Units:
     return units
 
 
-def packed_classes(who: str, classes: np.ndarray | None) -> tuple[str | None, dict[str, np.ndarray]]:
-    """Return the dtype of labels and {"classes": their bytes}; None and {} without classes."""
-    if classes is None:
-        return None, {}
-    if not LABELS.fullmatch(classes.dtype.str):
+def labels_in_file(who: str, classes: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Return {"classes": labels}; {} without labels."""
+    if classes is not None and not LABELS.fullmatch(classes.dtype.str):
         raise ValueError(f"{who}: save must have classes of a fixed size, got dtype {classes.dtype}. Use pickle.")
-    return classes.dtype.str, {"classes": np.frombuffer(classes.tobytes(), np.uint8)}
+    return {} if classes is None else {"classes": classes}
 
 
-def read_classes(who: str, code: str, raw: np.ndarray) -> np.ndarray:
-    """Read classes from their dtype and bytes; they must be sorted."""
-    require(isinstance(code, str) and LABELS.fullmatch(code) is not None, "a dtype of labels", code)
-    require(raw.dtype == np.uint8 and raw.ndim == 1, "labels as bytes", (raw.dtype, raw.shape))
-    classes = np.frombuffer(raw.tobytes(), np.dtype(code))
-    if classes.dtype.kind == "U":  # numpy trusts its code points, and its booleans
-        require(classes.view(f"{code[0]}u4").max(initial=0) <= 0x10FFFF, "labels that are texts", "other code points")
+def read_labels(who: str, classes: np.ndarray) -> np.ndarray:
+    """Check the labels of a file, which must be sorted. (numpy trusts code points and booleans.)"""
+    require(LABELS.fullmatch(classes.dtype.str) is not None and classes.ndim == 1, "labels", (classes.dtype, classes.shape))
+    if classes.dtype.kind == "U":
+        points = classes.view(f"{classes.dtype.str[0]}u4").max(initial=0)
+        require(points <= 0x10FFFF, "labels that are texts", "other code points")
     elif classes.dtype.kind == "b":
-        require(raw.max(initial=0) <= 1, "labels that are booleans", "other bytes")
-    classes = np.array(classes)
+        require(classes.view(np.uint8).max(initial=0) <= 1, "labels that are booleans", "other bytes")
     require(len(classes) > 0 and validate.read_classes(who, classes).tolist() == classes.tolist(), "sorted classes", classes)
     return classes
 
@@ -304,33 +297,24 @@ def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None) -> Non
 
 
 @overload
-def load(
-    path: Path, *, mmap: bool = False, return_metadata: Literal[False] = False, max_bytes: int | None = None
-) -> Any: ...
+def load(path: Path, *, return_metadata: Literal[False] = False, max_bytes: int | None = None) -> Any: ...
 @overload
-def load(
-    path: Path, *, mmap: bool = False, return_metadata: Literal[True], max_bytes: int | None = None
-) -> tuple[Any, dict[str, Any]]: ...
-def load(
-    path: Path, *, mmap: bool = False, return_metadata: bool = False, max_bytes: int | None = None
-) -> Any:
+def load(path: Path, *, return_metadata: Literal[True], max_bytes: int | None = None) -> tuple[Any, dict[str, Any]]: ...
+def load(path: Path, *, return_metadata: bool = False, max_bytes: int | None = None) -> Any:
     """Read a model that an estimator's `save` wrote: it predicts, and learns on, exactly like the saved one.
 
-    Files need not be trusted: nothing in them is executed, and every size, name, parameter and number is checked. (The checksum
-    in a file detects damage, but does not authenticate its author.)
+    Files need not be trusted: nothing in them is executed, and every size, name, parameter and number is checked. (Checksums
+    detect damage, but do not authenticate an author.) A file is a zip of ``header.json`` and of arrays in numpy's format.
 
     Parameters
     ----------
-    path : str, bytes, os.PathLike or binary file object
-        Compressed files (gzip, Zstandard) are recognised by their first bytes.
-    mmap : bool, default=False
-        Leave the arrays in the file, mapped into memory and read-only: processes that load one file share its pages. The model
-        can still learn, on a copy made at its next row.
+    path : str, bytes, os.PathLike or seekable binary file object
+        The file.
     return_metadata : bool, default=False
         Return the pair of the estimator and the dict that was passed to `save` as metadata.
     max_bytes : int or None, default=None
-        Most bytes of the model in memory, and of a compressed file when unpacked. None: the machine's memory. Set it for files
-        from untrusted sources: one of 2 kB may hold a model of 2 GB.
+        Most bytes of the file when unpacked. None: the machine's memory. Set it for files from untrusted sources: one of 2 MB may
+        hold a model of 2 GB.
 
     Returns
     -------
@@ -342,16 +326,10 @@ def load(
     Raises
     ------
     ValueError
-        If the file is not a model, is incomplete, changed in any byte, of a newer format or larger than max_bytes, or if its
-        content is not that of any estimator.
+        If the file is not a model, is incomplete, damaged, of a newer format or larger than max_bytes, or if its content is not
+        that of any estimator.
     OSError
         If the file cannot be read.
-
-    Notes
-    -----
-    The layout is that of safetensors, so that other programs can read the arrays: 8 bytes of length, a header in JSON, then the
-    arrays, little-endian. The header's ``__metadata__`` has the number of the format, a SHA-256 over the file (with zeros in its
-    own place), and a JSON text of everything that is not an array: parameters, labels' type, names of features, your metadata.
 
     Examples
     --------
@@ -366,10 +344,7 @@ def load(
     place: Any = path if hasattr(path, "read") else os.fspath(path)
     if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, Integral) or max_bytes < 1):
         raise ValueError(f"onlinecls.load: max_bytes must be None or an integer >= 1, got max_bytes={max_bytes!r}.")
-    header, arrays = read(place, mmap, max_bytes)
-    try:
-        with np.errstate(under="ignore"):
-            learner = rebuilt(header, arrays, composed=True)
-    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, IndexError, RecursionError) as error:
-        raise no_model(place, f"no {error}" if isinstance(error, KeyError) else str(error)) from None
+    header, arrays = read(place, max_bytes)
+    with refusing(place), np.errstate(under="ignore"):
+        learner = rebuilt(header, arrays, composed=True)
     return (learner, header["metadata"]) if return_metadata else learner

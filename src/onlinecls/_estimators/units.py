@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._algorithm import NARROW, Units
+from .._files import require, require_layout
 from .._input.rows import Rows, centred, dense_of
 from .._input.validate import rows_in_order
-from .._saving import require, require_layout
 
 #: Number of rows of weight > 0 that determine the units. Rows of zeros count, but have no length.
 N_ROWS = 16

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from .._compiled import model
+from .._files import require, require_layout
 from .._input.rows import centred
 from .._input.validate import FLOATS, all_finite, available_memory
-from .._saving import require, require_layout
 from . import calibration
 from .arrays import BLOCK, Array, Move, Slot, laid_out, moved, n_vectors, read_only, scattered, widened, within
 

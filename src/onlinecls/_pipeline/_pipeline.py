@@ -13,10 +13,10 @@ from .._estimators import saving
 from .._estimators.estimator import Estimator
 from .._estimators.learner import n_rounds, rows_learnt
 from .._estimators.merging import unchanged
+from .._files import numbered, of_number, require
 from .._input import validate
 from .._input.compat import available_if, is_fitted, issparse, kind_of
 from .._input.rows import lasting, part_of
-from .._saving import numbered, of_number, require
 from ._explain import Explanation, explained, linear_of
 from ._steps import become, fitted, learnt, step_in_file, step_of_file, unfitted, width_of
 
@@ -435,6 +435,7 @@ class StreamPipeline(Estimator):
         for k, (name, described) in enumerate(header["steps"]):
             rebuilt = saving.rebuilt if k == len(header["steps"]) - 1 else step_of_file
             steps.append((name, rebuilt(described, of_number(k, arrays))))
+        require(not arrays, "arrays of steps", list(arrays))
         pipeline = cls(steps)
         *others, learner = pipeline._parts()
         widths = [width_of(step) for step in others[-1:]]

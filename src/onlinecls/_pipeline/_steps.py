@@ -13,9 +13,9 @@ import numpy as np
 
 from .._estimators.estimator import Estimator, without_model
 from .._estimators.saving import packed_parameters, read_parameters
+from .._files import require
 from .._input import validate
 from .._input.compat import is_fitted, is_frozen
-from .._saving import require
 from ..text import HashingVectorizer, parameters_of, vectorizer_of
 
 if TYPE_CHECKING:

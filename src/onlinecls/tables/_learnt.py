@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._saving import require
+from .._files import require
 from ._cells import column_of
 from ._persistent import Map, Records
 from ._values import BOTH_ORDERS, FORMS, KINDS

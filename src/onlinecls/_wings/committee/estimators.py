@@ -11,11 +11,11 @@ from ..._estimators import saving
 from ..._estimators.choice import choose
 from ..._estimators.classifier import WithProbabilities
 from ..._estimators.parameters import estimator
+from ..._files import numbered, of_number, require
 from ..._input import validate
 from ..._models.state import read_only
 from ..._models.states import STATES
 from ..._registry import estimator_class
-from ..._saving import numbered, of_number, require
 from .states import CommitteeParams, CommitteeState
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from ..._files import require, require_layout
 from ..._models.arrays import FLOAT64, Array, Move, laid_out, n_vectors, read_only
 from ..._models.state import Counted, State
-from ..._saving import require, require_layout
 from . import combine
 
 if TYPE_CHECKING:

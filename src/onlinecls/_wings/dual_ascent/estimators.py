@@ -13,9 +13,9 @@ from ..._estimators.parameters import LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._estimators.saving import AVERAGE_FROM, FLAG, or_as
 from ..._estimators.weights import WithWeights
+from ..._files import require
 from ..._models import calibration
 from ..._registry import algorithms_of
-from ..._saving import require
 from .dual_ascent import LOSSES, SCHEDULES, UPDATES_OF
 from .states import SHARED as _SHARED
 from .states import AscentParams

@@ -16,7 +16,7 @@ from ..._estimators.estimator import quiet
 from ..._estimators.learner import Batch, OnlineLearner, check_parameters
 from ..._estimators.parameters import EpochParameters, in_documented_order
 from ..._estimators.regressor import OnlineRegressor
-from ..._saving import packed, require, unpacked
+from ..._files import packed, require, unpacked
 from .algorithms import CONSTANT
 from .states import NO_NUMBERS, KernelParams, Kind, SupportState, matrix_of, scale_gamma
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from ..._compiled import model
+from ..._files import require, require_layout
 from ..._input import validate
 from ..._input.compat import issparse
 from ..._input.rows import NO_INDICES, Rows
 from ..._models.arrays import FLOAT64, Array, Move, as_theta, halved, laid_out, n_vectors
 from ..._models.params import common
 from ..._models.state import Counted
-from ..._saving import require, require_layout
 from . import support
 
 if TYPE_CHECKING:

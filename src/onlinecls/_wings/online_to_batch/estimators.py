@@ -14,10 +14,10 @@ from ..._estimators.classifier import accuracy, classes_of_fit
 from ..._estimators.estimator import Estimator, exclusive
 from ..._estimators.learner import OnlineLearner, check_parameters, read_weights_of_fit
 from ..._estimators.regressor import r_squared
+from ..._files import numbered, of_number, require
 from ..._input import validate
 from ..._input.compat import kind_of, not_fitted, random_state
 from ..._registry import ESTIMATORS, algorithms_of, estimator_class, select
-from ..._saving import numbered, of_number, require
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -488,13 +488,12 @@ class OnlineToBatch(Estimator):
                     "form without pickle. Use pickle."
                 )
         header, arrays = run.described()
-        code, closed = saving.packed_classes(who, self._closed)
         own = {name: value for name, value in self.get_params(deep=False).items() if name != "estimator"}
         wrapped = type(self.estimator).__name__
         return saving.head_of(
-            self, own, metadata, method=self._method, run=header, classes=code, n_iter=self.n_iter_, wrapped=wrapped,
+            self, own, metadata, method=self._method, run=header, n_iter=self.n_iter_, wrapped=wrapped,
             wrapped_parameters=saving.packed_parameters(wrapped, self.estimator.get_params()),
-        ), {**arrays, **closed}
+        ), {**arrays, **saving.labels_in_file(who, self._closed)}
 
     @classmethod
     def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
@@ -509,7 +508,7 @@ class OnlineToBatch(Estimator):
 
         methods: Any = algorithms_of(cls)[0].params["method"]
         require(header["method"] in methods, str(methods), header["method"])
-        closed = None if header["classes"] is None else saving.read_classes(who, header["classes"], arrays.pop("classes"))
+        closed = saving.read_labels(who, arrays.pop("classes")) if "classes" in arrays else None
         run = _Run.of_file(header["run"], arrays, header["method"])
         require(run.learner._estimator_type == learner._estimator_type, "a learner of the same task", type(run.learner).__name__)
         is_closed = not learner._is_regressor and not run.learner._state.is_open

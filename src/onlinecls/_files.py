@@ -1,0 +1,278 @@
+"""A model in one file, without pickle: a zip of arrays in numpy's format (`NAME.npy`) and `header.json`, all that is no array.
+
+A file is written whole or not at all. What is read need not be trusted: `read` checks names, sizes and checksums of the parts,
+and takes no memory for what the file only claims. Estimators (`_estimators/saving.py`) and models (`of_file`) check the header
+and the arrays, and that learning can produce them. A checksum detects damage, not malice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import functools
+import json
+import math
+import os
+import re
+import stat
+import time
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+FORMAT = 3
+_HEADER = "header.json"
+_DRAFT = ".onlinecls-"  # beginning of a file's name while it is written
+_CHUNK = 1 << 20  # bytes read at a time
+_DEFLATE = 1032  # most bytes that deflate makes of one
+_NPY = re.compile(rb"\{'descr': '([<>|][biufSU]\d+)', 'fortran_order': False, 'shape': \(([\d, ]*)\), \} *\n")
+_SCALARS = {
+    name: np.dtype(name).type for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
+}
+_DTYPES = {"float32": np.float32, "float64": np.float64, "float": float}
+
+
+class InvalidError(ValueError):
+    """Error of invalid content in a file: what was required, what came."""
+
+
+def require(that: bool, required: str, came) -> None:
+    if not that:
+        raise InvalidError(f"{required}, got {came!r}")
+
+
+def require_layout(arrays: dict[str, np.ndarray], layout: dict) -> None:
+    """Raise unless these are the arrays of a layout, {name: (shape, dtype)}."""
+    found = {name: (array.shape, array.dtype) for name, array in arrays.items()}
+    require(found == layout, f"arrays {layout}", found)
+
+
+def refused(path, required: str, came: str, do: str = "") -> ValueError:
+    do = do or "The file is damaged, or was not written by save: take another copy of it, or save the model again."
+    name = getattr(path, "name", "<stream>") if hasattr(path, "read") else os.fsdecode(path)
+    return ValueError(f"onlinecls.load: {name!r} must be {required}, got {came}. {do}")
+
+
+@contextlib.contextmanager
+def refusing(path) -> Iterator[None]:
+    """Turn the errors of damaged and of forged files, whoever finds them, into that of `load`."""
+    try:
+        yield
+    except (
+        ValueError, LookupError, TypeError, AttributeError, OverflowError, RuntimeError, EOFError, zipfile.BadZipFile, zlib.error
+    ) as error:
+        problem = f"no {error}" if isinstance(error, KeyError) else str(error)
+        raise refused(path, "a model that onlinecls could have saved", f"one that is damaged or invalid ({problem})") from None
+
+
+def numbered(several: Iterable[dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """Join the arrays of several models, with those of model k named "k.name"."""
+    return {f"{k}.{name}": array for k, arrays in enumerate(several) for name, array in arrays.items()}
+
+
+def of_number(k: int, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Take the arrays of model k from those that `numbered` has joined."""
+    names = [name for name in arrays if name.partition(".")[0] == str(k)]
+    return {name.partition(".")[2]: arrays.pop(name) for name in names}
+
+
+# --- values that JSON does not know --------------------------------------------------------------------------------------------
+
+
+def packed(value):
+    """Convert a parameter to JSON; raise TypeError if reading it back would not give the same value."""
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if type(value) is np.str_:
+        return {"numpy": ["str", str(value)]}
+    if isinstance(value, np.generic) and value.dtype.name in _SCALARS:
+        return {"numpy": [value.dtype.name, packed(value.item())]}
+    for name, scalar in _DTYPES.items():
+        if value is scalar:
+            return {"type": name}
+        if isinstance(value, np.dtype) and value == scalar:
+            return {"dtype": name}
+    if type(value) is dict:
+        return {"dict": [[packed(key), packed(item)] for key, item in value.items()]}
+    raise TypeError(type(value).__name__)
+
+
+def unpacked(form):
+    require(not isinstance(form, list), "no lists as parameters", form)
+    if not isinstance(form, dict):
+        return form
+    ((kind, value),) = form.items()
+    if kind == "float":
+        return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value]
+    if kind == "numpy":
+        name, value = value
+        return np.str_(value) if name == "str" else _SCALARS[name](unpacked(value))
+    if kind == "type":
+        return _DTYPES[value]
+    if kind == "dtype":
+        return np.dtype(_DTYPES[value])
+    require(kind == "dict", "parameters of a known kind", kind)
+    return {unpacked(key): unpacked(item) for key, item in value}
+
+
+def is_json(value) -> bool:
+    """Return True if JSON gives the value back unchanged: no tuples, no numpy numbers, only texts as keys."""
+    if type(value) is dict:
+        return all(type(key) is str and is_json(item) for key, item in value.items())
+    if type(value) is list:
+        return all(map(is_json, value))
+    return value is None or type(value) in (bool, int, str) or (type(value) is float and math.isfinite(value))
+
+
+# --- writing -------------------------------------------------------------------------------------------------------------------
+
+
+def write(who: str, path, header: dict, arrays: dict[str, np.ndarray]) -> None:
+    """Write a file, whole or not at all: at any moment there is the old one or the new one, even if the power fails.
+
+    who : the caller's name, for errors. path : of a file, or a binary file object.
+    """
+    if hasattr(path, "write"):
+        if not path.seekable():
+            raise ValueError(f"{who}: save must have a seekable file, got {path!r}. Save to an io.BytesIO, and write its bytes.")
+        _write_parts(path, header, arrays)
+        return
+    target = os.path.realpath(os.fsdecode(path))
+    folder = os.path.dirname(target)
+    draft = os.path.join(folder, f"{_DRAFT}{os.urandom(8).hex()}.tmp")
+    try:
+        old = os.stat(target) if os.path.exists(target) else None
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            raise OSError(errno.EISDIR if stat.S_ISDIR(old.st_mode) else errno.EINVAL, "not a regular file")
+        _remove_drafts(folder)
+        try:
+            # (The draft of a file that only its owner may read is readable by nobody else.)
+            with open(draft, "xb", opener=functools.partial(os.open, mode=0o666 if old is None else 0o600)) as file:
+                _write_parts(file, header, arrays)
+                file.flush()
+                os.fsync(file.fileno())
+            if old is not None:
+                os.chmod(draft, stat.S_IMODE(old.st_mode))
+                with contextlib.suppress(OSError, AttributeError):  # (only root may change the owner)
+                    os.chown(draft, old.st_uid, old.st_gid)
+            os.replace(draft, target)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(draft)
+            raise
+        if os.name != "nt":  # (Windows has no way to sync a directory)
+            descriptor = os.open(folder, os.O_RDONLY)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+    except OSError as error:
+        raise OSError(
+            error.errno, f"{who}: save must write a file beside its target and put it in its place, got: {error.strerror}. "
+            "The old file is unchanged. Save to another path", os.fspath(path)
+        ) from error
+
+
+def _write_parts(file, header: dict, arrays: dict[str, np.ndarray]) -> None:
+    """Write the parts; their bytes depend on nothing else (no time is in them)."""
+    text = json.dumps({"format": FORMAT, **header}, allow_nan=False).encode()
+    with zipfile.ZipFile(file, "w", compresslevel=1) as target:
+        for name, part in {_HEADER: np.frombuffer(text, np.uint8), **arrays}.items():
+            array = np.asarray(part, order="C")
+            target.compression = zipfile.ZIP_DEFLATED if _is_compressible(array) else zipfile.ZIP_STORED
+            with target.open(name if name == _HEADER else f"{name}.npy", "w", force_zip64=array.nbytes >= 1 << 30) as place:
+                if name == _HEADER:
+                    place.write(text)
+                else:
+                    np.lib.format.write_array(place, array, (1, 0), allow_pickle=False)
+
+
+def _is_compressible(array: np.ndarray, block: int = 4096) -> bool:
+    """Return True if 16 blocks of bytes, spread over the array, shrink by a tenth."""
+    whole = array.reshape(-1).view(np.uint8)
+    blocks = whole[: len(whole) // block * block].reshape(-1, block)
+    sample = blocks[:: max(len(blocks) // 16, 1)].tobytes()
+    return len(zlib.compress(sample, 1)) < 0.9 * len(sample)
+
+
+def _remove_drafts(folder: str) -> None:
+    """Remove the drafts of processes killed while saving, to which nothing has been written for an hour."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder):
+            if entry.name.startswith(_DRAFT) and time.time() - entry.stat().st_mtime > 3600.0:
+                os.unlink(entry.path)
+
+
+# --- reading -------------------------------------------------------------------------------------------------------------------
+
+
+def read(path, max_bytes: float | None = None) -> tuple[dict, dict[str, np.ndarray]]:
+    """Read the header (any JSON) and the arrays of an undamaged file, of at most max_bytes; None: the machine's memory.
+
+    numpy allocates the arrays, which are thus aligned, writable and in the machine's order of bytes.
+    """
+    most = _memory() if max_bytes is None else max_bytes
+    with contextlib.nullcontext(path) if hasattr(path, "read") else open(path, "rb") as file:
+        if not file.seekable():
+            raise refused(path, "seekable", "a pipe or the like", "Read its bytes, and load io.BytesIO of them.")
+        with refusing(path):
+            source = zipfile.ZipFile(file)
+            parts = _parts_of(source, file.seek(0, os.SEEK_END))
+            n_bytes = sum(part.file_size for part in parts.values())
+        if n_bytes > most:
+            raise refused(path, f"a model of at most {most:,.0f} bytes", f"one of {n_bytes:,}",
+                          "Set max_bytes (by default the machine's memory) if you trust the file.")
+        with refusing(path):
+            header = json.loads(source.read(parts.pop(_HEADER)))
+            number = header.pop("format")
+        if number != FORMAT:
+            from . import __version__
+
+            raise refused(path, f"of format {FORMAT}, the one that onlinecls {__version__} reads", f"format {number!r}",
+                          "Load it with a newer version of onlinecls (pip install --upgrade onlinecls).")
+        with refusing(path):
+            return header, {name.removesuffix(".npy"): _array(source, part) for name, part in parts.items()}
+
+
+def _parts_of(source: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
+    """Return the parts of a file of this size by name; raise unless they can be within it."""
+    listed = source.infolist()
+    parts = {part.filename: part for part in listed}
+    names = len(parts) == len(listed) and all(name == _HEADER or name.endswith(".npy") for name in parts)
+    require(names, f"{_HEADER} and arrays, each once", [part.filename for part in listed][:99])
+    most = {zipfile.ZIP_STORED: 1, zipfile.ZIP_DEFLATED: _DEFLATE}
+    for part in listed:
+        fits = 0 <= part.header_offset < size and part.file_size <= most.get(part.compress_type, 0) * part.compress_size
+        require(fits, "parts within the file, stored or deflated", part.filename)
+    require(sum(part.compress_size for part in listed) <= size, f"parts within the file's {size} bytes", "larger ones")
+    return parts
+
+
+def _array(source: zipfile.ZipFile, part: zipfile.ZipInfo) -> np.ndarray:
+    """Read an array, of whose shape nothing is allocated unless the part has as many bytes."""
+    with source.open(part) as file:
+        start = file.read(10)
+        text = file.read(int.from_bytes(start[8:], "little"))
+        form = _NPY.fullmatch(text)
+        require(start[:8] == b"\x93NUMPY\x01\x00" and form is not None, f"{part.filename} with a header of numpy's", text[:99])
+        shape, dtype = tuple(map(int, re.findall(rb"\d+", form[2]))), np.dtype(form[1].decode())
+        n_bytes = math.prod(shape) * dtype.itemsize
+        require(len(start) + len(text) + n_bytes == part.file_size, f"{part.filename} of shape {shape}", part.file_size)
+        array = np.empty(shape, dtype)
+        room = memoryview(array.reshape(-1).view(np.uint8))
+        while n_bytes and (chunk := file.read(min(n_bytes, _CHUNK))):  # (with the last one, zipfile checks the sum)
+            room[len(room) - n_bytes :][: len(chunk)] = chunk
+            n_bytes -= len(chunk)
+        require(n_bytes == 0 and not file.read(1), f"{part.filename}, whole", f"{n_bytes} bytes less")
+    return array.astype(dtype.newbyteorder("="), copy=False)
+
+
+def _memory() -> float:
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, ValueError, OSError):  # not POSIX
+        return float(1 << 40)
