@@ -56,9 +56,6 @@ class Learner:
     offset : what the weight of the row's class adds to the wanted margin, (rho - 1) times the margin (`class_cost`).
     """
 
-    d: int
-    t: int
-
     state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2)}
     Sigma: Any = None
     w: Any
@@ -72,13 +69,24 @@ class Learner:
     def step(self, z: Any, c: float = 1.0) -> bool:
         """Learn from z with weight c > 0.  True when the model changed; a zero row never changes it."""
         z = np.asarray(z, dtype=np.float64)
+        self.forget()
         return bool(np.any(z)) and self.update(z, c)
 
+    def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
+        """Learn the target y of x, where errors up to epsilon have no loss."""
+        x = np.asarray(x, dtype=np.float64)
+        self.forget()
+        return bool(np.any(x)) and self.update_towards(x, y, c, epsilon)
+
     def forget(self) -> None:
-        """Forget for a row that does not update this learner."""
+        """Forget what a row, whichever it is, lets this learner forget."""
 
     def update(self, z: np.ndarray, c: float) -> bool:
         """Update the model for z != 0."""
+        raise NotImplementedError
+
+    def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
+        """Update the model for the target y of x != 0."""
         raise NotImplementedError
 
     def split(self, multi_class: str) -> dict[str, tuple[float, float]]:
@@ -92,10 +100,6 @@ class Additive(Learner):
     `learn` takes the margin and the margin without a loss (for targets 0) as arguments.
     """
 
-    rule: Callable[..., Step]
-    wanted: float
-    params: dict[str, Any]
-    w: Any
     largest: float = float(np.finfo(np.float64).max / 4)  # steps with larger scalars are skipped
 
     def __init__(self, d: int, rule: Callable[..., Step], margin: float = 1.0, **params: Any) -> None:
@@ -106,11 +110,10 @@ class Additive(Learner):
         """Update the model for z != 0, whose margin is w.z."""
         return self.learn(z, float(self.w @ z) - self.offset, self.wanted, c)
 
-    def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
-        """Learn the target y of x: a signed example sgn(y - w.x) x, whose margin is epsilon - |y - w.x|."""
-        x = np.asarray(x, dtype=np.float64)
+    def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
+        """Learn the signed example sgn(y - w.x) x, whose margin is epsilon - |y - w.x|."""
         error = y - float(self.w @ x)
-        return bool(np.any(x)) and self.learn(x if error >= 0.0 else -x, epsilon - abs(error), 0.0, c)
+        return self.learn(x if error >= 0.0 else -x, epsilon - abs(error), 0.0, c)
 
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
         """Take the rule's step for z, whose margin is known.  True when the model changed."""
@@ -130,10 +133,6 @@ class Gaussian(Additive):
     initial value.
     """
 
-    variance: float
-    forgetting: float
-    w: Any
-    Sigma: Any
     state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2), "Sigma": (1 / 2, 1 / 2)}
     floor: float = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 
@@ -146,16 +145,6 @@ class Gaussian(Additive):
         self.floor = max(self.floor, least * initial_variance)
         identity: Any = {"diagonal": np.ones, "full": np.eye}[covariance]
         self.Sigma = initial_variance * identity(d)
-
-    def step(self, z: Any, c: float = 1.0) -> bool:
-        """Forget, then learn from z with weight c > 0.  True when the model changed."""
-        self.forget()
-        return super().step(z, c)
-
-    def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
-        """Forget, then learn the target y of x, as `Additive` does."""
-        self.forget()
-        return super().step_towards(x, y, c, epsilon)
 
     def forget(self) -> None:
         """Widen Σ once, by `forgetting`, to at most its initial variances."""
@@ -188,7 +177,6 @@ class Potential(Gaussian):
     """
 
     theta: Any
-    Sigma: Any
     state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1, 1), "Sigma": (1 / 2, 1 / 2)}  # (w = Σθ)
 
     def __init__(
@@ -221,9 +209,6 @@ class MatrixAdaGrad(Learner):
     Mirror descent: w -= eta0 (delta I + G^(1/2))^-1 g. Each class has its own matrix.
     """
 
-    eta0: float
-    delta: float
-    w: Any
     state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2), "G": (1, 1)}
 
     def __init__(self, d: int, eta0: float, delta: float) -> None:
@@ -250,8 +235,7 @@ class MatrixAdaGrad(Learner):
 
 
 class DualMatrixAdaGrad(MatrixAdaGrad):
-    """Dual averaging: w = eta0 (delta I + G^(1/2))^-1 z, z the sum of all -g.
-    """
+    """Dual averaging: w = eta0 (delta I + G^(1/2))^-1 z, z the sum of all -g."""
 
     state: ClassVar[dict[str, tuple[float, float]]] = {"z": (-1 / 2, 1 / 2), "G": (1, 1)}
     z: Any

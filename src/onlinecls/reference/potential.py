@@ -21,8 +21,7 @@ from .rules import Stats, narow_precision, row_precision
 
 
 class Loss(NamedTuple):
-    """A convex loss of the margin m = y w.x or, for targets, of the error e = y - w.x; and its (sub)derivative.
-    """
+    """A convex loss of the margin m = y w.x or, for targets, of the error e = y - w.x; and its (sub)derivative."""
 
     value: Callable[[float], float]
     slope: Callable[[float], float]
@@ -38,8 +37,7 @@ LOSSES = {
 
 
 def insensitive(epsilon: float) -> Loss:
-    """Return the loss [|e| - epsilon]+.
-    """
+    """Return the loss [|e| - epsilon]+."""
     return Loss(lambda e: max(0.0, abs(e) - epsilon), lambda e: float(np.sign(e)) if abs(e) > epsilon else 0.0)
 
 
@@ -77,11 +75,7 @@ def entropy_of_shares(shares: np.ndarray, signed: bool) -> float:
 
 
 class SquaredNorm:
-    """f(w) = σ/2 ||w||²:  w = θ/σ.
-    """
-
-    beta: float
-    sigma: float
+    """f(w) = σ/2 ||w||²:  w = θ/σ.  The base of the others, which are read in the same way."""
 
     def __init__(self, sigma: float = 1.0) -> None:
         self.sigma = self.beta = sigma
@@ -117,23 +111,16 @@ class PNorm(SquaredNorm):
     1-strongly convex for the q-norm, and with η = 1 the library's PNormPerceptron.
     """
 
-    p: float
-    q: float
-    beta: float
-
     def __init__(self, p: float) -> None:
         self.p, self.q, self.beta = p, p / (p - 1.0), 1.0
 
     def value(self, u: np.ndarray) -> float:
-        """Return f(u)."""
         return float(np.linalg.norm(u, self.q)) ** 2 / (2.0 * (self.q - 1.0))
 
     def conjugate(self, theta: np.ndarray) -> float:
-        """Return f*(θ)."""
         return (self.q - 1.0) * float(np.linalg.norm(theta, self.p)) ** 2 / 2.0
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
-        """Return ∇f*(θ)."""
         norm = float(np.linalg.norm(theta, self.p))
         if norm == 0.0:
             return np.zeros(len(theta))
@@ -150,11 +137,6 @@ class Entropic(SquaredNorm):
     w = W p, or, signed, the differences of 2d entries. w_j = W e^(Wθ_j/σ)/Z, signed W sinh(Wθ_j/σ)/Σ cosh; β = σ for
     the norm ||z|| = W max |z|.
     """
-
-    sigma: float
-    beta: float
-    W: float
-    signed: bool
 
     def __init__(self, sigma: float = 1.0, norm_bound: float = 1.0, signed: bool = True) -> None:
         self.sigma, self.beta, self.W, self.signed = sigma, sigma, norm_bound, signed
@@ -175,7 +157,6 @@ class Entropic(SquaredNorm):
         return self.sigma * (most + log(np.exp(exponents - most).sum() / len(exponents)))
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
-        """Return ∇f*(θ)."""
         exponents = self.entries(theta)
         p = np.exp(exponents - exponents.max())
         p *= self.W / p.sum()
@@ -192,20 +173,16 @@ class SimplexNorm(SquaredNorm):
     The tutorial's Euclidean regularizer for experts (part III), with W = `norm_bound`; f and f* are 0 where θ is 0.
     """
 
-    W: float
-
     def __init__(self, sigma: float = 1.0, norm_bound: float = 1.0) -> None:
         super().__init__(sigma)
         self.W = norm_bound
 
     def value(self, u: np.ndarray) -> float:
-        """Return f(u), infinite outside of the simplex."""
         if np.min(u) < 0.0 or abs(np.sum(u) - self.W) > 1e-9 * self.W:
             return inf
         return self.sigma * (float(u @ u) - self.W**2 / len(u)) / 2.0
 
     def conjugate(self, theta: np.ndarray) -> float:
-        """Return f*(θ)."""
         w = self.weights(theta)
         return float(theta @ w) - self.value(w)
 
@@ -223,11 +200,7 @@ class Quadratic(SquaredNorm):
     precision : of x (margin and loss are not known yet), with r or b; 1/r as in the second-order Perceptron, or NAROW's.
     """
 
-    r: float | None
-    b: float | None
-    covariance: str
-    Sigma: np.ndarray
-    beta: float = 1.0
+    beta, Sigma = 1.0, np.ones(0)
 
     def __init__(self, r: float | None = None, b: float | None = None, covariance: str = "diagonal") -> None:
         if (r is None) == (b is None):
@@ -251,11 +224,9 @@ class Quadratic(SquaredNorm):
         return self.of(add_precision(self.Sigma, gain, x))
 
     def value(self, u: np.ndarray) -> float:
-        """Return f(u)."""
         return float(u @ (u / self.Sigma if self.Sigma.ndim == 1 else np.linalg.solve(self.Sigma, u))) / 2.0
 
     def conjugate(self, theta: np.ndarray) -> float:
-        """Return f*(θ)."""
         return float(theta @ times(self.Sigma, theta)) / 2.0
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
@@ -271,21 +242,14 @@ class Quadratic(SquaredNorm):
 
 
 def conservative(s: Stats, z: np.ndarray) -> float:
-    """Return η_t = 1 on mistakes, m <= 0, else 0: the conservative form of an algorithm.
-    """
+    """Return η_t = 1 on mistakes, m <= 0, else 0: the conservative form of an algorithm."""
     return 1.0 if s.margin <= 0.0 else 0.0
 
 
 def aggressive_p_norm_rate(p: float, radius: float) -> Callable[[Stats, np.ndarray], float]:
-    """Return the rate of NAROW 4.1: 1 on mistakes, else clip((R²/2 - m)/||x||_p², 0, 1), R = radius.
-    """
-
-    def rate(s: Stats, z: np.ndarray) -> float:
-        if s.margin <= 0.0:
-            return 1.0
-        return float(np.clip((radius**2 / 2.0 - s.margin) / np.linalg.norm(z, p) ** 2, 0.0, 1.0))
-
-    return rate
+    """Return the rate of NAROW 4.1: 1 on mistakes, else clip((R²/2 - m)/||x||_p², 0, 1), R = radius."""
+    step = lambda m, z: float(np.clip((radius**2 / 2.0 - m) / np.linalg.norm(z, p) ** 2, 0.0, 1.0))  # noqa: E731
+    return lambda s, z: 1.0 if s.margin <= 0.0 else step(s.margin, z)
 
 
 def best_r(s: float, M: float, R: float, d: int) -> float:
@@ -305,19 +269,13 @@ class PotentialLearner(Learner):
     row; 0 means no update. The weight c of a row multiplies η.
     """
 
-    f: Any
-    loss: Loss
-    eta: float | Callable[[Stats, np.ndarray], float]
-    left: float  # Σ η z.w
-    pull: np.ndarray  # Σ η z
-    right: float  # the sum on the right side
     theta: Any
     state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1 / 2, 1 / 2)}
 
     def __init__(self, d: int, f: Any, loss: Loss, eta: float | Callable[[Stats, np.ndarray], float] = 1.0) -> None:
         super().__init__(d)
         self.f, self.loss, self.eta = f.begin(d), loss, eta
-        self.left, self.pull, self.right = 0.0, np.zeros(d), 0.0
+        self.left, self.pull, self.right = 0.0, np.zeros(d), 0.0  # Σ η z.w, Σ η z, and the sum on the right side
 
     @property
     def w(self) -> np.ndarray:
@@ -330,11 +288,8 @@ class PotentialLearner(Learner):
         m = float(f.weights(self.theta) @ z)
         return self.take(f, z, self.loss.slope(m) * z, m, self.loss.value(m), c)
 
-    def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
-        """Learn the target y of x."""
-        x = np.asarray(x, dtype=np.float64)
-        if not x.any():
-            return False
+    def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
+        """Run a round on the target y of x != 0; epsilon is the loss's own."""
         f = self.f.seen(x)
         e = y - float(f.weights(self.theta) @ x)
         return self.take(f, x, -self.loss.slope(e) * x, -abs(e), self.loss.value(e), c)
@@ -364,12 +319,33 @@ class PotentialLearner(Learner):
 # --- follow the regularized leader ---------------------------------------------------------------------------------------------
 
 
+class Dual(NamedTuple):
+    """What a row of weight c adds to the dual by its α: the range of α, the gain g(α), its derivative; y: the target."""
+
+    low: Callable[[float], float]
+    high: Callable[[float], float]
+    gain: Callable[[float, float, float], float]  # of α, c, y
+    slope: Callable[[float, float, float], float]
+
+
+def _entropy(share: float) -> float:
+    return -sum(p * log(p) for p in (share, 1.0 - share) if p > 0.0)
+
+
+DUALS = {
+    "hinge": Dual(lambda c: 0.0, lambda c: c, lambda a, c, y: a, lambda a, c, y: 1.0),
+    "log_loss": Dual(lambda c: 0.0, lambda c: c, lambda a, c, y: c * _entropy(a / c), lambda a, c, y: log((c - a) / a)),
+    "absolute": Dual(lambda c: -c, lambda c: c, lambda a, c, y: a * y, lambda a, c, y: y),
+    "squared": Dual(lambda c: -inf, lambda c: inf, lambda a, c, y: a * y - a**2 / (4.0 * c), lambda a, c, y: y - a / (2.0 * c)),
+}
+
+
 class LeaderLearner(Learner):
     """w_t = argmin f(w) + Σ_{i <= t} c_i l_i(w), for any fixed f above (not Quadratic), by coordinate ascent on the dual.
 
-    loss : "hinge", "log_loss"; for targets "absolute", "squared". A row's α moves θ by α z; its optimum, given all others, is
-    where the dual's derivative is 0, or an end of its range. Sweeps go on until the duality gap is at most gap_tol. It is the
-    tutorial's FoReL (aggressive dual ascent schemes II): with the hinge loss the support vector machine of all rows so far.
+    loss : a name of DUALS. A row's α moves θ by α z; its optimum, given all others, is where the dual's derivative is 0, or an
+    end of its range. Sweeps go on until the duality gap is at most gap_tol. It is the tutorial's FoReL (aggressive dual ascent
+    schemes II): with the hinge loss the support vector machine of all rows so far.
 
     Examples
     --------
@@ -380,9 +356,6 @@ class LeaderLearner(Learner):
     [1.5, -0.5]
     """
 
-    f: Any
-    loss: str
-    gap_tol: float
     gap: float = 0.0
     theta: Any
     state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1 / 2, 1 / 2)}
@@ -402,10 +375,9 @@ class LeaderLearner(Learner):
         """Learn z with weight c > 0.  True when the model changed."""
         return self.take(z, 0.0, c)
 
-    def step_towards(self, x: Any, y: float, c: float = 1.0, epsilon: float = 0.0) -> bool:
-        """Learn the target y of x."""
-        x = np.asarray(x, dtype=np.float64)
-        return bool(np.any(x)) and self.take(x, y, c)
+    def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
+        """Learn the target y of x != 0.  True when the model changed."""
+        return self.take(x, y, c)
 
     def take(self, z: np.ndarray, y: float, c: float) -> bool:
         """Add a row, and maximise the dual.  True when the model changed."""
@@ -422,45 +394,24 @@ class LeaderLearner(Learner):
 
     def ascend(self, i: int) -> None:
         """Maximise the dual in the α of row i."""
-        z, y, c = self.rows[i]
+        (z, y, c), dual = self.rows[i], DUALS[self.loss]
         rest = self.theta - self.alpha[i] * z
-        low, high = {"hinge": (0.0, c), "log_loss": (0.0, c), "absolute": (-c, c), "squared": (-inf, inf)}[self.loss]
+        slope = lambda alpha: dual.slope(alpha, c, y) - float(self.f.weights(rest + alpha * z) @ z)  # noqa: E731
+        low, high = ends = dual.low(c), dual.high(c)
         if high == inf:  # (the derivative at α is below -α/(2c) + its value at 0)
-            reach = 2.0 * c * abs(self.slope(rest, z, y, c, 0.0)) + 1e-300
+            reach = 2.0 * c * abs(slope(0.0)) + 1e-300
             low, high = -reach, reach
         for _ in range(200):  # the derivative falls: halving
             middle = (low + high) / 2.0
             if not low < middle < high:
                 break
-            low, high = (middle, high) if self.slope(rest, z, y, c, middle) > 0.0 else (low, middle)
-        ends = (0.0, c) if self.loss == "hinge" else (-c, c) if self.loss == "absolute" else ()
-        alpha = next((end for end in ends if abs(end - low) <= 1e-14 * c), low)
+            low, high = (middle, high) if slope(middle) > 0.0 else (low, middle)
+        alpha = next((end for end in ends if abs(end - low) <= 1e-14 * c and self.loss != "log_loss"), low)
         self.alpha[i], self.theta = alpha, rest + alpha * z
 
-    def slope(self, rest: np.ndarray, z: np.ndarray, y: float, c: float, alpha: float) -> float:
-        """Return the derivative of the dual in a row's α."""
-        score = float(self.f.weights(rest + alpha * z) @ z)
-        if self.loss == "hinge":
-            return 1.0 - score
-        if self.loss == "log_loss":
-            return log((c - alpha) / alpha) - score
-        return y - score - (alpha / (2.0 * c) if self.loss == "squared" else 0.0)
-
     def duality_gap(self) -> float:
-        """Compute Σ [c l(w) - the loss's part of the dual] + w.θ, which is P(w) - D(α), as f(w) + f*(θ) = w.θ."""
-        w = self.w
-        gap = float(w @ self.theta)
-        for (z, y, c), alpha in zip(self.rows, self.alpha, strict=True):
-            score = float(w @ z)
-            if self.loss in LOSSES:
-                gap += c * LOSSES[self.loss].value(score)
-            else:
-                gap += c * REGRESSION_LOSSES[self.loss].value(y - score)
-            if self.loss == "hinge":
-                gap -= alpha
-            elif self.loss == "log_loss":
-                share = alpha / c
-                gap += c * sum(a * log(a) for a in (share, 1.0 - share) if a > 0.0)
-            else:
-                gap -= alpha * y - (alpha**2 / (4.0 * c) if self.loss == "squared" else 0.0)
-        return gap
+        """Compute Σ [c l(w) - g(α)] + w.θ, which is P(w) - D(α), as f(w) + f*(θ) = w.θ."""
+        w, dual, loss = self.w, DUALS[self.loss], {**LOSSES, **REGRESSION_LOSSES}[self.loss].value
+        of = (lambda z, y: float(w @ z)) if self.loss in LOSSES else lambda z, y: y - float(w @ z)
+        gains = [c * loss(of(z, y)) - dual.gain(alpha, c, y) for (z, y, c), alpha in zip(self.rows, self.alpha, strict=True)]
+        return float(w @ self.theta) + sum(gains)

@@ -27,8 +27,7 @@ class Stats(NamedTuple):
 
 
 class Step(NamedTuple):
-    """w += tau z (additive), w += tau Σz (gaussian) or θ += tau z (potential); Σ^-1 += beta z z' (gaussian).
-    """
+    """w += tau z (additive), w += tau Σz (gaussian) or θ += tau z (potential); Σ^-1 += beta z z' (gaussian)."""
 
     tau: float = 0.0
     beta: float = 0.0
