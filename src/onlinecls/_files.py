@@ -28,9 +28,8 @@ _DRAFT = ".onlinecls-"  # beginning of a file's name while it is written
 _CHUNK = 1 << 20  # bytes read at a time
 _DEFLATE = 1032  # most bytes that deflate makes of one
 _NPY = re.compile(rb"\{'descr': '([<>|][biufSU]\d+)', 'fortran_order': False, 'shape': \(([\d, ]*)\), \} *\n")
-_SCALARS = {
-    name: np.dtype(name).type for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
-}
+#: Types of labels and of numpy's scalars that a file can hold.
+PLAIN = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U\d+")
 _DTYPES = {"float32": np.float32, "float64": np.float64, "float": float}
 
 
@@ -87,10 +86,8 @@ def packed(value):
         return value
     if type(value) is float:
         return value if math.isfinite(value) else {"float": repr(value)}
-    if type(value) is np.str_:
-        return {"numpy": ["str", str(value)]}
-    if isinstance(value, np.generic) and value.dtype.name in _SCALARS:
-        return {"numpy": [value.dtype.name, packed(value.item())]}
+    if isinstance(value, np.generic) and PLAIN.fullmatch(value.dtype.str):
+        return {"numpy": [value.dtype.str, packed(value.item())]}
     for name, scalar in _DTYPES.items():
         if value is scalar:
             return {"type": name}
@@ -109,8 +106,8 @@ def unpacked(form):
     if kind == "float":
         return {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}[value]
     if kind == "numpy":
-        name, value = value
-        return np.str_(value) if name == "str" else _SCALARS[name](unpacked(value))
+        require(PLAIN.fullmatch(value[0]) is not None, "a plain dtype", value[0])
+        return np.dtype(value[0]).type(unpacked(value[1]))
     if kind == "type":
         return _DTYPES[value]
     if kind == "dtype":
@@ -210,12 +207,11 @@ def _remove_drafts(folder: str) -> None:
 # --- reading -------------------------------------------------------------------------------------------------------------------
 
 
-def read(path, max_bytes: float | None = None) -> tuple[dict, dict[str, np.ndarray]]:
-    """Read the header (any JSON) and the arrays of an undamaged file, of at most max_bytes; None: the machine's memory.
+def read(path, most: float = math.inf) -> tuple[dict, dict[str, np.ndarray]]:
+    """Read the header (any JSON) and the arrays of an undamaged file, of at most `most` bytes when unpacked.
 
     numpy allocates the arrays, which are thus aligned, writable and in the machine's order of bytes.
     """
-    most = _memory() if max_bytes is None else max_bytes
     with contextlib.nullcontext(path) if hasattr(path, "read") else open(path, "rb") as file:
         if not file.seekable():
             raise refused(path, "seekable", "a pipe or the like", "Read its bytes, and load io.BytesIO of them.")
@@ -225,7 +221,7 @@ def read(path, max_bytes: float | None = None) -> tuple[dict, dict[str, np.ndarr
             n_bytes = sum(part.file_size for part in parts.values())
         if n_bytes > most:
             raise refused(path, f"a model of at most {most:,.0f} bytes", f"one of {n_bytes:,}",
-                          "Set max_bytes (by default the machine's memory) if you trust the file.")
+                          "Set max_bytes (by default the memory that is free) if you trust the file.")
         with refusing(path):
             header = json.loads(source.read(parts.pop(_HEADER)))
             number = header.pop("format")
@@ -269,10 +265,3 @@ def _array(source: zipfile.ZipFile, part: zipfile.ZipInfo) -> np.ndarray:
             n_bytes -= len(chunk)
         require(n_bytes == 0 and not file.read(1), f"{part.filename}, whole", f"{n_bytes} bytes less")
     return array.astype(dtype.newbyteorder("="), copy=False)
-
-
-def _memory() -> float:
-    try:
-        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # not POSIX
-        return float(1 << 40)

@@ -535,15 +535,6 @@ def test_forged_labels_that_numpy_would_take_are_refused(labels, change, tmp_pat
         load(path)
 
 
-def test_a_file_written_again_without_a_change_loads(saved):
-    """The forged files above are thus not refused for another reason."""
-    before = fingerprint(load(saved))
-    forged(saved)
-    assert fingerprint(load(saved)) == before
-    forged(saved, poking("values", 3, 0.5))
-    assert fingerprint(load(saved)) != before
-
-
 def test_a_centre_of_rows_whose_squares_underflow_is_saved():
     rows = np.random.default_rng(0).standard_normal((20, 3))
     for exponent in (-100, -153, -157, -160, -162, -165, -170, -200, -300, -311):

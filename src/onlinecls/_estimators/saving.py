@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from math import frexp, isfinite
 from numbers import Integral
@@ -19,7 +18,7 @@ import numpy as np
 
 from .._algorithm import NOT_NEGATIVE, Either, Integer, Options, Range, Units
 from .._compiled import model
-from .._files import InvalidError, is_json, packed, read, refusing, require, unpacked, write
+from .._files import PLAIN, InvalidError, is_json, packed, read, refusing, require, unpacked, write
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._models.states import STATES
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     Learner: TypeAlias = OnlineClassifier | OnlineRegressor | OnlineOneClass
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
-LABELS = re.compile(r"\|b1|\|[iu]1|[<>][iu][248]|[<>]f[248]|\|S[1-9]\d*|[<>]U[1-9]\d*")
-
 # Ranges of fields of the compiled parameters.
 FLAG = Integer(0, 1)
 AVERAGE_FROM = Integer(-1, 2**31 - 1)
@@ -47,9 +44,7 @@ def or_as(value: object, allowed: Range) -> Range:
 
 
 #: Ranges of entries of any header.
-ENTRIES: dict[str, Any] = {
-    **dict.fromkeys(("open", "sparse", "young"), Options((False, True))), **dict.fromkeys(("n_iter", "width"), Integer(1)),
-}
+ENTRIES: dict[str, Any] = {**dict.fromkeys(("open", "sparse", "young"), Options((False, True))), "n_iter": Integer(1)}
 
 
 class Describing:
@@ -236,14 +231,14 @@ def _read_units(values: list) -> Units:
 
 def labels_in_file(who: str, classes: np.ndarray | None) -> dict[str, np.ndarray]:
     """Return {"classes": labels}; {} without labels."""
-    if classes is not None and not LABELS.fullmatch(classes.dtype.str):
+    if classes is not None and not PLAIN.fullmatch(classes.dtype.str):
         raise ValueError(f"{who}: save must have classes of a fixed size, got dtype {classes.dtype}. Use pickle.")
     return {} if classes is None else {"classes": classes}
 
 
 def read_labels(who: str, classes: np.ndarray) -> np.ndarray:
     """Check the labels of a file, which must be sorted. (numpy trusts code points and booleans.)"""
-    require(LABELS.fullmatch(classes.dtype.str) is not None and classes.ndim == 1, "labels", (classes.dtype, classes.shape))
+    require(PLAIN.fullmatch(classes.dtype.str) is not None and classes.ndim == 1, "labels", (classes.dtype, classes.shape))
     if classes.dtype.kind == "U":
         points = classes.view(f"{classes.dtype.str[0]}u4").max(initial=0)
         require(points <= 0x10FFFF, "labels that are texts", "other code points")
@@ -313,8 +308,8 @@ def load(path: Path, *, return_metadata: bool = False, max_bytes: int | None = N
     return_metadata : bool, default=False
         Return the pair of the estimator and the dict that was passed to `save` as metadata.
     max_bytes : int or None, default=None
-        Most bytes of the file when unpacked. None: the machine's memory. Set it for files from untrusted sources: one of 2 MB may
-        hold a model of 2 GB.
+        Most bytes of the file when unpacked. None: the memory that is free. Set it for files from untrusted sources: one of 2 MB
+        may hold a model of 2 GB.
 
     Returns
     -------
@@ -344,7 +339,7 @@ def load(path: Path, *, return_metadata: bool = False, max_bytes: int | None = N
     place: Any = path if hasattr(path, "read") else os.fspath(path)
     if max_bytes is not None and (isinstance(max_bytes, bool) or not isinstance(max_bytes, Integral) or max_bytes < 1):
         raise ValueError(f"onlinecls.load: max_bytes must be None or an integer >= 1, got max_bytes={max_bytes!r}.")
-    header, arrays = read(place, max_bytes)
+    header, arrays = read(place, validate.available_memory() if max_bytes is None else max_bytes)
     with refusing(place), np.errstate(under="ignore"):
         learner = rebuilt(header, arrays, composed=True)
     return (learner, header["metadata"]) if return_metadata else learner
