@@ -1,12 +1,14 @@
 """Models and streams in processes that are begun by fork and by spawn, while threads of the parent read and learn."""
 
 import concurrent.futures
+import copy
 import multiprocessing
 import os
 import signal
 import subprocess
 import sys
 import sysconfig
+import threading
 from functools import partial
 
 import numpy as np
@@ -66,8 +68,39 @@ def test_a_forked_process_cannot_read_the_streams_of_its_parent(tmp_path, option
 
 @forking
 @forks_among_threads
-def test_a_process_forked_during_learning_and_reading_can_read_and_learn_a_model_of_its_own():
-    """Children are forked while two threads learn and one predicts: each has finite models, and can learn another one."""
+def test_a_fork_frees_the_locks_of_other_threads_and_leaves_those_of_its_own():
+    learner, held, over = onlinecls.AROWClassifier().partial_fit(X, Y), threading.Event(), threading.Event()
+
+    def hold():
+        with learner._own_lock():
+            held.set()
+            over.wait(60)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    try:
+        assert held.wait(60)
+        assert in_a_child(lambda: copy.deepcopy(learner.partial_fit(X, Y)).t_ - 120) == 0
+        with pytest.raises(RuntimeError, match="one call at a time may learn"):
+            learner.partial_fit(X, Y)
+    finally:
+        over.set()
+        thread.join()
+
+    def child():
+        with pytest.raises(RuntimeError, match="one call at a time may learn"):
+            learner.partial_fit(X, Y)
+        return 0
+
+    with learner._own_lock():
+        assert in_a_child(child) == 0
+    assert learner.partial_fit(X, Y).t_ == 120
+
+
+@forking
+@forks_among_threads
+def test_a_process_forked_during_learning_and_reading_can_read_copy_and_learn_the_same_models():
+    """Children are forked while two threads learn and one predicts."""
     learners = [onlinecls.AROWClassifier().partial_fit(X, Y), onlinecls.DualAscentClassifier().partial_fit(X, Y)]
 
     def read():
@@ -75,8 +108,11 @@ def test_a_process_forked_during_learning_and_reading_can_read_and_learn_a_model
             assert np.isfinite(learner.decision_function(X)).all()
 
     def child():
-        own = onlinecls.AROWClassifier().partial_fit(X, Y)
-        return 0 if own.t_ == 60 and all(np.isfinite(each.decision_function(X)).all() for each in learners) else 1
+        read()
+        for learner in learners:
+            t = learner.t_
+            assert copy.deepcopy(learner.partial_fit(X, Y)).fit(X, Y).t_ >= 60 and learner.t_ == t + 60
+        return 0
 
     with beside(*(partial(learner.partial_fit, X, Y) for learner in learners), read):
         assert [in_a_child(child) for _ in range(10)] == [0] * 10

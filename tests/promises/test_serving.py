@@ -4,14 +4,16 @@ import copy
 import io
 import os
 import pickle
-import signal
 import threading
 import time
 from _thread import interrupt_main
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from states import fingerprint
 from threads import beside
 
 import onlinecls
@@ -131,160 +133,134 @@ rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((40, 4)), (rng.standard_normal(40) > 0).astype(int)
 
 
+def learn(model, rows=slice(0, 1), method="partial_fit", kind=np.asarray):
+    return getattr(model, method)(kind(X[rows]), *([] if isinstance(model, PassiveAggressiveOneClass) else [Y[rows]]))
+
+
 def fresh(learner):
-    return copy.deepcopy(learner).partial_fit(X, *([] if isinstance(learner, PassiveAggressiveOneClass) else [Y]))
-
-
-def learn(model, rows=slice(0, 1)):
-    return model.partial_fit(X[rows], *([] if isinstance(model, PassiveAggressiveOneClass) else [Y[rows]]))
-
-
-class Waiting:
-    """Threads that come one after the other to wait for a model's lock, and what they have found."""
-
-    def __init__(self, model):
-        self.lock, self.threads, self.errors, self.found = model._own_lock(), [], [], {}
-
-    def start(self, name, what):
-        n_before = self.lock.n_waiting
-
-        def run():
-            try:
-                self.found[name] = what()
-            except BaseException as error:
-                self.errors.append(error)
-
-        self.threads.append(threading.Thread(target=run))
-        self.threads[-1].start()
-        until(lambda: self.lock.n_waiting == n_before + 1)
-
-    def join(self):
-        for thread in self.threads:
-            thread.join(PATIENCE)
-            assert not thread.is_alive(), "a thread waits for ever"
-        assert not self.errors, self.errors
-
-
-def until(holds):
-    end = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < end, "nothing happened"
-        time.sleep(1e-3)
+    return learn(copy.deepcopy(learner), slice(None))
 
 
 def ways_to_copy(model):
-    ways = [lambda: copy.copy(model), lambda: copy.deepcopy(model), lambda: pickle.dumps(model), lambda: model.save(io.BytesIO())]
+    ways = [copy.copy, *COPIES]
     if isinstance(model, (AROWClassifier, AROWRegressor)):
         other = fresh(type(model)())
-        ways += [lambda: onlinecls.merge([model, other]), lambda: onlinecls.merge([other, model]), lambda: other.merge(model)]
-    return ways
+        ways += [lambda model: onlinecls.merge([model, model]), lambda model: onlinecls.merge([other, model]), other.merge]
+    return [partial(way, model) for way in ways]
+
+
+@contextmanager
+def waiting(*calls):
+    """Run the calls in a thread that must not get on before the end of the block; what they return is there after it."""
+    found = []
+    thread = threading.Thread(target=lambda: found.extend(call() for call in calls))
+    thread.start()
+    thread.join(0.1)
+    assert thread.is_alive() and not found, "a call did not wait"
+    yield found
+    thread.join(PATIENCE)
+    assert len(found) == len(calls), "a thread waits for ever, or has raised"
+
+
+@pytest.mark.parametrize("method", ["partial_fit", "fit"])
+@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+def test_copies_wait_for_the_end_of_a_learning_call_and_are_whole(learner, method, monkeypatch):
+    model, begun, original = fresh(learner), [], type(learner)._pass
+    with ExitStack() as stack:
+
+        def learn_beside(self, batch):
+            if self is model and not begun:
+                begun.append(stack.enter_context(waiting(*ways_to_copy(model))))
+            original(self, batch)
+
+        monkeypatch.setattr(type(learner), "_pass", learn_beside)
+        learn(model, slice(None), method, list)  # (no small call, which is one pass in C)
+    assert all(fingerprint(twin) == fingerprint(model) for twin in begun[0][:4])
+    assert all(twin.t_ > model.t_ for twin in begun[0][4:])
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
-def test_learning_waits_for_a_copy_and_all_wait_in_the_order_of_coming(learner):
-    model = learn(fresh(learner))
-    t, waiting = model.t_, Waiting(model)
-    with model._own_lock().copying():
-        waiting.start("copied", lambda: copy.deepcopy(model))
-        waiting.start("learnt", lambda: learn(model))
-        waiting.start("copied later", lambda: copy.deepcopy(model))
-        assert model.t_ == t
-    waiting.join()
-    assert (waiting.found["copied"].t_, waiting.found["copied later"].t_, model.t_) == (t, t + 1, t + 1)
+def test_learning_waits_for_a_copy(learner):
+    for method in ("partial_fit", "fit"):
+        model = fresh(learner)
+        lock, copying = model._own_lock(), model._own_lock().waiting()
+
+        def is_told(model=model, lock=lock):
+            with lock, pytest.raises(RuntimeError, match=r"one call at a time may learn"):
+                return learn(model)
+            return True
+
+        copying.__enter__()
+        with waiting(is_told, partial(learn, model, slice(None), method)):
+            assert model.t_ == 40
+            copying.__exit__()
+        assert model.t_ > 40 or method == "fit"
+
+
+@pytest.mark.parametrize("n", [1, 50, 3000])
+def test_of_two_threads_that_learn_one_model_each_batch_is_learnt_whole_or_refused(n):
+    draw = np.random.default_rng(1)
+    batches = [(draw.standard_normal((n, 20)), draw.integers(0, 2, n)) for _ in "ab"]
+    base = AROWClassifier().partial_fit(draw.standard_normal((40, 20)), Y)
+    known = {}
+    for order in ((0,), (1,), (0, 1), (1, 0)):
+        twin = copy.deepcopy(base)
+        for at in order:
+            twin.partial_fit(*batches[at])
+        known.setdefault(frozenset(order), []).append(fingerprint(twin))
+    for _ in range(10 * ROUNDS):
+        model, learnt, start = copy.deepcopy(base), set(), threading.Barrier(2)
+
+        def run(at, model=model, learnt=learnt, start=start):
+            start.wait()
+            with suppress(RuntimeError):
+                model.partial_fit(*batches[at])
+                learnt.add(at)
+
+        threads = [threading.Thread(target=run, args=(at,)) for at in range(2)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert fingerprint(model) in known[frozenset(learnt)]
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_a_thread_that_would_wait_for_itself_is_told(learner):
     model = fresh(learner)
-    with model._own_lock():
-        for number, way in enumerate(ways_to_copy(model)):
-            with pytest.raises(RuntimeError, match=rf"^{type(model).__name__}: save, copy, .* must .* got .* Set a flag"):
-                way()
-                raise AssertionError(number)
-        with pytest.raises(RuntimeError, match=r"one call at a time may learn"):
-            learn(model)
-    with model._own_lock().copying():
-        copy.deepcopy(model)  # (one copy within another changes nothing)
-        with pytest.raises(RuntimeError, match=rf"^{type(model).__name__}: fit, .* must .* got .* Set a flag"):
-            learn(model)
+    reads = [partial(model.predict, X)] if isinstance(model, CommitteeClassifier) else []
+    lock, ways = model._own_lock(), [*ways_to_copy(model), *reads]
+    for held, more in ((lock, []), (lock.waiting(), [partial(learn, model)])):
+        with held:
+            for number, way in enumerate([*ways, *more]):
+                with pytest.raises(RuntimeError, match=rf"^{type(model).__name__}: fit, .* must .* got .* Set a flag"):
+                    way()
+                    raise AssertionError(number)
+    with lock, pytest.raises(RuntimeError, match=r"one call at a time may learn"):
+        learn(model)
     learn(model)
 
 
-@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread on this system")
-def test_a_signal_handler_within_a_wait_gets_an_error_instead_of_waiting():
-    model, told, held = fresh(AROWClassifier()), [], threading.Event()
-
-    def save(*_):
-        try:
-            model.save(io.BytesIO())
-        except RuntimeError as error:
-            told.append(str(error))
-
-    def hold():
-        with model._own_lock().copying():
-            held.set()
-            until(lambda: model._own_lock().n_waiting)
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGUSR1)
-            until(lambda: told)
-
-    before = signal.signal(signal.SIGUSR1, save)
-    thread = threading.Thread(target=hold)
-    try:
-        thread.start()
-        assert held.wait(PATIENCE)
-        copy.deepcopy(model)
-    finally:
-        thread.join(PATIENCE)
-        signal.signal(signal.SIGUSR1, before)
-    assert "Set a flag" in told[0]
-    save()
-    assert len(told) == 1
-
-
-def test_ctrl_c_ends_a_wait_and_leaves_the_lock_to_the_others():
+@pytest.mark.skipif(threading.current_thread() is not threading.main_thread(), reason="signals are for the main thread")
+def test_ctrl_c_ends_a_wait_and_leaves_the_lock_to_the_holder():
     model = fresh(AROWClassifier())
     for call in (lambda: copy.deepcopy(model), lambda: learn(model), lambda: model.fit(X, Y)):
         held, over, t = threading.Event(), threading.Event(), model.t_
 
         def hold(held=held, over=over):
-            with model._own_lock().copying():
+            with model._own_lock().waiting():
                 held.set()
-                assert over.wait(PATIENCE)
+                over.wait(PATIENCE)
 
-        def press():
-            until(lambda: model._own_lock().n_waiting)
-            interrupt_main()
-
-        threads = [threading.Thread(target=target) for target in (hold, press)]
-        threads[0].start()
+        holder, press = threading.Thread(target=hold), threading.Timer(0.1, interrupt_main)
+        holder.start()
         assert held.wait(PATIENCE)
-        threads[1].start()
         with pytest.raises(KeyboardInterrupt):
+            press.start()
             call()
-        assert model._own_lock().n_waiting == 0 and not over.is_set()
+        assert holder.is_alive()
         over.set()
-        for thread in threads:
+        for thread in (holder, press):
             thread.join()
         assert model.t_ == t
         learn(copy.deepcopy(learn(model)))
-
-
-def test_fit_gives_way_between_two_epochs_and_what_is_copied_then_learns_on(monkeypatch):
-    learner = AROWClassifier(r=1.0, max_iter=4, tol=None, random_state=0)
-    model, waiting, original, copied = copy.deepcopy(learner), [], AROWClassifier._learn, []
-
-    def learn_an_epoch(self, *arguments, **others):
-        if self is model and not waiting:
-            waiting.append(Waiting(model))
-            waiting[0].start("copied", lambda: copied.extend(way(model) for way in COPIES))
-        return original(self, *arguments, **others)
-
-    expected = copy.deepcopy(learner).fit(X, Y)
-    one_epoch = copy.deepcopy(learner).set_params(max_iter=1).fit(X, Y).partial_fit(X, Y)
-    monkeypatch.setattr(AROWClassifier, "_learn", learn_an_epoch)
-    model.fit(X, Y)
-    waiting[0].join()
-    assert copied[0].t_ == 40 and copied[0].n_iter_ == 1
-    assert (copied[0].partial_fit(X, Y).decision_function(X) == one_epoch.decision_function(X)).all()
-    assert all(twin.partial_fit(X, Y).t_ % 40 == 0 for twin in copied)
-    assert (expected.coef_ == model.coef_).all() and expected.t_ == model.t_

@@ -50,8 +50,6 @@ def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) 
         order = train
         if learner.shuffle:
             order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
-        if epoch > 1:  # (between two epochs the model is whole and may be copied)
-            learner._own_lock().give_way()
         loss_before = learner._state.counters[model.COUNTERS["loss"]]
         with learning(learner, again=epoch > 1, holds_level=True):
             learner._learn(batch._replace(order=order))

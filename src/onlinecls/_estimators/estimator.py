@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from copy import copy, deepcopy
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from operator import itemgetter
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -33,17 +32,17 @@ if TYPE_CHECKING:
 
 _ROUNDS = model.COUNTERS["t"]
 _SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
-#: The context of what learns or reads a model: numbers that underflow are the zeros that they should be, whatever the caller asks
-#: of numpy.
-QUIET = partial(np.errstate, under="ignore")
 
 
 def quiet(function: Callable[P, T]) -> Callable[P, T]:
-    """Decorate a function to run in that context. (numpy 1's own decorator keeps one context for all threads.)"""
+    """Decorate a function in which numbers that underflow are the zeros that they should be, whatever the caller asks of numpy.
+
+    (numpy 1's own decorator keeps one context for all threads.)
+    """
 
     @wraps(function)
     def run(*arguments: P.args, **named: P.kwargs) -> T:
-        with QUIET():
+        with np.errstate(under="ignore"):
             return function(*arguments, **named)
 
     return run
@@ -57,8 +56,16 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
 
     @wraps(learn)
     def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
-        with self._own_lock(), QUIET(), self._undone_on_error():
-            return learn(self, *arguments, **named)
+        with self._own_lock(), np.errstate(under="ignore"):
+            before, n_rows = self.__dict__.copy(), self._rows_learnt(self.__dict__)
+            try:
+                return learn(self, *arguments, **named)
+            except Exception:
+                if self._rows_learnt(before) == n_rows:
+                    self.__dict__.update(before)  # (at no time does a reader miss one)
+                    for name in self.__dict__.keys() - before.keys() | {"_choice"} & self.__dict__.keys():
+                        del self.__dict__[name]
+                raise
 
     return in_one_thread
 
@@ -156,7 +163,7 @@ class Estimator:
     # --- threads -------------------------------------------------------------------------------------------------------------
 
     def _own_lock(self) -> Lock:
-        """Return the lock around the model, which learning calls and copies take; reading takes none."""
+        """Return the lock around the model, which learning calls and copies take; reading one model takes none."""
         return self.__dict__.get("_lock") or self.__dict__.setdefault("_lock", Lock(type(self).__name__))
 
     def _sharing(self) -> Self:
@@ -166,15 +173,14 @@ class Estimator:
         return twin
 
     def __copy__(self) -> Self:
-        with self._own_lock().copying():
+        with self._own_lock().waiting():
             return self._sharing()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        with self._own_lock().copying():
+        with self._own_lock().waiting():
             twin = memo[id(self)] = self._sharing()
             twin.__dict__.pop("_choice", None)
             twin.__dict__.update(deepcopy(twin.__dict__, memo))
-            twin._leave_fit()
             return twin
 
     def __getstate__(self) -> dict[str, Any]:
@@ -182,36 +188,14 @@ class Estimator:
 
     def _snapshot(self) -> Self:
         """Return an estimator with the same parameters and its own model, copied between two learning calls."""
-        with self._own_lock().copying():
+        with self._own_lock().waiting():
             twin = self._sharing()
             del twin._lock
             twin.__dict__.pop("_choice", None)  # (the next call computes it)
             for name in self._in_place & twin.__dict__.keys():
                 own = twin.__dict__[name]
                 twin.__dict__[name] = own.copy() if isinstance(own, Counted) else deepcopy(own)
-            twin._leave_fit()
             return twin
-
-    def _leave_fit(self) -> None:
-        """Prepare a model copied between two epochs of `fit` for `partial_fit`."""
-
-    @contextmanager
-    def _undone_on_error(self) -> Iterator[None]:
-        """Restore all attributes on an error, unless their model has learnt rows."""
-        before, n_rows = self.__dict__.copy(), self._rows_learnt(self.__dict__)
-        try:
-            yield
-        except Exception:
-            if self._rows_learnt(before) == n_rows:
-                self._restore(before)
-            raise
-
-    def _restore(self, before: dict) -> None:
-        """Restore all attributes; readers in other threads find each of them at any time."""
-        self.__dict__.update(before)
-        for name in self.__dict__.keys() - before.keys():
-            del self.__dict__[name]
-        self.__dict__.pop("_choice", None)  # (the next call checks the parameters again, those of nested learners too)
 
     @staticmethod
     def _rows_learnt(attributes: dict) -> float | None:
@@ -241,6 +225,7 @@ class Estimator:
             columns = data_frame_columns(X)
             state.columns = None if columns is None else (seen, columns)
 
+    @quiet
     def save(self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None) -> None:
         """Write the fitted model to a file, whole or not at all; `onlinecls.load` returns it, bit for bit, ready to learn on.
 
@@ -282,7 +267,7 @@ class Estimator:
         ValueError
             If the models cannot be merged. This one is then unchanged.
         """
-        with merging.unchanged((self, *others), learner=self), self._undone_on_error():
+        with merging.unchanged((self, *others), learner=self):
             return merging.merge_into(self, others)
 
     def __repr__(self) -> str:

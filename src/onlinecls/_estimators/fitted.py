@@ -12,7 +12,7 @@ from .._input import validate
 from .._input.compat import not_fitted
 from . import saving
 from .choice import UNKNOWN, choose
-from .estimator import QUIET, Estimator
+from .estimator import Estimator
 
 if TYPE_CHECKING:
     from .._algorithm import Units
@@ -62,10 +62,9 @@ class Fitted(saving.Describing, Estimator):
             found = state.try_decision(X, names, np.array(centre)) if centre else state.try_decision(X, names)
             if found is not None:
                 return found, state
-        with QUIET():
-            rows = self._read_rows(X, False)
-            state = self._state_for(rows)
-            return self._scores(rows, state), state
+        rows = self._read_rows(X, False)
+        state = self._state_for(rows)
+        return self._scores(rows, state), state
 
     def _scores(self, rows: validate.Rows, state: Any) -> np.ndarray:
         scores = np.empty((rows.n_rows, state.n_columns))

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "covariance", "multi_class", "class_weight")
 
 
-@np.errstate(under="ignore")
 def merge(models: Iterable[Model]) -> Model:
     """Merge models that have learnt parts of a stream into one, in the order of the parts.
 
@@ -86,12 +85,12 @@ def merge(models: Iterable[Model]) -> Model:
 @contextmanager
 def unchanged(models: Iterable[Any], learner: Any = None) -> Iterator[None]:
     """Wait until no other thread learns one of these models, and let none begin. learner : the model that will learn."""
-    found = {id(model): model for model in models if hasattr(model, "_own_lock")}
-    with ExitStack() as locks:
-        for _, model in sorted(found.items()):  # (in the same order in all threads, so that no two wait for each other)
-            lock = model._own_lock()
-            locks.enter_context(lock if model is learner else lock.copying())
-        yield
+    locks = {model._own_lock() for model in models if hasattr(model, "_own_lock")}
+    with ExitStack() as held:
+        for lock in sorted(locks, key=id):  # (in the same order in all threads, so that no two wait for each other)
+            held.enter_context(lock if learner is not None and lock is learner._own_lock() else lock.waiting())
+        with np.errstate(under="ignore"):
+            yield
 
 
 def check_merges(model: Any) -> None:
@@ -107,7 +106,6 @@ def check_alike(models: list[Any]) -> None:
         validate.comparable(who, model.classes_, first.classes_, "classes of the other model")
 
 
-@np.errstate(under="ignore")
 def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     """Do the work of `Estimator.merge`."""
     who, models = type(learner).__name__, (learner, *others)

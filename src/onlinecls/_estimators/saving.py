@@ -265,7 +265,6 @@ def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False)
     return estimator._rebuilt(header, dict(arrays))
 
 
-@np.errstate(under="ignore")
 def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None) -> None:
     """Do the work of `Estimator.save`."""
     who, path = type(learner).__name__, path if hasattr(path, "write") else os.fspath(path)

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain, repeat
 from math import inf, isfinite, nan, sqrt
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -76,13 +76,6 @@ class UntilConverged(OnlineLearner):
     def _params_of(self, algorithm: Algorithm, values: dict, units: Units) -> Any:
         return super()._params_of(algorithm, values, units)._replace(slack=self._slack)
 
-    def _sharing(self) -> Self:
-        """Return an estimator that shares the model. (One that is copied between two cycles learns on as if in none.)"""
-        twin = super()._sharing()
-        if twin.__dict__.pop("_slack", None) is not None:
-            del twin._choice
-        return twin
-
     def _cycle(self, slack: float, batch: Batch, orders: Iterator[np.ndarray], verbose: int) -> int:
         """Run cycles until no loss is larger than the slack, at most max_iter; return how many were run."""
         self._slack = slack
@@ -95,8 +88,6 @@ class UntilConverged(OnlineLearner):
 
     def _run_cycles(self, batch: Batch, orders: Iterator[np.ndarray], verbose: int) -> int:
         for cycle, order in zip(range(1, self.max_iter + 1), orders, strict=False):
-            if cycle > 1:
-                self._own_lock().give_way()
             before = self.n_updates_
             with learning(self, again=cycle > 1, holds_level=True):
                 self._learn(batch._replace(order=order))

@@ -50,7 +50,7 @@ class WithWeights(OnlineLearner):
         """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""
         from scipy.sparse import csr_matrix
 
-        with self._own_lock().copying():  # (no row is learnt between the two lines)
+        with self._own_lock().waiting():  # (no row is learnt between the two lines)
             state = self._fitted_state()
             state.sparse_coef = csr_matrix(self.coef_)
         return self
@@ -78,7 +78,6 @@ class WithVariances(OnlineLearner):
         state = self._fitted_state()
         return state.covariance(self._flat)
 
-    @quiet
     def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray, Any]:
         """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each, and the model."""
         self._fitted_state()

@@ -299,7 +299,7 @@ def _cast(who: str, data: np.ndarray, dtype, indices, indptr) -> np.ndarray:
     if data.dtype == dtype:
         return _plain(data)
     try:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", under="ignore"):
             return np.ascontiguousarray(data, dtype=dtype)
     except MemoryError:
         raise

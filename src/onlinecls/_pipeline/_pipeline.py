@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import is_
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-T = TypeVar("T")
 Commits = list[Callable[[], object]]
 
 
@@ -34,7 +33,8 @@ def _of_learner(name: str, doc: str) -> Any:
     """Make a property that reads an attribute of the learner; an object whose learner has none has none, either."""
 
     def read(self: Any) -> Any:
-        return self._read(lambda: getattr(self._learner, name))
+        with self._own_lock().waiting():
+            return getattr(self._learner, name)
 
     return property(read, doc=doc)
 
@@ -45,10 +45,9 @@ class StreamPipeline(Estimator):
     A step learns the rows of a batch, then transforms them (by its `learn_transform` if it has one, else `partial_fit` and
     `transform`), and hands them to the next one. Where rows are predicted, steps transform them only.
 
-    Steps and learner are one model, also for other threads: a prediction that a learning call overlaps is made again when that
-    call has ended, so that it never mixes statistics and weights of two moments. Predictions beside `fit` are those of the model
-    before it. After Ctrl-C in `partial_fit` the steps have learnt the rows that the learner has counted; `fit` then has changed
-    nothing.
+    Steps and learner are one model, also for other threads: a prediction waits for the end of a learning call, so that it never
+    mixes statistics and weights of two moments. After Ctrl-C in `partial_fit` the steps have learnt the rows that the learner has
+    counted; `fit` then has changed nothing.
 
     Parameters
     ----------
@@ -212,7 +211,6 @@ class StreamPipeline(Estimator):
             return self._rows_to_learn(part_of(whole, 0, n), None if weights is None else weights[:n])[1]
 
         before = n_rounds(learner)
-        self._begin_change()
         learn_together(lambda: learner.partial_fit(rows, y, **arguments), commits, commits_of_rows_learnt)
 
     def _rows_to_learn(self, X: Any, sample_weight: Any) -> tuple[Any, Commits]:
@@ -245,14 +243,9 @@ class StreamPipeline(Estimator):
                 X, commit = fitted(step, X, y, sample_weight)
                 commits += [] if commit is None else [commit]
             after = unfitted(learner).fit(X, y, **arguments)
-            self._begin_change()
             commits.append(lambda: become(learner, after))
             learn_together(lambda: None, commits, lambda: commits)
         return self
-
-    def _begin_change(self) -> None:
-        """Make readers wait until the end of the learning call."""
-        self._own_lock().begin_change()
 
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn one row: a dict of a table's row, a text, whatever the first step reads a list of. Returns the pipeline."""
@@ -280,27 +273,10 @@ class StreamPipeline(Estimator):
                     f"{who}: merge must have pipelines of the same steps, which have learnt the same rows, got {others!r} beside "
                     f"{self!r}. parallel.fit lets a step learn the rows of all parts first."
                 )
-            self._begin_change()
             parts[0][-1].merge(*(learner for *_, learner in parts[1:]))
         return self
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
-
-    def _read(self, read: Callable[[], T]) -> T:
-        """Return what `read` returns while nothing changes; a reading that a change overlaps is made again after it."""
-        lock = self._own_lock()
-        sequence = lock.sequence
-        if not sequence & 1:
-            try:
-                found = read()
-            except Exception:
-                if lock.sequence == sequence:
-                    raise
-            else:
-                if lock.sequence == sequence:
-                    return found
-        with lock.copying():
-            return read()
 
     def _transformed(self, X: Any) -> Any:
         """Return the rows that the learner predicts: those of the last step before it."""
@@ -310,8 +286,8 @@ class StreamPipeline(Estimator):
 
     def _answer(self, name: str, X: Any, *more: Any, **arguments: Any) -> Any:
         """Return what a method of the learner returns for rows."""
-        X = lasting(X)
-        return self._read(lambda: getattr(self._learner, name)(self._transformed(X), *more, **arguments))
+        with self._own_lock().waiting():
+            return getattr(self._learner, name)(self._transformed(X), *more, **arguments)
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Return what the learner predicts for rows; arguments are its own (a regressor's `return_std`)."""
@@ -339,18 +315,18 @@ class StreamPipeline(Estimator):
 
     def predict_one(self, x: Any) -> Any:
         """Return the prediction for one row; before there is a model, None (a regressor's: 0.0)."""
-        nothing = 0.0 if self._estimator_type == "regressor" else None
-        return self._read(lambda: self.predict([x]).item(0) if self.__sklearn_is_fitted__() else nothing)
+        with self._own_lock().waiting():
+            if not self.__sklearn_is_fitted__():
+                return 0.0 if self._estimator_type == "regressor" else None
+            return self._learner.predict(self._transformed([x])).item(0)
 
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Return the probability of each label for one row; {} before there is a model."""
-
-        def read() -> dict[Any, float]:
+        with self._own_lock().waiting():
             if not self.__sklearn_is_fitted__():
                 return {}
-            return dict(zip(self.classes_.tolist(), self.predict_proba([x])[0].tolist(), strict=True))
-
-        return self._read(read)
+            chances = self._learner.predict_proba(self._transformed([x]))[0]
+            return dict(zip(self._learner.classes_.tolist(), chances.tolist(), strict=True))
 
     def explain(self, row: Any, top: int | None = 10) -> Explanation:
         """Return what each feature of a row adds to the score of its prediction: weight times value.
@@ -388,16 +364,13 @@ class StreamPipeline(Estimator):
         who = type(self).__name__
         if top is not None and (isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1):
             raise ValueError(f"{who}: top must be an integer >= 1 or None, got top={top!r}.")
-
-        def read() -> Explanation:
+        with self._own_lock().waiting():
             *steps, learner = self._parts()
             if linear_of(learner) is None:
                 raise TypeError(
                     f"{who}: explain must have a learner whose scores are sums over features, with coef_, got {learner!r}."
                 )
             return explained(steps, linear_of(learner), row, top)
-
-        return self._read(read)
 
     classes_ = _of_learner("classes_", "The learner's labels.")
     coef_ = _of_learner("coef_", "The learner's weights, a row a class (two classes share one), a column a feature.")

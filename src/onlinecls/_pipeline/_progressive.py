@@ -63,7 +63,6 @@ def learn_predicting(
     learning = [step for step in steps if not stays(step)]
     if len(y) > 1 and not learning and isinstance(learner, OnlineClassifier) and not scores:
         with unchanged([pipeline], learner=pipeline):
-            pipeline._begin_change()
             begins = not _has_learnt(learner)
             codes = learn_rows_predicting(learner, pipeline._transformed(X), y, classes, weights if len(weights) else None)
         if begins:
@@ -128,7 +127,6 @@ def _learn_behind_one(pipeline: Any, X: Any, y: np.ndarray, classes: Any, weight
         n = rows_learnt(learner, before, y, sample_weight) if is_own else n_done
         return [_planned(steps, part_of(X, 0, n), None if sample_weight is None else weights[:n])[2]] if n else []
 
-    pipeline._begin_change()
     learn_together(learn, [commit], commits_of_rows_learnt)
 
 

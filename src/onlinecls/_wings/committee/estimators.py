@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..._algorithm import Algorithm, Units
-    from ..._input.types import ClassWeight, FloatType, RandomState
+    from ..._input.types import ClassWeight, FloatType, Matrix, RandomState
 
 _MEMBERS = ("AROWClassifier", "NAROWClassifier", "FTRLClassifier", "PassiveAggressiveClassifier")
 _COMMON = ("n_features_in_", "n_iter_", "feature_names_in_")  # attributes that members share with the committee
@@ -106,6 +106,10 @@ class CommitteeClassifier(WithProbabilities):
 
     def _awaits_scale(self) -> bool:
         return True
+
+    def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
+        with self._own_lock().waiting():  # (the members have learnt the same rows)
+            return super()._decide(X)
 
     # --- fitted attributes ---------------------------------------------------------------------------------------------------
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -66,22 +64,6 @@ class _KernelLearner(EpochParameters, OnlineLearner):
                 "For streams give the kernel itself, as a callable."
             )
 
-    @contextmanager
-    def _undone_on_error(self) -> Iterator[None]:
-        """Undo a whole call if a callable kernel raises, or returns NaN, half-way through."""
-        if not callable(self.kernel):
-            with super()._undone_on_error():
-                yield
-            return
-        before = self.__dict__.copy()
-        if "_state" in before:
-            self._state = before["_state"].copy()
-        try:
-            yield
-        except BaseException:
-            self._restore(before)
-            raise
-
     def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
         """Run the epochs of `fit` with numbered rows, so that a row learnt again changes its own coefficient."""
         state = self._state = self._state.writable()
@@ -95,12 +77,9 @@ class _KernelLearner(EpochParameters, OnlineLearner):
             if self.kernel != "precomputed":
                 state.forget_origins(0)
 
-    def _leave_fit(self) -> None:
-        if "_state" in self.__dict__ and self.kernel != "precomputed":
-            self._state.forget_origins(0)
-
     def _pass(self, batch: Batch) -> None:
-        state = self._state = self._state.writable()
+        # (A callable kernel may raise, or return NaN, half-way through: the model before the call is still there, then.)
+        state = self._state = self._state.copy() if callable(self.kernel) else self._state.writable()
         rows, targets, weights, class_weights, order, predictions = batch
         task, is_open, balanced = self._task(state, class_weights)
         state.asked = self._choice.params, is_open, balanced

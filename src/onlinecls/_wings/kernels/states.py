@@ -149,7 +149,7 @@ class Kernel:
 
     def values(self, who: str, A, B, same: bool = False) -> np.ndarray:
         """Compute k of each row of A with each of B, (len(A), len(B)). same: B is A. Only a callable's values are checked."""
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             if self.name == "precomputed":
                 K = A[:, B[:, 0].astype(np.intp)]
             elif callable(self.name):
@@ -402,7 +402,7 @@ class SupportState(Counted):
         for start in range(0, X.shape[0] if size else 0, step):
             part = slice(start, start + step)
             Z = X[part] if self.kernel.name == "precomputed" else _alike(X[part], vectors)
-            with np.errstate(over="ignore", invalid="ignore"):  # (products may overflow)
+            with np.errstate(over="ignore", invalid="ignore", under="ignore"):
                 found[part] = self.kernel.values(who, Z, vectors) @ alpha[:, :size].T
         return found + self._level_in(counters)
 
