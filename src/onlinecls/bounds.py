@@ -441,40 +441,35 @@ def _lossless(losses: np.ndarray, excess: np.ndarray, allowed: float, tolerance:
     return losses @ losses + 2.0 * max(spare, 0.0) * losses.sum(), allowed if spare >= -tolerance else np.inf
 
 
-class _Terms(NamedTuple):
-    """What Lemma 1 of the NAROW paper sums, of each round that changed the model; 0 in others.
+def _sizes(course: Course, u: np.ndarray, sigma: float) -> tuple[np.ndarray, Any]:
+    """Return dual ascent's L_t of each row, and f(u)."""
+    learner = course.learner
+    if getattr(learner, "regularizer", "") == "entropic":
+        return learner.norm_bound * course.norms(np.inf), _entropy(learner, u, sigma)
+    return course.norms() * np.sqrt(course.scores.ndim), sigma * np.sum(u * u) / 2.0
 
-    m : the margin of the weights that take part; eta : steps, in units of `rate`; squares : ||z||*²; memory : twice B's terms.
-    f : twice f(u); c : 1/β, for the f of which `f` is, p - 1 for p-norms.
+
+def _terms(course: Course, u: np.ndarray) -> tuple:
+    """Return what NAROW's Lemma 1 sums over the rounds that changed the model: m, η, its unit, ||z||*², 2B, and 2f(u), 1/β.
+
+    Those are arrays, 0 in other rounds. The unit is eta0 where all steps are in units of that. 1/β is p - 1 of p-norms, for f(u)
+    = ||u||_q²/2; with β = 1 f(u) is p - 1 times that.
     """
-
-    m: np.ndarray
-    eta: np.ndarray
-    rate: float
-    squares: np.ndarray
-    memory: np.ndarray
-    f: Any
-    c: float = 1.0
-
-
-def _terms(course: Course, u: np.ndarray) -> _Terms:
-    learner, m, on, nothing = course.learner, course.margins, course.updated, np.zeros(len(course.y))
+    learner, m, on, nothing = course.learner, course.margins, course.updated * 1.0, np.zeros(len(course.y))
     if hasattr(learner, "covariance"):
-        return _Terms(course.lookahead, on * 1.0, 1.0, course.spread * on, course.forgotten * on, _quadratic(course, u))
+        return course.lookahead, on, 1.0, course.spread * on, course.forgotten * on, _quadratic(course, u), 1.0
     if hasattr(learner, "regularizer"):  # DA1: w = ∇f*(θ), and θ moves by the slope of the loss
-        sigma, entropic = float(learner.sigma), learner.regularizer == "entropic"
-        f = _entropy(learner, u, 2.0 * sigma) if entropic else sigma * (u @ u)
-        sizes = learner.norm_bound * course.norms(np.inf) if entropic else course.norms()
+        sizes, f = _sizes(course, u, float(learner.sigma))
         slopes = 1.0 / (1.0 + np.exp(m)) if learner.loss == "log_loss" else 1.0
-        return _Terms(m, on * 1.0, 1.0, (slopes * sizes) ** 2 / sigma * on, nothing, f)
+        return m, on, 1.0, (slopes * sizes) ** 2 / float(learner.sigma) * on, nothing, 2.0 * f, 1.0
     p = float(getattr(learner, "p", 2.0) or max(2.0, 2.0 * np.log(course.X.shape[1])))
-    rate, squares, eta = getattr(learner, "eta0", 1.0), course.norms(p) ** 2 * on, on * 1.0
+    rate, squares, eta = getattr(learner, "eta0", 1.0), course.norms(p) ** 2 * on, on
     if hasattr(learner, "learning_rate"):
         eta = on / np.sqrt(np.arange(1, len(m) + 1))
     elif hasattr(learner, "radius") and learner.aggressive:
         eta = np.where(m <= 0.0, 1.0, np.clip((learner.radius**2 / 2 - m) / np.where(on, squares, 1.0), 0.0, 1.0)) * on
     f = np.linalg.norm(u, p / (p - 1.0)) ** 2
-    return _Terms(m, eta, 1.0 if rate == "auto" else float(rate), squares, nothing, f, p - 1.0)
+    return m, eta, 1.0 if rate == "auto" else float(rate), squares, nothing, f, p - 1.0
 
 
 # --- theorems of the Perceptron and PA -----------------------------------------------------------------------------------------
@@ -777,17 +772,16 @@ def dual_ascent(course: Course, u: Any) -> tuple:
     With sigma = L √T/W, or L √(T/(2 log n)), that is a regret of at most L W √T, or L √(2 T log n).
     """
     learner, y, n, scores = course.learner, course.y, len(course.y), course.scores
-    entropic, rose, sigma = getattr(learner, "regularizer", "") == "entropic", np.zeros(n, bool), course.sigma
+    rose, sigma = np.zeros(n, bool), course.sigma
     if learner.sigma == "auto":
         before = np.append(0.0, sigma[:-1])
-        if entropic:
+        if learner.regularizer == "entropic":
             rose = (before > 0.0) & (sigma > before)
         else:  # the weights of round t are those of its σ, which has seen ||x||
             scores = scores * np.divide(before, sigma, out=np.zeros(n), where=sigma > 0.0)
     else:
         sigma = np.full(n, float(learner.sigma))
-    L = learner.norm_bound * course.norms(np.inf) if entropic else course.norms() * np.sqrt(scores.ndim)
-    f = _entropy(learner, u, sigma[-1]) if entropic else sigma[-1] * np.sum(u * u) / 2.0
+    L, f = _sizes(course, u, sigma[-1])
     paid = least = _losses(course, scores)
     if rose.any():
         least = _losses(course, np.clip(y, -L, L) if is_regressor(learner) else y * L)
@@ -813,14 +807,13 @@ def gradient_descent(course: Course, u: Any) -> tuple:
 def least_squares(course: Course, u: Any) -> tuple:
     """Bound the squared errors e = y - w.x of AROW regression with a full covariance: recursive least squares.
 
-        sum of r e²/(r + χ) = min over u of (r/v ||u||² + sum of (y - u.x)²),     v = initial_variance (1)
+        sum of r e²/(r + χ) = min over u of (r ||u||² + sum of (y - u.x)²)
 
     What is allowed is the sum for this u; for the last weights both sides are equal. The AROW paper claims new bounds for
-    regression, but omits them: this identity is from Azoury and Warmuth (2001), and each factor is at least r/(r + v max ||x||²).
+    regression, but omits them: this identity is from Azoury and Warmuth (2001), and each factor is at least r/(r + max ||x||²).
     """
-    r, v = float(course.learner.r), float(getattr(course.learner, "initial_variance", 1.0))
-    errors, best = course.y - course.scores, course.y - course.X @ u
-    return np.sum(errors**2 * r / (r + course.chi)), r / v * (u @ u) + best @ best
+    r, errors, best = float(course.learner.r), course.y - course.scores, course.y - course.X @ u
+    return np.sum(errors**2 * r / (r + course.chi)), r * (u @ u) + best @ best
 
 
 # --- theorems with streams of their own ----------------------------------------------------------------------------------------

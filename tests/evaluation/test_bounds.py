@@ -51,6 +51,7 @@ NAROWS = [NAROWClassifier(0.5, **ONE, **NO), NAROWClassifier(2.0, **FULL, **ONE,
 RATES = [Perceptron(eta0=0.2, **NO), Perceptron(**NO), Perceptron(True, eta0=0.2, **NO), PNormPerceptron(3.0, **NO),
          PNormPerceptron(**NO), *SOPS, *NAROWS]
 FALLING = [OGDClassifier(learning_rate="sqrt", eta0=eta0, **NO) for eta0 in (0.2, 3.0)]
+JOINT = SecondOrderPerceptron(1.0, aggressive=True, multi_class="crammer_singer", **ONE, **NO)
 BOLD = PNormPerceptron(4.0, aggressive=True, radius=8.0, **NO)
 DUALS = [partial(DualAscentClassifier, norm_bound=15.0, regularizer=f, loss=loss, **NO)
          for f in ("euclidean", "entropic") for loss in ("hinge", "log_loss")]
@@ -252,7 +253,7 @@ def test_a_rule_that_steps_away_from_targets_breaks_the_bound(name, learners):
 
 # --- numbers by hand, and definitions ------------------------------------------------------------------------------------------
 
-SECOND = np.sqrt(2) * 5 / 4  # S of the second row of p_norm
+SECOND, SLOPE = np.sqrt(2) * 5 / 4, 1 / (1 + np.exp(0.25))  # S of the second row of p_norm
 HAND = {
     # One row of length 1, u = g x: PA pays 1 + 2 (g - 1), of g² allowed; a target of 3, epsilon 1: 2² + 2 (1 - 0) 2 of 9.
     "PA, u = x": ("passive_aggressive", PassiveAggressiveClassifier(INF, **NO), [[1.0]], [1], [1.0], (1.0, 1.0)),
@@ -278,9 +279,11 @@ HAND = {
                     (2, 1.0 + np.sqrt(3 / 4) * np.sqrt(4 / 3))),
     "SOP, full": ("second_order_perceptron", SecondOrderPerceptron(1.0, aggressive=True, **FULL, **ONE, **NO), [[1.0], [1.0]],
                   [1, 1], [0.5], (2, 1.0 + np.sqrt(3 / 4) * np.sqrt(np.log(3) + 0.5 * 1.5 / 1.5))),
-    # Log loss: x = 1, m = 0, a slope of 1/2; u = 1 has the loss log(1 + 1/e), f = 1. Hinge loss, margin 1/2: u = 1/4 loses 1/4.
+    # Log loss: x = 1 twice, slopes of 1/2 and, at w = 1/4, SLOPE; u = 1 has the loss log(1 + 1/e), f = 1. Hinge loss, margin 1/2:
+    # u = 1/4 loses 1/4.
     "Corollary 1, log loss": ("fixed_rate", DualAscentClassifier(2.0, update="DA1", loss="log_loss", norm_bound=1.0, **NO),
-                              [[1.0]], [1], [1.0], (1, (np.log1p(np.exp(-1.0)) + 1.0 + 0.25 / 4) / np.log(2.0))),
+                              [[1.0], [1.0]], [1, 1], [1.0],
+                              (1, (2 * np.log1p(np.exp(-1.0)) + 1.0 + (0.25 + SLOPE**2) / 4) / np.log(2.0))),
     "Corollary 1, a margin": ("fixed_rate", DualAscentClassifier(2.0, update="DA1", margin=0.5, norm_bound=1.0, **NO), [[1.0]],
                               [1], [0.25], (1, (0.25 + 1 / 16 + 1 / 4) / 0.5)),
     # x = 1 twice: w = 1/2, the second step is 1/√2 of the first. u = 3/4.
@@ -290,6 +293,46 @@ HAND = {
     "Corollary 2, Perceptron": ("potential_based", Perceptron(True, eta0=0.5, **NO), [[1.0], [1.0]], [1, 1], [0.75],
                                 (2, 0.5 + 0.75 * 4**0.5)),
     "Corollary 2, p = 4": ("potential_based", PNormPerceptron(4.0, **NO), [[1.0, 0.0]], [1], [1.0, 0.0], (1, 3**0.5)),
+    # PA-I with the margin 1/2: u = 1/4 loses 1/4; 1/γ² = 4, 1/(Cγ) = 1/5 or 20.
+    "PA-I": ("passive_aggressive", PassiveAggressiveClassifier(10.0, margin=0.5, **NO), [[1.0]], [1], [0.25],
+             (1, 4 * (1 / 16 + 5))),
+    "PA-I, small C": ("passive_aggressive", PassiveAggressiveClassifier(0.1, margin=0.5, **NO), [[1.0]], [1], [0.25],
+                      (1, 20 * (1 / 16 + 1 / 20))),
+    "margin": ("margin_corollary", PassiveAggressiveClassifier(INF, margin=2.0, **NO), [[1.0]], [1], [0.5], (2.0, 4.0)),
+    # Shares 3/4 = p+ - p-; l = 1/2, and u = 3/4 has 1/4 more than the margin. ρ = 2.
+    "multiplicative": ("multiplicative", MultiplicativePassiveAggressiveClassifier(margin=0.5, norm_bound=1.0, **NO), [[1.0]],
+                       [1], [0.75], (0.25 + 0.25, 2 * (0.875 * np.log(1.75) + 0.125 * np.log(0.25)))),
+    # From (1/2, 1/2), ε = 1/2, u = x = (1, 0): l = √(1/2) - 1/2.
+    "uniclass": ("one_class", MultiplicativePassiveAggressiveOneClass(0.5, norm_bound=1.0, signed=False, dtype=np.float64),
+                 [[1.0, 0.0]], None, [1.0, 0.0], (15 / 16 * (0.5**0.5 - 0.5) ** 2 + (0.5**0.5 - 0.5) / 2, 8 * np.log(2))),
+    # The rows of Corollary 2 above: squares 1/2 + 1/3, memory 1/3 - 1/2.
+    "Corollary 1, memory": ("fixed_rate", SecondOrderPerceptron(1.0, aggressive=True, **ONE, **NO), [[1.0], [1.0]], [1, 1], [0.5],
+                         (1, 1.0 + (3 / 4 + 5 / 6 - 1 / 6) / 2)),
+    # Σ_0 = 3, r = 2: D_T = 1/3 + 2/2; the second m' is 3/4.
+    "SOP, diagonal": ("second_order_perceptron", SecondOrderPerceptron(2.0, aggressive=True, initial_variance=3.0, **NO),
+                      [[1.0], [1.0]], [1, 1], [0.5], (2, 1.0 + np.sqrt(1 / 3) * np.sqrt(2 * np.log(4) + 2))),
+    # b = 2: Σ = 1/2, then m = χ = 1/2 and r is infinite: 1 + 2bm. The row x = 2: bχ = 8.
+    "NAROW": ("narow", NAROWClassifier(2.0, **FULL, **ONE, **NO), [[1.0], [1.0]], [1, 1], [0.5],
+              (2, 1.0 + np.sqrt((0.5 + np.log(2)) / 4) * 2.0)),
+    "NAROW, R = 2": ("narow", NAROWClassifier(2.0, **FULL, **ONE, **NO), [[2.0]], [1], [0.25],
+                     (1, 0.5 + np.sqrt((0.5 + 4 * np.log(8)) / 16))),
+    # r = 1: w = 1/2, then m = χ = 1/2.
+    "AROW": ("arow", AROWClassifier(1.0, **FULL, **NO), [[1.0], [1.0]], [1, 1], [0.5],
+             (1, np.sqrt(3 / 4) * np.sqrt(np.log(3) + 1) + 1 - 1)),
+    "descent": ("gradient_descent", OGDClassifier(0.5, **NO), [[1.0]], [1], [0.5], (1.0, 0.25 / 4 + 0.5 + 4.0)),
+    "dual ascent": ("dual_ascent", DualAscentClassifier(2.0, margin=0.8, norm_bound=1.0, **NO), [[1.0]], [1], [0.25],
+                    (0.8, 1 / 16 + 0.55 + 1 / 4)),
+    "dual ascent, entropic": (  # shares 1/4 = p+ - p-, L = 2
+        "dual_ascent", DualAscentClassifier(2.0, regularizer="entropic", margin=0.8, norm_bound=2.0, **NO), [[1.0]], [1], [0.5],
+        (0.8, 2 * (0.625 * np.log(1.25) + 0.375 * np.log(0.75)) + 0.3 + 1.0)),
+    # Three classes, one row x = 1 of the first. SOP: Σ from 1 to 1/2, θ = (1, -1, 0), u'Au = 2/4, and u loses 1/2.
+    "Corollary 2, k = 3": ("potential_based", JOINT, [[1.0]], [0], [[0.5], [0.0], [0.0]], (1, 0.5 + 0.5**0.5)),
+    # r = 1: w = (1, -1, 0)/3 and m+ = 2/3; u loses 1/2.
+    "AROW, k = 3": ("arow", AROWClassifier(1.0, multi_class="crammer_singer", **FULL, **NO), [[1.0]], [0], [[0.5], [-0.5], [0.0]],
+                    (4 / 3, 4 / 3 * 1 / 2 + 2 * 1.0 * (4 / 9) ** 0.5)),
+    # z is √2 long; u loses 3/4.
+    "dual ascent, k = 3": ("dual_ascent", DualAscentClassifier(1.0, norm_bound=1.0, **NO), [[1.0]], [0], [[0.25], [-0.25], [0.0]],
+                           (1.0, 1 / 16 + 3 / 4 + 1.0)),
     # A mistake, w = (1, 0). Then m = 1/2, η = 1, D = (1/4 + 1)/2 - 1 = -3/8. L(u) = 1/2, S = R = √2.
     "p-norm": ("p_norm", PNormPerceptron(2.0, aggressive=True, radius=2**0.5, **NO), [[1.0, 0.0], [0.5, 0.0]], [1, 1], [1.0, 0.0],
                (1, 0.5 + 1 + np.sqrt(2) * np.sqrt(0.5 + 0.5 - 3 / 8) - 1)),
@@ -302,30 +345,8 @@ HAND = {
 
 @pytest.mark.parametrize("name, learner, X, y, u, expected", HAND.values(), ids=HAND)
 def test_numbers_worked_out_by_hand(name, learner, X, y, u, expected):
-    assert getattr(bounds, name)(bounds.follow(learner, X, y), u) == pytest.approx(expected, rel=1e-12)
-
-
-@pytest.mark.parametrize("learner", [SecondOrderPerceptron(0.7, aggressive=True, **ONE, **NO), NAROWClassifier(3.0, **ONE, **NO)])
-def test_corollary_1_by_its_definition(learner):
-    """f*_t(θ) = sum of θ²/(2D_t); the mistakes are those of w = θ/D_t."""
-    X, y = continuous_problem(60, 4, seed=9)
-    course, u = bounds.follow(learner, X, y), np.array([0.5, -0.3, 0.2, 0.0])
-    walker = begun(learner, X)
-    theta, M, rest, B = np.zeros(4), 0, 0.0, 0.0
-    for x, label in zip(X, y, strict=True):
-        before, updates = walker.covariance_[0].copy(), walker.n_updates_
-        walker.partial_fit(x[None], [label])
-        after = walker.covariance_[0]
-        if walker.n_updates_ > updates:
-            M += label * (after * theta) @ x <= 0
-            B += theta @ (after * theta) / 2 - theta @ (before * theta) / 2
-            rest += max(0.0, 1 - label * (u @ x)) + x @ (after * x) / 2
-            theta += label * x
-    paid, allowed = bounds.fixed_rate(course, u)
-    assert paid == M > 0 and B < -0.1
-    both, at_best = bounds.potential_based(course, u)  # the same at the best rate, with U on the left side
-    assert at_best - (both - M) <= allowed
-    assert allowed == pytest.approx(rest + u @ (u / walker.covariance_[0]) / 2 + B, rel=1e-9)
+    course = bounds.follow(learner, X, y, len(u) if np.ndim(u) > 1 else None)
+    assert getattr(bounds, name)(course, u) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("learner", [
@@ -503,43 +524,21 @@ def test_dual_ascent_for_several_classes(form):
     SecondOrderPerceptron(0.7, aggressive=True, **ONE, **NO), SecondOrderPerceptron(2.0, **ONE, **FULL, **NO),
     NAROWClassifier(2.0, **ONE, **NO), NAROWClassifier(0.5, **ONE, **FULL, **NO)], ids=repr)
 def test_corollary_2_for_several_classes(learner):
+    """Its sums are u'Au and w'Aw of the last covariances, for labels of an adversary in two rows of three."""
     learner, rng = changed(learner, multi_class="crammer_singer"), np.random.default_rng(3)
     X, u = rng.standard_normal((300, 4)), np.concatenate([np.eye(3), np.zeros((3, 1))], axis=1)
-    walker, labels = begun(learner, X, [0, 1, 2]), []
-    theta, n_updates = np.zeros((3, 4)), 0  # by its definition, from the rivals that the scores have
-    for t, row in enumerate(X):  # an adversary in two rows of three: the class that scores least
-        scores, updates = walker.decision_function(row[None])[0], walker.n_updates_
-        labels.append(int(scores.argmin()) if t % 3 else int((u @ row).argmax()))
-        walker.partial_fit(row[None], labels[-1:])
-        if walker.n_updates_ > updates:
-            n_updates += 1
-            theta[labels[-1]] += row
-            theta[max({0, 1, 2} - {labels[-1]}, key=lambda c: scores[c])] -= row
-    full = walker.covariance_.ndim == 3
-    Sigma = walker.covariance_ if full else np.stack([np.diag(one) for one in walker.covariance_])
-    assert_allclose(np.einsum("cij,cj->ci", Sigma, theta), walker.coef_, rtol=1e-9, atol=1e-12)
+    labels = against(learner, X, lambda scores, t: scores.argmin() if t % 3 else (u @ X[t]).argmax(), [0, 1, 2]).astype(int)
+    full = learner.covariance == "full"
     course = bounds.follow(learner, csr32(X) if full else X, labels, 3)
+    w, Sigma = course.learner.coef_, course.learner.covariance_
+    A = np.linalg.inv(Sigma if full else np.stack([np.diag(one) for one in Sigma]))
+    assert course.updated.sum() == course.learner.n_updates_ > 50 and not learner.__sklearn_is_fitted__()
     for size in (0.0, 0.3, 1.0, 3.0):
         paid, allowed = bounds.potential_based(course, size * u)
-        assert 0 < paid == n_updates <= allowed
-        A = np.linalg.inv(Sigma)
-        product = np.einsum("ci,cij,cj", size * u, A, size * u) * np.einsum("ci,cij,cj", theta, Sigma, theta)
-        assert allowed - product**0.5 == pytest.approx(course.loss(size * u))
-    assert bounds.potential_based(course, 0.0 * u).allowed == pytest.approx(n_updates)
+        losses = 1.0 - size * np.array([(u[y] @ x) - np.delete(u @ x, y).max() for x, y in zip(X, labels, strict=True)])
+        root = size * np.sqrt(np.einsum("ci,cij,cj", u, A, u) * np.einsum("ci,cij,cj", w, A, w))
+        assert paid == course.updated.sum() and allowed == pytest.approx(np.maximum(losses, 0.0) @ course.updated + root)
     assert bounds.potential_based(bounds.follow(learner, X[:0], [], n_classes=3), u) == (0, 0.0)
-    assert not learner.__sklearn_is_fitted__()
-
-
-@pytest.mark.parametrize("name, learner, u, expected", [
-    # Σ from 1 to 1/2: θ = (1, -1, 0); of u the loss is 1/2, u'Au = 2/4.
-    ("potential_based", SecondOrderPerceptron(1.0, aggressive=True, multi_class="crammer_singer", **ONE, **NO), [0.5, 0.0, 0.0],
-     (1, 0.5 + (0.5 * 1.0) ** 0.5)),
-    # r = 1: w = (1, -1, 0)/3 and m+ = 2/3; of u the loss is 1/2.
-    ("arow", AROWClassifier(1.0, multi_class="crammer_singer", **FULL, **NO), [0.5, -0.5, 0.0],
-     (4 / 3, 4 / 3 * 1 / 2 + 2 * 1.0 * (4 / 9) ** 0.5))])
-def test_numbers_for_several_classes_worked_out_by_hand(name, learner, u, expected):
-    """One row x = 1 of class 0."""
-    assert getattr(bounds, name)(bounds.follow(learner, [[1.0]], [0], n_classes=3), np.array([u]).T) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("r", [0.1, 1.0, 10.0])
@@ -567,21 +566,18 @@ def test_arow_for_several_classes_by_the_covariances_at_the_end():
     """The sums over the rounds are r u'Au and r w'Aw, and 2r u'Aw less Σ (2 - m+) u.z is that of p (u_y + u_c).x."""
     rng, learner = np.random.default_rng(4), AROWClassifier(0.7, multi_class="crammer_singer", **FULL, **NO)
     X, u = rng.standard_normal((60, 3)), 0.4 * rng.standard_normal((4, 3)) + [1.0, -2.0, 0.5]
-    walker, labels, paid, rest = begun(learner, X, range(4)), rng.integers(0, 4, 60), 0.0, 0.0
-    for x, code in zip(X, labels, strict=True):
-        scores, updates = walker.decision_function(x[None])[0], walker.n_updates_
-        scores[code] = -np.inf
-        rival = scores.argmax()
-        walker.partial_fit(x[None], [code])
-        if walker.n_updates_ > updates:
-            (after, rivals), best = walker.coef_[[code, rival]] @ x, u @ x
-            paid += 2.0 - (after - rivals)
-            loss = max(0.0, 1.0 - (best[code] - np.delete(best, code).max()))
-            rest += (2.0 - (after - rivals)) * (loss + best[code] - best[rival])
-    A, W, r = np.linalg.inv(walker.covariance_), walker.coef_, 0.7
+    labels = rng.integers(0, 4, 60)
+    course = bounds.follow(learner, X, labels, 4)
+    paid = rest = 0.0
+    for x, y, scores, after in zip(X, labels, course.scores, course.after, strict=True):
+        rival, best = max({0, 1, 2, 3} - {y}, key=lambda c: scores[c]), u @ x
+        if (scores != after).any():
+            paid += 2.0 - (after[y] - after[rival])
+            loss = max(0.0, 1.0 - (best[y] - np.delete(best, y).max()))
+            rest += (2.0 - (after[y] - after[rival])) * (loss + best[y] - best[rival])
+    A, W, r = np.linalg.inv(course.learner.covariance_), course.learner.coef_, 0.7
     uAu, uAw, wAw = (np.einsum("ci,cij,cj", V, A, Z) for V, Z in ((u, u), (u, W), (W, W)))
-    found = bounds.arow(bounds.follow(learner, X, labels, 4), u)
-    assert found == pytest.approx((paid, rest - 2.0 * r * uAw + 2.0 * r * (uAu * wAw) ** 0.5))
+    assert bounds.arow(course, u) == pytest.approx((paid, rest - 2.0 * r * uAw + 2.0 * r * (uAu * wAw) ** 0.5))
 
 
 class Contrary(HedgeClassifier):
@@ -761,16 +757,9 @@ def test_an_algorithm_without_a_theorem_is_refused(row):
 
 @pytest.mark.parametrize("name, learner, constants", [
     ("arow", AROWClassifier(**FULL, **NO), ["r"]),
-    ("narow", NAROWClassifier(**FULL, **NO), ["initial_variance"]),
-    ("second_order_perceptron", SecondOrderPerceptron(**NO), ["initial_variance"]),
     ("potential_based", SecondOrderPerceptron(**NO), ["initial_variance"]),
-    ("fixed_rate", NAROWClassifier(**NO), ["initial_variance"]),
     ("fixed_rate", Perceptron(True, **NO), ["eta0"]),
-    ("lemma_1", Perceptron(True, **NO), ["eta0"]),
-    ("multiplicative", MultiplicativePassiveAggressiveClassifier(**NO), ["norm_bound"]),
-    ("one_class", PassiveAggressiveOneClass(), ["epsilon"]),
     ("one_class", MultiplicativePassiveAggressiveOneClass(), ["epsilon", "norm_bound"]),
-    ("dual_ascent", DualAscentClassifier(**NO), ["sigma", "norm_bound"]),
     ("dual_ascent", DualAscentRegressor("auto", loss="squared", **NO), ["norm_bound"]),
     ("dual_ascent", DualAscentClassifier(regularizer="entropic", **NO), ["sigma", "norm_bound"]),
     ("gradient_descent", OGDClassifier(**NO), ["alpha"]),
@@ -786,7 +775,6 @@ def test_a_default_that_the_rows_tell_is_no_constant_of_a_theorem(name, learner,
 
 
 X, Y, PLAIN = np.eye(2), [-1, 1], Perceptron(**NO)
-JOINT = SecondOrderPerceptron(1.0, multi_class="crammer_singer", **ONE, **NO)
 
 
 def course(learner):

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 import reference
 from internals import ALGORITHMS
-from matrices import continuous_problem
 from numpy.testing import assert_allclose
 from reference import (
     MODELS,
     ONE_CLASS,
-    REFERENCE,
     REGRESSION,
     costs_of_classes,
     run_binary,
@@ -27,23 +25,11 @@ from onlinecls.reference import LOSSES, REGRESSION_LOSSES, Entropic, LeaderLearn
 from onlinecls.reference.rules import scw2_alpha
 
 PHI_1 = NormalDist().cdf(1.0)  # the confidence eta for which phi = 1
-PARAMS = {
-    "perceptron": {"eta0": 0.5}, "aggressive_perceptron": {"eta0": 0.5},
-    "p_norm": {"p": 3.5}, "aggressive_p_norm": {"p": 3.5, "radius": 1.2}, "pa1": {"C": 0.1}, "pa2": {"C": 0.1},
-    "multiplicative_pa": {"margin": 0.5, "norm_bound": 2.0},
-    "sop": {"r": 0.5}, "aggressive_sop": {"r": 0.5}, "arow": {"r": 0.5}, "narow": {"b": 2.0},
-    "cw_stdev": {"eta": 0.7}, "cw_variance": {"eta": 0.7}, "scw1": {"eta": 0.7, "C": 0.5}, "scw2": {"eta": 0.7, "C": 0.5},
-    **{name: {"eta0": 0.5, "delta": 0.1} for name in ("adagrad_md", "adagrad_da", "full_adagrad_md", "full_adagrad_da")},
-}
-PARAMS.update({name: ALGORITHMS[name].trials[0] for name in REFERENCE if name not in PARAMS})
-SECOND_ORDER = [name for name, row in ALGORITHMS.items() if name in REFERENCE and row.geometry in ("gaussian", "potential")]
 ALPHA = (sqrt(41) - 1) / 20  # CW variance at m = 0, v = 5, phi = 1
 BETA = (5 + sqrt(345)) / 160  # SCW-I's added precision at alpha = 1/4, v = 5, phi = 1
 NORM = 9 ** (1 / 3)  # of (1, 2), p = 3
 COSHES = cosh(1 / 8) + cosh(1 / 4)
 THETA = 0.2 + (2 - 0.9 / NORM) / NORM**2
-
-every_algorithm = pytest.mark.parametrize("name", REFERENCE)
 
 # --- by hand: (algorithm, parameters, rows (x, y, c), w, Sigma or G, updates) ----------------------------------------
 
@@ -200,29 +186,24 @@ def test_a_step_towards_a_larger_margin_equals_one_computed_by_hand():
 # --- what a learner reads ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("power", [-60, -3, 1, 40])
-def test_rows_times_a_power_of_two_are_read_as_the_same_numbers(power):
-    rng = np.random.default_rng(0)
-    for X in rng.standard_normal((20, 30, 5)) * np.exp(rng.normal(0.0, 3.0, (20, 30, 1))):
-        plain, large = Scale(), Scale()
-        for x in X * np.maximum(rng.random((30, 5)) < 0.7, [1, 0, 0, 0, 0]):
-            s, c = plain(x)
-            assert large(2.0**power * x) == (2.0**power * s, c)
-        assert (large.n, large.E) == (16, plain.E + 16 * 2 * power)
-
-
 def test_the_scale_is_the_power_of_two_nearest_to_the_geometric_mean_of_the_first_16_rows_with_a_length():
-    rng, scale, before, lengths, sizes = np.random.default_rng(1), Scale(), (1.0, 1.0), [], []
-    for x in np.exp(rng.normal(2.0, 2.0, (40, 1))) * rng.standard_normal((40, 6)) * (rng.random((40, 6)) < 0.5):
-        assert scale(0.0 * x) == before and scale(x, weight=0.0) == before, "rows of zeros and of weight 0"
-        if x.any() and len(lengths) < 16:
-            lengths.append(np.linalg.norm(x))
-            sizes.append(lengths[-1] / np.count_nonzero(x) ** 0.5)
-        s, c = before = scale(x)
-        found = np.log2([s, c * s]) - np.mean(np.log2([lengths, sizes]), axis=1)
-        assert (np.abs(found) <= 0.5 + 1e-12).all() and (s, c) == tuple(2.0 ** np.log2([s, c]).round())
-        assert_allclose(scale.read(x, weight=0.0), [*x / s, c], rtol=0)
-    assert scale.n == 16 and scale(1e9 * x) == before, "the 17th row moves nothing"
+    """Rows times a power of two are read as the same numbers; rows of zeros, of weight 0, and the 17th row move nothing."""
+    rng = np.random.default_rng(1)
+    for power in range(-60, 60, 7):
+        scale, large, before, lengths, sizes = Scale(), Scale(), (1.0, 1.0), [], []
+        for x in np.exp(rng.normal(2.0, 2.0, (40, 1))) * rng.standard_normal((40, 6)) * (rng.random((40, 6)) < 0.5):
+            assert scale(0.0 * x) == before and scale(x, weight=0.0) == before
+            if x.any() and len(lengths) < 16:
+                lengths.append(np.linalg.norm(x))
+                sizes.append(lengths[-1] / np.count_nonzero(x) ** 0.5)
+            s, c = before = scale(x)
+            assert large(2.0**power * x) == (s * 2.0**power if scale.n else 1.0, c)
+            if scale.n:
+                found = np.log2([s, c * s])
+                assert (found == found.round()).all()
+                assert (np.abs(found - np.mean(np.log2([lengths, sizes]), axis=1)) <= 0.5 + 1e-12).all()
+        assert_allclose(scale.read(1e9 * x), [*1e9 * x / s, c], rtol=0)
+        assert scale.n == large.n == 16 and large.E == scale.E + 16 * 2 * power and scale(1e9 * x) == before
 
 
 def test_the_scale_computed_by_hand():
@@ -241,21 +222,6 @@ def test_the_scale_computed_by_hand():
 
 
 # --- from labels to signed examples ----------------------------------------------------------------------------------
-
-
-@every_algorithm
-def test_crammer_singer_is_the_learner_in_kd_dimensions(name):
-    X, y = continuous_problem(60, 4, seed=3, n_classes=4)
-    learner = REFERENCE[name](16, **PARAMS[name])
-    if name.startswith("full"):
-        learner.G = np.zeros((16, 4))  # one matrix a class
-    for x, label in zip(X, y, strict=True):
-        scores = learner.w.reshape(4, 4) @ x
-        top_wrong = max((r for r in range(4) if r != label), key=scores.__getitem__)  # max takes the first of equals
-        learner.step(np.kron(np.eye(4)[label] - np.eye(4)[top_wrong], x))
-        learner.t += 1
-    W = run_multiclass(name, X, y, 4, **PARAMS[name]).W
-    assert_allclose(W.ravel(), learner.w, rtol=1e-10, atol=1e-12)
 
 
 def test_every_algorithm_has_a_twin_in_reference_py():
