@@ -214,6 +214,10 @@ def test_the_scale_computed_by_hand():
     assert [halves(x) for x in ([8.0], [16.0], [0.5, 0.5])] == [(8.0, 1.0), (16.0, 1.0), (4.0, 1.0)]
     assert Scale(4.0, 3.0)([1.0]) == (4.0, 3.0) and Scale(4.0)([1.0, 1.0]) == (4.0, 0.25) and Scale()([0.0]) == (1.0, 1.0)
     assert Scale()([1e-60]) == (2.0**-158, 1.0) and Scale(limit=44)([1e30]) == (2.0**44, 1.0)
+    for power in (0, 40):  # the mean is 2^(1/2) less 1e-15 of it, in any units
+        near = Scale()
+        near([2.0**power] * 3)
+        assert near([2.0 ** (power + 1) * (1 / 3) ** 0.5 * (1 - 1e-15), 0.0, 0.0])[0] == 2.0**power
     twins = [run_binary("pa1", [[3, 4], [1, 0]], [1, -1], C=0.01, fit_intercept=True, **reading) for reading in (
         {"scale": "auto", "intercept_scaling": "auto"}, {"scale": 4.0}, {})]
     assert_allclose(twins[0].w, [0.0075 - 0.005, 0.01, 0.0], atol=1e-15)
