@@ -115,12 +115,15 @@ class PNorm(SquaredNorm):
         self.p, self.q, self.beta = p, p / (p - 1.0), 1.0
 
     def value(self, u: np.ndarray) -> float:
+        """Return f(u)."""
         return float(np.linalg.norm(u, self.q)) ** 2 / (2.0 * (self.q - 1.0))
 
     def conjugate(self, theta: np.ndarray) -> float:
+        """Return f*(θ)."""
         return (self.q - 1.0) * float(np.linalg.norm(theta, self.p)) ** 2 / 2.0
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
+        """Return ∇f*(θ)."""
         norm = float(np.linalg.norm(theta, self.p))
         if norm == 0.0:
             return np.zeros(len(theta))
@@ -157,6 +160,7 @@ class Entropic(SquaredNorm):
         return self.sigma * (most + log(np.exp(exponents - most).sum() / len(exponents)))
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
+        """Return ∇f*(θ)."""
         exponents = self.entries(theta)
         p = np.exp(exponents - exponents.max())
         p *= self.W / p.sum()
@@ -178,11 +182,13 @@ class SimplexNorm(SquaredNorm):
         self.W = norm_bound
 
     def value(self, u: np.ndarray) -> float:
+        """Return f(u)."""
         if np.min(u) < 0.0 or abs(np.sum(u) - self.W) > 1e-9 * self.W:
             return inf
         return self.sigma * (float(u @ u) - self.W**2 / len(u)) / 2.0
 
     def conjugate(self, theta: np.ndarray) -> float:
+        """Return f*(θ)."""
         w = self.weights(theta)
         return float(theta @ w) - self.value(w)
 
@@ -224,9 +230,11 @@ class Quadratic(SquaredNorm):
         return self.of(add_precision(self.Sigma, gain, x))
 
     def value(self, u: np.ndarray) -> float:
+        """Return f(u)."""
         return float(u @ (u / self.Sigma if self.Sigma.ndim == 1 else np.linalg.solve(self.Sigma, u))) / 2.0
 
     def conjugate(self, theta: np.ndarray) -> float:
+        """Return f*(θ)."""
         return float(theta @ times(self.Sigma, theta)) / 2.0
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
