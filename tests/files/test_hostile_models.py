@@ -394,8 +394,8 @@ def test_a_second_thread_may_read_a_model_but_not_learn_with_it_until_an_error_o
 
         with monkeypatch.context() as patch, pytest.raises(error):
             patch.setattr(type(learner), "_learn", learn)
-            learner.partial_fit(X.tolist(), TWO)
-    learner.partial_fit(X.tolist(), TWO)
+            learner.partial_fit(X, TWO, sample_weight=[1.0] * len(X))  # (a list: not a small call)
+    learner.partial_fit(X, TWO, sample_weight=[1.0] * len(X))
     assert found == [True, True]
 
 

@@ -1,6 +1,7 @@
 """Hostile sparse matrices: an error with the model untouched, or the model that the same rows make dense. Never a crash."""
 
 import itertools
+import pickle
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ from states import fingerprint, is_finite
 
 import onlinecls
 from onlinecls._input import validate
-from onlinecls._input.check import check_rows
+from onlinecls._rows import converted, take
 
 
 def test_an_average_over_many_rounds_of_huge_weights_is_finite():
@@ -96,46 +97,55 @@ def test_small_calls_read_aligned_arrays_only(index, labels):
     assert all(model == models[0] for model in models)
 
 
+def forged(data, indices, indptr, n_columns):
+    """A CSR matrix of these arrays, unchecked."""
+    X = sparse.csr_matrix((0, 0), dtype=data.dtype)
+    X.data, X.indices, X.indptr, X._shape = data, indices, indptr, (len(indptr) - 1, n_columns)
+    return X
+
+
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_indices_at_the_ends_of_their_type_are_outside_any_matrix(index):
     """last - index would overflow."""
-    info, indptr = np.iinfo(index), np.array([0, 3])
+    info, indptr = np.iinfo(index), np.array([0, 3], index)
     for n_columns in (1, 5, 2**31 - 1, 2**31, 2**31 + 7, 2**63 - 1):
-        for wild in (info.min, info.min + 1, -1, n_columns, info.max):
-            outside = not 0 <= wild < n_columns
+        for wild in (info.min, info.min + 1, -1, 2**31 - 1, 2**31, 2**31 + 1, 2**32, 2**32 + 1, n_columns, info.max):
             for at in range(3):
-                indices = np.array([0, 0, 0])
+                indices = np.arange(3)
                 indices[at] = wild if wild <= info.max else -1
-                found = check_rows(indices.astype(index), indptr, n_columns, np.empty(0, np.uint32))
-                assert (found == "indices") == (outside or wild > info.max)
+                is_right = 0 <= wild < min(n_columns, 2**31) and wild <= info.max and n_columns > 2
+                X = forged(np.ones(3), indices.astype(index), indptr, n_columns)
+                rows = converted(X, None)
+                assert (rows is not None) == is_right
+                if is_right:
+                    assert rows.array().sum() == 3.0 and set(rows.indices.tolist()) <= {*range(3), wild}
 
 
 def what_is_wrong(indices, indptr, n_columns, values):
-    """`check_rows`, slowly."""
+    """The checks of `take`, slowly."""
     if indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] > len(indices):
         return "indptr"
     indices, values = indices[: indptr[-1]], values[: indptr[-1]]
     if len(indices) and not 0 <= indices.min() <= indices.max() < n_columns:
         return "indices"
     row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    if ((np.diff(indices) <= 0) & (np.diff(row) == 0)).any():
-        return "order"
-    return "" if np.isfinite(values).all() else "values"
+    if not np.isfinite(values).all():
+        return "values"
+    return "order" if ((np.diff(indices) <= 0) & (np.diff(row) == 0)).any() else ""
 
 
 @pytest.mark.parametrize("value", [np.float32, np.float64])
 @pytest.mark.parametrize("index", [np.int32, np.int64])
 def test_rows_are_checked_wherever_the_fault_is(index, value):
-    """A fault is put wherever a stretch, a row or the matrix begins or ends; slack behind the last row is ignored."""
-    rng, stretch, wide = np.random.default_rng(0), 2048, 10_000
-    bits = np.uint32 if value is np.float32 else np.uint64
+    """A fault is put wherever a row or the matrix begins or ends; slack behind the last row is ignored."""
+    rng, wide = np.random.default_rng(0), 10_000
     found = set()
-    for lengths in ([0, 2047, 0, 1, 1, 2046, 2, 0, 300, 0], [5000], [1] * 2050, [0, 0, 4096, 0]):
-        indptr = np.append(0, np.cumsum(lengths))
+    for lengths in ([0, 2047, 0, 1, 1, 2046, 2, 0, 300, 0], [500], [1] * 250, [0, 0, 40, 0]):
+        indptr = np.append(0, np.cumsum(lengths)).astype(index)
         nnz = indptr[-1]
         indices = np.concatenate([np.sort(rng.choice(wide, n, replace=False)) for n in lengths]).astype(index)
         values = rng.standard_normal(nnz).astype(value)
-        ends = {*indptr[:12].tolist(), *range(0, nnz + 1, stretch), int(nnz)}
+        ends = {*indptr[:12].tolist(), int(nnz)}
         places = sorted({at for end in ends for at in (end - 1, end, end + 1) if 0 <= at < nnz})
         kinds = ("low", "high", "order", "nan", "inf", "twice")
         for kind, at in [("", 0), *itertools.product(kinds, places)]:
@@ -147,11 +157,75 @@ def test_rows_are_checked_wherever_the_fault_is(index, value):
             elif kind in ("nan", "inf"):
                 v[at] = {"nan": np.nan, "inf": -np.inf}[kind]
             for slack in (0, 3):
-                x_, v_ = np.append(x, np.full(slack, -1, index)), np.append(v, np.full(slack, np.nan, value))
-                expected = what_is_wrong(x_, indptr, wide, v_)
-                assert check_rows(x_, indptr, wide, v_.view(bits)) == expected, (lengths[:5], kind, at)
+                X = forged(np.append(v, np.full(slack, np.nan, value)), np.append(x, np.full(slack, -1, index)), indptr, wide)
+                expected = what_is_wrong(X.indices, indptr, wide, X.data)
+                taken = take(X, None)
+                assert (taken is not None) == (expected == "" and index is np.int32), (lengths[:5], kind, at)
+                assert taken is None or len(taken.data) == len(taken.indices) == nnz
+                rows = converted(X, None)
+                assert (rows is not None) == (expected in ("", "order")), (lengths[:5], kind, at)
+                if rows is not None:
+                    summed = sparse.csr_matrix((v, x, indptr), shape=X.shape, copy=True)
+                    summed.sum_duplicates()
+                    assert (rows.data.tobytes(), rows.indices.tolist(), rows.indptr.tolist()) == (
+                        summed.data.tobytes(), summed.indices.tolist(), summed.indptr.tolist())
                 found.add(expected)
     assert found == {"", "indices", "order", "values"}
+
+
+WILD = (-1, 0, 1, 4, 5, 6, 7, 127, 2**31 - 1, 2**31, -(2**31), 2**32, 2**32 + 1, 2**62, 2**63 - 1, -(2**63))
+SHAPES = [(6, 2**31 + 1), (6, 4), (5, 5), (7, 5), (2**62, 5), (6,), (6, 5, 1), (-1, 5), (6.0, 5), "ab", None]
+TYPES = [np.int32, np.int64, np.int8, np.uint16, np.uint32, np.uint64, np.float64, np.float32, np.bool_]
+
+
+def changed(rng, part):
+    """An array of a matrix after one change."""
+    part, at = part.copy(), int(rng.integers(max(len(part), 1)))
+    match rng.integers(8):
+        case 0 | 1 if len(part):
+            with np.errstate(all="ignore"):
+                part[at : at + 1] = np.array([WILD[rng.integers(len(WILD))]]).astype(part.dtype)
+        case 2:
+            part = part[: -int(rng.integers(1, 3))]
+        case 3:
+            part = np.append(part, part[:2])
+        case 4:
+            part = np.repeat(part, 2)[::2]
+        case 5:
+            with np.errstate(all="ignore"):
+                part = part.astype(TYPES[rng.integers(len(TYPES))])
+        case 6 if len(part) > 1:
+            other = int(rng.integers(len(part)))
+            part[[at, other]] = part[[other, at]]
+        case 7:
+            part = unaligned(part)
+    return part
+
+
+def test_forged_matrices_are_refused_or_learnt_as_the_table_that_they_say():
+    rng, y = np.random.default_rng(0), [0, 1, 0, 1, 1, 0]
+    learnt = pickle.dumps(onlinecls.AROWClassifier(dtype="float64").partial_fit(np.eye(6, 5), y))
+    learned = 0
+    for _ in range(3000):
+        X = sparse.random(6, 5, 0.5, format="csr", random_state=rng, dtype=[np.float64, np.float32][rng.integers(2)])
+        for _ in range(rng.integers(1, 4)):
+            name = ("data", "indices", "indptr")[rng.integers(3)]
+            setattr(X, name, changed(rng, getattr(X, name)))
+        if rng.random() < 0.05:
+            X._shape = SHAPES[rng.integers(len(SHAPES))]
+        model = pickle.loads(learnt)
+        try:
+            model.partial_fit(X, y)
+        except (ValueError, TypeError) as error:
+            assert fingerprint(model) == fingerprint(pickle.loads(learnt)), error
+            continue
+        table = np.zeros((6, 5), X.data.dtype if X.data.dtype in (np.float32, bool) else np.float64)
+        for i in range(6):
+            for k in range(X.indptr[i], X.indptr[i + 1]):
+                table[i, X.indices[k]] += X.data[k]
+        assert fingerprint(model) == fingerprint(pickle.loads(learnt).partial_fit(table, y))
+        learned += 1
+    assert 500 < learned < 2500, learned
 
 
 def test_a_stream_is_checked_before_it_is_cut():

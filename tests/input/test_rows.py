@@ -1,13 +1,17 @@
 """`Rows`, the container between what reads rows and what learns them."""
 
+import pickle
+
 import numpy as np
 import pytest
+from matrices import MATRIX_KINDS
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from onlinecls import AROWClassifier
 from onlinecls._input.rows import Rows, part_of
 from onlinecls._input.validate import encode, read_rows
+from onlinecls._rows import take
 
 TABLE = sparse.random(30, 7, 0.4, random_state=np.random.RandomState(0)).toarray().astype(np.float32)
 TABLE[[0, 4, 5, 29]] = 0.0
@@ -38,10 +42,10 @@ def test_parts_and_selections_of_rows_are_those_of_the_table(make):
     inner = rows.part(3, 20).part(2, 9)
     assert_array_equal(as_table(inner), TABLE[5:12])
     for numbers in ([], [4], [29, 0, 7, 7]):
-        chosen = rows.take(np.array(numbers, np.int64))
+        chosen = rows.chosen(np.array(numbers, np.int64))
         assert_array_equal(as_table(chosen), TABLE[numbers])
         assert (chosen.data.dtype, chosen.indices.dtype, chosen.indptr.dtype) == (rows.data.dtype, rows.indices.dtype, np.int64)
-    assert_array_equal(as_table(rows.part(10, 20).take(np.array([1, 0]))), TABLE[[11, 10]])
+    assert_array_equal(as_table(rows.part(10, 20).chosen(np.array([1, 0]))), TABLE[[11, 10]])
 
 
 def test_a_part_of_rows_makes_a_scipy_matrix():
@@ -56,7 +60,7 @@ def test_parsed_rows_are_not_copied_unless_the_dtype_changes():
     rows = Rows.of_table(TABLE)
     assert read_rows("test", rows, None) is read_rows("test", rows, np.dtype(np.float32)) is rows
     wide = read_rows("test", rows, np.dtype(np.float64))
-    assert wide.data.dtype == np.float64 and wide.indices is rows.indices
+    assert wide.data.dtype == np.float64 and np.shares_memory(wide.indices, rows.indices)
     wide.data[3] = 1e300
     row, column = int(np.searchsorted(wide.indptr, 3, "right")) - 1, wide.indices[3]
     with pytest.raises(ValueError, match=rf"^test: X must fit float32, got 1e\+300 at row {row}, column {column}\."):
@@ -75,6 +79,46 @@ def test_a_part_of_rows_is_converted_alone(make):
     assert part.data.size == part.nnz
     with pytest.raises(ValueError, match=rf"^test: X must fit float32, got 1e\+300 at row 1, column {column}\."):
         read_rows("test", wide.part(row - 1, 30), np.dtype(np.float32))
+
+
+def frame(X):
+    return pytest.importorskip("pandas").DataFrame(X)
+
+
+def stored(kind, values):
+    """Even numbers and zeros, as a matrix of the kind with values of this type."""
+    X = kind(2.0 * (TABLE != 0) if values is bool else 2.0 * np.abs(8 * TABLE).round())
+    if isinstance(X, list):
+        return np.asarray(X).astype(values).tolist()
+    if getattr(X, "format", "") == "csr":  # (scipy makes no matrices of some types)
+        X.data = X.data.astype(values)
+        return X
+    return X.astype(values) if getattr(X, "dtype", None) != values else X
+
+
+@pytest.mark.parametrize("values", [np.float32, np.float64, np.float16, np.longdouble, np.int8, np.uint64, bool, object])
+def test_all_storages_make_the_same_rows_and_models(values):
+    """To the bit, without a change of what was given, in calls that C reads and in those that Python reads."""
+    y = np.arange(30) % 3
+    kinds = {**MATRIX_KINDS, "frame": frame}
+    if values in (object, np.float16):
+        kinds = {name: kind for name, kind in kinds.items() if name.startswith(("csr", "dense", "frame"))}
+    table = stored(np.array, values).astype(np.float64)
+    models = set()
+    for name, kind in kinds.items():
+        for dtype in (None, np.float32, np.float64):
+            X = stored(kind, values)
+            before = pickle.dumps(X)
+            rows = read_rows("test", X, dtype)
+            own = np.float32 if values is np.float32 and name != "list_of_lists" else np.float64
+            assert rows.data.dtype == (own if dtype is None else dtype), name
+            assert (as_table(rows) == table).all(), name
+            assert take(rows.array(), None) is not None and pickle.dumps(X) == before
+        model = AROWClassifier(dtype="float64").partial_fit(X, y)
+        model.partial_fit(X, y).partial_fit(X, y, sample_weight=[1.0] * 30)
+        models.add((model.decision_function(X).tobytes(), model.coef_.tobytes(), model.covariance_.tobytes()))
+        assert pickle.dumps(X) == before
+    assert len(models) == 1
 
 
 @every_kind

@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parents[2] / "src" / "onlinecls"  # (an installe
 # A part may import from those above it and from its own folder. A folder is whole on one floor.
 PARTS = {
     "_rules.*": "the papers' rules: what a row's margin and norms make of a step",
-    "_compiled/*": "compiled code: rows and rounds, geometries, small calls, the base of all models",
+    "_rows.*": "rows that the compiled code can trust, and their checks",
+    "_compiled/*": "compiled code: rounds, geometries, small calls, the base of all models",
     "_core.*": "the training loops, the diagonal and the full covariance update",
     "_files.py": "files of models, whatever the models are",
     "_input/*": "from what a user gives to rows that the compiled code can trust",
@@ -51,7 +52,7 @@ PARTS = {
     "_cli/*": "the command line",
     "__main__.py": "python -m onlinecls",
 }
-CORE = tuple(PARTS)[:9]  # (down to _estimators)
+CORE = tuple(PARTS)[:10]  # (down to _estimators)
 EXTENDED = ("_estimators", "_models")  # folders whose classes wings extend, protected methods and attributes included
 
 

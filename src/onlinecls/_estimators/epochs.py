@@ -45,7 +45,7 @@ def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) 
     rows, weights, train = batch.rows, batch.weights, batch.order
     best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
     n_epochs, tol = learner.max_iter, learner.tol
-    validation = rows.take(held_out) if len(held_out) else None
+    validation = rows.chosen(held_out) if len(held_out) else None
     for epoch in range(1, n_epochs + 1):
         order = train
         if learner.shuffle:

@@ -187,7 +187,7 @@ class OneClassUntilConverged(UntilConverged):
             return self._weights()
         rows = batch.rows
         numbers = batch.order if len(batch.order) else np.arange(rows.n_rows)
-        one = rows.take(numbers[batch.live()[numbers]][:1])
+        one = rows.chosen(numbers[batch.live()[numbers]][:1])
         first = np.zeros((1, rows.n_features + 1))
         first[0, one.indices if len(one.indices) else slice(len(one.data))] = one.data
         return first

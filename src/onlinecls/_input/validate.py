@@ -5,26 +5,20 @@ An error names the caller, what was required, what came and what to do. Nothing 
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
+import operator
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 
-from . import check
+from .._rows import Rows, all_finite, converted, take
 from .compat import issparse, warn_column_vector
-from .rows import NO_INDICES, Rows
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-_BITS = {4: np.dtype(np.uint32), 8: np.dtype(np.uint64)}  # the type in which the bits of a float of that size are checked
-_NO_BITS = np.empty(0, np.uint32)
-_ALL_FINITE = {4: check.all_finite["uint32_t"], 8: check.all_finite["uint64_t"]}
-_CHECK_ROWS = {  # by the sizes of an index and of a value
-    (column, value): check.check_rows[f"int{8 * column}_t|uint{8 * value}_t"] for column in (4, 8) for value in (4, 8)
-}
-_INDEX_TYPES = (np.dtype(np.int32), np.dtype(np.int64))
 _REBUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
-_INT64 = np.dtype(np.int64)
 _ENCODE = "Encode texts and categories as numbers first."
 _HINTS = {"M": "Turn dates into numbers first.", "m": "Turn durations into numbers first.", "V": "Give the fields as columns."}
 _SHOWN_LENGTH = 200  # most characters of a value in a message
@@ -63,27 +57,19 @@ def feature_names(who: str, X):
 def read_rows(who: str, X, dtype) -> Rows:
     """Return X as Rows of the dtype (None: that of X if it is float32 or float64, else float64), copied only if necessary."""
     if isinstance(X, Rows):
-        return _read_parsed(who, X, dtype)
-    if not issparse(X):
-        return _read_dense(who, X, dtype)
-    if X.ndim != 2:
-        _two_dimensional(who, X.ndim)
-    if X.format != "csr":
-        X = as_csr(who, X)
-    data, indices, indptr, wrong = _csr_arrays(who, X, FLOATS if dtype is None else (dtype,))
-    checked = data.dtype in FLOATS and (dtype is None or dtype == data.dtype)  # else after the cast
-    n_rows, n_features = X.shape
-    if indptr[-1] < len(data):  # there may be slack behind the last row
-        data, indices = data[: indptr[-1]], indices[: indptr[-1]]
-    if wrong == "order":
-        data, indices, indptr = _summed(who, data, indices, indptr, X.shape)
-    if indices.dtype == _INT64:
-        if n_features > 2**31 and indices.size and indices.max() >= 2**31:
-            raise ValueError(f"{who}: X must have at most 2**31 columns, got {n_features}. Hash their names to fewer ones.")
-        indices = indices.astype(np.int32)
-    if wrong or not checked:
-        data = _finite(who, _cast(who, data, dtype, indices, indptr), indices, indptr, data)
-    return Rows(data, indices, indptr, n_rows, n_features)
+        if dtype is None or X.data.dtype == dtype:
+            return X
+        X = X.array()  # (of a part of other rows: its own)
+    dtype = None if dtype is None else np.dtype(dtype)
+    rows = take(X, dtype)
+    if rows is None:
+        rows = converted(X, dtype)
+    if rows is None:
+        X = _csr_of(who, X) if issparse(X) else _table_of(who, X, dtype)
+        rows = converted(X, dtype)
+    if rows is None:
+        raise _wrong(who, X, dtype)
+    return rows
 
 
 def _two_dimensional(who: str, ndim: int) -> None:
@@ -94,98 +80,111 @@ def _two_dimensional(who: str, ndim: int) -> None:
         )
 
 
-def read_structure(who: str, X) -> None:
-    """Raise ValueError unless the arrays of a CSR matrix are consistent. Values are not checked."""
-    _csr_arrays(who, X, ())
+def _table_of(who: str, X, dtype) -> np.ndarray:
+    """Return X as a table of numbers."""
+    table = as_array(f"{who}: X", X, "rows of equal length")
+    if table.dtype.kind not in "biufO":
+        raise _no_numbers(who, table.dtype)
+    _two_dimensional(who, table.ndim)
+    if table.dtype.kind == "O":
+        flat, indptr = table.reshape(-1), np.arange(len(table) + 1) * table.shape[1]
+        return _numbers_of_objects(who, flat, dtype or FLOATS[1], None, indptr).reshape(table.shape)
+    return table
 
 
-def _csr_arrays(who: str, X, dtypes) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
-    """Return data, indices (int32 or int64) and indptr (int64) of a CSR matrix, 1-D and contiguous, and what is wrong with them:
-    "order", "values" or "". Raise ValueError if they are inconsistent. dtypes : values are checked if they are of one of these.
-    """
-    data, indices, indptr = X.data, X.indices, X.indptr
-    try:
-        flat = data.ndim == indices.ndim == indptr.ndim == 1
-    except AttributeError:
-        flat = False
-    if not flat:  # a list, say, instead of an array
-        data, indices, indptr = (_vector(who, name, getattr(X, name)) for name in ("data", "indices", "indptr"))
+class _Csr(NamedTuple):
+    """The parts of a CSR matrix."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    shape: tuple[int, int]
+    format: str = "csr"
+
+
+def _csr_of(who: str, X) -> _Csr:
+    """Return a sparse matrix as the parts of a CSR matrix of numbers, whose structure is right."""
+    _two_dimensional(who, X.ndim)
+    if X.format != "csr":
+        X = as_csr(who, X)
+    read_structure(who, X)
+    data = X.data
     if data.dtype.kind not in "biufO":
         raise _no_numbers(who, data.dtype)
-    if data.dtype in FLOATS:
-        data = _plain(data)
-    if indices.dtype in _INDEX_TYPES:
-        indices = _plain(indices)
-    else:
-        indices = _integers(f"{who}: X.indices", indices, _REBUILD)
-    if indptr.dtype is _INT64:
-        indptr = _plain(indptr)
-    elif indptr.dtype.kind == "i":
-        indptr = indptr.astype(np.int64)
-    else:
-        indptr = _integers(f"{who}: X.indptr", indptr, _REBUILD)
+    if data.dtype.kind == "O":
+        data = _numbers_of_objects(who, data[: X.indptr[-1]], FLOATS[1], X.indices, X.indptr)
+    return _Csr(data, X.indices, X.indptr, X.shape)
+
+
+def read_structure(who: str, X) -> None:
+    """Raise ValueError unless the arrays of a CSR matrix are consistent. Values are not checked."""
+    for name in ("data", "indices", "indptr"):
+        array = getattr(X, name)
+        if getattr(array, "ndim", None) != 1:
+            came = f"{array.ndim} dimensions" if hasattr(array, "ndim") else brief(array)
+            raise ValueError(f"{who}: X.{name} must be a 1-D array, got {came}. {_REBUILD}")
+        if name != "data" and array.dtype.kind not in "iu":
+            raise ValueError(f"{who}: X.{name} must be integers, got dtype {array.dtype}. {_REBUILD}")
+    data, indices, indptr = X.data, X.indices, X.indptr
+    try:
+        n_rows, n_features = map(operator.index, X.shape)
+    except (TypeError, ValueError):
+        n_rows = n_features = -1
+    if not (0 <= n_rows < 2**63 and 0 <= n_features < 2**63):
+        raise ValueError(f"{who}: X.shape must be two integers, got {brief(X.shape)}. {_REBUILD}")
     if len(data) < len(indices):
         raise ValueError(f"{who}: X must have as many values as indices, got {len(data)} and {len(indices)}. {_REBUILD}")
-    if len(indptr) and 2**31 <= indptr[-1] <= len(indices):
+    rises = len(indptr) == n_rows + 1 and indptr[0] == 0 and indptr[-1] <= len(indices) and (indptr[1:] >= indptr[:-1]).all()
+    if not rises:
+        raise ValueError(
+            f"{who}: X must have an indptr of {n_rows + 1} numbers that rises from 0 to at most {len(indices)}, its number of "
+            f"indices, got {shown(indptr)}. {_REBUILD}"
+        )
+    if indptr[-1] >= 2**31:
         raise ValueError(f"{who}: X must have less than 2**31 stored numbers, got {indptr[-1]}. Give the rows in parts.")
-    bits = data.view(_BITS[data.itemsize]) if data.dtype in dtypes else _NO_BITS
-    try:
-        n_rows, n_features = X.shape
-        fits = len(indptr) == n_rows + 1
-        wrong = _CHECK_ROWS[indices.itemsize, bits.itemsize](indices, indptr, n_features, bits) if fits else "indptr"
-    except (TypeError, OverflowError):
-        raise ValueError(f"{who}: X.shape must be two integers, got {brief(X.shape)}. {_REBUILD}") from None
-    if wrong in ("indptr", "indices"):
-        raise _broken(who, wrong, indices, indptr, n_rows, n_features)
-    return data, indices, indptr, wrong
+    indices = indices[: indptr[-1]]
+    outside = (indices < 0) | (indices >= n_features)
+    if outside.any():
+        raise ValueError(
+            f"{who}: X must have column indices in 0..{n_features - 1}, got {indices[outside.argmax()]}. {_REBUILD}"
+        )
+    if n_features > 2**31 and len(indices) and indices.max() >= 2**31:
+        raise ValueError(f"{who}: X must have at most 2**31 columns, got {n_features}. Hash their names to fewer ones.")
 
 
 def rows_in_order(indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> bool:
     """Return True if the arrays of a CSR matrix are consistent, and columns rise strictly in each row."""
-    return not _CHECK_ROWS[indices.itemsize, 4](indices, indptr, n_columns, _NO_BITS) and indptr[-1] == len(indices)
-
-
-def _vector(who: str, name: str, values) -> np.ndarray:
-    array = as_array(f"{who}: X.{name}", values, "a 1-D array")
-    if array.ndim != 1:
-        raise ValueError(f"{who}: X.{name} must be a 1-D array, got {array.ndim} dimensions. {_REBUILD}")
-    return array
-
-
-def _integers(what: str, array: np.ndarray, what_to_do: str) -> np.ndarray:
-    """Return an array of integers as int64; raise ValueError for other types."""
-    if array.dtype.kind not in "iu" and array.size:
-        raise ValueError(f"{what} must be integers, got dtype {array.dtype}. {what_to_do}")
-    return array.astype(np.int64) if array.size else np.zeros(array.shape, np.int64)
-
-
-def _plain(array: np.ndarray) -> np.ndarray:
-    """Return the array contiguous and aligned, copied only if necessary."""
-    flags = array.flags
-    return array if flags.c_contiguous and flags.aligned else array.copy()
-
-
-def _read_parsed(who: str, rows: Rows, dtype) -> Rows:
-    """Return `Rows` of this package's parsers, converted if they have another dtype."""
-    if dtype is None or dtype == rows.data.dtype:
-        return rows
-    start, stop = rows.indptr.item(0), rows.indptr.item(-1)
-    if start or stop < len(rows.data):  # (a part of others, which are not converted)
-        own = rows.indices if rows.is_dense else rows.indices[start:stop]
-        rows = Rows(rows.data[start:stop], own, rows.indptr - start, rows.n_rows, rows.n_features)
-    indices = None if rows.is_dense else rows.indices
-    data = _finite(who, _cast(who, rows.data, dtype, indices, rows.indptr), indices, rows.indptr, rows.data)
-    return Rows(data, rows.indices, rows.indptr, rows.n_rows, rows.n_features)
+    try:
+        read_structure("", _Csr(indices, indices, indptr, (len(indptr) - 1, n_columns)))
+    except ValueError:
+        return False
+    row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
+    return bool(indptr[-1] == len(indices) and ((np.diff(indices) > 0) | (np.diff(row) > 0)).all())
 
 
 def as_csr(who: str, X):
     """Return X as CSR, made from checked parts: scipy's conversions write wherever invalid indices point. X is not changed."""
     from scipy import sparse
 
+    _two_dimensional(who, X.ndim)
     try:
-        _two_dimensional(who, X.ndim)
-        name, parts = _parts(X)
-        csr = getattr(sparse, f"{name}_array")(parts, shape=X.shape).tocsr()
+        if X.format in ("csc", "bsr"):
+            X = copy.copy(X)  # (the check may put other arrays in the place of its own)
+            if (np.diff(X.indptr) < 0).any():
+                raise ValueError(f"the indptr {shown(X.indptr)}")
+            X.check_format(full_check=True)
+        elif X.format == "lil":
+            if not len(X.rows) == len(X.data) == X.shape[0] or [*map(len, X.rows)] != [*map(len, X.data)]:
+                raise ValueError("as many lists as rows are needed, in rows and in data, of the same lengths")
+        elif X.format == "dia":
+            if len(np.unique(X.offsets, return_index=True)[0]) != len(X.offsets):
+                raise ValueError(f"the offsets {shown(X.offsets)}")
+            inside = (X.offsets > -X.shape[0]) & (X.offsets < X.shape[1])  # other diagonals are outside the matrix
+            X = sparse.dia_array((X.data[inside], X.offsets[inside]), shape=X.shape)  # (which checks the rest)
+        else:
+            X = X.tocoo() if X.format == "dok" else X
+            X = sparse.coo_array((X.data, X.coords if hasattr(X, "coords") else (X.row, X.col)), shape=X.shape)
+        csr = X.tocsr()
     except MemoryError:
         raise
     except Exception as error:  # texts, lists and objects instead of arrays fail in many ways
@@ -193,81 +192,7 @@ def as_csr(who: str, X):
             f"{who}: X must be a valid sparse matrix, got an invalid {X.format} matrix ({error}). "
             "Build it with scipy.sparse.csr_matrix((data, (rows, columns)), shape=...)."
         ) from None
-    return csr if isinstance(X, sparse.sparray) else sparse.csr_matrix(csr)
-
-
-def _parts(X) -> tuple[str, tuple]:
-    """Check the parts of X, and return a format and the arguments of its constructor."""
-    n_rows, n_columns = X.shape
-    if X.format == "dia":
-        data, offsets = _values(X.data, 2), _places("offset", X.offsets)
-        if len(offsets) != len(data) or len(np.unique(offsets)) != len(offsets):
-            raise ValueError(f"{len(data)} diagonals at the offsets {shown(offsets)}")
-        inside = (offsets > -n_rows) & (offsets < n_columns)  # other diagonals are outside the matrix
-        return "dia", (data[inside], offsets[inside])
-    if X.format in ("csc", "bsr"):
-        data, indices = _values(X.data, 3 if X.format == "bsr" else 1), _places("index", X.indices)
-        indptr = _places("indptr", X.indptr).astype(np.int64, copy=False)
-        block = data.shape[1:] or (1, 1)
-        if 0 in block or n_rows % block[0] or n_columns % block[1]:
-            raise ValueError(f"blocks of {block} in a matrix of {X.shape}")
-        major, minor = (n_columns, n_rows) if X.format == "csc" else (n_rows // block[0], n_columns // block[1])
-        wrong = "indptr" if len(indptr) != major + 1 else _CHECK_ROWS[indices.itemsize, 4](indices, indptr, minor, _NO_BITS)
-        if wrong in ("indptr", "indices") or len(data) < len(indices):
-            came = f"{len(data)} values, {len(indices)} indices and the indptr {shown(indptr)}"
-            raise ValueError(f"{came}; indices must be in 0..{minor - 1}")
-        return X.format, (data[: indptr[-1]], indices[: indptr[-1]], indptr)
-    if X.format == "lil":
-        if not len(X.rows) == len(X.data) == n_rows or [*map(len, X.rows)] != [*map(len, X.data)]:
-            raise ValueError("as many lists as rows are needed, in rows and in data, of the same lengths")
-        row = np.repeat(np.arange(n_rows), [len(columns) for columns in X.rows])
-        column, data = [at for columns in X.rows for at in columns], [value for values in X.data for value in values]
-        data = _values(data, 1).astype(X.dtype)
-    elif X.format == "dok":
-        places = np.array(list(X.keys()))
-        if places.size and places.shape[1:] != (2,):
-            raise ValueError("a key that is not a pair of a row and a column")
-        row, column = places.reshape(-1, 2).T
-        data = _values(list(X.values()), 1).astype(X.dtype)
-    else:  # coo
-        row, column = X.coords if hasattr(X, "coords") else (X.row, X.col)
-        data = _values(X.data, 1)
-    row, column = _places("row", row, n_rows), _places("column", column, n_columns)
-    if not len(row) == len(column) == len(data):
-        raise ValueError(f"{len(data)} values at {len(row)} rows and {len(column)} columns")
-    return "coo", (data, (row, column))
-
-
-def _values(values, ndim: int) -> np.ndarray:
-    """Return values as an array of a type that scipy can convert."""
-    array = np.asarray(values)
-    if array.ndim != ndim or array.dtype.kind not in "biufcO":
-        raise ValueError(f"data of {array.ndim} dimensions and dtype {array.dtype}")
-    known = array.dtype.kind in "biuc" or array.dtype.newbyteorder("=") in FLOATS
-    return np.asarray(array, array.dtype.newbyteorder("=") if known else np.float64)
-
-
-def _places(what: str, values, size: int | None = None) -> np.ndarray:
-    """Return indices as a 1-D array of integers; raise ValueError unless they are in 0 .. size - 1, if there is a size."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"an array of {array.ndim} dimensions for places")
-    array = _plain(array) if array.dtype in _INDEX_TYPES else _integers(f"{what} numbers", array, "Count from 0.")
-    if size is not None and array.size and not 0 <= array.min() <= array.max() < size:
-        raise ValueError(f"{what} {array[(array < 0) | (array >= size)][0]} outside 0..{size - 1}")
-    return array
-
-
-def _read_dense(who: str, X, dtype) -> Rows:
-    array = as_array(f"{who}: X", X, "rows of equal length")
-    if array.dtype.kind not in "biufO":
-        raise _no_numbers(who, array.dtype)
-    _two_dimensional(who, array.ndim)
-    n_rows, n_features = array.shape
-    indptr = np.arange(0, (n_rows + 1) * n_features, n_features, dtype=np.int64) if n_features else np.zeros(n_rows + 1, np.int64)
-    original = np.ascontiguousarray(array).reshape(-1)
-    data = _finite(who, _cast(who, original, dtype, None, indptr), None, indptr, original)
-    return Rows(data, NO_INDICES, indptr, n_rows, n_features)
+    return csr
 
 
 def as_array(what: str, values, required: str) -> np.ndarray:
@@ -292,18 +217,14 @@ def _place(at: int, indices, indptr) -> str:
     return f"row {row}, column {at - int(indptr[row]) if indices is None else int(indices[at])}"
 
 
-def _cast(who: str, data: np.ndarray, dtype, indices, indptr) -> np.ndarray:
-    """Return the data in a dtype, copied only if necessary."""
-    if dtype is None:
-        dtype = data.dtype.newbyteorder("=") if data.dtype.newbyteorder("=") in FLOATS else FLOATS[1]
-    if data.dtype == dtype:
-        return _plain(data)
+def _numbers_of_objects(who: str, data: np.ndarray, dtype, indices, indptr) -> np.ndarray:
+    """Return objects as numbers, or raise the error for the first that is none."""
     try:
         with np.errstate(over="ignore", under="ignore"):
-            return np.ascontiguousarray(data, dtype=dtype)
+            return data.astype(dtype)
     except MemoryError:
         raise
-    except Exception as error:  # only objects fail, in many ways
+    except Exception as error:  # objects fail in many ways
         raise _wrong_object(who, data, dtype, indices, indptr, error) from None
 
 
@@ -334,38 +255,29 @@ def is_missing(value) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _summed(who: str, data, indices, indptr, shape):
-    """Return copies of the rows, with columns sorted and duplicates added up."""
-    from scipy.sparse import csr_array
+def _own_float(dtype) -> np.dtype:
+    return FLOATS[0] if dtype.newbyteorder("=") == FLOATS[0] else FLOATS[1]
 
-    if data.dtype.kind == "O" or data.dtype.itemsize == 2:  # scipy cannot add these types up
-        native = _cast(who, data, FLOATS[1], indices, indptr)
+
+def _wrong(who: str, X, dtype) -> ValueError:
+    """Return the error for the first number of a table or a CSR matrix that is not finite in the dtype."""
+    if isinstance(X, _Csr):
+        from scipy.sparse import csr_array
+
+        whole = csr_array((X.data.astype(_own_float(X.data.dtype)), X.indices, X.indptr), shape=X.shape, copy=True)
+        whole.sum_duplicates()
+        data, indices, indptr = whole.data, whole.indices, whole.indptr
     else:
-        native = data.astype(data.dtype.newbyteorder("="))
-    X = csr_array((native, indices.copy(), indptr.copy()), shape=shape)
-    X.sum_duplicates()
-    index_type = indices.dtype
-    return X.data, X.indices.astype(index_type, copy=False), X.indptr.astype(np.int64, copy=False)
-
-
-def all_finite(array: np.ndarray) -> bool:
-    """Return True if a contiguous array of float32 or float64 has no NaN and no infinity."""
-    return _ALL_FINITE[array.itemsize]((array if array.ndim == 1 else array.reshape(-1)).view(_BITS[array.itemsize]))
-
-
-def _finite(who: str, data, indices, indptr, original) -> np.ndarray:
-    if all_finite(data):
-        return data
-    at = int(np.flatnonzero(~np.isfinite(data))[0])
+        data, indices, indptr = X.reshape(-1), None, np.arange(len(X) + 1) * X.shape[1]
+    with np.errstate(over="ignore", under="ignore"):
+        found = data.astype(_own_float(data.dtype) if dtype is None else dtype)
+    at = int(np.flatnonzero(~np.isfinite(found))[0])
     place = _place(at, indices, indptr)
-    if original.dtype.kind != "O" and np.isfinite(original[at]):
-        raise ValueError(
-            f"{who}: X must fit {data.dtype}, got {original[at]:g} at {place}. Scale the data, or use dtype=numpy.float64."
-        )
-    raise ValueError(
-        f"{who}: X must be finite, got {'NaN' if np.isnan(data[at]) else f'{data[at]:g}'} at {place}. "
-        "Drop the row, or fill in the value."
-    )
+    if np.isfinite(data[at]):
+        came = f"{data[at]:g} at {place}. Scale the data, or use dtype=numpy.float64."
+        return ValueError(f"{who}: X must fit {found.dtype}, got {came}")
+    came = f"{'NaN' if np.isnan(found[at]) else f'{found[at]:g}'} at {place}. Drop the row, or fill in the value."
+    return ValueError(f"{who}: X must be finite, got {came}")
 
 
 def shown(values) -> str:
@@ -391,18 +303,6 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def _broken(who: str, what: str, indices, indptr, n_rows: int, n_features: int) -> ValueError:
-    if what == "indices":
-        outside = (indices < 0) | (indices >= n_features)
-        return ValueError(
-            f"{who}: X must have column indices in 0..{n_features - 1}, got {indices[outside.argmax()]}. {_REBUILD}"
-        )
-    return ValueError(
-        f"{who}: X must have an indptr of {n_rows + 1} numbers that rises from 0 to at most {len(indices)}, its number of "
-        f"indices, got {shown(indptr)}. {_REBUILD}"
-    )
 
 
 def require_samples(who: str, rows: Rows, least: int) -> None:
@@ -620,7 +520,7 @@ def read_numbers(what: str, values) -> np.ndarray:
         array = np.asarray(values)
         if array.dtype.kind not in "biufO":
             raise ValueError(f"dtype {array.dtype}")
-        return _plain(np.asarray(array, dtype=np.float64))
+        return np.require(array, np.float64, ["C", "A"])
     except MemoryError:
         raise
     except OverflowError as error:

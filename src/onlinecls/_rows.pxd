@@ -1,0 +1,61 @@
+"""Rows that the compiled code can trust, and the addresses of numpy's arrays."""
+from cpython.buffer cimport PyBUF_ND, PyBUF_WRITABLE, PyBuffer_Release
+from libc.stdint cimport uint32_t, uint64_t
+from libc.string cimport memcpy
+
+import numpy as np
+
+cdef extern from "Python.h":
+    int get_buffer "PyObject_GetBuffer"(object o, Py_buffer* buffer, int flags)   # (an error is cleared here)
+    void PyErr_Clear()
+
+ctypedef fused floating:
+    float
+    double
+
+
+cdef class Rows:
+    cdef public object data, indices, indptr
+    cdef public Py_ssize_t n_rows, n_features
+
+    cdef filled(self, str kind)
+
+
+cdef bint is_csr(X) except -1
+cpdef Rows take(X, dtype)
+cpdef Rows converted(X, dtype)
+
+
+cdef inline void* start_of(array, Py_ssize_t size, Py_ssize_t* n, bint writable=False):
+    """Return the address of the first number of a numpy array, and their count in n; NULL if they cannot be used in place.
+
+    They must be one-dimensional, contiguous, aligned to their `size` in bytes, and with `writable` not read-only. The address is
+    valid as long as the caller holds the array. (This takes a fifth of a typed memoryview's time.)
+    """
+    cdef Py_buffer buffer
+    if get_buffer(array, &buffer, PyBUF_ND | (PyBUF_WRITABLE if writable else 0)) < 0:
+        PyErr_Clear()
+        return NULL
+    n[0] = buffer.shape[0] if buffer.ndim == 1 else -1
+    PyBuffer_Release(&buffer)
+    return buffer.buf if n[0] >= 0 and <size_t>buffer.buf % <size_t>size == 0 else NULL
+
+
+cdef inline const void* numbers_of(array, dtype, Py_ssize_t size, Py_ssize_t* n):
+    """Return `start_of` a numpy array of exactly this dtype, of `size` bytes a number; NULL for anything else."""
+    return start_of(array, size, n) if type(array) is np.ndarray and array.dtype is dtype else NULL
+
+
+cdef inline bint are_finite(const floating* numbers, Py_ssize_t n) noexcept nogil:
+    """Return True if there is no NaN and no infinity: an exponent of all ones carries into the sign bit. (n may be 0.)"""
+    cdef Py_ssize_t k
+    cdef uint32_t short_bits, short_carry = 0
+    cdef uint64_t long_bits, long_carry = 0
+    for k in range(n):
+        if floating is float:
+            memcpy(&short_bits, &numbers[k], 4)
+            short_carry |= (short_bits & <uint32_t>0x7f800000) + <uint32_t>0x00800000
+        else:
+            memcpy(&long_bits, &numbers[k], 8)
+            long_carry |= (long_bits & <uint64_t>0x7ff0000000000000) + <uint64_t>0x0010000000000000
+    return not (short_carry >> 31 or long_carry >> 63)
