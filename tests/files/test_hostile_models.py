@@ -7,7 +7,6 @@ import itertools
 import json
 import operator
 import re
-import threading
 
 import numpy as np
 import pytest
@@ -374,29 +373,6 @@ def calls_without_memory_change_nothing(learner, call, begun):
 
 
 # --- others --------------------------------------------------------------------------------------------------------------------
-
-
-def test_a_second_thread_may_read_a_model_but_not_learn_with_it_until_an_error_or_ctrl_c_ends_the_first(monkeypatch):
-    learner, found = onlinecls.AROWClassifier().partial_fit(X, TWO), []
-    shown = learner.predict(X)
-
-    def second():
-        with pytest.raises(RuntimeError, match=r"^AROWClassifier: one call at a time .* got .*\. Wait for it"):
-            learner.fit(X, TWO)
-        found.append((learner.predict(X) == shown).all())
-
-    for error in (KeyboardInterrupt, ValueError):
-        def learn(*_, error=error, **__):
-            thread = threading.Thread(target=second)
-            thread.start()
-            thread.join(60)
-            raise error
-
-        with monkeypatch.context() as patch, pytest.raises(error):
-            patch.setattr(type(learner), "_learn", learn)
-            learner.partial_fit(X, TWO, sample_weight=[1.0] * len(X))  # (a list: not a small call)
-    learner.partial_fit(X, TWO, sample_weight=[1.0] * len(X))
-    assert found == [True, True]
 
 
 def test_a_copy_whose_first_call_has_no_rows_learns_with_its_parameters():

@@ -133,8 +133,8 @@ rng = np.random.default_rng(0)
 X, Y = rng.standard_normal((40, 4)), (rng.standard_normal(40) > 0).astype(int)
 
 
-def learn(model, rows=slice(0, 1), method="partial_fit", kind=np.asarray):
-    return getattr(model, method)(kind(X[rows]), *([] if isinstance(model, PassiveAggressiveOneClass) else [Y[rows]]))
+def learn(model, rows=slice(0, 1), method="partial_fit", **named):
+    return getattr(model, method)(X[rows], *([] if isinstance(model, PassiveAggressiveOneClass) else [Y[rows]]), **named)
 
 
 def fresh(learner):
@@ -165,16 +165,21 @@ def waiting(*calls):
 @pytest.mark.parametrize("method", ["partial_fit", "fit"])
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_copies_wait_for_the_end_of_a_learning_call_and_are_whole(learner, method, monkeypatch):
-    model, begun, original = fresh(learner), [], type(learner)._pass
+    model, begun, original, read = fresh(learner), [], type(learner)._pass, []
     with ExitStack() as stack:
 
         def learn_beside(self, batch):
             if self is model and not begun:
                 begun.append(stack.enter_context(waiting(*ways_to_copy(model))))
+                reader = threading.Thread(target=lambda: read.append(model.predict(X)))
+                stack.callback(reader.join)
+                reader.start()
+                reader.join(0.1 if isinstance(model, CommitteeClassifier) else PATIENCE)
+                assert len(read) == (not isinstance(model, CommitteeClassifier))  # (readers of one model wait for nobody)
             original(self, batch)
 
         monkeypatch.setattr(type(learner), "_pass", learn_beside)
-        learn(model, slice(None), method, list)  # (no small call, which is one pass in C)
+        learn(model, slice(None), method, sample_weight=[1.0] * len(X))  # (a list: no small call, which is one pass in C)
     assert all(fingerprint(twin) == fingerprint(model) for twin in begun[0][:4])
     assert all(twin.t_ > model.t_ for twin in begun[0][4:])
 
