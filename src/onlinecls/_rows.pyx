@@ -332,8 +332,15 @@ cdef Py_ssize_t sum_rows(const floating* values, const int32_t* columns, const i
 
 
 cdef uint64_t* sort(uint64_t* keys, uint64_t* spare, Py_ssize_t n) noexcept nogil:
-    """Sort n numbers by merging runs of 1, 2, 4 ...; return where they are, in `keys` or in `spare`."""
+    """Sort n different numbers by merging runs of 1, 2, 4 ...; return where they are, in `keys` or in `spare`."""
     cdef Py_ssize_t width = 1, k, left, right, middle, end
+    cdef bint rises = False
+    for k in range(1, n):
+        rises |= keys[k] > keys[k - 1]
+    if not rises:       # (a product of scipy has its rows the wrong way round)
+        for k in range(n):
+            spare[k] = keys[n - 1 - k]
+        return spare
     while width < n:
         end = 0
         while end < n:
