@@ -442,28 +442,21 @@ def test_errors_of_load_say_what_came_and_what_to_do(saved):
 # --- memory --------------------------------------------------------------------------------------------------------------------
 
 
-def memory_of(call):
+def memory_of_refusal(path, words, most):
+    """Return the most bytes that were allocated at once while the file was refused with these words."""
     tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1]
-    finally:
-        tracemalloc.stop()
-
-
-def refuses(path, words, **arguments):
-    """Return a call that is refused with these words."""
-    def call():
-        with pytest.raises(ValueError, match=words):
-            load(path, **arguments)
-    return call
+    with pytest.raises(ValueError, match=words):
+        load(path, max_bytes=most)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak
 
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(saved):
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (12500000,), }"
     rewritten(saved, kind=zipfile.ZIP_DEFLATED, **{"counts.npy": npy(header, data=bytes(10**8))})
     assert saved.stat().st_size < 200_000
-    assert memory_of(refuses(saved, "of at most 1,000,000 bytes, got one of 100,0", max_bytes=10**6)) < 10**6
+    assert memory_of_refusal(saved, "of at most 1,000,000 bytes, got one of 100,0", 10**6) < 10**6
     with pytest.raises(ValueError, match=r"max_bytes must be None or an integer >= 1, got max_bytes=0"):
         load(saved, max_bytes=0)
 
@@ -478,7 +471,7 @@ def test_sizes_that_a_file_only_claims_take_no_memory(saved, kind):
     for sizes in (size + b"\xf0\xff\xff\x7f", b"\xf0\xff\xff\x7f" * 2):
         raw[at + 20 : at + 28] = sizes
         saved.write_bytes(raw)
-        assert memory_of(refuses(saved, "parts within the file", max_bytes=2**40)) < 10**6
+        assert memory_of_refusal(saved, "parts within the file", 2**40) < 10**6
 
 
 # --- malice: files whose checksums are right (faults one by one: test_hostile_models.py) ----------------------------------------

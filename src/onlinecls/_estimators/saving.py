@@ -57,6 +57,7 @@ class Describing:
         "average_from": AVERAGE_FROM, "probability": FLAG, "joint": FLAG,
         "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
     }
+
     def _described(self: Any, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe a fitted estimator by a header for JSON and arrays."""
         state, found, (*units, centre, size) = self._state, self._state.in_file(), self._units
@@ -119,7 +120,11 @@ class Describing:
         """Read the parameters that a model was learnt with. params : those that the constructor's would give now."""
         compiled = params._asdict()
         require(header.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(header))
-        fields, learnt = {**cls._fields_of(header, compiled), **cls._chosen()}, {}
+        rows, learnt = algorithms_of(cls), {}
+        fields = {
+            **cls._fields_of(header, compiled), "level": Options((0, 1) if any(row.level for row in rows) else (0,)),
+            "costs": Options(tuple(model.COSTS[row.costs] for row in rows)),
+        }
         for name, value in header.items():
             value, field, valid = unpacked(value), fields.get(name, Options((compiled[name],))), False
             if not isinstance(field, Mapping):
@@ -129,13 +134,6 @@ class Describing:
             require(valid, f"learnt_with[{name!r}] in its range", value)
             learnt[name] = value
         return params._replace(**learnt)
-
-    @classmethod
-    def _chosen(cls: Any) -> dict[str, Range]:
-        """Return the allowed values of fields that follow from the rows of the table."""
-        rows = algorithms_of(cls)
-        levels = (0, 1) if any(row.level for row in rows) else (0,)
-        return {"level": Options(levels), "costs": Options(tuple(model.COSTS[row.costs] for row in rows))}
 
     @classmethod
     def _fields_of(cls: Any, header: dict, compiled: dict) -> dict:
