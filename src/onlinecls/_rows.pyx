@@ -93,20 +93,6 @@ def empty_rows(str kind, tuple shape, dtype):
     return getattr(sparse, kind)(shape, dtype=dtype)
 
 
-def all_finite(array):
-    """Return True if an array of float32 or float64 has no NaN and no infinity."""
-    cdef Py_ssize_t n = 0
-    array = plain(array.reshape(-1), own_float(array.dtype))
-    return finite(start_of(array, 4, &n), n, array.dtype is FLOAT32)
-
-
-cdef bint finite(const void* numbers, Py_ssize_t n, bint is_single) noexcept:
-    with nogil:
-        if is_single:
-            return are_finite(<const float*>numbers, n)
-        return are_finite(<const double*>numbers, n)
-
-
 # --- rows as they lie -----------------------------------------------------------------------------------------------------------
 
 cdef enum:
@@ -136,7 +122,7 @@ cpdef Rows take(X, dtype):
     return rows if are_of_shape(rows, X.shape) and state_of(rows, dtype, indptr) == SOUND else None
 
 
-cdef own_float(dtype):
+cpdef own_float(dtype):
     """Return the dtype of rows made of numbers of this dtype: float32 of float32, float64 of all others."""
     if dtype is FLOAT32 or dtype is FLOAT64:
         return dtype
@@ -160,7 +146,7 @@ cdef int state_of(Rows rows, dtype, indptr) except -1:
     cdef const int32_t* given = NULL
     cdef const int64_t* starts = NULL
     cdef int64_t* made
-    cdef bint is_dense = indptr is None, falls = False
+    cdef bint is_dense = indptr is None, falls = False, is_sound
     if data == NULL:
         return WRONG
     if not is_dense:
@@ -185,7 +171,9 @@ cdef int state_of(Rows rows, dtype, indptr) except -1:
         rows.data, rows.indices = rows.data[:nnz], rows.indices[:nnz]
     if not is_dense and not are_in_order(columns, starts, n, rows.n_features):
         return UNSORTED
-    return SOUND if finite(data, nnz, size == 4) else WRONG
+    with nogil:
+        is_sound = are_finite(<const float*>data, nnz) if size == 4 else are_finite(<const double*>data, nnz)
+    return SOUND if is_sound else WRONG
 
 
 cdef bint are_in_order(const int32_t* columns, const int64_t* starts, Py_ssize_t n, int64_t n_features) noexcept:
@@ -267,19 +255,8 @@ cdef plain(array, dtype):
 
 cdef as_int32(indices):
     """Return columns as int32; None if one does not fit."""
-    cdef const int64_t* given
-    cdef int32_t* columns
-    cdef Py_ssize_t k, n = 0
-    cdef bint fits = True
-    if indices.dtype.itemsize < 8:
-        return plain(indices, INT32)            # (a uint32 beyond it becomes negative)
-    indices, narrow = plain(indices, INT64), np.empty(len(indices), INT32)
-    given, columns = <const int64_t*>start_of(indices, 8, &n), <int32_t*>start_of(narrow, 4, &n)
-    with nogil:
-        for k in range(n):
-            columns[k] = <int32_t>given[k]
-            fits &= columns[k] == given[k]
-    return narrow if fits else None
+    narrow = plain(indices, INT32)
+    return narrow if narrow is indices or (narrow == indices).all() else None
 
 
 cdef int put_in_order(Rows rows) except -1:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._rows import Rows, all_finite, converted, take
+from .._rows import Rows, converted, own_float, take
 from .compat import issparse, warn_column_vector
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -251,22 +251,18 @@ def is_missing(value) -> bool:
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
-def _own_float(dtype) -> np.dtype:
-    return FLOATS[0] if dtype.newbyteorder("=") == FLOATS[0] else FLOATS[1]
-
-
 def _wrong(who: str, X, dtype) -> ValueError:
     """Return the error for the first number of a table or a CSR matrix that is not finite in the dtype."""
     if isinstance(X, _Csr):
         from scipy.sparse import csr_array
 
-        whole = csr_array((X.data.astype(_own_float(X.data.dtype)), X.indices, X.indptr), shape=X.shape, copy=True)
+        whole = csr_array((X.data.astype(own_float(X.data.dtype)), X.indices, X.indptr), shape=X.shape, copy=True)
         whole.sum_duplicates()
         data, indices, indptr = whole.data, whole.indices, whole.indptr
     else:
         data, indices, indptr = X.reshape(-1), None, np.arange(len(X) + 1) * X.shape[1]
     with np.errstate(over="ignore", under="ignore"):
-        found = data.astype(_own_float(data.dtype) if dtype is None else dtype)
+        found = data.astype(own_float(data.dtype) if dtype is None else dtype)
     at = int(np.flatnonzero(~np.isfinite(found))[0])
     place = _place(at, indices, indptr)
     if np.isfinite(data[at]):
@@ -319,7 +315,7 @@ def read_labels(who: str, y, n_rows: int) -> np.ndarray:
 def read_targets(who: str, y, n_rows: int) -> np.ndarray:
     """Return y as a 1-D array of n_rows finite float64 numbers, copied only if necessary."""
     y = _one_a_row(who, y, n_rows, "numbers")
-    if not all_finite(y):
+    if not np.isfinite(y).all():
         at = int(np.flatnonzero(~np.isfinite(y))[0])
         raise ValueError(f"{who}: y must be finite, got {'NaN' if np.isnan(y[at]) else f'{y[at]:g}'} at row {at}. Drop the row.")
     return y

@@ -17,7 +17,7 @@ import numpy as np
 from .._compiled import model
 from .._files import require, require_layout
 from .._input.rows import centred
-from .._input.validate import FLOATS, all_finite, available_memory
+from .._input.validate import FLOATS, available_memory
 from . import calibration
 from .arrays import BLOCK, Array, Move, Slot, laid_out, moved, n_vectors, read_only, scattered, widened, within
 
@@ -253,7 +253,7 @@ class Counted:
     def _problem_of_ranges(self) -> str:
         for name, array in self.ARRAYS.items():
             part = getattr(self, name)
-            if part.dtype.kind == "f" and not all_finite(part):
+            if part.dtype.kind == "f" and not np.isfinite(part).all():
                 return f"{name} with NaN or infinity"
             if not within(part, self.bound(array.least), self.bound(array.most)):
                 return f"{name} out of range"

@@ -482,7 +482,7 @@ class SupportState(Counted):
             vectors = _csr_array((data, indices, indptr), shape=(self.size, self.n_features))
         if vectors is not None:
             numbers = vectors.data if issparse(vectors) else vectors
-            require(validate.all_finite(numbers), "finite vectors", "NaN or infinity")
+            require(bool(np.isfinite(numbers).all()), "finite vectors", "NaN or infinity")
         self.support = self.support._replace(vectors=vectors)
 
     def _problem_of_values(self, counters: dict) -> str:
