@@ -145,15 +145,6 @@ def test_more_than_loops_can_count_is_refused(tmp_path):
         refused(message, lambda: LEARNER().partial_fit(many, Y))
 
 
-def test_duplicates_of_dtypes_that_scipy_cannot_add_are_added_up():
-    """Duplicates of float16, longdouble and objects are added up in float64."""
-    indices, indptr = np.array([2, 0, 2, 1], np.int32), np.array([0, 3, 4, 4, 4])
-    plain = broken(data=[1.0, 2.0, 3.0, 4.0], indices=indices, indptr=indptr)
-    for dtype in (np.float16, np.longdouble, object):
-        odd = broken(data=np.array([1, 2, 3, 4], dtype), indices=indices, indptr=indptr)
-        assert fingerprint(LEARNER().partial_fit(odd, Y)) == fingerprint(LEARNER().partial_fit(plain, Y))
-
-
 @pytest.mark.parametrize("arrays, message", BROKEN.values(), ids=BROKEN)
 def test_csr_of_parts_that_do_not_fit_is_refused_before_the_model_begins_and_later(arrays, message):
     refused_everywhere(message, broken(**arrays))
