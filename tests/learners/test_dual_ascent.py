@@ -159,6 +159,39 @@ def test_rows_of_zeros_add_their_loss_to_the_dual_value(n_classes, multi_class, 
         assert learner.dual_value_ == pytest.approx(3.5 * each) and learner.n_updates_ == 0
 
 
+@within(dtype=["float64", "float32"], signed=[True, False])
+@pytest.mark.parametrize("loss, k", [*product(["hinge", "log_loss"], [2, 4]), ("absolute", 1), ("squared", 1)])
+def test_da1_da2_da3_are_in_this_order_whatever_w_x_over_sigma_is(loss, k, signed, dtype):
+    """From the same entropic model, over |x|, W, sigma and gamma of six decades each; DA2 is no less than the twin's best."""
+    rng, cls, twin_class = np.random.default_rng(0), *(
+        (DualAscentRegressor, DualAscentRegression) if k == 1 else (DualAscentClassifier, DualAscent))
+    for _ in range(60):
+        size, W, sigma, gamma = 10.0 ** rng.uniform(-3, 3, 4)
+        form, d = {"regularizer": "entropic", "loss": loss, "norm_bound": W, "signed": signed}, int(rng.integers(1, 7))
+        form |= {"margin": gamma} if k > 1 else {}
+        walker = cls(sigma, **form, fit_intercept=False)
+        walker.partial_fit(np.zeros((0, d), dtype), np.zeros(0), **({"classes": range(k)} if k > 1 else {}))
+        for _ in range(5):
+            row = rng.choice([rng.standard_normal(d), -np.abs(rng.standard_normal(d)), rng.integers(-3, 4, d)], axis=0)
+            x = (size * row * (rng.random(d) < rng.choice([0.6, 1.0])))[None].astype(dtype)
+            if not x.any():
+                continue
+            y, c = rng.integers(k, size=1) if k > 1 else gamma * rng.standard_normal(1), 10.0 ** rng.uniform(-1, 1, 1)
+            learners = [pickle.loads(pickle.dumps(walker)).set_params(update=update).partial_fit(x, y, sample_weight=c)
+                        for update in ("DA1", "DA2", "DA3")]
+            values, states = [learner.dual_value_ for learner in learners], [state_of(learner) for learner in learners]
+            largest = max(np.abs(state.shared[0]) + sigma * (1.0 + np.abs(state.view[:d, 1]).max()) for state in states)
+            slack = 8 * np.finfo(dtype).eps * largest + 1e-9 * (abs(values[0]) + abs(values[1]))
+            assert values[1] >= max(values[0], walker.dual_value_) - slack and values[2] >= values[1] - slack
+            if k <= 2:
+                twin = twin_class(d, sigma=sigma, update="DA2", **form)
+                twin.theta = state_of(walker).view[:d, 1].T.astype(float).reshape(1, d) * sigma / W
+                twin.gain = state_of(walker).shared[0]
+                twin.learn(x[0].astype(float), y[0] if k == 1 else 2 * y[0] - 1, c[0])
+                assert not values[1] < twin.dual_value - slack - 1e-7 * abs(twin.increase)
+            walker = learners[rng.integers(3)]
+
+
 # --- classes that join, parameters, shared numbers -----------------------------------------------------------------------------
 
 

@@ -18,7 +18,7 @@ A row's scores are computed first, then σ of the round, then for each dual prob
 say how far θ moves along the row.
 """
 from cython cimport critical_section
-from libc.math cimport exp, fabs, isfinite, log, log1p, sqrt
+from libc.math cimport INFINITY, exp, fabs, isfinite, log, log1p, sqrt
 
 import numpy as np
 
@@ -34,8 +34,8 @@ from ..._compiled.rounds cimport (
     next_round, row_at, top,
 )
 from ..shared.simplex cimport (
-    GatheredRow, Group, Simplex, Size, compute_powers, gather, masses_of, n_work, normaliser, root_of, round_up, scan_sums,
-    start_group, step_group,
+    GatheredRow, Group, Simplex, Size, add_changes, compute_powers, gather, masses_of, n_work, normaliser, root_of, round_up,
+    scan_sums, start_group, step_group, terms_of,
 )
 from ..shared.simplex import GROUP, GROUP_SIZE
 from ..._compiled.sparse cimport Row, column, floating, index_t, larger
@@ -68,7 +68,6 @@ ctypedef struct Workspace:       # of a row, a number for each vector
     double* rates           # three numbers for each vector: see `interior`
     Py_ssize_t* every       # 0, 1, ..
     Py_ssize_t* moves
-    Py_ssize_t* followed
 
 ctypedef struct Ascent:     # a pass: the model's numbers, those of the row at hand, and the workspace
     AscentParams p
@@ -306,40 +305,86 @@ cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
     return n
 
 
-cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
-    """Compute the masses of the row's features in these classes: one for all features of equal |x| (the P and N of the closed
-    form) if x has few sizes, as counts do; else one for each feature."""
-    cdef Py_ssize_t i, j, s, n_met, n_sizes, m = a.row.n
+cdef double log_of_others(const Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
+    """Return the logarithm of Σ e^±θ over what a step of these classes along the row leaves as it is, from θ: O(features)."""
+    cdef Py_ssize_t i, j, c, met = 0
+    cdef bint in_row, moves
+    cdef double theta, value, most = -INFINITY, total = 0.0
+    for j in range(a.simplex.n):
+        in_row = met < a.row.n and a.row.places[met] == 2 * a.k * j
+        met += in_row
+        for c in range(a.simplex.first, a.simplex.last):
+            moves = False
+            for i in range(n):
+                moves |= in_row and which[i] == c
+            if moves:
+                continue
+            theta = state[2 * a.k * j + a.k + c]
+            for i in range(1 + a.simplex.is_signed):
+                value = -theta if i else theta
+                if value > most:
+                    total, most = total * exp(most - value) + 1.0, value
+                elif value > most - 50.0:
+                    total += exp(value - most)
+    return most + log(total)
+
+
+cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n, double most) noexcept nogil:
+    """Compute the masses of the row's features in these classes, and the rest of Z, for steps of up to `most`: one mass for all
+    features of equal |x| (the P and N of the closed form) if x has few sizes, as counts do; else one for each feature.
+
+    Z less the row's terms is exact but for 10^-24 of its largest. The stored powers of masses far below the others are not: where
+    a step might raise those beside them, the masses are computed from θ; where it goes beyond doubles, they are logarithms, θ.
+    """
+    cdef Py_ssize_t i, j, s, n_met, n_sizes, m = a.row.n, full = round_up(a.row.n)
     cdef const floating* x = <const floating*>a.row.x
     cdef floating* sinh = <floating*>a.row.x + a.row.capacity
+    cdef floating* zeros = sinh + a.row.capacity
     cdef floating[SIZES] met
     cdef Line* line = &a.line
+    cdef Group group = a.simplex.group[0]
     cdef double* up
     cdef double* down
-    cdef double rise, fall, beta = a.simplex.rate, root = root_of(<floating>a.simplex.group.shift)
-    n_sizes = number_sizes(a, met)
-    line.entropic = True
-    line.z = normaliser(a.simplex.group)
-    line.steepest = beta * a.size.largest
+    cdef double rise, fall, beta = a.simplex.rate, root = root_of(<floating>group.shift), scale = 0.0, part = 0.0
+    cdef double reach = most * beta * a.size.largest, z = normaliser(&group), unit = log(2.0) if a.p.is_signed else 0.0
+    cdef bint anew = group.shift > 300.0 or (reach > 12.0 and 2.0 * reach > 65.0 + log(z)), exact
+    line.entropic, line.far = True, reach > 300.0
+    unit += group.shift
+    if not line.far:
+        scale = unit                    # masses are e^(±θ - scale)
+    n_sizes = 0 if line.far else number_sizes(a, met)
     line.m = n_sizes if n_sizes else m
+    exact = reach > 12.0 or line.m > 32     # (else a plain sum is good for what is left of Z; of few numbers it is faster)
     for j in range(line.m):
         line.h[j] = beta * (met[j] if n_sizes else x[j])
+    for j in range(full if exact else 0):
+        zeros[j] = 0.0
     for i in range(n):
         up = line.up + which[i] * line.capacity
         down = line.down + which[i] * line.capacity
         for j in range(m):
             sinh[j] = state[a.row.places[j] + which[i]]
-        for j in range(m, round_up(m)):
+        for j in range(m, full):
             sinh[j] = 0.0
-        if a.p.is_signed:
-            masses_of(sinh, up, down, root, round_up(m))
+        if anew:
+            for j in range(m):
+                up[j] = state[a.row.places[j] + a.k + which[i]] - scale
+                down[j] = -up[j] - 2.0 * scale if a.p.is_signed else -INFINITY
+            if not line.far:
+                exp_all(up, m)
+                exp_all(down, m)
+        elif a.p.is_signed:
+            masses_of(sinh, up, down, root, full)
         else:
             for j in range(m):
                 up[j], down[j] = sinh[j], 0.0
-        if n_sizes == 0:
-            continue
-        n_met = 0
-        for j in range(m):      # (size s first appears at feature s or later: its sums overwrite numbers that have been read)
+        if exact:
+            terms_of(sinh, &a.simplex, <floating>root, full)
+            for j in range(m, full):
+                sinh[j] = 0.0
+            add_changes(&group, sinh, zeros, full)
+        n_met = 0               # (size s first appears at feature s or later: its sums overwrite numbers that have been read)
+        for j in range(m if n_sizes else 0):
             s = a.sizes[j]
             rise = up[j] if x[j] > 0.0 else down[j]
             fall = down[j] if x[j] > 0.0 else up[j]
@@ -348,6 +393,14 @@ cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which,
             else:
                 up[s] += rise
                 down[s] += fall
+        for j in range(0 if exact else line.m):
+            part += up[j] + down[j]
+    line.rest = larger(normaliser(&group) - part, <double>0.0)
+    if line.rest <= 1e-24 * group.peak and z * exp(-reach) <= 1e-10 * group.peak:
+        line.rest = log_of_others(a, state, which, n) - scale
+        line.rest = line.rest if line.far else exp(line.rest)
+    elif line.far:
+        line.rest = log(line.rest) + unit
 
 
 cdef inline void own_step(Ascent* a, const floating[::1] state, Py_ssize_t c, double sign) noexcept nogil:
@@ -365,7 +418,7 @@ cdef inline void own_step(Ascent* a, const floating[::1] state, Py_ssize_t c, do
         update = DA1
     if update != DA1:
         if a.p.entropic:
-            lay_out(a, state, a.work.moves, 1)
+            lay_out(a, state, a.work.moves, 1, a.weight)
         else:
             a.line.slope = a.size.q / a.shared.sigma
     a.work.d[0] = sign * single(&a.line, margin, a.margin, a.weight, &a.dual_gain, a.p.loss, update)
@@ -408,8 +461,12 @@ cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_
     if a.p.update == DA2 and a.p.entropic and takes_all(a, state, moves, 2):
         pass
     elif a.p.update != DA1:
-        if a.p.entropic:
-            lay_out(a, state, a.work.every if a.p.update == DA3 else moves, a.k if a.p.update == DA3 else 2)
+        if a.p.entropic and a.p.update == DA3:
+            lay_out(a, state, a.work.every, a.k, c)
+            alpha[label], alpha[rival] = c, 0.0
+            ascend_pairwise(line, a.k, label, a.margin, c, a.work.open, alpha, a.work.rates)
+        elif a.p.entropic:
+            lay_out(a, state, moves, 2, c)
             line.which, line.d, line.n = moves, d, 2
             alpha[rival] = climb(line, c, a.margin, 0.0, NULL, NULL, 0, 0.0)
         elif a.p.update == DA2 or not (q * c > 1e-300):
@@ -421,11 +478,6 @@ cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_
                 if r != label and a.work.open[r]:
                     excess[r] = (a.margin - a.work.scores[label] + a.work.scores[r]) / q
             share_out(excess, a.k, c, alpha, a.work.scratch)
-        if a.p.update == DA3 and a.p.entropic:
-            follow(line, alpha[rival])
-            alpha[label] = c - alpha[rival]
-            ascend_pairwise(line, a.k, label, a.margin, c, a.work.open, alpha, a.work.scratch)
-            alpha[label] = 0.0
     value = 0.0
     for r in range(a.k):
         if alpha[r] != 0.0 and r != label:
@@ -457,7 +509,7 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, d
     if a.p.update != DA1:
         line.which, line.d, line.n = a.work.every, d, a.k
         if a.p.entropic:
-            lay_out(a, state, a.work.every, a.k)
+            lay_out(a, state, a.work.every, a.k, c)
         line.start = line.slope = 0.0
         for r in range(a.k):
             line.start += d[r] * a.work.scores[r]
@@ -472,7 +524,7 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, d
         shares[label] = 0.0
     if a.p.update == DA3:
         if a.p.entropic:
-            interior(line, a.work.scratch, a.k, c, shares, a.work.rates, a.work.followed)
+            interior(line, a.k, c, shares, a.work.rates)
         else:
             balance(a.work.scores, a.k, label, c * q, a.work.open, shares)
     a.dual_gain = c * entropy(shares, a.k)
@@ -510,7 +562,7 @@ cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bin
         a.line.ridge = 0.5 / a.weight if squared else 0.0
         a.work.d[0], a.line.which, a.line.d, a.line.n = sign, a.work.moves, a.work.d, 1
         if a.p.entropic:
-            lay_out(a, state, a.work.moves, 1)
+            lay_out(a, state, a.work.moves, 1, alpha)
             alpha = climb(&a.line, alpha, sign * y, 0.0, NULL, NULL, 0, 0.0)
         else:
             value = fabs(error) / (a.line.ridge + a.size.q / a.shared.sigma)
@@ -623,10 +675,10 @@ cdef void place_workspace(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssi
     a.line.capacity, a.line.ridge = capacity, 0.0
     a.line.h, a.line.powers, a.line.up, a.line.down = (
         numbers, numbers + capacity, numbers + 3 * capacity, numbers + (3 + a.k) * capacity)
-    w.every, w.moves, w.followed = places, places + k, places + 2 * k
+    w.every, w.moves = places, places + k
     for c in range(a.k):
         w.every[c] = c
-    a.row.places, a.sizes = places + 3 * k, places + 3 * k + capacity
+    a.row.places, a.sizes = places + 2 * k, places + 2 * k + capacity
 
 
 cdef class AscentModel(Model):
@@ -671,7 +723,7 @@ cdef class AscentModel(Model):
         a.row.capacity = round_up(longest + 1)
         n_masses = 2 * a.k if a.p.entropic and a.p.update != DA1 else 0     # (for the searches of DA2 and DA3)
         numbers = np.zeros(13 * k + (3 + n_masses) * a.row.capacity)
-        places = np.zeros(3 * k + 2 * a.row.capacity, np.intp)
+        places = np.zeros(2 * k + 2 * a.row.capacity, np.intp)
         entries = np.empty(n_work(a.k) * a.row.capacity if a.p.entropic else 1, np.float32 if floating is float else np.float64)
         a.row.x = &entries[0]
         place_workspace(&a, &numbers[0], &places[0], k)

@@ -2,6 +2,9 @@
 
 Each update raises the dual of min_w f(w) + Σ c_t loss_t(w) by its row's variables alone. Two classes, and regression, have one
 variable a row, and a safeguarded Newton's method maximises over it (`climb`); DA3 has one for each wrong class.
+
+f*, entropic, is σ log Z, and Z the sum of what a line moves and a rest: only positive numbers are added, never a difference, so
+that nothing of Z is lost however far it falls. Where a step may go too far for doubles, the sums are those of logarithms.
 """
 from libc.math cimport INFINITY, exp, fabs, log, log1p
 
@@ -11,62 +14,85 @@ from .powers cimport exp_all
 
 cdef enum:
     MOST = 1000             # iterations of a maximisation that is not in closed form
-    HEADROOM = 300          # sums of e^HEADROOM fit a double
 
 cdef double GAP = 1e-11     # of a row's dual value: where the maximisations end
 
 
 # --- a line in the dual --------------------------------------------------------------------------------------------------------
 
-cdef void probe(const Line* line, double s, double* value, double* curvature) noexcept nogil:
-    """Compute df*/ds and d²f*/ds²."""
-    cdef Py_ssize_t i, j, at
-    cdef double h, a, b, first = 0.0, second = 0.0, z = line.z, high = 0.0, top, scale = 1.0
-    cdef double* powers = line.powers
-    cdef double* back = powers + line.capacity
+cdef inline double top_of(const Line* line, Py_ssize_t c, double move) noexcept nogil:
+    """Return the largest logarithm of class c's masses after this move."""
+    cdef Py_ssize_t j, at = c * line.capacity
+    cdef double top = -INFINITY, step
+    for j in range(line.m):
+        step = move * line.h[j]
+        top = larger(top, larger(line.up[at + j] + step, line.down[at + j] - step))
+    return top
+
+
+cdef inline double weigh(const Line* line, Py_ssize_t c, double move, double top, double* first,
+                         double* second) noexcept nogil:
+    """Return the sum of class c's masses after this move, and Σ h (up - down) and Σ h² (up + down). Far: times e^-top."""
+    cdef Py_ssize_t j
+    cdef double a, b, h, total = 0.0, mean = 0.0, square = 0.0
+    cdef double* up = line.up + c * line.capacity
+    cdef double* down = line.down + c * line.capacity
+    cdef double* rise = line.powers
+    cdef double* fall = line.powers + line.capacity
+    for j in range(line.m):
+        rise[j] = move * line.h[j]
+    if line.far:
+        for j in range(line.m):
+            fall[j] = down[j] - rise[j] - top
+            rise[j] += up[j] - top
+        exp_all(rise, line.m)
+        exp_all(fall, line.m)
+    elif move != 0.0:
+        exp_all(rise, line.m)
+        for j in range(line.m):
+            fall[j] = 1.0 / rise[j]
+    for j in range(line.m):
+        a, b, h = rise[j], fall[j], line.h[j]
+        if not line.far:
+            a, b = (up[j] * a, down[j] * b) if move != 0.0 else (up[j], down[j])
+        total += a + b
+        mean += h * (a - b)
+        square += h * h * (a + b)
+    first[0], second[0] = mean, square
+    return total
+
+
+cdef double probe(const Line* line, double s, double* value, double* curvature) noexcept nogil:
+    """Compute df*/ds and d²f*/ds²; return the sum of the sizes of the classes' parts in the former."""
+    cdef Py_ssize_t i
+    cdef double first, second, mean = 0.0, size = 0.0, square = 0.0, top = line.rest, z = line.rest
     if not line.entropic:
         value[0] = line.start + s * line.slope
         curvature[0] = line.slope
-        return
+        return fabs(line.start) + s * line.slope
+    if line.far:
+        for i in range(line.n):
+            top = larger(top, top_of(line, line.which[i], s * line.d[i]))
+        z = exp(line.rest - top)
     for i in range(line.n):
-        high = larger(high, fabs(line.d[i]))
-    top = fabs(s) * high * line.steepest
-    if top > HEADROOM:              # scale everything by e^-top
-        scale = exp(-top)
-        z *= scale
-    for i in range(line.n):
-        at = line.which[i] * line.capacity
-        for j in range(line.m):
-            powers[j] = s * line.d[i] * line.h[j] - (top if scale < 1.0 else 0.0)
-        if s != 0.0:
-            exp_all(powers, line.m)
-        else:
-            for j in range(line.m):
-                powers[j] = 1.0
-        if scale < 1.0:
-            for j in range(line.m):
-                back[j] = -s * line.d[i] * line.h[j] - top
-            exp_all(back, line.m)
-        else:
-            for j in range(line.m):
-                back[j] = 1.0 / powers[j]
-        for j in range(line.m):
-            h = line.d[i] * line.h[j]
-            a, b = line.up[at + j] * powers[j], line.down[at + j] * back[j]
-            z += (a - line.up[at + j] * scale) + (b - line.down[at + j] * scale)
-            first += h * (a - b)
-            second += h * h * (a + b)
-    value[0] = line.sigma * first / z
-    curvature[0] = line.sigma * (second / z - (first / z) * (first / z))
+        z += weigh(line, line.which[i], s * line.d[i], top, &first, &second)
+        mean += line.d[i] * first
+        size += fabs(line.d[i] * first)
+        square += line.d[i] * line.d[i] * second
+    mean /= z
+    value[0] = line.sigma * mean
+    curvature[0] = line.sigma * (square / z - mean * mean)
+    return line.sigma * size / z
 
 
 cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da, Py_ssize_t k,
                   double guess) noexcept nogil:
     """Return the s in [0, high] that maximises gain s - ridge s²/2 + c H(a + s da) - f*; k = 0: no entropy.
 
-    Newton's steps from the guess (without entropy from 0), halvings where they leave the bracket.
+    Newton's steps from the guess (without entropy from 0), halvings where they leave the bracket. They end with a step that is
+    small beside s, from where the derivative is small beside its parts: near an end a step is small wherever the maximum is.
     """
-    cdef double low = 0.0, top = high, s = high, value, curvature, slope, bend, at, new
+    cdef double low = 0.0, top = high, s = high, value, curvature, slope, bend, at, new, part, parts
     cdef bint asked = False
     cdef Py_ssize_t i, _n
     if k:
@@ -81,7 +107,7 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
         else:
             return 0.0
     for _n in range(200):
-        probe(line, s, &value, &curvature)
+        parts = fabs(gain) + line.ridge * s + probe(line, s, &value, &curvature)
         slope = gain - line.ridge * s - value
         bend = curvature + line.ridge
         for i in range(k):
@@ -91,7 +117,9 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
             if at <= 0.0:
                 slope += -1e300 if da[i] < 0.0 else 1e300
                 continue
-            slope -= c * da[i] * log(at)
+            part = c * da[i] * log(at)
+            slope -= part
+            parts += fabs(part)
             bend += c * da[i] * da[i] / at
         if slope > 0.0:
             if s >= high:
@@ -108,8 +136,8 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
             s, asked = high, True
             continue
         if low < new < top:
-            if fabs(new - s) <= 1e-9 * new:     # the error after a Newton step is of the order of its square
-                return new
+            if fabs(new - s) <= 1e-9 * new and fabs(slope) <= 1e-6 * parts:
+                return new                  # the error after a Newton step is of the order of its square
         else:
             new = 0.5 * (low + top)
             if not (low < new < top):
@@ -273,25 +301,73 @@ cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double k
         nu = new
 
 
-cdef double ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open,
-                            double* alpha, double* gradient) noexcept nogil:
+cdef void survey(const Line* line, Py_ssize_t k, double* part, double* scores, double* squares) noexcept nogil:
+    """Compute the k classes' parts of Z (far: times e^-top), their scores, and σ Z''_r/Z, where the masses are."""
+    cdef Py_ssize_t r
+    cdef double top = line.rest, z = line.rest
+    if line.far:
+        for r in range(k):
+            top = larger(top, top_of(line, r, 0.0))
+        z = exp(line.rest - top)
+    for r in range(k):
+        part[r] = weigh(line, r, 0.0, top, &scores[r], &squares[r])
+        z += part[r]
+    for r in range(k):
+        scores[r] *= line.sigma / z
+        squares[r] *= line.sigma / z
+
+
+cdef double add_still(const Line* line, Py_ssize_t k, Py_ssize_t i, Py_ssize_t j, const double* part) noexcept nogil:
+    """Return the rest and the parts of Z of all classes but i and j."""
+    cdef Py_ssize_t r
+    cdef double first, second, top = line.rest, total = line.rest
+    if line.far:
+        for r in range(k):
+            if r != i and r != j:
+                top = larger(top, top_of(line, r, 0.0))
+        total = exp(line.rest - top)
+    for r in range(k):
+        if r != i and r != j:
+            total += weigh(line, r, 0.0, top, &first, &second) if line.far else part[r]
+    return top + log(total) if line.far else total
+
+
+cdef void follow(Line* line, double s) noexcept nogil:
+    """Move the line's masses on by s."""
+    cdef Py_ssize_t i, j, at
+    cdef double* powers = line.powers
+    for i in range(line.n):
+        at = line.which[i] * line.capacity
+        for j in range(line.m):
+            powers[j] = s * line.d[i] * line.h[j]
+        if not line.far:
+            exp_all(powers, line.m)
+        for j in range(line.m):
+            if line.far:
+                line.up[at + j] += powers[j]
+                line.down[at + j] -= powers[j]
+            else:
+                line.up[at + j] *= powers[j]
+                line.down[at + j] /= powers[j]
+
+
+cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open,
+                          double* alpha, double* work) noexcept nogil:
     """Find DA3's step (hinge loss, entropic): the α >= 0, Σ α <= c, that maximise the dual, to a gap of GAP γ c.
 
     The optimal mass moves from the α (or the rest of c, in alpha[label]) of the least derivative to that of the largest; the
-    line's masses follow. Returns the gap.
+    line's masses follow. work : 3k numbers.
     """
-    cdef Py_ssize_t r, j, at, best, worst, _n
-    cdef double total, gap = 0.0, gain, s, value
+    cdef Py_ssize_t r, best, worst, _n
+    cdef double gap, gain, s, value, rest = line.rest
+    cdef double* gradient = work
+    cdef double* part = work + k
     cdef Py_ssize_t[3] which
     cdef double[3] d
     line.which, line.d = which, d
     for _n in range(MOST * k):
-        for r in range(k):                  # scores at this α
-            total = 0.0
-            at = r * line.capacity
-            for j in range(line.m):
-                total += line.h[j] * (line.up[at + j] - line.down[at + j])
-            gradient[r] = line.sigma * total / line.z
+        line.rest = rest
+        survey(line, k, part, gradient, work + 2 * k)
         value = gradient[label]
         best = worst = label
         gap = 0.0
@@ -308,7 +384,7 @@ cdef double ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double g
             if open[r]:
                 gap += alpha[r] * (gradient[best] - gradient[r])
         if gap <= GAP * gamma * c or best == worst:
-            return gap
+            return
         line.n = 0
         if best != label:
             which[line.n], d[line.n] = best, -1.0
@@ -322,80 +398,59 @@ cdef double ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double g
             d[line.n] = 1.0 if worst == label else -1.0
             gain = gamma * d[line.n]
             line.n += 1
+        line.rest = add_still(line, k, best, worst, part)
         s = climb(line, alpha[worst], gain, 0.0, NULL, NULL, 0, 0.0)
         if s <= 0.0:
-            return gap
+            return
         alpha[best] += s
         alpha[worst] = alpha[worst] - s if s < alpha[worst] else 0.0
         follow(line, s)
-    return gap
 
 
-cdef void follow(Line* line, double s) noexcept nogil:
-    """Move the line's masses on by s."""
-    cdef Py_ssize_t i, j, at
-    cdef double up, down
-    for i in range(line.n):
-        for j in range(line.m):
-            line.powers[j] = s * line.d[i] * line.h[j]
-        exp_all(line.powers, line.m)
-        for j in range(line.m):
-            at = line.which[i] * line.capacity + j
-            up, down = line.up[at] * line.powers[j], line.down[at] / line.powers[j]
-            line.z += (up - line.up[at]) + (down - line.down[at])
-            line.up[at], line.down[at] = up, down
-
-
-cdef double interior(Line* line, double* scores, Py_ssize_t k, double c, double* shares, double* work,
-                     Py_ssize_t* which) noexcept nogil:
+cdef void interior(Line* line, Py_ssize_t k, double c, double* shares, double* work) noexcept nogil:
     """Find DA3's step for the log loss, entropic: shares of the classes that maximise the dual, to a gap of GAP c.
 
     At the optimum a is the softmax of the scores that it leads to (the gap is Σ a log(a / softmax)). Each step is Newton's with
-    the Hessian's diagonal, 1/a_r + c σ Z''_r/Z, and an optimal step length. Returns the gap. work : 3k numbers.
+    the Hessian's diagonal, 1/a_r + c σ Z''_r/Z, and an optimal step length; the line moves all classes. work : 3k numbers.
     """
-    cdef Py_ssize_t r, j, at, _n
-    cdef double total, square, gap, s, mean, rates, high
+    cdef Py_ssize_t r, largest = 0, _n
+    cdef double gap, s, mean, rates, change, high
     cdef double* wanted = work
-    cdef double* d = work + k
+    cdef double* scores = work + k
     cdef double* rate = work + 2 * k
-    line.which, line.d, line.n = which, d, k
-    for r in range(k):
-        which[r] = r
     for _n in range(MOST):
-        for r in range(k):
-            total = square = 0.0
-            at = r * line.capacity
-            for j in range(line.m):
-                total += line.h[j] * (line.up[at + j] - line.down[at + j])
-                square += line.h[j] * line.h[j] * (line.up[at + j] + line.down[at + j])
-            scores[r] = line.sigma * total / line.z
-            rate[r] = shares[r] / (1.0 + c * line.sigma * square / line.z * shares[r])
+        survey(line, k, wanted, scores, rate)
         log_sum(scores, k, wanted)
-        gap = mean = rates = 0.0
+        gap = mean = rates = change = 0.0
         for r in range(k):
+            rate[r] = shares[r] / (1.0 + c * rate[r] * shares[r])
             if shares[r] <= 0.0:
                 continue
             gap += shares[r] * log(shares[r] / wanted[r]) if wanted[r] > 0.0 else 1.0
             mean += rate[r] * (scores[r] - log(shares[r]))
             rates += rate[r]
+            if shares[r] > shares[largest]:
+                largest = r
         if gap <= GAP or rates == 0.0:
-            return c * gap
+            return
         mean /= rates
         high = INFINITY
         for r in range(k):
-            wanted[r] = rate[r] * (scores[r] - log(shares[r]) - mean) if shares[r] > 0.0 else 0.0
-            d[r] = -c * wanted[r]
+            wanted[r] = rate[r] * (scores[r] - log(shares[r]) - mean) if shares[r] > 0.0 and r != largest else 0.0
+            change += wanted[r]
+        wanted[largest] = -change           # exactly: a step may be many times as long
+        for r in range(k):
+            line.d[r] = -c * wanted[r]
             if wanted[r] < 0.0 and -shares[r] / wanted[r] < high:
                 high = -shares[r] / wanted[r]
         if high == INFINITY:
-            return c * gap
+            return
         s = climb(line, high, 0.0, c, shares, wanted, k, 1.0 if high > 1.0 else 0.5 * high)
         if s <= 0.0:
-            return c * gap
+            return
         for r in range(k):
             shares[r] = larger(shares[r] + s * wanted[r], <double>0.0)
         follow(line, s)
-    return c * gap
 
 
 cdef double entropy(const double* shares, Py_ssize_t k) noexcept nogil:
