@@ -108,7 +108,7 @@ LEARNERS = {
     **{f"kernel_{name}_regression": (("KernelOnlineRegressor", {**KERNEL, "algorithm": name}), NUMBERS, {"budget": 30})
        for name in ("pa", "arow")},
     **{f"to_batch_{method}": (("OnlineToBatch", {"method": method, "estimator": PA}), ((OF_TWO, {}), (OF_SEVERAL, {})))
-       for method in ("average", "best")},
+       for method in ("average", "validation")},
 }  # fmt: skip
 
 #: How a stream is learnt, and a parameter that this is about.

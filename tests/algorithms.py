@@ -249,7 +249,7 @@ def _of_kernels():
 
 
 def _of_batches():
-    for method, task in product(("average", "best"), ("binary", "ovr")):
+    for method, task in product(("average", "validation"), ("binary", "ovr")):
         params = {"estimator": onlinecls.AROWClassifier(), "method": method, "n_snapshots": 5, "random_state": 3}
         yield Learner("online_to_batch", "OnlineToBatch", task, params)
 

@@ -553,8 +553,8 @@ def saved_with_its_stream(learner, tsv, path):
 
 
 @pytest.mark.parametrize("learner", [
-    onlinecls.KernelOnlineClassifier(gamma=0.3, budget=30), onlinecls.OnlineToBatch(AROWClassifier(), "best"),
-    onlinecls.OnlineToBatch(AROWClassifier()), onlinecls.OnlineToBatch(onlinecls.KernelOnlineClassifier("pa"), "best"),
+    onlinecls.KernelOnlineClassifier(gamma=0.3, budget=30), onlinecls.OnlineToBatch(AROWClassifier(), "validation"),
+    onlinecls.OnlineToBatch(AROWClassifier()), onlinecls.OnlineToBatch(onlinecls.KernelOnlineClassifier("pa"), "validation"),
 ], ids=repr)
 def test_models_of_other_kinds_predict_and_are_evaluated(learner, tsv, tmp_path, run):
     model = str(tmp_path / "model")

@@ -162,8 +162,8 @@ def test_save_refuses_what_is_not_fitted_and_what_only_pickle_can_hold(tmp_path)
         (named, "KernelOnlineClassifier: save must have a kernel given by name, got kernel="),
         (copy.deepcopy(named).set_params(kernel="rbf"), f"KernelOnlineClassifier: save must have a kernel given by name, got "
          f"kernel={dot!r}"),  # (it is what it was learnt with)
-        (onlinecls.OnlineToBatch(Mine(), "best").partial_fit(X, TWO), "OnlineToBatch: save must have a linear or kernel "),
-        (onlinecls.OnlineToBatch(wrapped, "best").partial_fit(X, TWO), "AROWClassifier: save must have None, numbers, texts, "),
+        (onlinecls.OnlineToBatch(Mine(), "validation").partial_fit(X, TWO), "OnlineToBatch: save must have a linear or kernel "),
+        (onlinecls.OnlineToBatch(wrapped, "validation").partial_fit(X, TWO), "AROWClassifier: save must have None, numbers, "),
     ):
         with pytest.raises(ValueError, match="^" + re.escape(message)):
             learner.save(tmp_path / "model")

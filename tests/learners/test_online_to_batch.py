@@ -17,30 +17,34 @@ from onlinecls import (
     SecondOrderPerceptron,
 )
 
-METHODS = ("average", "best")
-
 
 def problem(n=160, n_classes=3, seed=0):
     return continuous_problem(n, 8, seed, n_classes)
 
 
-def hypotheses(estimator, X, y, classes, held_out=lambda n: False):
-    """w_1, w_2, ...: the learner after each row."""
-    learner, found = deepcopy(estimator), []
-    learner.partial_fit(X[:0], y[:0], classes=classes)
+def hypotheses(estimator, X, y, held_out=lambda n: False, **named):
+    """w_1, w_2, ...: the learner before any row, and after each."""
+    found = [deepcopy(estimator).partial_fit(X[:0], y[:0], **named)]
     for i in range(len(y)):
+        found.append(deepcopy(found[-1]))
         if not held_out(i + 1):
-            learner.partial_fit(X[i : i + 1], y[i : i + 1])
-        found.append(deepcopy(learner))
+            found[-1].partial_fit(X[i : i + 1], y[i : i + 1])
     return found
 
 
-def snapshot_rows(n_rows, n_snapshots):
-    """Multiples of the least power of two of which there are no more than n_snapshots, up to n_rows."""
-    spacing = 1
-    while n_rows // spacing > n_snapshots:
+def assert_chosen_by_validation(learner, X, y, every, largest, error):
+    """Of the snapshots, at the multiples of the least power of two that is enough, the one of the least bound on later rows."""
+    rows, n, spacing = learner.snapshot_rows_, len(y), 1
+    while n // spacing > learner.n_snapshots:
         spacing *= 2
-    return list(range(spacing, n_rows + 1, spacing))
+    assert rows.tolist() == list(range(spacing, n + 1, spacing))
+    bounds, k = [], len(rows)
+    for row, snapshot in zip(rows, learner.snapshots_, strict=True):
+        later = np.array([i for i in range(row, n) if (i + 1) % every == 0], int)
+        missed = error(snapshot.predict(X[later]), y[later]).mean() if len(later) else 0.0
+        bounds.append(missed + largest * np.sqrt(np.log(k * (k + 1) / 0.05) / (2 * len(later))) if len(later) else np.inf)
+    assert learner.chosen_ is learner.snapshots_[int(np.argmin(bounds))]
+    assert (learner.predict(X) == learner.chosen_.predict(X)).all()
 
 
 # --- what each method is ------------------------------------------------------------------------------------------------------
@@ -58,7 +62,7 @@ def test_average_is_the_mean_of_the_hypotheses_that_predicted(estimator, n_class
     for n in (1, 2, 160):
         half = n // 2
         learner = OnlineToBatch(estimator).partial_fit(X[:half], y[:half], classes).partial_fit(X[half:n], y[half:n])
-        path = hypotheses(estimator, X[: n - 1], y[: n - 1], classes)
+        path = hypotheses(estimator, X[: n - 1], y[: n - 1], classes=classes)[1:]
         scores = np.sum([w.decision_function(X) for w in path], axis=0) / n if n > 1 else 0.0 * learner.decision_function(X)
         np.testing.assert_allclose(learner.decision_function(X), scores, rtol=1e-4, atol=2e-5)
         assert (learner.chosen_.decision_function(X) == learner.decision_function(X)).all()
@@ -72,30 +76,24 @@ def test_an_average_of_hypotheses_may_start_at_a_row():
     """average=5: the weights after rows 5, 6, ..., but for the last."""
     X, y = problem()
     learner = OnlineToBatch(Perceptron(average=5)).partial_fit(X, y, np.unique(y))
-    path = hypotheses(Perceptron(), X, y, np.unique(y))
-    expected = np.mean([w.decision_function(X) for w in path[4:-1]], axis=0)
+    path = hypotheses(Perceptron(), X, y, classes=np.unique(y))
+    expected = np.mean([w.decision_function(X) for w in path[5:-1]], axis=0)
     np.testing.assert_allclose(learner.decision_function(X), expected, rtol=1e-6, atol=1e-9)
 
 
-def test_best_chooses_the_snapshot_of_the_best_bound():
+def test_validation_chooses_the_snapshot_of_the_best_bound():
     X, y = problem()
-    learner = OnlineToBatch(Perceptron(), "best", n_snapshots=6, validation_fraction=0.2)
+    learner = OnlineToBatch(Perceptron(), "validation", n_snapshots=6, validation_fraction=0.2)
     learner.partial_fit(X, y, classes=[0, 1, 2])
-    path = hypotheses(Perceptron(), X, y, [0, 1, 2], held_out=lambda n: n % 5 == 0)
-    rows = snapshot_rows(160, 6)
-    assert learner.snapshot_rows_.tolist() == rows == [32, 64, 96, 128, 160]
-    assert learner.estimator_.t_ == 128
-    bounds = []
-    for n, snapshot in zip(rows, learner.snapshots_, strict=True):
-        assert (snapshot.coef_ == path[n - 1].coef_).all()
-        later = [i for i in range(n, 160) if (i + 1) % 5 == 0]
-        errors = np.mean(snapshot.predict(X[later]) != y[later]) if later else 1.0
-        bounds.append(errors + np.sqrt(np.log(5 * 6 / 0.05) / (2 * len(later))) if later else np.inf)
-    best = int(np.argmin(bounds))
-    assert learner.chosen_ is learner.snapshots_[best]
-    assert (learner.predict(X) == path[rows[best] - 1].predict(X)).all()
-    before_any = OnlineToBatch(Perceptron(), "best").partial_fit(X[:1], y[:1], classes=[0, 1, 2])
+    path = hypotheses(Perceptron(), X, y, lambda n: n % 5 == 0, classes=[0, 1, 2])
+    assert learner.snapshot_rows_.tolist() == [32, 64, 96, 128, 160] and learner.estimator_.t_ == 128
+    for n, snapshot in zip(learner.snapshot_rows_, learner.snapshots_, strict=True):
+        assert (snapshot.coef_ == path[n].coef_).all()
+    assert_chosen_by_validation(learner, X, y, 5, 1.0, np.not_equal)
+    before_any = OnlineToBatch(Perceptron(), "validation").partial_fit(X[:1], y[:1], classes=[0, 1, 2])
     assert before_any.chosen_ is before_any.estimator_, "no row has judged a snapshot yet"
+    kernels = OnlineToBatch(onlinecls.KernelOnlineClassifier("perceptron", gamma=0.1), "validation").partial_fit(X, y)
+    assert_chosen_by_validation(kernels, X, y, 10, 1.0, np.not_equal)
 
 
 @pytest.mark.parametrize("regressor", [
@@ -103,37 +101,23 @@ def test_best_chooses_the_snapshot_of_the_best_bound():
     onlinecls.DualAscentRegressor(3.0, regularizer="entropic", signed=False, fit_intercept=False),
 ])
 def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
-    """The mean of w_1 .. w_T (the simplex begins as the mean of its experts), the best."""
+    """The mean of w_1 .. w_T (the simplex begins as the mean of its experts), and the one that validation chooses."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((90, 4))
     y = X @ [1.0, -0.5, 0.2, 0.0] + 0.1 * rng.standard_normal(90)
-    path = [deepcopy(regressor).partial_fit(X[:0], y[:0])]
-    for i in range(90):
-        path.append(deepcopy(path[-1]).partial_fit(X[i : i + 1], y[i : i + 1]))
-    said = np.array([w.predict(X) for w in path])
-    found = {
-        method: OnlineToBatch(deepcopy(regressor), method, n_snapshots=8, random_state=3).partial_fit(X[:40], y[:40]).partial_fit(
-            X[40:], y[40:]) for method in METHODS
-    }
-    np.testing.assert_allclose(found["average"].predict(X), said[:90].mean(axis=0), rtol=1e-7, atol=1e-9)
-    judged = found["best"]
-    errors = [
-        np.mean(np.abs(s.predict(X[rows]) - y[rows])) if len(rows) else np.inf
-        for s, n in zip(judged.snapshots_, judged.snapshot_rows_, strict=True)
-        for rows in [np.array([i for i in range(n, 90) if (i + 1) % 10 == 0], int)]
-    ]
-    held = [sum((i + 1) % 10 == 0 for i in range(n, 90)) for n in judged.snapshot_rows_]
-    k = len(errors)
+    said = np.array([w.predict(X) for w in hypotheses(regressor, X, y)])
+    averaged, judged = (OnlineToBatch(deepcopy(regressor), method, n_snapshots=8) for method in ("average", "validation"))
+    for part in (slice(40), slice(40, None)):
+        averaged.partial_fit(X[part], y[part])
+        judged.partial_fit(X[part], y[part])
+    np.testing.assert_allclose(averaged.predict(X), said[:90].mean(axis=0), rtol=1e-7, atol=1e-9)
     largest = max(np.abs(s.predict(X[9::10]) - y[9::10])[np.arange(9, 90, 10) >= n].max(initial=0.0)
                   for s, n in zip(judged.snapshots_, judged.snapshot_rows_, strict=True))
-    assert judged._run.largest >= largest - 1e-12
-    bounds = [e + judged._run.largest * np.sqrt(np.log(k * (k + 1) / 0.05) / (2 * n)) if n else np.inf
-              for e, n in zip(errors, held, strict=True)]
-    assert judged.chosen_ is judged.snapshots_[int(np.argmin(bounds))]
-    for learner in found.values():
+    assert judged._run.largest >= largest - 1e-12  # (snapshots that are no longer held count, too)
+    assert_chosen_by_validation(judged, X, y, 10, judged._run.largest, lambda a, b: np.abs(a - b))
+    for learner in (averaged, judged):
         assert learner._estimator_type == "regressor" and learner.score(X, y) <= 1.0 and not hasattr(learner, "classes_")
-        whole = OnlineToBatch(**learner.get_params(deep=False)).fit(X, y)
-        assert whole.predict(X).shape == (90,)
+        assert OnlineToBatch(**learner.get_params(deep=False)).fit(X, y).predict(X).shape == (90,)
         with pytest.raises(AttributeError, match="a regressor has no decision_function"):
             learner.decision_function(X)
         with pytest.raises(ValueError, match="classes must be None for a regressor"):
@@ -143,38 +127,24 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
 # --- beyond the contracts that all keep ----------------------------------------------------------------------------------------
 
 
-def make(method, **params):
-    return OnlineToBatch(AROWClassifier(), method, n_snapshots=5, random_state=3, **params)
-
-
 def test_held_out_rows_are_never_learnt():
     X, y = problem()
-    held_out = np.arange(160) % 10 == 9
-    spoiled = X.copy()
+    spoiled, held_out = X.copy(), np.arange(160) % 10 == 9
     spoiled[held_out] = 1e6 * np.random.default_rng(0).standard_normal(X[held_out].shape)
-    fits = [OnlineToBatch(Perceptron(), "best", max_iter=4, random_state=0).fit(rows, y) for rows in (X, spoiled)]
-    assert fingerprint(fits[0].estimator_) == fingerprint(fits[1].estimator_)
-    assert fits[0].estimator_.t_ == 4 * 144
+    fits = [OnlineToBatch(Perceptron(), "validation", max_iter=4, random_state=0).fit(rows, y) for rows in (X, spoiled)]
+    assert fingerprint(fits[0].estimator_) == fingerprint(fits[1].estimator_) and fits[0].estimator_.t_ == 4 * 144
 
 
 def test_partial_fit_refuses_another_method_than_the_model_s():
-    X, y = problem()
-    learner = OnlineToBatch(AROWClassifier(), "best").partial_fit(X, y)
-    with pytest.raises(ValueError, match="partial_fit must go on with the method it began with, 'best', got method='average'"):
-        learner.set_params(method="average").partial_fit(X, y)
-
-
-def test_the_best_of_kernel_learners():
-    X, y = problem()
-    learner = OnlineToBatch(onlinecls.KernelOnlineClassifier("perceptron", gamma=0.1), "best").partial_fit(X, y)
-    assert learner.chosen_ in learner.snapshots_ and len(learner.snapshots_) == 10
-    assert (learner.predict(X) == learner.chosen_.predict(X)).all()
+    learner = OnlineToBatch(AROWClassifier(), "validation").partial_fit(*problem())
+    with pytest.raises(ValueError, match="go on with the method it began with, 'validation', got method='average'"):
+        learner.set_params(method="average").partial_fit(*problem())
 
 
 def test_parameters_of_the_wrapped_estimator_are_set_through_online_to_batch():
-    learner = OnlineToBatch(AROWClassifier(r=0.5), "best")
+    learner = OnlineToBatch(AROWClassifier(r=0.5), "validation")
     assert learner.get_params()["estimator__r"] == 0.5 and "estimator__r" not in learner.get_params(deep=False)
     assert learner.set_params(estimator__r=2.0, n_snapshots=3).estimator.r == 2.0
-    assert repr(learner) == "OnlineToBatch(estimator=AROWClassifier(r=2.0), method='best', n_snapshots=3)"
+    assert repr(learner) == "OnlineToBatch(estimator=AROWClassifier(r=2.0), method='validation', n_snapshots=3)"
     with pytest.raises(ValueError, match="Invalid parameter 'C'"):
         learner.set_params(estimator__C=1)

@@ -392,7 +392,7 @@ REFUSED = [
     (BATCH(onlinecls.PassiveAggressiveOneClass()), "estimator must be a classifier or regressor with partial_fit, got "
      "estimator=PassiveAggressiveOneClass()."),
     (BATCH(onlinecls.AROWClassifier), "estimator must be a classifier or regressor with partial_fit, got estimator=<"),
-    (BATCH(KERNEL()), "method must be 'best' for a KernelOnlineClassifier, which has no parameter average, "
+    (BATCH(KERNEL()), "method must be 'validation' for a KernelOnlineClassifier, which has no parameter average, "
      "got method='average'."),
     (onlinecls.AdaGradClassifier(update="dual_averaging", l1=0.1, average=True), "average must be False with l1 > 0, got "),
     *((cls(average=True), "average must be False, got average=True: the scale ")

@@ -48,7 +48,7 @@ OTHERS = [
     onlinecls.KernelOnlineClassifier("sop", budget=20, multi_class="crammer_singer", max_iter=20),
     onlinecls.KernelOnlineClassifier("perceptron", gamma="auto", class_weight="balanced", early_stopping=True, max_iter=20),
     onlinecls.KernelOnlineRegressor("arow", budget=30, max_iter=20),
-    *(onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), method, max_iter=2) for method in ("average", "best")),
+    *(onlinecls.OnlineToBatch(onlinecls.AROWClassifier(), method, max_iter=2) for method in ("average", "validation")),
     onlinecls.CommitteeClassifier(max_iter=5),
     onlinecls.CommitteeClassifier(probability=True, max_iter=5),
     WithBases(),

@@ -53,7 +53,7 @@ def test_types_of_regressors_and_one_class_learners_are_inferred() -> None:
     assert_type(AROWRegressor().fit(X, NUMBERS).predict(X, return_std=True), tuple[NDArray[np.float64], NDArray[np.float64]])
     assert_type(KernelOnlineRegressor(kernel=lambda A, B: A @ B.T).fit(X, NUMBERS).score(X, NUMBERS), float)
     assert_type(PassiveAggressiveOneClass().fit(X).predict(X), NDArray[np.int64])
-    assert_type(OnlineToBatch(Perceptron(), method="best").fit(X, LABELS).score(X, LABELS), float)
+    assert_type(OnlineToBatch(Perceptron(), method="validation").fit(X, LABELS).score(X, LABELS), float)
 
 
 def test_types_of_functions_are_inferred(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from ..._algorithm import Algorithm, Integer, Options, Real
 
 OTHERS = (
     Algorithm("online_to_batch", "", "", "OnlineToBatch",
-              {"method": Options(("average", "best"), "'best' chooses by held-out rows."),
+              {"method": Options(("average", "validation"), "'validation' chooses by held-out rows."),
                "n_snapshots": Integer(2, hint="Each is a copy of the model."),
                "validation_fraction": Real(0.0, 0.5, high_allowed=True,
                                            hint="Every round(1 / validation_fraction)-th row is held out.")},

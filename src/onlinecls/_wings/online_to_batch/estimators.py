@@ -25,15 +25,11 @@ if TYPE_CHECKING:
 
     from ..._input.types import Matrix, RandomState
 
-DELTA = 0.05  # the probability with which the choice of the best may violate its bound
+DELTA = 0.05  # the probability with which the choice of a snapshot may violate its bound
 
 
 class _Snapshot(NamedTuple):
-    """A hypothesis that is kept.
-
-    row : number of rows before it. errors : its mistakes in held-out rows; for a regressor, the sum of its absolute errors.
-    trials : the number of these rows.
-    """
+    """A hypothesis: the number of rows before it, and of those held out after it; its mistakes or absolute errors in these."""
 
     model: Any
     row: int
@@ -41,16 +37,21 @@ class _Snapshot(NamedTuple):
     trials: int = 0
 
 
+@dataclass
 class _Run:
     """A learner, and its hypotheses kept so far.
 
-    n_rows : rows of weight > 0 so far. spacing : of the snapshots. largest : error on a held-out row, 1 for a classifier.
-    snapshots : oldest first; a list that is replaced, never changed, as other threads read it.
+    closed : the classes, if no others may join. largest : error on a held-out row, 1 for a classifier. n_rows : of weight > 0.
+    spacing : of the snapshots. snapshots : oldest first; a list that is replaced, never changed, as other threads read it.
     """
 
-    def __init__(self, learner: Any, largest: float) -> None:
-        self.learner, self.n_rows, self.spacing, self.largest = learner, 0, 1, largest
-        self.snapshots: list[_Snapshot] = []
+    learner: Any
+    method: str
+    closed: np.ndarray | None
+    largest: float
+    n_rows: int = 0
+    spacing: int = 1
+    snapshots: list[_Snapshot] = field(default_factory=list)
 
     def keep(self, n_snapshots: int) -> None:
         kept = [*self.snapshots, _Snapshot(deepcopy(self.learner), self.n_rows)]
@@ -69,9 +70,12 @@ class _Run:
             validated.append(each._replace(errors=each.errors + float(errors.sum()), trials=each.trials + len(y)))
         self.snapshots = validated
 
-    def best(self) -> Any:
-        """Return the snapshot of least error + largest * √(ln(k(k + 1)/δ) / 2n) on the n rows that validated it, the newest of
-        equals; the learner before any is validated."""
+    def chosen(self) -> Any:
+        """Return the hypothesis that predicts: the average, or the snapshot of least error + largest * √(ln(k(k + 1)/δ) / 2n) on
+        the n rows that validated it, the newest of equals; the learner before any is validated."""
+        if self.method == "average":
+            known = isinstance(self.learner, OnlineLearner) and self.learner.__sklearn_is_fitted__()
+            return averaging_predictors(self.learner) if known else self.learner
         k = len(self.snapshots)
 
         def bound(each: _Snapshot) -> float:
@@ -80,30 +84,7 @@ class _Run:
         validated = [each for each in reversed(self.snapshots) if each.trials]
         return min(validated, key=bound).model if validated else self.learner
 
-    # --- files ---------------------------------------------------------------------------------------------------------------
-
-    def described(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Describe the run by a header for JSON and arrays, with those of model i named "i.name"."""
-        described = [model._described({}) for model in (self.learner, *(each.model for each in self.snapshots))]
-        return {
-            "n_rows": int(self.n_rows), "spacing": self.spacing, "largest": self.largest,
-            "kept": [[int(each.row), each.errors, each.trials] for each in self.snapshots],
-            "models": [header for header, _ in described],
-        }, numbered(arrays for _, arrays in described)
-
-    @classmethod
-    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], method: str) -> _Run:
-        """Rebuild a run from its header and arrays; raise InvalidError if a part is not valid."""
-        models = [saving.rebuilt(model, of_number(k, arrays)) for k, model in enumerate(header["models"])]
-        require(not arrays, "arrays of models", list(arrays))
-        require(len(models) > 0, "a learner", models)
-        run = cls(models[0], header["largest"])
-        run.snapshots = [_Snapshot(model, *kept) for model, kept in zip(models[1:], header["kept"], strict=True)]
-        run.n_rows, run.spacing = header["n_rows"], header["spacing"]
-        run._check(method)
-        return run
-
-    def _check(self, method: str) -> None:
+    def check(self) -> None:
         """Raise InvalidError if learning cannot produce these numbers and models."""
         rows, learner = [each.row for each in self.snapshots], self.learner
         whole = [self.n_rows, self.spacing, *rows, *(each.trials for each in self.snapshots)]
@@ -111,9 +92,10 @@ class _Run:
         require(fit and self.spacing.bit_count() == 1, "numbers of rows, and a power of two between snapshots", whole)
         errors = [self.largest, *(each.errors for each in self.snapshots)]
         require(all(type(n) is float and 0.0 <= n < math.inf for n in errors), "errors that are finite and >= 0", errors)
-        fit = (method != "average" or not rows) and rows == sorted(set(rows))
-        require(fit and max(rows, default=0) <= self.n_rows, f"snapshots of {method!r}", rows)
-        require(method != "average" or bool(learner.get_params().get("average")), "an average that is learnt", learner)
+        averages = self.method == "average"
+        fit = rows == sorted(set(rows)) and max(rows, default=0) <= self.n_rows and not (averages and rows)
+        require(fit, f"snapshots of {self.method!r}", rows)
+        require(not averages or bool(learner.get_params().get("average")), "an average that is learnt", learner)
         known = set(getattr(learner, "classes_", np.empty(0)).tolist())
         for model in (each.model for each in self.snapshots):
             fit = type(model) is type(learner) and model.n_features_in_ == learner.n_features_in_
@@ -147,27 +129,22 @@ def averaging_predictors(learner: Any) -> Any:
 
 @dataclass(eq=False, repr=False)
 class OnlineToBatch(Estimator):
-    """Turn an online learner into one fixed predictor: the average, or the best of its hypotheses.
+    """Turn an online learner into one fixed predictor: the average of its hypotheses, or the one that validation chooses.
 
-    An online learner's last w depends on the last rows. Row n (of weight > 0) is predicted by the hypothesis w_n, which has
-    learnt the rows before it; the guarantees of the tutorial's part V are for
-
-        average:     the mean of all w_n that have predicted, w_1 (nothing learnt yet) to w_T;
-        best:        the snapshot with the least error on held-out rows (regressors: mean absolute error).
-
-    Snapshots are taken at the multiples of a row number s, the smallest power of two with at most `n_snapshots` of them: when
-    there is one too many, every second is removed and s doubles. Memory is that of so many copies of the model.
+    Row n (of weight > 0) is predicted by the hypothesis w_n, which has learnt the rows before it. "average" is the mean of
+    w_1 (nothing learnt yet) to w_T; "validation" the snapshot with the least (absolute) error on held-out rows. Snapshots are
+    taken at the multiples of a row number, the smallest power of two with at most `n_snapshots` of them.
 
     Parameters
     ----------
     estimator : classifier or regressor with `partial_fit`
-        Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`. An estimator of another library
-        predicts with its own average, which usually is over w_2 .. w_{T+1}, like `average` itself here.
-    method : {"average", "best"}, default="average"
+        Not changed: a copy learns. With ``method="average"`` it must have a parameter `average`; one of another library predicts
+        with its own average, which usually is over w_2 .. w_{T+1}, like `average` itself here.
+    method : {"average", "validation"}, default="average"
     n_snapshots : int, default=10
-        best: most snapshots held, >= 2.
+        validation: most snapshots held, >= 2; each is a copy of the model.
     validation_fraction : float, default=0.1
-        best: every round(1 / validation_fraction)-th row is held out to validate the snapshots; (0, 0.5].
+        validation: every round(1 / validation_fraction)-th row is held out to validate the snapshots; (0, 0.5].
         Of k snapshots, each validated on n rows, the one with the least error + √(ln(k(k + 1)/0.05) / 2n) is chosen: a bound that
         holds for all of them together with probability 0.95.
     max_iter : int, default=1
@@ -183,21 +160,15 @@ class OnlineToBatch(Estimator):
         The learner, with the last hypothesis.
     chosen_ : classifier
         The hypothesis that predicts.
-    snapshots_ : list of classifiers
-    snapshot_rows_ : ndarray of shape (n_snapshots_held,)
-        Numbers of rows after which they were taken.
-    n_rows_ : int
-        Rows of weight > 0, including those held out.
-    n_iter_ : int
-        Passes of `fit`.
-    classes_, n_features_in_
-        (A regressor has no `classes_`.)
+    snapshots_, snapshot_rows_ : list of classifiers, ndarray
+        The snapshots, oldest first, and the numbers of rows after which they were taken.
+    n_rows_, n_iter_ : int
+        Rows of weight > 0, including those held out; passes of `fit`.
 
     Raises
     ------
     ValueError
-        By `fit` and `partial_fit`, before anything is written: a parameter out of range, an estimator unsuitable for the
-        method, and input that the estimator itself would refuse.
+        A parameter out of range, an estimator unsuitable for the method, or input that the estimator would refuse.
 
     References
     ----------
@@ -208,7 +179,7 @@ class OnlineToBatch(Estimator):
     Examples
     --------
     >>> from onlinecls import OnlineToBatch, Perceptron
-    >>> learner = OnlineToBatch(Perceptron(), method="best")
+    >>> learner = OnlineToBatch(Perceptron(), method="validation")
     >>> learner = learner.partial_fit([[0.0, 1.0], [1.0, 0.0], [0.0, 2.0]], [1, 0, 1], classes=[0, 1])
     >>> learner.predict([[0.0, 3.0]]).tolist(), learner.snapshot_rows_.tolist()
     ([1], [1, 2, 3])
@@ -217,11 +188,9 @@ class OnlineToBatch(Estimator):
     n_features_in_: int = field(init=False)
     n_iter_: int = field(init=False)
     _run: _Run = field(init=False)
-    _method: str = field(init=False)
-    _closed: np.ndarray | None = field(init=False)
 
     estimator: Any
-    method: Literal["average", "best"] = "average"
+    method: Literal["average", "validation"] = "average"
     _: KW_ONLY
     n_snapshots: int = 10
     validation_fraction: float = 0.1
@@ -229,15 +198,15 @@ class OnlineToBatch(Estimator):
     shuffle: bool = True
     random_state: RandomState = None
 
-    # --- parameters ----------------------------------------------------------------------------------------------------------
-
-    @property
-    def _estimator_type(self) -> str:
-        return "regressor" if self._is_regressor else "classifier"
+    # --- the estimator that is wrapped ---------------------------------------------------------------------------------------
 
     @property
     def _is_regressor(self) -> bool:
         return not isinstance(self.estimator, type) and kind_of(self.estimator) == "regressor"
+
+    @property
+    def _estimator_type(self) -> str:
+        return "regressor" if self._is_regressor else "classifier"
 
     def _nested(self) -> dict[str, Any]:
         return {"estimator": self.estimator}
@@ -259,32 +228,29 @@ class OnlineToBatch(Estimator):
             raise ValueError(f"{who}: estimator must be a classifier or regressor with partial_fit, got estimator={learner!r}.")
         if self.method == "average" and "average" not in learner.get_params():
             raise ValueError(
-                f"{who}: method must be 'best' for a {type(learner).__name__}, which has no parameter average, "
+                f"{who}: method must be 'validation' for a {type(learner).__name__}, which has no parameter average, "
                 "got method='average'."
             )
 
-    def _new_run(self) -> _Run:
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def _new_run(self, classes: np.ndarray | None) -> _Run:
         learner = type(self.estimator)(**deepcopy(self.estimator.get_params(deep=False)))
         if self.method == "average" and not learner.get_params()["average"]:
             learner.set_params(average=True)
-        return _Run(learner, 0.0 if self._is_regressor else 1.0)
+        return _Run(learner, self.method, classes, 0.0 if self._is_regressor else 1.0)
 
-    # --- learning ------------------------------------------------------------------------------------------------------------
-
-    def _read(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, first: bool) -> tuple[Any, np.ndarray, np.ndarray]:
-        who = type(self).__name__
-        learner = self.estimator if first else self._run.learner
+    def _read(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None, run: _Run | None) -> tuple[Any, Any, np.ndarray]:
+        """Read a batch, the first one or one that goes on with a run."""
+        who, learner = type(self).__name__, self.estimator if run is None else run.learner
         dtype = validate.read_dtype(who, getattr(learner, "dtype", None))
-        if not first:
-            dtype = getattr(getattr(learner, "_state", None), "dtype", dtype)
-        rows = validate.read_rows(who, X, dtype)
-        if first:
+        rows = validate.read_rows(who, X, dtype if run is None else getattr(getattr(learner, "_state", None), "dtype", dtype))
+        if run is None:
             validate.require_samples(who, rows, 0)
         else:
             self._check_features(X, rows.n_features)
         y = (validate.read_targets if self._is_regressor else validate.read_labels)(who, y, rows.n_rows)
-        weights = validate.read_weights(who, sample_weight, rows.n_rows)
-        return rows.array(), y, weights
+        return rows.array(), y, validate.read_weights(who, sample_weight, rows.n_rows)
 
     @staticmethod
     def _rows_learnt(attributes: dict) -> float | None:
@@ -310,30 +276,29 @@ class OnlineToBatch(Estimator):
         -------
         self : object
         """
-        who, first = type(self).__name__, "_run" not in self.__dict__
+        who, run = type(self).__name__, self.__dict__.get("_run")
         self._check_parameters()
-        if not first and self.method != self._method:
+        if run is not None and self.method != run.method:
             raise ValueError(
-                f"{who}: partial_fit must go on with the method it began with, {self._method!r}, got method={self.method!r}. "
+                f"{who}: partial_fit must go on with the method it began with, {run.method!r}, got method={self.method!r}. "
                 "Call fit, or start with clone(estimator)."
             )
-        matrix, y, weights = self._read(X, y, sample_weight, first)
+        matrix, targets, weights = self._read(X, y, sample_weight, run)
         if self._is_regressor and classes is not None:
             raise ValueError(f"{who}: classes must be None for a regressor, got classes={classes!r}.")
-        if classes is not None:
-            classes = validate.read_classes(who, classes)
-        run, closed = (self._new_run(), classes) if first else (self._run, self._closed)
-        known = closed if closed is not None else getattr(run.learner, "classes_", None)
+        labels = None if classes is None else validate.read_classes(who, classes)
+        first, run = run is None, run or self._new_run(labels)
+        known = run.closed if run.closed is not None else getattr(run.learner, "classes_", None)
         if known is not None:
-            y = validate.comparable(who, y, known)
-        if closed is not None and len(closed):
-            validate.encode_known(who, y, closed)
-        named = {} if self._is_regressor else {"classes": classes}
-        run.learner.partial_fit(matrix[:0], y[:0], **named)  # checks its parameters and classes, before the first row
+            targets = validate.comparable(who, targets, known)
+        if run.closed is not None and len(run.closed):
+            validate.encode_known(who, targets, run.closed)
+        named = {} if self._is_regressor else {"classes": labels}
+        run.learner.partial_fit(matrix[:0], targets[:0], **named)  # checks its parameters and classes, before the first row
         if first:
-            self._run, self._method, self._closed, self.n_iter_ = run, self.method, closed, 1
+            self._run, self.n_iter_ = run, 1
             self._take_features(X, matrix.shape[1])
-        self._consume(run, matrix, y, weights, _held_out(run.n_rows, weights, len(y), self._every()))
+        self._learn(run, matrix, targets, weights, self._held_out(run, weights, len(targets)))
         if first and run.n_rows == 0 and classes is None:
             del self._run  # only rows of weight 0: no model begins
         return self
@@ -342,37 +307,41 @@ class OnlineToBatch(Estimator):
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch in `max_iter` passes over all rows, with the arguments of `partial_fit`.
 
-        With "best" the same rows are held out in each pass.
+        With "validation" the same rows are held out in each pass.
         """
         who = type(self).__name__
         self._check_parameters()
         generator = random_state(who, self.random_state)
-        matrix, y, weights = self._read(X, y, sample_weight, True)
+        matrix, targets, weights = self._read(X, y, sample_weight, None)
         if matrix.shape[0] == 0:
             raise ValueError(f"{who}: Found array with 0 sample(s) (shape={matrix.shape}) while a minimum of 1 is required.")
-        weights = read_weights_of_fit(who, sample_weight, len(y))
-        classes = None if self._is_regressor else classes_of_fit(who, y)
+        weights = read_weights_of_fit(who, sample_weight, len(targets))
+        classes = None if self._is_regressor else classes_of_fit(who, targets)
         generator.bytes(4)  # (for the order of rows that each seed has always given)
-        run, held_out = self._new_run(), _held_out(0, weights, len(y), self._every())
-        run.learner.partial_fit(matrix[:0], y[:0], **({} if classes is None else {"classes": classes}))
+        run = self._new_run(classes)
+        held_out = self._held_out(run, weights, len(targets))
+        run.learner.partial_fit(matrix[:0], targets[:0], **({} if classes is None else {"classes": classes}))
         for _ in range(self.max_iter):
-            order = generator.permutation(len(y)) if self.shuffle else slice(None)
-            self._consume(run, matrix[order], y[order], weights[order] if len(weights) else weights, held_out[order])
-        self._run, self._method, self._closed, self.n_iter_ = run, self.method, classes, self.max_iter
+            order = generator.permutation(len(targets)) if self.shuffle else slice(None)
+            self._learn(run, matrix[order], targets[order], weights[order] if len(weights) else weights, held_out[order])
+        self._run, self.n_iter_ = run, self.max_iter
         self._take_features(X, matrix.shape[1])
         return self
 
-    def _every(self) -> int:
-        return round(min(1.0 / self.validation_fraction, 2.0**62)) if self.method == "best" else 0
+    def _held_out(self, run: _Run, weights: np.ndarray, n_rows: int) -> np.ndarray:
+        """Mark the rows to hold out: those whose number among all of weight > 0 is a multiple."""
+        live = weights > 0.0 if len(weights) else np.ones(n_rows, bool)
+        every = round(min(1.0 / self.validation_fraction, 2.0**62))
+        return live & ((run.n_rows + np.cumsum(live)) % every == 0) & (run.method != "average")
 
-    def _consume(self, run: _Run, matrix: Any, y: np.ndarray, weights: np.ndarray, held_out: np.ndarray) -> None:
+    def _learn(self, run: _Run, matrix: Any, y: np.ndarray, weights: np.ndarray, held_out: np.ndarray) -> None:
         """Learn all rows, in parts that end at the row numbers at which the model is kept."""
         if len(weights) and not weights.all():
             live = np.flatnonzero(weights)
             matrix, y, weights, held_out = matrix[live], y[live], weights[live], held_out[live]
         start, n_rows = 0, len(y)
         while start < n_rows:
-            event = math.inf if self.method == "average" else (run.n_rows // run.spacing + 1) * run.spacing
+            event = math.inf if run.method == "average" else (run.n_rows // run.spacing + 1) * run.spacing
             stop = int(min(event - run.n_rows + start, n_rows))
             learnt_from = start + np.flatnonzero(~held_out[start:stop])
             part = slice(start, stop) if len(learnt_from) == stop - start else learnt_from
@@ -400,15 +369,15 @@ class OnlineToBatch(Estimator):
             raise not_fitted(type(self).__name__)
         return self._run
 
-    def _rows(self, X: Matrix) -> Any:
-        rows = validate.read_rows(type(self).__name__, X, None)
-        self._check_features(X, rows.n_features)
-        return rows.array()
-
     @property
     def estimator_(self) -> Any:
         """The learner, with the last hypothesis."""
         return self._fitted().learner
+
+    @property
+    def chosen_(self) -> Any:
+        """The hypothesis that predicts."""
+        return self._fitted().chosen()
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -422,7 +391,7 @@ class OnlineToBatch(Estimator):
 
     @property
     def snapshots_(self) -> list[Any]:
-        """The snapshots, oldest first: a list of classifiers."""
+        """The snapshots, oldest first."""
         return [each.model for each in self._fitted().snapshots]
 
     @property
@@ -430,13 +399,15 @@ class OnlineToBatch(Estimator):
         """Numbers of rows after which the snapshots were taken."""
         return np.array([each.row for each in self._fitted().snapshots], np.int64)
 
-    @property
-    def chosen_(self) -> Any:
-        """The hypothesis that predicts."""
-        run = self._fitted()
-        if self._method == "average" and isinstance(run.learner, OnlineLearner) and run.learner.__sklearn_is_fitted__():
-            return averaging_predictors(run.learner)
-        return run.best() if self._method == "best" else run.learner
+    def _ask(self, method: str, X: Matrix) -> tuple[Any, np.ndarray]:
+        """Return the hypothesis that predicts, and what its method says of these rows."""
+        model, rows = self.chosen_, validate.read_rows(type(self).__name__, X, None)
+        self._check_features(X, rows.n_features)
+        return model, getattr(model, method)(rows.array())
+
+    def predict(self, X: Matrix) -> NDArray[Any]:
+        """Predict the class of each row, or, of a regressor, a number, as the chosen hypothesis does."""
+        return self._ask("predict", X)[1]
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
         """Return the chosen hypothesis's scores.
@@ -446,36 +417,21 @@ class OnlineToBatch(Estimator):
         """
         if self._is_regressor:
             raise AttributeError(f"{type(self).__name__}: a regressor has no decision_function. Use predict.")
-        return self._scores(X)[0]
-
-    def _scores(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
-        """Return the scores of rows, and their classes."""
-        run, rows = self._fitted(), self._rows(X)
-        known, scores = _classes_and_scores(self.chosen_, rows)
-        classes = run.learner.classes_  # (read last, so that it has the classes of the hypothesis)
+        model, scores = self._ask("decision_function", X)
+        known, classes = model.classes_, self.classes_
         if len(known) == len(classes):
-            return scores, classes
+            return scores
         if scores.ndim == 1:
             scores = np.column_stack([-scores / 2, scores / 2])[:, -len(known) :]
-        aligned = np.full((rows.shape[0], len(classes)), -np.inf)
+        aligned = np.full((len(scores), len(classes)), -np.inf)
         aligned[:, np.searchsorted(classes, known)] = scores
-        return aligned if len(classes) > 2 else aligned[:, 1] - aligned[:, 0], classes
+        return aligned if len(classes) > 2 else aligned[:, 1] - aligned[:, 0]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Compute the mean accuracy on rows of known labels, in [0, 1]; for a regressor, R². Arguments as in `partial_fit`."""
         if self._is_regressor:
             return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
         return accuracy(self, X, y, sample_weight)
-
-    def predict(self, X: Matrix) -> NDArray[Any]:
-        """Predict the class of each row, or, of a regressor, a number.
-
-        The class of the highest score, the first of equals; of two, ``classes_[1]`` if its score is > 0.
-        """
-        if self._is_regressor:
-            return self.chosen_.predict(self._rows(X))
-        scores, classes = self._scores(X)
-        return classes[scores.argmax(axis=1) if scores.ndim == 2 else (scores > 0.0).astype(np.intp)]
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
@@ -487,13 +443,15 @@ class OnlineToBatch(Estimator):
                     f"{who}: save must have a linear or kernel learner of onlinecls as estimator, got {learner!r}, which has no "
                     "form without pickle. Use pickle."
                 )
-        header, arrays = run.described()
-        own = {name: value for name, value in self.get_params(deep=False).items() if name != "estimator"}
-        wrapped = type(self.estimator).__name__
+        headers, arrays = zip(*(model._described({}) for model in (run.learner, *self.snapshots_)), strict=True)
+        own, wrapped = self.get_params(deep=False), type(self.estimator).__name__
+        del own["estimator"]
         return saving.head_of(
-            self, own, metadata, method=self._method, run=header, n_iter=self.n_iter_, wrapped=wrapped,
+            self, own, metadata, method=run.method, n_iter=self.n_iter_, n_rows=int(run.n_rows), spacing=run.spacing,
+            largest=run.largest, kept=[[int(each.row), each.errors, each.trials] for each in run.snapshots],
+            models=list(headers), wrapped=wrapped,
             wrapped_parameters=saving.packed_parameters(wrapped, self.estimator.get_params()),
-        ), {**arrays, **saving.labels_in_file(who, self._closed)}
+        ), {**numbered(arrays), **saving.labels_in_file(who, run.closed)}
 
     @classmethod
     def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
@@ -502,33 +460,22 @@ class OnlineToBatch(Estimator):
         kind: Any = estimator_class(wrapped)
         inner = kind(**saving.read_parameters(kind, header["wrapped_parameters"]))
         check_parameters(inner)
-        learner = cls(**saving.read_parameters(cls, {"estimator": None, **header["parameters"]}))
-        learner.estimator = inner
-        learner._check_parameters()
+        found = cls(**saving.read_parameters(cls, {"estimator": None, **header["parameters"]}))
+        found.estimator = inner
+        found._check_parameters()
 
         methods: Any = algorithms_of(cls)[0].params["method"]
         require(header["method"] in methods, str(methods), header["method"])
         closed = saving.read_labels(who, arrays.pop("classes")) if "classes" in arrays else None
-        run = _Run.of_file(header["run"], arrays, header["method"])
-        require(run.learner._estimator_type == learner._estimator_type, "a learner of the same task", type(run.learner).__name__)
-        is_closed = not learner._is_regressor and not run.learner._state.is_open
-        expected = run.learner.classes_.tolist() if is_closed else None
+        models: list[Any] = [saving.rebuilt(model, of_number(k, arrays)) for k, model in enumerate(header["models"])]
+        require(not arrays and len(models) > 0, "a learner and snapshots, with their arrays alone", list(arrays))
+        learner, kept = models[0], zip(models[1:], header["kept"], strict=True)
+        run = found._run = _Run(learner, header["method"], closed, header["largest"], header["n_rows"], header["spacing"],
+                                [_Snapshot(model, *numbers) for model, numbers in kept])
+        run.check()
+        require(learner._estimator_type == found._estimator_type, "a learner of the same task", type(learner).__name__)
+        expected = None if found._is_regressor or learner._state.is_open else learner.classes_.tolist()
         require((None if closed is None else closed.tolist()) == expected, f"the learner's classes, {expected}", closed)
-        learner._run, learner._method, learner._closed, learner.n_iter_ = run, header["method"], closed, header["n_iter"]
-        learner.n_features_in_ = run.learner.n_features_in_
-        saving.take_names(learner, header["feature_names"], learner.n_features_in_)
-        return learner
-
-
-def _classes_and_scores(model: Any, X: Matrix) -> tuple[Any, Any]:
-    """Return the classes of a model and its scores of rows."""
-    if isinstance(model, OnlineLearner):
-        scores, state = model._decide(X)
-        return state.classes, scores.ravel() if scores.shape[1] == 1 else scores
-    return model.classes_, model.decision_function(X)
-
-
-def _held_out(n_before: int, weights: np.ndarray, n_rows: int, every: int) -> np.ndarray:
-    """Mark the rows whose number (among those of weight > 0) is a multiple of `every`; 0 marks none."""
-    live = weights > 0.0 if len(weights) else np.ones(n_rows, bool)
-    return live & ((n_before + np.cumsum(live)) % every == 0) if every else np.zeros(n_rows, bool)
+        found.n_iter_, found.n_features_in_ = header["n_iter"], learner.n_features_in_
+        saving.take_names(found, header["feature_names"], found.n_features_in_)
+        return found
