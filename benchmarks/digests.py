@@ -117,7 +117,8 @@ WAYS = {
     "class weights": {"class_weight": {0: 2.0, 1: 0.5}}, "balanced": {"class_weight": "balanced"},
     "probability": {"probability": True}, "no intercept": {"fit_intercept": False},
 }  # fmt: skip
-EXPLICIT = {"intercept_scaling": 1.0, "fit_intercept": True, "max_iter": 3, "random_state": 0, "shuffle": True, "tol": 1e-3,
+EXPLICIT = {"scale": 1.0, "intercept_scaling": 1.0, "fit_intercept": True, "max_iter": 3, "random_state": 0, "shuffle": True,
+            "tol": 1e-3,
             "n_iter_no_change": 5}
 
 
@@ -213,7 +214,7 @@ def texts():
 
     messages, y = load_sms_spam(return_text=True)
     X = HashingVectorizer(n_features=2**18, dtype=np.float32).transform(messages)
-    return digest(onlinecls.AROWClassifier(r=0.1, intercept_scaling=0.25).partial_fit(X, y), X[:50])
+    return digest(onlinecls.AROWClassifier(r=0.1, scale=1.0, intercept_scaling=0.25).partial_fit(X, y), X[:50])
 
 
 def written(found):

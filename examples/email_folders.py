@@ -44,7 +44,7 @@ CHOICES = {
     ],
 }
 LEARNERS = {
-    f"{kind} {update}": DualAscentClassifier(update=update, intercept_scaling=1.0, **own)
+    f"{kind} {update}": DualAscentClassifier(update=update, scale=1.0, intercept_scaling=1.0, **own)
     for kind, own in REGULARIZERS.items() for update in UPDATES
 }
 WORDS = HashingVectorizer(n_features=2**16, binary=True, norm=None, alternate_sign=False)
@@ -101,7 +101,7 @@ def choose(messages):
     for kind, choices in CHOICES.items():
         mistakes = []
         for own in choices:
-            learners = [DualAscentClassifier(update=update, intercept_scaling=1.0, **own) for update in UPDATES]
+            learners = [DualAscentClassifier(update=update, scale=1.0, intercept_scaling=1.0, **own) for update in UPDATES]
             found = [progressive_validation(learner, (X, y), classes=np.unique(y)).progressive_error for learner in learners]
             mistakes.append(sum(found))
             print(f"{kind}: {own}", *(f"{update} {100 * error:.1f} %" for update, error in zip(UPDATES, found, strict=True)))

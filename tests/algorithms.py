@@ -55,8 +55,10 @@ class Case:
         cls = getattr(onlinecls, self.algorithm.estimator)
         if "multiclass" in self.algorithm.tasks:
             others["multi_class"] = multi_class
-        if not {"one_class", "experts"}.intersection(self.algorithm.tasks):
-            others = {"intercept_scaling": 1.0, **others}  # the twins'
+        if "experts" not in self.algorithm.tasks:
+            others = {"scale": 1.0, **others}  # the twins'
+            if "one_class" not in self.algorithm.tasks:
+                others = {"intercept_scaling": 1.0, **others}
         return cls(**self.algorithm.selects, **self.params, **others)
 
     def costs(self, y, class_weight, weights=None):

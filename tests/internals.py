@@ -10,7 +10,6 @@ from onlinecls._cli import main, parameters, stopping
 from onlinecls._compiled import model
 from onlinecls._estimators import epochs
 from onlinecls._estimators import saving as saved_estimators
-from onlinecls._estimators import units as units
 from onlinecls._estimators.choice import choose as choose
 from onlinecls._input import validate
 from onlinecls._models import calibration
@@ -62,10 +61,7 @@ def state_of(learner):
 
 
 def _parts(learner, state=None):
-    found, youth = (state or learner._state).parts(), learner._state.youth
-    if youth is not None:
-        found = {**found, "first rows": [youth.rows.data, youth.rows.indices, youth.rows.indptr, youth.targets, youth.weights]}
-    return {**found, **({"units": learner._units[:2]} if hasattr(learner, "_units") else {})}
+    return (state or learner._state).parts()
 
 
 def stored(learner):
@@ -84,7 +80,7 @@ def stored(learner):
         return _parts(learner, state.compact())  # (not where classes lie that have joined)
     packed = state.size * (state.size + 1) // 2
     ends = {"alpha": state.size, "norms": state.size, "origin": state.size, "P": packed, "Q": packed}
-    parts = {name: getattr(state, name)[..., : ends.get(name)] for name in (*ends, "counts", "scale", "counters")}
+    parts = {name: getattr(state, name)[..., : ends.get(name)] for name in (*ends, "counts", "prior", "counters")}
     parts["vectors"] = state.vectors.toarray() if hasattr(state.vectors, "toarray") else state.vectors
     return parts
 

@@ -30,13 +30,13 @@ def fingerprint(learner):
 
 
 def but_for_history(learner):
-    """Return the fingerprint without what counts rows as they came: `fit` knows the units from its first row on."""
+    """Return the fingerprint without what counts rows as they came."""
     history = [at for name, at in internals.COUNTERS.items() if name in ("mistakes", "loss", "squared", "absolute")]
     parts = {**internals.stored(learner), **shown(learner, SHOWN), **shown(learner, COUNTERS)}
     for name, part in parts.items():
         if name.endswith("counters"):
             parts[name] = np.delete(part, history)
-    left_out = ("n_iter_", "n_mistakes_", "units")  # (nothing of a model with explicit numbers depends on units)
+    left_out = ("n_iter_", "n_mistakes_")
     return {name: bits(part) for name, part in parts.items() if name not in left_out and not name.endswith("calibration")}
 
 

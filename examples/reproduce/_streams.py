@@ -11,7 +11,7 @@ import numpy as np
 
 from onlinecls import bounds
 
-NO = {"fit_intercept": False, "dtype": np.float64}
+NO = {"scale": 1.0, "fit_intercept": False, "dtype": np.float64}
 RANDOM = 20 if "--smoke" in sys.argv else 1000
 
 

@@ -12,7 +12,7 @@ from common import COLOURS, DATA, FULL, SMOKE, ellipsoid, flipped, keep, mistake
 
 from onlinecls import AROWClassifier, ConfidenceWeightedClassifier, PassiveAggressiveClassifier, SecondOrderPerceptron
 
-NO = {"fit_intercept": False}
+NO = {"scale": 1.0, "fit_intercept": False}
 NOISE = (0.0, 0.05, 0.1, 0.2, 0.3)
 ROWS, TEST_ROWS, REPETITIONS = (300, 300, 2) if SMOKE else (5000, 10_000, 100)
 DEVIATIONS = {"8.5": 8.5, "√8.5": 8.5**0.5, "2": 2.0, "√2": 2.0**0.5}  # of the 18 features that are noise

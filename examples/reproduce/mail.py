@@ -26,7 +26,7 @@ def rows_of(messages):
 
 def learner(kind, update, sigma=1.0):
     own = email_folders.REGULARIZERS[kind]
-    return DualAscentClassifier(update=update, intercept_scaling=1.0, **{**own, "sigma": sigma * own["sigma"]})
+    return DualAscentClassifier(update=update, scale=1.0, intercept_scaling=1.0, **{**own, "sigma": sigma * own["sigma"]})
 
 
 def rises(kind, messages):

@@ -16,7 +16,7 @@ from onlinecls.reference import DualMatrixAdaGrad, MatrixAdaGrad
 
 ROWS, EVERY, REPETITIONS = (400, 20, 2) if SMOKE else (5000, 50, 100 if FULL else 40)
 STATISTICS = {"mean": np.mean, "median": np.median}
-NO = {"fit_intercept": False}
+NO = {"scale": 1.0, "fit_intercept": False}
 # "dual averaging" is the paper's Fig. 1 with AdaGrad's f_t(w) = w'(δI + G_t^(1/2))w/(2η); [9] has both forms.
 FORMS = {"dual averaging": DualMatrixAdaGrad, "mirror descent": MatrixAdaGrad}
 MAKE = {

@@ -27,7 +27,7 @@ def mistakes(learner, X, y):
 
 
 def second_order(r):
-    return SecondOrderPerceptron(r=r, initial_variance=1.0, fit_intercept=False)
+    return SecondOrderPerceptron(r=r, initial_variance=1.0, scale=1.0, fit_intercept=False)
 
 
 def machines(X, y, grid):
@@ -40,7 +40,8 @@ def machines(X, y, grid):
     so_far = mistakes_along(Perceptron(eta0=1.0, fit_intercept=False), X[order], y[order], every=1)[1]
     c, told = np.bincount(X[order][np.diff(so_far, prepend=0.0) > 0.5].indices, minlength=X.shape[1]).astype(float), []
     for sigma in (100.0, 1000.0):
-        machine = DualAscentClassifier(sigma, norm_bound=1.0, fit_intercept=False, max_iter=20, random_state=0).fit(X, y)
+        machine = DualAscentClassifier(sigma, norm_bound=1.0, scale=1.0, fit_intercept=False, max_iter=20,
+                                       random_state=0).fit(X, y)
         u = machine.coef_[0].astype(float) / np.linalg.norm(machine.coef_[0].astype(float))
         s = float(u**2 @ c)
         second = min((float(np.sqrt((1.0 + s / r) * r * np.log1p(c / r).sum())), r) for r in grid)

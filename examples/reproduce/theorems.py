@@ -103,7 +103,7 @@ def minus(Z, u, b=1.0):
 
 def uniclass(X, u, epsilon):
     """Return Σ l² + 2 (ε - ε*) Σ l and B/2 D, with B = 16 and 32."""
-    learner = MultiplicativePassiveAggressiveOneClass(epsilon, norm_bound=1.0, signed=False, dtype=np.float64)
+    learner = MultiplicativePassiveAggressiveOneClass(epsilon, norm_bound=1.0, signed=False, scale=1.0, dtype=np.float64)
     losses, some = np.maximum(0.0, -bounds.follow(learner, X).scores - epsilon), u[u > 0.0]
     spare = epsilon - np.linalg.norm(X - u, axis=1).max()
     paid, allowed = (losses**2).sum() + 2.0 * spare * losses.sum(), some @ np.log(len(u) * some) if spare >= 0.0 else np.inf
@@ -206,7 +206,7 @@ def in_batch(rng):
 def of_pa():
     loss, cs = bounds.passive_aggressive, [0.05, 0.5, 5.0]
     numbers = one_of(PassiveAggressiveRegressor, [np.inf], epsilon=0.2)
-    around = lambda rng, X: PassiveAggressiveOneClass(rng.choice([1.0, 1.3]).item(), dtype=np.float64)  # noqa: E731
+    around = lambda rng, X: PassiveAggressiveOneClass(rng.choice([1.0, 1.3]).item(), scale=1.0, dtype=np.float64)  # noqa: E731
     yield ("PA Theorem 1", "Σ l² + 2 (ε - ε') Σ l <= B ||u - w_1||² for u without loss, ε' its own ε.",
            ("classes", *attack(separable, plain_pa, loss)), ("numbers", *attack(near, numbers, loss)),
            ("one class", *attack(ball, around, bounds.one_class)))
@@ -227,7 +227,7 @@ def of_pa():
              for name, cls in (("classes", Classifier), ("numbers", MultiplicativePassiveAggressiveRegressor))))
     yield ("PA Theorem 4 (one class)", "Σ l² + 2 (ε - ε') Σ l <= B/2 D(u, w_1), B = 16.",
            ("one class", *attack(ball, lambda rng, X: MultiplicativePassiveAggressiveOneClass(
-               rng.choice([1.0, 1.3]).item(), norm_bound=30.0, dtype=np.float64), bounds.one_class)))
+               rng.choice([1.0, 1.3]).item(), norm_bound=30.0, scale=1.0, dtype=np.float64), bounds.one_class)))
 
 
 # --- tutorial ------------------------------------------------------------------------------------------------------------------
@@ -702,7 +702,7 @@ def along_messages():
     X, labels = load_sms_spam()
     X, y = (X[:300], labels[:300]) if SMOKE else (X, labels)
     y = np.where(y == "spam", 1, -1)
-    machine = DualAscentClassifier(0.3, fit_intercept=False, intercept_scaling=1.0, max_iter=20, random_state=0).fit(X, y)
+    machine = DualAscentClassifier(0.3, scale=1.0, fit_intercept=False, max_iter=20, random_state=0).fit(X, y)
     u = [machine.coef_[0].astype(float) * size for size in (0.2, 0.4, 0.6, 0.8, 1.0, 1.5)]
     learners = {
         "PA Theorem 3": PassiveAggressiveClassifier(1.0, loss="squared_hinge", **NO),

@@ -1,4 +1,4 @@
-"""Rows of the table of algorithms: ranges of parameters, defaults in units of X, conflicts, names of compiled code.
+"""Rows of the table of algorithms: ranges of parameters, conflicts, names of compiled code.
 
 The table itself is _registry.py, and the rows of a wing stand in its folder (`_wings`).
 """
@@ -81,58 +81,6 @@ def Either(ranges: tuple[Range, ...], hint: str = "") -> Range:
     return whole._replace(values=tuple(one for each in ranges for one in each.values), words=words, hint=hint)
 
 
-class Units(NamedTuple):
-    """Scale of X, estimated from its first 16 rows of weight > 0, without rows of zeros; 0 before the first.
-
-    scale : the power of two nearest to their median length ||x||. constant : the power of two nearest to the median over rows of
-    the non-zeros' root mean square.
-    epochs : passes over the rows, `max_iter` of the `fit` that began the model. centre : the columns' means, which are taken from
-    all rows, the first 16 too, where these are far from the origin; else empty. target : the power of two nearest to the median
-    size of their targets, where a default depends on it; else 1.
-    """
-
-    scale: float = 0.0
-    constant: float = 0.0
-    epochs: float = 1.0
-    centre: tuple[float, ...] = ()
-    target: float = 1.0
-
-
-class Default(NamedTuple):
-    """A default in units of the rows: `number` times ||x|| to the `power`, and times |y| to the power `targets`.
-
-    Multiplying by powers of two is exact, so that X times a power of two gives equal predictions. epochs : True for a strength of
-    evidence, which must not grow with the number of times that `fit` repeats the same rows. name : the parameter's value that
-    stands for the default (None where "auto" has another meaning). used : False for a parameter that the algorithm of the row
-    does not use, though its class has it.
-    """
-
-    number: float
-    power: int
-    epochs: bool = False
-    name: str | None = "auto"
-    used: bool = True
-    targets: int = 0
-
-    def __contains__(self, value: object) -> bool:
-        return value is self.name or (isinstance(value, str) and value == self.name)
-
-    def __str__(self) -> str:
-        """Write the default as a formula, with s for ||x||."""
-        above, below = [], []
-        for size, power in (("s", self.power), ("|y|", self.targets)):
-            if power:
-                (above if power > 0 else below).append(size if abs(power) == 1 else f"{size}^{abs(power)}")
-        number = [] if self.number == 1.0 and above else [f"{self.number:g}"]
-        return " / ".join([" ".join([*number, *above]), *below]) + (", in `fit` times max_iter" if self.epochs else "")
-
-    def value(self, units: Units) -> float:
-        found = self.number * (units.scale or 1.0) ** self.power * (units.epochs if self.epochs else 1.0)
-        if not self.targets:
-            return found
-        return min(max(found * units.target**self.targets, LEAST), 1.0 / LEAST)
-
-
 class Conflict(NamedTuple):
     """Parameters that exclude each other.
 
@@ -167,7 +115,8 @@ NOT_NEGATIVE = Real(0.0, low_allowed=True)
 #: Parameters of every estimator that has them.
 COMMON = {
     "fit_intercept": BOOLEAN,
-    "intercept_scaling": Either((AUTO, POSITIVE), hint="It is the value of the constant feature, in units of the features."),
+    "intercept_scaling": Either((AUTO, POSITIVE), hint="It is the value of the constant feature beside x / scale."),
+    "scale": Either((AUTO, POSITIVE), hint="Rows are learnt divided by it; 1.0 learns them as they are."),
     "max_iter": Integer(1),
     "tol": Either((NONE, Real())),
     "shuffle": BOOLEAN,
@@ -178,7 +127,7 @@ COMMON = {
     "n_iter_no_change": Integer(1),
     "verbose": Either((BOOLEAN, Integer(0))),
     "probability": BOOLEAN,
-    "covariance": Options(("diagonal", "full", "auto"), hint="'full' keeps n_features² numbers for each vector of weights."),
+    "covariance": Options(("diagonal", "full"), hint="'full' keeps n_features² numbers for each vector of weights."),
     "multi_class": Options(("crammer_singer", "ovr")),
     "n_jobs": Either((NONE, Integer())),
     "penalty": Options(
@@ -186,15 +135,13 @@ COMMON = {
     ),
     "loss_tol": Either((NONE, Real(0.0)), hint="fit then cycles until no squared loss is larger."),
 }
-LEAST = 1e-99  # the least value of a default in units of rows and targets
-NARROW = 300  # most features with which covariance="auto" takes a full one
 EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
-STEP = Either((AUTO, POSITIVE), hint="It is the size of a step.")
+STEP = Real(0.0, hint="It is the size of a step.")
 AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
 EPSILON = Real(0.0, low_allowed=True, hint="Residuals up to epsilon, in units of y, have no loss.")
-BALL = Either((AUTO, NOT_NEGATIVE), hint="It is the radius of the ball, in units of the features.")
+BALL = Real(0.0, low_allowed=True, hint="It is the radius of the ball around rows x / scale.")
 ROW_MARGIN = Real(0.0, hint="Rows of at least this margin y w.x have no loss.")
-NORM_BOUND = Either((AUTO, POSITIVE), hint="The weights' absolute values add up to at most norm_bound.")
+NORM_BOUND = Real(0.0, hint="The weights' absolute values add up to at most norm_bound.")
 #: Parameters that are Params fields of the same name.
 PLAIN = ("C", "forgetting", "r", "b", "epsilon", "eta0", "delta", "l1", "radius", "margin", "norm_bound")
 
@@ -235,12 +182,12 @@ class Algorithm(NamedTuple):
 
     name : also that of the slow twin in ``tests/reference.py``. rule, geometry : names of the compiled code, in
     ``_rules.pxd`` or, for dual ascent and its baselines, ``_wings/dual_ascent/dual_ascent.pyx``. estimator : its class.
-    selects : constructor arguments that choose it there. params : ranges of its own hyper-parameters. units : the defaults in
-    units of the rows. trials : settings away from the defaults (which tuning may change), with which tests and digests run
-    it. margin : rows of at least this margin have no loss. trigger : when it may take a step, a name of Trigger in
-    _rules.pxd. kernel : Params fields that do not depend on parameters. paper : its source. tasks : the loops that the
-    estimator runs it in, ("binary", "multiclass"), ("regression",), ("one_class",), or ("experts",) where the features are
-    advice in [0, 1]. merge : how models of parts of a stream are merged, a key of MERGES; or else why they cannot be.
+    selects : constructor arguments that choose it there. params : ranges of its own hyper-parameters. defaults : the numbers
+    that None stands for, where the algorithms of a class differ in them. trials : settings away from the defaults (which tuning
+    may change), with which tests and digests run it. margin : rows of at least this margin have no loss. trigger : when it may
+    take a step, a name of Trigger in _rules.pxd. kernel : Params fields that do not depend on parameters. paper : its source.
+    tasks : the loops that the estimator runs it in, ("binary", "multiclass"), ("regression",), ("one_class",), or ("experts",)
+    where the features are advice in [0, 1]. merge : how models of parts of a stream are merged, a key of MERGES; or else why they cannot be.
     theorems : the functions of `bounds` that apply to it; `follow` uses the first. conflicts : parameters that exclude each
     other. level : True for a regressor that learns deviations from the mean of the targets where its intercept is "auto".
     costs : how the weight of a class enters, a name of Costs in _rules.pxd.
@@ -254,7 +201,7 @@ class Algorithm(NamedTuple):
     paper: str
     title: str
     selects: Mapping[str, object] = _NOTHING
-    units: Mapping[str, Default] = _NOTHING
+    defaults: Mapping[str, float] = _NOTHING
     trials: tuple = ()
     margin: float = 1.0
     trigger: str = "loss"
@@ -269,28 +216,9 @@ class Algorithm(NamedTuple):
     def __reduce__(self) -> tuple:
         return _named, (self.name,)
 
-    def in_units(self, values: Mapping[str, object], units: Units) -> dict:
-        """Return an estimator's parameters, with numbers for defaults in units of the rows."""
-        found = {**values}
-        for name, default in self.units.items():
-            if values[name] in default:
-                found[name] = default.value(units)
-        if values.get("intercept_scaling") in AUTO and "intercept_scaling" not in self.units:
-            found["intercept_scaling"] = units.constant
-        if not units.scale and self.awaits_scale(values):  # without an intercept, rows of zeros move nothing
-            found["intercept_scaling"] = 0.0
-            if values.get("initial_variance") in AUTO:
-                found["initial_variance"] = 0.0
-        return found
-
-    def awaiting(self, values: Mapping[str, object]) -> list[str]:
-        """Return the names of the parameters that these values leave to the units of X."""
-        return [name for name, default in self.units.items() if default.used and default.power and values[name] in default]
-
-    def awaits_scale(self, values: Mapping[str, object]) -> bool:
-        """Return True if a number of the model depends on the units of X."""
-        auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO and "intercept_scaling" not in self.units
-        return bool(auto or self.awaiting(values))
+    def filled(self, values: Mapping[str, object]) -> dict:
+        """Return an estimator's parameters, with this algorithm's numbers for those that are None."""
+        return {**values, **{name: number for name, number in self.defaults.items() if values[name] is None}}
 
     def kernel_params(self, values: Mapping[str, object]) -> dict:
         """Return this algorithm's part of the kernels' Params, from an estimator's parameters."""

@@ -28,7 +28,7 @@ from ._compiled.full cimport (
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext,
     Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_class_loss, count_loss,
-    example, is_usable, next_round, row_at, step_fits, top,
+    example, is_usable, measure, next_round, row_at, step_fits, top,
 )
 from ._compiled.sparse cimport (
     ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
@@ -164,16 +164,24 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
     (task and geometry are constants in each call, so that the compiler makes a loop for each.)
     """
     cdef double sign, score, lag
+    cdef bint is_measured
     cdef Round r
     cdef Sums sums
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Step step
     while next_round(&r, b, context):
         advance(geometry, state, context, p)
-        sums = scan(geometry, state, data, indices, r.row, p)
-        score = sums.score          # (a copy: sums stays in registers if its address is not taken)
-        average_lags(context, data, indices, r.row, p.bias, &lag)
-        before_step(task, &score, lag, &r, b, context)
+        is_measured = False
+        while True:         # (once, or twice: two scans in the code would cost all rows more than a branch)
+            sums = in_units(scan(geometry, state, data, indices, r.row, p), context)
+            if is_measured:
+                break
+            score = sums.score          # (a copy: sums stays in registers if its address is not taken)
+            average_lags(context, data, indices, r.row, p.bias, &lag)
+            before_step(task, &score, lag, &r, b, context)
+            is_measured = measure(data, &r, context, &p.bias)
+            if not is_measured:
+                break
         s.weight, s.shift, s.q, s.v = r.weight, r.shift, sums.q, sums.v
         if task == REGRESSION:
             sign = 1.0 if r.target - sums.score >= 0.0 else -1.0
@@ -184,13 +192,29 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
         if not count_loss(&s, context, p):
             continue
         if geometry == POTENTIAL and precision(&s, p) != 0.0:       # (else Σ stays as it is, and m' = m)
-            s.margin = sign * lookahead_margin_one(state, data, indices, r.row, precision(&s, p), p)
+            s.margin = sign * context.inverse * lookahead_margin_one(
+                state, data, indices, r.row, precision(&s, p) * context.inverse * context.inverse, p)
         step = apply_rule(&s, p)
         # Least squares learns from a residual of 0 too: its variances shrink.
         if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and step_fits(geometry, &s, step, context, p):
             step.tau *= sign
-            step_one(geometry, state, step, data, indices, &r, context, p)
+            step_one(geometry, state, along_x(step, context), data, indices, &r, context, p)
     return 0
+
+
+cdef inline Sums in_units(Sums sums, const PassContext* context) noexcept nogil:
+    """Return the sums over a row x as those over z = x / s. (With s = 1 nothing waits for products.)"""
+    if context.inverse == 1.0:
+        return sums
+    return Sums(sums.score * context.inverse, sums.q * (context.inverse * context.inverse),
+                sums.v * (context.inverse * context.inverse))
+
+
+cdef inline Step along_x(Step step, const PassContext* context) noexcept nogil:
+    """Return a step along z = x / s as one along x."""
+    if context.inverse == 1.0:
+        return step
+    return Step(step.tau * context.inverse, step.beta * (context.inverse * context.inverse))
 
 
 cdef inline void step_one(int geometry, floating[::1] state, Step step, const floating[::1] data, const index_t[::1] indices,
@@ -225,6 +249,7 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
     cdef Batch b = batch[0]
     cdef PassContext context = caller[0]
     cdef Params p = given[0]
+    p.bias = context.bias
     if task == BINARY:
         b.targets = NULL
     if rule != ANY_RULE:
@@ -336,9 +361,11 @@ cdef inline int step_classes(floating[::1] state, const Steps* steps, const floa
 
 cdef inline double score_classes(const floating[::1] state, const PassContext* context, Workspace* work,
                                  const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Compute the scores of all classes, and the average's; return ||x||²."""
+    """Compute the scores of all classes, and the average's; return ||z||²."""
     cdef Py_ssize_t c
     cdef double q = scan_classes(p.geometry, state, data, indices, row, work.scores, &context.layout, p)
+    for c in range(context.columns):
+        work.scores[c] *= context.inverse
     sort_by_class(work.scores, &context.layout, work.v)
     work.averages = work.scores
     if averaged(context) > 0.0:
@@ -347,7 +374,7 @@ cdef inline double score_classes(const floating[::1] state, const PassContext* c
         sort_by_class(work.averages, &context.layout, work.v)
         for c in range(context.columns):
             work.averages[c] = work.scores[c] - work.averages[c]
-    return q
+    return q * (context.inverse * context.inverse)
 
 
 cdef inline int crammer_singer(const Batch* b, PassContext* context, Workspace* work, floating[::1] state,
@@ -355,6 +382,8 @@ cdef inline int crammer_singer(const Batch* b, PassContext* context, Workspace* 
     """Learn rows by the multi-vector construction, z = phi(x, y) - phi(x, r) for the rival r, the top wrong class."""
     cdef Py_ssize_t rival, room = context.layout.room
     cdef double[2] v
+    cdef double square
+    cdef Step step
     cdef bint has_variances = slots_of(p.geometry).variance
     cdef Steps steps = work.steps
     cdef Round r
@@ -364,6 +393,9 @@ cdef inline int crammer_singer(const Batch* b, PassContext* context, Workspace* 
         s.weight, s.shift, s.v = r.weight, r.shift, 0.0
         s.q = 2.0 * score_classes(state, context, work, data, indices, r.row, p)
         before_step(CRAMMER_SINGER, work.averages, 0.0, &r, b, context)
+        if measure(data, &r, context, &p.bias):
+            s.q = 2.0 * score_classes(state, context, work, data, indices, r.row, p)
+        square = context.inverse * context.inverse
         rival = top(work.scores, context, r.label)
         s.margin = work.scores[r.label] - work.scores[rival] - r.shift
         if not count_loss(&s, context, p) or margin_suffices(s.margin, p):
@@ -371,13 +403,15 @@ cdef inline int crammer_singer(const Batch* b, PassContext* context, Workspace* 
         steps.n, steps.places[0], steps.places[1] = 2, place_of(&context.layout, r.label), place_of(&context.layout, rival)
         if has_variances:
             variances_of_two(state, room, steps.places, data, indices, r.row, v, p)
-            s.v = v[0] + v[1]
+            s.v = (v[0] + v[1]) * square
         if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
-            s.margin = (lookahead_margin(state, room, steps.places[0], data, indices, r.row, precision(&s, p), p)
-                        - lookahead_margin(state, room, steps.places[1], data, indices, r.row, precision(&s, p), p))
-        steps.each[0] = apply_rule(&s, p)
-        steps.each[1] = Step(-steps.each[0].tau, steps.each[0].beta)
-        steps.n = 2 if steps.each[0].tau != 0.0 and step_fits(p.geometry, &s, steps.each[0], context, p) else 0
+            s.margin = context.inverse * (
+                lookahead_margin(state, room, steps.places[0], data, indices, r.row, precision(&s, p) * square, p)
+                - lookahead_margin(state, room, steps.places[1], data, indices, r.row, precision(&s, p) * square, p))
+        step = apply_rule(&s, p)
+        steps.n = 2 if step.tau != 0.0 and step_fits(p.geometry, &s, step, context, p) else 0
+        steps.each[0] = steps.each[1] = along_x(step, context)
+        steps.each[1].tau = -steps.each[1].tau
         step_classes(state, &steps, data, indices, &r, context, p)
     return 0
 
@@ -394,7 +428,8 @@ cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* wor
                             const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows with an independent binary learner for each class, that class against the rest."""
     cdef Py_ssize_t j, c, at, n_open
-    cdef double sign
+    cdef double sign, square
+    cdef Step step
     cdef bint has_variances = slots_of(p.geometry).variance
     cdef int64_t* open = work.steps.places      # the classes whose margin alone does not rule out a step
     cdef Steps steps = work.steps               # those of them that take a step, written over the others
@@ -405,6 +440,9 @@ cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* wor
         s.weight, s.shift, s.v = r.weight, r.shift, 0.0
         s.q = score_classes(state, context, work, data, indices, r.row, p)
         before_step(OVR, work.averages, 0.0, &r, b, context)
+        if measure(data, &r, context, &p.bias):
+            s.q = score_classes(state, context, work, data, indices, r.row, p)
+        square = context.inverse * context.inverse
         n_open = steps.n = 0
         write_signs(&r, context.columns, work.signs)
         for c in range(context.columns):
@@ -421,13 +459,14 @@ cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* wor
             sign = work.signs[c]
             s.margin = sign * work.scores[c] - r.shift
             if has_variances:
-                s.v = work.v[j]
+                s.v = work.v[j] * square
             if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
-                s.margin = sign * lookahead_margin(state, context.layout.room, at, data, indices, r.row, precision(&s, p), p)
-            steps.each[steps.n] = apply_rule(&s, p)
-            if steps.each[steps.n].tau != 0.0 and step_fits(p.geometry, &s, steps.each[steps.n], context, p):
-                steps.each[steps.n].tau *= sign
-                steps.places[steps.n] = at
+                s.margin = sign * context.inverse * lookahead_margin(
+                    state, context.layout.room, at, data, indices, r.row, precision(&s, p) * square, p)
+            step = apply_rule(&s, p)
+            if step.tau != 0.0 and step_fits(p.geometry, &s, step, context, p):
+                step.tau *= sign
+                steps.each[steps.n], steps.places[steps.n] = along_x(step, context), at
                 steps.n += 1
         step_classes(state, &steps, data, indices, &r, context, p)
     return 0
@@ -447,6 +486,7 @@ cdef int learn_classes(const Batch* b, PassContext* context, floating[::1] state
         many_numbers, many_places = np.empty(8 * k), np.empty(k, np.int64)
         numbers, places = &many_numbers[0], &many_places[0]
     cdef Params own = p[0]
+    own.bias = context.bias
     cdef Workspace work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k,
                                     Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
     with nogil:
@@ -542,9 +582,9 @@ cdef inline double variance_full(Full* f, Py_ssize_t c, floating[:, ::1] S, floa
 
 cdef inline double score_full(const Full* f, double* averages, const PassContext* context, const floating[::1] state,
                               const floating[::1] data, const index_t[::1] indices, Row row) noexcept nogil:
-    """Compute the scores of all vectors, and the average's; return ||x||²."""
+    """Compute the scores of all vectors, and the average's; return ||z||²."""
     cdef Py_ssize_t j
-    cdef double q = score_all(state, data, indices, row, f.scores, f.k, f.p)
+    cdef double q = score_all(state, data, indices, row, f.scores, f.k, context.inverse, f.p)
     average_lags(context, data, indices, row, f.p.bias, averages)
     for j in range(f.k):
         averages[j] = f.scores[j] - averages[j]
@@ -593,11 +633,12 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
         with nogil:
             while next_round(&r, b, context):
                 f.now = r.i
-                for c in range(k if p.forgetting > 0.0 and p.variance > 0.0 else 0):    # (0: unknown before a row of non-zeros)
+                f.inverse = context.inverse
+                for c in range(k if p.forgetting > 0.0 else 0):
                     if grow(f, c, work):
                         write_down(sigma[c], work, f, c)
                         write_growth(sigma[c], work, f, c)
-                if r.i >= max(f.stop, f.resume) and f.foresight != NEVER and f.depth > 1:
+                if r.i >= max(f.stop, f.resume) and f.foresight != NEVER and f.depth > 1 and not context.measures:
                     context.budget -= QUANTUM     # (signals are handled at the end of the row)
                     open_window(f)
                     for c in range(k):
@@ -606,6 +647,9 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
                     look_ahead(f, b, context, state, sigma, work, data, indices)
                 q = score_full(f, &numbers[2, 0], context, state, data, indices, r.row)
                 before_step(f.task, &numbers[2, 0], 0.0, &r, b, context)
+                if measure(data, &r, context, &f.p.bias):
+                    f.inverse = context.inverse
+                    q = score_full(f, &numbers[2, 0], context, state, data, indices, r.row)
                 updated = False
                 for number in range(k if f.task == OVR else 1):
                     z = example(f.task, number, &r, b, f.scores, context, p.epsilon)
@@ -644,6 +688,7 @@ cdef inline int score_rows(const Reading* g, const Params* given, const floating
         p.geometry = ADDITIVE
     elif p.geometry == FORGETTING:          # so are these
         p.geometry = GAUSSIAN
+    p.bias = context.bias
     constant = state.shape[0] // (g.layout.room if p.geometry == ADDITIVE else 2 * g.layout.room) - 1
     while i < b.n:
         row = row_at(b, i)
@@ -668,6 +713,8 @@ cdef inline int score_rows(const Reading* g, const Params* given, const floating
             scores[j] -= g.lags[j] / rounds
         context.budget = check_signals(context.budget, n * (row.hi - row.lo + 8) * k * (2 if g.correction != NULL else 1))
         i += n
+    for i in range(b.n * k):
+        context.found[i] *= context.inverse
     return 0
 
 
@@ -690,6 +737,7 @@ cdef class QuadraticModel(Model):
         cdef double[:, ::1] caps = self.caps
         cdef Full f
         cdef Params p = self.p
+        p.bias = context.bias
         f.growth, f.caps = &growth[0], &caps[0, 0]
         f.task, f.foresight, f.p = context.task, self.foresight, &p
         f.k, f.D, f.depth = sigma.shape[0], sigma.shape[1], min(self.depth, sigma.shape[1], max(b.n, 1))
@@ -739,6 +787,7 @@ cdef class QuadraticModel(Model):
         cdef Layout layout
         cdef Params p = self.p
         cdef Row row
+        p.bias = context.bias
         p.growth = (<const Counters*>&counters[0]).growth or 1.0
         p.stored_cap = p.variance / p.growth
         self.lay_out(&layout, k)
@@ -760,13 +809,13 @@ cdef class QuadraticModel(Model):
                     for c in range(k):
                         context.budget = check_signals(context.budget, D * D)
                         for j in range(n_dense):
-                            expand(data, indices, row_at(b, chosen[j]), work[j], p.bias, &caps[c, 0])
+                            expand(data, indices, row_at(b, chosen[j]), work[j], p.bias, 1.0, &caps[c, 0])
                         symm(sigma[c], work, work[block:], <int>n_dense)
                         for j in range(n_dense):
                             found[chosen[j] * k + c] = growth[c] * dot(work[j], work[block + j])
                     n_dense = 0
             for i in range(b.n * k):
-                found[i] = sqrt(larger(found[i], <double>0.0))
+                found[i] = sqrt(larger(found[i], <double>0.0)) * context.inverse
         return 0
 
 

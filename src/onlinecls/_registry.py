@@ -14,7 +14,6 @@ from types import MappingProxyType
 
 from ._algorithm import (
     AGGRESSIVENESS,
-    AUTO,
     COMMON,
     CYCLES,
     EPSILON,
@@ -25,7 +24,6 @@ from ._algorithm import (
     STEP,
     TABLE,
     Algorithm,
-    Default,
     Either,
     Options,
     Real,
@@ -38,14 +36,12 @@ WINGS = (
     "committee",
 )
 
-R = Either((AUTO, POSITIVE), hint="r is the noise variance of one row: 0.01 to 10 times the squared length of a row.")
+R = Real(0.0, hint="r is the noise variance of one row, whose length is about 1.")
 FORGETTING = Real(0.0, 0.1, True, True, hint="Each row lets the variances grow by 1/(1 - forgetting).")
 ONE_R = Either((NONE, POSITIVE), hint=R.hint)
-VARIANCE = Either((AUTO, POSITIVE), hint="It is the variance of each weight before the first row.")
+VARIANCE = Real(0.0, hint="It is the variance of each weight before the first row.")
 CAP = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain CW.")
 CONFIDENCE = Real(0.5, 1.0, hint="eta is the required probability of a correct prediction; 0.5 would require nothing.")
-PRIOR = {"initial_variance": Default(1.0, -2)}
-CONFIDENT = {"initial_variance": Default(3.0, -2)}
 
 
 def _in_wings(kind: str) -> list[Algorithm]:
@@ -56,11 +52,11 @@ def _in_wings(kind: str) -> list[Algorithm]:
 ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
     Algorithm("perceptron", "perceptron", "additive", "Perceptron", {"eta0": STEP},
               selects={"aggressive": False}, margin=0.0,
-              units={"eta0": Default(1.0, 0)}, trials=({"eta0": 0.75},),
+              trials=({"eta0": 0.75},),
               theorems=("perceptron", "fixed_rate", "lemma_1", "potential_based"),
               title="Perceptron", paper="ICML 2008 tutorial, III; NAROW, section 2"),
     Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", {"eta0": STEP},
-              selects={"aggressive": True}, units={"eta0": Default(1.0, -2)}, trials=({"eta0": 0.375},),
+              selects={"aggressive": True}, trials=({"eta0": 0.375},),
               theorems=("fixed_rate", "lemma_1", "potential_based"), title="Aggressive Perceptron", costs="margin",
               paper="ICML 2008 tutorial, DA1"),
     Algorithm("pa1", "pa1", "additive", "PassiveAggressiveClassifier", {"C": AGGRESSIVENESS, "margin": ROW_MARGIN},
@@ -73,43 +69,42 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               theorems=("passive_aggressive", "margin_corollary", "distance"), conflicts=CYCLES,
               title="PA-II", costs="margin", paper="PA, section 5"),
     Algorithm("sop", "sop", "potential", "SecondOrderPerceptron", {"r": EVIDENCE, "initial_variance": VARIANCE},
-              selects={"aggressive": False}, margin=0.0, units=PRIOR, trigger="lookahead_mistake",
+              selects={"aggressive": False}, margin=0.0, trigger="lookahead_mistake",
               trials=({"r": 2.0, "initial_variance": 1.0}, {"r": 0.8, "initial_variance": 0.5}),
               theorems=("potential_based", "second_order_perceptron", "fixed_rate", "lemma_1"), merge="sum",
               title="Second-order Perceptron", paper="NAROW, section 4.2"),
     Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron",
-              {"r": EVIDENCE, "initial_variance": VARIANCE}, selects={"aggressive": True}, units=PRIOR, trigger="lookahead_loss",
+              {"r": EVIDENCE, "initial_variance": VARIANCE}, selects={"aggressive": True}, trigger="lookahead_loss",
               trials=({"r": 0.7, "initial_variance": 1.0},),
               theorems=("potential_based", "second_order_perceptron", "fixed_rate", "lemma_1"), merge="sum",
               title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
     Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING},
-              units={"r": Default(0.1, 2, epochs=True)},
               trials=({"r": 0.5}, {"r": 0.5, "r1": 2.0}, {"r1": 0.3, "r2": 1.5}, {"r": 0.5, "forgetting": 0.01}),
               theorems=("arow", "potential_based"), merge="posterior", title="AROW", costs="margin", paper="AROW, eqs (7)-(9)"),
     Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, "initial_variance": VARIANCE},
-              units={"initial_variance": Default(4.0, -2)}, trigger="lookahead_loss",
+              trigger="lookahead_loss",
               trials=({"b": 0.3, "initial_variance": 1.0}, {"b": 0.6, "initial_variance": 2.0}),
               theorems=("potential_based", "narow", "fixed_rate", "lemma_1"), merge="sum", title="NAROW",
               paper="NAROW, section 5"),
     Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",
-              {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING}, units=CONFIDENT,
+              {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
               selects={"variant": "stdev"}, trigger="stdev", trials=({"eta": 0.7, "initial_variance": 0.5},), merge="posterior",
               kernel={"least": 1e-4},
               title="Confidence-weighted (stdev)", costs="hard_margin", paper="exact convex CW (NIPS 2008)"),
     Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier",
-              {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING}, units=CONFIDENT,
+              {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
               selects={"variant": "variance"}, trigger="variance",
               trials=({"eta": 0.8, "initial_variance": 2.0}, {"eta": 0.8, "initial_variance": 2.0, "forgetting": 0.05}),
               merge="posterior", title="Confidence-weighted (variance)", costs="hard_margin", paper="CW (ICML 2008)"),
     Algorithm("scw1", "scw1", "gaussian", "SCWClassifier",
-              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING}, units=CONFIDENT,
+              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
               selects={"variant": "SCW-I"}, trigger="stdev",
               trials=({"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": math.inf, "eta": 0.7, "initial_variance": 1.0},
                       {"C": 0.3, "eta": 0.8, "initial_variance": 0.5, "forgetting": 0.003}),
               merge="posterior", costs="margin", title="Soft confidence-weighted (SCW-I)",
               paper="SCW (ICML 2012), proposition 1"),
     Algorithm("scw2", "scw2", "gaussian", "SCWClassifier",
-              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING}, units=CONFIDENT,
+              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
               selects={"variant": "SCW-II"}, trigger="stdev", trials=({"C": 0.6, "eta": 0.8, "initial_variance": 2.0},),
               merge="posterior", costs="margin", title="Soft confidence-weighted (SCW-II)",
               paper="SCW (ICML 2012), proposition 2"),
@@ -124,7 +119,6 @@ ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
               conflicts=CYCLES, level=True, title="PA-II regression", paper="PA, sections 2 and 5"),
     Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor",
               {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING}, margin=0.0, tasks=("regression",),
-              units={"r": Default(0.1, 2, epochs=True)},
               trials=({"r": 0.5}, {"r": 0.5, "r2": 2.0}, {"r": 0.5, "forgetting": 0.02}), theorems=("least_squares",),
               merge="posterior", level=True, title="AROW regression (recursive least squares)", paper="AROW, section 7"),
     *_in_wings("ALGORITHMS"),
@@ -152,22 +146,6 @@ def estimator_class(name: str) -> type:
     """Return the estimator class of this name; its file is imported now."""
     modules = (import_module(f"{__package__}.{file}") for file in ((COMPOSED[name],) if name in COMPOSED else MODULES))
     return next(vars(module)[name] for module in modules if name in vars(module))
-
-
-def worded_defaults(estimator: str) -> dict[str, str]:
-    """Return, by name, the formulas of a class's defaults that are in units of the rows."""
-    worded: dict[str, dict[str, set]] = {}
-    for algorithm in OFFERED.get(estimator, ()):
-        for name, default in algorithm.units.items():
-            common = worded.setdefault(name, {}).setdefault(str(default), set(algorithm.selects.items()))
-            common.intersection_update(algorithm.selects.items())
-    return {
-        name: "; ".join(
-            f"{text} for " + ", ".join(f"{key}={value!r}" for key, value in common) if len(of) > 1 else text
-            for text, common in of.items()
-        )
-        for name, of in worded.items()
-    }
 
 
 def algorithms_of(cls: type) -> tuple[Algorithm, ...]:

@@ -46,16 +46,30 @@ cdef inline const void* numbers_of(array, dtype, Py_ssize_t size, Py_ssize_t* n)
     return start_of(array, size, n) if type(array) is np.ndarray and array.dtype is dtype else NULL
 
 
+ctypedef struct Carry:      # of exponents that are all ones into the sign bit: those of NaN and infinity
+    uint32_t of_floats
+    uint64_t of_doubles
+
+
+cdef inline void carry_of(const floating* number, Carry* carry) noexcept nogil:
+    cdef uint32_t short_bits
+    cdef uint64_t long_bits
+    if floating is float:
+        memcpy(&short_bits, number, 4)
+        carry.of_floats |= (short_bits & <uint32_t>0x7f800000) + <uint32_t>0x00800000
+    else:
+        memcpy(&long_bits, number, 8)
+        carry.of_doubles |= (long_bits & <uint64_t>0x7ff0000000000000) + <uint64_t>0x0010000000000000
+
+
+cdef inline bint has_carry(const Carry* carry) noexcept nogil:
+    return carry.of_floats >> 31 or carry.of_doubles >> 63
+
+
 cdef inline bint are_finite(const floating* numbers, Py_ssize_t n) noexcept nogil:
-    """Return True if there is no NaN and no infinity: an exponent of all ones carries into the sign bit. (n may be 0.)"""
+    """Return True if there is no NaN and no infinity. (n may be 0.)"""
     cdef Py_ssize_t k
-    cdef uint32_t short_bits, short_carry = 0
-    cdef uint64_t long_bits, long_carry = 0
+    cdef Carry carry = Carry(0, 0)
     for k in range(n):
-        if floating is float:
-            memcpy(&short_bits, &numbers[k], 4)
-            short_carry |= (short_bits & <uint32_t>0x7f800000) + <uint32_t>0x00800000
-        else:
-            memcpy(&long_bits, &numbers[k], 8)
-            long_carry |= (long_bits & <uint64_t>0x7ff0000000000000) + <uint64_t>0x0010000000000000
-    return not (short_carry >> 31 or long_carry >> 63)
+        carry_of(&numbers[k], &carry)
+    return not has_carry(&carry)

@@ -15,6 +15,9 @@ import numpy as np
 INT32, INT64, UINT64, FLOAT32, FLOAT64 = map(np.dtype, (np.int32, np.int64, np.uint64, np.float32, np.float64))
 NO_INDICES = np.empty(0, np.uint8)      # the indices of dense rows: a number's column is its place in the row
 
+cdef enum:
+    STRETCH = 1024          # numbers that are checked in one loop
+
 
 cdef class Rows:
     """Rows for the loops: row i is data[indptr[i]:indptr[i + 1]], at the columns in the same part of indices.
@@ -169,25 +172,40 @@ cdef int state_of(Rows rows, dtype, indptr) except -1:
         return WRONG
     if not is_dense and not (nnz == n_data == n_indices):       # slack behind the last row
         rows.data, rows.indices = rows.data[:nnz], rows.indices[:nnz]
-    if not is_dense and not are_in_order(columns, starts, n, rows.n_features):
-        return UNSORTED
     with nogil:
+        if not is_dense:
+            return (state_of_sparse(<const float*>data, columns, starts, n, rows.n_features) if size == 4 else
+                    state_of_sparse(<const double*>data, columns, starts, n, rows.n_features))
         is_sound = are_finite(<const float*>data, nnz) if size == 4 else are_finite(<const double*>data, nnz)
     return SOUND if is_sound else WRONG
 
 
-cdef bint are_in_order(const int32_t* columns, const int64_t* starts, Py_ssize_t n, int64_t n_features) noexcept:
-    """Return True if the columns of each row rise strictly, from 0 or more to less than n_features."""
-    cdef Py_ssize_t i, k, lo, hi
-    cdef bint falls = False
-    with nogil:
-        for i in range(n):
+cdef int state_of_sparse(const floating* data, const int32_t* columns, const int64_t* starts, Py_ssize_t n,
+                         int64_t n_features) noexcept nogil:
+    """Return UNSORTED unless the columns of each row rise strictly, from 0 or more to less than n_features.
+
+    Falls are counted over stretches of many rows, in a loop that the compiler makes wide; those from row to row are subtracted.
+    """
+    cdef Py_ssize_t i = 0, k, lo, hi, start = 0, stop, nnz = starts[n]
+    cdef int32_t falls
+    cdef bint is_sorted = True
+    cdef Carry carry = Carry(0, 0)
+    while start < nnz:
+        stop = min(nnz, start + STRETCH)
+        carry_of(&data[start], &carry)
+        falls = 0 if start == 0 else columns[start] <= columns[start - 1]
+        for k in range(start + 1, stop):        # (one loop: in two, each would wait for memory in turn)
+            carry_of(&data[k], &carry)
+            falls += 1 - (columns[k] > columns[k - 1])
+        while i < n and starts[i] < stop:
             lo, hi = starts[i], starts[i + 1]
-            for k in range(lo + 1, hi):
-                falls |= columns[k] <= columns[k - 1]
             if lo < hi:
-                falls |= columns[lo] < 0 or columns[hi - 1] >= n_features
-    return not falls
+                falls -= lo > 0 and columns[lo] <= columns[lo - 1]
+                is_sorted &= columns[lo] >= 0 and columns[hi - 1] < n_features
+            i += 1
+        is_sorted &= falls == 0
+        start = stop
+    return UNSORTED if not is_sorted else WRONG if has_carry(&carry) else SOUND
 
 
 # --- rows that must be converted ------------------------------------------------------------------------------------------------

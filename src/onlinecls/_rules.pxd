@@ -106,7 +106,9 @@ ctypedef struct Params:     # one struct, so that loops pass one pointer; its fi
     double variance         # the initial variance, which no variance ever exceeds
     # a geometry
     int geometry
-    double bias             # value of the constant feature; 0: no intercept
+    double scale            # s: rows are learnt as z = x / s; 0: the rows tell it
+    double constant         # value of the constant feature in z; 0: no intercept, < 0: the rows tell it
+    double bias             # its value beside x, c s
     double delta
     double l1
     double l1_sum           # the threshold of sums of gradients. Dual averaging: λt, l1 times the rounds so far; proximal: λ

@@ -171,6 +171,8 @@ class Certificate:
 def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) -> Course:
     """Run a copy of a learner over a stream, row by row, and record its course.
 
+    The theorems speak of the rows z = x / s: s is what the first rows tell of it, or the learner's `scale`, before the first row.
+
     Parameters
     ----------
     learner : object
@@ -186,7 +188,7 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     Returns
     -------
     course : Course
-        What happened in each round.
+        What happened in each round; its X are the rows z, its learner has ``scale=1.0``.
     """
     classes = {base.__name__ for base in type(learner).__mro__}
     if not isinstance(learner, OnlineLearner) or classes.isdisjoint(row.estimator for row in ALGORITHMS.values()):
@@ -196,13 +198,16 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
         )
     if learner.__sklearn_is_fitted__():
         raise ValueError(f"{WHO}: learner must not be fitted, got {learner!r}. The bounds are for weights that start from 0.")
-    if getattr(learner, "covariance", None) == "auto":
-        raise ValueError(f"{WHO}: covariance must be 'diagonal' or 'full', got covariance='auto'. Name the one to follow.")
     _require(WHO, learner, PLAIN)
-    walker: Any = copy.deepcopy(learner)
+    values = learner.get_params()
+    filled = {name: number for name, number in select(type(learner), values).defaults.items() if values[name] is None}
+    walker: Any = copy.deepcopy(learner).set_params(scale=1.0, **filled)
     signed, full, k = is_classifier(learner), getattr(learner, "covariance", "") == "full", n_classes or 1
     _require(WHO, learner, {"multi_class": "crammer_singer"} if k > 1 else {})
-    X = validate.read_rows(WHO, X.toarray() if issparse(X) and (full or k > 1 or not signed) else X, np.float64).array()
+    rows = validate.read_rows(WHO, X.toarray() if issparse(X) and (full or k > 1 or not signed) else X, np.float64)
+    X = rows.array()
+    if values["scale"] != 1.0:
+        X = X / _scale_told(values["scale"], X)
     n, d = X.shape
     name, place, named = "decision_function", "coef_", {"classes": [-1.0, 1.0] if k == 1 else range(k)} if signed else {}
     if signed:
@@ -238,6 +243,13 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
             lookahead[t], forgotten[t] = np.sum(z * times(Sigma, own)), np.sum(own * times(Sigma - before, own))
             theta[np.ix_(pair, at)] = own + updated[t] * z
     return Course(walker, X, y, scores, lengths, updated > 0.0, chi, lookahead, spread, forgotten, sigma, after)
+
+
+def _scale_told(scale: Any, X: Any) -> float:
+    """Return s of a learner with this `scale`, as the first rows tell it."""
+    one = estimator_class("Perceptron")(scale=scale, fit_intercept=False)
+    found = one.partial_fit(X, np.arange(X.shape[0]) % 2, [0, 1]).scale_
+    return found if found > 0.0 else 1.0
 
 
 @np.errstate(all="ignore")
@@ -312,7 +324,7 @@ def _check_covered(who: str, course: Course, several: tuple[str, ...], needed: M
     if name == "dual_ascent" and not is_joint and values["sigma"] == "auto":
         told.discard("sigma")
     for parameter, value in values.items():
-        if parameter in {*told, *algorithm.awaiting(values)} and not isinstance(value, Real):
+        if parameter in told and not isinstance(value, Real):
             raise ValueError(
                 f"{who}: {parameter} must be a number, got {parameter}={value!r}, which depends on the rows. The theorem is for "
                 f"a constant that was fixed before them: follow a learner with {parameter}=1.0, say."
@@ -590,7 +602,7 @@ def one_class(course: Course, u: Any) -> tuple:
     not with the printed 16: random streams refute that where ε* < ε.)
 
     >>> from onlinecls import PassiveAggressiveOneClass
-    >>> one_class(follow(PassiveAggressiveOneClass(epsilon=1.0), [[0.0], [2.0], [1.5], [0.0]]), [1.0])
+    >>> one_class(follow(PassiveAggressiveOneClass(epsilon=1.0, scale=1.0), [[0.0], [2.0], [1.5], [0.0]]), [1.0])
     Bound(paid=1.0, allowed=1.0)
     """
     learner, epsilon = course.learner, float(course.learner.epsilon)

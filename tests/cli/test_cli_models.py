@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 from internals import learner_in
 from mails import texts, write_tsv
 
@@ -21,10 +20,10 @@ def test_a_file_of_the_command_line_reads_in_python_what_it_was_learnt_from_and_
     data.write_text("".join(json.dumps({"label": y, **x}) + "\n" for x, y in zip(rows, labels, strict=True)))
     code, _, err = run("train", data, "--dtype", "float64", "--save", model)
     assert code == 0 and "\ncolumns income (number), year (number), color (category)\n" in err
-    found, expected = load(model), make_stream_pipeline(TableVectorizer(bits=0, slots=32), AROWClassifier(covariance="auto"))
+    found, expected = load(model), make_stream_pipeline(TableVectorizer(bits=0, slots=32), AROWClassifier())
     for x, y in zip(rows, labels, strict=True):
         expected.learn_one(x, y)
-    assert found[-1].t_ == 2500 and found[-1].covariance_.shape == (32, 32)
+    assert found[-1].t_ == 2500 and found[-1].coef_.shape == (1, 32)
     np.testing.assert_allclose(found[-1].coef_, expected[-1].coef_, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(found.decision_function(rows), expected.decision_function(rows), rtol=1e-9, atol=1e-10)
     assert run("predict", model, data)[1].split() == expected.predict(rows).tolist()
@@ -40,7 +39,6 @@ def test_a_file_of_the_command_line_reads_in_python_what_it_was_learnt_from_and_
     assert load(model).predict(words).tolist() == run("predict", model, tsv)[1].split()
 
 
-@pytest.mark.filterwarnings("ignore:AROWClassifier. columns should be of like size")
 def test_numbers_are_standardised_and_passes_learn_their_statistics_once(tmp_path, run):
     draw, data, model = np.random.default_rng(1), tmp_path / "a.csv", tmp_path / "model"
     a, income = draw.normal(size=1500), 1e5 * draw.random(1500)
@@ -54,24 +52,6 @@ def test_numbers_are_standardised_and_passes_learn_their_statistics_once(tmp_pat
     of_all_rows = TableVectorizer(bits=0, slots=32, dtype=np.float32).partial_fit({"a": a, "income": income})
     row = [{"a": 0.5, "income": 7e4}]
     np.testing.assert_array_equal(step.transform(row), of_all_rows.transform(row))
-
-
-def test_tables_of_few_columns_have_a_full_covariance_unless_the_user_says_otherwise(tmp_path, run):
-    draw, data, model = np.random.default_rng(2), tmp_path / "a.csv", tmp_path / "model"
-    X = draw.normal(size=(1200, 30)).round(3)
-    rows = [[str(np.digitize(x[0] + x[1], [-0.5, 0.5])), str(x[0]), *map(str, x)] for x in X]
-    for n, slots in ((3, 32), (20, 64), (31, 64)):
-        table = [",".join(["label", *(f"c{k}" for k in range(n))]), *(",".join(row[: n + 1]) for row in rows)]
-        data.write_text("\n".join(table) + "\n")
-        assert run("train", data, "--save", model, "--quiet")[0] == 0
-        step, learner = load(model)[0], load(model)[1]
-        assert (step.bits, step.slots, learner.covariance, learner.covariance_.shape) == (0, slots, "auto", (3, slots, slots))
-    assert run("train", data, "--param", "covariance=diagonal", "--save", model, "--quiet")[0] == 0
-    assert load(model)[1].covariance == "diagonal"
-    texts = write_tsv(tmp_path / "a.tsv", [("ham", "a b"), ("spam", "c d")] * 9)
-    for arguments in ((texts,), (data, "--bits", 4)):
-        assert run("train", *arguments, "--save", model, "--quiet")[0] == 0
-        assert learner_in(model).covariance == "diagonal", arguments
 
 
 def test_labels_that_are_numbers_are_predicted_in_python_as_on_the_command_line(tmp_path, run):

@@ -13,7 +13,7 @@ from onlinecls._compiled.model import GEOMETRIES
 X, Y = continuous_problem(80, 6, seed=90)
 WEIGHTS = np.random.default_rng(90).choice([0.0, 0.5, 1.0, 3.0], len(Y))
 SLOTS = {**COUNTERS, "curvature": COUNTERS["max_abs_weight"] + 1}  # (behind it in _rounds.pxd; nobody reads it from Python)
-NO = {"fit_intercept": False, "dtype": "float64"}
+NO = {"scale": 1.0, "fit_intercept": False, "dtype": "float64"}
 ONE = {**NO, "initial_variance": 1.0}
 
 
@@ -87,8 +87,8 @@ def test_the_constant_feature_is_part_of_the_reach():
         lambda **given: onlinecls.NAROWClassifier(2.0, initial_variance=1.0, dtype="float64", **given),
         lambda **given: onlinecls.Perceptron(eta0=1.0, dtype="float64", **given),
     ):
-        with_one = make(intercept_scaling=1.0).partial_fit(rows[:, :-1], Y, classes=[-1, 1])
-        as_a_feature = make(fit_intercept=False).partial_fit(rows, Y, classes=[-1, 1])
+        with_one = make(scale=1.0, intercept_scaling=1.0).partial_fit(rows[:, :-1], Y, classes=[-1, 1])
+        as_a_feature = make(scale=1.0, fit_intercept=False).partial_fit(rows, Y, classes=[-1, 1])
         assert counters(with_one, "max_abs_weight") == pytest.approx(counters(as_a_feature, "max_abs_weight"), rel=1e-9)
         assert with_one.n_updates_
 
@@ -131,7 +131,7 @@ def test_losses_of_several_classes_are_summed_one_class_at_a_time():
 
 
 # Rows (x, label), the last of which must be skipped, each by one condition alone.
-F4, F8 = ({"fit_intercept": False, "dtype": dtype} for dtype in ("float32", "float64"))
+F4, F8 = ({"scale": 1.0, "fit_intercept": False, "dtype": dtype} for dtype in ("float32", "float64"))
 BEYOND = {
     "max_abs_weight": (lambda: onlinecls.Perceptron(**F4), [(6e37, 1), (6e37, -1)]),
     "reach, float64": (lambda: onlinecls.Perceptron(eta0=1e200, **F8), [(3e107, 1), (3e107, -1)]),
@@ -183,7 +183,7 @@ def test_a_margin_of_exactly_one_satisfies_the_aggressive_perceptron():
 
 def test_a_row_that_all_classes_leave_out_is_counted_once():
     for make in (onlinecls.AROWClassifier, onlinecls.SecondOrderPerceptron):
-        learner = make(1.0, multi_class="ovr", dtype="float32")
+        learner = make(1.0, multi_class="ovr", scale=1.0, dtype="float32")
         learner.partial_fit([[1.0], [1e30], [-1e30]], [0, 1, 2], classes=[0, 1, 2])
         assert (learner.n_skipped_, learner.t_) == (2, 3)
 

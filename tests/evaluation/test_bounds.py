@@ -44,7 +44,7 @@ from onlinecls.reference.potential import entropy_of_shares
 sys.path.insert(0, str(Path(__file__).parents[2] / "examples" / "reproduce"))
 import _streams
 
-NO, INF = {"fit_intercept": False, "dtype": np.float64}, float("inf")
+NO, INF = {"scale": 1.0, "fit_intercept": False, "dtype": np.float64}, float("inf")
 ONE, FULL = {"initial_variance": 1.0}, {"covariance": "full"}
 SOPS = [SecondOrderPerceptron(2.0, aggressive=a, **f, **ONE, **NO) for a in (False, True) for f in ({}, FULL)]
 NAROWS = [NAROWClassifier(0.5, **ONE, **NO), NAROWClassifier(2.0, **FULL, **ONE, **NO)]
@@ -83,8 +83,8 @@ LOSSLESS = {
     "distance": [PassiveAggressiveClassifier(INF, **NO), PassiveAggressiveRegressor(INF, epsilon=0.1, **NO)],
     "multiplicative": [MultiplicativePassiveAggressiveClassifier(norm_bound=15.0, margin=1.0, **NO),
                        MultiplicativePassiveAggressiveRegressor(norm_bound=5.0, epsilon=0.1, **NO)],
-    "one_class": [PassiveAggressiveOneClass(1.0, dtype=np.float64),
-                  MultiplicativePassiveAggressiveOneClass(1.3, norm_bound=30.0, dtype=np.float64)],
+    "one_class": [PassiveAggressiveOneClass(1.0, scale=1.0, dtype=np.float64),
+                  MultiplicativePassiveAggressiveOneClass(1.3, norm_bound=30.0, scale=1.0, dtype=np.float64)],
 }
 #: Theorems about any competitor, and learners of targets.
 TARGETS = {
@@ -264,10 +264,13 @@ HAND = {
     "Theorem 4": ("multiplicative", MultiplicativePassiveAggressiveRegressor(0.25, signed=False, norm_bound=1.0, **NO),
                   [[1.0, 0.0]], [1.0], [1.0, 0.0], (0.25**2 + 2 * 0.25 * 0.25, np.log(2) / 2)),
     # Centre 0, then rows at 3 and -2, epsilon = 2: losses 1 and 1, the centre at 1 and 0; of u = 1/2, epsilon* = 5/2.
-    "one class, no ball": ("one_class", PassiveAggressiveOneClass(2.0), [[0.0], [3.0], [-2.0]], None, [0.5], (2.0, np.inf)),
-    "one class": ("one_class", PassiveAggressiveOneClass(2.0), [[0.0], [3.0]], None, [1.5], (1.0 + 2 * 0.5 * 1.0, 2.25)),
+    "one class, no ball": (
+        "one_class", PassiveAggressiveOneClass(2.0, scale=1.0), [[0.0], [3.0], [-2.0]], None, [0.5], (2.0, np.inf)),
+    "one class": (
+        "one_class", PassiveAggressiveOneClass(2.0, scale=1.0), [[0.0], [3.0]], None, [1.5], (1.0 + 2 * 0.5 * 1.0, 2.25)),
     # W = 4, u = 4: the only shares are all of +W, D = log 2. The centre is 0: a loss of 4 - 2; epsilon* = 0.
-    "one class, Theorem 4": ("one_class", MultiplicativePassiveAggressiveOneClass(2.0, norm_bound=4.0), [[4.0]], None, [4.0],
+    "one class, Theorem 4": (
+        "one_class", MultiplicativePassiveAggressiveOneClass(2.0, norm_bound=4.0, scale=1.0), [[4.0]], None, [4.0],
                              (15 / 16 * 4 + 2 * 2, 8 * 16 * np.log(2))),
     # x = 2 and eta = 1/4, u = 1/2: f/eta = eta x²/2 = 1/2.
     "Corollary 1": ("fixed_rate", Perceptron(eta0=0.25, **NO), [[2.0]], [-1], [-0.5], (1, 1.0)),
@@ -398,7 +401,7 @@ def test_rows_of_zeros_and_no_rows_at_all():
 # --- courses and certificates --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", [*SOPS, *NAROWS, DUALS[0]("auto"), PassiveAggressiveOneClass(0.4)], ids=repr)
+@pytest.mark.parametrize("learner", [*SOPS, *NAROWS, DUALS[0]("auto"), PassiveAggressiveOneClass(0.4, scale=1.0)], ids=repr)
 def test_the_course_is_that_of_the_learner_on_dense_and_sparse_rows(learner):
     X, y = continuous_problem(60, 5, seed=7)
     X[:, 1] = 0.0
@@ -625,7 +628,7 @@ SKIPPING = {
     "Perceptron": (Perceptron(eta0=1e300, **NO), 1e10),
     "Perceptron of float32": (Perceptron(fit_intercept=False, dtype=np.float32), 1e37),
     "squared loss": (DualAscentRegressor(1.0, loss="squared", update="DA1", norm_bound=1.0, **NO), 1e8),
-    "one class": (PassiveAggressiveOneClass(1.0, dtype=np.float32), 1e38),
+    "one class": (PassiveAggressiveOneClass(1.0, scale=1.0, dtype=np.float32), 1e38),
 }
 
 
@@ -704,7 +707,7 @@ VALUES = {
     "update": ("DA1", "DA2", "DA3"), "dtype": (np.float32,), "max_iter": (2,), "tol": (None,), "shuffle": (True, False),
     "random_state": (7,), "warm_start": (True,), "early_stopping": (True,), "validation_fraction": (0.3,),
     "n_iter_no_change": (2,), "verbose": (1,), "probability": (True,), "multi_class": ("ovr", "crammer_singer"), "n_jobs": (2,),
-    "loss_tol": (0.1,), "intercept_scaling": (2.0,), "epsilon": (0.9,), "loss": ("squared",),
+    "loss_tol": (0.1,), "intercept_scaling": (2.0,), "scale": ("auto", 2.0), "epsilon": (0.9,), "loss": ("squared",),
 }
 #: Those that change nothing in one pass over two classes without an intercept, or its rounding alone; alpha: the Perceptron's.
 HARMLESS = (
@@ -728,7 +731,7 @@ def test_each_parameter_is_named_by_the_theorem_or_changes_nothing_or_is_refused
         X = X * min(1.0, 1.0 / np.linalg.norm(X, axis=1).max())
     usual = bound(bounds.follow(learner, X, y), u)
     own = learner.get_params().keys() - row.selects.keys()  # (another value of those makes it another row's)
-    own -= {"C"} if row.name == "pa1_regression" else set()  # (there is no theorem for its other values)
+    own -= {"pa1_regression": {"C"}, "aggressive_p_norm": {"scale"}}.get(row.name, set())  # (no theorem for their other values)
     for parameter, value in [(each, value) for each in own for value in VALUES[each]]:
         one, present = changed(learner, **{parameter: value}), getattr(learner, parameter)
         if parameter in HARMLESS and (parameter, row.name) != ("alpha", "ogd"):
@@ -751,23 +754,15 @@ def test_an_algorithm_without_a_theorem_is_refused(row):
         bounds.certify(bounds.follow(learner, np.eye(2), [1, -1]), [0.0, 1.0])
 
 
-@pytest.mark.parametrize("name, learner, constants", [
-    ("arow", AROWClassifier(**FULL, **NO), ["r"]),
-    ("potential_based", SecondOrderPerceptron(**NO), ["initial_variance"]),
-    ("fixed_rate", Perceptron(True, **NO), ["eta0"]),
-    ("one_class", MultiplicativePassiveAggressiveOneClass(), ["epsilon", "norm_bound"]),
-    ("dual_ascent", DualAscentRegressor("auto", loss="squared", **NO), ["norm_bound"]),
-    ("dual_ascent", DualAscentClassifier(regularizer="entropic", **NO), ["sigma", "norm_bound"]),
-    ("gradient_descent", OGDClassifier(**NO), ["alpha"]),
-])
-def test_a_default_that_the_rows_tell_is_no_constant_of_a_theorem(name, learner, constants):
-    for each in constants:
-        course = bounds.follow(learner, np.eye(2), [-1, 1])
-        with pytest.raises(ValueError, match=rf"^onlinecls\.bounds\.{name}: {each} must be a number, got {each}=.*: follow a "):
-            getattr(bounds, name)(course, [0.5, 0.5])
-        learner = changed(learner, **{each: 1.0})
-    paid, allowed = getattr(bounds, name)(bounds.follow(learner, np.eye(2), [-1, 1]), [0.5, 0.5])
-    assert 0.0 <= paid <= allowed
+@pytest.mark.parametrize("name, learner", [("perceptron", Perceptron), ("dual_ascent", DualAscentClassifier)])
+def test_the_course_is_that_of_rows_in_the_scale_that_the_first_ones_tell(name, learner):
+    _, X, y, (u, *_) = drawn(name, learner(**{**NO, "sigma": 1.0} if name == "dual_ascent" else NO), 3)
+    X = 5.0 * X
+    found = bounds.follow(learner(**{**NO, "scale": "auto"}), X, y)
+    s = (X / found.X).flat[np.flatnonzero(X)[0]]
+    expected = bounds.follow(learner(**NO), X / s, y)
+    assert s > 1.0 and (found.scores == expected.scores).all() and (found.X == X / s).all()
+    assert getattr(bounds, name)(found, u) == getattr(bounds, name)(expected, u)
 
 
 X, Y, PLAIN = np.eye(2), [-1, 1], Perceptron(**NO)

@@ -21,6 +21,7 @@ from states import bits, fingerprint, is_finite
 
 import onlinecls
 from onlinecls import load
+from onlinecls._compiled import model
 
 RNG = np.random.default_rng(5)
 X, THREE, TWO = RNG.standard_normal((60, 5)), RNG.integers(0, 3, 60), RNG.integers(0, 2, 60)
@@ -83,7 +84,7 @@ FORGED = {
     "members that have learnt other rows": (COMMITTEE, THREE, poking("1.counters", 0, 7.0)),
     "a committee as its member": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="CommitteeClassifier")),
     "a step beyond the range": (onlinecls.DualAscentClassifier("auto"), TWO, poking("shared", 1, 1e300)),
-    "a scale that is neither 1 nor 1/2": (RBF, THREE, poking("scale", 0, 3.0)),
+    "a prior that is neither 1 nor 1/2": (RBF, THREE, poking("prior", 0, 3.0)),
     "a coefficient beyond its reach": (RBF, THREE, poking("alpha", 0, 1e9)),
     "a negative variance": (RBF, THREE, poking("P", 0, -1e-9)),
     "an unknown kernel": (RBF, THREE, setting("learnt_with", "kernel", "cosine")),
@@ -94,8 +95,7 @@ FORGED = {
     "roots that are not those of the weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("values", 2, 0.25)),
     "a norm of other weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e9)),
     "more classes seen than have rows": (onlinecls.DualAscentClassifier(), THREE, without_rivals),
-    "a unit that is no power of two": (AROW, THREE, setting("told", "units", [3.0, 1.0, 1.0])),
-    "a size of targets before any unit": (onlinecls.DualAscentRegressor(), TWO, setting("told", "units", [0.0, 0.0, 1.0, 4.0])),
+    "a scale below 0": (AROW, THREE, poking("counters", model.COUNTERS["scale"], -1.0)),
     "a curvature of probabilities that is no Gram matrix": (CALIBRATED, THREE, poking("calibration", calibration.HAB, 1e9)),
     "a norm of another support vector": (LINEAR, THREE, poking("vectors", 0, 1e300)),
     "more certainty than the kept rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),
@@ -264,7 +264,7 @@ def test_every_kernel_learner_can_be_saved_after_rows_of_any_scale(learner):
 
 def test_a_sparse_ball_s_centre_can_be_saved_far_from_its_start():
     """sinh(2) e^-690 beside sinh(690) e^-690 is known to 1e-7 of itself: it is a number of 1e-300."""
-    learner = onlinecls.MultiplicativePassiveAggressiveOneClass(1.0, norm_bound=1.0)
+    learner = onlinecls.MultiplicativePassiveAggressiveOneClass(1.0, norm_bound=1.0, scale=1.0)
     for _ in range(70):
         assert frozen(checked(learner.partial_fit([[100.0, 0.3]]))._state) == frozen(learner._state)
     assert learner._state.primary[0, 0] > 800.0

@@ -96,7 +96,7 @@ def test_one_class_learners_in_cycles_equal_the_slow_twin():
     twin.step(X[0])
     loss = lambda x: max(0.0, np.linalg.norm(x - twin.w) - 1.02)  # noqa: E731
     cycles, updates = in_cycles(twin.step, loss, [(x,) for x in X], 1e-4)
-    learner = OneClass(1.02, shuffle=False, max_iter=1000, loss_tol=1e-4).fit(X)
+    learner = OneClass(1.02, shuffle=False, max_iter=1000, loss_tol=1e-4, scale=1.0).fit(X)
     assert_allclose(learner.center_, twin.w, rtol=1e-7)
     assert (learner.n_iter_, learner.n_updates_) == (cycles, updates) and updates > 5
 
@@ -109,7 +109,7 @@ PROBLEMS = {
        for loss in ("hinge", "squared_hinge") for C in (INF, 0.05) for m, k in (("ovr", 2), ("ovr", 4), ("crammer_singer", 4))},
     **{f"targets {loss} C={C}": (lambda seed, loss=loss, C=C: (Regressor(C, loss=loss, epsilon=0.15), *linear(seed)))
        for loss in ("epsilon_insensitive", "squared_epsilon_insensitive") for C in (INF, 0.05)},
-    "one class": lambda seed: (OneClass(1.05, max_iter=5000), sphere(seed), np.zeros(150)),
+    "one class": lambda seed: (OneClass(1.05, max_iter=5000, scale=1.0), sphere(seed), np.zeros(150)),
 }
 
 
@@ -185,13 +185,13 @@ def test_bounds_of_pa1_and_pa2_have_their_own_gains():
 def test_the_one_class_bound_counts_from_the_first_row_shuffled_or_not():
     X = sphere(7)
     for shuffle in (False, True):
-        learner = OneClass(1.05, max_iter=5000, loss_tol=1e-3, shuffle=shuffle, random_state=3).fit(X)
+        learner = OneClass(1.05, max_iter=5000, loss_tol=1e-3, shuffle=shuffle, random_state=3, scale=1.0).fit(X)
         first = X[np.random.RandomState(3).permutation(150)[0]] if shuffle else X[0]
         reach = np.sum((learner.center_ - first) ** 2)
         assert 0.5 * reach / 1e-3 < learner.n_updates_bound_ < 2.0 * reach / 1e-3 * 1.3
-    half = OneClass(1.05, max_iter=5000, loss_tol=1e-3, shuffle=False).fit(X, sample_weight=np.full(150, 0.5))
+    half = OneClass(1.05, max_iter=5000, loss_tol=1e-3, shuffle=False, scale=1.0).fit(X, sample_weight=np.full(150, 0.5))
     assert half.n_updates_bound_ > 1.6 * np.sum((half.center_ - X[0]) ** 2) / 1e-3
-    assert OneClass(2.0, loss_tol=1e-3).partial_fit(X[:1]).fit(X).n_updates_bound_ >= 0.0
+    assert OneClass(2.0, loss_tol=1e-3, scale=1.0).partial_fit(X[:1]).fit(X).n_updates_bound_ >= 0.0
 
 
 def test_warm_starts_count_from_where_they_are():
@@ -265,5 +265,5 @@ def test_rows_without_length_and_targets_beyond_squares(x):
 
 @pytest.mark.parametrize(("far", "n_updates"), [(1.5, 0), (2.5, 1)])
 def test_a_loss_within_loss_tol_moves_no_centre(far, n_updates):
-    learner = OneClass(1.0, shuffle=False, max_iter=5, loss_tol=1.0).fit([[0.0], [far]])
+    learner = OneClass(1.0, shuffle=False, max_iter=5, loss_tol=1.0, scale=1.0).fit([[0.0], [far]])
     assert (learner.n_updates_, learner.n_skipped_) == (n_updates, 0)

@@ -5,7 +5,6 @@ import pickle
 
 import numpy as np
 import pytest
-from internals import units
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from states import fingerprint
@@ -42,12 +41,10 @@ def problem(n, n_classes, seed=0):
 
 @pytest.mark.parametrize("params", [{}, {"class_weight": {0: 4.0}}, {"fit_intercept": False}], ids=str)
 @pytest.mark.parametrize("n_classes", [2, 4])
-def test_a_committee_is_its_slow_twin(n_classes, params, monkeypatch):
+def test_a_committee_is_its_slow_twin(n_classes, params):
     X, y = problem(150, n_classes)
     weights, classes = np.random.default_rng(1).choice([0.0, 0.3, 1.0, 2.0], len(y)), np.arange(n_classes)
-    known = CommitteeClassifier(**params).partial_fit(X, y, classes, weights)._units  # (no row is learnt again then)
-    monkeypatch.setattr(units, "medians", lambda each, epochs=1.0: [known] * len(each))
-    twin = Committee([Alone(name, classes, 8, **params) for name in MEMBERS])
+    twin = Committee([Alone(name, classes, 8, scale="auto", **params) for name in MEMBERS])
     model = CommitteeClassifier(**params).partial_fit(X, y, classes, weights)
     for x, label, c in zip(X, y, weights, strict=True):
         if c:
@@ -98,7 +95,7 @@ def test_splits_pauses_and_files_do_not_change_a_committee(labels):
 def test_fit_counts_mistakes_of_rows_that_are_new():
     X, y = problem(200, 4)
     once, often = (CommitteeClassifier(max_iter=n, random_state=0).fit(X, y) for n in (1, 4))
-    assert once.member_mistakes_[1:].tolist() == often.member_mistakes_[1:].tolist()  # (AROW's r grows with the epochs)
+    assert once.member_mistakes_.tolist() == often.member_mistakes_.tolist()
     assert often.t_ == 800
 
 

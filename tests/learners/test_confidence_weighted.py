@@ -18,7 +18,7 @@ def test_the_least_variance_is_that_of_the_slow_twin(multi_class, n_classes, for
     y[:40] %= 2
     settings = {"eta": 0.9, "initial_variance": 0.5, "multi_class": multi_class, "forgetting": forgetting}
     twin = run_stream("cw_stdev", X, y, **settings)
-    learner = ConfidenceWeightedClassifier(fit_intercept=False, **settings).partial_fit(X, y)
+    learner = ConfidenceWeightedClassifier(fit_intercept=False, scale=1.0, **settings).partial_fit(X, y)
     assert learner.covariance_.min() == pytest.approx(0.5e-4) or forgetting, "else this test shows nothing"
     assert_allclose(learner.coef_, twin.W, rtol=1e-6, atol=1e-6 * np.abs(twin.W).max())
     assert_allclose(learner.covariance_, twin.Sigma.reshape(learner.covariance_.shape), rtol=1e-6)

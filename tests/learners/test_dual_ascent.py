@@ -47,7 +47,7 @@ def test_dual_ascent_of_two_classes_equals_the_slow_twin(form, sigma, dtype):
     for x, label, c in zip(X.astype(float), y, weights, strict=True):
         if c > 0.0:
             twin.learn(x, label, c)
-    learner = DualAscentClassifier(**parameters(form, sigma, fit_intercept=False))
+    learner = DualAscentClassifier(**parameters(form, sigma, fit_intercept=False, scale=1.0))
     learner.partial_fit(X, y, classes=[-1, 1], sample_weight=weights)
     assert learner.coef_.dtype == dtype and learner.n_skipped_ == 0
     assert_allclose(learner.coef_, twin.W, rtol=TOLERANCE[dtype], atol=TOLERANCE[dtype])
@@ -61,7 +61,7 @@ def test_dual_ascent_of_four_classes_equals_the_slow_twin(form, sigma):
     X, y = continuous_problem(14, 6, seed=31, n_classes=4)
     weights = np.random.default_rng(0).choice([0.3, 1.0, 2.5], size=len(y))
     twin = DualAscent(6, 4, **parameters(form, sigma))
-    learner = DualAscentClassifier(**parameters(form, sigma, fit_intercept=False))
+    learner = DualAscentClassifier(**parameters(form, sigma, fit_intercept=False, scale=1.0))
     for i in range(len(y)):
         twin.learn(X[i], y[i], weights[i])
         learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=range(4) if i == 0 else None, sample_weight=weights[i : i + 1])
@@ -83,7 +83,7 @@ def test_rows_of_counts_equal_the_slow_twin(n_classes, loss, update, n_sizes, si
     twin = DualAscent(37, n_classes, **form) if n_classes > 2 else DualAscent(37, **form)
     for x, label in zip(X, y, strict=True):
         twin.learn(x, label if n_classes > 2 else 2 * label - 1, 1.0)
-    learner = DualAscentClassifier(**form, fit_intercept=False).partial_fit(X, y, classes=range(n_classes))
+    learner = DualAscentClassifier(**form, fit_intercept=False, scale=1.0).partial_fit(X, y, classes=range(n_classes))
     assert learner.n_updates_ > 8
     assert_allclose(learner.dual_value_, twin.dual_value, rtol=1e-7, atol=1e-7)
     near = 1e-5 if update == "DA3" and n_classes > 2 else 1e-7  # a gap of 1e-11 in the dual is its root in the weights
@@ -113,7 +113,7 @@ def test_each_update_raises_the_dual_enough_and_da3_the_most(regularizer, loss, 
     X, y = continuous_problem(80, 7, seed=35, n_classes=n_classes)
     weights, classes = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=80), np.unique(y)
     walker_form = parameters({"regularizer": regularizer, "loss": loss, "update": "DA2"}, sigma)
-    walker = DualAscentClassifier(**walker_form, fit_intercept=False)
+    walker = DualAscentClassifier(**walker_form, fit_intercept=False, scale=1.0)
     walker.partial_fit(X[:1], y[:1], classes=classes)
     for i in range(1, 80):
         row, label, c = X[i : i + 1], y[i : i + 1], weights[i : i + 1]
@@ -169,7 +169,7 @@ def test_da1_da2_da3_are_in_this_order_whatever_w_x_over_sigma_is(loss, k, signe
         size, W, sigma, gamma = 10.0 ** rng.uniform(-3, 3, 4)
         form, d = {"regularizer": "entropic", "loss": loss, "norm_bound": W, "signed": signed}, int(rng.integers(1, 7))
         form |= {"margin": gamma} if k > 1 else {}
-        walker = cls(sigma, **form, fit_intercept=False)
+        walker = cls(sigma, **form, fit_intercept=False, scale=1.0)
         walker.partial_fit(np.zeros((0, d), dtype), np.zeros(0), **({"classes": range(k)} if k > 1 else {}))
         for _ in range(5):
             row = rng.choice([rng.standard_normal(d), -np.abs(rng.standard_normal(d)), rng.integers(-3, 4, d)], axis=0)
@@ -198,7 +198,7 @@ def test_da1_da2_da3_are_in_this_order_whatever_w_x_over_sigma_is(loss, k, signe
 def test_the_normaliser_stays_exact_over_many_rows():
     """Z is a sum of differences: after steps up by e^100 and back it is what the weights say."""
     rng = np.random.default_rng(4)
-    learner = DualAscentClassifier(0.05, regularizer="entropic", update="DA1", norm_bound=2.0, fit_intercept=False)
+    learner = DualAscentClassifier(0.05, regularizer="entropic", update="DA1", norm_bound=2.0, fit_intercept=False, scale=1.0)
     seen = 0.0
     for block in range(60):
         X = rng.standard_normal((50, 30)) * (rng.random((50, 30)) < 0.3)
@@ -246,7 +246,8 @@ def test_powers_are_exact_to_an_ulp_and_the_same_wherever_they_stand(dtype, end,
 def test_stored_powers_of_a_feature_are_exact_near_0_and_far_from_it(dtype):
     """e^-K sinh u to a few ulp, whether a step of its own or a new scale wrote it, and Z to what the masses are known to."""
     rng = np.random.default_rng(5)
-    learner = DualAscentClassifier(1.0, regularizer="entropic", update="DA1", norm_bound=2.0, margin=50.0, fit_intercept=False)
+    learner = DualAscentClassifier(1.0, regularizer="entropic", update="DA1", norm_bound=2.0, margin=50.0, scale=1.0,
+                                   fit_intercept=False)
     sizes = 10.0 ** rng.uniform(-6, 1.2, 200)
     for step in range(40):
         chosen = rng.random(200) < 0.3
@@ -355,7 +356,7 @@ def test_dual_ascent_regression_equals_the_slow_twin(form, sigma, dtype):
     X, y = targets(60, 9, seed=50, dtype=dtype)
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=len(y))
     twin = DualAscentRegression(9, sigma=sigma, norm_bound=3.0, **form)
-    learner = DualAscentRegressor(sigma, norm_bound=3.0, fit_intercept=False, **form)
+    learner = DualAscentRegressor(sigma, norm_bound=3.0, fit_intercept=False, scale=1.0, **form)
     squared = absolute = 0.0
     for i, (x, target, c) in enumerate(zip(X.astype(float), y, weights, strict=True)):
         if c > 0.0:
@@ -379,7 +380,7 @@ def test_each_update_raises_the_dual_enough_and_da2_the_most(regularizer, loss, 
     X, y = targets(80, 7, seed=52)
     weights = np.random.default_rng(0).choice([0.5, 1.0, 2.0], size=80)
     form = {"sigma": sigma, "regularizer": regularizer, "loss": loss, "norm_bound": 3.0}
-    walker = DualAscentRegressor(**form, fit_intercept=False).partial_fit(X[1:2], y[1:2])
+    walker = DualAscentRegressor(**form, fit_intercept=False, scale=1.0).partial_fit(X[1:2], y[1:2])
     twin = DualAscentRegression(7, update="DA2", **form)
     twin.learn(X[1], y[1])
     for i in range(2, 80):
@@ -400,7 +401,7 @@ def test_each_update_raises_the_dual_enough_and_da2_the_most(regularizer, loss, 
 @pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
 @pytest.mark.parametrize("loss, paid", [("absolute", 2.0 + 2.5 * 3.0), ("squared", 4.0 + 2.5 * 9.0)])
 def test_rows_of_zeros_add_their_loss_to_the_dual_value_of_a_regressor(loss, paid, regularizer):
-    learner = DualAscentRegressor(2.0, loss=loss, regularizer=regularizer, fit_intercept=False)
+    learner = DualAscentRegressor(2.0, loss=loss, regularizer=regularizer, fit_intercept=False, scale=1.0)
     learner.partial_fit(np.zeros((2, 3)), [2.0, -3.0], sample_weight=[1.0, 2.5])
     assert learner.dual_value_ == pytest.approx(paid) and not learner.coef_.any()
 
@@ -408,14 +409,14 @@ def test_rows_of_zeros_add_their_loss_to_the_dual_value_of_a_regressor(loss, pai
 @pytest.mark.parametrize("loss", ["absolute", "squared"])
 def test_a_step_whose_weights_leave_the_dtype_is_left_out_and_counted(loss):
     """Weights are θ/σ: 1e36 is a θ of float32, 1e39 no weight of it."""
-    learner = DualAscentRegressor(1e-3, loss=loss, fit_intercept=False, dtype="float32")
+    learner = DualAscentRegressor(1e-3, loss=loss, fit_intercept=False, scale=1.0, dtype="float32")
     learner.partial_fit(np.float32([[1e-37]]), [100.0], sample_weight=[1e100])
     assert (learner.n_skipped_, learner.n_updates_, learner.coef_.tolist()) == (1, 0, [0.0])
 
 
 def test_an_average_stays_finite_where_the_longest_step_is_the_least_number():
     X, y = np.eye(2)[[0, 0, 0]], np.array([0.0, 1.0, 1.0])
-    learner = DualAscentRegressor(average=True, sigma="auto", fit_intercept=False)
+    learner = DualAscentRegressor(average=True, sigma="auto", fit_intercept=False, scale=1.0)
     learner.partial_fit(X, y, sample_weight=np.full(3, 5e-324))
     with np.errstate(over="raise", invalid="raise"):
         assert np.isfinite(learner.coef_).all() and np.isfinite(learner.predict(X)).all()

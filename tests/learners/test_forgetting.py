@@ -59,7 +59,7 @@ def test_columns_that_never_or_rarely_occur_do_not_keep_a_full_covariance_from_f
     narrow = np.insert(X, 2, wide[:, 2], axis=1)
     for multi_class in ("ovr", "crammer_singer"):
         one, other = (
-            AROWClassifier(0.5, covariance="full", forgetting=0.02, multi_class=multi_class, intercept_scaling=1.0)
+            AROWClassifier(0.5, covariance="full", forgetting=0.02, multi_class=multi_class, intercept_scaling=1.0, scale=1.0)
             .partial_fit(rows, y, classes=range(n_classes)) for rows in (narrow, wide))
         kept = [0, 1, 2, 3, 4, 5]
         assert_allclose(one.coef_[:, kept], other.coef_[:, kept], rtol=1e-9, atol=1e-12)
@@ -82,7 +82,7 @@ def test_growth_of_variances_is_applied_before_it_leaves_the_dtype():
     X, y = flipping(6_000, 3_000, d=4)
     for dtype, tolerance in (("float32", 1e-3), ("float64", 1e-9)):
         rows = X.astype(dtype)
-        learner = AROWClassifier(1.0, forgetting=0.1, intercept_scaling=1.0).partial_fit(rows, y, classes=[0, 1])
+        learner = AROWClassifier(1.0, forgetting=0.1, intercept_scaling=1.0, scale=1.0).partial_fit(rows, y, classes=[0, 1])
         twin = run_binary("arow", rows, 2 * y - 1, r=1.0, forgetting=0.1, fit_intercept=True)
         assert_allclose(np.append(learner.coef_[0], learner.intercept_[0]), twin.w, atol=tolerance)
         assert_allclose(learner.covariance_[0], twin.Sigma[:4], rtol=tolerance)
@@ -91,7 +91,7 @@ def test_growth_of_variances_is_applied_before_it_leaves_the_dtype():
 def test_growth_of_variances_is_applied_for_every_class():
     """One against the rest equals separate learners of two classes."""
     X, y = flipping(2_000, 1_000, d=4)[0].astype("float32"), np.random.default_rng(1).integers(0, 3, 2_000)
-    make = lambda: AROWClassifier(1.0, forgetting=0.1, multi_class="ovr", intercept_scaling=1.0)  # noqa: E731
+    make = lambda: AROWClassifier(1.0, forgetting=0.1, multi_class="ovr", intercept_scaling=1.0, scale=1.0)  # noqa: E731
     learner = make().partial_fit(X, y, classes=[0, 1, 2])
     for c in range(3):
         alone = make().partial_fit(X, y == c, classes=[False, True])
@@ -103,7 +103,7 @@ def test_growth_of_variances_is_applied_for_every_class():
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])
 def test_standard_deviations_are_those_of_variances_that_have_grown(covariance, n_classes):
     X, y = flipping(60, 30, d=4)[0], np.random.default_rng(2).integers(0, n_classes, 60)
-    learner = AROWClassifier(0.5, forgetting=0.05, covariance=covariance, fit_intercept=False).partial_fit(X, y)
+    learner = AROWClassifier(0.5, forgetting=0.05, covariance=covariance, fit_intercept=False, scale=1.0).partial_fit(X, y)
     found = learner.decision_function(X, return_std=True)[1].reshape(60, -1)
     for c, sigma in enumerate(np.reshape(learner.covariance_, (found.shape[1], -1, 4))):
         squares = X**2 @ sigma[0] if covariance == "diagonal" else np.einsum("ij,jk,ik->i", X, sigma, X)

@@ -59,14 +59,14 @@ def test_unsigned_weights_equal_the_slow_twin(dtype):
     X, y = problem(150, 13, seed=300, dtype=dtype)
     params = {"signed": False, "norm_bound": 2.0}
     twin = run_binary("multiplicative_pa", X, y, margin=0.7, **params)
-    learner = Classifier(0.7, fit_intercept=False, **params).partial_fit(csr32(X), y, classes=[-1, 1])
+    learner = Classifier(0.7, fit_intercept=False, scale=1.0, **params).partial_fit(csr32(X), y, classes=[-1, 1])
     assert_close(learner.coef_[0], twin.w, dtype)
     t = targets(X, 300)
     twin = run_regression("multiplicative_pa_regression", X, t, epsilon=0.2, fit_intercept=True, **params)
-    learner = Regressor(0.2, intercept_scaling=1.0, **params).partial_fit(csr32(X), t)
+    learner = Regressor(0.2, intercept_scaling=1.0, scale=1.0, **params).partial_fit(csr32(X), t)
     assert_close(np.append(learner.coef_, learner.intercept_), twin.w, dtype)
     twin = run_one_class("multiplicative_pa_one_class", X, epsilon=0.8, **params)
-    learner = OneClass(0.8, **params).partial_fit(csr32(X))
+    learner = OneClass(0.8, scale=1.0, **params).partial_fit(csr32(X))
     assert_close(learner.center_, twin.w, dtype)
     distances = np.linalg.norm(X - twin.w, axis=1)
     assert_allclose(learner.score_samples(csr32(X)), -distances, rtol=1e-7 if dtype == "float64" else 1e-4)
@@ -79,10 +79,10 @@ def test_unsigned_multiclass_weights_equal_the_slow_twin(multi_class, dtype):
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=150)
     params = {"margin": 0.3, "signed": False, "norm_bound": 1.5, "multi_class": multi_class, "intercept_scaling": 1.0}
     twin = run_multiclass("multiplicative_pa", X, y, 5, weights=weights, fit_intercept=True, **params)
-    learner = Classifier(**params).partial_fit(X, y, classes=range(5), sample_weight=weights)
+    learner = Classifier(**params, scale=1.0).partial_fit(X, y, classes=range(5), sample_weight=weights)
     assert_close(np.column_stack([learner.coef_, learner.intercept_]), twin.W, dtype)
     twin = run_stream("multiplicative_pa", X, np.minimum(y, np.arange(150) // 25).tolist(), **params)
-    learner = Classifier(fit_intercept=False, **params)
+    learner = Classifier(fit_intercept=False, scale=1.0, **params)
     for start in range(0, 150, 17):
         learner.partial_fit(X[start : start + 17], np.minimum(y, np.arange(150) // 25)[start : start + 17])
     assert_close(learner.coef_, twin.W, dtype)
@@ -93,7 +93,7 @@ def test_the_unsigned_form_is_the_paper_s_recursion():
     """w_1 uniform,  w_j <- w_j exp(tau v_j) / Z,  tau = 4 l / ||v||_inf^2,  v = y x or sgn(y - s) x: section 6 as it stands."""
     X, y = problem(200, 8, seed=302)
     t = np.abs(targets(X, 302)) / 4
-    params = {"signed": False, "norm_bound": 1.0, "fit_intercept": False}
+    params = {"signed": False, "norm_bound": 1.0, "fit_intercept": False, "scale": 1.0}
     classifier, regressor = Classifier(0.6, **params), Regressor(0.05, **params)
     w, u = np.full(8, 1 / 8), np.full(8, 1 / 8)
     classifier.partial_fit(X[:0], y[:0], classes=[-1, 1])
@@ -113,14 +113,14 @@ def test_the_unsigned_form_is_the_paper_s_recursion():
 
 def test_without_an_intercept_the_constant_feature_takes_no_weight():
     params = {"signed": False, "norm_bound": 1.0}
-    assert Regressor(fit_intercept=False, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.25] * 4
-    assert Regressor(intercept_scaling=1.0, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.2] * 4
+    assert Regressor(fit_intercept=False, scale=1.0, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.25] * 4
+    assert Regressor(intercept_scaling=1.0, scale=1.0, **params).partial_fit(np.eye(4)[:0], []).coef_.tolist() == [0.2] * 4
 
 
 def test_small_thetas_keep_their_digits():
     """With W large the step is PA's but for a factor; e^theta - e^-theta would have lost half the digits."""
     X, y = continuous_problem(60, 7, seed=304)
-    learner = Classifier(1.0, norm_bound=1e9, fit_intercept=False).partial_fit(X, y)
+    learner = Classifier(1.0, norm_bound=1e9, fit_intercept=False, scale=1.0).partial_fit(X, y)
     t = theta(learner)[0]
     assert 0 < np.abs(t).max() < 1e-6
     assert_allclose(learner.coef_[0], 1e9 * t / 7, rtol=1e-12)  # sinh(t) = t, cosh(t) = 1
@@ -137,7 +137,7 @@ def test_no_exponential_overflows_and_the_sum_stays_that_of_theta(norm_bound, si
     X, y = problem(400, 7, seed=305, dtype=dtype, signed=signed)
     X[:, 0] *= 30.0
     y = y * np.where(np.arange(400) // 50 % 2, -1, 1)
-    learner, sizes = Classifier(1.0, signed=signed, norm_bound=norm_bound, fit_intercept=False), []
+    learner, sizes = Classifier(1.0, signed=signed, norm_bound=norm_bound, fit_intercept=False, scale=1.0), []
     for start in range(0, 400, 5):
         learner.partial_fit(X[start : start + 5], y[start : start + 5], classes=[-1, 1])
         t = theta(learner)
@@ -155,7 +155,7 @@ def test_the_sum_is_exact_after_many_small_steps(dtype):
     X, y = rng.standard_normal((22_000, 6)).astype(dtype), rng.integers(0, 2, 22_000)
     for signed in (True, False):
         rows = X if signed else np.abs(X)
-        learner = Classifier(0.3, signed=signed, fit_intercept=False).partial_fit(rows, y)
+        learner = Classifier(0.3, signed=signed, fit_intercept=False, scale=1.0).partial_fit(rows, y)
         state = state_of(learner)
         group, r = state.named(state.groups[0]), state.view[:-1, 0, 0]
         root = r.dtype.type(state.fresh_power())
@@ -166,7 +166,7 @@ def test_the_sum_is_exact_after_many_small_steps(dtype):
 
 def test_another_norm_bound_counts_from_the_next_row():
     X, y = continuous_problem(80, 6, seed=306)
-    learner = Classifier(0.5, norm_bound=1.0, intercept_scaling=1.0).partial_fit(X[:40], y[:40])
+    learner = Classifier(0.5, norm_bound=1.0, intercept_scaling=1.0, scale=1.0).partial_fit(X[:40], y[:40])
     shown, t = learner.coef_.copy(), theta(learner)
     learner.set_params(norm_bound=4.0)
     assert (learner.coef_ == shown).all(), "a model predicts as it was learnt"
@@ -183,13 +183,13 @@ def test_another_norm_bound_counts_from_the_next_row():
 def test_near_the_centre_distances_are_computed_without_a_difference_of_squares(dtype):
     """Rows at the centre itself: the step is their distance's, not that of rounding."""
     X = np.full((50, 4), 0.25, dtype)
-    learner = OneClass(0.0, signed=False, norm_bound=1.0).partial_fit(X)
+    learner = OneClass(0.0, signed=False, norm_bound=1.0, scale=1.0).partial_fit(X)
     assert (learner.center_ == 0.25).all() and learner.n_updates_ == 0
     assert learner.predict(X).tolist() == [1] * 50 or np.abs(learner.score_samples(X)).max() < 1e-3
 
 
 def test_a_row_on_the_surface_of_a_multiplicative_ball_is_no_mistake():
-    learner = OneClass(5.0).partial_fit([[3.0, 4.0]])  # (the first centre is 0)
+    learner = OneClass(5.0, scale=1.0).partial_fit([[3.0, 4.0]])  # (the first centre is 0)
     assert (learner.n_mistakes_, learner.n_updates_, learner.t_) == (0, 0, 1)
     assert learner.set_params(epsilon=4.99).partial_fit([[3.0, 4.0]]).n_mistakes_ == 1
 
@@ -240,7 +240,7 @@ def test_multi_class_may_change_between_calls():
     """The sums are made anew for the other construction; theta stays."""
     X, y = problem(120, 7, seed=311, n_classes=4, signed=True)
     for first, second in (("ovr", "crammer_singer"), ("crammer_singer", "ovr")):
-        learner = Classifier(0.5, multi_class=first, norm_bound=1.0, intercept_scaling=1.0).partial_fit(X[:60], y[:60])
+        learner = Classifier(0.5, multi_class=first, norm_bound=1.0, intercept_scaling=1.0, scale=1.0).partial_fit(X[:60], y[:60])
         shown = learner.coef_.copy()
         learner.set_params(multi_class=second)
         assert (learner.coef_ == shown).all()
@@ -260,7 +260,7 @@ def test_labels_join_without_an_intercept_to_the_same_bits():
     X, y = np.array([[1.0, 2], [2, 1], [1, 1], [3, 1], [1, 1]]), list("ebcad")
 
     def learnt(cuts):
-        model = Classifier(signed=False, fit_intercept=False)
+        model = Classifier(signed=False, fit_intercept=False, scale=1.0)
         for start, stop in pairwise(cuts):
             model.partial_fit(X[start:stop], y[start:stop])
         return state_of(model).values.tobytes()

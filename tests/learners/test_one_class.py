@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose
 from reference import run_one_class
 from scipy import sparse
 
-import onlinecls
 from onlinecls import PassiveAggressiveOneClass
 
 TOLERANCE = {"float64": 1e-10, "float32": 2e-4}
@@ -35,7 +34,7 @@ def test_centre_equals_the_slow_twin(case, dtype):
     weights = np.random.default_rng(0).choice([0.0, 0.3, 1.0, 2.5], size=200)
     weights[0] = 0.0
     for given in (np.ones(200), weights):
-        learner = getattr(onlinecls, case.algorithm.estimator)(**case.params).partial_fit(csr32(X), sample_weight=given)
+        learner = case.estimator().partial_fit(csr32(X), sample_weight=given)
         expected = case.one_class(X, weights=given).w
         assert learner.center_.dtype == dtype
         assert_allclose(learner.center_, expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
@@ -49,7 +48,7 @@ def test_centre_equals_the_slow_twin(case, dtype):
 def test_renormalising_the_centre_leaves_it_that_of_the_slow_twin(epsilon, dtype):
     """Steps of nearly the whole way shrink the scale by orders of magnitude each."""
     X = cloud(3000, 5, seed=92, dtype=dtype)
-    learner = PassiveAggressiveOneClass(epsilon)
+    learner = PassiveAggressiveOneClass(epsilon, scale=1.0)
     for start in range(0, 3000, 3):
         learner.partial_fit(X[start : start + 3])
         u, centre = state_of(learner).values.astype(float), state_of(learner).groups[0]
@@ -65,7 +64,7 @@ def test_renormalising_the_centre_leaves_it_that_of_the_slow_twin(epsilon, dtype
 @pytest.mark.parametrize("epsilon", [0.0, 0.4, 1.5])
 def test_each_row_is_in_the_ball_just_after_it_was_learnt_and_the_step_was_the_shortest(epsilon, dtype):
     X = cloud(150, 6, seed=93, dtype=dtype)
-    learner = PassiveAggressiveOneClass(epsilon).partial_fit(X[:1])
+    learner = PassiveAggressiveOneClass(epsilon, scale=1.0).partial_fit(X[:1])
     assert (learner.center_ == X[0]).all() and (learner.t_, learner.n_updates_, learner.n_mistakes_) == (1, 0, 0)
     for x in X[1:]:
         before, inside, mistakes = learner.center_.copy(), learner.predict(x[None])[0] == 1, learner.n_mistakes_
@@ -84,24 +83,24 @@ def test_a_centre_that_falls_back_to_nothing_knows_its_length(dtype):
     near = np.arange(1.0, 4.0)
     far = 2.0**45 * np.random.default_rng(0).standard_normal(30).astype(dtype)
     X = np.array([[*far, *near], [*-far, *near]], dtype)
-    learner = PassiveAggressiveOneClass(np.linalg.norm(far.astype(float)), dtype=dtype).partial_fit(X)
+    learner = PassiveAggressiveOneClass(np.linalg.norm(far.astype(float)), scale=1.0, dtype=dtype).partial_fit(X)
     square, _, noise, _ = state_of(learner).groups[0]
     assert learner.n_updates_ == 1 and noise <= 1e-13 * square
     assert_allclose(square, np.square(state_of(learner).values, dtype=float).sum(), rtol=1e-13)
 
 
 def test_zero_rows_are_points_like_any_other():
-    learner = PassiveAggressiveOneClass(1.0).partial_fit([[3.0, 4.0], [0.0, 0.0]])
+    learner = PassiveAggressiveOneClass(1.0, scale=1.0).partial_fit([[3.0, 4.0], [0.0, 0.0]])
     assert_allclose(learner.center_, [0.6, 0.8], rtol=1e-14)
     assert learner.n_updates_ == 1
-    learner = PassiveAggressiveOneClass(1.0).partial_fit(sparse.csr_matrix((3, 2)))
+    learner = PassiveAggressiveOneClass(1.0, scale=1.0).partial_fit(sparse.csr_matrix((3, 2)))
     assert learner.t_ == 3 and not learner.center_.any() and learner.predict([[0.0, 0.0], [0.0, 1.1]]).tolist() == [1, -1]
     assert_allclose(learner.partial_fit([[0.0, 3.0]]).center_, [0.0, 2.0], rtol=1e-14)
 
 
 def test_decisions_are_scores_less_the_offset():
     X = cloud(100, 6, seed=94)
-    learner = PassiveAggressiveOneClass(1.5).fit(X)
+    learner = PassiveAggressiveOneClass(1.5, scale=1.0).fit(X)
     assert learner.offset_ == -1.5
     assert_allclose(learner.decision_function(X), learner.score_samples(X) - learner.offset_, atol=1e-12)
     assert (learner.predict(X) == np.where(learner.decision_function(X) >= 0, 1, -1)).all()

@@ -97,8 +97,9 @@ def test_validation_chooses_the_snapshot_of_the_best_bound():
 
 
 @pytest.mark.parametrize("regressor", [
-    onlinecls.AROWRegressor(r=1.0, intercept_scaling=1.0), onlinecls.PassiveAggressiveRegressor(0.3, intercept_scaling=1.0),
-    onlinecls.DualAscentRegressor(3.0, regularizer="entropic", signed=False, fit_intercept=False),
+    onlinecls.AROWRegressor(r=1.0, scale=1.0, intercept_scaling=1.0),
+    onlinecls.PassiveAggressiveRegressor(0.3, intercept_scaling=1.0),
+    onlinecls.DualAscentRegressor(3.0, regularizer="entropic", signed=False, scale=1.0, fit_intercept=False),
 ])
 def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
     """The mean of w_1 .. w_T (the simplex begins as the mean of its experts), and the one that validation chooses."""

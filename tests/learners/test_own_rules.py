@@ -39,7 +39,7 @@ from onlinecls.reference import (
     insensitive,
 )
 
-NO = {"fit_intercept": False, "dtype": np.float64}
+NO = {"scale": 1.0, "fit_intercept": False, "dtype": np.float64}
 ONE = {**NO, "initial_variance": 1.0}
 
 

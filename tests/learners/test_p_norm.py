@@ -36,7 +36,7 @@ def linked(theta, p):
 @within(n_classes=[2, 4])
 def test_p_of_2_is_the_perceptron(n_classes, multi_class, dtype):
     X, y = continuous_problem(200, 13, seed=80, n_classes=n_classes, dtype=dtype)
-    ours, plain = PNormPerceptron(2, multi_class=multi_class), Perceptron(multi_class=multi_class)
+    ours, plain = PNormPerceptron(2, multi_class=multi_class, scale=1.0), Perceptron(multi_class=multi_class)
     ours.partial_fit(X, y), plain.partial_fit(X, y)
     assert (ours.coef_ == plain.coef_).all() and (ours.intercept_ == plain.intercept_).all()
     assert (ours.n_mistakes_, ours.n_updates_) == (plain.n_mistakes_, plain.n_updates_)
@@ -53,7 +53,7 @@ def test_p_is_by_default_2_ln_d(d, p):
 def test_weights_are_the_link_of_theta(aggressive, p):
     X, y = continuous_problem(300, 13, seed=82)
     for dtype, rtol in ((np.float64, 1e-11), (np.float32, 1e-7 * 4 * p)):
-        learner = PNormPerceptron(p, aggressive=aggressive, fit_intercept=False).partial_fit(X.astype(dtype), y)
+        learner = PNormPerceptron(p, aggressive=aggressive, fit_intercept=False, scale=1.0).partial_fit(X.astype(dtype), y)
         expected = linked(theta(learner), p)[:, :-1]
         assert_allclose(learner.coef_, expected, rtol=rtol, atol=rtol * np.abs(expected).max())
         assert_allclose(learner.decision_function(X), X @ learner.coef_[0], rtol=10 * rtol, atol=10 * rtol)
@@ -70,7 +70,7 @@ def test_the_running_norm_survives_any_rise_and_fall(dtype, size, p):
     X[50::20] = 0.0
     X[50::20, 0] = size
     y[50::20] = np.arange(len(y[50::20])) % 2
-    learner = PNormPerceptron(p, fit_intercept=False)
+    learner = PNormPerceptron(p, fit_intercept=False, scale=1.0)
     norms = set()
     for start in range(0, 400, 10):
         learner.partial_fit(X[start : start + 10], y[start : start + 10], classes=[0, 1])
@@ -104,7 +104,7 @@ def test_roots_are_exact_to_two_ulp_and_the_same_wherever_they_stand(dtype, root
 def test_an_intercept_that_comes_and_goes_costs_no_sum_over_all_features(n_classes, multi_class):
     """The intercept's term is 2^64 times those of the features, whose sum stays known."""
     X = np.random.default_rng(0).uniform(0.1, 0.2, (60, 40))
-    learner = PNormPerceptron(27.7, multi_class=multi_class, intercept_scaling=1.0)
+    learner = PNormPerceptron(27.7, multi_class=multi_class, intercept_scaling=1.0, scale=1.0)
     learner.partial_fit(X[:1], [1], classes=range(n_classes))
     sizes = set()
     for row in X[1:]:
@@ -130,7 +130,7 @@ def test_long_rows_of_many_different_numbers_have_their_norm(p):
             x[0] = 1.5
             full = np.append(x, 1.0) if intercept else x
             twin = AggressivePNorm(len(full), p=p, radius=2**0.5)
-            learner = PNormPerceptron(p, aggressive=True, fit_intercept=intercept, intercept_scaling=1.0)
+            learner = PNormPerceptron(p, aggressive=True, fit_intercept=intercept, intercept_scaling=1.0, scale=1.0)
             learner.partial_fit(x[None], [1], classes=[0, 1])
             twin.step(full)
             before = twin.theta[0]
@@ -146,7 +146,7 @@ def test_multi_class_of_a_p_norm_may_change_between_calls(multi_class):
     """Norms are summed anew for the other construction; theta stays."""
     X, y = continuous_problem(200, 9, seed=85, n_classes=4)
     other = {"ovr": "crammer_singer", "crammer_singer": "ovr"}[multi_class]
-    learner = PNormPerceptron(5.0, multi_class=multi_class, intercept_scaling=1.0).partial_fit(X[:100], y[:100])
+    learner = PNormPerceptron(5.0, multi_class=multi_class, intercept_scaling=1.0, scale=1.0).partial_fit(X[:100], y[:100])
     before, shown = theta(learner), learner.coef_.copy()
     learner.set_params(multi_class=other)
     assert (learner.coef_ == shown).all()

@@ -90,7 +90,7 @@ def test_pa_ends_exactly_epsilon_from_the_target_and_moves_no_further_than_neede
 
 
 def test_a_residual_of_zero_moves_no_weight_but_narrows_variances():
-    learner = AROWRegressor(1.0, fit_intercept=False).partial_fit([[1.0, 0.0], [1.0, 0.0]], [0.0, 0.0])
+    learner = AROWRegressor(1.0, fit_intercept=False, scale=1.0).partial_fit([[1.0, 0.0], [1.0, 0.0]], [0.0, 0.0])
     assert learner.coef_.tolist() == [0.0, 0.0] and learner.covariance_.tolist() == [1 / 3, 1.0]
     assert (learner.n_updates_, learner.t_, learner.progressive_mse_) == (2, 2, 0.0)
 
@@ -110,7 +110,7 @@ def test_fit_stops_by_the_loss_or_by_the_held_out_rows(capsys):
 
 def test_fit_starts_from_given_weights():
     X, y = problem(30, 5, seed=19)
-    learner = PassiveAggressiveRegressor(max_iter=1, shuffle=False, epsilon=1e6, intercept_scaling=4.0)
+    learner = PassiveAggressiveRegressor(max_iter=1, shuffle=False, epsilon=1e6, intercept_scaling=4.0, scale=1.0)
     learner.fit(X, y, coef_init=np.arange(5.0), intercept_init=[2.0])
     assert learner.coef_.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0] and learner.intercept_.tolist() == [2.0]
     learner.set_params(average=True, warm_start=True).fit(X, y).fit(X, y, coef_init=np.arange(5.0))

@@ -177,7 +177,7 @@ def test_pipelines_are_cloned_searched_and_set_by_step(tmp_path):
     pipeline = make_stream_pipeline(TableVectorizer(bits=4), AROWClassifier(random_state=0))
     assert is_classifier(pipeline)
     assert is_regressor(make_stream_pipeline(TableVectorizer(), AROWRegressor()))
-    assert pipeline.get_params()["arowclassifier__r"] == "auto"
+    assert pipeline.get_params()["arowclassifier__r"] == 0.1
     pipeline.set_params(arowclassifier__r=2.0, tablevectorizer=TableVectorizer(bits=3))
     assert (pipeline[1].r, pipeline[0].bits) == (2.0, 3)
     fresh = clone(pipeline.fit(X, y))

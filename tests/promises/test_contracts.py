@@ -190,7 +190,7 @@ def test_ctrl_c_ends_predict(n_classes):
 def test_a_binary_float32_model_takes_8_bytes_a_feature():
     d = 2**20
     X = sparse.csr_matrix((np.ones(4, np.float32), [0, 5, 7, d - 1], [0, 2, 4]), shape=(2, d))
-    learner, peak, held = memory_of(lambda: onlinecls.AROWClassifier().partial_fit(X, [0, 1], classes=[0, 1]))
+    learner, peak, held = memory_of(lambda: onlinecls.AROWClassifier(scale=1.0).partial_fit(X, [0, 1], classes=[0, 1]))
     assert peak < 8 * d + 2**20 and held < 8 * d + 2**16
     assert internals.state_of(learner).values.dtype == np.float32 and internals.state_of(learner).values.nbytes == 8 * (d + 1)
     assert memory_of(lambda: learner.partial_fit(X, [0, 1]))[1] < 2**16, "a row must not cost O(n_features)"

@@ -352,7 +352,7 @@ def test_wrong_class_weights_are_refused(weights, message):
 #: Values outside the range of a parameter, and of that of one estimator where it has others.
 OUT_OF_RANGE = {
     **dict.fromkeys(["radius", "initial_variance", "eta0", "delta", "margin", "norm_bound", "beta", "r1", "r2", "r", "b",
-                     "intercept_scaling", "loss_tol", "sigma"], (0.0, np.inf)),
+                     "scale", "intercept_scaling", "loss_tol", "sigma"], (0.0, np.inf)),
     **dict.fromkeys(
         ["signed", "aggressive", "fit_intercept", "shuffle", "warm_start", "early_stopping", "probability"], ("yes",)),
     **dict.fromkeys(["loss", "variant", "update", "penalty", "multi_class", "regularizer", "learning_rate"], ("other",)),
@@ -553,7 +553,7 @@ def test_extreme_parameters_make_a_finite_model(dtype):
                 name = str(error).split()[1]
                 got = getattr(learner, name)
                 largest = float(np.finfo(dtype).max) / 4
-                largest = largest**0.5 if name == "intercept_scaling" else largest
+                largest = largest**0.5 if name in ("scale", "intercept_scaling") else largest
                 floor = float(np.finfo(dtype).tiny) / float(np.finfo(dtype).eps)
                 bound = f"at least {floor:.2g}" if got < 1.0 else f"at most {largest:.2g}"
                 assert str(error).startswith(f"{type(learner).__name__}: {name} must fit {np.dtype(dtype)}, {bound}, got ")

@@ -253,9 +253,6 @@ PERCEPTRON_1_7 = {
 def test_scikit_learn_s_parameters_and_calls_are_taken(estimator, arguments):
     defaults = estimator().get_params()
     X, y = continuous_problem(60, 5, seed=82, n_classes=3)
-    if estimator is onlinecls.Perceptron:  # whose eta0 is 1 unless it is aggressive
-        assert defaults["eta0"] == "auto"
-        defaults["eta0"] = estimator().fit(X, y).eta0_
     assert {name: defaults[name] for name in arguments} == arguments
     learner = estimator(**arguments)
     assert learner.fit(X, y, coef_init=np.zeros((3, 5)), intercept_init=np.zeros(3)) is learner
@@ -348,7 +345,8 @@ def test_public_names_are_those_of_dunder_all():
 
 def test_cw_variance_does_not_cancel_on_small_rows():
     for size in (1e-6, 1e-8, 1e-12):
-        learner = onlinecls.ConfidenceWeightedClassifier(0.95, variant="variance", initial_variance=1.0, fit_intercept=False)
+        learner = onlinecls.ConfidenceWeightedClassifier(
+            0.95, variant="variance", initial_variance=1.0, scale=1.0, fit_intercept=False)
         learner.partial_fit([[size]], [1], classes=[0, 1])
         assert learner.coef_[0, 0] / size == pytest.approx(1.6448536, rel=1e-6)  # alpha = phi (phi v - m) / v at m = 0
 

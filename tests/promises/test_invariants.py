@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import scipy.sparse
 from algorithms import ALL
-from internals import State
 from looping import each_estimator, within
 from matrices import continuous_problem
 from numpy.testing import assert_allclose
@@ -58,7 +57,7 @@ def one_nonzero_rows(n, d, seed):
 
 def test_pa_changes_nothing_on_a_row_of_margin_one_and_no_more_than_needed_on_others():
     X, y = continuous_problem(200, 13, seed=31)
-    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False)
+    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), scale=1.0, fit_intercept=False)
     for x, _, (m, w, _), (m_after, w_after, _), updated in steps(learner, X, y):
         assert updated == (m < 1.0)
         # the distance from the half space of margin >= 1: the shortest way there
@@ -68,7 +67,7 @@ def test_pa_changes_nothing_on_a_row_of_margin_one_and_no_more_than_needed_on_ot
 
 def test_crammer_singer_pa_parts_the_true_class_and_its_rival_by_one():
     X, y = continuous_problem(200, 13, seed=32, n_classes=4)
-    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), multi_class="crammer_singer", fit_intercept=False)
+    learner = onlinecls.PassiveAggressiveClassifier(C=float("inf"), multi_class="crammer_singer", scale=1.0, fit_intercept=False)
     learner.partial_fit(X[:1], y[:1], classes=range(4))
     for x, label in zip(X[1:], y[1:], strict=True):
         scores = learner.decision_function(x[None])[0]
@@ -83,9 +82,10 @@ def test_crammer_singer_pa_parts_the_true_class_and_its_rival_by_one():
 @within(C=[0.01, 0.3])
 def test_pa1_never_steps_further_than_c_and_pa2_leaves_what_c_says(C):
     X, y = continuous_problem(200, 13, seed=34)
-    for x, _, (_, w, _), (_, w_after, _), _ in steps(onlinecls.PassiveAggressiveClassifier(C, fit_intercept=False), X, y):
+    pa1 = onlinecls.PassiveAggressiveClassifier(C, scale=1.0, fit_intercept=False)
+    for x, _, (_, w, _), (_, w_after, _), _ in steps(pa1, X, y):
         assert np.linalg.norm(w_after - w) <= C * np.linalg.norm(x) * (1 + 1e-12)
-    pa2 = onlinecls.PassiveAggressiveClassifier(C, loss="squared_hinge", fit_intercept=False)
+    pa2 = onlinecls.PassiveAggressiveClassifier(C, loss="squared_hinge", scale=1.0, fit_intercept=False)
     for x, _, (m, *_), (m_after, *_), updated in steps(pa2, X, y):
         left = max(0.0, 1.0 - m) * (1 - (x @ x) / (x @ x + 1 / (2 * C)))  # 1 - m after the step
         assert updated == (m < 1.0) and (not updated or abs(1.0 - m_after - left) < 1e-12)
@@ -113,7 +113,7 @@ def test_variances_are_positive_and_never_grow(case, multi_class, dtype):
 @within(C=[0.01, 0.2, 3.0])
 def test_scw1_never_steps_further_than_c(C):
     X, y = continuous_problem(200, 13, seed=61)
-    learner, capped = onlinecls.SCWClassifier(C, eta=0.9, initial_variance=1.0, fit_intercept=False), 0
+    learner, capped = onlinecls.SCWClassifier(C, eta=0.9, initial_variance=1.0, scale=1.0, fit_intercept=False), 0
     for x, label, (_, w, sigma), (_, w_after, _), _ in steps(learner, X, y):
         along = label * sigma[0] * x
         alpha = (w_after - w)[0] @ along / max(along @ along, 1e-300)
@@ -126,7 +126,7 @@ def test_scw1_never_steps_further_than_c(C):
 def test_narow_leaves_a_row_the_variance_one_over_b(b):
     X, y = one_nonzero_rows(300, 6, seed=42)
     changes = 0
-    learner = onlinecls.NAROWClassifier(b, initial_variance=1.0, fit_intercept=False)
+    learner = onlinecls.NAROWClassifier(b, initial_variance=1.0, scale=1.0, fit_intercept=False)
     for x, _, (_, _, sigma), (_, _, sigma_after), updated in steps(learner, X, y):
         if (sigma_after != sigma).any():
             assert_allclose((x**2 @ sigma_after[0]).item(), 1.0 / b, rtol=1e-12)
@@ -138,7 +138,7 @@ def test_narow_leaves_a_row_the_variance_one_over_b(b):
 def test_arow_leaves_the_compromise_that_r_says(r):
     """On one-non-zero rows: m+ = m + (1 - m) v/(v + r) and x'Sigma x+ = v r/(v + r)."""
     X, y = one_nonzero_rows(200, 6, seed=44)
-    learner = onlinecls.AROWClassifier(r, fit_intercept=False)
+    learner = onlinecls.AROWClassifier(r, scale=1.0, fit_intercept=False)
     for x, _, (m, _, sigma), (m_after, _, sigma_after), updated in steps(learner, X, y):
         v = (x**2 @ sigma[0]).item()
         assert updated == (m < 1.0)
@@ -151,7 +151,7 @@ def test_arow_leaves_the_compromise_that_r_says(r):
 def test_sop_is_the_sum_of_its_rows_in_the_metric_of_its_rows(aggressive):
     """Sigma^-1 = I + sum x x'/r over the update rows, on the diagonal, and w = Sigma times the sum of y x."""
     X, y = continuous_problem(200, 13, seed=47)
-    learner = onlinecls.SecondOrderPerceptron(0.7, aggressive=aggressive, initial_variance=1.0, fit_intercept=False)
+    learner = onlinecls.SecondOrderPerceptron(0.7, aggressive=aggressive, initial_variance=1.0, scale=1.0, fit_intercept=False)
     precision, theta = np.ones(13), np.zeros(13)
     for x, label, _, (_, w, sigma), updated in steps(learner, X, y):
         precision, theta = precision + updated * x**2 / 0.7, theta + updated * label * x
@@ -164,7 +164,7 @@ def test_sop_is_the_sum_of_its_rows_in_the_metric_of_its_rows(aggressive):
 
 
 def test_adagrad_steps_no_further_where_squares_underflow():
-    learner = onlinecls.AdaGradClassifier(0.4, delta=1e-250, fit_intercept=False)
+    learner = onlinecls.AdaGradClassifier(0.4, delta=1e-250, scale=1.0, fit_intercept=False)
     learner.partial_fit([[1.0, 1e-200, 1e-200]], [1], classes=[-1, 1])
     assert_allclose(learner.coef_, 0.4)
 
@@ -186,7 +186,7 @@ def test_l1_makes_exact_zeros_and_more_of_them_the_larger_it_is():
 @within(variant=["stdev", "variance"])
 def test_cw_in_float32_follows_float64_at_every_scale(variant, scale):
     X, y = continuous_problem(12, 6, seed=56, dtype="float32")
-    params = {"eta": 0.7, "variant": variant, "initial_variance": 1.0, "fit_intercept": False}
+    params = {"eta": 0.7, "variant": variant, "initial_variance": 1.0, "scale": 1.0, "fit_intercept": False}
     if variant == "variance":  # which is not scale-free: variances in the units of the rows
         params["initial_variance"] = min(1.0, scale**-2)
     X = (X * np.float32(scale)).astype(np.float32)
@@ -201,7 +201,7 @@ def test_cw_in_float32_follows_float64_at_every_scale(variant, scale):
 def test_pa_steps_as_it_says_or_says_that_it_did_not(scale, dtype):
     """An update that the dtype cannot hold is skipped and counted as such, never counted as an update that was none."""
     X, y = continuous_problem(60, 6, seed=57)
-    learner, skipped = onlinecls.PassiveAggressiveClassifier(C=float("inf"), fit_intercept=False), 0
+    learner, skipped = onlinecls.PassiveAggressiveClassifier(C=float("inf"), scale=1.0, fit_intercept=False), 0
     for _, _, _, (m, *_), updated in steps(learner, (X * scale).astype(dtype), y):
         if updated:
             assert_allclose(m, 1.0, rtol=1e-5 if dtype == "float32" else 1e-12)
@@ -217,7 +217,8 @@ def test_variances_stop_at_the_floor(n_classes, multi_class, dtype, forgetting):
     variance is not so large that its part of √tiny is more. (Features go by fours, by twos and one by one.)"""
     floor = dtype(np.finfo(dtype).tiny / np.finfo(dtype).eps)
     learner = onlinecls.ConfidenceWeightedClassifier(
-        eta=0.999, initial_variance=3 * float(floor), multi_class=multi_class, fit_intercept=False, forgetting=forgetting
+        eta=0.999, initial_variance=3 * float(floor), multi_class=multi_class, scale=1.0, fit_intercept=False,
+        forgetting=forgetting
     )
     X = np.array([[1e3, 0.0, 0.0, 0.0, 0.0, 0.0, 1e3]], dtype)
     learner.partial_fit(X, [0], classes=range(n_classes))
@@ -234,14 +235,14 @@ def test_variances_of_potentials_stop_at_the_floor(estimator, dtype):
     least = float(info.tiny / info.eps)
     for variance, floor in ((16.0 * least, least), (1.0, float(info.tiny) ** 0.5), (4.0, 4.0 * float(info.tiny) ** 0.5)):
         learner = estimator(8 * least if estimator is onlinecls.SecondOrderPerceptron else float(info.max) / 1e3)
-        learner.set_params(fit_intercept=False, initial_variance=variance).partial_fit(X, [0, 1] * 20, classes=[0, 1])
+        learner.set_params(scale=1.0, fit_intercept=False, initial_variance=variance).partial_fit(X, [0, 1] * 20, classes=[0, 1])
         assert (learner.covariance_[0, [0, -1]] == dtype(floor)).all(), "else this test shows nothing"
 
 
 @within(n_classes=[2, 3])
 def test_a_potential_has_no_weights_beyond_doubles_range(n_classes):
     """w = σθ, where θ and σ are both within it."""
-    learner = onlinecls.SecondOrderPerceptron(initial_variance=1e200, dtype="float64", fit_intercept=False)
+    learner = onlinecls.SecondOrderPerceptron(initial_variance=1e200, dtype="float64", scale=1.0, fit_intercept=False)
     learner.partial_fit([[1e-60]], [1], classes=range(n_classes), sample_weight=[1e250])
     assert learner.n_skipped_ == 1 and not learner.coef_.any()
 
@@ -290,24 +291,10 @@ def test_classes_that_join_one_by_one_make_the_model_of_one_call(learner):
         assert fingerprint(way.partial_fit(X, 11 - y)) == fingerprint(copy.deepcopy(whole).partial_fit(X, 11 - y))
 
 
-def test_the_first_rows_are_learnt_again_without_the_columns_that_they_do_not_have(monkeypatch):
-    """Their units change a few times; the vector of two classes is then split in few columns."""
-    widths, original = [], State._split_binary
-    monkeypatch.setattr(State, "_split_binary", lambda self, *others: widths.append(self.n_features) or original(self, *others))
-    X = np.zeros((16, 1000))
-    X[np.arange(16), np.arange(16) % 5] = 4.0 ** np.arange(16)
-    model = onlinecls.AROWClassifier(fit_intercept=False).partial_fit(X, np.arange(16) // 2)
-    assert widths == [1000, *[6] * 6]
-    singly = onlinecls.AROWClassifier(fit_intercept=False)
-    for x, label in zip(X, np.arange(16) // 2, strict=True):
-        singly.partial_fit([x], [label])
-    assert fingerprint(singly) == fingerprint(model)
-
-
 def test_classes_that_join_two_models_of_the_same_arrays_stay_apart():
     """copy.copy shares the vectors that there are, but not those of classes that join later; copy.deepcopy shares nothing."""
     X = np.eye(8)
-    model = onlinecls.PassiveAggressiveClassifier(C=10.0, fit_intercept=False).partial_fit(X[:5], list("abcde"))
+    model = onlinecls.PassiveAggressiveClassifier(C=10.0, scale=1.0, fit_intercept=False).partial_fit(X[:5], list("abcde"))
     twin = copy.copy(model)
     model.partial_fit(X[5:6], ["first"])
     twin.partial_fit(X[6:7], ["second"])

@@ -98,7 +98,7 @@ def test_pipelines_cross_validation_and_calibration_take_every_estimator(estimat
     y = y if classifies else (y - y.mean()) / y.std()
     learner = clone(estimator).set_params(random_state=0)
     if hasattr(learner, "norm_bound") and not classifies:  # its weights can be no larger
-        learner.set_params(norm_bound=5.0)
+        learner.set_params(norm_bound=5.0, scale=1.0)
     pipeline = make_pipeline(StandardScaler(), learner)
     least = 0.4 if classifies else 0.9  # (the accuracy, or R^2 by the tags)
     assert pipeline.fit(X, y).score(X, y) > least and cross_val_score(pipeline, X, y, cv=3).mean() > least

@@ -165,7 +165,7 @@ def waiting(*calls):
 @pytest.mark.parametrize("method", ["partial_fit", "fit"])
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_copies_wait_for_the_end_of_a_learning_call_and_are_whole(learner, method, monkeypatch):
-    model, begun, original, read = fresh(learner), [], type(learner)._pass, []
+    model, begun, original, read = fresh(learner), [], type(learner)._learn, []
     with ExitStack() as stack:
 
         def learn_beside(self, batch):
@@ -178,7 +178,7 @@ def test_copies_wait_for_the_end_of_a_learning_call_and_are_whole(learner, metho
                 assert len(read) == (not isinstance(model, CommitteeClassifier))  # (readers of one model wait for nobody)
             original(self, batch)
 
-        monkeypatch.setattr(type(learner), "_pass", learn_beside)
+        monkeypatch.setattr(type(learner), "_learn", learn_beside)
         learn(model, slice(None), method, sample_weight=[1.0] * len(X))  # (a list: no small call, which is one pass in C)
     assert all(fingerprint(twin) == fingerprint(model) for twin in begun[0][:4])
     assert all(twin.t_ > model.t_ for twin in begun[0][4:])

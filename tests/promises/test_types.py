@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, assert_type
+from typing import Any, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ def test_types_of_classifiers_are_inferred() -> None:
     assert_type(learner.covariance_, NDArray[np.floating])
     assert_type(learner.t_, int)
     assert_type(PassiveAggressiveClassifier(C=float("inf")).fit(X, LABELS, coef_init=[[0.0, 0.0]]), PassiveAggressiveClassifier)
-    assert assert_type(learner.r, float | Literal["auto"]) == 2.0
+    assert assert_type(learner.r, float) == 2.0
 
 
 def test_types_of_regressors_and_one_class_learners_are_inferred() -> None:

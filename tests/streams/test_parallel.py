@@ -18,13 +18,15 @@ from onlinecls import parallel
 from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
+UNITS = {"scale": 1.0, "intercept_scaling": 1.0}
+
 
 def problem(n=60, n_classes=3):
     return continuous_problem(n, 6, seed=5, n_classes=n_classes)
 
 
 def make():
-    return onlinecls.AROWClassifier(r=0.5)
+    return onlinecls.AROWClassifier(r=0.5, **UNITS)
 
 
 def parts_of_arrays(n=5):
@@ -54,11 +56,22 @@ def test_every_parallel_engine_makes_the_same_model(expected, backend):
 def test_parallel_least_squares_is_one_pass_over_all_parts():
     X, _ = problem()
     y = X @ np.arange(1.0, 7.0)
-    learner = onlinecls.AROWRegressor(r=1.0, covariance="full", intercept_scaling=1.0)  # (the parts' levels would differ)
+    learner = onlinecls.AROWRegressor(r=1.0, covariance="full", **UNITS)
     found = parallel.fit(learner, [(X[i::7], y[i::7]) for i in range(7)])
-    once = onlinecls.AROWRegressor(r=1.0, covariance="full", intercept_scaling=1.0).partial_fit(X, y)
+    once = onlinecls.AROWRegressor(r=1.0, covariance="full", **UNITS).partial_fit(X, y)
     np.testing.assert_allclose(found.coef_, once.coef_, 1e-9)
     assert not learner.__sklearn_is_fitted__() and found.t_ == 60
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_parts_are_learnt_in_units_of_the_first(n_jobs):
+    parts = [(X * 8.0**k, y) for k, (X, y) in enumerate(parts_of_arrays())]
+    first = onlinecls.AROWClassifier(r=0.5).partial_fit(*parts[0])
+    units = {"scale": first.scale_, "intercept_scaling": first.intercept_scaling_}
+    by_name = parallel.fit(onlinecls.AROWClassifier(r=0.5, **units), parts)
+    found = parallel.fit(onlinecls.AROWClassifier(r=0.5), parts, n_jobs=n_jobs)
+    assert found.scale_ == first.scale_ and found.intercept_scaling_ == first.intercept_scaling_
+    np.testing.assert_array_equal(found.coef_, by_name.coef_)
 
 
 def write_parts(folder):

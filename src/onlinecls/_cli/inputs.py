@@ -92,15 +92,6 @@ class Input:
         return self
 
     @property
-    def is_new_and_narrow(self) -> bool:
-        """Return True if the rows are those of a table of few columns that no model has learnt before."""
-        if self.new_step is None or self.step is None:
-            return False
-        from ..tables import shape_of
-
-        return not shape_of(self.step)[1]
-
-    @property
     def trained_on(self) -> str | None:
         """Return the format that the model has learnt from."""
         return None if self.stream_metadata is None else self.stream_metadata.get("format")

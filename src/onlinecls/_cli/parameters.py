@@ -65,12 +65,6 @@ def make_learner(parser, option: str, name: str, settings: list[str], dtype: str
     return learner
 
 
-def choose_covariance(learner, settings: list[str]) -> None:
-    """Let a new learner of a table take the full covariance where columns are few, unless the user has said which."""
-    if "covariance" in learner.get_params() and not any(setting.startswith("covariance=") for setting in settings):
-        learner.set_params(covariance="auto")
-
-
 def learner_of(learner):
     """Return the learner itself; of an `OnlineToBatch`, the one that it wraps."""
     return getattr(learner, "estimator_", learner)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .._estimators.learner import state_of
-from .._estimators.youth import SKIPPED
+from .._estimators.learner import SKIPPED, state_of
 from .._input.compat import is_regressor
 from .._input.escaping import escaped
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
-from .._estimators.learner import rows_learnt, state_of
-from .._estimators.youth import SKIPPED
+from .._estimators.learner import SKIPPED, rows_learnt, state_of
 from .._input.compat import is_regressor
 from .._input.rows import Rows, part_of
 from ..streams import MalformedLineError, are_names

@@ -9,7 +9,7 @@ import sys
 from .._estimators.epochs import learning
 from .._input.escaping import escaped
 from .inputs import Input, load_model
-from .parameters import REGRESSORS, algorithm_of, choose_covariance, is_kernel, learner_of, make_learner, own_parameters
+from .parameters import REGRESSORS, algorithm_of, is_kernel, learner_of, make_learner, own_parameters
 from .progress import Clock, Progress
 from .report import counters_of, mean, skipped_lines, skipped_rows, summary
 from .run import Reading, Run, counts_of, labels_of, learn
@@ -84,8 +84,6 @@ class _Training:
     def run_passes(self) -> None:
         begun = self.n_passes
         stream = self.open(learns=begun == 0)
-        if self.inputs.is_new_and_narrow:
-            choose_covariance(self.learner, _settings(self.options))
         self._say_beginning(stream)
         for number in range(begun, self.options.passes):
             self.run.begin()

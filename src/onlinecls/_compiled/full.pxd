@@ -77,6 +77,7 @@ ctypedef struct Full:
     int64_t* capped_at      # [k, D] the row of this pass that last changed C_jj
     Py_ssize_t present      # the workspace row of the present row's numbers
     Py_ssize_t now          # the present row of the pass
+    double inverse          # 1/s: the products are those of z = x / s
     double least            # below this, the x'Σx that was last computed is noise
     double most             # max |u_j| of its u = Σx
     double[2] v             # x'Σx of the vectors of the present step
@@ -107,14 +108,14 @@ cdef inline double capped(double x, const double* caps, Py_ssize_t j) noexcept n
 
 
 cdef inline void expand(const floating[::1] data, const index_t[::1] indices, Row row, floating[::1] x, double bias,
-                        const double* caps) noexcept nogil:
-    """Write the row, multiplied by C in a learner that forgets, as D numbers, the constant feature last."""
+                        double inverse, const double* caps) noexcept nogil:
+    """Write the row times 1/s, multiplied by C in a learner that forgets, as D numbers, the constant feature last."""
     cdef Py_ssize_t j, n = x.shape[0] - 1
     for j in range(n):
         x[j] = 0.0
     for j in range(row.lo, row.hi):
-        x[column(indices, j, row.lo)] = <floating>capped(data[j], caps, column(indices, j, row.lo))
-    x[n] = <floating>capped(bias, caps, n)
+        x[column(indices, j, row.lo)] = <floating>capped(data[j] * inverse, caps, column(indices, j, row.lo))
+    x[n] = <floating>capped(bias * inverse, caps, n)
 
 
 cdef inline void gather(const floating[:, ::1] S, const floating[::1] x, const index_t[::1] indices, Row row,
@@ -213,7 +214,7 @@ cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1]
         for i in range(n):
             row.lo = indptr[f.chosen[c * f.depth + i]]
             row.hi = indptr[f.chosen[c * f.depth + i] + 1]
-            expand(data, indices, row, work[operand + i], f.p.bias, caps_of(f, c))
+            expand(data, indices, row, work[operand + i], f.p.bias, f.inverse, caps_of(f, c))
         symm(sigma[c], work[operand:], work[ahead_at(f, c):], <int>n)
         f.made += n
 
@@ -249,7 +250,7 @@ cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:
     and SCx.)"""
     cdef Py_ssize_t j, n = f.n_waiting[c], slot = -1, present = f.present
     cdef double a = 0.0, most = 0.0, v = 0.0
-    expand(data, indices, row, work[present], f.p.bias, caps_of(f, c))
+    expand(data, indices, row, work[present], f.p.bias, f.inverse, caps_of(f, c))
     if f.now < f.stop and not is_stale(f, c, work[present]):
         slot = f.slots[c * f.span + f.now - f.start]
     f.place[c] = ahead_at(f, c) + slot if slot >= 0 else alone_at(f, c)
@@ -335,15 +336,20 @@ cdef inline bint cannot_step(const Full* f, const Example* z, const double* scor
 
 
 cdef inline double score_all(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                             double* scores, Py_ssize_t k, const Params* p) noexcept nogil:
-    """Compute the scores of all vectors; return ||x||²."""
+                             double* scores, Py_ssize_t k, double inverse, const Params* p) noexcept nogil:
+    """Compute the scores of all vectors; return ||z||²."""
+    cdef Py_ssize_t c
+    cdef double q
     cdef Sums sums
     cdef Layout layout = Layout(k, k, NULL)
     if k > 1:
-        return scan_classes(ADDITIVE, state, data, indices, row, scores, &layout, p)
-    sums = scan_single(state, data, indices, row, p)
-    scores[0] = sums.score
-    return sums.q
+        q = scan_classes(ADDITIVE, state, data, indices, row, scores, &layout, p)
+    else:
+        sums = scan_single(state, data, indices, row, p)
+        scores[0], q = sums.score, sums.q
+    for c in range(k):
+        scores[c] *= inverse
+    return q * (inverse * inverse)
 
 
 cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context, const floating[::1] state,
@@ -367,7 +373,7 @@ cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context,
             f.slots[j * f.span + f.stop - 1 - f.start] = -1
         if is_sparse(indices, r.row, f) or (b.weights != NULL and b.weights[r.at] == 0.0):
             continue                    # (a row of weight 0 may have a label that is not a class yet)
-        q = score_all(state, data, indices, r.row, f.ahead_scores, f.k, f.p)
+        q = score_all(state, data, indices, r.row, f.ahead_scores, f.k, f.inverse, f.p)
         for number in range(n_steps):
             z = example(f.task, number, &r, b, f.ahead_scores, context, f.p.epsilon)
             if f.foresight == ALWAYS or not cannot_step(f, &z, f.ahead_scores, q):

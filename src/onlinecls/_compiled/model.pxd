@@ -46,5 +46,6 @@ cdef class Model:
     cdef table(self, feature_names, X)
     cdef Py_ssize_t learn_few(self, X, y, sample_weight) except -1
     cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1
+    cdef int open_reading(self, PassContext* context, Task task, double* found, Py_ssize_t n_found) except -1
     cdef int read(self, Task task, rows, const int64_t* indptr, Py_ssize_t n, double* found, Py_ssize_t n_found) except -1
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1

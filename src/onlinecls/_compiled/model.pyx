@@ -3,7 +3,7 @@
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
 from cython cimport critical_section
-from libc.math cimport exp, isfinite, log, log1p
+from libc.math cimport exp, log, log1p
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcmp, memcpy
 
@@ -13,7 +13,7 @@ from .few_rows cimport FewRows, numbers_of, read_few, table_of
 from .lock cimport Lock
 from .rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, Batch, Calibration,
-    Counters, PassContext, Task,
+    SCALE_ROWS, Counters, PassContext, Task, measure_row, open_scale, publish_scale, row_at,
 )
 from .small_calls cimport FEW, are_finite, are_weights, match_list, match_numbers, match_texts, start_of
 
@@ -28,11 +28,11 @@ TASKS = {"binary": BINARY, "crammer_singer": CRAMMER_SINGER, "ovr": OVR, "regres
 
 #: The places of a model's counters, by their names in Python.
 COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss": 5, "max_abs_weight": 6, "curvature": 7,
-            "squared": 8, "absolute": 9, "growth": 10, "level": 11, "level_rest": 12, "mass": 13}
+            "squared": 8, "absolute": 9, "growth": 10, "level": 11, "level_rest": 12, "mass": 13, "scale": 14, "bias": 15,
+            "measured": 16, "exponents": 17, "mantissas": 18, "lengths": 19}
 N_COUNTERS = sizeof(Counters) // sizeof(double)
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
-RANGES = {4: float(np.finfo(np.float32).max), 8: float(np.finfo(np.float64).max)}
 NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64))             # types of targets in a list
 PLAIN = frozenset((int, float, bool, str, np.int64, np.float64, np.str_))       # types of labels that cannot change
 
@@ -157,21 +157,6 @@ cdef class Call:
                                                            n_classes // self.width, self.width, labels)
 
 
-cdef class CentredCall(Call):
-    """Preconditions for a model that learns rows less their columns' means."""
-    cdef object centre
-
-
-def less_means(X, centre):
-    """Return dense rows less the columns' means, within the range of their dtype."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        found = (X - centre).astype(X.dtype, copy=False)
-        if not isfinite(found.sum()):
-            largest = RANGES[X.dtype.itemsize]
-            found = np.clip(X - centre, -largest, largest).astype(X.dtype, copy=False)
-    return found
-
-
 cdef bint is_the_same(given, known) except -1:
     """Return True for a list, tuple or array with the same labels as `known`, a copy of one (see `enable_fast_path`)."""
     if type(given) is not type(known):
@@ -261,6 +246,8 @@ cdef class Model:
         context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         context.costs, context.margin = self.p.costs, self.p.margin
         context.budget, context.next = QUANTUM, 0
+        open_scale(context, &self.p)
+        publish_scale(context)
         context.level, context.memory = 0, 1.0 - self.p.forgetting
         if self.p.level:
             context.level = HELD_LEVEL if self.holds_level else RUNNING_LEVEL
@@ -299,22 +286,44 @@ cdef class Model:
             context.platt = <Calibration*>&calibration[0, 0]
         return 0
 
+    def tell_scale(self, rows, const int64_t[::1] numbers):
+        """Let rows of these numbers tell the scale before any of them is learnt."""
+        cdef Batch b
+        cdef PassContext context
+        cdef const int64_t[::1] indptr = rows.indptr
+        cdef double[::1] counters = self.counters
+        cdef const float[::1] floats
+        cdef const double[::1] doubles
+        cdef Py_ssize_t i
+        self.bind()
+        b.n = b.n_rows = indptr.shape[0] - 1
+        b.order, b.indptr = NULL, &indptr[0]
+        context.counters, context.published = (<Counters*>&counters[0])[0], <Counters*>&counters[0]
+        open_scale(&context, &self.p)
+        publish_scale(&context)
+        if self.values.itemsize == 4:
+            floats = rows.data
+        else:
+            doubles = rows.data
+        for i in range(numbers.shape[0]):
+            if context.published.measured < SCALE_ROWS and self.values.itemsize == 4:
+                measure_row(floats, row_at(&b, numbers[i]), context.published, self.p.scale, self.p.constant)
+            elif context.published.measured < SCALE_ROWS:
+                measure_row(doubles, row_at(&b, numbers[i]), context.published, self.p.scale, self.p.constant)
+
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
     def disable_fast_path(self):
         """Let all calls take the general path."""
         self.call = None
 
-    def enable_fast_path(self, dict same, Lock lock, Task task, feature_names, classes, named, centre=None):
+    def enable_fast_path(self, dict same, Lock lock, Task task, feature_names, classes, named):
         """Enable the fast path while these attributes of the estimator, its parameters among them, stay the same objects.
 
         lock : around the model. feature_names : of the estimator, or None. classes : the labels. named : a `classes` argument
-        that has just been found to equal them; or None. centre : the means of the columns, if rows are learnt less these.
+        that has just been found to equal them; or None.
         """
         cdef Call call = Call()
-        if centre is not None:
-            call = CentredCall()
-            (<CentredCall>call).centre = centre
         call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
             [part is one for one in (self.values, self.counts, self.counters, self.correction)])])
         call.names, call.values, call.lock, call.feature_names = tuple(same), tuple(same.values()), lock, feature_names
@@ -376,10 +385,6 @@ cdef class Model:
         cdef FewRows rows = read_few(X, call.dtype, call.n_features, indptr)
         if rows is None:
             return 0
-        if type(call) is CentredCall:
-            if type(X) is not np.ndarray:
-                return 0
-            rows.data = less_means(X, (<CentredCall>call).centre).reshape(-1)
         n = rows.n
         # (Local references keep their addresses valid; they may be read-only, from a memory-mapped file.)
         values, counts, counters, correction = self.values, self.counts, self.counters, self.correction
@@ -436,10 +441,10 @@ cdef class Model:
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
-    def try_decision(self, X, feature_names=None, centre=None):
+    def try_decision(self, X, feature_names=None):
         """Return the scores of a small call, (rows, vectors), or None for a call that needs the general path.
 
-        feature_names : of the estimator, or None. centre : as in `enable_fast_path`.
+        feature_names : of the estimator, or None.
         """
         cdef int64_t[FEW + 1] indptr
         cdef FewRows rows
@@ -448,10 +453,6 @@ cdef class Model:
         rows = read_few(X, self.values.dtype, self.n_features, indptr)
         if rows is None:
             return None
-        if centre is not None:
-            if type(X) is not np.ndarray:
-                return None
-            rows.data = less_means(X, centre).reshape(-1)
         scores = np.empty(rows.n * k)
         self.read(DECISION, rows, indptr, rows.n, <double*>start_of(scores, 8, &size), k)
         return scores.reshape(rows.n, k)
@@ -462,14 +463,23 @@ cdef class Model:
         if scores.shape[0]:
             self.read(DECISION, rows, &indptr[0], scores.shape[0], &scores[0, 0], scores.shape[1])
 
+    cdef int open_reading(self, PassContext* context, Task task, double* found, Py_ssize_t n_found) except -1:
+        """Prepare a context that only reads: n_found numbers a row, with the scale that readers find."""
+        cdef Py_ssize_t size = 0
+        counters = self.counters            # (a local reference keeps the address valid)
+        self.bind()
+        context.task, context.found, context.n_found, context.budget = task, found, n_found, QUANTUM
+        context.counters = (<const Counters*>start_of(counters, 8, &size))[0]
+        open_scale(context, &self.p)
+        return 0
+
     cdef int read(self, Task task, rows, const int64_t* indptr, Py_ssize_t n, double* found, Py_ssize_t n_found) except -1:
         """Fill in the task's results for n >= 1 rows: n_found numbers a row."""
         cdef Batch b
         cdef PassContext context
         b.n = b.n_rows = n
         b.order, b.indptr = NULL, indptr
-        self.bind()
-        context.task, context.found, context.n_found, context.budget = task, found, n_found, QUANTUM
+        self.open_reading(&context, task, found, n_found)
         self.visit(rows, &b, &context)
         if task == DECISION and self.p.level:
             add_to_all(found, self.level_now(), n * n_found)

@@ -3,6 +3,7 @@
     while next_round(&r, b, context):                       the next row of weight > 0; signals
         score the row
         before_step(task, scores, lag, &r, b, context)      mistake or error, calibration
+        if measure(...): score it again                     the first rows tell the scale
         Stats, Step, update
         after_step(&r, updated, context)                    updates, skipped rows
 
@@ -11,11 +12,13 @@ are copied back when it ends, however it ends. A caller that knows at compile ti
 calibration ...) makes those fields constants of its own copies: all functions here are inlined, and the compiler drops the rest.
 """
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport fabs, isfinite, sqrt
+from libc.math cimport fabs, floor, frexp, isfinite, ldexp, log2, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 from .._rules cimport (
-    DUAL, EXP, HARD_MARGIN, MIRROR, POTENTIAL, PROXIMAL, P_NORM, SINH, WEIGHT, Params, Slots, Stats, Step, loss_of, slots_of,
+    DUAL, EXP, FULL_GAUSSIAN, FULL_POTENTIAL, HARD_MARGIN, MIRROR, POTENTIAL, PROXIMAL, P_NORM, SINH, WEIGHT,
+    Params, Slots, Stats,
+    Step, loss_of, slots_of,
 )
 from .sparse cimport CACHE_LINE, Layout, Row, column, dense_t, floating, index_t, prefetch
 
@@ -59,6 +62,12 @@ ctypedef struct Counters:   # a model's counters, in the order of its array `cou
     double level            # regression: the mean of the targets so far, see `take_level`,
     double level_rest       # what is to be added to it, below its last digit,
     double mass             # and the sum of the weights of the rows in it
+    double scale            # s of the last row, see `measure`; 0 before the first
+    double bias             # and the value of the constant feature beside x, c s
+    double measured         # rows that have told them, with the sums over these rows
+    double exponents        # of the exponents of ||x||²,
+    double mantissas        # of the logarithms of its mantissas,
+    double lengths          # and of those of the numbers of non-zeros
 
 
 cdef enum:
@@ -90,7 +99,12 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     int average_from        # rounds before the average starts
     int level               # of targets: RUNNING_LEVEL, HELD_LEVEL, or 0: they are learnt as they are
     double memory           # the factor of older rows in the level
-    Counters* published     # the model's counters, where readers in other threads find the level
+    bint measures           # the next rows tell the scale or the constant feature's value
+    double given_scale      # `Params.scale` and `Params.constant`
+    double given_constant
+    double inverse          # 1/s
+    double bias             # the value of the constant feature beside x
+    Counters* published     # the model's counters, where readers in other threads find the level and the scale
 
 
 ctypedef struct Batch:      # the rows of one call, beside their features
@@ -212,6 +226,94 @@ cdef inline void take_level(Round* r, double y, PassContext* context) noexcept n
         context.published.level, context.published.level_rest = n.level, n.level_rest
 
 
+# --- the scale of rows ---------------------------------------------------------------------------------------------------------
+
+# A row x is learnt as z = x / s, and the model is of z. The loops read x itself: scores, q and v are multiplied by 1/s, 1/s² and
+# 1/s² when they come out of a scan, τ and β of a step along x by 1/s and 1/s² when it goes in, and the constant feature, c in z,
+# is c s beside x.
+
+cdef enum:
+    SCALE_ROWS = 16         # rows but zeros that tell the scale
+
+
+cdef inline void open_scale(PassContext* context, const Params* p) noexcept nogil:
+    """Begin a pass, or a reading, with the scale of the rows so far. p : for its scale and constant alone."""
+    cdef Counters* n = &context.counters
+    cdef bint told = p.scale > 0.0 and p.constant >= 0.0
+    context.given_scale, context.given_constant = p.scale, p.constant
+    n.scale = p.scale if p.scale > 0.0 else n.scale
+    n.bias = p.constant * (n.scale if n.scale > 0.0 else 1.0) if p.constant >= 0.0 else n.bias
+    n.measured = SCALE_ROWS if told else n.measured
+    context.measures = n.measured < SCALE_ROWS
+    context.inverse, context.bias = 1.0 / n.scale if n.scale > 0.0 else 1.0, n.bias
+
+
+cdef inline bint measure(const floating[::1] data, const Round* r, PassContext* context, double* bias) noexcept nogil:
+    """Let a row that has been predicted tell the scale, if it is one of the first that do: return True, and set the value of the
+    constant feature, if the row must be scored again."""
+    if unlikely(context.measures):
+        measure_row(data, r.row, context.published, context.given_scale, context.given_constant)
+        take_scale(context)
+        bias[0] = context.bias
+        return True
+    return False
+
+
+cdef inline void publish_scale(PassContext* context) noexcept nogil:
+    """Let readers in other threads, and `measure_row`, find the scale of a pass that begins."""
+    cdef const Counters* n = &context.counters
+    context.published.scale, context.published.bias, context.published.measured = n.scale, n.bias, n.measured
+
+
+cdef inline void take_scale(PassContext* context) noexcept nogil:
+    """Take the scale as `measure_row` has left it. (It has no pointer to the pass, whose numbers are in registers.)"""
+    cdef Counters* n = &context.counters
+    cdef const Counters* told = context.published
+    n.scale, n.bias, n.measured = told.scale, told.bias, told.measured
+    n.exponents, n.mantissas, n.lengths = told.exponents, told.mantissas, told.lengths
+    context.inverse, context.bias = 1.0 / n.scale if n.scale > 0.0 else 1.0, n.bias
+    context.measures = n.measured < SCALE_ROWS
+
+
+cdef inline void measure_row(const floating[::1] data, Row row, Counters* n, double scale, double constant) noexcept nogil:
+    """Set s = 2^k nearest to the geometric mean of ||x|| over the rows so far, this one included, and c s = 2^j to that of
+    ||x|| / √nnz. (A given s need not be a power of two: then c is the one nearest to ||z|| / √nnz.)
+
+    Sums of exponents are exact, so that X times a power of two adds to k and j alone. scale, constant : as given; 0, -1: auto.
+    """
+    cdef int exponent = 0, own = 0, farthest = 44 if floating is float else 158     # (1/s² is a number of the dtype, too)
+    cdef double x, whole, part, largest = 0.0, squares = 0.0, length = 0.0
+    cdef Py_ssize_t k
+    for k in range(row.lo, row.hi):
+        largest = max(largest, fabs(data[k]))
+    if not 0.0 < largest:
+        return
+    frexp(largest, &exponent)
+    for k in range(row.lo, row.hi):
+        x = ldexp(data[k], -exponent)
+        squares += x * x
+        length += x != 0.0
+    n.mantissas += log2(frexp(squares, &own))
+    n.exponents += own + 2.0 * exponent
+    n.lengths += log2(length)
+    n.measured += 1.0
+    whole = floor(n.exponents / (2.0 * n.measured))
+    part = n.exponents - 2.0 * n.measured * whole + n.mantissas
+    if scale == 0.0:
+        n.scale = power_of_two(whole + floor(part / (2.0 * n.measured) + 0.5), farthest)
+    part = (part - n.lengths) / (2.0 * n.measured)
+    if constant >= 0.0:
+        n.bias = constant * n.scale
+    elif scale == 0.0:
+        n.bias = power_of_two(whole + floor(part + 0.5), farthest)
+    else:
+        n.bias = n.scale * power_of_two(floor(whole + part - log2(n.scale) + 0.5), farthest)
+
+
+cdef inline double power_of_two(double exponent, int farthest) noexcept nogil:
+    return ldexp(1.0, <int>max(min(exponent, <double>farthest), -<double>farthest))
+
+
 cdef inline double root_of_ratio(double a, double b) noexcept nogil:
     """Return √(a/b), at most √1000."""
     return sqrt(a / b) if a < 1000.0 * b else sqrt(1000.0)
@@ -291,7 +393,7 @@ cdef inline void average_lags(const PassContext* context, const floating[::1] da
     if rounds > 0.0:
         correction_scores(context.correction, &context.layout, context.constant, data, indices, row, bias, lags)
     for c in range(context.layout.n):
-        lags[c] = lags[c] / rounds if rounds > 0.0 else 0.0
+        lags[c] = lags[c] * context.inverse / rounds if rounds > 0.0 else 0.0
 
 
 # --- before a step -------------------------------------------------------------------------------------------------------------
@@ -421,12 +523,16 @@ cdef inline bint step_fits(int geometry, const Stats* s, Step step, PassContext*
     """Return True, and update the bounds of the model, if neither the step nor the model after it leaves the dtype's range.
 
     max |Δw_i| from O(1) numbers: |τ| max|x_i| <= |τ| √q; along Σx, |τ| σ_i |x_i| <= |τ| √(σ_max v); AdaGrad, <= η; G, <= τ² q.
-    The intercept is the constant feature's weight times its value. Intermediate results must fit too:
-    x_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ. FTRL-proximal has |z_i| <= t √n_i and |w_i| <= η t: a step
+    The intercept is the constant feature's weight times its value, c in z and c s beside x. Intermediate results must fit too:
+    z_i σ_i <= √(σ_max v), x_i² σ_i <= v, dual averaging's η |z_i| / δ. FTRL-proximal has |z_i| <= t √n_i and |w_i| <= η t: a step
     adds |g_i| <= √n_i to z_i, and scales it by no more than √n_i.
     """
     cdef double change, max_abs_weight, curvature = context.counters.curvature, size = s.v
+    cdef double c = max(p.bias, p.bias * context.inverse)
+    cdef double inverse = context.inverse
     cdef Slots slots = slots_of(geometry)
+    if geometry == FULL_GAUSSIAN or geometry == FULL_POTENTIAL or geometry == SINH or geometry == EXP:
+        inverse = 1.0               # (the step goes along z itself)
     if geometry == P_NORM:
         size = s.norm_p2
     elif geometry == SINH or geometry == EXP:
@@ -439,12 +545,12 @@ cdef inline bint step_fits(int geometry, const Stats* s, Step step, PassContext*
     max_abs_weight = context.counters.max_abs_weight + change
     if geometry == PROXIMAL:
         max_abs_weight = context.counters.rounds * sqrt(curvature + p.tiny)
-    if not (max_abs_weight * (p.bias if p.bias > 1.0 else 1.0) <= p.limit
-            and curvature <= p.limit and step.beta <= p.limit and step.beta * size <= p.limit
-            and (p.tiny <= fabs(step.tau) <= p.limit or step.tau == 0.0)        # NaN is not <= either
-            and size <= p.limit and sqrt(p.variance * size) <= p.limit
+    if not (max_abs_weight * (c if c > 1.0 else 1.0) <= p.limit
+            and curvature <= p.limit and step.beta * inverse * inverse <= p.limit and step.beta * size <= p.limit
+            and (p.tiny <= fabs(step.tau) * inverse <= p.limit or step.tau == 0.0)        # NaN is not <= either
+            and size <= p.limit and sqrt(p.variance * size) <= p.limit * inverse
             and (geometry != DUAL or p.eta0 * max_abs_weight <= p.limit * p.delta)
-            and (geometry != PROXIMAL or p.eta0 * max(max_abs_weight, context.counters.rounds * max(p.bias, 1.0)) <= p.limit)
+            and (geometry != PROXIMAL or p.eta0 * max(max_abs_weight, context.counters.rounds * max(c, 1.0)) <= p.limit)
             and (geometry != POTENTIAL or max_abs_weight * p.variance <= p.limit)):      # w = σθ
         context.counters.skipped += 1.0
         return False

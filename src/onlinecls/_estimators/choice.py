@@ -1,13 +1,11 @@
-"""The choice of a constructor's parameters: an algorithm, and the numbers that its loops take, in units of X."""
+"""The choice of a constructor's parameters: an algorithm, and the numbers that its loops take."""
 
 from __future__ import annotations
 
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
-from .._algorithm import AUTO, NARROW, Units
+from .._algorithm import AUTO
 from .._compiled import model
 from .._input import validate
 from .._models.state import NO_WEIGHTS
@@ -18,36 +16,27 @@ if TYPE_CHECKING:
 
     from .._algorithm import Algorithm
 
-UNKNOWN = Units()
-
 
 class Choice(NamedTuple):
     """An estimator's choice.
 
     given : the parameters, as the estimator has them. algorithm : a row of the registry. values : the parameters by name, all of
-    them checked. units : of X. params : the record from which the loops fill their struct (_models/params.py).
+    them checked. params : the record from which the loops fill their struct (_models/params.py).
     """
 
     given: tuple[Any, ...]
     algorithm: Algorithm
     values: dict[str, Any]
-    units: Units
     params: Any
 
 
-def choose(learner: Any, units: Units | None = None, store: bool = True) -> Choice:
-    """Return what an estimator's parameters choose, in these units or in its model's.
+def choose(learner: Any, store: bool = True) -> Choice:
+    """Return what an estimator's parameters choose; they are checked again only where one has changed.
 
-    They are checked again only where one has changed. Passes learn with what is stored. Readers store nothing, as another thread
-    may be learning with what is.
+    Passes learn with what is stored. Readers store nothing, as another thread may be learning with what is.
     """
     given, found = learner._parameter_values()(learner.__dict__), learner.__dict__.get("_choice")
-    if units is None:
-        units = learner._state.units if "_state" in learner.__dict__ else UNKNOWN
-    if found is not None and all(map(is_, found.given, given)):
-        if units != found.units:
-            found = found._replace(units=units, params=learner._params_of(found.algorithm, found.values, units))
-    else:
+    if found is None or not all(map(is_, found.given, given)):
         values = learner._parameters()
         algorithm = select(type(learner), values)
         values["dtype"] = validate.read_dtype(type(learner).__name__, learner.dtype)
@@ -56,9 +45,8 @@ def choose(learner: Any, units: Units | None = None, store: bool = True) -> Choi
         # Deviations from the mean of the targets are learnt. (Weights on a simplex combine predictions of the target itself.)
         auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
         values["level"] = bool(algorithm.level and auto and values.get("signed", True))
-        if values.get("covariance") == "auto":
-            values["covariance"] = "full" if learner._width <= NARROW else "diagonal"
-        found = Choice(given, algorithm, values, units, learner._params_of(algorithm, values, units))
+        values = algorithm.filled(values)
+        found = Choice(given, algorithm, values, learner._params_of(algorithm, values))
     if store:
         learner._choice = found
     return found
@@ -67,11 +55,7 @@ def choose(learner: Any, units: Units | None = None, store: bool = True) -> Choi
 def check_range(learner: Any, params: Any, dtype: DTypeLike) -> None:
     """Check that parameters fit the model's dtype, which depends on X."""
     who, values = type(learner).__name__, learner._parameters()
-    limits = list(params.limits(dtype))
-    for name, _, least, largest in limits[:1]:  # (the constant feature's value, if it is given, before the units of X are known)
-        given = values.get(name, "auto") if values.get("fit_intercept") else "auto"
-        limits += [] if given in AUTO else [(name, float(given), least, largest)]
-    for name, value, least, largest in limits:
+    for name, value, least, largest in params.limits(dtype):
         if not least <= value <= largest:
             bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
             raise ValueError(f"{who}: {name} must fit {dtype}, {bound}, got {name}={value!r}.")
@@ -90,7 +74,7 @@ def enable_fast_path(learner: Any, named: ArrayLike | None = None) -> None:
     state = learner._state
     if not learner._has_fast_path:
         return
-    classes, is_known = state.classes, state.units.scale and state.youth is None and len(state.asked) > 0
+    classes, is_known = state.classes, len(state.asked) > 0
     ready = is_known and state.asked[0] is learner._choice.params and getattr(learner, "class_weight", None) is None
     if not ready or (classes is not None and not 1 < len(classes) == len(state.counts)):
         state.disable_fast_path()
@@ -98,5 +82,4 @@ def enable_fast_path(learner: Any, named: ArrayLike | None = None) -> None:
     names = learner.__dict__.get("feature_names_in_")
     same = {**dict(zip(learner._parameter_names(), learner._choice.given, strict=True)), "feature_names_in_": names}
     task = model.TASKS[learner._task(state, NO_WEIGHTS)[0]]
-    centre = np.array(state.units.centre) if state.units.centre else None
-    state.enable_fast_path(same, learner._own_lock(), task, names, classes, named, centre)
+    state.enable_fast_path(same, learner._own_lock(), task, names, classes, named)

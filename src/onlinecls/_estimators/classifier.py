@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
 
-from .._algorithm import AUTO
 from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if, warn_caller
@@ -15,20 +14,16 @@ from .._models.calibration import finite, log_probabilities
 from . import epochs
 from .choice import choose
 from .estimator import exclusive
-from .learner import NO_PREDICTIONS, Batch, read_weights_of_fit
+from .learner import NO_PREDICTIONS, Batch, read_weights_of_fit, warn_of_skipped
 from .parameters import ClassifierParameters
 from .weights import WithVariances, WithWeights
-from .youth import learn_first_rows, warn_of_skipped
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .._algorithm import Units
     from .._input.rows import Rows
     from .._input.types import ClassWeight, Generator, Matrix
-    from .units import Youth
 
-_CENTRED_WITH = {"signed": True, "loss_tol": None}
 CLASS_EACH = "classes should have several rows each"
 MANY_ROWS = 100  # rows that are enough to tell labels from ids
 NO_ROUND, NO_CLASS = -2, -1  # instead of a prediction: for a row of weight 0; for a row before there was a class to predict
@@ -117,21 +112,6 @@ class OnlineClassifier(WithWeights):
         self._end_call(n_skipped)
         return predictions
 
-    def _learn_again(self, young: Youth, units: Units, before: Any) -> None:
-        """Start a model with these units and the old model's classes, and learn these rows."""
-        classes, rows, y = before.classes, young.rows, young.targets
-        if before.is_open:
-            is_local = before.IS_LOCAL and not units.centre
-            if is_local:  # (few columns: as classes join, the others would be copied again and again)
-                columns, rows = rows.narrow()
-            self._learn_with_newcomers(rows, rows, y, young.weights, y[:0], True, NO_PREDICTIONS, units)
-            state = self._with_classes(classes)._state
-            self._state = state.spread(before, columns) if is_local else state
-            return
-        class_weights = validate.read_class_weight(type(self).__name__, self.class_weight, classes, closed=True)
-        self._begin(rows, rows, self._start_again(units, rows, len(classes), before), units, classes)
-        self._learn(Batch(rows, np.searchsorted(classes, y).astype(np.int32), young.weights, class_weights))
-
     def _read_classes(self, classes: ArrayLike, first: bool) -> np.ndarray:
         """Return the classes argument as a sorted array."""
         who = type(self).__name__
@@ -150,10 +130,10 @@ class OnlineClassifier(WithWeights):
 
     def _learn_with_newcomers(
         self, X: Matrix, rows: Rows, y: np.ndarray, weights: np.ndarray, known: np.ndarray, first: bool,
-        predictions: np.ndarray, units: Units | None = None,
+        predictions: np.ndarray,
     ) -> None:
         """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
-        who, params = type(self).__name__, choose(self, units).params
+        who, params = type(self).__name__, choose(self).params
         everyone = validate.union(known, y)
         class_weights = validate.read_class_weight(who, self.class_weight, everyone)
         weights = weights if len(weights) else np.ones(rows.n_rows)
@@ -182,13 +162,16 @@ class OnlineClassifier(WithWeights):
         self._check_size(params, rows.n_features, len(everyone), rows.data.dtype)
         if first:
             state = self._start(params, rows, len(stages[0][2]))
-            self._begin(X, rows, state, units, stages[0][2], is_open=True)
+            self._begin(X, rows, state, stages[0][2], is_open=True)
         elif stages and len(stages[0][2]) == len(known) < len(everyone):
             # A copy learns the rows before a newcomer: if there is no memory for the newcomer's weights, the old model remains.
             self._state = self._state.copy()
         for start, stop, classes in stages:
             if len(classes) == 1:
-                self._learn_only_class(rows.part(start, stop), weights[start:stop])
+                self._state = self._state.writable()
+                of_one = np.flatnonzero(weights[start:stop])
+                self._state.tell_scale(rows.part(start, stop), of_one)
+                self._state.count_rows(len(of_one))
                 if len(predictions):
                     predictions[start:stop][live[start:stop]] = np.searchsorted(everyone, classes[0])
                     if not len(known):
@@ -210,15 +193,6 @@ class OnlineClassifier(WithWeights):
                         learner._state = rest
                     self.__dict__.update(learner.__dict__)
             predicted[predicted >= 0] = np.searchsorted(everyone, classes)[predicted[predicted >= 0]]
-
-    def _learn_only_class(self, rows: Rows, weights: np.ndarray) -> None:
-        """Count rows of a single class, which do determine the units."""
-
-        def count(batch: Batch) -> None:
-            self._state = self._state.writable()
-            self._state.count_rows(np.count_nonzero(batch.weights))
-
-        count(learn_first_rows(self, Batch(rows, np.zeros(rows.n_rows, np.int32), weights), count))
 
     def _with_classes(self, classes: np.ndarray) -> Self:
         """Return a learner like this one whose model has these classes; the learner itself if it has them.
@@ -304,7 +278,7 @@ class WithProbabilities(OnlineClassifier):
     probability: bool
 
     _is_biased = False  # True: the last weights are so biased towards the last rows that `fit` warns
-    _kind = "average, of probability, of dtype or of the parameter that selects the algorithm"
+    _kind = "average, of probability, of scale, of dtype or of the parameter that selects the algorithm"
 
     @available_if(lambda self: self._require_probabilities("predict_proba"))
     def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
@@ -375,12 +349,6 @@ class WithProbabilities(OnlineClassifier):
 class LinearClassifier(ClassifierParameters, WithProbabilities):
     """Base of the linear classifiers, with their common parameters, to which a subclass adds its own."""
 
-    _takes_means = True
-
-    def _centres(self) -> bool:
-        # (Not rows that must be >= 0, nor where a family's own code reads them.)
-        as_they_stand = any(getattr(self, name, value) != value for name, value in _CENTRED_WITH.items())
-        return bool(self.fit_intercept) and self.intercept_scaling in AUTO and not as_they_stand
 
 
 class SecondOrderClassifier(WithVariances, OnlineClassifier):

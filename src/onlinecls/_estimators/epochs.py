@@ -69,12 +69,13 @@ def run(learner: Any, batch: Batch, held_out: np.ndarray, generator: Generator) 
 
 
 def with_weights(
-    learner: Any, params: Any, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None, level: float,
-    centre: tuple[float, ...],
+    learner: Any, batch: Batch, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None, level: float,
 ) -> Any:
-    """Return a state that starts from given weights. level : of the targets. centre : see `Units`. The intercept has both."""
+    """Return a state that starts from given weights of X, with the scale of its first rows. level : of the targets, which the
+    intercept includes."""
     who = type(learner).__name__
     state = state.copy()
+    state.tell_scale(batch.rows, np.flatnonzero(batch.live()))
     first = state.view[:, 0]
     before = first.copy()
     shapes = {"coef_init": (state.n_columns, state.n_features), "intercept_init": (state.n_columns,)}
@@ -87,16 +88,15 @@ def with_weights(
             raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
         values = values.reshape(shape)
         if name == "intercept_init":
-            values = (values - level) / (params.bias or 1.0)
+            values = (values - level) / (state.constant or 1.0)
+        else:
+            values = values * (state.scale or 1.0)
         if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > np.finfo(state.dtype).max / 4:
             raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
         if name == "coef_init":
             first[:-1] = values.T
         elif learner.fit_intercept:
             first[-1] = values
-    if centre:  # (the intercept is that of rows as they stand)
-        moved = first[:-1] if intercept_init is not None else first[:-1] - before[:-1]
-        first[-1] += np.array(centre) @ moved / params.bias
     state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(first).max()
     if len(state.correction):  # the average's sums count this as a step
         rounds = max(state.count("t") - int(learner.average) + 1, 0)

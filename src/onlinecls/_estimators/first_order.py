@@ -56,7 +56,7 @@ class Perceptron(_WithStart, LinearClassifier):
     ----------
     aggressive : bool, default=False
         Update on every margin below 1 instead of on mistakes (m <= 0) only.
-    eta0 : float or "auto", default="auto"
+    eta0 : float, default=1.0
         Step size, > 0; for a conservative Perceptron only the unit of the scores.
     penalty, alpha, l1_ratio : None, float, float
         scikit-learn's arguments. Only ``penalty=None`` is accepted; the other two are not used.
@@ -80,7 +80,8 @@ class Perceptron(_WithStart, LinearClassifier):
 
     aggressive: bool = False
     _: KW_ONLY
-    eta0: FloatOrAuto = "auto"
+    eta0: float = 1.0
+    scale: FloatOrAuto = 1.0
     max_iter: int = 1000
     random_state: RandomState = 0
     penalty: None = None
@@ -138,6 +139,7 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
     C: float = 1.0
     _: KW_ONLY
     loss: Literal["hinge", "squared_hinge"] = "hinge"
+    scale: FloatOrAuto = 1.0
     max_iter: int = 1000
     loss_tol: float | None = None
     margin: float = 1.0
@@ -186,5 +188,6 @@ class PassiveAggressiveRegressor(_WithStart, RegressorUntilConverged, LinearPara
     _: KW_ONLY
     epsilon: float = 0.1
     loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
+    scale: FloatOrAuto = 1.0
     max_iter: int = 1000
     loss_tol: float | None = None

@@ -1,4 +1,4 @@
-"""The base of fitted learners of all tasks, as readers see them: their model, scores, counters and units."""
+"""The base of fitted learners of all tasks, as readers see them: their model, scores, counters and scale."""
 
 from __future__ import annotations
 
@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._algorithm import AUTO
 from .._input import validate
 from .._input.compat import not_fitted
 from . import saving
-from .choice import UNKNOWN, choose
 from .estimator import Estimator
 
 if TYPE_CHECKING:
-    from .._algorithm import Units
     from .._input.types import Matrix
 
 
@@ -28,11 +25,6 @@ class Fitted(saving.Describing, Estimator):
 
         def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:
             """Return X as rows, checked against the model."""
-
-    @property
-    def _units(self) -> Units:
-        """The units of X, unknown before its first row."""
-        return self._state.units if "_state" in self.__dict__ else UNKNOWN
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
@@ -58,8 +50,7 @@ class Fitted(saving.Describing, Estimator):
         """
         state = self._fitted_state()
         if self._has_fast_path:
-            names, centre = self.__dict__.get("feature_names_in_"), state.units.centre
-            found = state.try_decision(X, names, np.array(centre)) if centre else state.try_decision(X, names)
+            found = state.try_decision(X, self.__dict__.get("feature_names_in_"))
             if found is not None:
                 return found, state
         rows = self._read_rows(X, False)
@@ -78,21 +69,20 @@ class Fitted(saving.Describing, Estimator):
         """Rounds: rows of weight > 0 consumed since the model began."""
         return self._fitted_state().count("t")
 
-    def _in_units(self, name: str) -> float:
-        """Return the model's number for a parameter whose default is in units of X."""
-        self._fitted_state()
-        choice = choose(self, store=False)
-        if choice.values[name] not in choice.algorithm.units.get(name, AUTO):
-            return float(choice.values[name])
-        return float(choice.algorithm.in_units(choice.values, choice.units)[name]) if choice.units.scale else nan
-
     @property
     def scale_(self) -> float:
-        """Unit of the defaults: the power of two nearest to the median length of the first 16 rows.
+        """s: rows are learnt as z = x / s, and the parameters' numbers are in units of z.
 
-        Rows of weight 0 and rows of zeros do not count. NaN before the first.
+        With ``scale="auto"`` the power of two nearest to the geometric mean of ||x|| over the first 16 rows, or those so far: of
+        weight > 0, and not all zeros. NaN before the first.
         """
-        return self._fitted_state().units.scale or nan
+        return self._fitted_state().scale or nan
+
+    @property
+    def intercept_scaling_(self) -> float:
+        """Value of the constant feature in z; NaN before the first row."""
+        state = self._fitted_state()
+        return state.constant if state.scale else nan
 
     @property
     def n_updates_(self) -> int:

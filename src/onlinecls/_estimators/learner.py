@@ -10,29 +10,30 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from .._algorithm import NARROW
 from .._compiled import model
 from .._core import FORESIGHT
 from .._input import validate
-from .._input.compat import random_state
+from .._input.compat import random_state, warn_caller
 from .._models.params import Params
 from .._models.state import NO_ORDER, NO_WEIGHTS, n_vectors
 from .._models.states import STATES
-from . import epochs, youth
-from .choice import UNKNOWN, Choice, check_range, choose, enable_fast_path
+from . import epochs
+from .choice import Choice, check_range, choose, enable_fast_path
 from .estimator import Estimator, exclusive
 from .fitted import Fitted
-from .units import Youth, non_zeros
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from .._algorithm import Algorithm, Units
+    from .._algorithm import Algorithm
     from .._input.rows import Rows
     from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, RandomState
 
 NO_PREDICTIONS = np.empty(0, np.int32)
 MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
+
+#: The beginning of the warning of `warn_of_skipped`, behind the learner's name.
+SKIPPED = "updates should stay within the range of"
 
 
 class Batch(NamedTuple):
@@ -100,15 +101,12 @@ class OnlineLearner(Fitted):
 
     # Attributes set by learning, besides those of `Describing`.
     _choice: Choice
-    _dominant: int | None
-    _sizeless: bool
 
     _record: ClassVar[Any] = Params  # the kind of parameters that a pass takes
     _foresight, _depth = "likely", 64  # how a full covariance processes many rows at once: see full.pxd
-    _kind = "average, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
+    _kind = "average, of scale, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
     _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
     _holds_level = False  # True if the rows of a pass do not move the level of the targets
-    _width = NARROW + 1  # features of X, for covariance="auto"
     _flat = False  # True if coef_ has shape (n_features,): there is always a single vector
 
     if TYPE_CHECKING:  # defined by the tasks
@@ -138,37 +136,14 @@ class OnlineLearner(Fitted):
                 found[name] = self.__dict__[name]
         return found
 
-    def _params_of(self, algorithm: Algorithm, values: dict, units: Units) -> Any:
+    def _params_of(self, algorithm: Algorithm, values: dict) -> Any:
         """Return the parameters of a pass for checked values."""
-        return self._record.of(algorithm, algorithm.in_units(values, units))
-
-    def _know_width(self, n_features: int) -> None:
-        """Store the width of X, on which covariance="auto" depends."""
-        if self._width != n_features:
-            self._width = n_features
-            if getattr(self, "covariance", "auto") == "auto":
-                self.__dict__.pop("_choice", None)
-
-    def _awaits_scale(self) -> bool:
-        """Return True if a default of a new model depends on the units of X."""
-        choice = choose(self)
-        return choice.algorithm.awaits_scale(choice.values)
-
-    def _measures_targets(self) -> bool | None:
-        """Return None if no default of a new model depends on the size of its targets; else whether deviations are learnt."""
-        algorithm, values = choose(self)[1:3]
-        measures = any(default.targets and values[name] in default for name, default in algorithm.units.items())
-        return values["level"] if measures else None
-
-    def _centres(self) -> bool:
-        """Return True if rows far from the origin are learnt less their columns' means."""
-        return False
+        return self._record.of(algorithm, values)
 
     def _is_another_kind(self, params: Any) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""
         dtype = self._choice.values["dtype"]
-        as_they_stand = bool(self._state.units and self._state.units.centre) and not self._centres()
-        return as_they_stand or dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
+        return dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
 
     def _check_kind(self, params: Any) -> None:
         """Raise unless a model may go on with these parameters."""
@@ -231,7 +206,7 @@ class OnlineLearner(Fitted):
         if learnt == 0:
             self._partial_fit(X, y, sample_weight)
         elif learnt != 1:
-            youth.warn_of_skipped(self, learnt - 1)
+            warn_of_skipped(self, learnt - 1)
         return self
 
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -281,7 +256,7 @@ class OnlineLearner(Fitted):
         """Learn in epochs, from scratch or (`warm_start`) from the present model; everything is read before the first write."""
         who = type(self).__name__
         self.__dict__.pop("_choice", None)  # (a learner among the parameters may have changed)
-        *_, units, params = choose(self)
+        params = choose(self).params
         self._check_call(X, whole=True)
         again = self.warm_start and self._can_go_on(params)
         generator = random_state(who, self.random_state)
@@ -290,25 +265,21 @@ class OnlineLearner(Fitted):
         check_range(self, params, rows.data.dtype)
         targets, weights = self._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
         batch, classes = self._batch_of_fit(Batch(rows, targets, weights), again)
-        if not again:
-            self._know_width(rows.n_features)
-            units = youth.units_of_fit(self, rows, batch.targets, batch.row_weights())
-            params = choose(self, units).params
         train, held_out = self._split(batch.targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
         batch, n_classes = batch._replace(order=train), 1 if classes is None else len(classes)
         state = self._state if again else self._start(params, rows, n_classes)
         if coef_init is not None or intercept_init is not None:
             level = state.level_with(batch)[0] if params.level else 0.0
-            state = epochs.with_weights(self, params, state, coef_init, intercept_init, level, units.centre)
+            state = epochs.with_weights(self, batch, state, coef_init, intercept_init, level)
 
         if params.level:  # the mean of all rows (and of those before, with `warm_start`)
             state = state.writable()
             for each in state.levelled():
                 each.set_level(*each.level_with(batch))
         n_skipped = state.count("skipped")
-        self._begin(X, rows, state, units, classes)
+        self._begin(X, rows, state, classes)
         self._epochs(batch, held_out, generator)
-        youth.warn(self, n_skipped)
+        warn_of_skipped(self, self._state.count("skipped") - n_skipped)
         return self
 
     def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
@@ -335,10 +306,8 @@ class OnlineLearner(Fitted):
         if changed and not first:
             self._check_kind(params)
         rows = self._read_rows(X, first)
-        if first:
-            self._know_width(rows.n_features)
         if changed:
-            check_range(self, choose(self).params, rows.data.dtype)
+            check_range(self, params, rows.data.dtype)
         return rows, first
 
     def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:
@@ -352,44 +321,17 @@ class OnlineLearner(Fitted):
         return rows
 
     def _begin(
-        self, X: Matrix, rows: Rows, state: Any, units: Units | None = None, classes: np.ndarray | None = None,
-        is_open: bool = False,
+        self, X: Matrix, rows: Rows, state: Any, classes: np.ndarray | None = None, is_open: bool = False
     ) -> None:
-        """Set the model, usually an empty one; the estimator is unchanged until here. is_open : classes may join.
-
-        Without units, the first rows determine them if a parameter depends on them.
-        """
+        """Set the model, usually an empty one; the estimator is unchanged until here. is_open : classes may join."""
         self._take_features(X, rows.n_features)
-        state.asked, state.units = (), UNKNOWN if units is None else units
-        is_young = units is None and self._awaits_scale()
-        state.youth = None
-        if is_young:  # (its rows are stored like these)
-            none = non_zeros(rows, NO_ORDER), NO_WEIGHTS, NO_WEIGHTS
-            state.youth = Youth(*none, [], [], centres=self._centres(), deviates=self._measures_targets())
+        state.asked = ()
         state.classes, state.is_open, state.sparse_coef = classes, is_open, None
         self.n_iter_ = 1
         self._state = state  # (last: readers in other threads find a whole model)
 
     def _learn(self, batch: Batch) -> None:
         """Learn rows with the task's kernel: the one place where a model changes. (Only classes are predicted on the way.)"""
-        if self._state.youth is not None or not self._state.units.scale:
-            batch = youth.learn_first_rows(self, batch, self._pass)
-        self._pass(batch)
-
-    def _learn_again(self, young: Youth, units: Units, before: Any) -> None:
-        """Start a model with these units, and learn these rows. before : the model that has learnt them."""
-        rows = young.rows
-        self._begin(rows, rows, self._start_again(units, rows, 1, before), units)
-        self._learn(Batch(rows, young.targets, young.weights))
-
-    def _start_again(self, units: Units, rows: Rows, n_classes: int, before: Any) -> Any:
-        """Return an empty model, if possible in the arrays of one that has learnt these rows."""
-        params = choose(self, units).params
-        begun = None if before is None else before.writable().begin_again(n_classes, params, rows.indices)
-        return self._start(params, rows, n_classes) if begun is None else begun
-
-    def _pass(self, batch: Batch) -> None:
-        """Run the task's kernel over rows."""
         state = self._state = self._state.writable()
         state.sparse_coef = None
         if batch.rows.n_rows == 0 or (batch.order is not NO_ORDER and len(batch.order) == 0):
@@ -401,7 +343,7 @@ class OnlineLearner(Fitted):
         """Prepare the model for a pass with the parameters as they were checked last; return the name of its kernel."""
         state = self._state
         task, is_open, balanced = self._task(state, class_weights)
-        asked = self._choice.params, is_open, balanced  # (in the units of X that the model has by now)
+        asked = self._choice.params, is_open, balanced
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
         state.are_seen = self._are_seen
@@ -412,7 +354,17 @@ class OnlineLearner(Fitted):
         """End a `partial_fit` on the general path. n_skipped : rows skipped before it. named : see `enable_fast_path`."""
         if "_state" in self.__dict__:  # (not after rows of weight 0 alone)
             enable_fast_path(self, named)
-            youth.warn(self, n_skipped)
+            warn_of_skipped(self, self._state.count("skipped") - n_skipped)
+
+
+def warn_of_skipped(learner: Any, n: int) -> None:
+    """Warn of n rows that a call has skipped."""
+    if n > 0:
+        warn_caller(
+            f"{type(learner).__name__}: {SKIPPED} {learner._state.dtype}, got {n:,} row{'s' * (n > 1)} whose updates would leave "
+            "it and were skipped (n_skipped_). Standardise the columns (scikit-learn's StandardScaler) or divide X by a row's "
+            "length; if that does not help, take smaller steps or another learner."
+        )
 
 
 # --- for the command line, evaluation and bounds, besides public attributes ----------------------------------------------------

@@ -1,7 +1,6 @@
 """Merging models of parts of a stream into one: `merge`.
 
-The geometries' states merge their numbers; this file has which models may be merged, their classes, and their units: all are
-converted to those of the first model that has learnt something.
+The geometries' states merge their numbers; this file has which models may be merged, and their classes.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from .._input.compat import not_fitted
 from .._models.state import Shard
 from .._registry import algorithms_of, select
 from .choice import choose
-from .youth import relearnt
 
 if TYPE_CHECKING:
     from .estimator import Estimator
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=Estimator)
 
 # Parameters besides the algorithm's own that change the model. (The others are those of the epochs of `fit`.)
-_COMMON = ("fit_intercept", "intercept_scaling", "average", "probability", "covariance", "multi_class", "class_weight")
+_COMMON = ("scale", "fit_intercept", "intercept_scaling", "average", "probability", "covariance", "multi_class", "class_weight")
 
 
 def merge(models: Iterable[Model]) -> Model:
@@ -44,8 +42,8 @@ def merge(models: Iterable[Model]) -> Model:
     Parameters
     ----------
     models : iterable of estimators of one class
-        With the same parameters (but those of the epochs of `fit`), features and dtype. Shards whose first rows differ in length
-        may differ in what "auto" means (`scale_`): all are converted to the units of the first.
+        With the same parameters (but those of the epochs of `fit`), features, dtype, `scale_` and `intercept_scaling_`. Where
+        the first rows of the parts differ in length, give all parts numbers for `scale` and `intercept_scaling`.
 
     Returns
     -------
@@ -55,14 +53,12 @@ def merge(models: Iterable[Model]) -> Model:
     Raises
     ------
     ValueError
-        If the models cannot be merged: kernel learners, `OnlineToBatch`, learners that forget, different kinds, models
-        of rows less other means of their columns (`intercept_scaling`), or multiplicative and entropic regressors whose first
-        rows differ so much that their ``norm_bound_`` does.
+        If the models cannot be merged: kernel learners, `OnlineToBatch`, learners that forget, different kinds or scales.
 
     Examples
     --------
     >>> from onlinecls import AROWRegressor, merge
-    >>> learner = AROWRegressor(r=1.0, covariance="full", fit_intercept=False)
+    >>> learner = AROWRegressor(r=1.0, covariance="full", scale=1.0, fit_intercept=False)
     >>> from copy import copy
     >>> parts = [([[1.0, 0.0]], [3.0]), ([[1.0, 1.0]], [5.0])]
     >>> merged = merge([copy(learner).partial_fit(X, y) for X, y in parts])
@@ -125,7 +121,6 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
         found["feature_names_in_"] = named.feature_names_in_
     learner.__dict__.update(found)
     learner._state.sparse_coef = None
-    learner._know_width(learner.n_features_in_)
     return learner
 
 
@@ -181,14 +176,9 @@ def _check_alike(who: str, models: list[Any]) -> None:
             )
 
 
-def _waits(model: Any) -> bool:
-    """Return True if a model has only counted rows of zeros, so that its units are not known yet."""
-    return not model._state.units.scale and model._awaits_scale()
-
-
 def _merged(who: str, models: list[Any]) -> Any:
-    ready = [model for model in models if not _waits(model)] or models
-    base = next((model for model in ready if model._units.centre and model._state.youth is None), ready[0])
+    _check_scale(who, models)
+    base = next((model for model in models if model._state.is_told), models[0])
     classes = base._state.classes
     if classes is not None:
         for model in models:
@@ -198,8 +188,6 @@ def _merged(who: str, models: list[Any]) -> Any:
     shards = [_shard(model, base, classes) for model in models]
     state = next(shard.state for shard, model in zip(shards, models, strict=True) if model is base).copy()
     state.params, state.classes, state.is_open = base._state.params, classes, all(model._state.is_open for model in models)
-    state.units = next((model._units for model in (base, *models) if model._units.scale), base._units)
-    state.youth = None
     try:
         with np.errstate(all="ignore"):
             state.merge(shards)
@@ -213,34 +201,23 @@ def _merged(who: str, models: list[Any]) -> Any:
     return state
 
 
-#: Those of weights in proportion to norm_bound.
-_SUMMED = ("sinh", "exp", "entropic", "simplex")
-
-
 def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
-    """Return a model with all classes, in the units of `base`, in which a young one learns its rows again."""
-    if model._state.youth is not None and model._units != base._units and base._units.scale:
-        older = model._sharing()
-        older._state, model = relearnt(model, model._state.youth, base._units), older
-    state, params, waits = model._state, model._state.params, _waits(model) and not _waits(base)
+    """Return a model with all classes."""
+    state, params = model._state, model._state.params
     if classes is not None and len(classes) != len(model.classes_):
         places = np.searchsorted(classes, model.classes_.astype(classes.dtype))
         state = state.grow_classes(places, len(classes), params)
-    if waits:
-        state, params = state.copy(), base._state.params
-        state.set_scale(params)
-    if model._units.centre != base._units.centre:
-        raise ValueError(
-            f"{type(model).__name__}: merge must have models that have learnt rows less the same means of their columns, got "
-            "others, as columns are far from 0. Standardise them before (one step for all parts), or set intercept_scaling to a "
-            "number."
-        )
-    sums = not waits and state.geometry in _SUMMED and model._estimator_type == "regressor"
-    if sums and model.norm_bound_ != base.norm_bound_:
-        raise ValueError(
-            f"{type(model).__name__}: merge must have models of the same norm_bound_, to which weights are in proportion, got "
-            f"{base.norm_bound_:g} and {model.norm_bound_:g}: the first rows of the parts differ in size. Set norm_bound to a "
-            "number."
-        )
-    constant = params.bias / base._state.params.bias if base._state.params.bias else 1.0
-    return Shard(state.compact(), params, constant, getattr(params, "r2", 1.0) / (getattr(base._state.params, "r2", 1.0) or 1.0))
+    return Shard(state.compact(), params, getattr(params, "r2", 1.0) / (getattr(base._state.params, "r2", 1.0) or 1.0))
+
+
+def _check_scale(who: str, models: list[Any]) -> None:
+    """Raise unless all models that know their scale have the same."""
+    for name in ("scale", "constant"):
+        found = [getattr(model._state, name) for model in models if model._state.is_told]
+        if len(set(found)) > 1:
+            parameter = "intercept_scaling" if name == "constant" else "scale"
+            raise ValueError(
+                f"{who}: merge must have models of one {parameter}_, got {found[0]:g} and "
+                f"{next(one for one in found if one != found[0]):g}, as their first rows told it. Give all parts "
+                f"{parameter}={found[0]:g}."
+            )

@@ -5,10 +5,9 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, dataclass_transform
 
-from .._registry import algorithms_of, worded_defaults
+from .._registry import algorithms_of
 
 if TYPE_CHECKING:
     from .._input.types import ClassWeight, FloatOrAuto, FloatType, RandomState
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 class EpochParameters:
     """Parameters of the epochs of `fit`."""
 
-    max_iter: int = 10
+    max_iter: int = 5
     tol: float | None = 1e-3
     shuffle: bool = True
     random_state: RandomState = None
@@ -31,6 +30,7 @@ class EpochParameters:
 class LinearParameters(EpochParameters):
     """Parameters of linear learners of labels and of numbers, besides those of epochs."""
 
+    scale: FloatOrAuto = "auto"
     fit_intercept: bool = True
     intercept_scaling: FloatOrAuto = "auto"
     average: bool | int = False
@@ -49,23 +49,26 @@ class ClassifierParameters(LinearParameters):
 
 
 PARAMETERS = """\
-initial_variance : float or "auto", default="auto"
+initial_variance : float, default={initial_variance}
     Initial variance of each weight, > 0 (Σ_0 is the identity times this).
 forgetting : float, default=0.0
     lambda, in [0, 0.1]: before each row Σ <- D Σ D, D_jj = 1/√(1 - lambda), or less where Σ_jj would exceed the initial variance.
     The model keeps learning when labels change their meaning: rows older than about 1/lambda count little.
 r1, r2 : float or None, default=None
     Used instead of r for the mean, and for the covariance (the paper's 1/(2 lambda_1) and 1/(2 lambda_2)).
-covariance : {"diagonal", "full", "auto"}, default="diagonal"
+covariance : {"diagonal", "full"}, default="diagonal"
     "diagonal": a variance for each weight, O(nnz) a row. "full": a matrix Σ for each vector of weights (two classes share one
     vector, more have one each): n_features² numbers of memory each, O(n_features²) a row that updates, many rows at once by
-    matrix products. Splits of a stream then agree to 1e-10 (float64) instead of to the bit. "auto": full if X has at most 300
-    features.
+    matrix products. Splits of a stream then agree to 1e-10 (float64) instead of to the bit.
+scale : float or "auto", default={scale}
+    s, > 0: a row x is learnt as z = x / s, the x of the equations, and all numbers here are in units of z. "auto": the power of
+    two nearest to the geometric mean of ||x|| over the first 16 rows (of those so far), so that X times a power of two gives the
+    same predictions. 1.0: the papers' algorithm on X as it stands.
 fit_intercept : bool, default=True
-    Learn an intercept: the weight of a constant feature, a feature like any other (counted in the norm of x, with a variance).
+    Learn an intercept: the weight of a constant feature, a feature like any other (counted in the norm of z, with a variance).
 intercept_scaling : float or "auto", default="auto"
-    Value of the constant feature, > 0, in units of the features. "auto": the power of two nearest to the root mean square
-    of a row's non-zeros, the median over the rows that determine `scale_`.
+    Value of the constant feature, > 0, beside z. "auto": the power of two nearest to the geometric mean of a row's root mean
+    square over its non-zeros, over the same rows.
 max_iter : int, default={max_iter}
     Most epochs of `fit`, >= 1. `partial_fit` is always one pass.
 tol : float or None, default=1e-3
@@ -101,10 +104,6 @@ multi_class : {"ovr", "crammer_singer"}, default="{multi_class}"
     For three or more classes: one learner for each class against the rest (all in one pass), or one joint learner of the true
     class against the best wrong one."""
 
-CENTRED = """
-    With "auto" rows far from the origin are learnt less the means of their columns (of all rows in `fit`, of the first 16 in
-    `partial_fit`): if the first 16 have at most 300 columns and a tenth of zeros, and more than half of their mean squared length
-    is that of their mean."""
 BIASED = """
     Without `average`, `fit` warns: the last weights, and thus the scores, are biased towards the last rows, so the
     probabilities may be off."""
@@ -127,12 +126,8 @@ COSTS = {
 }
 
 SCALE = """
-scale_ : float
-    s, the unit of the defaults: the power of two nearest to the median length ||x|| of the first 16 rows of weight > 0, without
-    rows of zeros (in `fit`, in the order of X). `partial_fit` keeps these rows until there are 16, and learns them again when a
-    new one changes s. If all 16 are zeros, the first row that is not determines s. NaN before that.
-{names} : float
-    The model's values of {these}."""
+scale_, intercept_scaling_ : float
+    The scale s, and the value of the constant feature beside z. NaN before the first row that is not all zeros."""
 
 ATTRIBUTES = {}
 ATTRIBUTES["classifier"] = """\
@@ -203,19 +198,14 @@ def in_documented_order(cls: Any) -> Any:
 
 @dataclass_transform()
 def estimator(cls: Any) -> Any:
-    """Turn a class into an estimator: with a dataclass's constructor of its parameters, a completed docstring, and a property
-    `name_`, the number in use, for each parameter whose default may be in units of X.
+    """Turn a class into an estimator: with a dataclass's constructor of its parameters, and a completed docstring.
 
     In the docstring {shared}, or {parameters}, {attributes} and {raises}, are replaced by the shared texts that it does not have
-    itself, and names in braces by the constructor's defaults; the formulas of those in units of X are added.
+    itself, and names in braces by the constructor's defaults.
     """
     what, cls = cls.__doc__, in_documented_order(dataclass(eq=False, repr=False)(cls))
     defaults = {name: parameter.default for name, parameter in inspect.signature(cls.__init__).parameters.items()}
-    worded, kind = worded_defaults(cls.__name__), cls._estimator_type
-    for name in (*worded, "intercept_scaling"):
-        if name in defaults and not hasattr(cls, name + "_"):
-            doc = f"{name} in use: the parameter, or its default in units of X."
-            setattr(cls, name + "_", property(partial(cls._in_units, name=name), doc=doc))
+    kind = cls._estimator_type
     if what is None:  # python -OO
         return cls
     texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
@@ -223,28 +213,19 @@ def estimator(cls: Any) -> Any:
         texts["probability"] += BIASED
     if any(row.level for row in algorithms_of(cls)):
         texts["intercept_scaling"] += LEVEL
-    if getattr(cls, "_takes_means", False):
-        texts["intercept_scaling"] += CENTRED
     texts["class_weight"] += _costs_of(cls)
     attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "") + (CYCLES if "loss_tol" in defaults else "")
-    fitted = [name for name in defaults if name in worded or name == "intercept_scaling"]
-    if fitted and hasattr(cls, "scale_"):
-        attributes += SCALE.format(names=", ".join(name + "_" for name in fitted), these=", ".join(fitted))
+    attributes += SCALE if "scale" in defaults else ""
     parts = {
         "shared": "{parameters}\n\nAttributes\n----------\n{attributes}\n\nRaises\n------\n{raises}",
         "parameters": "\n".join(
             text for names, text in texts.items() if names.split(",")[0] in defaults and f"\n    {names} : " not in what
         ),
         "attributes": attributes, "raises": RAISES.replace("{targets}", TARGETS.get(kind, "")),
-        **{name: str(value) for name, value in defaults.items()},
+        **{name: f'"{value}"' if name == "scale" and value == "auto" else str(value) for name, value in defaults.items()},
     }
     for name, text in parts.items():
         what = what.replace("{" + name + "}", text.replace("\n", "\n    "))
-    for name, text in worded.items():
-        described = re.search(rf"\n    {name} : .*(\n {{8}}.*)*", what)
-        value = str(defaults[name]).replace("auto", '"auto"')
-        sizes = "s = ``scale_``" + (" and |y| the size of the first targets" if "|y|" in text else "")
-        what = what.replace(described[0], f"{described[0]}\n        {value}, with {sizes}: {text}.") if described else what
     cls.__doc__ = what
     return cls
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from math import frexp, isfinite
 from numbers import Integral
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from .._algorithm import NOT_NEGATIVE, Either, Integer, Options, Range, Units
+from .._algorithm import NOT_NEGATIVE, Either, Integer, Options, Range, Real
 from .._compiled import model
 from .._files import PLAIN, InvalidError, is_json, packed, read, refusing, require, unpacked, write
 from .._input import validate
@@ -24,7 +23,6 @@ from .._input.compat import not_fitted, random_state
 from .._models.states import STATES
 from .._registry import COMPOSED, ESTIMATORS, algorithms_of, estimator_class
 from .choice import check_range, choose
-from .units import FARTHEST, YOUTH, Youth, power_near
 
 if TYPE_CHECKING:
     from .._wings.one_class.estimators import OnlineOneClass
@@ -37,6 +35,7 @@ if TYPE_CHECKING:
 # Ranges of fields of the compiled parameters.
 FLAG = Integer(0, 1)
 AVERAGE_FROM = Integer(-1, 2**31 - 1)
+CONSTANT = Real(-1.0, low_allowed=True)
 
 
 def or_as(value: object, allowed: Range) -> Range:
@@ -44,7 +43,7 @@ def or_as(value: object, allowed: Range) -> Range:
 
 
 #: Ranges of entries of any header.
-ENTRIES: dict[str, Any] = {**dict.fromkeys(("open", "sparse", "young"), Options((False, True))), "n_iter": Integer(1)}
+ENTRIES: dict[str, Any] = {**dict.fromkeys(("open", "sparse"), Options((False, True))), "n_iter": Integer(1)}
 
 
 class Describing:
@@ -54,20 +53,19 @@ class Describing:
     #: the next version. Fields that are not here have their range in the registry, or are >= 0.
     _fields: Mapping = {
         "rule": model.RULES, "trigger": model.TRIGGERS, "geometry": model.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
-        "average_from": AVERAGE_FROM, "probability": FLAG, "joint": FLAG,
+        "average_from": AVERAGE_FROM, "constant": CONSTANT, "probability": FLAG, "joint": FLAG,
         "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
     }
 
     def _described(self: Any, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe a fitted estimator by a header for JSON and arrays."""
-        state, found, (*units, centre, size) = self._state, self._state.in_file(), self._units
+        state, found = self._state, self._state.in_file()
         arrays = {name: part for name, part in found.items() if isinstance(part, np.ndarray)}
         return head_of(
             self, self.get_params(), metadata, learnt_with=self._packed_learnt(), n_iter=self.n_iter_,
             state={name: part for name, part in found.items() if name not in arrays},
-            units=[*units, *([list(centre)] if centre else []), *([size] if size != 1.0 else [])],
-            open=state.is_open, young=state.youth is not None, sparse=state.sparse_coef is not None,
-        ), {**arrays, **labels_in_file(type(self).__name__, state.classes), **youth_arrays(state)}
+            open=state.is_open, sparse=state.sparse_coef is not None,
+        ), {**arrays, **labels_in_file(type(self).__name__, state.classes)}
 
     def _packed_learnt(self: Any) -> dict:
         """Return the parameters of the model's last pass, for the header."""
@@ -82,12 +80,10 @@ class Describing:
         """Rebuild an estimator from its header and arrays; raise InvalidError if a part is not valid."""
         who, parameters = cls.__name__, read_parameters(cls, header["parameters"])
         learner = cls(**parameters)
-        units = _read_units(header["units"])
-        compiled = choose(learner, units).params
+        compiled = choose(learner).params
 
         classes = read_labels(who, arrays.pop("classes")) if cls._estimator_type == "classifier" else None
         learnt = cls._read_learnt(header["learnt_with"], compiled)
-        young = youth_in(header, arrays)
         state = STATES[learnt.model].of_file(header["state"], arrays, 1 if classes is None else len(classes), learnt)
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         if classes is not None:
@@ -96,23 +92,13 @@ class Describing:
             require(not header["open"], "no classes that may join a regressor", header["open"])
         take_names(learner, header["feature_names"], state.n_features)
         learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
-        learner._know_width(state.n_features)
         state.classes, state.is_open = classes, header["open"]
-        learner._take_model(state, learnt, units)
-        learner._take_youth(young)
+        learner._take_model(state, learnt)
         return learner.sparsify() if header["sparse"] else learner
 
-    def _take_youth(self: Any, arrays: dict[str, np.ndarray]) -> None:
-        """Become young with the first rows of a file; without any, change nothing."""
-        if arrays:
-            self._state.youth = Youth.of_arrays(arrays, self._state, self._centres(), self._measures_targets())
-
-    def _take_model(self: Any, state: Any, learnt: Any, units: Units) -> None:
+    def _take_model(self: Any, state: Any, learnt: Any) -> None:
         """Become fitted with a file's model, learnt with these parameters."""
-        require(not units.scale or learnt.variance > 0.0, "no units before the first variances", list(units))
-        fit = not units.centre or (getattr(self, "_takes_means", False) and len(units.centre) == state.n_features)
-        require(fit, f"means of {state.n_features} columns, of a learner that takes them", units.centre)
-        state.units, self._state = units, state
+        self._state = state
         check_range(self, learnt, state.dtype)
 
     @classmethod
@@ -160,24 +146,12 @@ def head_of(learner: Any, parameters: dict, metadata: dict, **more: Any) -> dict
     }
 
 
-def youth_arrays(state: Any) -> dict[str, np.ndarray]:
-    """Return the first rows of a young model as arrays for a file."""
-    return {} if state.youth is None else state.youth.arrays(state.classes)
-
-
-def youth_in(header: dict, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return the first rows of a young model from the arrays of a file."""
-    return {name: arrays.pop(name) for name in YOUTH} if header["young"] else {}
-
-
 def _require_classes(learner: Any, is_open: bool, classes: np.ndarray, state: Any) -> None:
     """Raise InvalidError unless a model of this class may have these classes. is_open : others may join."""
     require(is_open or len(classes) > 1, "two classes or more, as none may join", classes)
     require(hasattr(learner, "multi_class") or len(classes) <= 2, "two classes at most", classes)
-    class_weights = validate.read_class_weight(type(learner).__name__, learner.class_weight, classes, closed=not is_open)
-    met = state.counts > 0.0  # (or of weight 0 since the model has learnt its first rows again)
-    met = met | (class_weights == 0.0) if len(class_weights) else met
-    require(not is_open or bool(met.all()), "rows of each class that has joined", state.counts.tolist())
+    validate.read_class_weight(type(learner).__name__, learner.class_weight, classes, closed=not is_open)
+    require(not is_open or bool((state.counts > 0.0).all()), "rows of each class that has joined", state.counts.tolist())
 
 
 def packed_parameters(who: str, values: dict) -> dict:
@@ -211,20 +185,6 @@ def take_names(learner: Any, names: list | None, n_features: int) -> None:
         fit = isinstance(names, list) and all(isinstance(name, str) for name in names)
         require(fit and len(names) == n_features, f"names of {n_features} features", type(names))
         learner.feature_names_in_ = np.array(names, dtype=object)
-
-
-def _read_units(values: list) -> Units:
-    three = type(values) is list and len(values) in (3, 4) and all(type(number) is float for number in values[:3])
-    last: Any = values[3] if three and len(values) == 4 else None
-    means = type(last) is list and bool(last) and all(type(number) is float and isfinite(number) for number in last)
-    size = type(last) is float and last > 0.0 and last != 1.0 and isfinite(last) and power_near(last) == last
-    require(three and (len(values) == 3 or means or size), "three numbers, and means of columns or the size of targets", values)
-    units = Units(values[0], values[1], values[2], tuple(last) if means else (), last if size else 1.0)
-    farthest = max(FARTHEST.values())
-    powers = all(frexp(number)[0] == 0.5 and -farthest < frexp(number)[1] <= farthest + 1 for number in units[:2])
-    require(powers or units._replace(epochs=1.0) == Units(), "powers of two as units", values)
-    require(units.epochs >= 1.0 and units.epochs.is_integer(), "epochs", values)
-    return units
 
 
 def labels_in_file(who: str, classes: np.ndarray | None) -> dict[str, np.ndarray]:

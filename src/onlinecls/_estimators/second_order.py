@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from .classifier import LinearClassifier, SecondOrderClassifier
 from .parameters import LinearParameters, estimator
 from .regressor import SecondOrderRegressor
-
-if TYPE_CHECKING:
-    from .._input.types import FloatOrAuto
 
 
 @estimator
@@ -26,9 +23,8 @@ class AROWClassifier(LinearClassifier, SecondOrderClassifier):
 
     Parameters
     ----------
-    r : float or "auto", default="auto"
-        Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps. "auto" is max_iter times
-        as large in `fit`, whose rows are the same in each epoch: `fit` with max_iter=2 is not two calls of `partial_fit`.
+    r : float, default=0.1
+        Noise variance of a row, > 0. Larger r, smaller steps.
     {shared}
 
     Notes
@@ -47,7 +43,7 @@ class AROWClassifier(LinearClassifier, SecondOrderClassifier):
     ([[0.5, 0.0]], [[0.5, 1.0]])
     """
 
-    r: FloatOrAuto = "auto"
+    r: float = 0.1
     _: KW_ONLY
     forgetting: float = 0.0
     r1: float | None = None
@@ -66,9 +62,8 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
 
     Parameters
     ----------
-    r : float or "auto", default="auto"
-        Noise variance of a row, > 0, in units of x'Σx (squared feature units). Larger r, smaller steps. "auto" is max_iter times
-        as large in `fit`, whose rows are the same in each epoch: `fit` with max_iter=2 is not two calls of `partial_fit`.
+    r : float, default=0.1
+        Noise variance of a row, > 0. Larger r, smaller steps.
     {shared}
 
     Notes
@@ -88,7 +83,7 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
     ([1.5, 0.0], [0.5, 1.0], 9.0)
     """
 
-    r: FloatOrAuto = "auto"
+    r: float = 0.1
     _: KW_ONLY
     forgetting: float = 0.0
     r1: float | None = None
@@ -109,7 +104,7 @@ class NAROWClassifier(LinearClassifier, SecondOrderClassifier):
     Parameters
     ----------
     b : float, default={b}
-        Confidence wanted, > 0, in units of 1/(x'Σx): a row of variance below 1/b does not change Σ. With the default variance b
+        Confidence wanted, > 0: a row of variance below 1/b does not change Σ. With the default variance b
         must be above 1 for Σ to change at all.
     {shared}
 
@@ -127,7 +122,7 @@ class NAROWClassifier(LinearClassifier, SecondOrderClassifier):
 
     b: float = 5.0
     _: KW_ONLY
-    initial_variance: FloatOrAuto = "auto"
+    initial_variance: float = 4.0
 
 
 @estimator
@@ -144,7 +139,7 @@ class SecondOrderPerceptron(LinearClassifier, SecondOrderClassifier):
     Parameters
     ----------
     r : float, default={r}
-        Noise variance of a row, > 0, in units of x'Σx. Larger r: closer to the Perceptron.
+        Noise variance of a row, > 0. Larger r: closer to the Perceptron.
     aggressive : bool, default=False
         Update on every m' below 1 instead of on m' <= 0 only.
     {shared}
@@ -165,7 +160,7 @@ class SecondOrderPerceptron(LinearClassifier, SecondOrderClassifier):
     r: float = 0.5
     _: KW_ONLY
     aggressive: bool = False
-    initial_variance: FloatOrAuto = "auto"
+    initial_variance: float = 1.0
 
 
 @estimator
@@ -213,7 +208,7 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
     eta: float = 0.8
     _: KW_ONLY
     variant: Literal["stdev", "variance"] = "stdev"
-    initial_variance: FloatOrAuto = "auto"
+    initial_variance: float = 3.0
     forgetting: float = 0.0
 
 
@@ -256,6 +251,6 @@ class SCWClassifier(LinearClassifier, SecondOrderClassifier):
     _: KW_ONLY
     eta: float = 0.8
     variant: Literal["SCW-I", "SCW-II"] = "SCW-I"
-    initial_variance: FloatOrAuto = "auto"
+    initial_variance: float = 3.0
     forgetting: float = 0.0
 

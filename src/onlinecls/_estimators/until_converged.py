@@ -28,9 +28,9 @@ from .epochs import learning
 from .learner import Batch, OnlineLearner
 
 if TYPE_CHECKING:
-    from .._algorithm import Algorithm, Units
+    from .._algorithm import Algorithm
     from .._input.rows import Rows
-    from .._input.types import FloatOrAuto, Generator
+    from .._input.types import Generator
     from .._models.params import Params
 
 FINER = 10.0  # regression, one class: the competitor's loss is at most 1/FINER of the tolerance
@@ -54,6 +54,9 @@ class UntilConverged(OnlineLearner):
         if self.loss_tol is None:
             super()._epochs(batch, held_out, generator)
             return
+        # (The bound is for rows of one scale: the first ones tell it before any is learnt.)
+        self._state = self._state.writable()
+        self._state.tell_scale(batch.rows, np.flatnonzero(batch.live()))
         slack, orders = sqrt(self.loss_tol), self._orders(batch.rows.n_rows, generator)
         order = next(orders)
         first = self._first_weights(batch._replace(order=order))
@@ -73,8 +76,8 @@ class UntilConverged(OnlineLearner):
         while True:
             yield generator.permutation(n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
 
-    def _params_of(self, algorithm: Algorithm, values: dict, units: Units) -> Any:
-        return super()._params_of(algorithm, values, units)._replace(slack=self._slack)
+    def _params_of(self, algorithm: Algorithm, values: dict) -> Any:
+        return super()._params_of(algorithm, values)._replace(slack=self._slack)
 
     def _cycle(self, slack: float, batch: Batch, orders: Iterator[np.ndarray], verbose: int) -> int:
         """Run cycles until no loss is larger than the slack, at most max_iter; return how many were run."""
@@ -118,7 +121,8 @@ class UntilConverged(OnlineLearner):
         with np.errstate(over="ignore"):
             squares = np.add.reduceat(np.append(rows.data.astype(np.float64) ** 2, 0.0), rows.indptr[:-1])
         squares[np.diff(rows.indptr) == 0] = 0.0
-        return float(squares[batch.live()].max(initial=0.0)) + params.bias ** 2
+        state = self._state
+        return float(squares[batch.live()].max(initial=0.0)) / state.scale**2 + state.constant**2
 
     def _factors(self, batch: Batch) -> np.ndarray | float:
         """Return ρ, by which the weights of the rows' classes multiply the wanted margins."""
@@ -175,7 +179,7 @@ class RegressorUntilConverged(UntilConverged):
 class OneClassUntilConverged(UntilConverged):
     """Base of PA one-class learners that can be fitted until no row is outside by more than a tolerance."""
 
-    epsilon: FloatOrAuto
+    epsilon: float
 
     if TYPE_CHECKING:
 
@@ -189,14 +193,15 @@ class OneClassUntilConverged(UntilConverged):
         numbers = batch.order if len(batch.order) else np.arange(rows.n_rows)
         one = rows.chosen(numbers[batch.live()[numbers]][:1])
         first = np.zeros((1, rows.n_features + 1))
-        first[0, one.indices if len(one.indices) else slice(len(one.data))] = one.data
+        first[0, one.indices if len(one.indices) else slice(len(one.data))] = one.data / self._state.scale
         return first
 
     def _size(self, batch: Batch, params: Params, least: float) -> float:
         return 1.0 / min(1.0, least)
 
     def _largest_loss(self, batch: Batch) -> float:
-        return float(np.maximum(self._distances_of(batch.rows)[batch.live()] - self._state.params.epsilon, 0.0).max(initial=0.0))
+        distances = self._distances_of(batch.rows)[batch.live()] / self._state.scale
+        return float(np.maximum(distances - self._state.params.epsilon, 0.0).max(initial=0.0))
 
 
 def _bound(params: Params, B: float, least: float, way: np.ndarray, r: float, delta: float) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from .._models.arrays import read_only
 from .estimator import quiet
 from .learner import OnlineLearner
 
@@ -14,6 +15,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from .._input.types import Matrix
+
+
+def over(numbers: np.ndarray, unit: float) -> np.ndarray:
+    """Return a model's numbers divided by their unit, within the range of their dtype: as they are where it is 1, or unknown."""
+    if unit in (0.0, 1.0):
+        return numbers
+    largest = float(np.finfo(numbers.dtype).max)
+    with np.errstate(over="ignore"):
+        return read_only(np.clip(numbers / numbers.dtype.type(unit), -largest, largest))
 
 
 class WithWeights(OnlineLearner):
@@ -27,7 +37,7 @@ class WithWeights(OnlineLearner):
         sparse = state.sparse_coef  # (once: another thread that learns sets it to None)
         if sparse is not None:
             return sparse
-        coef = state.weights_of(state.params, slice(0, state.n_features))
+        coef = over(state.weights_of(state.params, slice(0, state.n_features)), state.scale)
         return coef[0] if self._flat else coef
 
     @property
@@ -35,13 +45,10 @@ class WithWeights(OnlineLearner):
     def intercept_(self) -> NDArray[np.floating]:
         """Weight of the constant feature times its value, (1,) or (n_classes,).
 
-        Less w.μ where rows are learnt less their columns' means μ. Of a regressor that learns deviations from the mean of its
-        targets, that mean is added, in float64.
+        Of a regressor that learns deviations from the mean of its targets, that mean is added, in float64.
         """
         state = self._fitted_state()
-        found = state.weights_of(state.params, slice(state.n_features, None))[:, 0].astype(np.float64) * state.params.bias
-        if state.units.centre:
-            found -= state.weights_of(state.params, slice(0, state.n_features)) @ np.array(state.units.centre)
+        found = state.weights_of(state.params, slice(state.n_features, None))[:, 0].astype(np.float64) * state.constant
         largest = float(np.finfo(state.dtype).max)
         found = np.clip(found, -largest, largest)
         return found + state.level if state.params.level else found.astype(state.dtype)
@@ -65,7 +72,7 @@ class WithWeights(OnlineLearner):
 class WithVariances(OnlineLearner):
     """A learner that keeps a variance for each weight."""
 
-    covariance: Literal["diagonal", "full", "auto"] = "diagonal"
+    covariance: Literal["diagonal", "full"] = "diagonal"
 
     @property
     @quiet
@@ -76,7 +83,7 @@ class WithVariances(OnlineLearner):
         (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more.
         """
         state = self._fitted_state()
-        return state.covariance(self._flat)
+        return over(state.covariance(self._flat), state.scale * state.scale)
 
     def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray, Any]:
         """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each, and the model."""

@@ -4,21 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._compiled import model
 from .._rows import NO_INDICES as NO_INDICES
 from .._rows import Rows as Rows
-
-
-def dense_of(rows: Rows) -> np.ndarray:
-    """Return rows as a dense array, without copying if they are dense."""
-    return rows.array() if rows.is_dense else rows.array().toarray()
-
-
-def centred(rows: Rows, centre: tuple[float, ...]) -> Rows:
-    """Return rows less the columns' means, as dense rows of the same dtype."""
-    data = model.less_means(dense_of(rows), np.array(centre))
-    indptr = np.arange(0, data.size + 1, rows.n_features, dtype=np.int64)
-    return Rows(data.reshape(-1), NO_INDICES, indptr, rows.n_rows, rows.n_features)
 
 
 def n_rows_of(X) -> int:

@@ -60,7 +60,7 @@ class Slot(NamedTuple):
     """The declaration of a number that is stored of each weight.
 
     fresh, least, most : as in `Array`, a number or the name of an attribute. half : see `Half`. merge : "mean" or
-    "sum" over models; None: it follows from others. units : the power of the constant feature's value that it is in units of.
+    "sum" over models; None: it follows from others.
     """
 
     half: Half = as_theta
@@ -68,7 +68,6 @@ class Slot(NamedTuple):
     least: float | str = -inf
     most: float | str = inf
     merge: str | None = "mean"
-    units: int = 1
 
 
 class Move(NamedTuple):

@@ -16,18 +16,31 @@ if TYPE_CHECKING:
 GEOMETRY_NAMES = {number: name for name, number in model.GEOMETRIES.items()}
 
 
+def number_or(auto: float, value: Any) -> float:
+    """Return a number, or that which stands for "auto"."""
+    return auto if isinstance(value, str) else float(value)
+
+
 def common(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that all linear learners compute alike from their constructor's parameters."""
     average = values.get("average")
     return {
-        "bias": float(values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
+        "scale": number_or(0.0, values.get("scale", 1.0)),
+        "constant": number_or(-1.0, values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
         "average_from": int(average) - 1 if average else -1, "probability": int(bool(values.get("probability"))),
         "joint": int(values.get("multi_class") == "crammer_singer"), "level": int(values.get("level", 0)),
     }
 
 
+def units_within(params: Any, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
+    """Yield the limits of the scale and of the constant feature's value, whose squares, and those of 1/s, must fit the dtype."""
+    largest = (float(np.finfo(dtype).max) / 4) ** 0.5
+    yield "scale", params.scale or 1.0, 1.0 / largest, largest
+    yield "intercept_scaling", max(params.constant, 0.0), 0.0, largest / max(params.scale, 1.0)
+
+
 class Params(NamedTuple):
-    """The fields of the C struct of the same name, which explains them (_rules.pxd), in units of X.
+    """The fields of the C struct of the same name, which explains them (_rules.pxd).
 
     The values here are those of a learner that does not use a field.
     """
@@ -36,6 +49,8 @@ class Params(NamedTuple):
     trigger: int
     geometry: int
     margin: float
+    scale: float = 1.0
+    constant: float = 0.0
     bias: float = 0.0
     average_from: int = -1
     slack: float = 0.0
@@ -91,14 +106,14 @@ class Params(NamedTuple):
 
     @property
     def has_intercept(self) -> bool:
-        return self.bias > 0.0
+        return self.constant != 0.0
 
     def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
         """Yield (parameter, its value, the least and the largest one that fit the dtype)."""
         info = np.finfo(dtype)
         largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
-        yield "intercept_scaling", self.bias, 0.0, largest**0.5  # (its square is in the norms)
-        yield "initial_variance", self.variance, least if self.variance else 0.0, largest
+        yield from units_within(self, dtype)
+        yield "initial_variance", self.variance, least, largest
         yield "norm_bound", self.norm_bound, max(least, 1e-250), min(largest, 1e250)  # (it is divided by sums of exponentials)
 
     def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:

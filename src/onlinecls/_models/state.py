@@ -6,9 +6,8 @@ full.pxd.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copyreg import __newobj__
-from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -16,15 +15,13 @@ import numpy as np
 
 from .._compiled import model
 from .._files import require, require_layout
-from .._input.rows import centred
 from .._input.validate import FLOATS, available_memory
 from . import calibration
-from .arrays import BLOCK, Array, Move, Slot, laid_out, moved, n_vectors, read_only, scattered, widened, within
+from .arrays import Array, Move, Slot, laid_out, moved, n_vectors, read_only, scattered, widened, within
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from .._input.rows import Rows
 
 NO_ORDER = np.empty(0, np.int64)
 NO_WEIGHTS = np.empty(0)
@@ -38,14 +35,10 @@ STATES: dict[str, type[Any]] = {}
 
 
 class Shard(NamedTuple):
-    """A model to merge with others of the same classes, and the factors to the units of the result.
-
-    constant : its constant feature divided by the result's. noise : the noise variance of its rows divided by the result's.
-    """
+    """A model to merge with others of the same classes and scale. noise : the noise variance of its rows over the result's."""
 
     state: Any
     params: Any
-    constant: float = 1.0
     noise: float = 1.0
 
     @property
@@ -58,8 +51,7 @@ class Counted:
 
     counts : float64 (n_classes,), rows seen of each class. counters : float64, counters at the places that COUNTERS names.
     params : the parameters of its last pass. classes : the labels, sorted; None without labels. is_open : True if more may
-    join. units : the units of X. youth : the first rows, as long as they may change the units. They are part of the model so
-    that a reader in another thread sees those of the same model.
+    join.
 
     No part of a file is trusted. A class declares its arrays (`ARRAYS`), and defines what else must hold (`_problem_of_values`).
     """
@@ -74,14 +66,12 @@ class Counted:
         "counts": Array(("classes",)), "counters": Array((model.N_COUNTERS,)),
     }
     SCALARS: tuple[str, ...] = ("n_features",)  # the other parts but LEARNT_WITH
-    LEARNT_WITH = ("params", "classes", "is_open", "units", "youth", "sparse_coef")
+    LEARNT_WITH = ("params", "classes", "is_open", "sparse_coef")
     COUNTERS = model.COUNTERS
     IS_LOCAL = False  # True if a row changes only its own columns and the constant one, and all columns start equal
     params: Any
     classes: np.ndarray | None = None
     is_open = False
-    units: Any = None
-    youth: Any = None
     asked: tuple = ()  # what the parameters of the last pass were computed from
     counts: np.ndarray
     counters: np.ndarray
@@ -183,6 +173,21 @@ class Counted:
             mass = before * (1.0 - forgetting) ** len(y) + weights.sum()
         return level, float(min(mass, 1e290))
 
+    @property
+    def scale(self) -> float:
+        """s of the last row; 0 before the first that tells it."""
+        return float(self.counters[self.COUNTERS["scale"]])
+
+    @property
+    def is_told(self) -> bool:
+        """True once a row, or the parameters alone, have told the scale and the constant feature's value."""
+        return self.counters[self.COUNTERS["measured"]] > 0.0
+
+    @property
+    def constant(self) -> float:
+        """The value of the constant feature in z = x / s."""
+        return float(self.counters[self.COUNTERS["bias"]]) / (self.scale or 1.0)
+
     def count_rows(self, n_rows: int) -> None:
         """Count rows of a single class, from which there is nothing to learn. (Before the first, it was not known.)"""
         self.counters[self.COUNTERS["mistakes"]] += n_rows > 0 and self.count("t") == 0
@@ -190,21 +195,10 @@ class Counted:
         self.counters[self.COUNTERS["seen"]] = 1.0
         self.counts[0] += n_rows
 
-    def begin_again(self, n_classes: int, params: Any, columns: np.ndarray) -> Self | None:
-        """Return the initial model with these parameters, in the arrays of this one; None if it needs new arrays.
-
-        columns : of the rows learnt so far. Where rows change no other columns, only these are written.
-        """
-        return None
-
-    def keep_history(self, before: Any) -> None:
-        """Take over the counts of this model's rows from before they were learnt again."""
-        for name in ("t", "mistakes", "loss", "squared", "absolute"):
-            self.counters[self.COUNTERS[name]] = before.counters[self.COUNTERS[name]]
-
     def can_learn_with(self, params: Any) -> bool:
         """Return True if this model may go on with these parameters."""
-        return type(params) is type(self.params) and all(getattr(params, n) == getattr(self.params, n) for n in self.KEPT)
+        alike = type(params) is type(self.params) and all(getattr(params, n) == getattr(self.params, n) for n in self.KEPT)
+        return alike and (params.scale in (0.0, self.scale) or not self.scale)
 
     @classmethod
     def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
@@ -267,6 +261,9 @@ class Counted:
         counts = self.counts
         whole = np.append(counts, [counters[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
         signed = [counters.pop(name) for name in ("level", "level_rest")]
+        sums = [counters.pop(name) for name in ("exponents", "mantissas")]
+        if np.abs(sums).max() > 1e6 * (counters["measured"] + 1.0):
+            return "a scale that no rows tell"
         if np.abs(signed).max() > 1e150 or (any((*signed, counters["mass"])) and not self.params.level):
             return "a level that no targets have"
         if min(*counters.values(), counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
@@ -316,38 +313,6 @@ class State(Counted, model.Model):
             setattr(self, name, self._fresh(name, shape, of))
         self._begin_slots()
 
-    # --- rows far from the origin, less the columns' means ------------------------------------------------------------------
-
-    def _centred(self, rows: Rows) -> Iterator[tuple[slice, Rows]]:
-        """Yield ranges of rows, and these less the means: copies of them all, if they are sparse, might not fit in memory."""
-        for at in range(0, rows.n_rows, BLOCK):
-            cut = slice(at, min(at + BLOCK, rows.n_rows))
-            yield cut, centred(rows.part(cut.start, cut.stop), self.units.centre)
-
-    def learn(self, task: int, rows: Rows, targets: np.ndarray, *others: np.ndarray) -> None:
-        weights, class_weights, order, predictions = others
-        if self.units is None or not self.units.centre:
-            super().learn(task, rows, targets, *others)
-        elif len(order):
-            super().learn(task, centred(rows, self.units.centre), targets, *others)
-        else:
-            for cut, part in self._centred(rows):
-                super().learn(task, part, targets[cut], weights[cut], class_weights, order, predictions[cut])
-
-    def decision(self, rows: Rows, scores: np.ndarray) -> None:
-        if self.units is None or not self.units.centre:
-            super().decision(rows, scores)
-        else:
-            for cut, part in self._centred(rows):
-                super().decision(part, scores[cut])
-
-    def deviation(self, rows: Rows, deviations: np.ndarray) -> None:
-        if self.units is None or not self.units.centre:
-            super().deviation(rows, deviations)
-        else:
-            for cut, part in self._centred(rows):
-                super().deviation(part, deviations[cut])
-
     @classmethod
     def sizes(
         cls, n_features: int, n_classes: int, average: bool, probability: bool = False, n_groups: int = 1
@@ -363,7 +328,6 @@ class State(Counted, model.Model):
         }
 
     @classmethod
-    @lru_cache(128)  # (of a young model, which begins again and again)
     def layout(cls, n_features: int, n_classes: int, dtype, average: bool, probability: bool = False) -> dict:
         """Return {name: (shape, dtype)} of the arrays of a model of these arguments, without making one."""
         return laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, average, probability), dtype)
@@ -378,11 +342,6 @@ class State(Counted, model.Model):
         for at, slot in enumerate(self.SLOTS):
             if slot.fresh != 0.0:
                 self._slots[:, at] = self.bound(slot.fresh)
-
-    @property
-    def awaits_scale(self) -> bool:
-        """True until the first non-zero row sets the initial variance."""
-        return False
 
     @property
     def dtype(self):
@@ -439,48 +398,6 @@ class State(Counted, model.Model):
     def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
         """Prepare a pass. holds_level : see `Model`. foresight, depth : how a full covariance processes many rows at once."""
         self.holds_level = holds_level
-
-    # --- the first rows, which may be learnt again in other units ------------------------------------------------------------
-
-    def set_scale(self, params: Any) -> None:
-        """Set the parameters that depend on the first row, before a row has changed the model."""
-        self.params, self.variance = params, params.variance
-        self._begin_slots()
-
-    def begin_again(self, n_classes: int, params: Any, columns: np.ndarray) -> Self | None:
-        if not self.IS_LOCAL or n_vectors(n_classes) != self.n_columns or self.places is not None:
-            return None
-        new = type(self)(0, n_classes, self.dtype, params)
-        changed = np.append(columns, self.n_features) if new.variance == self.variance else slice(None)
-        self.view[changed] = new.view[0]
-        new.n_features, new.values, new.correction = self.n_features, self.values, np.zeros_like(self.correction)
-        return new
-
-    def spread(self, before: Self, columns: np.ndarray) -> Self:
-        """Scatter a model of few columns, and one that no row has, into the arrays of `before`, which has all columns.
-
-        before : one of the same classes, which has learnt from no other columns.
-        """
-        mine, before = self.compact(), before.writable()
-        slots, here = before._slots, np.arange(self.n_columns) if before.places is None else before.places
-        begin, left = mine.view[-2], np.setdiff1d(np.arange(min(len(columns) + 1, before.n_features)), columns)
-        fresh = self._fresh_slots(slots.shape[2])
-        if len(left) and slots[left[0]][:, here].tobytes() != begin.tobytes():
-            unmet = fresh.copy()
-            unmet[:, here] = begin
-            slots[:-1] = unmet
-        changed = np.append(columns, before.n_features)
-        slots[changed] = fresh  # (the places of classes that have not joined, too)
-        slots[np.ix_(changed, np.arange(len(self.SLOTS)), here)] = np.delete(mine.view, -2, axis=0)
-        correction = np.zeros_like(before.correction)
-        if len(correction):
-            correction.reshape(before.n_features + 1, -1)[np.ix_(changed, here)] = np.delete(mine.corrections, -2, axis=0)
-        arrays = {"n_features": before.n_features, "values": before.values, "correction": correction}
-        return mine.sharing(**arrays, places=before.places, room=before.room, occupied=before.occupied)
-
-    def keep_history(self, before: Any) -> None:
-        super().keep_history(before)
-        self.calibration = before.calibration
 
     # --- classes that join or leave ------------------------------------------------------------------------------------------
 
@@ -606,23 +523,24 @@ class State(Counted, model.Model):
         averaged = len(self.correction) > 0
         average = sum(shard.rounds / total * shard.state.mean_weights(shard) for shard in shards) if averaged else None
         self.counts = np.sum([shard.state.counts for shard in shards], axis=0)
+        scale, bias = self.counters[[self.COUNTERS["scale"], self.COUNTERS["bias"]]]  # (those of all)
         self.counters = np.sum([shard.state.counters for shard in shards], axis=0)
+        self.counters[[self.COUNTERS["scale"], self.COUNTERS["bias"]]] = scale, bias
         self.counters[self.COUNTERS["seen"]] = np.count_nonzero(self.counts)
         self.set_level(level, min(sum(masses), 1e290))
         shares = [shard.rounds / total for shard in shards]
         self.calibration = calibration.merged([shard.state.calibration for shard in shards], shares)
-        if not self.awaits_scale:
-            self._merge_values(shards, shares)
+        self._merge_values(shards, shares)
         self._merge_bounds()
         if average is not None:
             self._keep_average(average)
 
     def at_level(self, level: float, params: Any) -> Self:
         """Return this model as if the targets of its rows had been deviations from another level."""
-        if not params.bias or self.level == level:
+        if not self.constant or self.level == level:
             return self
         found = self.copy()
-        found._raise_constant((self.level - level) / params.bias)
+        found._raise_constant((self.level - level) / self.constant)
         found.set_level(level, self.counters[self.COUNTERS["mass"]])
         return found
 
@@ -636,25 +554,18 @@ class State(Counted, model.Model):
         merged, step = np.empty_like(self.view), max(1, (1 << 20) // self.view[0].size)
         for start in range(0, n_slots, step):
             slabs = [view[start : start + step].astype(np.float64) for view in views]
-            found = self._merged(slabs, shards, shares, len(slabs[0]) if start + step >= n_slots else 0)
+            found = self._merged(slabs, shards, shares)
             # (The smallest numbers may underflow to 0; the caller refuses those that are too large.)
             with np.errstate(over="ignore", under="ignore"):
                 merged[start : start + step] = found
         self.values = merged.reshape(-1)
 
-    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
-        """Merge the stored numbers of some features, (features, slots, columns), of all shards. end : the number of these
-        features if the constant one is the last, else 0."""
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float]) -> np.ndarray:
+        """Merge the stored numbers of some features, (features, slots, columns), of all shards."""
         found = np.zeros_like(slabs[0])
         for at, slot in enumerate(self.SLOTS):
-            if slot.merge is None:
-                continue
-            for slab, share, shard in zip(slabs, shares, shards, strict=True):
-                numbers = slab[:, at]
-                if end:
-                    numbers = numbers.copy()
-                    numbers[end - 1] *= shard.constant**slot.units
-                found[:, at] += numbers if slot.merge == "sum" else share * numbers
+            for slab, share in zip(slabs, shares, strict=True) if slot.merge is not None else ():
+                found[:, at] += slab[:, at] if slot.merge == "sum" else share * slab[:, at]
         return found
 
     def _merge_bounds(self) -> None:
@@ -663,13 +574,10 @@ class State(Counted, model.Model):
         self.counters[self.COUNTERS["max_abs_weight"]] = max(float(first.max()), -float(first.min()))
 
     def mean_weights(self, shard: Shard) -> np.ndarray:
-        """Return the weights with which a shard predicts, (features + 1, columns), in double and in the units of the result."""
+        """Return the weights with which a shard predicts, (features + 1, columns), in double."""
         rounds = self.average_rounds(shard.params)
         found = self._last_weights(shard.params, slice(None)).astype(np.float64)
-        if rounds:
-            found -= self.corrections / rounds
-        found[-1] *= shard.constant
-        return found
+        return found - self.corrections / rounds if rounds else found
 
     def _keep_average(self, average: np.ndarray) -> None:
         """Set the sums of an average over all rounds so far."""
@@ -678,7 +586,7 @@ class State(Counted, model.Model):
 
     def is_in_range(self) -> bool:
         """Return True if a row of the merged weights has an intercept within the dtype's range."""
-        return bool(self.counters[self.COUNTERS["max_abs_weight"]] <= self.largest / max(self.params.bias, 1.0))
+        return bool(self.counters[self.COUNTERS["max_abs_weight"]] <= self.largest / max(self.constant, 1.0))
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 

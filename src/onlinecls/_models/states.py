@@ -45,10 +45,6 @@ class WithPrior(State, _core.QuadraticModel):
         return super()._problem_of_values(counters)
 
     @property
-    def awaits_scale(self) -> bool:
-        return self.variance == 0.0
-
-    @property
     def floor(self) -> float:
         """The smallest variance of a weight that steps leave."""
         info = np.finfo(self.dtype)
@@ -68,7 +64,7 @@ class WithPrior(State, _core.QuadraticModel):
 
 
 class GaussianState(WithPrior):
-    """values : w and σ, a variance for each weight (0 before the first row, while the initial one is unknown)."""
+    """values : w and σ, a variance for each weight."""
 
     geometry = "gaussian"
     IS_LOCAL = HAS_ROOM = True
@@ -79,9 +75,8 @@ class GaussianState(WithPrior):
 
     def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
         half, growth = super()._half(features, side, share), self.dtype.type(self.growth_of_all)
-        if self.variance:  # (a step, even along a stored zero, would lift those below the floor)
-            least, variances = max(self.floor, self.params.floor), half[:, 1] * growth
-            half[:, 1] = np.maximum(np.minimum(variances, self.dtype.type(self.variance)) / 2, least) / growth
+        least, variances = max(self.floor, self.params.floor), half[:, 1] * growth  # (a step along a zero lifts those below)
+        half[:, 1] = np.maximum(np.minimum(variances, self.dtype.type(self.variance)) / 2, least) / growth
         return half
 
     def covariance(self, flat: bool) -> np.ndarray:
@@ -92,15 +87,12 @@ class GaussianState(WithPrior):
     @property
     def least_variance(self) -> float:
         """The smallest number that is stored as a variance."""
-        return self.floor if self.variance else 0.0
-
-    def _problem_of_derived(self) -> str:
-        return "numbers before the first row" if self.variance == 0.0 and self.values.any() else ""
+        return self.floor
 
     def _raise_constant(self, change: float) -> None:  # (by what rows tell, P - P_0, not by what the prior does)
         self.view[-1, 0] += change * (1.0 - self.view[-1, 1] / self.priors)
 
-    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float]) -> np.ndarray:
         """Multiply the posteriors, and divide by all priors but one: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
         found = np.zeros_like(slabs[0])
         precision = np.zeros_like(found[:, 1])
@@ -108,10 +100,6 @@ class GaussianState(WithPrior):
             priors = np.broadcast_to(shard.state.priors, slab[:, 1].shape)
             own, prior = shard.noise * (1.0 / slab[:, 1]), shard.noise * (1.0 / priors)
             pull = slab[:, 0].copy() if self.STORES_PULL else own * slab[:, 0]
-            if end:
-                own[end - 1] /= shard.constant**2
-                prior[end - 1] /= shard.constant**2
-                pull[end - 1] /= shard.constant
             precision += own - prior
             found[:, 0] += pull
         variance = 1.0 / (1.0 / self.priors + precision)
@@ -133,7 +121,7 @@ class ForgettingState(GaussianState):
 
     @property
     def least_variance(self) -> float:
-        return float(np.finfo(self.dtype).tiny) / 2 if self.variance else 0.0
+        return float(np.finfo(self.dtype).tiny) / 2
 
     def covariance(self, flat: bool) -> np.ndarray:
         stored = super().covariance(flat)
@@ -141,7 +129,7 @@ class ForgettingState(GaussianState):
 
     def _problem_of_derived(self) -> str:
         growth, tiny = self.growth_of_all, float(np.finfo(self.dtype).tiny)
-        if self.variance and not (growth >= 1.0 and growth * tiny <= 2.0 * max(1.0, self.variance)):
+        if not (growth >= 1.0 and growth * tiny <= 2.0 * max(1.0, self.variance)):
             return "a growth out of range"
         return super()._problem_of_derived()
 
@@ -182,10 +170,6 @@ class FullState(WithPrior):
             _set_diagonals(found, self.variance)
         return found
 
-    def set_scale(self, params: Params) -> None:
-        super().set_scale(params)
-        _set_diagonals(self.sigma, self.variance)  # (in place: there may be no memory for two of them)
-
     def deviation(self, rows, deviations: np.ndarray) -> None:
         blas.load()
         super().deviation(rows, deviations)
@@ -207,11 +191,9 @@ class FullState(WithPrior):
         for column, prior in enumerate(self.priors):
             pull, precision = np.zeros(self.n_features + 1), np.eye(self.n_features + 1) / prior
             for shard in shards:
-                units = np.ones(self.n_features + 1)
-                units[-1] = shard.constant
                 own, before = shard.state.evidence(column)
-                more = shard.noise * own / np.outer(units, units)
-                pull += (more + np.diag(shard.noise * before / units**2)) @ (shard.state.view[:, 0, column] * units)
+                more = shard.noise * own
+                pull += (more + shard.noise * before * np.eye(len(more))) @ shard.state.view[:, 0, column]
                 precision += more
             variance = np.linalg.inv(precision)
             values[:, 0, column] = variance @ pull
@@ -256,7 +238,7 @@ class MirrorState(State, _core.QuadraticModel):
 
     geometry = "mirror"
     IS_LOCAL = HAS_ROOM = True
-    SQUARES = Slot(unchanged, least=0.0, most="largest", merge="sum", units=-2)
+    SQUARES = Slot(unchanged, least=0.0, most="largest", merge="sum")
     SLOTS = (Slot(), SQUARES)
 
     def _merge_bounds(self) -> None:
@@ -268,7 +250,7 @@ class DualAveragingState(MirrorState):
     """values : z, the sum of gradients (the threshold is l1 times the rounds), and G. w is computed from both when it is read."""
 
     geometry = "dual"
-    SLOTS = (Slot(merge="sum", units=-1), MirrorState.SQUARES)
+    SLOTS = (Slot(merge="sum"), MirrorState.SQUARES)
 
     def _last_weights(self, params: Params, features: slice) -> np.ndarray:
         return self.shrunk(self.slot(0, features), self.slot(1, features), params).astype(self.dtype)

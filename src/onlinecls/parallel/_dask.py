@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from ._parts import Learnt, Part, bytes_of, learnt, loaded, merge_in_tree, merged
+from ._parts import Learnt, Part, bytes_of, learnt, loaded, merge_in_tree, merged, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +41,13 @@ def _blocks(collection: Any) -> list[Any]:
         whole = collection.rechunk({axis: -1 for axis in range(1, collection.ndim)})
         return list(whole.to_delayed().ravel())
     return list(collection.to_delayed())
+
+
+def units_in_place(estimator: Any, block: Any, **how: Any) -> dict[str, float]:
+    """Return the units of rows that a partition tells, where that is."""
+    import dask
+
+    return dask.delayed(partial(units_of, **how))(estimator, block).compute()
 
 
 def tree(learn: Callable[[Any], Any], blocks: list[Any]) -> Learnt:

@@ -11,7 +11,7 @@ from .._estimators.merging import check_alike, check_merges
 from .._pipeline import StreamPipeline
 from ..tables import TableVectorizer
 from ..text import HashingVectorizer
-from ._dask import is_dask, partitions, tree
+from ._dask import is_dask, partitions, tree, units_in_place
 from ._parts import (
     Failure,
     Learnt,
@@ -24,6 +24,8 @@ from ._parts import (
     merged,
     not_merged,
     parts_of,
+    reread,
+    units_of,
 )
 
 if TYPE_CHECKING:
@@ -102,16 +104,23 @@ def fit(
         more = {"n_jobs": n_jobs, "classes": classes, "on_error": on_error}
         return _fit_pipeline(estimator, parts, reading or {}, more)
     check_merges(estimator)
-    learn = partial(learn_part, estimator, classes=classes, reading=dict(reading or {}))
+    given: Any = estimator
+    how: dict[str, Any] = {"classes": classes, "reading": dict(reading or {})}
+    alike = fresh(given)  # (all parts are learnt in units of the first)
     if is_dask(parts):
-        found = tree(learn, partitions(parts))
+        blocks = partitions(parts)
+        alike.set_params(**units_in_place(estimator, blocks[0], **how) if blocks else {})
+        found = tree(partial(learn_part, alike, **how), blocks)
         _report(found.failures, on_error)
     else:
-        models = _reported(_models(learn, parts_of(parts), n_jobs), on_error)
+        listed = parts_of(parts)
+        items, listed[0] = reread(listed[0])
+        alike.set_params(**units_of(estimator, items, **how))
+        models = _reported(_models(partial(learn_part, alike, **how), listed, n_jobs), on_error)
         found = merge_in_tree(models, partial(_merged, on_error))
     if found.model is None:
         raise ValueError(f"{_WHO}: parts must have rows, got none ({len(found.failures)} parts failed).")
-    return found.model
+    return found.model.set_params(**given.get_params(deep=False))
 
 
 def _fit_pipeline(pipeline: Any, parts: Any, reading: Mapping[str, Any], more: dict[str, Any]) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import glob
 import io
 import os
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import nullcontext, suppress
 from copy import deepcopy
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import streams
@@ -17,7 +17,7 @@ from .._estimators.saving import load
 from .._input.compat import is_classifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _WHO = "parallel.fit"
 
@@ -75,6 +75,26 @@ def _files(path: str) -> list[str]:
 def fresh(estimator: Any) -> Any:
     """Return a new, unfitted estimator with the same parameters."""
     return type(estimator)(**{name: deepcopy(value) for name, value in estimator.get_params(deep=False).items()})
+
+
+def units_of(estimator: Any, part: Any, *, classes: Any, reading: Mapping[str, Any]) -> dict[str, float]:
+    """Return the scale and the constant feature's value that the first rows of a part tell; {} if it has none but zeros."""
+    more = {"classes": classes} if classes is not None and is_classifier(estimator) else {}
+    names = {"scale", "intercept_scaling"} & estimator.get_params().keys()
+    with suppress(Exception):  # (the part will be refused, by its name)
+        for X, y, weight in batches(part, reading):
+            model = fresh(estimator).partial_fit(*((X,) if y is None else (X, y)), sample_weight=weight, **more)
+            if names and model.__sklearn_is_fitted__() and model.scale_ > 0.0:
+                return {name: getattr(model, f"{name}_") for name in names}
+    return {}
+
+
+def reread(part: Part) -> tuple[Any, Part]:
+    """Return the first items of a part, and the part, which is whole even if it is an iterator."""
+    if not isinstance(part.what, Iterator):
+        return part.what, part
+    items = list(islice(part.what, 16))
+    return items, part._replace(what=chain(items, part.what))
 
 
 def learn_part(estimator: Any, part: Any, *, classes: Any = None, reading: Mapping[str, Any] | None = None) -> bytes:

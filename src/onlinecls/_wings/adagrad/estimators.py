@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
-
-if TYPE_CHECKING:
-    from ..._input.types import FloatOrAuto
 
 
 @estimator
@@ -23,9 +20,9 @@ class AdaGradClassifier(LinearClassifier):
 
     Parameters
     ----------
-    eta0 : float or "auto", default="auto"
+    eta0 : float, default=0.5
         Step size, > 0.
-    delta : float or "auto", default="auto"
+    delta : float, default=1e-6
         Added to every sqrt(G_i), > 0: it limits a feature's first steps.
     update : {"mirror_descent", "dual_averaging"}, default="{update}"
     l1 : float, default=0.0
@@ -45,8 +42,8 @@ class AdaGradClassifier(LinearClassifier):
     [0, 1]
     """
 
-    eta0: FloatOrAuto = "auto"
+    eta0: float = 0.5
     _: KW_ONLY
-    delta: FloatOrAuto = "auto"
+    delta: float = 1e-6
     update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent"
     l1: float = 0.0

@@ -36,10 +36,10 @@ class OGDClassifier(AscentLearner, LinearClassifier):
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
+    alpha : float, default=1e-4
         Strength of the regularisation, > 0; of "strongly_convex" alone.
     learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
-    eta0 : float or "auto", default="auto"
+    eta0 : float, default=1.0
         Step size in the first round, > 0; of "sqrt" alone.
     {shared}
 
@@ -56,10 +56,10 @@ class OGDClassifier(AscentLearner, LinearClassifier):
     [[1.0, -1.0]]
     """
 
-    alpha: FloatOrAuto = "auto"
+    alpha: float = 1e-4
     _: KW_ONLY
     learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
-    eta0: FloatOrAuto = "auto"
+    eta0: float = 1.0
 
     _schedules = ("strongly_convex", "sqrt")
 

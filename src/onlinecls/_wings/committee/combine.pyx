@@ -13,7 +13,7 @@ import numpy as np
 
 from ..._compiled.model cimport Model
 from ..._compiled.rounds cimport (
-    DECISION, QUANTUM, Batch, Counters, PassContext, Round, Task, before_step, check_signals, next_round,
+    DECISION, Batch, Counters, PassContext, Round, Task, before_step, check_signals, next_round,
 )
 
 cdef enum:
@@ -159,7 +159,7 @@ cdef class CommitteeModel(Model):
             params = self.params
             with critical_section(self):        # several threads may read at once
                 self.p.open_classes, self.p.balanced = params.open_classes, params.balanced
-                self.p.average_from, self.p.limit = -1, params.limit
+                self.p.average_from, self.p.limit, self.p.scale, self.p.constant = -1, params.limit, 1.0, 0.0
                 self.bound = params
         return 0
 
@@ -222,8 +222,7 @@ cdef class CommitteeModel(Model):
             block.indptr = b.indptr + start
             for j in range(n_members):
                 member = self.members[j]
-                member.bind()
-                reading.task, reading.found, reading.n_found, reading.budget = DECISION, &outputs[j * stride], k, QUANTUM
+                member.open_reading(&reading, DECISION, &outputs[j * stride], k)
                 member.visit(rows, &block, &reading)
             with nogil:
                 for i in range((stop - start) * k):

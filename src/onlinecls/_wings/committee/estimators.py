@@ -21,8 +21,8 @@ from .states import CommitteeParams, CommitteeState
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..._algorithm import Algorithm, Units
-    from ..._input.types import ClassWeight, FloatType, Matrix, RandomState
+    from ..._algorithm import Algorithm
+    from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
 
 _MEMBERS = ("AROWClassifier", "NAROWClassifier", "FTRLClassifier", "PassiveAggressiveClassifier")
 _COMMON = ("n_features_in_", "n_iter_", "feature_names_in_")  # attributes that members share with the committee
@@ -44,7 +44,7 @@ class CommitteeClassifier(WithProbabilities):
     ----------
     fit_intercept : bool, default=True
         False: no member has an intercept.
-    max_iter : int, default=10
+    max_iter : int, default=5
         Epochs of `fit`, >= 1; mistakes and scores are counted in the first, of rows that the members have not learnt yet.
     {parameters}
 
@@ -72,7 +72,8 @@ class CommitteeClassifier(WithProbabilities):
 
     _: KW_ONLY
     fit_intercept: bool = True
-    max_iter: int = 10
+    max_iter: int = 5
+    scale: FloatOrAuto = "auto"
     shuffle: bool = True
     random_state: RandomState = None
     warm_start: bool = False
@@ -88,13 +89,11 @@ class CommitteeClassifier(WithProbabilities):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def _params_of(self, algorithm: Algorithm, values: dict, units: Units) -> CommitteeParams:
+    def _params_of(self, algorithm: Algorithm, values: dict) -> CommitteeParams:
         """Return the committee's parameters with those of its members."""
-        team = [
-            estimator_class(name)(fit_intercept=self.fit_intercept, class_weight=self.class_weight, max_iter=self.max_iter)
-            for name in _MEMBERS
-        ]
-        own = tuple(choose(member, units).params for member in team)
+        shared = {"scale": self.scale, "fit_intercept": self.fit_intercept, "class_weight": self.class_weight}
+        team = [estimator_class(name)(**shared, max_iter=self.max_iter) for name in _MEMBERS]
+        own = tuple(choose(member).params for member in team)
         return CommitteeParams(
             team=tuple(team), members=own, kinds=tuple(STATES[each.model] for each in own),
             probability=int(values["probability"]), multi_class=team[0].multi_class,
@@ -103,9 +102,6 @@ class CommitteeClassifier(WithProbabilities):
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
         balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
         return "binary" if state.n_columns == 1 else self._choice.params.multi_class, state.is_open, balanced
-
-    def _awaits_scale(self) -> bool:
-        return True
 
     def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
         with self._own_lock().waiting():  # (the members have learnt the same rows)
@@ -120,7 +116,7 @@ class CommitteeClassifier(WithProbabilities):
         part: Any
         for member, own, part in zip(state.params.team, state.params.members, state.members, strict=True):
             learner = member._sharing()
-            learner._state = part.sharing(**{**state.learnt_with(), "params": own, "youth": None, "sparse_coef": None})
+            learner._state = part.sharing(**{**state.learnt_with(), "params": own, "sparse_coef": None})
             learner.__dict__.update({name: mine[name] for name in _COMMON if name in mine})
             parts = learner._state.parts().items()
             views = {name: read_only(part.view()) for name, part in parts if isinstance(part, np.ndarray)}
@@ -144,21 +140,20 @@ class CommitteeClassifier(WithProbabilities):
         state = self._fitted_state()
         headers, arrays = zip(*(member._described({}) for member in self.members_), strict=True)
         return saving.head_of(
-            self, self.get_params(), metadata, models=list(headers), young=state.youth is not None,
-            sparse=state.sparse_coef is not None,
-        ), {**state.own_parts(), **numbered(arrays), **saving.youth_arrays(state)}
+            self, self.get_params(), metadata, models=list(headers), sparse=state.sparse_coef is not None,
+        ), {**state.own_parts(), **numbered(arrays)}
 
     @classmethod
     def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
         learner = cls(**saving.read_parameters(cls, header["parameters"]))
-        models, young = header["models"], saving.youth_in(header, arrays)
+        models = header["models"]
         kinds = tuple(model["estimator"] for model in models)
         require(kinds == _MEMBERS, f"members {', '.join(_MEMBERS)}", kinds)
         team: list[Any] = [saving.rebuilt(model, of_number(at, arrays)) for at, model in enumerate(models)]
         first = team[0]
-        compiled = choose(learner, first._units).params
+        compiled = choose(learner).params
         for member, own in zip(team, compiled.team, strict=True):
-            same = (*_COMMON, "classes_", "_units")
+            same = (*_COMMON, "classes_", "scale_", "intercept_scaling_")
             alike = all(str(getattr(member, name, None)) == str(getattr(first, name, None)) for name in same)
             require(alike and repr(member) == repr(own), "members of one stream, with the committee's parameters", repr(member))
         learnt = compiled._replace(
@@ -166,8 +161,7 @@ class CommitteeClassifier(WithProbabilities):
             balanced=first._state.params.balanced, limit=float(np.finfo(first._state.dtype).max) / 4,
         )
         state = CommitteeState.of_members([m._state for m in team], arrays, learnt)
-        state.classes, state.is_open, state.units = first._state.classes, first._state.is_open, first._units
+        state.classes, state.is_open = first._state.classes, first._state.is_open
         learner.__dict__.update({name: first.__dict__[name] for name in _COMMON if name in first.__dict__})
         learner._state = state
-        learner._take_youth(young)
         return learner.sparsify() if header["sparse"] else learner

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
+    from ..._input.rows import Rows
+
 
 FAR = 1e300  # products of weights and scores beyond this count as this, so that their sum is finite
 
@@ -35,7 +37,11 @@ class CommitteeParams(NamedTuple):
     balanced: int = 0
     limit: float = np.inf
 
-    model, average_from, bias, variance, level = "committee", -1, 1.0, 0.0, 0
+    model, average_from, variance, level = "committee", -1, 0.0, 0
+
+    @property
+    def scale(self) -> float:
+        return self.members[0].scale
 
     @property
     def kept(self) -> tuple[Any, ...]:
@@ -129,16 +135,23 @@ class CommitteeState(State, combine.CommitteeModel):
             member.params = params
             member.prepare(holds_level, foresight, depth)
 
-    def set_scale(self, params: CommitteeParams) -> None:
-        self.params = params
-        for member, own in zip(self.members, params.members, strict=True):
-            member.set_scale(own)
-        self._seat(self.members)
+    @property
+    def is_told(self) -> bool:
+        return self.members[0].is_told
 
-    def keep_history(self, before: Any) -> None:
-        super().keep_history(before)
-        for member, its_before in zip(self.members, before.members, strict=True):
-            member.keep_history(its_before)
+    @property
+    def scale(self) -> float:
+        """s of the members."""
+        return self.members[0].scale
+
+    @property
+    def constant(self) -> float:
+        """The weight of the constant feature is that of a feature that is 1 beside x."""
+        return 1.0
+
+    def tell_scale(self, rows: Rows, numbers: np.ndarray) -> None:
+        for each in self.members:
+            each.tell_scale(rows, numbers)
 
     def count_rows(self, n_rows: int) -> None:
         for each in self.members:
@@ -192,7 +205,7 @@ class CommitteeState(State, combine.CommitteeModel):
         for share, member, own in zip(self.shares, self.members, params.members, strict=True):
             found = member.weights_of(own, features).astype(np.float64)
             if features.stop is None:
-                found[:, -1] *= own.bias
+                found[:, -1] *= member.constant
             total = total + np.clip(share * found, -FAR, FAR)
         total = read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
         if whole:

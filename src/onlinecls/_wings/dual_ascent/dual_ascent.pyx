@@ -30,7 +30,7 @@ from ..shared.dual_params cimport (
 from ..._compiled.model cimport Model
 from ..shared.powers cimport exp_all, with_sign
 from ..._compiled.rounds cimport (
-    BINARY, DECISION, REGRESSION, Batch, PassContext, Round, add_loss, after_step, averaged, before_step, check_signals,
+    BINARY, DECISION, REGRESSION, Batch, PassContext, Round, add_loss, after_step, averaged, before_step, check_signals, measure,
     next_round, row_at, top,
 )
 from ..shared.simplex cimport (
@@ -79,6 +79,7 @@ ctypedef struct Ascent:     # a pass: the model's numbers, those of the row at h
     Py_ssize_t n_features
     Py_ssize_t n_groups
     bint joint              # one dual problem of several classes
+    double inverse          # 1/s: the row is z = x / s
     Size size               # of the row
     double weight           # c
     double margin           # γ, with what the weight of its class adds to it
@@ -123,8 +124,18 @@ cdef inline double score_of_average(double value, const Ascent* a, Py_ssize_t c,
     """Return value - correction.x of vector c."""
     cdef Py_ssize_t j
     for j in range(row.lo, row.hi):
-        value -= data[j] * a.correction[a.k * column(indices, j, row.lo) + c]
-    return value - a.p.bias * a.correction[a.k * a.n_features + c]
+        value -= data[j] * a.inverse * a.correction[a.k * column(indices, j, row.lo) + c]
+    return value - a.p.bias * a.inverse * a.correction[a.k * a.n_features + c]
+
+
+cdef inline void scan_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                          Row row) noexcept nogil:
+    """Compute the sums and the size of the row z = x / s."""
+    cdef Py_ssize_t c
+    a.size = scan_sums(state, a.width, a.k, data, indices, row, a.p.bias, a.work.sums)
+    a.size = Size(a.size.q * (a.inverse * a.inverse), a.size.largest * a.inverse)
+    for c in range(a.k):
+        a.work.sums[c] *= a.inverse
 
 
 cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
@@ -132,7 +143,8 @@ cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[:
     """Compute the scores of a row by the present weights and by the average, and its size."""
     cdef Py_ssize_t c
     cdef double rounds = averaged(context)
-    a.size = scan_sums(state, a.width, a.k, data, indices, r.row, a.p.bias, a.work.sums)
+    a.inverse = context.inverse
+    scan_row(a, state, data, indices, r.row)
     a.weight, a.margin = r.weight, a.p.margin + r.shift
     scale_scores(a, context.counters.rounds - 1.0)
     for c in range(a.k):
@@ -188,7 +200,7 @@ cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] dat
     """Choose σ of this round, and compute the scores with it and the numbers that steps of this row need."""
     if choose_sigma(a, state, context):
         context.budget -= a.simplex.n * a.k       # (signals are handled at the end of the row)
-        a.size = scan_sums(state, a.width, a.k, data, indices, row, a.p.bias, a.work.sums)
+        scan_row(a, state, data, indices, row)
     if a.p.schedule == AUTO:
         scale_scores(a, context.counters.rounds - 1.0)
     a.line.entropic, a.line.sigma = a.p.entropic, a.shared.sigma
@@ -197,7 +209,7 @@ cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] dat
     if not a.p.entropic and a.p.schedule != SQRT and a.shared.sigma < 1.0:      # the weights are θ/σ
         a.limit = a.p.limit * a.shared.sigma
     if a.p.entropic:
-        gather(&a.row, a.k, data, indices, row, a.p.bias, 2 * a.k * a.n_features)
+        gather(&a.row, a.k, data, indices, row, a.p.bias, a.inverse, 2 * a.k * a.n_features)
 
 
 cdef inline void close_row(const Ascent* a, const PassContext* context) noexcept nogil:
@@ -212,9 +224,10 @@ cdef inline void close_row(const Ascent* a, const PassContext* context) noexcept
 
 cdef inline bint step_fits(const floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
                            const index_t[::1] indices, Row row) noexcept nogil:
-    """Return True if θ_c + d x is within the limit (Euclidean)."""
+    """Return True if θ_c + d z is within the limit (Euclidean)."""
     cdef Py_ssize_t j
     cdef double limit = a.limit
+    d *= a.inverse
     for j in range(row.lo, row.hi):
         if not fabs(state[a.k * column(indices, j, row.lo) + c] + d * data[j]) <= limit:
             return False
@@ -223,9 +236,10 @@ cdef inline bint step_fits(const floating[::1] state, const Ascent* a, Py_ssize_
 
 cdef inline void apply_step(floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
                             const index_t[::1] indices, Row row) noexcept nogil:
-    """Add d x to θ_c (Euclidean)."""
+    """Add d z to θ_c (Euclidean)."""
     cdef Py_ssize_t j, at, k = a.k
     cdef double before, ages = a.simplex.group.ages if a.correction != NULL else 0.0
+    d *= a.inverse
     if ages == 0.0:
         for j in range(row.lo, row.hi):
             state[k * column(indices, j, row.lo) + c] += <floating>(d * data[j])
@@ -600,6 +614,8 @@ cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, 
     while next_round(&r, b, context):
         read_row(a, state, data, indices, &r, context)
         before_step(BINARY, a.work.averages, 0.0, &r, b, context)
+        if measure(data, &r, context, &a.p.bias):
+            read_row(a, state, data, indices, &r, context)
         a.steepness = a.weight * (
             a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
         fine = in_range(a, a.size.largest == 0.0)
@@ -630,6 +646,8 @@ cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data,
         y = r.target
         read_row(a, state, data, indices, &r, context)
         before_step(REGRESSION, a.work.averages, 0.0, &r, b, context)
+        if measure(data, &r, context, &a.p.bias):
+            read_row(a, state, data, indices, &r, context)
         error = y - a.work.scores[0]
         size = fabs(y) + fabs(a.work.scores[0])
         slope = 2.0 * a.weight * fabs(error) if squared else a.weight
@@ -661,7 +679,7 @@ cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noe
     a.n_groups = 1 if a.p.joint else k
     a.n_features = size // a.width - 1
     a.shared, a.groups = <Shared*>own, <Group*>(<Shared*>own + 1)
-    a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.is_signed, k, a.n_features + (a.p.bias > 0.0)
+    a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.is_signed, k, a.n_features + (a.p.constant != 0.0)
 
 
 cdef void place_workspace(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t k) noexcept:
@@ -695,7 +713,9 @@ cdef class AscentModel(Model):
                 self.p.open_classes, self.p.balanced, self.p.average_from, self.p.level = (
                     given["open_classes"], given["balanced"], given["average_from"], given["level"]
                 )
-                self.p.costs, self.p.margin = given["costs"], given["margin"]
+                self.p.costs, self.p.margin, self.p.scale, self.p.constant = (
+                    given["costs"], given["margin"], given["scale"], given["constant"]
+                )
                 self.bound = params
         return 0
 
@@ -710,7 +730,8 @@ cdef class AscentModel(Model):
         cdef Py_ssize_t[::1] places
         cdef floating[::1] entries
         cdef Ascent a
-        a.p = self.q
+        a.p, a.inverse = self.q, context.inverse
+        a.p.bias = context.bias
         if a.p.experts:
             numbers = np.empty(state.shape[0] - 1)
             with nogil:
@@ -744,7 +765,8 @@ cdef class AscentModel(Model):
         cdef double* scores
         cdef Ascent a
         cdef Row row
-        a.p = self.q
+        a.p, a.inverse = self.q, context.inverse
+        a.p.bias = context.bias
         scales = self.expert_weights() if a.p.experts else np.empty(k)
         place_model(&a, <double*>&own[0], k, state.shape[0])
         a.correction = <double*>&correction[0] if correction.shape[0] else NULL
@@ -760,6 +782,7 @@ cdef class AscentModel(Model):
                     continue
                 scan_sums(state, a.width, k, data, indices, row, a.p.bias, scores)
                 for c in range(k):
+                    scores[c] *= a.inverse
                     if rounds > 0.0:
                         scores[c] = score_of_average(ages[c] * scores[c], &a, c, data, indices, row) / rounds
                     else:
@@ -803,7 +826,7 @@ cdef class AscentModel(Model):
         cdef double[::1] own = self.shared
         cdef Ascent a
         cdef Py_ssize_t g
-        a.p.joint, a.p.entropic, a.p.is_signed, a.p.bias = joint, True, is_signed, 0.0
+        a.p.joint, a.p.entropic, a.p.is_signed, a.p.constant = joint, True, is_signed, 0.0
         place_model(&a, &own[0], k, state.shape[0])
         a.simplex.n, a.simplex.counts, a.simplex.correction = n_live, NULL, NULL
         with nogil:

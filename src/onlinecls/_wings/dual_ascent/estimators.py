@@ -11,7 +11,7 @@ from ..._algorithm import NOT_NEGATIVE, POSITIVE
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
-from ..._estimators.saving import AVERAGE_FROM, FLAG, or_as
+from ..._estimators.saving import AVERAGE_FROM, CONSTANT, FLAG, or_as
 from ..._estimators.weights import WithWeights
 from ..._files import require
 from ..._models import calibration
@@ -33,6 +33,7 @@ class AscentLearner(WithWeights):
         "entropic": FLAG, "is_signed": FLAG, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "average_from": AVERAGE_FROM,
         "probability": FLAG,
         "sigma": POSITIVE, "margin": NOT_NEGATIVE, "bound": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
+        "scale": NOT_NEGATIVE, "constant": CONSTANT,
     }
     _schedules = ("fixed", "auto")
 
@@ -81,7 +82,7 @@ class _DualAscent(AscentLearner):
         if not state.params.entropic:
             return float(gain - (state.groups[:, _SHARED["squares"]].sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
         z, shift = state.groups[:, _SHARED["high"]] + state.groups[:, _SHARED["low"]], state.groups[:, _SHARED["shift"]]
-        size = (state.n_features + (state.bias > 0.0)) * state.n_columns / state.n_groups
+        size = (state.n_features + state.has_intercept) * state.n_columns / state.n_groups
         return float(gain - sigma * (shift + np.log(z / size)).sum())
 
 
@@ -122,7 +123,7 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
         or the softmax of the joint learner's.
     margin : float, default=1.0
         The margin that ends the hinge loss, > 0. Entropic: no row's margin reaches W max|x|, and with a larger one DA2 is DA1.
-    norm_bound : float or "auto", default="auto"
+    norm_bound : float, default=1.0
         W, > 0: the entropic weights' bound in the 1-norm; with sigma="auto", Euclidean, the 2-norm of weights to compete with.
     signed : bool, default=True
         Entropic: False for weights >= 0 whose sum is W, uniform at the start (the probability simplex of experts). Two classes
@@ -153,7 +154,7 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     Examples
     --------
     >>> from onlinecls import DualAscentClassifier
-    >>> learner = DualAscentClassifier(sigma=0.5, update="DA2", fit_intercept=False)
+    >>> learner = DualAscentClassifier(sigma=0.5, update="DA2", scale=1.0, fit_intercept=False)
     >>> learner.partial_fit([[3.0, 4.0]], [1], classes=[0, 1]).decision_function([[3.0, 4.0]]).round(12).tolist()
     [1.0]
     >>> round(learner.dual_value_, 12)  # alpha - ||theta||^2 / (2 sigma), alpha = sigma / ||x||^2
@@ -166,7 +167,7 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     update: Literal["DA1", "DA2", "DA3"] = "DA3"
     loss: Literal["hinge", "log_loss"] = "hinge"
     margin: float = 1.0
-    norm_bound: FloatOrAuto = "auto"
+    norm_bound: float = 1.0
     multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer"
     signed: bool = True
 
@@ -206,7 +207,7 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"absolute", "squared"}, default="absolute"
-    norm_bound : float or "auto", default="auto"
+    norm_bound : float, default=1.0
         W, > 0, as in `DualAscentClassifier`: no entropic prediction exceeds W max |x_j|.
     signed : bool, default=True
         Entropic: False for weights >= 0 whose sum is W. With W = 1 and no intercept that is a committee of experts.
@@ -238,7 +239,7 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     Examples
     --------
     >>> from onlinecls import DualAscentRegressor
-    >>> learner = DualAscentRegressor(sigma=5.0, loss="squared", fit_intercept=False).partial_fit([[3.0, 4.0]], [11.0])
+    >>> learner = DualAscentRegressor(sigma=5.0, loss="squared", scale=1.0, fit_intercept=False).partial_fit([[3.0, 4.0]], [11.0])
     >>> learner.predict([[3.0, 4.0]]).round(12).tolist()  # alpha = 11 / (1/2 + 25/5) = 2,  w = alpha x / sigma
     [10.0]
     >>> round(learner.dual_value_, 12)  # 2 * 11 - 2^2 / 4 - ||theta||^2 / (2 sigma)
@@ -252,6 +253,6 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     regularizer: Literal["euclidean", "entropic"] = "euclidean"
     update: Literal["DA1", "DA2", "DA3"] = "DA3"
     loss: Literal["absolute", "squared"] = "absolute"
-    norm_bound: FloatOrAuto = "auto"
+    norm_bound: float = 1.0
     signed: bool = True
 

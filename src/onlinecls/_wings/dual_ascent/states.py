@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._compiled import model
 from ..._models.arrays import Array, Move, Slot, absent, read_only, scattered
-from ..._models.params import common
+from ..._models.params import common, units_within
 from ..._models.state import Shard, State
 from ..shared import simplex
 from . import dual_ascent as ascent
@@ -23,7 +23,7 @@ SHARED: dict[str, int] = ascent.SHARED
 
 
 class AscentParams(NamedTuple):
-    """The fields of the C struct of the same name (dual_params.pxd), and what else a pass needs, in units of X."""
+    """The fields of the C struct of the same name (dual_params.pxd), and what else a pass needs."""
 
     experts: int
     entropic: int
@@ -35,10 +35,12 @@ class AscentParams(NamedTuple):
     margin: float
     sigma: float
     bound: float
-    bias: float
+    scale: float
+    constant: float
     average_from: int
     probability: int
     limit: float = 0.0
+    bias: float = 0.0
     open_classes: int = 0
     balanced: int = 0
     level: int = 0
@@ -69,7 +71,7 @@ class AscentParams(NamedTuple):
     @property
     def simplex(self) -> tuple[float, bool] | None:
         """The parameters on which the powers of entropic weights depend; None for others."""
-        return (self.sigma, self.bias > 0.0) if self.entropic else None
+        return (self.sigma, self.constant != 0.0) if self.entropic else None
 
     @property
     def joins_singly(self) -> bool:
@@ -84,7 +86,7 @@ class AscentParams(NamedTuple):
         """
         largest = float(np.finfo(dtype).max) / 4
         divides = self.schedule != ascent.SCHEDULES["sqrt"] and not self.experts
-        yield "intercept_scaling", self.bias, 0.0, largest**0.5  # (its square is in the norms)
+        yield from units_within(self, dtype)
         yield "norm_bound", self.bound, 1e-100 if divides else 0.0, min(largest, 1e100)
         strength = "alpha" if self.schedule == ascent.SCHEDULES["strongly_convex"] else "sigma"
         yield strength, self.sigma, 1e-100 if divides else 0.0, np.inf
@@ -92,7 +94,7 @@ class AscentParams(NamedTuple):
     def of_pass(self, state: AscentState, is_open: bool, balanced: bool) -> Self:
         """Add the numbers that depend on the model and its labels."""
         largest = min(float(np.finfo(state.dtype).max) / 4, 1e100)  # (squares of θ are summed in double)
-        limit = largest / max(self.bias, 1.0)  # (so that the intercept is finite, too)
+        limit = largest / max(self.constant, 1.0)  # (so that the intercept is finite, too)
         return self._replace(open_classes=int(is_open), balanced=int(balanced), limit=limit)
 
 
@@ -106,11 +108,11 @@ class AscentState(State, ascent.AscentModel):
     KEPT = ("entropic", "is_signed", "schedule", "joint", "average_from", "probability", "bound", "simplex", "level")
     ENTROPIC = 0
     ARRAYS = {**State.ARRAYS, "shared": Array(("shared",))}
-    SCALARS = (*State.SCALARS, "bias", "joint")
+    SCALARS = (*State.SCALARS, "has_intercept", "joint")
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: AscentParams):
         super().__init__(n_features, n_classes, dtype, params)
-        self.joint, self.bias = bool(params.joint), params.bias
+        self.joint, self.has_intercept = bool(params.joint), params.constant != 0.0
         self._place_shared(np.zeros(SHARED["shared"]))
 
     @classmethod
@@ -126,11 +128,10 @@ class AscentState(State, ascent.AscentModel):
 
     @classmethod
     def _following(cls, n_features: int, n_classes: int, params: AscentParams) -> dict:
-        return {**super()._following(n_features, n_classes, params), "joint": bool(params.joint)}
+        own = {"joint": bool(params.joint), "has_intercept": params.constant != 0.0}
+        return {**super()._following(n_features, n_classes, params), **own}
 
     def _problem_of_values(self, counters: dict) -> str:
-        if type(self.bias) is not float or not 0.0 <= self.bias <= np.finfo(self.dtype).max:
-            return "a bias below 0 or beyond the dtype"
         largest = float(np.abs(self.values).max())
         if largest > np.finfo(self.dtype).max / 4 or self._passes_all(largest, counters["t"]):
             return "weights larger than the steps allow"
@@ -151,13 +152,6 @@ class AscentState(State, ascent.AscentModel):
             return False
         lipschitz, sigma = (float(self.shared[SHARED[name]]) for name in ("lipschitz", "sigma"))
         return largest > 2e100 * min(sigma, self._sigma(rounds, lipschitz), 1.0)
-
-    def set_scale(self, params: AscentParams) -> None:
-        super().set_scale(params)
-        ages = self.groups[:, SHARED["ages"]].copy()
-        self.bias = params.bias
-        self._place_shared(self.shared[: SHARED["shared"]])
-        self.groups[:, SHARED["ages"]] = ages
 
     @property
     def n_groups(self) -> int:
@@ -272,9 +266,7 @@ class AscentState(State, ascent.AscentModel):
     def mean_weights(self, shard: Shard) -> np.ndarray:
         rounds = self.average_rounds(shard.params)
         found = self._summed() / rounds if rounds else self.view[:, 0] * self.scales(self.n_columns)
-        found = found.astype(np.float64)
-        found[-1] *= shard.constant
-        return found
+        return found.astype(np.float64)
 
     def _keep_average(self, average: np.ndarray) -> None:
         self.groups[:, SHARED["ages"]] = 0.0
@@ -293,12 +285,12 @@ class EntropicState(AscentState):
     geometry = "entropic"
     ENTROPIC = 1
     IS_SIGNED = True
-    SLOTS = (Slot(absent, merge=None), Slot(units=-1))  # (the mean is of u = Wθ/σ, from which the powers follow)
+    SLOTS = (Slot(absent, merge=None), Slot())  # (the mean is of u = Wθ/σ, from which the powers follow)
 
     @property
     def _n_live(self) -> int:
         """Number of features in the simplex: the constant one only with an intercept."""
-        return self.n_features + (self.bias > 0.0)
+        return self.n_features + self.has_intercept
 
     def _open_groups(self) -> None:
         self.start_simplexes(self.n_columns, self._n_live, self.joint, self.IS_SIGNED)

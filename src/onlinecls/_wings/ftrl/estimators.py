@@ -13,8 +13,6 @@ from . import states as states
 if TYPE_CHECKING:
     import numpy as np
 
-    from ..._input.types import FloatOrAuto
-
 
 @estimator
 class FTRLClassifier(LinearClassifier):
@@ -36,15 +34,15 @@ class FTRLClassifier(LinearClassifier):
 
     Parameters
     ----------
-    alpha : float or "auto", default="auto"
-        Step size, > 0, in units of 1/x.
-    beta : float or "auto", default="auto"
-        Added to every sqrt(n_i), > 0, in units of x: it limits a feature's first steps.
+    alpha : float or None, default=None
+        Step size, > 0. None: 1 for the log loss, 0.5 for the hinge loss.
+    beta : float, default=1e-6
+        Added to every sqrt(n_i), > 0: it limits a feature's first steps.
     l1 : float, default=0.0
-        L1 penalty, >= 0, in units of x: the weight of a feature whose |z_i| is at most l1 is exactly 0. The intercept, the weight
+        L1 penalty, >= 0: the weight of a feature whose |z_i| is at most l1 is exactly 0. The intercept, the weight
         of a feature that no row lacks, is penalised as well.
     l2 : float, default=0.0
-        L2 penalty, >= 0, in units of x^2.
+        L2 penalty, >= 0.
     loss : {"log_loss", "hinge"}, default="log_loss"
         With the log loss, two classes or each against the rest, `predict_proba` needs no ``probability=True``: it is the sigmoid
         of the scores. (The joint learner's scores are no logarithms of probabilities.)
@@ -65,9 +63,9 @@ class FTRLClassifier(LinearClassifier):
     [[0.45, 0.55]]
     """
 
-    alpha: FloatOrAuto = "auto"
+    alpha: float | None = None
     _: KW_ONLY
-    beta: FloatOrAuto = "auto"
+    beta: float = 1e-6
     l1: float = 0.0
     l2: float = 0.0
     loss: Literal["log_loss", "hinge"] = "log_loss"

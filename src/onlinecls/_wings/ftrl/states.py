@@ -23,7 +23,7 @@ class ProximalState(DualAveragingState):
 
     def stays_in_range(self, params: Params) -> bool:
         """Return True if weights that are read with other parameters still fit the dtype: |w| <= alpha t (see `step_fits`)."""
-        most = max(float(self.counters[self.COUNTERS["max_abs_weight"]]), self.count("updates") * max(params.bias, 1.0))
+        most = max(float(self.counters[self.COUNTERS["max_abs_weight"]]), self.count("updates") * max(self.constant, 1.0))
         return params.geometry != self.params.geometry or params.eta0 * most <= self.largest
 
     def joined(self, places: np.ndarray, n_classes: int, params: Params) -> Self:
@@ -37,7 +37,7 @@ class ProximalState(DualAveragingState):
         half[:, 0] = side * np.where(np.abs(z) > l1, (z + np.sign(z) * l1) / 2, z) + 0.0  # (no -0)
         return half
 
-    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float]) -> np.ndarray:
         """Take the means of the weights, weighted by n, which add up, and the z of which these are the weights.
 
         (What a feature has learnt then stays, if few of the models have met it. A z within the threshold is a mean like w.)
@@ -46,13 +46,10 @@ class ProximalState(DualAveragingState):
         z, n = found[:, 0], found[:, 1]
         within, weights = np.zeros_like(z), np.zeros_like(z)
         for slab, shard in zip(slabs, shards, strict=True):
-            units = np.ones(len(z))
-            if end:
-                units[-1] = shard.constant
-            own = slab[:, 1] / units[:, None] ** 2
+            own = slab[:, 1]
             n += own
-            weights += own * self.shrunk(slab[:, 0], slab[:, 1], shard.params) * units[:, None]
-            within += own * np.clip(slab[:, 0], -params.l1, params.l1) / units[:, None]
+            weights += own * self.shrunk(slab[:, 0], slab[:, 1], shard.params)
+            within += own * np.clip(slab[:, 0], -params.l1, params.l1)
         seen = np.where(n > 0.0, n, 1.0)
         weights, within = weights / seen, within / seen
         z[...] = weights * (params.delta + np.sqrt(n)) / params.eta0

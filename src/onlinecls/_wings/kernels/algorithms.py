@@ -14,7 +14,6 @@ from ..._algorithm import (
     POSITIVE,
     Algorithm,
     Conflict,
-    Default,
     Either,
     Integer,
     Options,
@@ -43,7 +42,6 @@ KERNEL_REGRESSOR = {**KERNEL, "intercept_scaling": Either((AUTO, CONSTANT), hint
                     "epsilon": EPSILON, "r": EVIDENCE}
 NUMBERS: Mapping[str, Any] = {
     "estimator": "KernelOnlineRegressor", "params": KERNEL_REGRESSOR, "margin": 0.0, "tasks": ("regression",), "level": True,
-    "units": {"intercept_scaling": Default(1.0, 0)},
 }
 KEPT_ROWS = "its model consists of rows, and a merge would keep those of all shards"
 

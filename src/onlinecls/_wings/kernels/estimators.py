@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
-    from ..._algorithm import Units
     from ..._input.rows import Rows
     from ..._input.types import ClassWeight, FloatOrAuto, Generator, KernelFunction
     from .support import SupportSet
@@ -77,7 +76,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
             if self.kernel != "precomputed":
                 state.forget_origins(0)
 
-    def _pass(self, batch: Batch) -> None:
+    def _learn(self, batch: Batch) -> None:
         # (A callable kernel may raise, or return NaN, half-way through: the model before the call is still there, then.)
         state = self._state = self._state.copy() if callable(self.kernel) else self._state.writable()
         rows, targets, weights, class_weights, order, predictions = batch
@@ -128,8 +127,8 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         require(all(type(flag) is bool for flag in flags), "second_order and projects true or false", flags)
         return params._replace(kind=kind)
 
-    def _take_model(self, state: SupportState, learnt: KernelParams, units: Units) -> None:
-        state.units, self._state = units, state
+    def _take_model(self, state: SupportState, learnt: KernelParams) -> None:
+        self._state = state
 
     # --- fitted attributes ---------------------------------------------------------------------------------------------------
 

@@ -101,14 +101,14 @@ class KernelParams(NamedTuple):
     level: int = 0
     costs: int = 0
 
-    model, average_from, probability, joins_singly = "kernel", -1, 0, False
+    model, average_from, probability, joins_singly, scale = "kernel", -1, 0, False, 1.0
 
     @classmethod
     def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
         """Return the parameters of a kernel learner's algorithm, from numbers within their ranges."""
         second_order = algorithm.geometry == "gaussian_kernel"
         kind = Kind(
-            *(values[name] for name in ("kernel", "gamma", "degree", "coef0", "kernel_params")), common(values)["bias"],
+            *(values[name] for name in ("kernel", "gamma", "degree", "coef0", "kernel_params")), abs(common(values)["constant"]),
             second_order, second_order and values["budget"] is not None,
         )
         budget = None if values["budget"] is None else int(values["budget"])
@@ -246,7 +246,7 @@ class Support(NamedTuple):
 class SupportState(Counted):
     """The support set of a kernel learner, with its coefficients and matrices.
 
-    support : see `Support`. P, scale, Q, norms, origin, slot_of : see `support.SupportSet`. counts : rows seen of each class.
+    support : see `Support`. P, prior, Q, norms, origin, slot_of : see `support.SupportSet`. counts : rows seen of each class.
     """
 
     #: Of a file: in memory they have room for more support vectors.
@@ -254,9 +254,9 @@ class SupportState(Counted):
         **Counted.ARRAYS,
         "alpha": Array(("vectors", "size"), half=as_theta, least=-LARGEST, most=LARGEST),
         "P": Array(("vectors", "covariances"), half=halved), "Q": Array(("inverses",)),
-        "scale": Array(("vectors",), fresh=1.0, half=halved), "norms": Array(("size",), least=0.0, most=LARGEST),
+        "prior": Array(("vectors",), fresh=1.0, half=halved), "norms": Array(("size",), least=0.0, most=LARGEST),
     }
-    PARTS = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "scale", "slot_of", "support")
+    PARTS = ("P", "Q", "counts", "kernel", "n_features", "norms", "origin", "prior", "slot_of", "support")
 
     geometry, KEPT = "kernel", ("kind", "level")
     sparse_coef = None  # as in Model
@@ -267,12 +267,14 @@ class SupportState(Counted):
         self.support = Support(0, None, np.zeros((columns, 1)), np.zeros(model.N_COUNTERS), 0)
         self.P = np.zeros((columns, int(kind.second_order)))
         self.Q = np.zeros(int(kind.projects))
-        self.scale = np.ones(columns)
+        self.prior = np.ones(columns)
         self.norms, self.origin, self.slot_of = np.zeros(1), np.full(1, -1, np.int64), NO_NUMBERS
         self.counts = np.zeros(n_classes)
 
     dtype = np.dtype(np.float64)  # of rows and coefficients
 
+    scale = 1.0  # of rows: a kernel has units of its own
+    constant = property(lambda self: self.kernel.bias)
     size = property(lambda self: self.support.size)
     level = property(lambda self: self._level_in(self.counters))
     alpha = property(lambda self: self.support.alpha)
@@ -293,6 +295,9 @@ class SupportState(Counted):
     def try_partial_fit(self, *call) -> bool:
         """Return False: the kernel values of a call come from Python, and there is no fast path."""
         return False
+
+    def tell_scale(self, rows: Rows, numbers: np.ndarray) -> None:
+        """Do nothing."""
 
     def parts(self) -> dict:
         return {name: getattr(self, name) for name in self.PARTS}
@@ -326,7 +331,7 @@ class SupportState(Counted):
     def _take(self, of_vectors: dict[str, np.ndarray]) -> None:
         """Set the arrays with an axis of vectors."""
         self.P = of_vectors["P"]
-        self.scale = of_vectors["scale"] if self.second_order else np.ones(len(self.P))
+        self.prior = of_vectors["prior"] if self.second_order else np.ones(len(self.P))
         self.support = self.support._replace(alpha=of_vectors["alpha"])
 
     def forget_origins(self, n_rows: int) -> None:
@@ -416,7 +421,7 @@ class SupportState(Counted):
         found = {
             "n_features": self.n_features, "size": size, "dropped": dropped, "gamma": scale, "vectors_as": "none",
             "alpha": np.ascontiguousarray(alpha[:, :size]), "P": np.ascontiguousarray(self.P[:, :packed]),
-            "Q": self.Q[:packed], "scale": self.scale, "norms": self.norms[:size],
+            "Q": self.Q[:packed], "prior": self.prior, "norms": self.norms[:size],
             "counts": self.counts, "counters": counters,
         }
         if vectors is None:
@@ -460,7 +465,7 @@ class SupportState(Counted):
         if size:  # (an empty set has room for one)
             state.P, state.Q, state.norms = arrays["P"], arrays["Q"], arrays["norms"]
             state.origin = np.full(size, -1, np.int64)
-        state.scale, state.counts = arrays["scale"], arrays["counts"]
+        state.prior, state.counts = arrays["prior"], arrays["counts"]
         alpha = arrays["alpha"] if size else state.alpha
         state.support = Support(size, None, alpha, arrays["counters"], dropped)
         state._take_vectors(as_, arrays)
@@ -490,7 +495,7 @@ class SupportState(Counted):
         diagonal = np.arange(1, size + 1).cumsum() - 1
         if size + self.support.dropped > counters["t"]:
             return "more support vectors than rounds"
-        if max(counters["max_abs_weight"], counters["curvature"]) > LARGEST or not np.isin(self.scale, (0.5, 1.0)).all():
+        if max(counters["max_abs_weight"], counters["curvature"]) > LARGEST or not np.isin(self.prior, (0.5, 1.0)).all():
             return "scales out of range"
         if size and self.kernel.name == "linear":
             squares = _squares(matrix_of(self.support.vectors)) + self.kernel.bias**2

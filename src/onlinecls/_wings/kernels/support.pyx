@@ -1,9 +1,9 @@
 """The kernel learners' recursion: a rule applied to rows that are given by their kernel values alone.
 
-A model is kept on its support set x_1..x_s: w = Σ a_i φ(x_i) and, for second-order rules, Σ = scale I - Σ P_ij φ(x_i) φ(x_j)'
-(AROW, Lemma 1, with b = -P), one a, one P and one scale for each column (class). With k_i = k(x_i, x) and u = P k:
+A model is kept on its support set x_1..x_s: w = Σ a_i φ(x_i) and, for second-order rules, Σ = prior I - Σ P_ij φ(x_i) φ(x_j)'
+(AROW, Lemma 1, with b = -P), one a, one P and one prior for each column (class). With k_i = k(x_i, x) and u = P k:
 
-    w.φ(x) = a.k,   φ(x)'Σφ(x) = scale k(x, x) - k.u,   Σφ(x) = Σ g_i φ(x_i) with g = -u on the support set and scale on x itself,
+    w.φ(x) = a.k,   φ(x)'Σφ(x) = prior k(x, x) - k.u,   Σφ(x) = Σ g_i φ(x_i) with g = -u on the support set and prior on x itself,
 
 so a step w += τ Σφ(x), Σ^-1 += β φ(x)φ(x)' is a += τ g, P += β/(1 + βv) g g': O(s) for a first-order rule, O(s^2) for the others.
 Symmetric matrices are packed, row i of the lower triangle from i(i + 1)/2 on: a new vector is a new row at the end.
@@ -118,7 +118,7 @@ cdef class SupportSet(Model):
     """A kernel learner's model while it learns a block of rows given by their kernel values.
 
     Its arrays are those of a `SupportState` (see there); some have capacity for vectors to come:
-    alpha : (columns, capacity). P : (columns, packed capacity) for a second-order rule, else (columns, 0). scale : (columns,).
+    alpha : (columns, capacity). P : (columns, packed capacity) for a second-order rule, else (columns, 0). prior : (columns,).
     Q : packed inverse of the Gram matrix where vectors are removed by projection, else empty. norms : k(x_i, x_i).
     origin : a vector's row number in the present `fit`, else -1. slot_of : the inverse of origin; empty outside of `fit`.
     """
@@ -127,7 +127,7 @@ cdef class SupportSet(Model):
     cdef readonly Py_ssize_t dropped        # support vectors removed for the budget
     cdef double[:, ::1] alpha, P, u
     cdef const double[:, ::1] K
-    cdef double[::1] scale, Q, norms, k, e, g, taus, betas, v, scores
+    cdef double[::1] prior, Q, norms, k, e, g, taus, betas, v, scores
     cdef int64_t[::1] origin, slot_of, classes
     cdef const int64_t[::1] numbers
     cdef Py_ssize_t budget, n_columns, n_old, row, n_steps
@@ -137,7 +137,7 @@ cdef class SupportSet(Model):
     def __init__(self, state, arrays, const int64_t[::1] numbers, Py_ssize_t budget):
         """Take a state. arrays : alpha, P, Q, norms, origin. numbers : of the block's rows, in `fit`. budget : most vectors."""
         self.alpha, self.P, self.Q, self.norms, self.origin = arrays
-        self.scale, self.slot_of, self.numbers, self.budget = state.scale, state.slot_of, numbers, budget
+        self.prior, self.slot_of, self.numbers, self.budget = state.prior, state.slot_of, numbers, budget
         self.size, _, _, counters, self.dropped = state.support
         self.counts, self.counters, self.correction = state.counts, counters.copy(), np.empty(0)
         cdef Py_ssize_t capacity = self.alpha.shape[1], k = self.alpha.shape[0]
@@ -153,6 +153,7 @@ cdef class SupportSet(Model):
         given = self.params
         cdef Params p
         memset(&p, 0, sizeof(Params))
+        p.scale = 1.0               # (a kernel has units of its own)
         p.rule, p.trigger, p.margin, p.epsilon = given.rule, given.trigger, given.margin, given.epsilon
         p.eta0, p.C, p.r, p.r2 = given.eta0, given.C, given.r, given.r
         p.open_classes, p.balanced, p.level, p.costs = given.open_classes, given.balanced, given.level, given.costs
@@ -190,7 +191,7 @@ cdef class SupportSet(Model):
         if not self.second_order:
             return 0.0
         times(&self.P[c, 0], &self.k[0], &self.u[c, 0], self.size)
-        v = self.scale[c] * self.self_product - dot(&self.k[0], &self.u[c, 0], self.size)
+        v = self.prior[c] * self.self_product - dot(&self.k[0], &self.u[c, 0], self.size)
         self.v[c] = v if v > 0.0 else 0.0       # (< 0 only by rounding, or for functions that are not kernels)
         return self.v[c]
 
@@ -217,7 +218,7 @@ cdef class SupportSet(Model):
             if self.potential:
                 tau = (tau - step.beta * self.scores[c]) / (1.0 + step.beta * self.v[c])
             if self.second_order:
-                g = largest(&self.u[c, 0], self.size) + self.scale[c]
+                g = largest(&self.u[c, 0], self.size) + self.prior[c]
                 self.betas[self.n_steps + j] = step.beta / (1.0 + step.beta * self.v[c])
                 curvature += self.betas[self.n_steps + j] * g * g
             max_abs += fabs(tau) * g
@@ -273,7 +274,7 @@ cdef class SupportSet(Model):
         s = self.size
         for i in range(self.n_steps):
             c, tau = self.classes[i], self.taus[i]
-            weight = self.scale[c]
+            weight = self.prior[c]
             if not self.second_order:
                 self.alpha[c, at] += tau * weight
                 continue

@@ -71,7 +71,7 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
     signed : bool, default=True
         Weights of both signs. False: weights >= 0, for features >= 0 (checked); of two classes the second is then always
         predicted, as no score is below 0.
-    norm_bound : float or "auto", default="auto"
+    norm_bound : float, default=8.0
         W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
     {shared}
 
@@ -97,7 +97,7 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
     margin: float = 0.2
     _: KW_ONLY
     signed: bool = True
-    norm_bound: FloatOrAuto = "auto"
+    norm_bound: float = 8.0
     multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer"
 
 
@@ -120,10 +120,9 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
         Residuals up to epsilon, >= 0, in units of y, have no loss and change nothing.
     signed : bool, default=True
         Weights of both signs. False: weights >= 0, for features >= 0 (checked) and targets that rise with them.
-    norm_bound : float or "auto", default="auto"
-        W, > 0, in units of y over units of x: the sum of the weights' absolute values is at most this (signed=False: equal to
-        it). Predictions lie in [-W max|x|, W max|x|]. The default follows the size of the first 16 targets; better is the sum of
-        the weights that you expect.
+    norm_bound : float, default=8.0
+        W, > 0, in units of y: the sum of the weights' absolute values is at most this (signed=False: equal to
+        it). Predictions lie in [-W max|z|, W max|z|], z = x / scale: set it to the sum of the weights that you expect.
     {shared}
 
     References
@@ -143,7 +142,7 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
     epsilon: float = 0.1
     _: KW_ONLY
     signed: bool = True
-    norm_bound: FloatOrAuto = "auto"
+    norm_bound: float = 8.0
 
 
 @estimator
@@ -162,13 +161,13 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
 
     Parameters
     ----------
-    epsilon : float or "auto", default="auto"
-        Radius of the ball, >= 0, in units of the features.
+    epsilon : float, default=1.0
+        Radius of the ball, >= 0, around rows x / scale.
     signed : bool, default=True
         A centre of any signs, whose absolute values sum to at most W. False: components >= 0 that sum to W, for features >= 0
         (checked).
-    norm_bound : float or "auto", default="auto"
-        W, > 0, in units of the features.
+    norm_bound : float, default=1.0
+        W, > 0.
     {shared}
 
     Notes
@@ -184,14 +183,15 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
     Examples
     --------
     >>> from onlinecls import MultiplicativePassiveAggressiveOneClass
-    >>> learner = MultiplicativePassiveAggressiveOneClass(epsilon=0.3)
+    >>> learner = MultiplicativePassiveAggressiveOneClass(epsilon=0.3, scale=1.0)
     >>> learner.partial_fit([[0.5, 0.0]] * 50).center_.round(2).tolist(), learner.predict([[0.3, 0.0], [-0.3, 0.0]]).tolist()
     ([0.19, 0.0], [1, -1])
     """
 
-    epsilon: FloatOrAuto = "auto"
+    epsilon: float = 1.0
     _: KW_ONLY
     signed: bool = True
-    norm_bound: FloatOrAuto = "auto"
+    norm_bound: float = 1.0
+    scale: FloatOrAuto = "auto"
     dtype: FloatType | None = None
 

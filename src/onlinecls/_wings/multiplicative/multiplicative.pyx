@@ -11,7 +11,7 @@ from ..._compiled.model cimport Model
 from ..._rules cimport MULTIPLICATIVE_CENTRE, SINH, Params, Stats, Step, apply_rule, margin_suffices
 from ..._compiled.rounds cimport (
     DECISION, OVR, Batch, Example, PassContext, Round, add_loss, after_step, before_step, check_signals, count_loss, example,
-    next_round, row_at, step_fits,
+    measure, next_round, row_at, step_fits,
 )
 from ..shared.simplex cimport (
     GatheredRow, Group, Simplex, Size, gather, join, n_work, normaliser, root_of, round_up, scan_sums, start_group, step_group,
@@ -35,7 +35,7 @@ cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_
     cdef Weights w
     w.groups, w.n_groups, w.scores = <Group*>&groups[0, 0], groups.shape[0], NULL
     w.simplex.is_signed, w.simplex.k = p.geometry == SINH, k
-    w.simplex.n = n_values // (2 * k) - (p.bias == 0.0)
+    w.simplex.n = n_values // (2 * k) - (p.constant == 0.0)
     w.simplex.counts = counts if p.open_classes and w.n_groups < k else NULL
     w.simplex.correction, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
     w.row.n = w.row.capacity = 0
@@ -67,16 +67,16 @@ cdef Py_ssize_t start_unknown(floating[::1] state, Weights* w) noexcept nogil:
 
 
 cdef inline Size score_all(const floating[::1] state, Weights* w, const floating[::1] data, const index_t[::1] indices, Row row,
-                           const Params* p) noexcept nogil:
-    """Compute the scores of all vectors, into w.scores; return the size of the row."""
+                           double inverse, const Params* p) noexcept nogil:
+    """Compute the scores of all vectors, into w.scores; return the size of the row times 1/s."""
     cdef Py_ssize_t c, k = w.simplex.k
     cdef Size size = scan_sums(state, 2 * k, k, data, indices, row, p.bias, w.scores)
     cdef double scale = weight_scale(w, 0, p)
     for c in range(k):
         if w.n_groups > 1:
             scale = weight_scale(w, c, p)
-        w.scores[c] *= scale
-    return size
+        w.scores[c] *= scale * inverse
+    return Size(size.q * (inverse * inverse), size.largest * inverse)
 
 
 cdef inline bint apply_step(floating[::1] state, Weights* w, const Example* z, double tau,
@@ -97,7 +97,7 @@ cdef inline bint apply_step(floating[::1] state, Weights* w, const Example* z, d
 
 
 cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
-                        const index_t[::1] indices, const Params* p) except -1 nogil:
+                        const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows of classes or numbers by steps that multiply weights."""
     cdef Py_ssize_t number, k = w.simplex.k, n_steps = w.simplex.k if context.task == OVR else 1
     cdef bint updated, gathered
@@ -110,8 +110,10 @@ cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floati
         if r.newcomer and w.n_groups < k and w.groups.high > 0.0:
             join(state, &w.simplex)
         context.budget -= start_unknown(state, w)
-        size = score_all(state, w, data, indices, r.row, p)
+        size = score_all(state, w, data, indices, r.row, context.inverse, p)
         before_step(context.task, w.scores, 0.0, &r, b, context)
+        if measure(data, &r, context, &p.bias):
+            size = score_all(state, w, data, indices, r.row, context.inverse, p)
         updated = gathered = False
         s.norm_p2 = s.width = s.shift = 0.0
         for number in range(n_steps):
@@ -124,7 +126,7 @@ cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floati
             found = apply_rule(&s, p)
             if found.tau != 0.0 and step_fits(p.geometry, &s, found, context, p):
                 if not gathered:
-                    gather(&w.row, k, data, indices, r.row, p.bias, state.shape[0] - 2 * k)
+                    gather(&w.row, k, data, indices, r.row, p.bias, context.inverse, state.shape[0] - 2 * k)
                     gathered = True
                 updated |= apply_step(state, w, &z, found.tau, context)
         after_step(&r, updated, context)
@@ -144,20 +146,21 @@ cdef void start_centre(floating[::1] state, Weights* w) noexcept nogil:
 
 
 cdef inline double squared_distance(const floating[::1] state, const Weights* w, const floating[::1] data,
-                                    const index_t[::1] indices, Row row, double* size, const Params* p) noexcept nogil:
-    """Return ||x - w||², a difference of numbers as large as `size`."""
+                                    const index_t[::1] indices, Row row, double inverse, double* size,
+                                    const Params* p) noexcept nogil:
+    """Return ||z - w||², a difference of numbers as large as `size`."""
     cdef double product = 0.0, scale = weight_scale(w, 0, p)
     cdef Size x = scan_sums(state, 2, 1, data, indices, row, 0.0, &product)
-    size[0] = x.q + scale * scale * w.groups.squares
-    return larger(size[0] - 2.0 * scale * product, <double>0.0)
+    size[0] = x.q * (inverse * inverse) + scale * scale * w.groups.squares
+    return larger(size[0] - 2.0 * scale * (product * inverse), <double>0.0)
 
 
 cdef inline double difference(const floating[::1] state, Py_ssize_t j, double scale, const floating[::1] data,
-                              const index_t[::1] indices, Row row, Py_ssize_t* at) noexcept nogil:
-    """Return x_j - w_j, called with rising j; at : the row's next non-zero."""
+                              const index_t[::1] indices, Row row, double inverse, Py_ssize_t* at) noexcept nogil:
+    """Return z_j - w_j, called with rising j; at : the row's next non-zero."""
     cdef double found = -scale * state[2 * j]
     if at[0] < row.hi and column(indices, at[0], row.lo) == j:
-        found += data[at[0]]
+        found += data[at[0]] * inverse
         at[0] += 1
     return found
 
@@ -168,7 +171,7 @@ cdef double step_ball(Weights* w, const Round* r, Stats* s, PassContext* context
     cdef Py_ssize_t j, at = r.row.lo, n = w.simplex.n
     cdef double way, square = 0.0, farthest = 0.0, tau, scale = weight_scale(w, 0, p)
     for j in range(n):      # (again without the difference of squares, which cancels where x is near the centre)
-        way = difference(state, j, scale, data, indices, r.row, &at)
+        way = difference(state, j, scale, data, indices, r.row, context.inverse, &at)
         square += way * way
         farthest = larger(farthest, fabs(way))
     s.margin, s.width = p.epsilon - sqrt(square), p.norm_bound * farthest
@@ -181,7 +184,7 @@ cdef double step_ball(Weights* w, const Round* r, Stats* s, PassContext* context
     context.counters.max_abs_weight += tau * farthest
     at = r.row.lo
     for j in range(n):
-        state[2 * j + 1] += <floating>(tau * difference(state, j, scale, data, indices, r.row, &at))
+        state[2 * j + 1] += <floating>(tau * difference(state, j, scale, data, indices, r.row, context.inverse, &at))
         if state[2 * j + 1] == 0.0:         # (the power of a signed θ of 0 is not computed)
             state[2 * j] = 0.0
     start_centre(state, w)
@@ -189,22 +192,26 @@ cdef double step_ball(Weights* w, const Round* r, Stats* s, PassContext* context
 
 
 cdef int learn_centre(Weights* w, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
-                      const index_t[::1] indices, const Params* p) except -1 nogil:
+                      const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn the centre of a ball of radius epsilon around the rows."""
     cdef double size = 0.0
+    cdef bint wrong
     cdef Round r
     cdef Stats s
     while next_round(&r, b, context):
         if w.groups.high == 0.0:
             start_centre(state, w)
-        s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, &size, p))
+        s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, context.inverse, &size, p))
+        wrong = s.margin < 0.0
+        if measure(data, &r, context, &p.bias):
+            s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, context.inverse, &size, p))
         s.weight, s.q, s.v = r.weight, 1.0, 0.0
         if not (isfinite(size) and isfinite(s.margin)):
             context.counters.skipped += 1.0
             continue
+        context.counters.mistakes += wrong
         if s.margin >= 0.0:
             continue
-        context.counters.mistakes += 1.0
         add_loss(s.weight * (p.margin - s.margin), context)
         context.budget -= 4 * w.simplex.n
         after_step(&r, step_ball(w, &r, &s, context, state, data, indices, p) != 0.0, context)
@@ -266,17 +273,19 @@ cdef class SimplexModel(Model):
         cdef const double[:, ::1] groups
         cdef Weights w
         cdef Row row
+        cdef Params p = self.p
+        p.bias = context.bias
         values, groups = self.known()
-        w = weights_of(groups, n_vectors, values.shape[0], NULL, &self.p)
+        w = weights_of(groups, n_vectors, values.shape[0], NULL, &p)
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
                 context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * n_vectors)
                 w.scores = &context.found[i * k]
                 if self.p.rule == MULTIPLICATIVE_CENTRE:
-                    w.scores[0] = squared_distance(values, &w, data, indices, row, &w.scores[1], &self.p)
+                    w.scores[0] = squared_distance(values, &w, data, indices, row, context.inverse, &w.scores[1], &p)
                 else:
-                    score_all(values, &w, data, indices, row, &self.p)
+                    score_all(values, &w, data, indices, row, context.inverse, &p)
         return 0
 
 
@@ -288,22 +297,24 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
     cdef Py_ssize_t[::1] places
     cdef floating[::1] numbers
     cdef Weights w
+    cdef Params p = self.p
+    p.bias = context.bias
     if context.task == DECISION:
         return self.decide(data, indices, b, context)
     state, scores = self.values, np.empty(k)
     if len(self.groups) != n:       # the task has changed
         self.groups = np.zeros((n, GROUP_SIZE))
-    w = weights_of(self.groups, k, state.shape[0], context.counts, &self.p)
+    w = weights_of(self.groups, k, state.shape[0], context.counts, &p)
     w.scores = &scores[0]
-    if self.p.rule == MULTIPLICATIVE_CENTRE:
+    if p.rule == MULTIPLICATIVE_CENTRE:
         with nogil:
-            return learn_centre(&w, b, context, state, data, indices, &self.p)
+            return learn_centre(&w, b, context, state, data, indices, &p)
     capacity = longest(b)
     places = np.empty(capacity, np.intp)
     numbers = np.empty(capacity * (1 + n_work(2)), np.float32 if floating is float else np.float64)
     w.row.capacity, w.row.places, w.row.x = capacity, &places[0], &numbers[0]
     with nogil:
-        return learn_products(&w, b, context, state, data, indices, &self.p)
+        return learn_products(&w, b, context, state, data, indices, &p)
 
 
 include "../../_compiled/visit.pxi"

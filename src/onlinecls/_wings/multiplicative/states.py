@@ -20,12 +20,8 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
     FIELDS = tuple(simplex.GROUP)
     BELOW_0 = ("low",)  # numbers of a group that may be below 0
     IS_SIGNED = True
-    SLOTS = (Slot(absent, merge=None), Slot(units=-1))  # (powers come with the group's numbers)
+    SLOTS = (Slot(absent, merge=None), Slot())  # (powers come with the group's numbers)
     PRIMARY = 1
-
-    def set_scale(self, params: Params) -> None:
-        super().set_scale(params)
-        self.groups = self._unknown(len(self.groups))  # (the constant feature makes another simplex)
 
     def share_of_half(self, params: Params) -> float:
         """Give the two classes -θ and θ, as learners of each class would have."""
@@ -34,7 +30,7 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
     @property
     def _n_live(self) -> int:
         """Number of features in the sum: the constant one only with an intercept."""
-        return self.n_features + (self.params.bias > 0.0)
+        return self.n_features + self.params.has_intercept
 
     def weights_of(self, params: Params, features: slice) -> np.ndarray:
         values, groups = self.known()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 
-from ..._algorithm import BALL, CYCLES, Algorithm, Default
+from ..._algorithm import BALL, CYCLES, Algorithm
 
 ALGORITHMS = (
     Algorithm("pa_one_class", "pa1", "centre", "PassiveAggressiveOneClass", {"epsilon": BALL}, margin=0.0, kernel={"C": math.inf},
-              tasks=("one_class",), units={"epsilon": Default(1.0, 1)},
+              tasks=("one_class",),
               trials=({"epsilon": 1.5}, {"epsilon": 0.4}, {"epsilon": 0.0}), theorems=("one_class",),
               conflicts=CYCLES, title="PA one-class (uniclass)", paper="PA, sections 2 and 3 (uniclass)"),
 )

@@ -12,7 +12,9 @@ from libc.math cimport isfinite, sqrt
 from ..._compiled.model cimport Model
 from ..._rules cimport Params, Stats, apply_rule, smaller
 from ..shared.norm cimport Normaliser, Sum, add, close_sum, is_known, open_sum
-from ..._compiled.rounds cimport DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, next_round, row_at
+from ..._compiled.rounds cimport (
+    DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, measure, next_round, row_at,
+)
 from ..._compiled.sparse cimport Row, Sums, column, floating, index_t, larger, scan_single
 
 #: The numbers of a centre, by their names in Python.
@@ -49,15 +51,15 @@ cdef void rescale(floating[::1] state, double factor, Centre* centre) noexcept n
     close_sum(&sum, &centre.squares)
 
 
-cdef inline double squared_distance(Sums sums, const Centre* centre, double* size) noexcept nogil:
-    """Return ||x - w||², a difference of numbers as large as size."""
-    size[0] = sums.q + centre.scale * centre.scale * centre.squares.high
-    return larger(size[0] - 2.0 * centre.scale * sums.score, <double>0.0)
+cdef inline double squared_distance(Sums sums, double inverse, const Centre* centre, double* size) noexcept nogil:
+    """Return ||z - w||², a difference of numbers as large as size. sums : of the row x; inverse : 1/s."""
+    size[0] = sums.q * (inverse * inverse) + centre.scale * centre.scale * centre.squares.high
+    return larger(size[0] - 2.0 * centre.scale * (sums.score * inverse), <double>0.0)
 
 
 cdef inline void apply_step(floating[::1] state, Centre* centre, double share, double length, const floating[::1] data,
                             const index_t[::1] indices, const Round* r, PassContext* context, double limit) noexcept nogil:
-    """Move the centre a share of the way to a row x, ||x|| = length. limit : of |u_i|. (9 arguments: a step's numbers.)"""
+    """Move the centre a share of the way to a row z, ||z|| = length. limit : of |u_i|. (9 arguments: a step's numbers.)"""
     cdef Py_ssize_t k
     cdef double least = 1e-18 if floating is float else 1e-120         # of a
     cdef double a = (1.0 - share) * centre.scale
@@ -71,25 +73,34 @@ cdef inline void apply_step(floating[::1] state, Centre* centre, double share, d
     context.counters.max_abs_weight += share / a * length
     sum = open_sum(&centre.squares)
     for k in range(r.row.lo, r.row.hi):
-        shift(state, column(indices, k, r.row.lo), data[k], <floating>(share / a), &sum)
+        shift(state, column(indices, k, r.row.lo), <floating>(data[k] * context.inverse),
+              <floating>(share / a), &sum)
     close_sum(&sum, &centre.squares)
     if not is_known(&centre.squares, centre.squares.high):
         rescale(state, 1.0, centre)
         context.budget -= state.shape[0]
 
 
+cdef inline bint is_outside(double square, double size, const Params* p) noexcept nogil:
+    """Return True for a row outside the ball. (An update leaves its row on the surface, where rounding must not decide.)"""
+    return not square - p.epsilon * p.epsilon <= SURFACE * p.spacing * size
+
+
 cdef int learn_centre(Centre* centre, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
                       const index_t[::1] indices, const Params* p) except -1 nogil:
     """Learn the centre of a ball of radius epsilon around the rows."""
-    cdef double limit = smaller(p.limit, 1e150), square, distance, share, length, size = 0.0
-    cdef bint first
+    cdef double limit = smaller(p.limit, 1e150), square, distance, share, length, size = 0.0, unused = 0.0
+    cdef bint first, wrong
     cdef Round r
     cdef Sums sums
     cdef Stats s
     while next_round(&r, b, context):
         sums = scan_single(state, data, indices, r.row, p)
         first = centre.scale == 0.0
-        square = squared_distance(sums, centre, &size)
+        square = squared_distance(sums, context.inverse, centre, &size)
+        wrong = is_outside(square, size, p)
+        if measure(data, &r, context, &unused):
+            square = squared_distance(sums, context.inverse, centre, &size)
         distance = sqrt(square)
         s.weight, s.margin, s.q, s.v = r.weight, p.epsilon - distance, 1.0, 0.0      # z = (x - w) / ||x - w||
         if not (isfinite(size) and isfinite(s.margin)):
@@ -97,16 +108,15 @@ cdef int learn_centre(Centre* centre, const Batch* b, PassContext* context, floa
             continue
         share = 1.0
         if not first:
-            # An update leaves its row on the surface; as in decision_function, rounding must not decide about it.
-            if square - p.epsilon * p.epsilon <= SURFACE * p.spacing * size:
+            context.counters.mistakes += wrong
+            if not is_outside(square, size, p):
                 continue
-            context.counters.mistakes += 1.0
             add_loss(s.weight * (p.margin - s.margin), context)
             if -s.margin <= p.slack:
                 continue
             # (A hard constraint: a row's weight cannot enlarge the step.)
             share = smaller(smaller(1.0, s.weight) * apply_rule(&s, p).tau / distance, 1.0)
-        length = sqrt(sums.q)
+        length = larger(sqrt(sums.q), <double>1e-150) * context.inverse     # (no |x_i| is larger, even where squares underflow)
         if length > limit or share == 0.0:
             context.counters.skipped += 1.0
             continue
@@ -135,8 +145,8 @@ cdef class CentreModel(Model):
                 row = row_at(b, i)
                 context.budget = check_signals(context.budget, row.hi - row.lo + 8)
                 found = &context.found[i * context.n_found]
-                found[0] = squared_distance(scan_single(state, data, indices, row, &self.p), <const Centre*>&groups[0, 0],
-                                            &found[1])
+                found[0] = squared_distance(scan_single(state, data, indices, row, &self.p), context.inverse,
+                                            <const Centre*>&groups[0, 0], &found[1])
         return 0
 
 

@@ -11,6 +11,7 @@ from ..._estimators.estimator import quiet
 from ..._estimators.learner import NO_WEIGHTS, OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.until_converged import OneClassUntilConverged
+from ..._estimators.weights import over
 from . import states as states  # (its models)
 from .centre import SURFACE_SPACINGS
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 class OnlineOneClass(OnlineLearner):
     """Base of the one-class learners: a centre, without targets or an intercept (a constant feature cancels in x - w)."""
 
-    epsilon: FloatOrAuto
+    epsilon: float
+    scale: FloatOrAuto
 
     _estimator_type = "outlier_detector"
     _has_fast_path = False
@@ -70,7 +72,7 @@ class OnlineOneClass(OnlineLearner):
         state.decision(rows, found)
         squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
         rounding, epsilon = SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params.epsilon
-        return np.where(np.abs(squares - epsilon * epsilon) <= rounding, epsilon, np.sqrt(squares))
+        return np.where(np.abs(squares - epsilon * epsilon) <= rounding, epsilon, np.sqrt(squares)) * (state.scale or 1.0)
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
         """Compute -||x - w|| of each row, in units of the features: higher is more normal. ndarray of float64, (n_samples,)."""
@@ -94,12 +96,13 @@ class OnlineOneClass(OnlineLearner):
     def center_(self) -> NDArray[np.floating]:
         """The centre w, (n_features,), in the model's dtype. Computed when read, O(n_features)."""
         state = self._fitted_state()
-        return state.weights_of(state.params, slice(0, state.n_features))[0]
+        return over(state.weights_of(state.params, slice(0, state.n_features))[0], 1.0 / (state.scale or 1.0))
 
     @property
     def offset_(self) -> float:
-        """-epsilon: where `score_samples` turns from outlier to inlier."""
-        return -self._fitted_state().params.epsilon
+        """-epsilon in units of the features: where `score_samples` turns from outlier to inlier."""
+        state = self._fitted_state()
+        return -state.params.epsilon * (state.scale or 1.0)
 
     @property
     def n_mistakes_(self) -> int:
@@ -119,8 +122,8 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineO
 
     Parameters
     ----------
-    epsilon : float or "auto", default="auto"
-        Radius of the ball, >= 0, in units of the features. (0: the centre is the last row, O(n_features) a row.)
+    epsilon : float, default=1.0
+        Radius of the ball, >= 0, around rows x / scale. With 0 the centre is the last row, at O(n_features) a row.
     {shared}
 
     Notes
@@ -135,13 +138,14 @@ class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineO
     Examples
     --------
     >>> from onlinecls import PassiveAggressiveOneClass
-    >>> learner = PassiveAggressiveOneClass(epsilon=1.0).partial_fit([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]])
+    >>> learner = PassiveAggressiveOneClass(epsilon=1.0, scale=1.0).partial_fit([[0.0, 0.0], [3.0, 4.0], [0.0, 0.0]])
     >>> learner.center_.round(12).tolist(), learner.predict([[0.0, 0.5], [3.0, 4.0]]).tolist()
     ([0.6, 0.8], [1, -1])
     """
 
-    epsilon: FloatOrAuto = "auto"
+    epsilon: float = 1.0
     _: KW_ONLY
+    scale: FloatOrAuto = "auto"
     dtype: FloatType | None = None
     loss_tol: float | None = None
 

@@ -27,8 +27,8 @@ from ..._rules cimport AGGRESSIVE_P_NORM, P_NORM, Params, Stats, Step, apply_rul
 from ..shared.norm cimport Normaliser, Sum, add, add_all, close_sum, is_known, open_sum
 from ..shared.powers cimport pow_all, pow_of_parts, with_sign
 from ..._compiled.rounds cimport (
-    DECISION, OVR, Batch, Example, PassContext, Round, after_step, before_step, check_signals, count_loss, example, next_round,
-    row_at, step_fits,
+    DECISION, OVR, Batch, Example, PassContext, Round, after_step, before_step, check_signals, count_loss, example, measure,
+    next_round, row_at, step_fits,
 )
 from ..._compiled.sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 
@@ -218,6 +218,16 @@ cdef inline double score_all(const floating[::1] state, const Norms* norms, cons
     return q
 
 
+cdef inline double score_z(const floating[::1] state, const Norms* norms, const floating[::1] data, const index_t[::1] indices,
+                           Row row, const PassContext* context, const Params* p) noexcept nogil:
+    """Compute the scores of all vectors for z = x / s; return ||z||²."""
+    cdef Py_ssize_t c
+    cdef double q = score_all(state, norms, data, indices, row, p)
+    for c in range(norms.k):
+        norms.scores[c] *= context.inverse
+    return q * (context.inverse * context.inverse)
+
+
 cdef inline double sum_of_powers(const double* parts, const double* counts, Py_ssize_t n, double a) noexcept nogil:
     """Return Σ counts[i] parts[i]^a."""
     cdef Py_ssize_t i
@@ -342,7 +352,7 @@ cdef Py_ssize_t apply_step(floating[::1] state, const Norms* norms, const Exampl
 # --- the pass ------------------------------------------------------------------------------------------------------------------
 
 cdef int learn_p_norm(const Norms* norms, const Batch* b, PassContext* context, floating[::1] state,
-                      const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
+                      const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows of classes by steps of θ."""
     cdef Py_ssize_t number, n_steps = norms.k if context.task == OVR else 1
     cdef double q, size, least = pow(2.0, -80.0 / p.power)
@@ -353,8 +363,10 @@ cdef int learn_p_norm(const Norms* norms, const Batch* b, PassContext* context, 
     cdef Example z
     while next_round(&r, b, context):
         context.budget -= sum_unknown(state, norms, p)
-        q = score_all(state, norms, data, indices, r.row, p)
+        q = score_z(state, norms, data, indices, r.row, context, p)
         before_step(context.task, norms.scores, 0.0, &r, b, context)
+        if measure(data, &r, context, &p.bias):
+            q = score_z(state, norms, data, indices, r.row, context, p)
         updated = False
         size = -1.0
         s.norm_p2 = s.width = s.shift = 0.0
@@ -365,11 +377,11 @@ cdef int learn_p_norm(const Norms* norms, const Batch* b, PassContext* context, 
                 continue
             if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:
                 if size < 0.0:
-                    size = p_norm(data, r.row, z.n, least, p)
+                    size = p_norm(data, r.row, z.n, least, p) * (context.inverse * context.inverse)
                 s.norm_p2 = size
             step = apply_rule(&s, p)
             if step.tau != 0.0 and step_fits(P_NORM, &s, step, context, p):
-                context.budget -= apply_step(state, norms, &z, step.tau, data, indices, r.row, p)
+                context.budget -= apply_step(state, norms, &z, step.tau * context.inverse, data, indices, r.row, p)
                 updated = True
         after_step(&r, updated, context)
     return 0
@@ -421,13 +433,17 @@ cdef class PNormModel(Model):
         cdef const floating[::1] state = self.values
         cdef const double[:, ::1] known = self.known_of(state, k)
         cdef Norms norms = self.view_of(known, NULL, k)
+        cdef Params p = self.p
         cdef Row row
+        p.bias = context.bias
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
                 context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
                 norms.scores = &context.found[i * k]
-                score_all(state, &norms, data, indices, row, &self.p)
+                score_all(state, &norms, data, indices, row, &p)
+            for i in range(b.n * k):
+                context.found[i] *= context.inverse
         return 0
 
 
@@ -439,12 +455,14 @@ cdef int visit_rows(PNormModel self, const floating[::1] data, const index_t[::1
     cdef Norms norms
     if context.task == DECISION:
         return self.decide(data, indices, b, context)
+    cdef Params p = self.p
+    p.bias = context.bias
     state, scores = self.values, np.empty(context.columns)
     if len(self.groups) != n:        # the task has changed
         self.groups = np.zeros((n, len(FIELDS)))
     norms = self.view_of(self.groups, &scores[0], context.columns)
     with nogil:
-        return learn_p_norm(&norms, b, context, state, data, indices, &self.p)
+        return learn_p_norm(&norms, b, context, state, data, indices, &p)
 
 
 include "../../_compiled/visit.pxi"

@@ -20,7 +20,7 @@ class PNormState(WithGroups, p_norm.PNormModel):
     KEPT = (*WithGroups.KEPT, "power")
     SCALARS = (*WithGroups.SCALARS, "power")
     FIELDS = p_norm.FIELDS
-    SLOTS = (Slot(units=-1), Slot(merge=None))
+    SLOTS = (Slot(), Slot(merge=None))
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: Params):
         super().__init__(n_features, n_classes, dtype, params)
@@ -38,8 +38,8 @@ class PNormState(WithGroups, p_norm.PNormModel):
     def _following(cls, n_features: int, n_classes: int, params: Params) -> dict:
         return {**super()._following(n_features, n_classes, params), "power": cls.power_of(params, n_features)}
 
-    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float], end: int) -> np.ndarray:
-        found = super()._merged(slabs, shards, shares, end)
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float]) -> np.ndarray:
+        found = super()._merged(slabs, shards, shares)
         theta = found[:, 0].astype(self.dtype).astype(np.float64)
         found[:, 1] = np.sign(theta) * np.abs(theta) ** p_norm.root_of(self.power)[0]
         return found

@@ -16,6 +16,7 @@ ctypedef struct AscentParams:
     double margin           # γ
     double sigma            # σ; OGD: λ or η; Hedge: η
     double bound            # W
+    double constant         # see Params of _rules.pxd
     double bias
     double limit
 

@@ -136,17 +136,17 @@ cdef inline Size scan_sums(const floating[::1] state, Py_ssize_t width, Py_ssize
 
 
 cdef inline void gather(GatheredRow* entries, Py_ssize_t k, const floating[::1] data, const index_t[::1] indices, Row row,
-                        double bias, Py_ssize_t constant) noexcept nogil:
-    """Gather a row's non-zeros; constant : the place of the constant feature, of this bias."""
+                        double bias, double inverse, Py_ssize_t constant) noexcept nogil:
+    """Gather the non-zeros of a row times 1/s; constant : the place of the constant feature, of this bias."""
     cdef Py_ssize_t j, n = 0
     cdef floating* x = <floating*>entries.x
     for j in range(row.lo, row.hi):
         if data[j] != 0.0:
             entries.places[n] = 2 * k * column(indices, j, row.lo)
-            x[n] = data[j]
+            x[n] = <floating>(data[j] * inverse)
             n += 1
     if bias > 0.0:
-        entries.places[n], x[n], n = constant, <floating>bias, n + 1
+        entries.places[n], x[n], n = constant, <floating>(bias * inverse), n + 1
     entries.n = n
 
 

@@ -1,0 +1,245 @@
+"""The scale of rows (ALGORITHMS.md, Scale): a row x is learnt as z = x / s, beside a constant feature of value c, and s and c are
+those that the first 16 rows tell."""
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from algorithms import CLASSIFIERS
+from internals import ALGORITHMS
+from looping import each_estimator, within
+from numpy.testing import assert_allclose, assert_array_equal
+
+import onlinecls
+from onlinecls import AROWClassifier, CommitteeClassifier, load
+
+#: Lengths of rows that move the scale again and again.
+LENGTHS = np.ldexp(1.0, [6, 2, 7, 0, 3, 9, 0, 1, 4, 4, 0, 2, 2, 8, 5, 0, 1, 3, 2, 6])
+ROWS = [a for a in ALGORITHMS.values() if "experts" not in a.tasks]
+P_NORM = {"p": 3.0}  # (of which the default depends on the number of features)
+
+
+def problem(seed=0, n=60, d=9):
+    """Return rows of unlike lengths, some of them zeros, the targets of each task, and weights, some of them 0."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * (rng.random((n, d)) < 0.6)
+    score = X @ rng.normal(size=d) + 0.2
+    X *= np.resize(LENGTHS, n)[:, None]
+    X[[0, 1, 6]] = 0.0
+    weights = np.where(rng.random(n) < 0.2, 0.0, 1.0 + rng.integers(0, 3, n))
+    return X, {"binary": (score > 0) * 1, "multiclass": np.digitize(score, [-1.0, 1.0]), "regression": score}, weights
+
+
+def make(algorithm, **options):
+    cls = getattr(onlinecls, algorithm.estimator)
+    return cls(**{**(P_NORM if cls is onlinecls.PNormPerceptron else {}), **algorithm.selects, **options})
+
+
+def learnt(model, X, y, weights, **named):
+    return model.partial_fit(X, None if y is None else y, sample_weight=weights, **named)
+
+
+def said_by(model, X):
+    return (model.predict if hasattr(model, "progressive_mse_") else model.decision_function)(X)
+
+
+def told_by(X, weights, dtype):
+    """Return (s, c) before each row is learnt, in plain Python: those of the last row that told them."""
+    farthest, logs, of_lengths, found = {"float32": 44, "float64": 158}[dtype], [], [], [(1.0, 0.0)]
+    for x, weight in zip(X.astype(dtype).astype(float), weights, strict=True):
+        if weight > 0.0 and x.any() and len(logs) < 16:
+            logs.append(np.log2(np.linalg.norm(x)))
+            of_lengths.append(np.log2(np.count_nonzero(x)) / 2.0)
+            k, j = np.mean(logs), np.mean(logs) - np.mean(of_lengths)
+            k, j = (min(max(int(np.floor(e + 0.5)), -farthest), farthest) for e in (k, j))
+            found.append((2.0**k, 2.0 ** (j - k)))
+        else:
+            found.append(found[-1])
+    return found[1:]
+
+
+@within(dtype=["float32", "float64"], multi_class=["ovr", "crammer_singer"])
+@each_estimator(algorithm=ROWS)
+def test_a_learner_of_x_is_one_of_z_beside_the_constant_feature(algorithm, dtype, multi_class):
+    """To the bit, but where ||z||² is summed in another order: the constant feature's square first."""
+    X, targets, weights = problem()
+    close = {"rtol": 1e-4, "atol": 1e-5} if dtype == "float32" else {"rtol": 1e-10, "atol": 1e-11}
+    told = told_by(X, weights, dtype)
+    for task in algorithm.tasks:
+        y, one = targets.get(task), task == "one_class"
+        if task != "multiclass" and multi_class == "crammer_singer":
+            continue
+        same = partial(assert_allclose, **close) if task == "multiclass" or "p_norm" in algorithm.name else assert_array_equal
+        options = {"multi_class": multi_class} if "multi_class" in make(algorithm).get_params() else {}
+        named = {} if y is None or task == "regression" else {"classes": np.unique(y)}
+        c = 0.5  # (a regressor whose constant feature is "auto" learns deviations from the targets' level)
+        constants = {} if one else {"intercept_scaling": c if task == "regression" else "auto"}
+        Z = np.array([np.append(x / s, [] if one else c if task == "regression" else own)
+                      for x, (s, own) in zip(X, told, strict=True)])
+        model = make(algorithm, scale="auto", dtype=np.dtype(dtype), **constants, **options)
+        learnt(model, X.astype(dtype), y, weights, **named)
+        twin = make(algorithm, scale=1.0, dtype=np.dtype(dtype), **options, **({} if one else {"fit_intercept": False}))
+        learnt(twin, Z.astype(dtype), y, weights, **named)
+        s, own = told[-1]
+        if one:
+            assert model.scale_ == s
+            same(model.center_, s * twin.center_)
+            same(said_by(model, X), s * said_by(twin, X / s))
+            continue
+        own = c if task == "regression" else own
+        assert (model.scale_, model.intercept_scaling_) == (s, own)
+        coef = np.atleast_2d(twin.coef_)
+        same(np.atleast_2d(model.coef_), coef[:, :-1] / s)
+        same(model.intercept_, coef[:, -1] * own)
+        Z = np.column_stack([X / s, np.full(len(X), own)]).astype(dtype)
+        same(said_by(model, X.astype(dtype)), said_by(twin, Z))
+        if hasattr(model, "covariance_"):
+            same(model.covariance_, twin.covariance_[..., :-1] / s**2)
+
+
+@within(dtype=["float32", "float64"],
+        options=[{}, {"average": True}, {"covariance": "full"}, {"forgetting": 0.01}, {"probability": True}])
+@each_estimator(algorithm=[a for a in ROWS if "binary" in a.tasks])
+def test_a_number_as_scale_divides_rows(algorithm, dtype, options):
+    """A number may be any: then the rows divided by it are rounded."""
+    if not make(algorithm).get_params().keys() >= options.keys():
+        return
+    X, targets, weights = problem(1)
+    X /= np.resize(LENGTHS, len(X))[:, None]
+    close = {"rtol": 2e-3, "atol": 1e-3} if dtype == "float32" else {"rtol": 1e-9, "atol": 1e-9}
+    for task, multi_class in (("binary", "ovr"), ("multiclass", "ovr"), ("multiclass", "crammer_singer")):
+        y = targets[task]
+        for s in (8.0, 3.0):
+            given = {"dtype": np.dtype(dtype), "intercept_scaling": 0.5, "multi_class": multi_class, **options}
+            try:
+                model = learnt(make(algorithm, scale=s, **given), X.astype(dtype), y, weights, classes=np.unique(y))
+                twin = learnt(make(algorithm, scale=1.0, **given), (X / s).astype(dtype), y, weights, classes=np.unique(y))
+            except ValueError:  # parameters that exclude each other
+                return
+            same = assert_array_equal if s == 8.0 and "covariance" not in options else partial(assert_allclose, **close)
+            if s == 3.0 and model.n_updates_ != twin.n_updates_:
+                continue  # (a margin within a rounding of its threshold)
+            same(said_by(model, X.astype(dtype)), said_by(twin, (X / s).astype(dtype)))
+            same(model.coef_, twin.coef_ / s)
+            if "probability" in options:
+                same(model.predict_proba(X.astype(dtype)), twin.predict_proba((X / s).astype(dtype)))
+            if hasattr(model, "covariance_"):
+                same(model.covariance_, twin.covariance_ / s**2)
+                std = model.decision_function(X.astype(dtype), return_std=True)[1]
+                same(std, twin.decision_function((X / s).astype(dtype), return_std=True)[1])
+
+
+@within(dtype=["float32", "float64"])
+@each_estimator(algorithm=ROWS)
+def test_rows_times_a_power_of_two_give_the_same_predictions_to_the_bit(algorithm, dtype):
+    X, targets, weights = problem(2)
+    for task in algorithm.tasks:
+        y, said = targets.get(task), []
+        for k in (0, -20, 17):
+            Z, model = np.ldexp(X, k).astype(dtype), make(algorithm, scale="auto")
+            for part in (slice(0, 5), slice(5, 30), slice(30, None)):
+                learnt(model, Z[part], None if y is None else y[part], weights[part])
+            said.append((np.ldexp(model.scale_, -k), np.ldexp(said_by(model, Z), -k if task == "one_class" else 0)))
+        for scale, found in said[1:]:
+            assert scale == said[0][0]
+            assert_array_equal(found, said[0][1])
+
+
+@within(dtype=["float32", "float64"])
+@each_estimator(algorithm=ROWS)
+def test_the_first_rows_may_come_in_any_calls_and_through_pickles_and_files(algorithm, dtype, tmp_path):
+    X, targets, weights = problem(3)
+    X = X.astype(dtype)
+    for task in algorithm.tasks:
+        y = targets.get(task)
+        whole = learnt(make(algorithm, scale="auto"), X, y, weights)
+        parts = make(algorithm, scale="auto")
+        for stop in [*range(1, 20), 60]:
+            start = stop - 1 if stop < 20 else 19
+            learnt(parts, X[start:stop], None if y is None else y[start:stop], weights[start:stop])
+            if stop % 7 == 2:
+                parts = pickle.loads(pickle.dumps(parts))
+            elif stop % 7 == 5 and parts.__sklearn_is_fitted__():
+                parts.save(tmp_path / "model")
+                parts = load(tmp_path / "model")
+        assert_array_equal(said_by(parts, X), said_by(whole, X))
+        assert (parts.scale_, parts.n_updates_) == (whole.scale_, whole.n_updates_)
+
+
+@pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__name__)
+def test_rows_of_zeros_tell_nothing_and_change_nothing_but_counters(cls):
+    X, y = np.vstack([np.zeros((16, 2)), [[3.0, 4.0]]]), np.arange(17) % 2
+    learner = cls(scale="auto") if "scale" in cls().get_params() else cls()
+    if not hasattr(learner, "scale_") and "scale" not in learner.get_params():
+        return
+    learner.partial_fit(X[:16], y[:16], classes=[0, 1])
+    assert np.isnan(learner.scale_) and np.isnan(learner.intercept_scaling_)
+    assert learner.t_ == 16 and learner.n_updates_ == 0 and not learner.decision_function(X).any()
+    learner.partial_fit(X[16:], y[16:])
+    assert learner.scale_ == 4.0
+
+
+def test_one_row_tells_the_nearest_power_of_two():
+    for row, scale, constant in (([3.0, 4.0], 4.0, 1.0), ([0.0, 0.7], 0.5, 1.0), ([1.0, 0.0], 1.0, 1.0),
+                                 ([1.0] * 100, 8.0, 0.125), ([0.72, 0.0], 1.0, 1.0), ([0.7, 0.0], 0.5, 1.0)):
+        learner = AROWClassifier().partial_fit([row], [1], classes=[0, 1])
+        assert (learner.scale_, learner.intercept_scaling_) == (scale, constant), row
+
+
+def test_the_seventeenth_row_tells_nothing():
+    X, y = np.diag(np.ldexp(1.0, np.arange(20))), np.arange(20) % 2
+    seen = [AROWClassifier().partial_fit(X[:n], y[:n], classes=[0, 1]).scale_ for n in range(1, 21)]
+    assert seen == [2.0 ** np.floor((min(n, 16) - 1) / 2 + 0.5) for n in range(1, 21)]
+    weights = np.where(np.arange(20) < 3, 0.0, 1.0)
+    assert AROWClassifier().partial_fit(X, y, classes=[0, 1], sample_weight=weights).scale_ == 2.0 ** (3 + 8)
+
+
+def test_the_rows_of_a_single_class_tell_the_scale():
+    X, targets, _ = problem()
+    y = np.where(np.arange(60) < 40, 0, targets["binary"])
+    joined, named = AROWClassifier().partial_fit(X, y), AROWClassifier().partial_fit(X[:, :], y, classes=[0, 1])
+    assert joined.scale_ == named.scale_ and joined.intercept_scaling_ == named.intercept_scaling_
+
+
+def test_a_model_keeps_its_scale():
+    X, targets, _ = problem()
+    learner = AROWClassifier(scale=2.0, intercept_scaling=1.0).partial_fit(X, targets["binary"])
+    with pytest.raises(ValueError, match=r"partial_fit must go on with the kind of model it began with, .*scale"):
+        learner.set_params(scale=4.0).partial_fit(X, targets["binary"])
+    learner.set_params(scale="auto").partial_fit(X, targets["binary"])
+    assert learner.scale_ == 2.0
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, float("inf"), float("nan"), "none", None, 1e30])
+def test_a_scale_out_of_range_is_refused(scale):
+    with pytest.raises(ValueError, match="AROWClassifier: scale must"):
+        AROWClassifier(scale=scale, dtype=np.float32).partial_fit([[1.0]], [1], classes=[0, 1])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_rows_near_the_end_of_the_range_make_no_number_that_is_none(dtype):
+    X, targets, _ = problem(5)
+    X /= np.resize(LENGTHS, len(X))[:, None]
+    largest = float(np.finfo(dtype).maxexp)
+    for cls in CLASSIFIERS:
+        for k in (0.4, -0.4, 0.95, -0.95):
+            with np.errstate(over="ignore", under="ignore"):
+                Z = np.ldexp(X, int(k * largest)).astype(dtype)
+            learner = cls().partial_fit(Z, targets["binary"])
+            assert np.isfinite(learner.coef_).all() and np.isfinite(learner.decision_function(X.astype(dtype))).all()
+
+
+def test_a_committee_has_one_scale():
+    X, targets, _ = problem()
+    learner = CommitteeClassifier().partial_fit(X, targets["multiclass"])
+    assert {member.scale_ for member in learner.members_} == {learner.scale_}
+
+
+def test_weights_to_start_from_are_those_of_x():
+    X, targets, _ = problem()
+    y, coef, intercept = targets["binary"], np.arange(9.0)[None], [5.0]
+    for options in ({"C": 1e-300}, {"C": 1e-300, "scale": "auto"}, {"C": 1e-300, "scale": 3.0, "intercept_scaling": 0.3}):
+        learner = onlinecls.PassiveAggressiveClassifier(max_iter=1, **options).fit(X, y, coef_init=coef, intercept_init=intercept)
+        assert_allclose(learner.coef_, coef, rtol=1e-12, atol=1e-290)
+        assert_allclose(learner.intercept_, intercept, rtol=1e-12)
