@@ -187,9 +187,9 @@ class Algorithm(NamedTuple):
     may change), with which tests and digests run it. margin : rows of at least this margin have no loss. trigger : when it may
     take a step, a name of Trigger in _rules.pxd. kernel : Params fields that do not depend on parameters. paper : its source.
     tasks : the loops that the estimator runs it in, ("binary", "multiclass"), ("regression",), ("one_class",), or ("experts",)
-    where the features are advice in [0, 1]. merge : how models of parts of a stream are merged, a key of MERGES; or else why they cannot be.
-    theorems : the functions of `bounds` that apply to it; `follow` uses the first. conflicts : parameters that exclude each
-    other. level : True for a regressor that learns deviations from the mean of the targets where its intercept is "auto".
+    where the features are advice in [0, 1]. merge : how models of parts of a stream are merged, a key of MERGES; or else why they
+    cannot be. theorems : the functions of `bounds` that apply to it; `follow` uses the first. conflicts : parameters that exclude
+    each other. level : True for a regressor that learns deviations from the mean of the targets where its intercept is "auto".
     costs : how the weight of a class enters, a name of Costs in _rules.pxd.
     """
 

@@ -62,9 +62,9 @@ FORGED = {
     "a seed that is none": (AROW, THREE, setting("parameters", "random_state", 1e308)),
     "a wrapped learner's seed that is none": (CHOOSING, THREE, setting("wrapped_parameters", "random_state", -1)),
     "an integer parameter past any double": (AROW, THREE, setting("parameters", "average", 10**400)),
-    "an average without its sums": (AROW, THREE, setting("learnt_with", "average_from", 0)),
+    "an average without its sums": (AROW, THREE, setting("learnt_with", "average", True)),
     "more mistakes than rounds": (AROW, THREE, poking("counters", 1, 1e6)),
-    "another rule": (AROW, THREE, setting("learnt_with", "rule", "pa1")),
+    "a parameter of the last pass that the class has not": (AROW, THREE, setting("learnt_with", "C", 1.0)),
     "a variance of 0": (AROW, THREE, poking("values", 4, 0.0)),
     "squares without end": (COMMITTEE, THREE, poking("squares", 0, 1e201)),
     "mistakes that no rows made": (COMMITTEE, THREE, poking("mistakes", 0, 1e9)),
@@ -75,7 +75,7 @@ FORGED = {
     "a weight beyond its reach": (AROW, THREE, poking("values", 1, 1e6)),
     "a covariance beyond twice the first variance": (FULL, THREE, poking("sigma", 6, -2.1)),
     "another normaliser": (ENTROPIC, THREE, poking("shared", 5, 1e3)),
-    "the other regularizer": (ENTROPIC, THREE, setting("learnt_with", "entropic", 0)),
+    "the other regularizer": (ENTROPIC, THREE, setting("learnt_with", "regularizer", "euclidean")),
     "a power that is not the weight's": (ENTROPIC, THREE, poking("values", 2, 0.25)),
     "a classifier's name": (onlinecls.AROWRegressor(), X.sum(axis=1), setting("told", "estimator", "AROWClassifier")),
     "a power that is not the multiplicative weight's": (SIGNED, TWO, poking("values", 2, 0.25)),
@@ -139,9 +139,9 @@ def forged_numbers(told):
 
 
 def numbers_of(told, path=()):
-    """Yield (path, value) of each entry of each "state" and "learnt_with"."""
+    """Yield (path, value) of each entry of each "state"."""
     for name, part in told.items() if isinstance(told, dict) else enumerate(told) if isinstance(told, list) else ():
-        if name in ("state", "learnt_with"):
+        if name == "state":
             yield from (((*path, name, key), value) for key, value in part.items())
         else:
             yield from numbers_of(part, (*path, name))

@@ -346,6 +346,7 @@ class OnlineLearner(Fitted):
         asked = self._choice.params, is_open, balanced
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
+            state.given = dict(zip(self._parameter_names(), self._choice.given, strict=True))
         state.are_seen = self._are_seen
         state.prepare(self._holds_level, FORESIGHT[self._foresight], self._depth)
         return task

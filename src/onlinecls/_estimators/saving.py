@@ -1,7 +1,7 @@
 """Estimators as a description and arrays, which `save` writes into a file and `load` reads from it.
 
-Nothing in a file is trusted. Parameters are checked like those of any estimator; those of the model's last pass, by the
-declarations of their family (`_fields`); arrays, by the model's own class (`of_file`). `save` checks in the same way: a file that
+Nothing in a file is trusted. Parameters, and those with which the last pass learnt (`learnt_with`, where they differ), are
+checked like those of any estimator; arrays, by the model's own class (`of_file`). `save` checks in the same way: a file that
 `load` would refuse is not written.
 """
 
@@ -9,19 +9,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from numbers import Integral
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from .._algorithm import NOT_NEGATIVE, Either, Integer, Options, Range, Real
-from .._compiled import model
+from .._algorithm import Integer, Options
 from .._files import PLAIN, InvalidError, is_json, packed, read, refusing, require, unpacked, write
 from .._input import validate
 from .._input.compat import not_fitted, random_state
+from .._models.state import NO_WEIGHTS
 from .._models.states import STATES
-from .._registry import COMPOSED, ESTIMATORS, algorithms_of, estimator_class
+from .._registry import COMPOSED, ESTIMATORS, estimator_class
 from .choice import check_range, choose
 
 if TYPE_CHECKING:
@@ -32,16 +31,6 @@ if TYPE_CHECKING:
     Learner: TypeAlias = OnlineClassifier | OnlineRegressor | OnlineOneClass
     Path: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
-# Ranges of fields of the compiled parameters.
-FLAG = Integer(0, 1)
-AVERAGE_FROM = Integer(-1, 2**31 - 1)
-CONSTANT = Real(-1.0, low_allowed=True)
-
-
-def or_as(value: object, allowed: Range) -> Range:
-    return Either((allowed, Options((value,))))
-
-
 #: Ranges of entries of any header.
 ENTRIES: dict[str, Any] = {**dict.fromkeys(("open", "sparse"), Options((False, True))), "n_iter": Integer(1)}
 
@@ -49,42 +38,30 @@ ENTRIES: dict[str, Any] = {**dict.fromkeys(("open", "sparse"), Options((False, T
 class Describing:
     """Base of estimators that can be saved: they are described by a header and arrays, and rebuilt from these."""
 
-    #: Ranges of fields of the compiled parameters, or their names and numbers. A file has the names, as the numbers may differ in
-    #: the next version. Fields that are not here have their range in the registry, or are >= 0.
-    _fields: Mapping = {
-        "rule": model.RULES, "trigger": model.TRIGGERS, "geometry": model.GEOMETRIES, "open_classes": FLAG, "balanced": FLAG,
-        "average_from": AVERAGE_FROM, "constant": CONSTANT, "probability": FLAG, "joint": FLAG,
-        "squarings": Integer(0, 9),  # (2^9 > 500 - 1, the largest p)
-    }
+    _state: Any
 
     def _described(self: Any, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe a fitted estimator by a header for JSON and arrays."""
         state, found = self._state, self._state.in_file()
         arrays = {name: part for name, part in found.items() if isinstance(part, np.ndarray)}
-        return head_of(
-            self, self.get_params(), metadata, learnt_with=self._packed_learnt(), n_iter=self.n_iter_,
+        head = head_of(
+            self, self.get_params(), metadata, n_iter=self.n_iter_,
             state={name: part for name, part in found.items() if name not in arrays},
             open=state.is_open, sparse=state.sparse_coef is not None,
-        ), {**arrays, **labels_in_file(type(self).__name__, state.classes)}
-
-    def _packed_learnt(self: Any) -> dict:
-        """Return the parameters of the model's last pass, for the header."""
-        learnt = {name: packed(value) for name, value in self._state.params._asdict().items()}
-        for name, field in self._fields.items():
-            if isinstance(field, Mapping):
-                learnt[name] = next(key for key, number in field.items() if number == learnt[name])
-        return learnt
+        )
+        given = packed_parameters(type(self).__name__, state.given)
+        head["learnt_with"] = {name: form for name, form in given.items() if form != head["parameters"][name]}
+        return head, {**arrays, **labels_in_file(type(self).__name__, state.classes)}
 
     @classmethod
     def _rebuilt(cls: Any, header: dict, arrays: dict[str, np.ndarray]) -> Any:
         """Rebuild an estimator from its header and arrays; raise InvalidError if a part is not valid."""
-        who, parameters = cls.__name__, read_parameters(cls, header["parameters"])
-        learner = cls(**parameters)
-        compiled = choose(learner).params
-
+        who, learner = cls.__name__, cls(**read_parameters(cls, header["parameters"]))
+        before = cls(**read_parameters(cls, {**header["parameters"], **header["learnt_with"]}))
         classes = read_labels(who, arrays.pop("classes")) if cls._estimator_type == "classifier" else None
-        learnt = cls._read_learnt(header["learnt_with"], compiled)
-        state = STATES[learnt.model].of_file(header["state"], arrays, 1 if classes is None else len(classes), learnt)
+        choose(learner)
+        params = choose(before).params
+        state = STATES[params.model].of_file(header["state"], arrays, 1 if classes is None else len(classes), params)
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         if classes is not None:
             _require_classes(learner, header["open"], classes, state)
@@ -92,47 +69,11 @@ class Describing:
             require(not header["open"], "no classes that may join a regressor", header["open"])
         take_names(learner, header["feature_names"], state.n_features)
         learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
-        state.classes, state.is_open = classes, header["open"]
-        learner._take_model(state, learnt)
+        state.classes, state.is_open, state.given = classes, header["open"], before.get_params(deep=False)
+        state.params = params.of_pass(state, *before._task(state, NO_WEIGHTS)[1:])
+        check_range(before, state.params, state.dtype)
+        learner._state = state
         return learner.sparsify() if header["sparse"] else learner
-
-    def _take_model(self: Any, state: Any, learnt: Any) -> None:
-        """Become fitted with a file's model, learnt with these parameters."""
-        self._state = state
-        check_range(self, learnt, state.dtype)
-
-    @classmethod
-    def _read_learnt(cls: Any, header: dict, params: Any) -> Any:
-        """Read the parameters that a model was learnt with. params : those that the constructor's would give now."""
-        compiled = params._asdict()
-        require(header.keys() == compiled.keys(), f"learnt_with of {sorted(compiled)}", sorted(header))
-        rows, learnt = algorithms_of(cls), {}
-        fields = {
-            **cls._fields_of(header, compiled), "level": Options((0, 1) if any(row.level for row in rows) else (0,)),
-            "costs": Options(tuple(model.COSTS[row.costs] for row in rows)),
-        }
-        for name, value in header.items():
-            value, field, valid = unpacked(value), fields.get(name, Options((compiled[name],))), False
-            if not isinstance(field, Mapping):
-                valid = type(value) is type(compiled[name]) and value in field
-            elif type(value) is str and value in field:
-                value, valid = field[value], True
-            require(valid, f"learnt_with[{name!r}] in its range", value)
-            learnt[name] = value
-        return params._replace(**learnt)
-
-    @classmethod
-    def _fields_of(cls: Any, header: dict, compiled: dict) -> dict:
-        """Return the allowed values of the fields of a model of this class; a field left out must be as compiled."""
-        kind, margin = (header["rule"], header["geometry"]), header["margin"]
-        several = not {"covariance", "signed", "forgetting"}.isdisjoint(cls._parameter_names())
-        choices = [(a, geometry) for a in algorithms_of(cls) for geometry in (a.geometries if several else a.geometries[:1])]
-        found = (a for a, g in choices if kind == (a.rule, g) and (margin == a.margin or "margin" in {*a.params, *a.kernel}))
-        algorithm = next(found, None)
-        if algorithm is None:
-            raise InvalidError(f"a rule and geometry of this estimator, got {(*kind, margin)!r}")
-        numbers = {name: algorithm.params.get(name, or_as(value, NOT_NEGATIVE)) for name, value in compiled.items()}
-        return {**numbers, **cls._fields, "trigger": {algorithm.trigger: model.TRIGGERS[algorithm.trigger]}}
 
 
 def head_of(learner: Any, parameters: dict, metadata: dict, **more: Any) -> dict:

@@ -66,13 +66,14 @@ class Counted:
         "counts": Array(("classes",)), "counters": Array((model.N_COUNTERS,)),
     }
     SCALARS: tuple[str, ...] = ("n_features",)  # the other parts but LEARNT_WITH
-    LEARNT_WITH = ("params", "classes", "is_open", "sparse_coef")
+    LEARNT_WITH = ("params", "given", "classes", "is_open", "sparse_coef")
     COUNTERS = model.COUNTERS
     IS_LOCAL = False  # True if a row changes only its own columns and the constant one, and all columns start equal
     params: Any
     classes: np.ndarray | None = None
     is_open = False
-    asked: tuple = ()  # what the parameters of the last pass were computed from
+    given: Mapping[str, Any] = {}
+    asked: tuple = ()  # what its params were computed from
     counts: np.ndarray
     counters: np.ndarray
 
@@ -625,6 +626,8 @@ class State(Counted, model.Model):
         require(type(n_features) is int and n_features > 0, "n_features > 0", n_features)
         for name, value in cls._following(n_features, n_classes, params).items():
             require(type(header[name]) is type(value) and header[name] == value, f"{name}={value!r}", header[name])
+        variance = header.get("variance", 1.0)
+        require(type(variance) is float and 0.0 < variance < np.inf, "a variance", variance)
         require(dtype in FLOATS, "values of float32 or float64", dtype)
         sizes = cls.sizes(n_features, n_classes, average, bool(params.probability), cls.n_groups_in(header, arrays))
         require_layout(arrays, laid_out(cls.ARRAYS, sizes, dtype))
@@ -633,7 +636,7 @@ class State(Counted, model.Model):
     @classmethod
     def _following(cls, n_features: int, n_classes: int, params: Any) -> dict:
         """Return, by name, the parts other than arrays that these parameters determine."""
-        return {"geometry": cls.geometry, "n_columns": n_vectors(n_classes), "variance": params.variance}
+        return {"geometry": cls.geometry, "n_columns": n_vectors(n_classes)}
 
     def _problem_of_ranges(self) -> str:
         problem = super()._problem_of_ranges() or calibration.problem(self.calibration)

@@ -61,7 +61,6 @@ class OGDClassifier(AscentLearner, LinearClassifier):
     learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
     eta0: float = 1.0
 
-    _schedules = ("strongly_convex", "sqrt")
 
 
 @estimator

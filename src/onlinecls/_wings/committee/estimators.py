@@ -116,7 +116,8 @@ class CommitteeClassifier(WithProbabilities):
         part: Any
         for member, own, part in zip(state.params.team, state.params.members, state.members, strict=True):
             learner = member._sharing()
-            learner._state = part.sharing(**{**state.learnt_with(), "params": own, "sparse_coef": None})
+            learner._state = part.sharing(
+                **{**state.learnt_with(), "params": own, "given": {}, "sparse_coef": None})
             learner.__dict__.update({name: mine[name] for name in _COMMON if name in mine})
             parts = learner._state.parts().items()
             views = {name: read_only(part.view()) for name, part in parts if isinstance(part, np.ndarray)}

@@ -7,16 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..._algorithm import NOT_NEGATIVE, POSITIVE
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
-from ..._estimators.saving import AVERAGE_FROM, CONSTANT, FLAG, or_as
 from ..._estimators.weights import WithWeights
-from ..._files import require
 from ..._models import calibration
-from ..._registry import algorithms_of
-from .dual_ascent import LOSSES, SCHEDULES, UPDATES_OF
 from .states import SHARED as _SHARED
 from .states import AscentParams
 
@@ -28,42 +23,6 @@ class AscentLearner(WithWeights):
     """Base of learners by dual_ascent.pyx."""
 
     _record = AscentParams
-    _fields = {
-        "loss": LOSSES, "update": UPDATES_OF, "schedule": SCHEDULES, "experts": FLAG,
-        "entropic": FLAG, "is_signed": FLAG, "joint": FLAG, "open_classes": FLAG, "balanced": FLAG, "average_from": AVERAGE_FROM,
-        "probability": FLAG,
-        "sigma": POSITIVE, "margin": NOT_NEGATIVE, "bound": POSITIVE, "bias": NOT_NEGATIVE, "limit": NOT_NEGATIVE,
-        "scale": NOT_NEGATIVE, "constant": CONSTANT,
-    }
-    _schedules = ("fixed", "auto")
-
-    @classmethod
-    def _fields_of(cls, header: dict, compiled: dict) -> dict:
-        fields, offered = dict(cls._fields), algorithms_of(cls)
-        chosen = {
-            name: {value for a in offered for value in (a.selects.get(name), *getattr(a.params.get(name), "values", ()))}
-            for name in ("update", "loss")
-        }
-        chosen["schedule"] = set(cls._schedules)
-        for name in ("loss", "update", "schedule"):
-            may = chosen.get(name, ())
-            fields[name] = {key: number for key, number in fields[name].items() if key in may or number == compiled[name]}
-        if "multi_class" not in cls._parameter_names():
-            del fields["joint"]
-        if not any("regularizer" in a.selects for a in offered):
-            del fields["entropic"]
-        if "signed" not in cls._parameter_names():
-            del fields["is_signed"]
-        for name in ("sigma", "margin", "bound"):
-            fields[name] = or_as(compiled[name], fields[name])
-        return fields
-
-    @classmethod
-    def _read_learnt(cls, header: dict, params: AscentParams) -> AscentParams:
-        learnt = super()._read_learnt(header, params)
-        grows, average = learnt.entropic and learnt.schedule == SCHEDULES["auto"], learnt.average_from
-        require(not (grows and average >= 0), "no average of entropic weights under sigma='auto'", average)
-        return learnt
 
 
 class _DualAscent(AscentLearner):

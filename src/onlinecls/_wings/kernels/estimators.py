@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..._algorithm import Either, Options
 from ..._compiled.model import TASKS
 from ..._estimators.classifier import OnlineClassifier
 from ..._estimators.estimator import quiet
-from ..._estimators.learner import Batch, OnlineLearner, check_parameters
+from ..._estimators.learner import Batch, OnlineLearner
 from ..._estimators.parameters import EpochParameters, in_documented_order
 from ..._estimators.regressor import OnlineRegressor
-from ..._files import packed, require, unpacked
-from .algorithms import CONSTANT
-from .states import NO_NUMBERS, KernelParams, Kind, SupportState, matrix_of, scale_gamma
+from .states import NO_NUMBERS, KernelParams, SupportState, matrix_of, scale_gamma
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -83,6 +80,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         task, is_open, balanced = self._task(state, class_weights)
         state.asked = self._choice.params, is_open, balanced
         state.params = self._choice.params.of_pass(state, is_open, balanced)
+        state.given = dict(zip(self._parameter_names(), self._choice.given, strict=True))
 
         def step(model: SupportSet, block: Rows, taken: np.ndarray) -> None:
             predicted = predictions[taken] if len(predictions) else predictions
@@ -109,26 +107,6 @@ class _KernelLearner(EpochParameters, OnlineLearner):
                     "without pickle cannot hold. Use pickle."
                 )
         return super()._described(metadata)
-
-    def _packed_learnt(self) -> dict:
-        return {name: packed(value) for name, value in self._state.params.kind._asdict().items()}
-
-    @classmethod
-    def _read_learnt(cls, header: dict, params: KernelParams) -> KernelParams:
-        """Return the parameters with which the model would be learnt now, but of the model's kind."""
-        names = list(params.kind._asdict())
-        require(header.keys() == set(names), f"learnt_with of {names}", sorted(header))
-        kind = Kind(**{name: unpacked(value) for name, value in header.items()})
-        require(isinstance(kind.kernel, str), "a kernel given by name", kind.kernel)
-        check_parameters(cls(**dict(zip(names[:5], kind, strict=False))))
-        allowed = Either((Options((0.0,)), CONSTANT))
-        require(type(kind.bias) is float and kind.bias in allowed, "the constant feature's value", kind.bias)
-        flags = kind.second_order, kind.projects
-        require(all(type(flag) is bool for flag in flags), "second_order and projects true or false", flags)
-        return params._replace(kind=kind)
-
-    def _take_model(self, state: SupportState, learnt: KernelParams) -> None:
-        self._state = state
 
     # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
