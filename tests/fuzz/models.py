@@ -56,7 +56,7 @@ def make(draw):
     for _ in range(int(draw.geometric(0.6))):
         what, name = int(draw.integers(8)), one_of(draw, [*arrays, "extra"])
         if what <= 2:
-            part = one_of(draw, ["state", "learnt_with", "parameters", "units", "learnt_with", None, None])
+            part = one_of(draw, ["state", "learnt_with", "parameters", "learnt_with", None, None])
             whole_part = not isinstance(told, dict) or part not in told
             told = mutated_json(draw, told) if whole_part else {**told, part: mutated_json(draw, told[part])}
         elif name == "extra" or chance(draw, 0.1):
