@@ -96,7 +96,7 @@ dtype : numpy.float32, numpy.float64 or None, default=None
     Type of the model. None: that of the first X (float64 if that is neither).
 loss_tol : float or None, default=None
     rho > 0, in squared units of the loss: `fit` cycles over the rows, taking steps where the squared loss is above rho, until
-    there is no such row (at most `max_iter` cycles; then a ConvergenceWarning), whatever `tol` says. See `n_updates_bound_`.
+    there is no such row (at most `max_iter` cycles; then a ConvergenceWarning), whatever `tol` says.
 class_weight : dict, "balanced" or None, default=None
     Weights c of the classes, {label: weight >= 0}: what a mistake on each costs; 0 leaves its rows out. "balanced":
     n / (n_classes * n_of_class), in `partial_fit` from the counts so far.
@@ -169,11 +169,6 @@ t_, n_mistakes_, n_updates_, n_skipped_ : int
     Rows of weight > 0 consumed; those after the first that `predict`, called just before, would have called outliers; those that
     changed the model; those skipped because the update would overflow the dtype."""
 
-CYCLES = """
-n_updates_bound_ : float
-    With `loss_tol`: the most updates that the last `fit` could make, B ||u - w_1||² / rho for weights u without loss, with B the
-    largest ||x||², doubled for a joint learner (PA, section 4). Infinity if no such weights were found, else NaN."""
-
 COVARIANCES = """
 covariance_ : ndarray
     Diagonal: the variances of the weights, the shape of ``coef_``, a read-only view. Full: Σ, a copy of shape
@@ -214,7 +209,7 @@ def estimator(cls: Any) -> Any:
     if any(row.level for row in algorithms_of(cls)):
         texts["intercept_scaling"] += LEVEL
     texts["class_weight"] += _costs_of(cls)
-    attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "") + (CYCLES if "loss_tol" in defaults else "")
+    attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")
     attributes += SCALE if "scale" in defaults else ""
     parts = {
         "shared": "{parameters}\n\nAttributes\n----------\n{attributes}\n\nRaises\n------\n{raises}",
