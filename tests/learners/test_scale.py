@@ -3,6 +3,7 @@ those that the first 16 rows tell."""
 
 import pickle
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import onlinecls
 from onlinecls import AROWClassifier, CommitteeClassifier, load
+from onlinecls import PassiveAggressiveClassifier as Classifier
+from onlinecls import PassiveAggressiveRegressor as Regressor
 
 #: Lengths of rows that move the scale again and again.
 LENGTHS = np.ldexp(1.0, [6, 2, 7, 0, 3, 9, 0, 1, 4, 4, 0, 2, 2, 8, 5, 0, 1, 3, 2, 6])
@@ -238,8 +241,11 @@ def test_a_committee_has_one_scale():
 
 def test_weights_to_start_from_are_those_of_x():
     X, targets, _ = problem()
-    y, coef, intercept = targets["binary"], np.arange(9.0)[None], [5.0]
-    for options in ({"C": 1e-300}, {"C": 1e-300, "scale": "auto"}, {"C": 1e-300, "scale": 3.0, "intercept_scaling": 0.3}):
-        learner = onlinecls.PassiveAggressiveClassifier(max_iter=1, **options).fit(X, y, coef_init=coef, intercept_init=intercept)
-        assert_allclose(learner.coef_, coef, rtol=1e-12, atol=1e-290)
-        assert_allclose(learner.intercept_, intercept, rtol=1e-12)
+    zeros, unlike = 0.0 * X, np.diag([1.0] * 6 + [1e6] * 3)[:7]  # (three epochs of 7 rows: more than the scale is told by)
+    for rows, scale in ((X, 1.0), (X, "auto"), (X, 3.0), (zeros, 1.0), (zeros, "auto"), (unlike, "auto")):
+        for (task, cls), constant in product({"binary": Classifier, "regression": Regressor}.items(), ("auto", 0.3)):
+            learner, y = cls(1e-300, scale=scale, intercept_scaling=constant, max_iter=3, random_state=0), targets[task]
+            learner.fit(rows, y[: len(rows)], coef_init=np.arange(9.0), intercept_init=[5.0])
+            assert_allclose(learner.intercept_, [5.0], rtol=1e-12)
+            learner.partial_fit(unlike * 1e3, y[:7])
+            assert_allclose(np.ravel(learner.coef_), np.arange(9.0), rtol=1e-12, atol=1e-290)

@@ -31,6 +31,7 @@ COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss"
             "squared": 8, "absolute": 9, "growth": 10, "level": 11, "level_rest": 12, "mass": 13, "scale": 14, "bias": 15,
             "measured": 16, "exponents": 17, "mantissas": 18, "lengths": 19}
 N_COUNTERS = sizeof(Counters) // sizeof(double)
+TOLD = SCALE_ROWS  # of the counter "measured": no row moves the scale
 
 INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
 NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64))             # types of targets in a list

@@ -73,35 +73,38 @@ def with_weights(
 ) -> Any:
     """Return a state that starts from given weights of X, with the scale of its first rows. level : of the targets, which the
     intercept includes."""
-    who = type(learner).__name__
     state = state.copy()
     state.tell_scale(batch.rows, np.flatnonzero(batch.live()))
+    state.hold_scale()
     first = state.view[:, 0]
     before = first.copy()
-    shapes = {"coef_init": (state.n_columns, state.n_features), "intercept_init": (state.n_columns,)}
     for name, given in (("coef_init", coef_init), ("intercept_init", intercept_init)):
-        if given is None:
-            continue
-        values, shape = validate.read_numbers(f"{who}: {name}", given), shapes[name]
-        if values.shape != shape and not (state.n_columns == 1 and values.shape == shape[1:]):
-            wanted = shape[1:] if learner._flat and name == "coef_init" else shape
-            raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
-        values = values.reshape(shape)
-        if name == "intercept_init":
-            values = (values - level) / (state.constant or 1.0)
-        else:
-            values = values * (state.scale or 1.0)
-        if not np.isfinite(values).all() or np.abs(values).max(initial=0.0) > np.finfo(state.dtype).max / 4:
-            raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
-        if name == "coef_init":
-            first[:-1] = values.T
-        elif learner.fit_intercept:
-            first[-1] = values
-    state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(first).max()
+        if given is not None:
+            set_weights(learner, state, name, given, level)
     if len(state.correction):  # the average's sums count this as a step
         rounds = max(state.count("t") - int(learner.average) + 1, 0)
         state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)
     return state
+
+
+def set_weights(learner: Any, state: Any, name: str, given: ArrayLike, level: float) -> slice:
+    """Set weights of X, as `coef_` or `intercept_` show them, in a model whose scale stays; return which features they are of."""
+    who, n = type(learner).__name__, state.n_features
+    is_coef = name.startswith("coef")
+    shape, features = ((state.n_columns, n), slice(n)) if is_coef else ((state.n_columns,), slice(n, None))
+    values = validate.read_numbers(f"{who}: {name}", given)
+    if values.shape != shape and not (state.n_columns == 1 and values.shape == shape[1:]):
+        wanted = shape[1:] if learner._flat and is_coef else shape
+        raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
+    values = values.reshape(shape)
+    values = values * state.scale if is_coef else (values - level) / (state.constant or 1.0)
+    numbers = state.numbers_of(values.T.reshape(-1, state.n_columns), features)
+    if not np.isfinite(numbers).all() or np.abs(numbers).max(initial=0.0) > np.finfo(state.dtype).max / 4:
+        raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
+    if is_coef or state.constant:
+        state.primary[features] = numbers
+        state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(state.primary).max()
+    return features
 
 
 def split_by_class(who: str, codes: np.ndarray, fraction: float, generator: Generator) -> tuple[np.ndarray, np.ndarray]:

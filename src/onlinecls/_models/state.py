@@ -189,6 +189,12 @@ class Counted:
         """The value of the constant feature in z = x / s."""
         return float(self.counters[self.COUNTERS["bias"]]) / (self.scale or 1.0)
 
+    def hold_scale(self) -> None:
+        """Let the scale and the constant feature's value, each 1 if no row has told it, stay: weights of X are to be given."""
+        scale, bias, of = self.scale or 1.0, self.constant * (self.scale or 1.0), self.COUNTERS
+        bias = bias if bias or self.params.constant == 0.0 else scale
+        self.counters[[of["scale"], of["bias"], of["measured"]]] = scale, bias, model.TOLD
+
     def count_rows(self, n_rows: int) -> None:
         """Count rows of a single class, from which there is nothing to learn. (Before the first, it was not known.)"""
         self.counters[self.COUNTERS["mistakes"]] += n_rows > 0 and self.count("t") == 0
@@ -601,6 +607,10 @@ class State(Counted, model.Model):
     def _last_weights(self, params: Any, features: slice) -> np.ndarray:
         """Return the weights after the last row, (features, columns)."""
         return self.slot(0, features)
+
+    def numbers_of(self, weights: np.ndarray, features: slice) -> np.ndarray:
+        """Return the numbers of the primary slot that give these last weights of z, (features, columns)."""
+        return weights
 
     def average_rounds(self, params: Any) -> float:
         """Return the number of rounds in the average; 0 if there is none."""
