@@ -10,10 +10,10 @@ import numpy as np
 from ..._compiled.model import TASKS
 from ..._estimators.classifier import OnlineClassifier
 from ..._estimators.estimator import quiet
-from ..._estimators.learner import Batch, OnlineLearner
+from ..._estimators.learner import NO_ORDER, Batch, OnlineLearner
 from ..._estimators.parameters import EpochParameters, in_documented_order
 from ..._estimators.regressor import OnlineRegressor
-from .states import NO_NUMBERS, KernelParams, SupportState, matrix_of, scale_gamma
+from .states import BLOCK, KernelParams, SupportState, scale_gamma
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from ..._input.rows import Rows
     from ..._input.types import ClassWeight, FloatOrAuto, Generator, KernelFunction
-    from .support import SupportSet
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
@@ -64,35 +63,31 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         """Run the epochs of `fit` with numbered rows, so that a row learnt again changes its own coefficient."""
         state = self._state = self._state.writable()
         if state.kernel.uses_gamma and state.kernel.gamma is None:
-            state.kernel.gamma = scale_gamma(batch.rows)
+            state.kernel = state.kernel._replace(gamma=scale_gamma(batch.rows))
         if self.kernel != "precomputed":
             state.forget_origins(batch.rows.n_rows)
         try:
             super()._epochs(batch, held_out, generator)
         finally:
             if self.kernel != "precomputed":
-                state.forget_origins(0)
+                self._state.forget_origins(0)
 
     def _learn(self, batch: Batch) -> None:
         # (A callable kernel may raise, or return NaN, half-way through: the model before the call is still there, then.)
-        state = self._state = self._state.copy() if callable(self.kernel) else self._state.writable()
+        self._state = self._state.copy() if callable(self.kernel) else self._state.writable()
         rows, targets, weights, class_weights, order, predictions = batch
-        task, is_open, balanced = self._task(state, class_weights)
-        state.asked = self._choice.params, is_open, balanced
-        state.params = self._choice.params.of_pass(state, is_open, balanced)
-        state.given = dict(zip(self._parameter_names(), self._choice.given, strict=True))
-
-        def step(model: SupportSet, block: Rows, taken: np.ndarray) -> None:
-            predicted = predictions[taken] if len(predictions) else predictions
-            model.holds_level = self._holds_level
-            model.learn(
-                TASKS[task], block, targets[taken] if len(targets) else targets,
-                weights[taken] if len(weights) else weights, class_weights, NO_NUMBERS, predicted,
-            )
-            if len(predicted):
+        who, task = type(self).__name__, TASKS[self._prepare(class_weights)]
+        order = order if len(order) else np.arange(rows.n_rows)
+        for start in range(0, len(order), BLOCK):
+            state, taken = self._state, order[start : start + BLOCK]
+            y, c, predicted = (part[taken] if len(part) else part for part in (targets, weights, predictions))
+            learnt, values, added = state.block(who, rows, taken)
+            try:
+                learnt.learn(task, values, y, c, class_weights, NO_ORDER, predicted)
+            finally:
+                self._state = state.after(learnt, added)
+            if len(predictions):
                 predictions[taken] = predicted
-
-        state.learn(type(self).__name__, rows, order, state.params, step)
 
     def _scores(self, rows: Rows, state: SupportState) -> np.ndarray:
         return state.scores(type(self).__name__, rows)
@@ -100,7 +95,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        for kernel in (self._state.params.kind.kernel, self.kernel):
+        for kernel in (self._state.kernel.kernel, self.kernel):
             if callable(kernel):
                 raise ValueError(
                     f"{type(self).__name__}: save must have a kernel given by name, got kernel={kernel!r}, whose code a file "
@@ -120,7 +115,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     def support_vectors_(self) -> Any:
         """Rows of the support set, (n_support_, n_features), an array or CSR as the first X was; a copy."""
         state = self._fitted_state()
-        if state.kernel.name == "precomputed":
+        if state.kernel.kernel == "precomputed":
             raise AttributeError(f"{type(self).__name__}: a precomputed kernel has no support_vectors_. Use support_.")
         vectors = state.vectors
         return np.empty((0, state.n_features)) if vectors is None else vectors.copy()
@@ -129,7 +124,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     def support_(self) -> NDArray[np.int64]:
         """Numbers of the support vectors among the rows of a precomputed kernel, (n_support_,)."""
         state = self._fitted_state()
-        if state.kernel.name != "precomputed":
+        if state.kernel.kernel != "precomputed":
             raise AttributeError(f"{type(self).__name__}: only a precomputed kernel has support_. Use support_vectors_.")
         return state.origin[: state.size].copy()
 
@@ -137,8 +132,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     def dual_coef_(self) -> NDArray[np.float64]:
         """Coefficients a of w = Σ a_i φ(x_i), (1 or n_classes, n_support_): a copy."""
         state = self._fitted_state()
-        size, _, alpha, *_ = state.support
-        return alpha[:, :size].copy()
+        return state.alpha[:, : state.size].copy()
 
     @property
     def n_support_(self) -> int:
@@ -148,7 +142,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     @property
     def n_dropped_(self) -> int:
         """Support vectors removed for the budget."""
-        return self._fitted_state().support.dropped
+        return self._fitted_state().dropped
 
     @property
     def gamma_(self) -> float:
@@ -160,17 +154,17 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     def coef_(self) -> NDArray[np.floating]:
         """Weights Σ a_i x_i, (1 or n_classes, n_features), with a linear kernel; with others they have no finite form."""
         state = self._fitted_state()
-        if state.kernel.name != "linear":
+        if state.kernel.kernel != "linear":
             raise AttributeError(f"{type(self).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
-        size, vectors, alpha, *_ = state.support
-        return np.asarray(alpha[:, :size] @ matrix_of(vectors)) if size else np.zeros((len(alpha), state.n_features))
+        if not state.size:
+            return np.zeros((state.n_columns, state.n_features))
+        return np.asarray(state.alpha[:, : state.size] @ state.vectors)
 
     @property
     def intercept_(self) -> NDArray[np.floating]:
         """Weight of the constant feature times its value, (1 or n_classes,); with a level of the targets, their sum."""
         state = self._fitted_state()
-        size, _, alpha, *_ = state.support
-        return state.kernel.bias**2 * alpha[:, :size].sum(axis=1) + state.level
+        return state.kernel.bias**2 * state.alpha[:, : state.size].sum(axis=1) + state.level
 
     @property
     def sparsify(self) -> Any:

@@ -123,6 +123,7 @@ cdef class SupportSet(Model):
     origin : a vector's row number in the present `fit`, else -1. slot_of : the inverse of origin; empty outside of `fit`.
     """
     cdef readonly Py_ssize_t size
+    cdef readonly list arrays               # those given
     cdef readonly int64_t[::1] members      # column of K with a vector's kernel values
     cdef readonly Py_ssize_t dropped        # support vectors removed for the budget
     cdef double[:, ::1] alpha, P, u
@@ -134,12 +135,12 @@ cdef class SupportSet(Model):
     cdef bint second_order, potential
     cdef double self_product
 
-    def __init__(self, state, arrays, const int64_t[::1] numbers, Py_ssize_t budget):
+    def __init__(self, state, list arrays, const int64_t[::1] numbers, Py_ssize_t budget):
         """Take a state. arrays : alpha, P, Q, norms, origin. numbers : of the block's rows, in `fit`. budget : most vectors."""
-        self.alpha, self.P, self.Q, self.norms, self.origin = arrays
+        self.arrays, (self.alpha, self.P, self.Q, self.norms, self.origin) = arrays, arrays
         self.prior, self.slot_of, self.numbers, self.budget = state.prior, state.slot_of, numbers, budget
-        self.size, _, _, counters, self.dropped = state.support
-        self.counts, self.counters, self.correction = state.counts, counters.copy(), np.empty(0)
+        self.size, self.dropped, self.correction = state.size, state.dropped, np.empty(0)
+        self.counts, self.counters = state.counts, state.counters
         cdef Py_ssize_t capacity = self.alpha.shape[1], k = self.alpha.shape[0]
         self.n_old, self.n_columns, self.second_order = self.size, k, self.P.shape[1] > 0
         self.members = np.arange(capacity, dtype=np.int64)
