@@ -157,8 +157,8 @@ def test_the_fast_path_is_enabled_before_another_call_may_learn(learner, monkeyp
     """A call that begins between the end of one and the enabling of the fast path would enable it for another state."""
     refused, enable = [], type(learner)._end_call
 
-    def enable_and_learn(self, named=None):
-        enable(self, named)
+    def enable_and_learn(self, n_skipped):
+        enable(self, n_skipped)
         with pytest.raises(RuntimeError, match="one call at a time may learn"):
             self.partial_fit(np.ones((1, 3)).view(Dense), [1])
         refused.append(True)
@@ -176,6 +176,18 @@ def taken(model, X, y, classes=None):
 def scored(model, X):
     """Return True if rows are scored without the long way."""
     return state_of(model).try_decision(X, model.__dict__.get("feature_names_in_")) is not None
+
+
+def test_small_calls_take_the_short_way_whatever_was_learnt_before():
+    """Rows of unlike lengths come first; then a parameter is replaced by another object of the same value, and by another."""
+    rng = np.random.default_rng(0)
+    model = AROWClassifier(r=float("1.0")).partial_fit(rng.exponential(size=(20, 4)) ** 5, rng.integers(0, 3, 20))
+    for r in (None, float("1.0"), 2.0):
+        if r is not None:
+            model.set_params(r=r)
+            assert not taken(model, csr(), [0, 1])
+            model.partial_fit(csr(), [0, 1])
+        assert taken(model, csr(), [0, 1]) and scored(model, csr())
 
 
 NAMED = [

@@ -1,6 +1,7 @@
 """The compiled base of all models: the arrays that a pass over rows reads and changes."""
 from libc.stdint cimport int32_t, int64_t
 
+from .._rows cimport Rows
 from .._rules cimport Params
 from .lock cimport Lock
 from .rounds cimport Batch, PassContext, Task
@@ -8,19 +9,19 @@ from .sparse cimport Layout
 
 
 cdef class Call:
-    """The preconditions of the fast path for small calls of `partial_fit`."""
-    cdef tuple others               # the model's arrays beyond those that every model has
+    """What holds for small calls of `partial_fit` that need no check in Python."""
+    cdef tuple arrays               # of the model
     cdef tuple names, values        # the estimator's attributes that must still be these objects
     cdef Lock lock
-    cdef object feature_names       # of the estimator, or None
-    cdef object parameters, dtype
-    cdef object classes             # an array: texts as their code points, `width` each
-    cdef list labels                # the classes as Python's objects
-    cdef object named               # a copy of the `classes` argument found to equal these, or None
-    cdef Py_ssize_t width, n_features
     cdef Task task
+    cdef object params              # of the model
+    cdef object feature_names       # of the estimator, or None
+    cdef object classes             # an array, or None
+    cdef dict places                # of the classes, by their labels as Python's objects
+    cdef tuple types                # see `TYPES`
 
-    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1
+    cdef codes_of(self, y, Py_ssize_t n)
+    cdef labels_of(self, given)
 
 
 cdef class Model:
@@ -35,7 +36,7 @@ cdef class Model:
     cdef object bound                                   # the one that p was made from
     cdef Params p
     cdef public object columns, sparse_coef             # see Model
-    cdef Call call                                      # None: no fast path
+    cdef Call call                                      # None: small calls take the general path
 
     cdef int bind(self) except -1
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1
@@ -43,8 +44,8 @@ cdef class Model:
     cdef int open_platt(self, PassContext* context) except -1
     cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
                    double* correction) except -1
-    cdef table(self, feature_names, X)
-    cdef Py_ssize_t learn_few(self, X, y, sample_weight) except -1
+    cdef Py_ssize_t learn_pass(self, Task task, Rows rows, targets, weights, class_weights, order, predictions) except -1
+    cdef Rows few(self, X, feature_names)
     cdef int run(self, Task task, rows, const Batch* b, PassContext* context) except -1
     cdef int open_reading(self, PassContext* context, Task task, double* found, Py_ssize_t n_found) except -1
     cdef int read(self, Task task, rows, const int64_t* indptr, Py_ssize_t n, double* found, Py_ssize_t n_found) except -1

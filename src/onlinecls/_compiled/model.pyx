@@ -3,19 +3,21 @@
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
 from cython cimport critical_section
-from libc.math cimport exp, log, log1p
-from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.math cimport INFINITY, exp, log, log1p
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp, memcpy
+
+from sys import modules
 
 import numpy as np
 
-from .few_rows cimport FewRows, numbers_of, read_few, table_of
 from .lock cimport Lock
 from .rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, Batch, Calibration,
     SCALE_ROWS, Counters, PassContext, Task, measure_row, open_scale, publish_scale, row_at,
 )
-from .small_calls cimport FEW, are_finite, are_weights, match_list, match_numbers, match_texts, start_of
+
+from .._rows cimport Rows, are_finite, converted, is_csr, is_writable, numbers_of, start_of, take
 
 from .._rules import Costs, Geometry, Rule, Trigger
 
@@ -33,9 +35,14 @@ COUNTERS = {"t": 0, "mistakes": 1, "updates": 2, "skipped": 3, "seen": 4, "loss"
 N_COUNTERS = sizeof(Counters) // sizeof(double)
 TOLD = SCALE_ROWS  # of the counter "measured": no row moves the scale
 
-INT64, FLOAT64 = np.dtype(np.int64), np.dtype(np.float64)
-NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64))             # types of targets in a list
-PLAIN = frozenset((int, float, bool, str, np.int64, np.float64, np.str_))       # types of labels that cannot change
+INT32, INT64, FLOAT64 = np.dtype(np.int32), np.dtype(np.int64), np.dtype(np.float64)
+NUMBERS = frozenset((float, int, np.float64, np.float32, np.int64))     # types of numbers in a list
+#: Types of labels in a list that are equal just where they are the same label, by the kind of the classes.
+TYPES = {"i": (int, np.int64), "u": (int, np.uint64), "f": (float, np.float64), "b": (bool, np.bool_), "U": (str, np.str_),
+         "S": ()}
+
+cdef enum:
+    FEW = 1024              # most rows of a small call
 
 
 def best_of(const double[:, ::1] scores):
@@ -129,47 +136,74 @@ def exponentials(double[:, ::1] logs):
 
 
 cdef class Call:
-    """The preconditions of the fast path for small calls of `partial_fit`."""
+    """What holds for small calls of `partial_fit` that need no check in Python."""
 
-    cdef bint match(self, y, Py_ssize_t n, int32_t* labels) except -1:
-        """Find the places of n labels among the classes; return False if y is anything else."""
-        cdef const void* found
-        cdef const void* classes
-        cdef Py_ssize_t size, n_classes, width
-        if type(y) is list:
-            return len(<list>y) == n and match_list(<list>y, self.labels, labels)
-        if type(y) is not np.ndarray:
-            return False
-        classes = start_of(self.classes, 1, &n_classes)
-        dtype = y.dtype
-        if dtype is INT64 and self.classes.dtype is INT64:
-            found = start_of(y, 8, &size)
-            return found != NULL and size == n and match_numbers(<const int64_t*>found, n, <const int64_t*>classes, n_classes,
-                                                                 labels)
-        if dtype is FLOAT64 and self.classes.dtype is FLOAT64:
-            found = start_of(y, 8, &size)
-            return found != NULL and size == n and match_numbers(<const double*>found, n, <const double*>classes, n_classes,
-                                                                 labels)
-        width = dtype.itemsize // 4
-        if self.width == 0 or dtype.kind != "U" or not dtype.isnative or width == 0:
-            return False
-        found = start_of(y, 4, &size)
-        return found != NULL and size == n and match_texts(<const uint32_t*>found, n, width, <const uint32_t*>classes,
-                                                           n_classes // self.width, self.width, labels)
+    cdef codes_of(self, y, Py_ssize_t n):
+        """Return the places of n labels among the classes; None if y is anything else."""
+        cdef Py_ssize_t i, c, n_classes = 0, size = 0
+        cdef const int64_t* known
+        cdef const int64_t* given
+        codes = np.empty(n, INT32)
+        cdef int32_t* found = <int32_t*>start_of(codes, 4, &size)
+        given = <const int64_t*>numbers_of(y, INT64, 8, &size)
+        known = <const int64_t*>numbers_of(self.classes, INT64, 8, &n_classes)
+        if given != NULL and known != NULL:
+            for i in range(min(n, size)):
+                c = 0
+                while c < n_classes and known[c] != given[i]:
+                    c += 1
+                if c == n_classes:
+                    return None
+                found[i] = <int32_t>c
+            return codes if size == n else None
+        labels = self.labels_of(y)
+        if labels is None or len(labels) != n:
+            return None
+        for i in range(n):
+            code = self.places.get(labels[i])
+            if code is None:
+                return None
+            found[i] = code
+        return codes
+
+    cdef labels_of(self, given):
+        """Return labels of the classes' kind as Python's or numpy's objects; None for any others, which may have to be cast."""
+        if type(given) is np.ndarray:
+            return given.tolist() if given.ndim == 1 and given.dtype.kind == self.classes.dtype.kind else None
+        if type(given) is not list and type(given) is not tuple:
+            return None
+        for label in given:
+            if type(label) not in self.types:
+                return None
+        return given
 
 
-cdef bint is_the_same(given, known) except -1:
-    """Return True for a list, tuple or array with the same labels as `known`, a copy of one (see `enable_fast_path`)."""
-    if type(given) is not type(known):
-        return False
-    if type(given) is np.ndarray:
-        return given.dtype == known.dtype and given.shape == known.shape and given.tobytes() == known.tobytes()
-    return len(given) == len(known) and all([type(a) is type(b) and a == b for a, b in zip(given, known)])
+cdef void* address(array, dtype, bint writable=False) except? NULL:
+    """Return where the numbers of an array of this dtype begin; NULL where there are none. The caller keeps the array."""
+    cdef Py_ssize_t n = 0
+    if array is None:
+        return NULL
+    cdef void* found = start_of(array, 4 if dtype is INT32 else 8, &n, writable)
+    if found == NULL or not (array.dtype is dtype or array.dtype == dtype):
+        raise ValueError(f"Model: a contiguous and aligned array of {dtype} is needed, got {array!r}.")
+    return found if n else NULL
 
 
-cdef inline const double* doubles(const double[::1] numbers) noexcept:
-    """Return the address of the numbers; NULL where there are none."""
-    return &numbers[0] if numbers.shape[0] else NULL
+cdef checked_numbers(given, Py_ssize_t n, double least):
+    """Return n finite numbers, none of them below `least`, as an array of doubles; None for anything else."""
+    cdef Py_ssize_t i, size = 0
+    if type(given) is list and all([type(number) in NUMBERS for number in given]):
+        try:
+            given = np.array(given, FLOAT64)
+        except OverflowError:
+            return None
+    cdef const double* numbers = <const double*>numbers_of(given, FLOAT64, 8, &size)
+    if numbers == NULL or size != n or not are_finite(numbers, n):
+        return None
+    for i in range(n):
+        if numbers[i] < least:
+            return None
+    return given
 
 
 cdef void add_to_all(double* numbers, double term, Py_ssize_t n) noexcept nogil:
@@ -199,37 +233,42 @@ cdef class Model:
                 self.p = given
                 self.bound = params
 
-    def learn(self, Task task, rows, targets, const double[::1] weights, const double[::1] class_weights,
-              const int64_t[::1] order, int32_t[::1] predictions):
+    def learn(self, Task task, rows, targets, weights, class_weights, order, predictions):
         """Learn one pass over rows: the one way in which a model changes.
 
         targets : numbers of classes (int32), or numbers (float64).
         weights, class_weights : a row's weight is the product of both, either may be empty. order : row numbers, or empty for
         storage order. predictions : empty, or filled with the class predicted just before each row of weight > 0 is learnt.
         """
+        self.learn_pass(task, rows, targets, weights, class_weights, order, predictions)
+
+    cdef Py_ssize_t learn_pass(self, Task task, Rows rows, targets, weights, class_weights, order, predictions) except -1:
+        """Do the work of `learn`, where None stands for an empty array; return the number of rows skipped."""
         cdef Batch b
         cdef PassContext context
-        cdef const int64_t[::1] indptr = rows.indptr
-        cdef const int32_t[::1] labels
-        cdef const double[::1] numbers
-        cdef double[::1] counters = self.counters, counts = self.counts, correction = self.correction
+        cdef double skipped
+        # (Local references keep the addresses valid.)
+        counts, counters, correction, indptr = self.counts, self.counters, self.correction, rows.indptr
+        cdef double* start_of_counters = <double*>address(counters, FLOAT64, True)
         self.bind()
-        self.enter(&b, &context, &counts[0], counts.shape[0], &counters[0], <double*>doubles(correction))
-        b.n_rows = indptr.shape[0] - 1
-        b.n = order.shape[0] if order.shape[0] else b.n_rows
-        b.indptr, b.order = &indptr[0], &order[0] if order.shape[0] else NULL
-        b.weights, b.class_weights = doubles(weights), doubles(class_weights)
-        b.predictions = &predictions[0] if predictions.shape[0] else NULL
+        self.enter(&b, &context, <double*>address(counts, FLOAT64, True), counts.size, start_of_counters,
+                   <double*>address(correction, FLOAT64, True))
+        b.n = b.n_rows = rows.n_rows
+        b.indptr, b.order = <const int64_t*>address(indptr, INT64), <const int64_t*>address(order, INT64)
+        if b.order != NULL:
+            b.n = len(order)
+        b.weights, b.class_weights = <const double*>address(weights, FLOAT64), <const double*>address(class_weights, FLOAT64)
+        b.predictions = <int32_t*>address(predictions, INT32, True)
         if task == REGRESSION:
-            numbers = targets
-            b.targets = doubles(numbers)
+            b.targets = <const double*>address(targets, FLOAT64)
         elif task != ONE_CLASS:
-            labels = targets
-            b.labels = &labels[0] if labels.shape[0] else NULL
+            b.labels = <const int32_t*>address(targets, INT32)
+        skipped = context.counters.skipped
         try:
             self.run(task, rows, &b, &context)
         finally:
-            (<Counters*>&counters[0])[0] = context.counters
+            (<Counters*>start_of_counters)[0] = context.counters
+        return <Py_ssize_t>(context.counters.skipped - skipped)
 
     cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
                    double* correction) except -1:
@@ -314,31 +353,23 @@ cdef class Model:
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
-    def disable_fast_path(self):
-        """Let all calls take the general path."""
-        self.call = None
+    def open_small_calls(self, dict same, Lock lock, Task task, classes):
+        """Let `try_partial_fit` learn while these attributes of the estimator, its parameters among them, stay the same objects.
 
-    def enable_fast_path(self, dict same, Lock lock, Task task, feature_names, classes, named):
-        """Enable the fast path while these attributes of the estimator, its parameters among them, stay the same objects.
-
-        lock : around the model. feature_names : of the estimator, or None. classes : the labels. named : a `classes` argument
-        that has just been found to equal them; or None.
+        lock : around the model. classes : the labels, or None.
         """
         cdef Call call = Call()
-        call.others = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray) and part.size and not any(
-            [part is one for one in (self.values, self.counts, self.counters, self.correction)])])
-        call.names, call.values, call.lock, call.feature_names = tuple(same), tuple(same.values()), lock, feature_names
-        call.classes, call.labels, call.width = classes, None if classes is None else classes.tolist(), 0
-        if classes is not None and classes.dtype.kind == "U":
-            call.classes, call.width = np.ascontiguousarray(classes).view(np.uint32), classes.dtype.itemsize // 4
-        call.named = None               # (labels that may change have no copy)
-        if type(named) is np.ndarray and named.dtype.kind in "biufU":
-            call.named = named.copy()
-        elif type(named) in (list, tuple) and all([type(label) in PLAIN for label in named]):
-            call.named = named[:]
-        call.task, call.parameters = task, self.params
-        call.n_features, call.dtype = self.n_features, self.values.dtype
+        call.arrays = tuple([part for part in self.parts().values() if isinstance(part, np.ndarray)])
+        call.names, call.values, call.lock, call.task, call.params = tuple(same), tuple(same.values()), lock, task, self.params
+        call.feature_names, call.classes = same["feature_names_in_"], classes
+        if classes is not None:
+            call.types = TYPES[classes.dtype.kind]
+            call.places = {label: place for place, label in enumerate(classes.tolist())}
         self.call = call
+
+    def close_small_calls(self):
+        """Let all calls take the general path."""
+        self.call = None
 
     def try_partial_fit(self, dict attributes, X, y, sample_weight, classes=None):
         """Learn a small call and return 1 + the number of rows skipped; return 0, with nothing written, for a call that needs the
@@ -348,83 +379,55 @@ cdef class Model:
         """
         cdef Call call = self.call
         cdef Py_ssize_t i
-        if call is None or self.params is not call.parameters:
+        if call is None or self.params is not call.params:
             return 0
         for i in range(len(call.names)):
             if attributes.get(call.names[i]) is not call.values[i]:
                 return 0
-        if classes is not None and not is_the_same(classes, call.named):
-            return 0
-        for i in range(len(call.others)):
-            if not call.others[i].flags.writeable:
+        if classes is not None:
+            named = call.labels_of(classes)
+            if named is None or call.places.keys() != set(named):
                 return 0
         if not call.lock.try_learn():
             return 0
         try:
-            self.bind()                 # (a copy may have learnt no row yet)
-            return self.learn_few(X if call.feature_names is None else self.table(call.feature_names, X), y, sample_weight)
+            for i in range(len(call.arrays)):       # (some may be read-only, from a memory-mapped file)
+                if not is_writable(call.arrays[i]):
+                    return 0
+            rows = self.few(X, call.feature_names)
+            if rows is None:
+                return 0
+            if sample_weight is not None:
+                sample_weight = checked_numbers(sample_weight, rows.n_rows, 0.0)
+                if sample_weight is None:
+                    return 0
+            y = checked_numbers(y, rows.n_rows, -INFINITY) if call.task == REGRESSION else call.codes_of(y, rows.n_rows)
+            if y is None:
+                return 0
+            self.sparse_coef = None
+            return 1 + self.learn_pass(call.task, rows, y, sample_weight, None, None, None)
         finally:
             call.lock.end_learning()
 
-    cdef table(self, feature_names, X):
-        """Return a data frame with the known columns as an array; None for anything else."""
-        known = self.columns
-        if known is None or known[0] is not feature_names:
+    cdef Rows few(self, X, feature_names):
+        """Return X as rows of this model; None if it is wrong, or of a kind or size that takes the general path."""
+        cdef Rows rows
+        if feature_names is not None:           # a pandas data frame with the columns that the model knows
+            known, pandas = self.columns, modules.get("pandas")
+            if known is None or known[0] is not feature_names or type(X) is not getattr(pandas, "DataFrame", None):
+                return None
+            if len(X) > FEW or not X.columns.equals(known[1]):
+                return None
+        elif type(X) is not list and type(X) is not np.ndarray and not is_csr(X):
             return None
-        return table_of(X, known[1], self.values.dtype)
-
-    cdef Py_ssize_t learn_few(self, X, y, sample_weight) except -1:
-        """Check X, the labels and the weights in C, and learn them; return 1 + the number of rows skipped, or 0, with nothing
-        written, if one check fails."""
-        cdef int64_t[FEW + 1] indptr
-        cdef int32_t[FEW] labels
-        cdef Call call = self.call
-        cdef Batch b
-        cdef PassContext context
-        cdef double skipped
-        cdef Py_ssize_t n, n_classes = 0, n_weights = 0, size = 0
-        cdef FewRows rows = read_few(X, call.dtype, call.n_features, indptr)
+        shape = (len(X),) if type(X) is list else X.shape
+        if type(shape) is not tuple or not shape or type(shape[0]) is not int or not 0 < shape[0] <= FEW:
+            return None
+        dtype = self.values.dtype
+        rows = take(X, dtype)
         if rows is None:
-            return 0
-        n = rows.n
-        # (Local references keep their addresses valid; they may be read-only, from a memory-mapped file.)
-        values, counts, counters, correction = self.values, self.counts, self.counters, self.correction
-        cdef double* start_of_counts = <double*>start_of(counts, 8, &n_classes, True)
-        cdef double* start_of_counters = <double*>start_of(counters, 8, &size, True)
-        cdef double* start_of_correction = <double*>start_of(correction, 8, &size, True)
-        cdef const double* weights = NULL
-        cdef const double* targets = NULL
-        if start_of_counts == NULL or start_of_counters == NULL or start_of_correction == NULL:
-            return 0
-        if size == 0:
-            start_of_correction = NULL
-        if start_of(values, 1, &size, True) == NULL:
-            return 0
-        if sample_weight is not None:
-            weights = <const double*>numbers_of(sample_weight, FLOAT64, 8, &n_weights)
-            if weights == NULL or n_weights != n or not are_weights(weights, n):
-                return 0
-        if call.task == REGRESSION:
-            if type(y) is list and all([type(target) in NUMBERS for target in y]):
-                try:
-                    y = np.array(y, FLOAT64)
-                except OverflowError:
-                    return 0
-            targets = <const double*>numbers_of(y, FLOAT64, 8, &size)
-            if targets == NULL or size != n or not are_finite(targets, n):
-                return 0
-        elif not call.match(y, n, labels):
-            return 0
-        self.enter(&b, &context, start_of_counts, n_classes, start_of_counters, start_of_correction)
-        b.n = b.n_rows = n
-        b.indptr, b.weights, b.targets, b.labels = indptr, weights, targets, labels if targets == NULL else NULL
-        self.sparse_coef = None
-        skipped = context.counters.skipped
-        try:
-            self.run(call.task, rows, &b, &context)
-        finally:
-            (<Counters*>start_of_counters)[0] = context.counters
-        return 1 + <Py_ssize_t>(context.counters.skipped - skipped)
+            rows = converted(X, dtype)
+        return rows if rows is not None and 0 < rows.n_rows <= FEW and rows.n_features == self.n_features else None
 
     # --- overridden by each geometry --------------------------------------------------------------------------------------------
 
@@ -447,16 +450,13 @@ cdef class Model:
 
         feature_names : of the estimator, or None.
         """
-        cdef int64_t[FEW + 1] indptr
-        cdef FewRows rows
         cdef Py_ssize_t size, k = self.n_columns
-        X = X if feature_names is None else self.table(feature_names, X)
-        rows = read_few(X, self.values.dtype, self.n_features, indptr)
+        cdef Rows rows = self.few(X, feature_names)
         if rows is None:
             return None
-        scores = np.empty(rows.n * k)
-        self.read(DECISION, rows, indptr, rows.n, <double*>start_of(scores, 8, &size), k)
-        return scores.reshape(rows.n, k)
+        scores, indptr = np.empty(rows.n_rows * k), rows.indptr
+        self.read(DECISION, rows, <const int64_t*>start_of(indptr, 8, &size), rows.n_rows, <double*>start_of(scores, 8, &size), k)
+        return scores.reshape(rows.n_rows, k)
 
     def decision(self, rows, double[:, ::1] scores):
         """Fill in scores[i, c] = w_c.x_i of the model, or of its average if there is one."""

@@ -6,13 +6,11 @@ from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._algorithm import AUTO
-from .._compiled import model
 from .._input import validate
-from .._models.state import NO_WEIGHTS
 from .._registry import select
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, DTypeLike
+    from numpy.typing import DTypeLike
 
     from .._algorithm import Algorithm
 
@@ -64,22 +62,3 @@ def check_range(learner: Any, params: Any, dtype: DTypeLike) -> None:
         got = " and ".join(f"{name}={values[name]!r}" for name in names) or "others of a member"
         must = " and ".join(names) or "eta0 and delta"
         raise ValueError(f"{who}: {must} must keep the weights within {dtype}, got {got}. Set them back, or call fit.")
-
-
-def enable_fast_path(learner: Any, named: ArrayLike | None = None) -> None:
-    """Let the model handle small calls that need no check and no step of this class.
-
-    named : the call's `classes` argument, if it named exactly the present classes; or None.
-    """
-    state = learner._state
-    if not learner._has_fast_path:
-        return
-    classes, is_known = state.classes, len(state.asked) > 0
-    ready = is_known and state.asked[0] is learner._choice.params and getattr(learner, "class_weight", None) is None
-    if not ready or (classes is not None and not 1 < len(classes) == len(state.counts)):
-        state.disable_fast_path()
-        return
-    names = learner.__dict__.get("feature_names_in_")
-    same = {**dict(zip(learner._parameter_names(), learner._choice.given, strict=True)), "feature_names_in_": names}
-    task = model.TASKS[learner._task(state, NO_WEIGHTS)[0]]
-    state.enable_fast_path(same, learner._own_lock(), task, names, classes, named)

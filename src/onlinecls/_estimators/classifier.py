@@ -106,7 +106,7 @@ class OnlineClassifier(WithWeights):
                     state = self._start(choose(self).params, rows, len(known))
                     self._begin(X, rows, state, classes=known, is_open=is_open)
                 self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions))
-                self._end_call(n_skipped, classes)
+                self._end_call(n_skipped)
                 return predictions
         self._learn_with_newcomers(X, rows, y, weights, known, first, predictions)
         self._end_call(n_skipped)

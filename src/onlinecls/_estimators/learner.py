@@ -18,7 +18,7 @@ from .._models.params import Params
 from .._models.state import NO_ORDER, NO_WEIGHTS, n_vectors
 from .._models.states import STATES
 from . import epochs
-from .choice import Choice, check_range, choose, enable_fast_path
+from .choice import Choice, check_range, choose
 from .estimator import Estimator, exclusive
 from .fitted import Fitted
 
@@ -302,7 +302,7 @@ class OnlineLearner(Fitted):
         params = choose(self).params
         self._check_call(X, whole=False)
         first = "_state" not in self.__dict__
-        changed = first or not self._state.asked or self._state.asked[0] is not params
+        changed = first or not self._state.asked or self._state.asked[0] != params
         if changed and not first:
             self._check_kind(params)
         rows = self._read_rows(X, first)
@@ -351,11 +351,21 @@ class OnlineLearner(Fitted):
         state.prepare(self._holds_level, FORESIGHT[self._foresight], self._depth)
         return task
 
-    def _end_call(self, n_skipped: int, named: ArrayLike | None = None) -> None:
-        """End a `partial_fit` on the general path. n_skipped : rows skipped before it. named : see `enable_fast_path`."""
-        if "_state" in self.__dict__:  # (not after rows of weight 0 alone)
-            enable_fast_path(self, named)
-            warn_of_skipped(self, self._state.count("skipped") - n_skipped)
+    def _end_call(self, n_skipped: int) -> None:
+        """End a `partial_fit` on the general path, after which small calls may take the short one. n_skipped : of before it."""
+        if "_state" not in self.__dict__:  # (after rows of weight 0 alone)
+            return
+        state, choice = self._state, self._choice
+        if self._has_fast_path:
+            is_ready = state.classes is None or 1 < len(state.classes) == len(state.counts)
+            if is_ready and state.asked and state.asked[0] == choice.params and getattr(self, "class_weight", None) is None:
+                same = dict(zip(self._parameter_names(), choice.given, strict=True))
+                same["feature_names_in_"] = self.__dict__.get("feature_names_in_")
+                task = model.TASKS[self._task(state, NO_WEIGHTS)[0]]
+                state.open_small_calls(same, self._own_lock(), task, state.classes)
+            else:
+                state.close_small_calls()
+        warn_of_skipped(self, state.count("skipped") - n_skipped)
 
 
 def warn_of_skipped(learner: Any, n: int) -> None:
