@@ -211,12 +211,14 @@ def estimator(cls: Any) -> Any:
     texts["class_weight"] += _costs_of(cls)
     attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")
     attributes += SCALE if "scale" in defaults else ""
+    own = set(re.findall(r"^    (\w+)(?:, \w+)* : ", what, re.MULTILINE))
     parts = {
         "shared": "{parameters}\n\nAttributes\n----------\n{attributes}\n\nRaises\n------\n{raises}",
         "parameters": "\n".join(
-            text for names, text in texts.items() if names.split(",")[0] in defaults and f"\n    {names} : " not in what
+            text for names, text in texts.items() if (name := names.split(",")[0]) in defaults and name not in own
         ),
-        "attributes": attributes, "raises": RAISES.replace("{targets}", TARGETS.get(kind, "")),
+        "attributes": "\n".join(text for text in re.split(r"\n(?=\w)", attributes) if re.split("[ ,]", text)[0] not in own),
+        "raises": RAISES.replace("{targets}", TARGETS.get(kind, "")),
         **{name: f'"{value}"' if name == "scale" and value == "auto" else str(value) for name, value in defaults.items()},
     }
     for name, text in parts.items():

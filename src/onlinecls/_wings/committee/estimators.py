@@ -37,15 +37,11 @@ class CommitteeClassifier(WithProbabilities):
         score = Σ_k a_k s_k,     a_k = (m_0 / m_k)^16 / rms_k
 
     with m_k = 1 + the mistakes of member k so far, m_0 the least of them, and rms_k the root mean square of its scores so far,
-    each from before its row was learnt (of several classes, those of all classes). A member that errs twice as often as the best
+    each from before its row was learnt (of several classes, those of all classes; in `fit`, of the first epoch). A member that errs twice as often as the best
     counts for nothing. The committee is linear at any time. Where ranks of a rare class matter, take AROW.
 
     Parameters
     ----------
-    fit_intercept : bool, default=True
-        False: no member has an intercept.
-    max_iter : int, default=5
-        Epochs of `fit`, >= 1; mistakes and scores are counted in the first, of rows that the members have not learnt yet.
     {parameters}
 
     Attributes

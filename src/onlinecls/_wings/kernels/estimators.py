@@ -11,7 +11,7 @@ from ..._compiled.model import TASKS
 from ..._estimators.classifier import OnlineClassifier
 from ..._estimators.estimator import quiet
 from ..._estimators.learner import NO_ORDER, Batch, OnlineLearner
-from ..._estimators.parameters import EpochParameters, in_documented_order
+from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from .states import BLOCK, KernelParams, SupportState, scale_gamma
 
@@ -174,8 +174,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     densify = sparsify
 
 
-@in_documented_order
-@dataclass(eq=False, repr=False)
+@estimator
 class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
     """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
 
@@ -205,9 +204,8 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
     budget : int or None, default=None
         Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector whose removal changes w least is
         removed, the oldest of equals: perceptron, pa: the one of smallest ||a_i|| √k(x_i, x_i); sop, arow: the one of smallest
-        ||a_i|| / √Q_ii, with Q the inverse of the support set's Gram matrix, which is replaced in w and Σ by its projection on
-        the others (so that 0 <= Σ <= I holds), and a row within 1e-3 ||φ(x)|| of the span of the support set is replaced by its
-        projection, without adding a vector.
+        ||a_i|| / √Q_ii, with Q the inverse of the support set's Gram matrix. Its projection on the others replaces it in w and Σ,
+        as that of a row within 1e-3 ||φ(x)|| of their span replaces the row.
     C : float, default=1.0
         pa: the largest step, > 0; inf for the plain form.
     loss : {"hinge", "squared_hinge"}, default="hinge"
@@ -222,8 +220,7 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
         Learn an intercept, the weight of a constant feature, which adds intercept_scaling² to the kernel.
     intercept_scaling : float, default=1.0
         Value of the constant feature, > 0.
-    max_iter, tol, shuffle, random_state, warm_start, early_stopping, validation_fraction, n_iter_no_change, verbose
-        As in the linear learners. A row learnt from in several epochs of one `fit` is one support vector.
+    {parameters}
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in the linear learner of each algorithm.
     multi_class : {"ovr", "crammer_singer"}, default="ovr"
@@ -231,28 +228,24 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
     support_vectors_ : ndarray or CSR array of shape (n_support_, n_features)
     dual_coef_ : ndarray of shape (1 or n_classes, n_support_)
-    intercept_ : ndarray of shape (1 or n_classes,)
     coef_ : ndarray of shape (1 or n_classes, n_features)
         Only with a linear kernel.
     gamma_ : float
     n_support_, n_dropped_ : int
         Support vectors, and those removed for the budget.
-    t_, n_mistakes_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
-        As in the linear learners. Skipped: rows whose kernel values or step are beyond 1e150, or whose k(x, x) < 0.
+    {attributes}
 
     Raises
     ------
-    ValueError
-        By `fit` and `partial_fit`, before anything is written: as in the linear learners; a precomputed matrix that is not
-        square; a callable kernel that returns another shape, NaN or infinity.
+    {raises}
 
     Notes
     -----
-    Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values. A
-    callable kernel's calls learn all rows or none; the model is copied for this.
+    Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values. A row
+    learnt from in several epochs of one `fit` is one support vector. Rows whose kernel values or step are beyond 1e150, or whose
+    k(x, x) < 0, are skipped. A callable kernel's calls learn all rows or none; the model is copied for this.
 
     References
     ----------
@@ -283,8 +276,7 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
     multi_class: Literal["ovr", "crammer_singer"] = "ovr"
 
 
-@in_documented_order
-@dataclass(eq=False, repr=False)
+@estimator
 class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
     """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
 
@@ -312,20 +304,19 @@ class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
     intercept_scaling : float or "auto", default="auto"
         A number: as in `KernelOnlineClassifier`. "auto": 1, and y is the target's deviation from the weighted mean m of the
         targets before it (`fit`: of all rows). Predictions and ``intercept_`` then include m.
-    max_iter, tol, shuffle, random_state, warm_start, n_iter_no_change, verbose
-        Epochs of `fit`, as in the linear learners.
+    {parameters}
 
     Attributes
     ----------
-    support_vectors_, dual_coef_, coef_, gamma_, n_support_, n_dropped_
+    support_vectors_, dual_coef_, gamma_, n_support_, n_dropped_
         As in `KernelOnlineClassifier`, one column.
-    intercept_ : ndarray of shape (1,)
-    t_, n_updates_, n_skipped_, n_features_in_, n_iter_ : int
+    coef_ : ndarray of shape (1, n_features)
+        Only with a linear kernel.
+    {attributes}
 
     Raises
     ------
-    ValueError
-        By `fit` and `partial_fit`, before anything is written, as in `KernelOnlineClassifier`; targets that are not finite.
+    {raises}
 
     References
     ----------
