@@ -37,8 +37,8 @@ class CommitteeClassifier(WithProbabilities):
         score = Σ_k a_k s_k,     a_k = (m_0 / m_k)^16 / rms_k
 
     with m_k = 1 + the mistakes of member k so far, m_0 the least of them, and rms_k the root mean square of its scores so far,
-    each from before its row was learnt (of several classes, those of all classes; in `fit`, of the first epoch). A member that errs twice as often as the best
-    counts for nothing. The committee is linear at any time. Where ranks of a rare class matter, take AROW.
+    each from before its row was learnt (of several classes, those of all classes; in `fit`, of the first epoch). A member that
+    errs twice as often as the best counts for nothing. The committee is linear at any time. Where ranks of a rare class matter, take AROW.
 
     Parameters
     ----------
