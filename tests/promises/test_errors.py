@@ -474,6 +474,12 @@ def test_initial_weights_of_wrong_shape_or_size_are_refused():
     with pytest.raises(ValueError, match=r"^Perceptron: intercept_init must be "):
         learner.fit(X, Y, intercept_init=[1.0])
     assert fingerprint(learner) is None
+    learner.set_params(intercept_scaling=1.0).fit(X, Y)
+    for name, value, message in (
+        ("coef_", np.ones((2, 3)), "have shape (1, 3), got (2, 3)."), ("intercept_", [1.0, 2.0], "have shape (1,), got (2,)."),
+        ("coef_", [[1.0, 2.0, np.inf]], "be finite and within float32, "), ("coef_", [["a", 1, 2]], "be numbers, got "),
+    ):
+        refused(f"Perceptron: {name} must {message}", lambda: setattr(learner, name, value), learner)  # noqa: B023
 
 
 @every_estimator

@@ -110,9 +110,37 @@ def test_coef_is_a_read_only_view_that_shares_memory_where_weights_are_stored(es
         stored = all(getattr(kind, name) is getattr(State, name) for name in ("weights_of", "_last_weights"))
         assert np.shares_memory(learner.coef_, state_of(learner).values) == stored
         learner.partial_fit(X, y)  # looking at it does not lock it
-        for name in ("coef_", "intercept_", "t_", "n_mistakes_"):
+        for name in ("t_", "n_mistakes_"):
             with pytest.raises(AttributeError):
                 setattr(learner, name, 0)
+
+
+@pytest.mark.parametrize("kind", [{}, {"average": True}, {"covariance": "full", "dtype": np.float64}, {"scale": 3.0}], ids=str)
+@every_estimator
+def test_weights_are_set_as_they_are_read(estimator, kind, tmp_path):
+    flat = estimator._estimator_type == "regressor"
+    for n_classes in (2,) if flat else (2, 3):
+        X, y = continuous_problem(30, 5, seed=71, n_classes=n_classes)
+        try:
+            learner, twin = (estimator(**kind).partial_fit(each, y) for each in (X, 0.0 * X))
+            learner.intercept_ = learner.intercept_
+        except (AttributeError, TypeError, ValueError) as error:  # (no such parameter, or no such weights)
+            assert kind or not getattr(state_of(learner), "TAKES_WEIGHTS", False), error
+            return
+        k = n_classes if n_classes > 2 else 1
+        W, b = np.random.default_rng(72).normal(size=(k, 5)), np.arange(1.0, k + 1)
+        for one in (learner, twin):
+            before = {name: np.copy(getattr(one, name)) for name in ("t_", "n_updates_", "covariance_") if hasattr(one, name)}
+            one.sparsify().coef_, one.intercept_ = (W[0] if flat else W).tolist(), b
+            assert all((getattr(one, name) == value).all() for name, value in before.items()) or one is twin
+        learner.save(tmp_path / "model")
+        for one in (learner, twin, pickle.loads(pickle.dumps(learner)), onlinecls.load(tmp_path / "model")):
+            assert_allclose(one.coef_, W[0] if flat else W, rtol=1e-6, atol=1e-9)
+            assert_allclose(one.intercept_, b, rtol=1e-6)
+            scores = one.predict(X) if flat else one.decision_function(X)
+            assert_allclose(scores, (X @ W.T + b).squeeze(), rtol=1e-5, atol=1e-5)
+        learner.partial_fit(X, y)
+        assert learner.t_ == 60 and (learner.coef_ != W).any()
 
 
 def test_scores_of_zero_are_the_first_class():

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from .._models.arrays import read_only
-from .estimator import quiet
+from . import epochs
+from .estimator import exclusive, quiet
 from .learner import OnlineLearner
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from .._input.types import Matrix
 
@@ -32,13 +33,21 @@ class WithWeights(OnlineLearner):
     @property
     @quiet
     def coef_(self) -> NDArray[np.floating]:
-        """Weights, one row a class (regressors: 1-D): a read-only view of the model where possible. Copy it to keep it."""
+        """Weights, one row a class (regressors: 1-D): a read-only view of the model where possible. Copy it to keep it.
+
+        ``learner.coef_ = W`` sets them, if the learner stores weights and not what they follow from, and keeps all else that it
+        has learnt; so does ``learner.intercept_ = b``. (numpy refuses changes of the view itself: "read-only".)
+        """
         state = self._fitted_state()
         sparse = state.sparse_coef  # (once: another thread that learns sets it to None)
         if sparse is not None:
             return sparse
         coef = over(state.weights_of(state.params, slice(0, state.n_features)), state.scale)
         return coef[0] if self._flat else coef
+
+    @coef_.setter
+    def coef_(self, weights: ArrayLike) -> None:
+        self._set_weights("coef_", weights)
 
     @property
     @quiet
@@ -52,6 +61,26 @@ class WithWeights(OnlineLearner):
         largest = float(np.finfo(state.dtype).max)
         found = np.clip(found, -largest, largest)
         return found + state.level if state.params.level else found.astype(state.dtype)
+
+    @intercept_.setter
+    def intercept_(self, weights: ArrayLike) -> None:
+        self._set_weights("intercept_", weights)
+
+    @exclusive
+    def _set_weights(self, name: str, weights: ArrayLike) -> None:
+        """Go on with a copy of the model that has these weights of X, the average's too."""
+        state = self._fitted_state().copy()
+        if not state.TAKES_WEIGHTS:
+            raise AttributeError(
+                f"{type(self).__name__}: {name} must be what the rows have taught, as it follows from other numbers, got weights "
+                "to set. Use AROWClassifier or PassiveAggressiveClassifier, say."
+            )
+        state.hold_scale()
+        features = epochs.set_weights(self, state, name, weights, state.level if state.params.level else 0.0)
+        if len(state.correction):
+            state.corrections[features] = 0.0
+        state.sparse_coef = None
+        self._state = state
 
     def sparsify(self) -> Self:
         """Make ``coef_`` a scipy CSR matrix, until the next learning or `densify`. Returns the estimator."""

@@ -307,6 +307,7 @@ class State(Counted, model.Model):
     FIELDS: tuple[str, ...] = ()  # the numbers of a group of vectors (`WithGroups`)
     MOVES_LEVEL = False  # True if merging weighs features by what rows tell of them, else rounds weigh hyperplanes and levels
     HAS_ROOM = False  # True if vectors of classes that join take places beside the others
+    TAKES_WEIGHTS = False  # True if weights can be set: see `numbers_of`
     occupied: list[int] | None = None  # how many places are taken, by all models that share the arrays
     n_features: int
     n_columns: int

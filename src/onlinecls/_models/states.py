@@ -18,7 +18,7 @@ class AdditiveState(State, _core.QuadraticModel):
     """values : w."""
 
     geometry = "additive"
-    IS_LOCAL = HAS_ROOM = True
+    IS_LOCAL = HAS_ROOM = TAKES_WEIGHTS = True
 
 
 class WithPrior(State, _core.QuadraticModel):
@@ -28,6 +28,7 @@ class WithPrior(State, _core.QuadraticModel):
     """
 
     SCALARS = (*State.SCALARS, "halved")
+    TAKES_WEIGHTS = True
 
     def _begin_slots(self) -> None:
         self.halved: list[int] = []
@@ -146,6 +147,9 @@ class PotentialState(GaussianState):
     def _last_weights(self, params: Params, features: slice) -> np.ndarray:
         return self.slot(0, features) * self.slot(1, features)
 
+    def numbers_of(self, weights: np.ndarray, features: slice) -> np.ndarray:
+        return weights / self.slot(1, features)
+
 
 class FullState(WithPrior):
     """values : w. sigma : Σ of each vector of weights."""
@@ -237,7 +241,7 @@ class MirrorState(State, _core.QuadraticModel):
     """values : w and G, the sum of squared gradients of each weight (AdaGrad)."""
 
     geometry = "mirror"
-    IS_LOCAL = HAS_ROOM = True
+    IS_LOCAL = HAS_ROOM = TAKES_WEIGHTS = True
     SQUARES = Slot(unchanged, least=0.0, most="largest", merge="sum")
     SLOTS = (Slot(), SQUARES)
 
@@ -260,6 +264,11 @@ class DualAveragingState(MirrorState):
         z, root = z.astype(np.float64), np.sqrt(G, dtype=np.float64)
         soft = np.sign(z) * np.maximum(np.abs(z) - self.threshold(params), 0)
         return params.eta0 * soft / (params.delta + root)
+
+    def numbers_of(self, weights: np.ndarray, features: slice) -> np.ndarray:
+        root, eta0 = np.sqrt(self.slot(1, features), dtype=np.float64), self.params.eta0
+        weights = np.where(np.abs(weights) <= eta0 * self.largest**0.5, weights, np.inf)  # (FTRL multiplies them by gradients)
+        return weights * (self.params.delta + root) / eta0 + np.sign(weights) * self.threshold(self.params)
 
     def threshold(self, params: Params) -> float:
         """Return the largest |z| of a weight of 0."""

@@ -153,14 +153,14 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
                 f"{type(self).__name__}: Only binary classification is supported: y must have 2 classes, got {n_classes} classes."
             )
 
-    @property
+    @property  # type: ignore[misc]
     def coef_(self) -> NDArray[np.floating]:
         """The experts' weights of the next round."""
         state = self._fitted_state()
         sparse = state.sparse_coef
         return state.expert_weights()[None] if sparse is None else sparse
 
-    @property
+    @property  # type: ignore[misc]
     def intercept_(self) -> NDArray[np.floating]:
         """-1/2, or 0 with signed=True."""
         self._fitted_state()

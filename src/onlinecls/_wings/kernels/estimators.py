@@ -175,7 +175,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
 
 
 @estimator
-class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
+class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):  # type: ignore[override]
     """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
 
     The updates are those of the linear learners, with w and a full Σ on the s rows learnt from (AROW, Lemma 1):
@@ -277,7 +277,7 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
 
 
 @estimator
-class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
+class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):  # type: ignore[override]
     """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
 
     With s = w.φ(x), w = Σ a_i φ(x_i) on the rows learnt from, φ(x).φ(z) = k(x, z) + intercept_scaling²:
