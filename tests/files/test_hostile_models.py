@@ -81,11 +81,9 @@ FORGED = {
     "a multiplicative normaliser below 0": (SIGNED, TWO, poking("groups", 2, -1.0)),
     "a committee of other rows": (COMMITTEE, THREE, poking("counters", 0, 7.0)),
     "members that have learnt other rows": (COMMITTEE, THREE, poking("1.counters", 0, 7.0)),
-    "a committee as its member": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="CommitteeClassifier")),
     "a step beyond the range": (onlinecls.DualAscentClassifier("auto"), TWO, poking("shared", 1, 1e300)),
     "a prior that is neither 1 nor 1/2": (RBF, THREE, poking("prior", 0, 3.0)),
     "an unknown kernel": (RBF, THREE, setting("learnt_with", "kernel", "cosine")),
-    "a member of another kind": (COMMITTEE, THREE, lambda told, *_: told["models"][0].update(estimator="AROWRegressor")),
     "an age of an average that is not kept": (ENTROPIC, THREE, poking("shared", 3, 5.0)),
     "an average that overflows within a few rows": (
         onlinecls.DualAscentClassifier(average=True, dtype="float64"), TWO, poking("shared", 3, 1e303)),

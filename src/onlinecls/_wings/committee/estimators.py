@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._estimators import saving
 from ..._estimators.choice import choose
 from ..._estimators.classifier import WithProbabilities
 from ..._estimators.parameters import estimator
-from ..._files import numbered, of_number, require
-from ..._input import validate
 from ..._models.state import read_only
 from ..._models.states import STATES
 from ..._registry import estimator_class
-from .states import CommitteeParams, CommitteeState
+from .states import CommitteeParams
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +35,8 @@ class CommitteeClassifier(WithProbabilities):
 
     with m_k = 1 + the mistakes of member k so far, m_0 the least of them, and rms_k the root mean square of its scores so far,
     each from before its row was learnt (of several classes, those of all classes; in `fit`, of the first epoch). A member that
-    errs twice as often as the best counts for nothing. The committee is linear at any time. Where ranks of a rare class matter, take AROW.
+    errs twice as often as the best counts for nothing. The committee is linear at any time. Where ranks of a rare class matter,
+    take AROW.
 
     Parameters
     ----------
@@ -80,7 +78,7 @@ class CommitteeClassifier(WithProbabilities):
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average = early_stopping = False  # (not parameters, like the next ones)
-        tol, intercept_scaling = None, "auto"
+        tol, intercept_scaling, multi_class = None, "auto", "ovr"
     _kind = "probability or of dtype"
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
@@ -92,12 +90,8 @@ class CommitteeClassifier(WithProbabilities):
         own = tuple(choose(member).params for member in team)
         return CommitteeParams(
             team=tuple(team), members=own, kinds=tuple(STATES[each.model] for each in own),
-            probability=int(values["probability"]), multi_class=team[0].multi_class,
+            probability=int(values["probability"]),
         )
-
-    def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
-        return "binary" if state.n_columns == 1 else self._choice.params.multi_class, state.is_open, balanced
 
     def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
         with self._own_lock().waiting():  # (the members have learnt the same rows)
@@ -130,35 +124,3 @@ class CommitteeClassifier(WithProbabilities):
     def member_mistakes_(self) -> NDArray[np.int64]:
         """Rounds on which each member's highest score was not that of the row's class alone, before the update, (4,)."""
         return self._fitted_state().mistakes.astype(np.int64)
-
-    # --- files ---------------------------------------------------------------------------------------------------------------
-
-    def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
-        state = self._fitted_state()
-        headers, arrays = zip(*(member._described({}) for member in self.members_), strict=True)
-        return saving.head_of(
-            self, self.get_params(), metadata, models=list(headers), sparse=state.sparse_coef is not None,
-        ), {**state.own_parts(), **numbered(arrays)}
-
-    @classmethod
-    def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
-        learner = cls(**saving.read_parameters(cls, header["parameters"]))
-        models = header["models"]
-        kinds = tuple(model["estimator"] for model in models)
-        require(kinds == _MEMBERS, f"members {', '.join(_MEMBERS)}", kinds)
-        team: list[Any] = [saving.rebuilt(model, of_number(at, arrays)) for at, model in enumerate(models)]
-        first = team[0]
-        compiled = choose(learner).params
-        for member, own in zip(team, compiled.team, strict=True):
-            same = (*_COMMON, "classes_", "scale_", "intercept_scaling_")
-            alike = all(str(getattr(member, name, None)) == str(getattr(first, name, None)) for name in same)
-            require(alike and repr(member) == repr(own), "members of one stream, with the committee's parameters", repr(member))
-        learnt = compiled._replace(
-            members=tuple(member._state.params for member in team), open_classes=first._state.params.open_classes,
-            balanced=first._state.params.balanced, limit=float(np.finfo(first._state.dtype).max) / 4,
-        )
-        state = CommitteeState.of_members([m._state for m in team], arrays, learnt)
-        state.classes, state.is_open = first._state.classes, first._state.is_open
-        learner.__dict__.update({name: first.__dict__[name] for name in _COMMON if name in first.__dict__})
-        learner._state = state
-        return learner.sparsify() if header["sparse"] else learner

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from ..._files import require, require_layout
+from ..._files import of_number, require, require_layout
 from ..._models.arrays import FLOAT64, Array, Move, laid_out, n_vectors, read_only
 from ..._models.state import Counted, State
 from . import combine
@@ -32,7 +32,6 @@ class CommitteeParams(NamedTuple):
     members: tuple[Any, ...]
     kinds: tuple[type[State], ...]
     probability: int
-    multi_class: str
     open_classes: int = 0
     balanced: int = 0
     limit: float = np.inf
@@ -81,7 +80,7 @@ class CommitteeState(State, combine.CommitteeModel):
     SCALARS = ("n_columns", "n_features")
     SLOTS = ()
     geometry = "committee"
-    KEPT = ("probability", "multi_class", "kinds", "kept", "level")
+    KEPT = ("probability", "kinds", "kept", "level")
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
         members = []
@@ -214,22 +213,20 @@ class CommitteeState(State, combine.CommitteeModel):
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
-    def own_parts(self) -> dict:
-        """Return the committee's own parts for a file, without its members."""
-        return {name: getattr(self, name) for name in self.ARRAYS if name != "correction"}
-
     @classmethod
-    def of_members(cls, members: list[State], own: dict[str, np.ndarray], params: CommitteeParams) -> CommitteeState:
-        """Return the model of these members and of a file's arrays; raise InvalidError if learning cannot produce one of them."""
-        first = members[0]
-        for member in members:
-            alike = (member.n_features, member.dtype, member.counts.tolist(), member.count("t"))
-            expected = (first.n_features, first.dtype, first.counts.tolist(), first.count("t"))
-            require(alike == expected, "members that have learnt the same rows", alike)
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: CommitteeParams) -> CommitteeState:
+        """Return the model of these parts, its members' among them; raise InvalidError if learning cannot produce one."""
+        header, members = dict(header), []
+        for at, (kind, own) in enumerate(zip(params.kinds, params.members, strict=True)):
+            members.append(kind.of_file(of_number(at, header), of_number(at, arrays), n_classes, own))
+            alike = [(each.n_features, each.dtype, each.counts.tolist(), each.count("t")) for each in (members[0], members[-1])]
+            require(alike[0] == alike[1], "members that have learnt the same rows", alike)
         state = cls.__new__(cls)
-        state._begin(members, len(first.counts), params)
-        require_layout(own, {name: (part.shape, part.dtype) for name, part in state.own_parts().items()})
-        for name, part in own.items():
+        state._begin(members, n_classes, params)
+        scalars = {name: getattr(state, name) for name in cls.SCALARS}
+        require(header == scalars, f"a state of {scalars}", header)
+        require_layout(arrays, {name: (getattr(state, name).shape, FLOAT64) for name in cls.ARRAYS})
+        for name, part in arrays.items():
             setattr(state, name, part)
         return state.checked()
 
