@@ -85,17 +85,14 @@ class _Run:
         return min(validated, key=bound).model if validated else self.learner
 
     def check(self) -> None:
-        """Raise InvalidError if learning cannot produce these numbers and models."""
+        """Raise InvalidError if these numbers and models cannot predict and learn on."""
         rows, learner = [each.row for each in self.snapshots], self.learner
-        whole = [self.n_rows, self.spacing, *rows, *(each.trials for each in self.snapshots)]
-        fit = all(type(n) is int and 0 <= n <= 2**63 for n in whole) and self.n_rows <= 2**53
-        require(fit and self.spacing.bit_count() == 1, "numbers of rows, and a power of two between snapshots", whole)
+        whole = [self.spacing - 1, self.n_rows, *rows, *(each.trials for each in self.snapshots)]
+        require(all(type(n) is int and 0 <= n <= 2**53 for n in whole), "numbers of rows", whole)
         errors = [self.largest, *(each.errors for each in self.snapshots)]
         require(all(type(n) is float and 0.0 <= n < math.inf for n in errors), "errors that are finite and >= 0", errors)
-        averages = self.method == "average"
-        fit = rows == sorted(set(rows)) and max(rows, default=0) <= self.n_rows and not (averages and rows)
-        require(fit, f"snapshots of {self.method!r}", rows)
-        require(not averages or bool(learner.get_params().get("average")), "an average that is learnt", learner)
+        fit = self.method != "average" or (not rows and bool(learner.get_params().get("average")))
+        require(fit, f"a learner and snapshots of {self.method!r}", learner)
         known = set(getattr(learner, "classes_", np.empty(0)).tolist())
         for model in (each.model for each in self.snapshots):
             fit = type(model) is type(learner) and model.n_features_in_ == learner.n_features_in_
@@ -451,7 +448,7 @@ class OnlineToBatch(Estimator):
             largest=run.largest, kept=[[int(each.row), each.errors, each.trials] for each in run.snapshots],
             models=list(headers), wrapped=wrapped,
             wrapped_parameters=saving.packed_parameters(wrapped, self.estimator.get_params()),
-        ), {**numbered(arrays), **saving.labels_in_file(who, run.closed)}
+        ), numbered(arrays)
 
     @classmethod
     def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
@@ -466,16 +463,14 @@ class OnlineToBatch(Estimator):
 
         methods: Any = algorithms_of(cls)[0].params["method"]
         require(header["method"] in methods, str(methods), header["method"])
-        closed = saving.read_labels(who, arrays.pop("classes")) if "classes" in arrays else None
         models: list[Any] = [saving.rebuilt(model, of_number(k, arrays)) for k, model in enumerate(header["models"])]
         require(not arrays and len(models) > 0, "a learner and snapshots, with their arrays alone", list(arrays))
         learner, kept = models[0], zip(models[1:], header["kept"], strict=True)
-        run = found._run = _Run(learner, header["method"], closed, header["largest"], header["n_rows"], header["spacing"],
-                                [_Snapshot(model, *numbers) for model, numbers in kept])
-        run.check()
         require(learner._estimator_type == found._estimator_type, "a learner of the same task", type(learner).__name__)
-        expected = None if found._is_regressor or learner._state.is_open else learner.classes_.tolist()
-        require((None if closed is None else closed.tolist()) == expected, f"the learner's classes, {expected}", closed)
+        closed = None if found._is_regressor or learner._state.is_open else learner.classes_
+        found._run = _Run(learner, header["method"], closed, header["largest"], header["n_rows"], header["spacing"],
+                          [_Snapshot(model, *numbers) for model, numbers in kept])
+        found._run.check()
         found.n_iter_, found.n_features_in_ = header["n_iter"], learner.n_features_in_
         saving.take_names(found, header["feature_names"], found.n_features_in_)
         return found
