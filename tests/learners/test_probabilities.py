@@ -22,6 +22,9 @@ WEIGHTS = RNG.choice([0.0, 0.3, 1.0, 2.5], 120)
 GIVING = [learner for learner in LEARNERS if (str(learner) in loops() or "logistic" in learner.family)
           and learner.is_classifier and learner.offers("probability")]
 PA = onlinecls.PassiveAggressiveClassifier
+UNAVERAGED = (onlinecls.PNormPerceptron, onlinecls.MultiplicativePassiveAggressiveClassifier)
+OWN = {"FTRLClassifier": [{}], "DualAscentClassifier": [  # parameters with which the scores themselves tell probabilities
+    {"loss": "log_loss", "sigma": 30.0}, {"loss": "log_loss", "sigma": 30.0, "multi_class": "ovr"}]}
 
 
 def pairs_of(learner):
@@ -106,6 +109,19 @@ def test_calibration_counts_sample_weights_and_no_class_weights():
     one, weighted = PA(np.inf, probability=True).partial_fit(X, TWO), PA(np.inf, probability=True)
     assert_array_equal(weighted.partial_fit(X, TWO, sample_weight=1.0 + TWO).coef_, one.coef_)
     assert pairs_of(weighted)[0, 1] > pairs_of(one)[0, 1] + 0.1
+
+
+@pytest.mark.parametrize("class_weight", [{0: 20.0, 1: 2.0, 2: 0.5}, "balanced"], ids=str)
+@pytest.mark.parametrize("cls", sorted({learner.cls for learner in GIVING}, key=str), ids=lambda cls: cls.__name__)
+def test_probabilities_are_those_of_the_stream_whatever_classes_weigh(cls, class_weight):
+    rng = np.random.default_rng(3)
+    rows = np.column_stack([rng.normal(size=(3000, 4)), np.ones(3000)])
+    last = {"average": True} if "average" in cls().get_params() and cls not in UNAVERAGED else {}
+    for k, own in product((2, 3), [{"probability": True, **last}, *OWN.get(cls.__name__, [])]):
+        scores = np.column_stack([rows @ rng.normal(size=(5, k - 1)) - 3.0, np.zeros(3000)])
+        y = (scores + rng.gumbel(size=scores.shape)).argmax(axis=1)
+        model = cls(class_weight=class_weight, **own).partial_fit(rows, y)
+        assert_allclose(model.predict_proba(rows).mean(axis=0), np.bincount(y) / 3000, atol=0.1)
 
 
 # --- only rows that are new ----------------------------------------------------------------------------------------------------

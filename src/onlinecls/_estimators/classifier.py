@@ -10,7 +10,7 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if, warn_caller
-from .._models.calibration import finite, log_probabilities
+from .._models.calibration import finite, fresh, log_probabilities
 from . import epochs
 from .choice import choose
 from .estimator import exclusive
@@ -286,7 +286,8 @@ class WithProbabilities(OnlineClassifier):
 
         1 / (1 + exp(-(a s + b))) of the score s, with numbers a and b learnt from the score of each row just before the row
         itself (in `fit` only in the first epoch). For two classes that of ``classes_[1]``, for more each against the rest,
-        normalised. `predict` uses the scores: of two classes that are about as likely, it may choose the other one.
+        normalised. They are those of the stream, whatever `class_weight` is. `predict` uses the scores: of two classes that are
+        about as likely, or of unlike weights, it may choose the other one.
 
         For X of shape (n_samples, n_features): ndarray of float64, shape (n_samples, n_classes).
         In the order of ``classes_``; each row's sum is 1.
@@ -320,8 +321,12 @@ class WithProbabilities(OnlineClassifier):
                 "Set probability=True before the model learns."
             )
 
+    def _has_own_probabilities(self) -> bool:
+        """Return True if the scores themselves are logarithms of odds, as the loss makes them."""
+        return False
+
     def _gives_probabilities(self) -> bool:
-        return bool(self.probability)
+        return bool(self.probability) or self._has_own_probabilities()
 
     def _log_proba(self, X: Matrix) -> NDArray[np.float64]:
         scores, state = self._decide(X)
@@ -330,20 +335,26 @@ class WithProbabilities(OnlineClassifier):
         return self._log_probabilities(state, scores)
 
     def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
-        pairs = self._sigmoids(state)
-        if pairs is not None:
-            return log_probabilities(scores, pairs)
-        model.normalise(logs := finite(scores))
+        if not self._has_own_probabilities():
+            if len(state.calibration) == 0:
+                raise ValueError(
+                    f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that "
+                    "was not. Call fit, or start with clone(estimator)."
+                )
+            return log_probabilities(scores, state.calibration)
+        joint = state.n_columns > 1 and state.params.joint  # (the softmax of the scores)
+        logs = finite(scores) if joint else log_probabilities(scores, fresh(state.n_columns))
+        weights = self._log_class_weights(state)
+        if joint or len(weights):
+            model.normalise(logs := logs - weights if len(weights) else logs)
         return logs
 
-    def _sigmoids(self, state: Any) -> np.ndarray | None:
-        """Return Platt's numbers of each vector of weights; None if probabilities are the softmax of the scores."""
-        if len(state.calibration) == 0:
-            raise ValueError(
-                f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that was "
-                "not. Call fit, or start with clone(estimator)."
-            )
-        return state.calibration
+    def _log_class_weights(self, state: Any) -> np.ndarray:
+        """Return the logarithms of the classes' weights, 0 for one that is left out: the scores are of the weighted stream."""
+        if validate.is_balanced(self.class_weight):
+            return -np.log(np.maximum(state.counts, 1.0))
+        weights = validate.read_class_weight(type(self).__name__, self.class_weight, state.classes)
+        return np.log(np.where(weights > 0.0, weights, 1.0))
 
 
 class LinearClassifier(ClassifierParameters, WithProbabilities):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._estimators.weights import WithWeights
-from ..._models import calibration
 from .states import SHARED as _SHARED
 from .states import AscentParams
 
@@ -130,13 +129,8 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer"
     signed: bool = True
 
-    def _gives_probabilities(self) -> bool:
-        return self.loss == "log_loss" or super()._gives_probabilities()
-
-    def _sigmoids(self, state: Any) -> np.ndarray | None:
-        if self.loss != "log_loss" or self.probability:
-            return super()._sigmoids(state)
-        return None if state.n_columns > 1 and state.joint else calibration.fresh(state.n_columns)
+    def _has_own_probabilities(self) -> bool:
+        return self.loss == "log_loss" and not self.probability
 
 
 @estimator

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
-from ..._models import calibration
 from . import states as states
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 @estimator
@@ -72,9 +68,3 @@ class FTRLClassifier(LinearClassifier):
 
     def _has_own_probabilities(self) -> bool:
         return self.loss == "log_loss" and self.multi_class == "ovr" and not self.probability
-
-    def _gives_probabilities(self) -> bool:
-        return self._has_own_probabilities() or super()._gives_probabilities()
-
-    def _sigmoids(self, state: Any) -> np.ndarray | None:
-        return calibration.fresh(state.n_columns) if self._has_own_probabilities() else super()._sigmoids(state)
