@@ -216,10 +216,6 @@ class Algorithm(NamedTuple):
     def __reduce__(self) -> tuple:
         return _named, (self.name,)
 
-    def filled(self, values: Mapping[str, object]) -> dict:
-        """Return an estimator's parameters, with this algorithm's numbers for those that are None."""
-        return {**values, **{name: number for name, number in self.defaults.items() if values[name] is None}}
-
     def kernel_params(self, values: Mapping[str, object]) -> dict:
         """Return this algorithm's part of the kernels' Params, from an estimator's parameters."""
         found = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from importlib import import_module
 from types import MappingProxyType
 
@@ -26,6 +27,7 @@ from ._algorithm import (
     Algorithm,
     Either,
     Options,
+    Range,
     Real,
     parameter_error,
 )
@@ -156,14 +158,23 @@ def algorithms_of(cls: type) -> tuple[Algorithm, ...]:
     return ()
 
 
+@cache
+def _offered_by(cls: type) -> tuple[tuple[Algorithm, ...], Mapping[str, Range]]:
+    """Return the rows that a class offers, and the values of the parameters that choose among them."""
+    rows = algorithms_of(cls)
+    names = dict.fromkeys(name for row in rows for name in row.selects)
+    return rows, {name: Options(tuple(dict.fromkeys(row.selects[name] for row in rows if name in row.selects))) for name in names}
+
+
 def select(cls: type, values: Mapping[str, object]) -> Algorithm:
     """Check the parameters of an estimator of this class against their ranges, and return the row that they choose."""
-    who, offered = cls.__name__, algorithms_of(cls)
-    for name in dict.fromkeys(name for a in offered for name in a.selects):
-        choices = tuple(dict.fromkeys(a.selects[name] for a in offered if name in a.selects))
-        if values[name] not in Options(choices):
-            raise parameter_error(who, name, Options(choices), values[name])
-    chosen = next(a for a in offered if a.selects.items() <= values.items())
+    who, (offered, choices) = cls.__name__, _offered_by(cls)
+    for name, allowed in choices.items():
+        if values[name] not in allowed:
+            raise parameter_error(who, name, allowed, values[name])
+    for chosen in offered:
+        if chosen.selects.items() <= values.items():
+            break
     for name, allowed in {**COMMON, **chosen.params}.items():
         if name in values and values[name] not in allowed:
             raise parameter_error(who, name, allowed, values[name])

@@ -10,7 +10,7 @@ import onlinecls
 
 ROOT = onlinecls.__path__[0]
 #: The most functions (comprehensions and properties included) and files that a call may enter.
-FIRST, LATER = (115, 15), (39, 8)
+FIRST, LATER, PREDICT = (52, 11), (20, 7), (3, 2)
 
 
 def entered(call):
@@ -34,5 +34,7 @@ def test_calls_enter_few_functions():
     X, y = csr32(rng.normal(size=(100, 20)).astype(np.float32)), rng.integers(0, 2, 100)
     learner, other = onlinecls.AROWClassifier(), onlinecls.AROWClassifier().partial_fit(X, y, classes=[0, 1])
     first = entered(lambda: learner.partial_fit(X, y, classes=[0, 1]))
-    later = entered(lambda: other.partial_fit(X, y, sample_weight=[1.0] * 100))  # (a list: not a small call)
-    assert all(map(operator.le, (*first, *later), (*FIRST, *LATER))), (first, later)
+    many, of_many = np.tile(X.toarray().astype(float), (20, 1)), np.tile(y, 20)
+    later = entered(lambda: other.partial_fit(many, of_many))
+    predict = entered(lambda: other.predict(many[:3].tolist()))
+    assert all(map(operator.le, (*first, *later, *predict), (*FIRST, *LATER, *PREDICT))), (first, later, predict)

@@ -310,6 +310,10 @@ cdef class Model:
         return found.level + found.level_rest if self.p.level and found != NULL else 0.0
 
     @property
+    def dtype(self):
+        return self.values.dtype
+
+    @property
     def level(self):
         """The level of the targets, which predictions include; 0 if the learner has none."""
         self.bind()
@@ -325,6 +329,10 @@ cdef class Model:
                 raise ValueError("onlinecls: a pickled model must be of this version, got one of another. Use save and load.")
             context.platt = <Calibration*>&calibration[0, 0]
         return 0
+
+    def prepare(self, bint holds_level, foresight, depth):
+        """Prepare a pass. holds_level : see model.pxd. foresight, depth : how a full covariance processes many rows at once."""
+        self.holds_level = holds_level
 
     def tell_scale(self, rows, const int64_t[::1] numbers):
         """Let rows of these numbers tell the scale before any of them is learnt."""

@@ -35,15 +35,20 @@ def choose(learner: Any, store: bool = True) -> Choice:
     """
     given, found = learner._parameter_values()(learner.__dict__), learner.__dict__.get("_choice")
     if found is None or not all(map(is_, found.given, given)):
-        values = learner._parameters()
+        values = dict(zip(learner._parameter_names(), given, strict=True))
+        for name in ("fit_intercept", "intercept_scaling"):  # (a subclass may only inherit them)
+            if name in learner.__dict__:
+                values[name] = learner.__dict__[name]
         algorithm = select(type(learner), values)
-        values["dtype"] = validate.read_dtype(type(learner).__name__, learner.dtype)
+        values["dtype"] = None if learner.dtype is None else validate.read_dtype(type(learner).__name__, learner.dtype)
         for name in algorithm.params:  # (a subclass may have fewer parameters than its base)
             values.setdefault(name, getattr(learner, name))
         # Deviations from the mean of the targets are learnt. (Weights on a simplex combine predictions of the target itself.)
         auto = values.get("fit_intercept") and values.get("intercept_scaling") in AUTO
         values["level"] = bool(algorithm.level and auto and values.get("signed", True))
-        values = algorithm.filled(values)
+        for name, number in algorithm.defaults.items():
+            if values[name] is None:
+                values[name] = number
         found = Choice(given, algorithm, values, learner._params_of(algorithm, values))
     if store:
         learner._choice = found
@@ -52,12 +57,13 @@ def choose(learner: Any, store: bool = True) -> Choice:
 
 def check_range(learner: Any, params: Any, dtype: DTypeLike) -> None:
     """Check that parameters fit the model's dtype, which depends on X."""
-    who, values = type(learner).__name__, learner._parameters()
+    who = type(learner).__name__
     for name, value, least, largest in params.limits(dtype):
         if not least <= value <= largest:
             bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
             raise ValueError(f"{who}: {name} must fit {dtype}, {bound}, got {name}={value!r}.")
     if "_state" in learner.__dict__ and learner._state.can_learn_with(params) and not learner._state.stays_in_range(params):
+        values = choose(learner, store=False).values
         names = [name for name in ("eta0", "delta", "alpha") if name in values]
         got = " and ".join(f"{name}={values[name]!r}" for name in names) or "others of a member"
         must = " and ".join(names) or "eta0 and delta"

@@ -11,6 +11,7 @@ from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if, warn_caller
 from .._models.calibration import finite, fresh, log_probabilities
+from .._models.state import NO_WEIGHTS
 from . import epochs
 from .choice import choose
 from .estimator import exclusive
@@ -40,7 +41,7 @@ class OnlineClassifier(WithWeights):
     # --- learning ------------------------------------------------------------------------------------------------------------
 
     def _task(self, state: Any, class_weights: np.ndarray) -> tuple[str, bool, bool]:
-        balanced = validate.is_balanced(self.class_weight) and len(class_weights) == 0
+        balanced = isinstance(self.class_weight, str) and len(class_weights) == 0  # ("balanced")
         return "binary" if state.n_columns == 1 else self.multi_class, state.is_open, balanced
 
     def partial_fit(  # type: ignore[override]  # scikit-learn's order of arguments
@@ -96,12 +97,16 @@ class OnlineClassifier(WithWeights):
         n_skipped = 0 if first else self._state.count("skipped")
         known = named if first and named is not None else self._state.classes if not first else y[:0]
         is_open = named is None if first else self._state.is_open
-        if len(known):
+        if len(known) and y.dtype != known.dtype:
             y = validate.comparable(who, y, known)
         if len(known) > 1:
-            codes, unknown = validate.encode(y, known) if is_open else (validate.encode_known(who, y, known), None)
+            codes, unknown = validate.encode(y, known)
+            if unknown is not None and not is_open:
+                validate.encode_known(who, y, known)  # (which raises)
             if unknown is None:
-                class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
+                class_weights = NO_WEIGHTS
+                if self.class_weight is not None:
+                    class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
                     state = self._start(choose(self).params, rows, len(known))
                     self._begin(X, rows, state, classes=known, is_open=is_open)
@@ -218,12 +223,12 @@ class OnlineClassifier(WithWeights):
     def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
         who, y, weights = type(self).__name__, batch.targets, batch.weights
         classes = self.classes_ if again else classes_of_fit(who, y)
-        codes = validate.encode_known(who, validate.comparable(who, y, classes), classes)
+        codes = validate.encode_known(who, y, classes)
         class_weights = validate.read_class_weight(who, self.class_weight, classes, closed=True)
         batch = batch._replace(targets=codes, class_weights=class_weights)
         if len(class_weights) and not batch.row_weights().any():
             raise ValueError(f"{who}: class_weight must not be 0 for all rows, got {self.class_weight!r}.")
-        if validate.is_balanced(self.class_weight):
+        if isinstance(self.class_weight, str):  # ("balanced")
             batch = batch._replace(class_weights=_balanced(codes, weights, len(classes)))
         return batch, classes
 
@@ -351,7 +356,7 @@ class WithProbabilities(OnlineClassifier):
 
     def _log_class_weights(self, state: Any) -> np.ndarray:
         """Return the logarithms of the classes' weights, 0 for one that is left out: the scores are of the weighted stream."""
-        if validate.is_balanced(self.class_weight):
+        if isinstance(self.class_weight, str):
             return -np.log(np.maximum(state.counts, 1.0))
         weights = validate.read_class_weight(type(self).__name__, self.class_weight, state.classes)
         return np.log(np.where(weights > 0.0, weights, 1.0))

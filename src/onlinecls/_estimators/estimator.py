@@ -56,7 +56,7 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
 
     @wraps(learn)
     def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
-        with self._own_lock(), np.errstate(under="ignore"):
+        with self.__dict__.get("_lock") or self._own_lock(), np.errstate(under="ignore"):
             before, n_rows = self.__dict__.copy(), self._rows_learnt(self.__dict__)
             try:
                 return learn(self, *arguments, **named)

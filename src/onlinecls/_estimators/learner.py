@@ -303,6 +303,7 @@ class OnlineLearner(Fitted):
         self._check_call(X, whole=False)
         first = "_state" not in self.__dict__
         changed = first or not self._state.asked or self._state.asked[0] != params
+        changed = changed or self._choice.values["dtype"] not in (None, self._state.dtype)
         if changed and not first:
             self._check_kind(params)
         rows = self._read_rows(X, first)
@@ -362,10 +363,11 @@ class OnlineLearner(Fitted):
                 same = dict(zip(self._parameter_names(), choice.given, strict=True))
                 same["feature_names_in_"] = self.__dict__.get("feature_names_in_")
                 task = model.TASKS[self._task(state, NO_WEIGHTS)[0]]
-                state.open_small_calls(same, self._own_lock(), task, state.classes)
+                state.open_small_calls(same, self._lock, task, state.classes)
             else:
                 state.close_small_calls()
-        warn_of_skipped(self, state.count("skipped") - n_skipped)
+        if (n := state.count("skipped") - n_skipped) > 0:
+            warn_of_skipped(self, n)
 
 
 def warn_of_skipped(learner: Any, n: int) -> None:

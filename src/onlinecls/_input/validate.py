@@ -309,72 +309,80 @@ def require_samples(who: str, rows: Rows, least: int) -> None:
 
 def read_labels(who: str, y, n_rows: int) -> np.ndarray:
     """Return y as a 1-D array of n_rows labels: integers, booleans, strings, or floats that are integers."""
-    return _plain_labels(who, "y", _one_a_row(who, y, n_rows, "labels"))
+    array = y if type(y) is np.ndarray else _array_of_labels(who, "y", y)
+    if array.shape != (n_rows,):
+        array = _one_a_row(who, y, array, n_rows, "labels")
+    return array if array.dtype.kind in "biu" and array.dtype.isnative else _plain_labels(who, "y", array)
 
 
 def read_targets(who: str, y, n_rows: int) -> np.ndarray:
     """Return y as a 1-D array of n_rows finite float64 numbers, copied only if necessary."""
-    y = _one_a_row(who, y, n_rows, "numbers")
-    if not np.isfinite(y).all():
-        at = int(np.flatnonzero(~np.isfinite(y))[0])
-        raise ValueError(f"{who}: y must be finite, got {'NaN' if np.isnan(y[at]) else f'{y[at]:g}'} at row {at}. Drop the row.")
-    return y
+    array = np.empty(()) if y is None or issparse(y) else read_numbers(f"{who}: y", y)
+    if array.shape != (n_rows,):
+        array = _one_a_row(who, y, array, n_rows, "numbers")
+    if not np.isfinite(array).all():
+        at = int(np.flatnonzero(~np.isfinite(array))[0])
+        came = "NaN" if np.isnan(array[at]) else f"{array[at]:g}"
+        raise ValueError(f"{who}: y must be finite, got {came} at row {at}. Drop the row.")
+    return array
 
 
-def _one_a_row(who: str, y, n_rows: int, kind: str) -> np.ndarray:
-    """Return y as a 1-D array of n_rows targets. kind : "labels" or "numbers"."""
+def _one_a_row(who: str, y, array: np.ndarray, n_rows: int, kind: str) -> np.ndarray:
+    """Return a column of targets as a 1-D array; raise the error for any other that is not one a row. kind : of targets."""
     if y is None:
         raise ValueError(f"{who}: requires y to be passed, but the target y is None.")
     if issparse(y):
         raise ValueError(f"{who}: y must be a dense array of {kind}, got a sparse matrix. Use y.toarray().")
-    y = _as_labels(who, "y", y) if kind == "labels" else read_numbers(f"{who}: y", y)
-    if y.ndim == 2 and y.shape[1] == 1:
+    if array.ndim == 2 and array.shape[1] == 1:
         warn_column_vector()
-        y = y.ravel()
-    if y.ndim != 1:
-        raise ValueError(f"{who}: y should be a 1d array, got an array of shape {y.shape} instead.")
-    if len(y) != n_rows:
+        array = array.ravel()
+    if array.ndim != 1:
+        raise ValueError(f"{who}: y should be a 1d array, got an array of shape {array.shape} instead.")
+    if len(array) != n_rows:
         raise ValueError(
             f"{who}: X and y must have the same number of rows, got inconsistent numbers of samples: {n_rows} in X and "
-            f"{len(y)} in y."
+            f"{len(array)} in y."
         )
-    return y
+    return array
 
 
 def read_classes(who: str, classes) -> np.ndarray:
     """Return the labels of the argument `classes`, sorted and unique."""
-    array = None if isinstance(classes, (str, set, frozenset)) else _as_labels(who, "classes", classes)
-    if array is None or array.ndim != 1:
+    array = np.empty(()) if isinstance(classes, (str, set, frozenset)) else _array_of_labels(who, "classes", classes)
+    if array.ndim != 1:
         raise ValueError(f"{who}: classes must be a list or 1-D array of labels, got {brief(classes)}.")
-    return np.unique(_plain_labels(who, "classes", array), return_index=True)[0]  # (without it, numpy imports numpy.ma: 8 ms)
+    if array.dtype.kind not in "biu":
+        array = _plain_labels(who, "classes", array)
+    return np.unique(array, return_index=True)[0]  # (without it, numpy imports numpy.ma: 8 ms)
 
 
 def plain_labels(who: str, name: str, y) -> np.ndarray:
     """Return the labels of an argument as an array of numbers or texts. name : that of the argument, for messages."""
-    array = _as_labels(who, name, y)
+    array = _array_of_labels(who, name, y)
     if array.ndim == 0:
         raise ValueError(f"{who}: {name} must be a list or 1-D array of labels, got {brief(y)}.")
     return _plain_labels(who, name, array)
 
 
-def _as_labels(who: str, name: str, y) -> np.ndarray:
+def _array_of_labels(who: str, name: str, y) -> np.ndarray:
     """Return labels as an array, of objects for a list that mixes texts and others, which numpy would turn into texts."""
-    is_listed = isinstance(y, (list, tuple))
-    if is_listed:
-        _check_lengths(who, name, y)
+    listed = y if isinstance(y, (list, tuple)) else ()
+    types = {*map(type, listed)}
+    if types - {int, float, bool}:
+        _check_lengths(who, name, listed)
     try:
         try:
             array = np.asarray(y)
         except ValueError:  # rows of different lengths, or bytes that are not ASCII among texts
             return np.array(y, dtype=object)
-        if is_listed and array.dtype.kind in "US" and array.ndim == 1:
-            if not (all(isinstance(label, str) for label in y) or all(isinstance(label, bytes) for label in y)):
+        if array.dtype.kind in "US" and array.ndim == 1 and len(types) > 1:
+            if not (all(isinstance(label, str) for label in listed) or all(isinstance(label, bytes) for label in listed)):
                 return np.array(y, dtype=object)
+        return array
     except MemoryError:
         raise
     except Exception as error:
         raise ValueError(f"{who}: {name} must be labels, got something else ({error}). Give a list or a numpy array.") from None
-    return array
 
 
 def _check_lengths(who: str, name: str, labels) -> None:
@@ -390,24 +398,21 @@ def _check_lengths(who: str, name: str, labels) -> None:
 def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
     """Return an array of labels of one type; raise ValueError for others. name : that of the argument, for messages."""
     unknown = f"{who}: Unknown label type: " if name == "y" else f"{who}: "
-    if y.dtype.kind == "O":  # all strings or all numbers, as a mixture has no order
+    if y.dtype.kind == "O":  # all strings, all bytes or all numbers, as a mixture has no order
         _check_lengths(who, name, y)
-        if all(isinstance(label, str) for label in y):
-            y = y.astype(str) if y.size else y.astype("U1")
-        elif all(isinstance(label, (numbers.Real, bytes)) for label in y) and len({isinstance(label, bytes) for label in y}) == 1:
-            y = np.array(y.tolist())
-        else:
+        kinds = {next((kind for kind in (str, bytes, numbers.Real) if isinstance(label, kind)), None) for label in y}
+        if len(kinds) > 1 or None in kinds:
             raise _no_labels(who, unknown, name, y)
+        y = y.astype(str if y.size else "U1") if kinds <= {str} else np.array(y.tolist())
     if y.dtype.kind == "f":
         if not np.isfinite(y).all():
             raise ValueError(
                 f"{who}: {name} must be labels, got NaN or infinity in {name} (Input {name} contains NaN). Drop those rows."
             )
-        broken = y[y != np.floor(y)]
-        if len(broken):
+        if (broken := y != np.floor(y)).any():
             unknown += "continuous. " if name == "y" else ""
             raise ValueError(
-                f"{unknown}{name} must be classes, got {broken[0]:g}. Use a regressor, or turn the values into classes."
+                f"{unknown}{name} must be classes, got {y[broken][0]:g}. Use a regressor, or turn the values into classes."
             )
     elif y.dtype.kind not in "biuUS":
         raise ValueError(f"{unknown}{name} must be integers, booleans or strings, got dtype {y.dtype}.")
@@ -416,10 +421,10 @@ def _plain_labels(who: str, name: str, y: np.ndarray) -> np.ndarray:
 
 def _no_labels(who: str, unknown: str, name: str, y: np.ndarray) -> ValueError:
     """Return the error for labels that are neither all texts nor all numbers."""
-    missing = next((at for at, label in enumerate(y) if is_missing(label)), None)
-    if missing is not None:
-        place, do = (f"row {missing}", "Drop that row") if name != "classes" else (f"place {missing}", "Leave it out")
-        return ValueError(f"{who}: {name} must be labels, got {brief(y[missing])} at {place}: a label is missing. {do}.")
+    for at, label in enumerate(y):
+        if is_missing(label):
+            place, do = (f"row {at}", "Drop that row") if name != "classes" else (f"place {at}", "Leave it out")
+            return ValueError(f"{who}: {name} must be labels, got {brief(label)} at {place}: a label is missing. {do}.")
     kinds = sorted({type(label).__name__ for label in y})
     came = f"a mixture of {', '.join(kinds)}" if len(kinds) > 1 else f"labels of type {kinds[0]}"
     return ValueError(f"{unknown}{name} must be all strings or all numbers, got {came}.")
@@ -431,23 +436,26 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") ->
     Integers of another sign than the classes' dtype get that dtype: numpy would turn both into float64.
     """
     of_y, of_classes = y.dtype.kind, classes.dtype.kind
-    if len(y) and of_y != of_classes and (of_y in "US" or of_classes in "US"):
+    if not len(y) or y.dtype == classes.dtype:
+        return y
+    if of_y != of_classes and (of_y in "US" or of_classes in "US"):
         raise ValueError(
             f"{who}: {name} must be labels like the model's classes, {brief(classes.tolist()[0])} of dtype {classes.dtype}, "
             f"got dtype {y.dtype}."
         )
-    if len(y) and of_y not in "US" and np.result_type(y, classes).kind == "f":
-        if of_y in "iu" and of_classes in "iu":
-            allowed = np.iinfo(classes.dtype)
-            if allowed.min <= int(y.min()) and int(y.max()) <= allowed.max:
-                return y.astype(classes.dtype)
-        for labels in (y, classes):
-            large = labels[(labels > 2**53) | (labels < -(2**53))] if labels.dtype.kind in "iu" else labels[:0]
-            if len(large):
-                raise ValueError(
-                    f"{who}: {name} of dtype {y.dtype} and the model's classes of dtype {classes.dtype} become float64, which "
-                    f"must tell labels apart, got {large[0]}. Give all labels in one dtype, or as texts."
-                )
+    if of_y in "US" or np.result_type(y, classes).kind != "f":
+        return y
+    if of_y in "iu" and of_classes in "iu":
+        allowed = np.iinfo(classes.dtype)
+        if allowed.min <= int(y.min()) and int(y.max()) <= allowed.max:
+            return y.astype(classes.dtype)
+    for labels in (y, classes):
+        large = labels[(labels > 2**53) | (labels < -(2**53))] if labels.dtype.kind in "iu" else labels[:0]
+        if len(large):
+            raise ValueError(
+                f"{who}: {name} of dtype {y.dtype} and the model's classes of dtype {classes.dtype} become float64, which "
+                f"must tell labels apart, got {large[0]}. Give all labels in one dtype, or as texts."
+            )
     return y
 
 
@@ -477,8 +485,8 @@ def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray |
 
 
 def encode_known(who: str, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
-    """Return each label's place among the sorted classes, or raise ValueError for a label that is not among them."""
-    codes, unknown = encode(y, classes)
+    """Return each label's place among the sorted classes; raise ValueError for one that is not among them, nor compares."""
+    codes, unknown = encode(comparable(who, y, classes), classes)
     if unknown is not None:
         raise ValueError(
             f"{who}: y must be among the classes {shown(classes)}, got {brief(y[unknown].tolist()[0])} at row "
@@ -497,13 +505,17 @@ def read_weights(who: str, sample_weight, n_rows: int) -> np.ndarray:
         weights = np.full(n_rows, weights)
     if weights.shape != (n_rows,):
         raise ValueError(f"{who}: sample_weight.shape == {weights.shape}, expected ({n_rows},): one weight a row of X.")
-    if n_rows and not (np.isfinite(weights).all() and weights.min() >= 0.0):
-        wrong = ~(np.isfinite(weights) & (weights >= 0.0))
+    if (at := _first_bad_weight(weights)) is not None:
         raise ValueError(
-            f"{who}: sample_weight must be finite and >= 0, got {weights[wrong][0]:g} at row {int(wrong.argmax())}. "
-            "Leave a row out with weight 0."
+            f"{who}: sample_weight must be finite and >= 0, got {weights[at]:g} at row {at}. Leave a row out with weight 0."
         )
     return weights
+
+
+def _first_bad_weight(weights: np.ndarray) -> int | None:
+    """Return the place of the first weight that is not finite and >= 0; None if all are."""
+    good = np.isfinite(weights) & (weights >= 0.0)
+    return None if good.all() else int(good.argmin())
 
 
 def read_numbers(what: str, values) -> np.ndarray:
@@ -521,29 +533,24 @@ def read_numbers(what: str, values) -> np.ndarray:
         raise ValueError(f"{what} must be numbers, got something else ({error}).") from None
 
 
-def is_balanced(class_weight) -> bool:
-    return isinstance(class_weight, str) and class_weight == "balanced"
-
-
 def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool = False) -> np.ndarray:
     """Return the weights of a dict in the order of classes, 1 if absent; an empty array for None and "balanced".
 
     closed : no other classes can join, so that a weight for another one is an error.
     """
-    if class_weight is None or is_balanced(class_weight):
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return np.empty(0)
     if not isinstance(class_weight, dict):
         raise _wrong_weight(who, f"must be None, 'balanced' or a dict of label: weight, got {brief(class_weight)}.")
     labels = classes.tolist()
-    strange = [label for label in class_weight if label not in labels]
-    if closed and strange:
+    strange = [label for label in class_weight if label not in labels] if closed else []
+    if strange:
         raise _wrong_weight(who, f"must have classes for keys, got {brief(strange[0])}, not among {shown(classes)}.")
     weights = read_numbers(f"{who}: class_weight", [class_weight.get(label, 1.0) for label in labels])
     if weights.shape != (len(labels),):
         raise _wrong_weight(who, f"must have one number for a label, got {brief(class_weight)}.")
-    if not (np.isfinite(weights).all() and (weights >= 0.0).all()):
-        wrong = int((~(np.isfinite(weights) & (weights >= 0.0))).argmax())
-        raise _wrong_weight(who, f"must be finite and >= 0, got {weights[wrong]:g} for class {brief(labels[wrong])}.")
+    if (at := _first_bad_weight(weights)) is not None:
+        raise _wrong_weight(who, f"must be finite and >= 0, got {weights[at]:g} for class {brief(labels[at])}.")
     return weights
 
 

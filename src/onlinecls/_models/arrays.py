@@ -119,7 +119,7 @@ def laid_out(arrays: Mapping[str, Array], sizes: Mapping[str, int], dtype: Any) 
     """Return {name: (shape, dtype)} of these arrays. dtype : the model's."""
     found = {}
     for name, array in arrays.items():
-        shape = tuple(axis if isinstance(axis, int) else sizes[axis] for axis in array.axes)
+        shape = tuple(map(sizes.get, array.axes, array.axes))
         found[name] = (prod(shape),) if array.is_flat else shape, np.dtype(dtype) if array.dtype is None else array.dtype
     return found
 

@@ -16,17 +16,12 @@ if TYPE_CHECKING:
 GEOMETRY_NAMES = {number: name for name, number in model.GEOMETRIES.items()}
 
 
-def number_or(auto: float, value: Any) -> float:
-    """Return a number, or that which stands for "auto"."""
-    return auto if isinstance(value, str) else float(value)
-
-
 def common(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that all linear learners compute alike from their constructor's parameters."""
-    average = values.get("average")
+    average, scale, constant = values.get("average"), values.get("scale", 1.0), values.get("intercept_scaling")
     return {
-        "scale": number_or(0.0, values.get("scale", 1.0)),
-        "constant": number_or(-1.0, values["intercept_scaling"]) if values.get("fit_intercept") else 0.0,
+        "scale": 0.0 if isinstance(scale, str) else float(scale),  # (a text is "auto")
+        "constant": 0.0 if not values.get("fit_intercept") else -1.0 if isinstance(constant, str) else float(constant),
         "average_from": int(average) - 1 if average else -1, "probability": int(bool(values.get("probability"))),
         "joint": int(values.get("multi_class") == "crammer_singer"), "level": int(values.get("level", 0)),
     }
@@ -92,7 +87,9 @@ class Params(NamedTuple):
     def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
         """Return the parameters of an algorithm (a row of the registry), from numbers within their ranges."""
         second = values.get("covariance") == "full" or not values.get("signed", True)
-        geometry = algorithm.geometries[1 if second else 2 if values.get("forgetting") else 0]
+        geometry = algorithm.geometry
+        if second or values.get("forgetting"):
+            geometry = algorithm.geometries[1 if second else 2]
         return cls(
             model.RULES[algorithm.rule], model.TRIGGERS[algorithm.trigger],
             model.GEOMETRIES[geometry], algorithm.margin, **common(values),

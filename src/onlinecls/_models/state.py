@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copyreg import __newobj__
 from math import prod
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -78,7 +79,8 @@ class Counted:
     counters: np.ndarray
 
     def parts(self) -> dict:
-        return {name: getattr(self, name) for name in (*self.SCALARS, *self.ARRAYS)}
+        names = (*self.SCALARS, *self.ARRAYS)
+        return dict(zip(names, attrgetter(*names)(self), strict=True))
 
     def in_file(self) -> dict:
         """Return the parts for a file: arrays, and values that JSON can hold."""
@@ -349,11 +351,7 @@ class State(Counted, model.Model):
         """Write the slots that begin with another number than 0."""
         for at, slot in enumerate(self.SLOTS):
             if slot.fresh != 0.0:
-                self._slots[:, at] = self.bound(slot.fresh)
-
-    @property
-    def dtype(self):
-        return self.values.dtype
+                self._slots[:, at] = getattr(self, slot.fresh) if isinstance(slot.fresh, str) else slot.fresh
 
     @property
     def largest(self) -> float:
@@ -402,10 +400,6 @@ class State(Counted, model.Model):
     def sharing(self, **others: Any) -> Self:
         where = {"places": self.places, "room": self.room, "occupied": self.occupied}
         return super().sharing(**{**where, **others})
-
-    def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
-        """Prepare a pass. holds_level : see `Model`. foresight, depth : how a full covariance processes many rows at once."""
-        self.holds_level = holds_level
 
     # --- classes that join or leave ------------------------------------------------------------------------------------------
 
@@ -622,7 +616,10 @@ class State(Counted, model.Model):
     @classmethod
     def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
         layout = cls.layout(n_features, n_classes, np.dtype(dtype), params.average_from >= 0, bool(params.probability))
-        return sum(prod(shape) * dtype.itemsize for shape, dtype in layout.values())
+        total = 0
+        for shape, of in layout.values():
+            total += prod(shape) * of.itemsize
+        return total
 
     @staticmethod
     def n_groups_in(header: dict, arrays: dict) -> int:
