@@ -18,7 +18,6 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
     geometry = "sinh"
     KEPT = (*WithGroups.KEPT, "has_intercept")
     FIELDS = tuple(simplex.GROUP)
-    BELOW_0 = ("low",)  # numbers of a group that may be below 0
     IS_SIGNED = True
     SLOTS = (Slot(absent, merge=None), Slot())  # (powers come with the group's numbers)
     PRIMARY = 1
@@ -40,27 +39,14 @@ class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
         return read_only(weights)
 
     def _problem_of_derived(self) -> str:
-        for at, group in enumerate(map(self.named, self.groups)):
-            if min(number for name, number in group.items() if name not in self.BELOW_0) < 0.0:
-                return "normalisers below 0"
-            if group["high"] == 0.0:
-                continue
-            own = slice(None) if len(self.groups) == 1 else slice(at, at + 1)
-            powers, theta = self.view[: self._n_live, 0, own], self.view[: self._n_live, 1, own]
-            largest = float((np.abs(theta) if self.IS_SIGNED else theta).max())
-            if group["ages"] != 0.0 or not (group["high"] <= group["peak"] and largest <= group["top"] <= self.largest):
-                return "normalisers that are not those of the weights"
-            problem = simplex.problem(powers, theta, self.groups[at : at + 1], self.IS_SIGNED)
-            if problem:
-                return problem
-        return ""
+        powers, theta = self.view[: self._n_live].transpose(1, 0, 2)
+        return simplex.problem(powers, theta, self.groups, self.IS_SIGNED)
 
 
 class SimplexState(SignedSimplexState):
     """values : powers e^(θ - K) and θ, of weights above 0."""
 
     geometry = "exp"
-    BELOW_0 = ("low", "shift", "top")
     IS_SIGNED = False
 
     def _scatter(self, new: State, move: Move) -> None:

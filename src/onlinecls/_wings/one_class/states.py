@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._models.arrays import read_only
 from ..._models.params import Params
-from ..._models.state import UNDERFLOW, Shard
+from ..._models.state import Shard
 from ..shared.groups import WithGroups
 from . import centre
 
@@ -38,9 +38,5 @@ class CentreState(WithGroups, centre.CentreModel):
         return read_only(weights)
 
     def _problem_of_derived(self) -> str:
-        found = self.named(self.groups[0])
-        if min(found["high"], found["noise"], found["scale"]) < 0.0:
-            return "norms below 0"
-        squares = np.sum(self.view[:, 0].astype(np.float64) ** 2)
-        fits = found["scale"] <= 1.0 and np.isclose(found["high"], squares, 1e-9, UNDERFLOW**2)
-        return "" if fits else "a norm that differs from that of u"
+        high, _, noise, scale = self.groups[0]
+        return "norms below 0, or a scale above 1" if min(high, noise, scale) < 0.0 or scale > 1.0 else ""
