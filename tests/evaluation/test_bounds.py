@@ -672,7 +672,7 @@ def test_a_full_covariance_that_has_lost_its_digits_is_refused(name, learner, dt
 SPOILT = r"onlinecls\.bounds.*: (X must be rows|rows, targets and u must be|radius must be at least)"
 
 
-@pytest.mark.filterwarnings("error", "ignore:.*(rows should have lengths|updates should stay):UserWarning")
+@pytest.mark.filterwarnings("error", "ignore:.*(columns of a dense X|updates should stay):UserWarning")
 @each(ANY, LOSSLESS, TARGETS)
 def test_numbers_of_any_size_make_a_bound_or_an_error_but_no_nan(name, learners):
     """u separates the rows, as far as the range allows: what is allowed is not too little because a power came to 0."""

@@ -2,6 +2,7 @@
 those that the first 16 rows tell."""
 
 import pickle
+from contextlib import nullcontext
 from functools import partial
 from itertools import product
 
@@ -11,6 +12,7 @@ from algorithms import CLASSIFIERS
 from internals import ALGORITHMS
 from looping import each_estimator, within
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 
 import onlinecls
 from onlinecls import AROWClassifier, CommitteeClassifier, load
@@ -249,3 +251,16 @@ def test_weights_to_start_from_are_those_of_x():
             assert_allclose(learner.intercept_, [5.0], rtol=1e-12)
             learner.partial_fit(unlike * 1e3, y[:7])
             assert_allclose(np.ravel(learner.coef_), np.arange(9.0), rtol=1e-12, atol=1e-290)
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_of_unlike_sizes_are_told_in_the_first_call_alone():
+    X = np.random.default_rng(1).choice([-1.0, 0.0, 1.0], (40, 3))
+    for *sizes, unlike in ((1, 1, 101, True), (1e-9, 0, 1, True), (1, 1, 1e20, True), (1, 0, 99, False), (0, 0, 1e9, False)):
+        for cls in (AROWClassifier, Regressor, onlinecls.KernelOnlineClassifier):
+            learner, rows, y = cls(), X * sizes, np.arange(40) % 2
+            for method, message in (("partial_fit", "columns of a dense X .*TableVectorizer.*StandardScaler"), ("fit", None)):
+                with pytest.warns(UserWarning, match=message) if unlike and message else nullcontext():
+                    getattr(learner, method)(rows, y)
+            cls().partial_fit(csr_array(rows), y).partial_fit(rows, y)
+            cls().partial_fit([sizes], y[:1])

@@ -32,8 +32,11 @@ if TYPE_CHECKING:
 NO_PREDICTIONS = np.empty(0, np.int32)
 MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
 
-#: The beginning of the warning of `warn_of_skipped`, behind the learner's name.
+MANY_ROWS = 1 << 10  # rows that are enough to tell the sizes of columns
+
+#: The beginnings of the warnings of `warn_of_skipped` and `warn_of_unlike_columns`, behind the learner's name.
 SKIPPED = "updates should stay within the range of"
+UNLIKE = "columns of a dense X should be of like sizes"
 
 
 class Batch(NamedTuple):
@@ -325,6 +328,8 @@ class OnlineLearner(Fitted):
         self, X: Matrix, rows: Rows, state: Any, classes: np.ndarray | None = None, is_open: bool = False
     ) -> None:
         """Set the model, usually an empty one; the estimator is unchanged until here. is_open : classes may join."""
+        if "_state" not in self.__dict__ and rows.is_dense and rows.n_rows > 1:
+            warn_of_unlike_columns(type(self).__name__, rows.part(0, min(rows.n_rows, MANY_ROWS)).array())
         self._take_features(X, rows.n_features)
         state.asked = ()
         state.classes, state.is_open, state.sparse_coef = classes, is_open, None
@@ -377,6 +382,19 @@ def warn_of_skipped(learner: Any, n: int) -> None:
             f"{type(learner).__name__}: {SKIPPED} {learner._state.dtype}, got {n:,} row{'s' * (n > 1)} whose updates would leave "
             "it and were skipped (n_skipped_). Standardise the columns (scikit-learn's StandardScaler) or divide X by a row's "
             "length; if that does not help, take smaller steps or another learner."
+        )
+
+
+def warn_of_unlike_columns(who: str, table: np.ndarray) -> None:
+    """Warn once, before a table's first rows are learnt, of columns whose values other than 0 differ much in size."""
+    counts = np.count_nonzero(table, axis=0)
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->j", table, table, dtype=np.float64)[counts > 0]
+    sizes = np.sqrt(squares / counts[counts > 0])
+    if len(sizes) > 1 and sizes.max() > 100.0 * sizes.min():
+        warn_caller(
+            f"{who}: {UNLIKE}, got root mean squares from {sizes.min():.2g} to {sizes.max():.2g}: the largest columns decide "
+            "alone. Put onlinecls.tables.TableVectorizer or scikit-learn's StandardScaler before the learner."
         )
 
 
