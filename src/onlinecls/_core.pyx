@@ -16,7 +16,7 @@ from libc.stdint cimport int32_t, int64_t
 
 import numpy as np
 
-from ._compiled.blas cimport symm, syrk
+from ._compiled.blas cimport begin_pass, end_pass, symm, syrk
 from ._compiled.classes cimport (
     apply_step_all, are_many, lookahead_margin, scan_classes, sort_by_class, variances, variances_of_two,
 )
@@ -822,14 +822,20 @@ cdef class QuadraticModel(Model):
 cdef int visit_rows(QuadraticModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     PassContext* context) except -1:
     cdef floating[::1] state
+    cdef bint has_begun
     if context.task == DECISION:
         return self.decide(data, indices, b, context)
-    elif context.task == DEVIATION:
-        return self.deviate(data, indices, b, context)
+    elif context.task == DEVIATION or self.p.geometry == FULL_GAUSSIAN or self.p.geometry == FULL_POTENTIAL:
+        has_begun = begin_pass(self.sigma.shape[1])
+        try:
+            if context.task == DEVIATION:
+                return self.deviate(data, indices, b, context)
+            state = self.values
+            return self.learn_with_sigma(state, data, indices, b, context)
+        finally:
+            end_pass(has_begun)
     state = self.values
-    if self.p.geometry == FULL_GAUSSIAN or self.p.geometry == FULL_POTENTIAL:
-        return self.learn_with_sigma(state, data, indices, b, context)
-    elif slots_of(self.p.geometry).n == 0:
+    if slots_of(self.p.geometry).n == 0:
         return refuse(&self.p)
     elif context.columns > 1:
         return learn_classes(b, context, state, data, indices, &self.p)

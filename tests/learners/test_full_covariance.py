@@ -385,3 +385,17 @@ def test_a_row_of_weight_0_with_a_new_label_changes_nothing():
         make = lambda: onlinecls.AROWClassifier(covariance="full", multi_class="crammer_singer")  # noqa: E731
         found = make().partial_fit(X, y, sample_weight=(y != 3) * 1.0)
         assert_allclose(found.coef_, make().partial_fit(X[y != 3], y[y != 3]).coef_, atol=1e-9)
+
+
+def test_matrices_of_up_to_512_rows_have_the_bits_of_one_thread():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    X, y = continuous_problem(200, 300, seed=61)
+    found = []
+    for n in (1, 2):
+        with threadpoolctl.threadpool_limits(n, user_api="blas"):
+            learner = onlinecls.AROWClassifier(covariance="full").partial_fit(X, y)
+            found.append([learner.covariance_, learner.decision_function(X, return_std=True)[1]])
+            pools = [pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["internal_api"] == "openblas"]
+            assert set(pools) <= {n}
+    assert_array_equal(found[0][0], found[1][0])
+    assert_array_equal(found[0][1], found[1][1])

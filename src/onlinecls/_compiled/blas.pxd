@@ -1,6 +1,9 @@
 """Four routines of scipy's BLAS. C-ordered matrices: a C-ordered lower triangle is BLAS's upper one."""
 from .sparse cimport floating
 
+cdef bint begin_pass(Py_ssize_t n)
+cdef void end_pass(bint has_begun)
+
 cdef void symv(const floating[:, ::1] S, const floating[::1] x, floating[::1] y) noexcept nogil
 cdef void symm(const floating[:, ::1] S, const floating[:, ::1] X, floating[:, ::1] Y, int n_rows) noexcept nogil
 cdef void syrk(floating[:, ::1] S, const floating[:, ::1] U, int n_rows) noexcept nogil

@@ -1,4 +1,6 @@
 """BLAS by function pointers out of scipy.linalg.cython_blas: no scipy is needed to build, and none is imported until `load`."""
+from threading import Lock
+
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
 
 from .sparse cimport floating
@@ -7,6 +9,18 @@ ctypedef void (*symv_t)(char*, int*, void*, void*, int*, void*, int*, void*, voi
 ctypedef void (*symm_t)(char*, char*, int*, int*, void*, void*, int*, void*, int*, void*, void*, int*) noexcept nogil
 ctypedef void (*syrk_t)(char*, char*, int*, int*, void*, void*, int*, void*, void*, int*) noexcept nogil
 ctypedef void (*gemv_t_)(char*, int*, int*, void*, void*, int*, void*, int*, void*, void*, int*) noexcept nogil
+
+ctypedef int (*get_threads_t)() noexcept nogil
+ctypedef void (*set_threads_t)(int) noexcept nogil
+
+cdef enum:
+    SMALL = 512             # OpenBLAS's threads wait for each other longer than they compute products of smaller matrices
+
+cdef get_threads_t GET_THREADS = NULL
+cdef set_threads_t SET_THREADS = NULL
+cdef int n_passes = 0       # that have one thread
+cdef int n_threads = 1      # before the first of them
+CHANGING = Lock()
 
 cdef symv_t[2] SYMV         # [0] of float, [1] of double
 cdef symm_t[2] SYMM
@@ -26,13 +40,46 @@ cdef void* _address(str name) except NULL:
 
 def load():
     """Find the routines; called before a model with a full covariance learns or reads."""
+    global GET_THREADS, SET_THREADS
     if GEMV[1] != NULL:     # (another thread may be calling them)
         return
+    import ctypes
+
+    import scipy.linalg.cython_blas as blas
+
+    library = ctypes.CDLL(blas.__file__)
+    for prefix in ("scipy_openblas", "openblas"):   # (of another BLAS the number of threads stays)
+        if hasattr(library, prefix + "_set_num_threads"):
+            GET_THREADS = <get_threads_t><size_t>ctypes.cast(library[prefix + "_get_num_threads"], ctypes.c_void_p).value
+            SET_THREADS = <set_threads_t><size_t>ctypes.cast(library[prefix + "_set_num_threads"], ctypes.c_void_p).value
     for i, letter in enumerate("sd"):
         SYMV[i] = <symv_t>_address(letter + "symv")
         SYMM[i] = <symm_t>_address(letter + "symm")
         SYRK[i] = <syrk_t>_address(letter + "syrk")
         GEMV[i] = <gemv_t_>_address(letter + "gemv")
+
+
+cdef bint begin_pass(Py_ssize_t n):
+    """Give scipy's BLAS one thread while matrices of n rows are multiplied, if they are small; return True to `end_pass` it."""
+    global n_passes, n_threads
+    if SET_THREADS == NULL or n > SMALL:
+        return False
+    with CHANGING:
+        if n_passes == 0:
+            n_threads = GET_THREADS()
+            SET_THREADS(1)
+        n_passes += 1
+    return True
+
+
+cdef void end_pass(bint has_begun):
+    """Give BLAS its threads back after the last of the passes that have begun."""
+    global n_passes
+    if has_begun:
+        with CHANGING:
+            n_passes -= 1
+            if n_passes == 0:
+                SET_THREADS(n_threads)
 
 
 cdef void symv(const floating[:, ::1] S, const floating[::1] x, floating[::1] y) noexcept nogil:
