@@ -151,12 +151,11 @@ def _quantile(eta: float) -> float:
     return NormalDist().inv_cdf(eta)
 
 
-#: Params fields that are parameters of another name, or computed from one; AROW's r is that of the mean and of the covariance.
-FIELDS: Mapping[str, tuple[str, Callable]] = {
-    "initial_variance": ("variance", lambda v: v["initial_variance"]), "eta": ("phi", lambda v: _quantile(v["eta"])),
-    "p": ("power", lambda v: v["p"] or 0.0),
-    "alpha": ("eta0", lambda v: v["alpha"]), "beta": ("delta", lambda v: v["beta"] + v["alpha"] * v["l2"]),
-    "r1": ("r", lambda v: v["r"] if v["r1"] is None else v["r1"]), "r2": ("r2", lambda v: v["r"] if v["r2"] is None else v["r2"]),
+#: Params fields that are parameters of another name, with that of the one taken instead of None, or computed from them.
+FIELDS: Mapping[str, tuple[str, str | Callable]] = {
+    "initial_variance": ("variance", ""), "eta": ("phi", lambda v: _quantile(v["eta"])), "p": ("power", lambda v: v["p"] or 0.0),
+    "alpha": ("eta0", ""), "beta": ("delta", lambda v: v["beta"] + v["alpha"] * v["l2"]),
+    "r1": ("r", "r"), "r2": ("r2", "r"),  # (AROW's r is that of the mean and of the covariance)
 }
 #: How models of parts of a stream are merged, by the keys that rows of the table have.
 MERGES = {
@@ -223,8 +222,9 @@ class Algorithm(NamedTuple):
             if name in PLAIN:
                 found[name] = float(values[name])
             elif name in FIELDS:
-                field, make = FIELDS[name]
-                found[field] = float(make(values))
+                field, other = FIELDS[name]
+                value = values[name]
+                found[field] = float(other(values) if callable(other) else values[other] if value is None else value)
         return {**found, **self.kernel}
 
     @property

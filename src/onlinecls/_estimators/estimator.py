@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from copy import copy, deepcopy
 from functools import cache, wraps
@@ -14,7 +15,7 @@ import numpy as np
 from .._compiled import model
 from .._compiled.lock import Lock
 from .._input import validate
-from .._input.compat import data_frame_columns, estimator_tags
+from .._input.compat import tags
 from .._models.state import Counted
 from . import merging, saving
 
@@ -80,7 +81,7 @@ class Estimator:
     _in_place = frozenset({"_state", "_run", "_model"})  # attributes whose objects learning changes
 
     def __sklearn_tags__(self: Any) -> Tags:
-        return estimator_tags(self._estimator_type, self._poor_score)
+        return tags(self._estimator_type, self._poor_score, sparse=True)
 
     def __sklearn_is_fitted__(self) -> bool:
         return not self._in_place.isdisjoint(self.__dict__)
@@ -222,8 +223,8 @@ class Estimator:
         if seen is not None or names is not None:
             validate.same_names(who, seen, names)
         if seen is not None and names is not None and isinstance(state := self.__dict__.get("_state"), model.Model):
-            columns = data_frame_columns(X)
-            state.columns = None if columns is None else (seen, columns)
+            frame: Any = X if type(X) is getattr(sys.modules.get("pandas"), "DataFrame", None) else None
+            state.columns = None if frame is None else (seen, frame.columns)  # (an object that does not change)
 
     @quiet
     def save(self, path: str | bytes | os.PathLike[Any] | IO[bytes], metadata: dict[str, Any] | None = None) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._compiled import model
 from .._input import validate
-from .._input.compat import warn_undefined_score
+from .._input.compat import warn_caller
 from .learner import read_weights_of_fit
 from .weights import WithVariances, WithWeights
 
@@ -122,7 +122,7 @@ def r_squared(who: str, predicted: np.ndarray, y: ArrayLike, sample_weight: Arra
     y = validate.read_targets(who, y, len(predicted))
     weights = read_weights_of_fit(who, sample_weight, len(predicted))
     if len(y) < 2:
-        warn_undefined_score()
+        warn_caller("R^2 score is not well-defined with less than two samples.", "UndefinedMetricWarning")
         return float("nan")
     return _r2(y, predicted, weights if len(weights) else None)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .._input.compat import warn_not_converged
+from .._input.compat import warn_caller
 from .._models.state import NO_ORDER
 from .choice import choose
 from .epochs import learning
@@ -46,7 +46,12 @@ class UntilConverged(OnlineLearner):
             del self._slack, self._choice
         largest = float(self._losses(batch)[batch.live()].max(initial=0.0))
         if largest > sqrt(self.loss_tol):
-            warn_not_converged(type(self).__name__, self.max_iter, largest * largest, self.loss_tol)
+            warn_caller(
+                f"{type(self).__name__}: fit must leave no squared loss above loss_tol={self.loss_tol:g}, but the largest is "
+                f"{largest * largest:.3g}, after max_iter={self.max_iter} cycles or where no step is left to take. Raise "
+                "max_iter or loss_tol; if no weights have so small a loss on all rows, no number of cycles will do.",
+                "ConvergenceWarning",
+            )
 
     def _cycle(self, batch: Batch, generator: Generator) -> None:
         """Run cycles until one takes no step, at most max_iter."""

@@ -33,65 +33,45 @@ def not_fitted(who: str) -> Exception:
     return kind(f"{who}: this model has not been fitted yet. Call 'fit' or 'partial_fit' first.")
 
 
-def warn_caller(message: str | Warning) -> None:
-    """Warn, with the place from which this package was called."""
+def warn_caller(message: str | Warning, kind: str = "") -> None:
+    """Warn, with the place from which this package was called. kind : the name of a warning of scikit-learn, if it is loaded."""
     frame: Any = sys._getframe(1)
     level, package = 2, __name__.partition(".")[0]
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
         frame, level = frame.f_back, level + 1
-    warnings.warn(message, UserWarning, stacklevel=level)
+    warnings.warn(message, _of_scikit_learn(kind, UserWarning), stacklevel=level)
 
 
-def warn_column_vector() -> None:
-    message = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
-    warn_caller(_of_scikit_learn("DataConversionWarning", UserWarning)(message))
-
-
-def estimator_tags(kind: str, poor_score: bool):
-    """Return scikit-learn's tags of an estimator. (Only scikit-learn calls this, so that importing it costs nothing.)"""
-    from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags
+def tags(kind: str | None, poor_score: bool = False, requires_fit: bool = True, **of_input: bool):
+    """Return scikit-learn's tags of an estimator, or of a transformer: None. (Only scikit-learn calls this: it is loaded.)"""
+    from sklearn.utils import ClassifierTags, InputTags, RegressorTags, Tags, TargetTags, TransformerTags
 
     return Tags(
-        estimator_type=kind,
-        target_tags=TargetTags(required=kind != "outlier_detector"),
+        estimator_type=kind, target_tags=TargetTags(required=kind not in ("outlier_detector", None)),
+        transformer_tags=TransformerTags() if kind is None else None,
         classifier_tags=ClassifierTags(poor_score=poor_score) if kind == "classifier" else None,
         regressor_tags=RegressorTags(poor_score=poor_score) if kind == "regressor" else None,
-        input_tags=InputTags(sparse=True),
+        input_tags=InputTags(**of_input), requires_fit=requires_fit,
     )
 
 
-def warn_undefined_score() -> None:
-    kind = _of_scikit_learn("UndefinedMetricWarning", UserWarning)
-    warn_caller(kind("R^2 score is not well-defined with less than two samples."))
+class available_if:  # noqa: N801
+    """Decorate a method that an object has only if `check(object)` raises no AttributeError. (A property that returns a function
+    has neither the method's name, by which scikit-learn chooses what to do with its result, nor its signature.)"""
 
+    def __init__(self, check: Callable[[Any], object]) -> None:
+        self.check = check
 
-def warn_not_converged(who: str, max_iter: int, largest: float, loss_tol: float) -> None:
-    message = (
-        f"{who}: fit must leave no squared loss above loss_tol={loss_tol:g}, but the largest is {largest:.3g}, after "
-        f"max_iter={max_iter} cycles or where no step is left to take. Raise max_iter or loss_tol; if no weights have so small a "
-        "loss on all rows, no number of cycles will do."
-    )
-    warn_caller(_of_scikit_learn("ConvergenceWarning", UserWarning)(message))
-
-
-class _Available:
-    """The descriptor of a method that is there only for objects which pass a check. (A property that returns a function has
-    neither the method's name, by which scikit-learn chooses what to do with its result, nor its signature.)"""
-
-    def __init__(self, method: Callable[..., Any], check: Callable[[Any], object]) -> None:
-        self.method, self.check = method, check
+    def __call__(self, method: Method) -> Method:
+        self.method = method
         update_wrapper(self, method)
+        return cast("Method", self)
 
     def __get__(self, owner: Any, kind: type | None = None) -> Any:
         if owner is None:
             return self.method
         self.check(owner)
         return MethodType(self.method, owner)
-
-
-def available_if(check: Callable[[Any], object]) -> Callable[[Method], Method]:
-    """Decorate a method that an object has only if `check(object)` raises no AttributeError."""
-    return lambda method: cast("Method", _Available(method, check))
 
 
 def kind_of(estimator) -> str | None:
@@ -123,16 +103,6 @@ def is_frozen(estimator) -> bool:
     return kind is not None and isinstance(estimator, kind)
 
 
-def transformer_tags(requires_fit: bool, **of_input: bool):
-    """Return scikit-learn's tags of a transformer of texts, or of tables with texts in their cells."""
-    from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
-
-    return Tags(
-        estimator_type=None, target_tags=TargetTags(required=False), transformer_tags=TransformerTags(),
-        input_tags=InputTags(string=True, **of_input), requires_fit=requires_fit,
-    )
-
-
 def issparse(X) -> TypeGuard[Any]:
     """Return True for a matrix of scipy.sparse (which is then loaded), and for `Rows`."""
     if isinstance(X, Rows):
@@ -149,11 +119,6 @@ def sparse_rows(rows):
 
         return csr_array(rows)
     return rows
-
-
-def data_frame_columns(X) -> Any:
-    """Return the columns of a pandas data frame, an object that does not change; None for anything else."""
-    return X.columns if type(X) is getattr(sys.modules.get("pandas"), "DataFrame", None) else None
 
 
 def random_state(who: str, seed):

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._rows import Rows, converted, own_float, take
-from .compat import issparse, warn_column_vector
+from .compat import issparse, warn_caller
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 _REBUILD = "The CSR matrix is not valid: build it with scipy.sparse.csr_matrix((data, indices, indptr), shape=...)."
@@ -334,7 +334,8 @@ def _one_a_row(who: str, y, array: np.ndarray, n_rows: int, kind: str) -> np.nda
     if issparse(y):
         raise ValueError(f"{who}: y must be a dense array of {kind}, got a sparse matrix. Use y.toarray().")
     if array.ndim == 2 and array.shape[1] == 1:
-        warn_column_vector()
+        message = "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples,)."
+        warn_caller(message, "DataConversionWarning")
         array = array.ravel()
     if array.ndim != 1:
         raise ValueError(f"{who}: y should be a 1d array, got an array of shape {array.shape} instead.")
@@ -348,20 +349,15 @@ def _one_a_row(who: str, y, array: np.ndarray, n_rows: int, kind: str) -> np.nda
 
 def read_classes(who: str, classes) -> np.ndarray:
     """Return the labels of the argument `classes`, sorted and unique."""
-    array = np.empty(()) if isinstance(classes, (str, set, frozenset)) else _array_of_labels(who, "classes", classes)
-    if array.ndim != 1:
-        raise ValueError(f"{who}: classes must be a list or 1-D array of labels, got {brief(classes)}.")
-    if array.dtype.kind not in "biu":
-        array = _plain_labels(who, "classes", array)
-    return np.unique(array, return_index=True)[0]  # (without it, numpy imports numpy.ma: 8 ms)
+    return np.unique(plain_labels(who, "classes", classes), return_index=True)[0]  # (without it, numpy imports numpy.ma: 8 ms)
 
 
 def plain_labels(who: str, name: str, y) -> np.ndarray:
     """Return the labels of an argument as an array of numbers or texts. name : that of the argument, for messages."""
-    array = _array_of_labels(who, name, y)
-    if array.ndim == 0:
+    array = np.empty(()) if isinstance(y, (set, frozenset)) else _array_of_labels(who, name, y)
+    if array.ndim == 0 or (array.ndim > 1 and name == "classes"):
         raise ValueError(f"{who}: {name} must be a list or 1-D array of labels, got {brief(y)}.")
-    return _plain_labels(who, name, array)
+    return array if array.dtype.kind in "biu" and array.dtype.isnative else _plain_labels(who, name, array)
 
 
 def _array_of_labels(who: str, name: str, y) -> np.ndarray:

@@ -12,7 +12,7 @@ from .._estimators.estimator import Estimator
 from .._estimators.learner import read_weights_of_fit
 from .._estimators.merging import unchanged
 from .._files import require
-from .._input.compat import not_fitted, transformer_tags, warn_caller
+from .._input.compat import not_fitted, tags, warn_caller
 from .._input.rows import lasting
 from ._learnt import Learnt
 from ._rows import AUTO_BITS, Options, TableReader
@@ -152,7 +152,7 @@ class TableVectorizer(Estimator):
         self._assign(locals())
 
     def __sklearn_tags__(self) -> Tags:
-        return transformer_tags(requires_fit=True, categorical=True, dict=True, allow_nan=True)  # (its cells may be missing)
+        return tags(None, string=True, categorical=True, dict=True, allow_nan=True)  # (its cells may be missing)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_learnt" in self.__dict__

@@ -21,7 +21,7 @@ from .._estimators.estimator import Estimator
 from .._hashing.hasher import MAX_FEATURES, WHITE_SPACES, DamagedError, RowHasher
 from .._hashing.options import HashingOptions
 from .._input.arrow import damaged, string_chunks
-from .._input.compat import sparse_rows, transformer_tags
+from .._input.compat import sparse_rows, tags
 from .._input.escaping import is_utf8
 from .._input.validate import is_missing
 from ._names import FeatureNames
@@ -121,7 +121,7 @@ class HashingVectorizer(Estimator):
     feature_names: FeatureNames | None = None
 
     def __sklearn_tags__(self) -> Tags:
-        return transformer_tags(requires_fit=False, two_d_array=False)
+        return tags(None, requires_fit=False, string=True, two_d_array=False)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
