@@ -86,7 +86,7 @@ FORGED = {
     "an average that overflows within a few rows": (
         onlinecls.DualAscentClassifier(average=True, dtype="float64"), TWO, poking("shared", 3, 1e303)),
     "roots that are not those of the weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("values", 2, 0.25)),
-    "a norm of other weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e9)),
+    "a norm of smaller weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e-9)),
     "more classes seen than have rows": (onlinecls.DualAscentClassifier(), THREE, without_rivals),
     "a scale below 0": (AROW, THREE, poking("counters", model.COUNTERS["scale"], -1.0)),
     "a curvature of probabilities that is no Gram matrix": (CALIBRATED, THREE, poking("calibration", calibration.HAB, 1e9)),

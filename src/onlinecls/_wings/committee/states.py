@@ -167,20 +167,12 @@ class CommitteeState(State, combine.CommitteeModel):
         new._seat(members)
         return new
 
-    def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
-        each = zip(self.members, params.members, strict=True)
-        return self._with_members([member.grow_classes(places, n_classes, own) for member, own in each], places, n_classes)
-
     def joined(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
         each = zip(self.members, params.members, strict=True)
-        return self._with_members([member.joined(places, n_classes, own) for member, own in each], places, n_classes)
-
-    def _with_members(self, members: list[State], places: np.ndarray, n_classes: int) -> CommitteeState:
-        """Return this model with its classes at `places` among n_classes, as in these members."""
-        grown = self._with(members, self.counts_at(places, n_classes))
-        if grown.n_columns > self.n_columns:
-            self._move(grown, Move.of_classes(places, self.n_columns, n_classes), 0.5)
-        return grown
+        joined = self._with([member.joined(places, n_classes, own) for member, own in each], self.counts_at(places, n_classes))
+        if joined.n_columns > self.n_columns:
+            self._move(joined, Move.of_classes(places, self.n_columns, n_classes), 0.5)
+        return joined
 
     def compact(self) -> CommitteeState:
         members = [member.compact() for member in self.members]

@@ -61,27 +61,15 @@ class PNormState(WithGroups, p_norm.PNormModel):
         return read_only(weights)
 
     def _problem_of_derived(self) -> str:
-        if (np.delete(self.groups, self.FIELDS.index("low"), axis=1) < 0.0).any():
+        high, _, noise, scale, shrink, inverse, gain = self.groups.T
+        if min(part.min() for part in (high, noise, scale, shrink, inverse, gain)) < 0.0:
             return "norms below 0"
-        first, root = self.view[:, 0].astype(np.float64), p_norm.root_of(self.power)[0]
-        if not np.allclose(self.view[:, 1], np.sign(first) * np.abs(first) ** root, 64 * np.finfo(self.dtype).eps, 0.0):
+        theta, roots = np.abs(self.view, dtype=np.float64).transpose(1, 0, 2)
+        root, largest = p_norm.root_of(self.power)[0], theta.max(axis=0)
+        if not np.allclose(roots, theta**root, 64 * np.finfo(self.dtype).eps, 0.0):
             return "roots that are not those of the weights"
-        for at, norm in enumerate(map(self.named, self.groups)):
-            if norm["scale"] == 0.0:
-                continue
-            theta = np.abs(first if len(self.groups) == 1 else first[:, at])
-            size = float(theta.max())
-            size *= float(np.sum((theta / (size or 1.0)) ** self.power) ** (1.0 / self.power))
-            if 0.0 < size < 1e-290:  # (powers underflow: the norm says little)
-                continue
-            total, scaled = norm["high"], size * norm["scale"]  # (the constant feature's term is not in high)
-            for constant in np.ravel(first[-1] if len(self.groups) == 1 else first[-1, at]):
-                total += abs(float(constant) * norm["scale"]) ** self.power
-            if not np.allclose([total ** (1.0 / self.power), norm["shrink"]], [scaled, norm["scale"] ** root], 1e-3, 1e-12):
-                return "a norm of other weights"
-            inverse, gain = (size**-root if size else 0.0), size / (self.power - 1.0)
-            if self.power == 2.0:
-                inverse = gain = 1.0
-            if not np.allclose([norm["inverse"], norm["weight_scale"]], [inverse, gain], 1e-3, 0.0):
-                return "a norm that differs from that of the weights"
-        return ""
+        longest = (high + (theta[-1] * scale) ** self.power) ** (1.0 / self.power)  # (high lacks the constant feature's term)
+        fits = (longest >= 0.999 * largest * scale) & np.isclose(shrink, scale**root, 1e-3, 0.0) & (gain <= self.largest)
+        fits &= (inverse <= 1.0) if self.power == 2.0 else (roots.max(axis=0) * inverse <= 1.001)
+        fits |= (largest < 1e-290) | (scale == 0.0)  # (where powers underflow, the norm says little)
+        return "" if fits.all() else "a norm of other weights"
