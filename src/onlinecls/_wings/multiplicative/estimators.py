@@ -105,14 +105,8 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
 class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters, OnlineRegressor):
     """Multiplicative passive-aggressive regression: steps that multiply the weights, for many features, few of them relevant.
 
-    With W = norm_bound, the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c,
-    theta += tau sgn(y - s) x and
-
-        signed=True  (EG+-):  w_j = W sinh(theta_j) / sum cosh(theta),   tau = min(1, c) l / (W max|x|^2)
-        signed=False:         w_j = W exp(theta_j) / sum exp(theta),     tau = min(1, c) 4 l / (W max|x|^2)
-
-    With W = 1 the second form is the paper's: w_j <- w_j exp(tau v_j) / Z from equal weights. The first is the second on the
-    features W x and -W x.
+    With W = norm_bound, the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, theta += tau sgn(y - s) x,
+    with the weights w and the step tau of `MultiplicativePassiveAggressiveClassifier`, which says how they are the paper's.
 
     Parameters
     ----------
@@ -153,11 +147,7 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
 
         tau = min(1, c) l / (8 W max|v|^2),   v = (x - w) / n,
 
-        signed=True  (EG+-):  w_j = W sinh(theta_j) / sum cosh(theta),
-        signed=False:         w_j = W exp(theta_j) / sum exp(theta).
-
-    With W = 1 the second form is the paper's: w_j <- w_j exp(tau v_j) / Z. The first is the same on the features W x and -W x.
-    The centre begins at 0 (signed=False: at W / n_features in each component), and a step does not end at the ball's surface.
+    with the weights w of `MultiplicativePassiveAggressiveClassifier`. The centre begins at 0 (signed=False: at W / n_features in each component), and a step does not end at the ball's surface.
 
     Parameters
     ----------
