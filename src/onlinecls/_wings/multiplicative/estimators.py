@@ -147,7 +147,8 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
 
         tau = min(1, c) l / (8 W max|v|^2),   v = (x - w) / n,
 
-    with the weights w of `MultiplicativePassiveAggressiveClassifier`. The centre begins at 0 (signed=False: at W / n_features in each component), and a step does not end at the ball's surface.
+    with the weights w of `MultiplicativePassiveAggressiveClassifier`. The centre begins at 0 (signed=False: at W / n_features in
+    each component), and a step does not end at the ball's surface.
 
     Parameters
     ----------
