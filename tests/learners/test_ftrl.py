@@ -34,15 +34,7 @@ def test_a_weight_of_zero_returns_when_its_gradients_add_up():
         assert learner.coef_[0, 0] == pytest.approx(0.1 / (1.0 + np.sqrt(0.5)) if n_rows == 2 else 0.0)
 
 
-def test_probabilities_are_the_sigmoids_of_logistic_scores():
-    X, y = continuous_problem(200, 6, 3, 2)
-    for learner in (FTRLClassifier(), FTRLClassifier(average=True)):
-        scores = learner.partial_fit(X, y).decision_function(X)
-        assert_allclose(learner.predict_proba(X)[:, 1], 1.0 / (1.0 + np.exp(-scores)), rtol=1e-12)
-    X, y = continuous_problem(200, 6, 3, 4)
-    learner = FTRLClassifier().partial_fit(X, y)
-    each = 1.0 / (1.0 + np.exp(-learner.decision_function(X)))
-    assert_allclose(learner.predict_proba(X), each / each.sum(axis=1, keepdims=True), rtol=1e-12)
+def test_other_scores_than_those_of_the_log_loss_tell_no_probabilities():
     for others in ({"loss": "hinge"}, {"multi_class": "crammer_singer"}):
         assert not hasattr(FTRLClassifier(**others), "predict_proba")
         assert hasattr(FTRLClassifier(probability=True, **others), "predict_proba")

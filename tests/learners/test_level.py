@@ -164,10 +164,8 @@ def test_what_cannot_be_a_level_is_refused_and_what_can_is_saved(learner, tmp_pa
 
 def test_an_intercept_to_start_from_is_that_of_predictions():
     X, y, _ = problem()
-    init = {"coef_init": np.arange(8.0), "intercept_init": [30.0]}
-    model = PassiveAggressiveRegressor(epsilon=1e6, max_iter=1).fit(X, y, **init)  # (no row has a loss)
-    assert_allclose(model.predict(X), X @ np.arange(8.0) + 30.0)
-    assert_allclose(model.intercept_, [30.0])
+    model = PassiveAggressiveRegressor(epsilon=1e6, max_iter=1).fit(X, y, coef_init=np.arange(8.0), intercept_init=[30.0])
+    assert_allclose(model.predict(X), X @ np.arange(8.0) + 30.0)  # (no row has a loss)
     cycled = PassiveAggressiveRegressor(np.inf, loss_tol=0.04, epsilon=1.0).fit(X, X @ np.arange(8.0) + 1e3)
     assert np.abs(cycled.predict(X) - X @ np.arange(8.0) - 1e3).max() <= 1.2
 

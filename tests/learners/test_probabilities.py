@@ -182,8 +182,11 @@ def test_a_single_class_has_probability_1():
 
 @pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
 @pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])
-def test_the_log_loss_gives_probabilities_without_calibration(y, multi_class):
-    learner = onlinecls.DualAscentClassifier(loss="log_loss", multi_class=multi_class).partial_fit(X, y)
+@pytest.mark.parametrize("cls", [onlinecls.DualAscentClassifier, onlinecls.FTRLClassifier])
+def test_the_log_loss_gives_probabilities_without_calibration(y, multi_class, cls):
+    if (cls, multi_class) == (onlinecls.FTRLClassifier, "crammer_singer"):
+        return
+    learner = cls(loss="log_loss", multi_class=multi_class).partial_fit(X, y)
     scores = learner.decision_function(X)
     if y is TWO:
         expected = 1 / (1 + np.exp(-np.column_stack([-scores, scores])))
@@ -191,7 +194,7 @@ def test_the_log_loss_gives_probabilities_without_calibration(y, multi_class):
         expected = np.exp(scores) if multi_class == "crammer_singer" else 1 / (1 + np.exp(-scores))
         expected /= expected.sum(axis=1, keepdims=True)
     assert_allclose(learner.predict_proba(X), expected, rtol=1e-12)
-    calibrated = onlinecls.DualAscentClassifier(loss="log_loss", multi_class=multi_class, probability=True).partial_fit(X, y)
+    calibrated = cls(loss="log_loss", multi_class=multi_class, probability=True).partial_fit(X, y)
     assert (calibrated.predict_proba(X) != learner.predict_proba(X)).any()
 
 
