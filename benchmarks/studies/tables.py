@@ -45,7 +45,7 @@ from onlinecls.tables import TableVectorizer
 
 from . import geometric
 
-FULL, DENSE = {"covariance": "auto"}, {"bits": 0, "slots": 128}
+FULL, DENSE = {"covariance": "full"}, {"bits": 0, "slots": 128}
 TASKS = {  # name of a column: (learner, its parameters, the table's)
     "classes": {
         "AROW": (AROWClassifier, {}, {}), "AROW, full": (AROWClassifier, FULL, DENSE), "SCW, full": (SCWClassifier, FULL, DENSE),
