@@ -44,7 +44,7 @@ class Fitted(saving.Describing, Estimator):
         return state
 
     def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
-        """Return the scores of X, (rows, vectors), by the fast path for small calls where that applies, and the model.
+        """Return the scores of X, (rows, vectors), as a small call where that applies, and the model.
 
         Callers take everything else from the same model: the estimator may have another by then, with other classes.
         """
