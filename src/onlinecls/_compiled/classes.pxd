@@ -3,9 +3,10 @@
 The layout of the classes' numbers is described in sparse.pxd. Each class has its own sum, in double and from left to right: its
 bits do not depend on how many classes are computed at once.
 """
+from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
-from .._rules cimport ADDITIVE, DUAL, FORGETTING, POTENTIAL, Params, slots_of
+from .._rules cimport ADDITIVE, DUAL, FORGETTING, POTENTIAL, PROXIMAL, Params, slots_of
 from .sparse cimport (
     CACHE_LINE, Layout, Row, Steps, column, dense_t, double2, double2_add, double2_at, double2_first, double2_mul, double2_of,
     double2_second, floating, forgetful_variance, index_t, lookahead_weight, place_of, prefetch, weight_of,
@@ -114,13 +115,18 @@ cdef inline void add_scores(int geometry, const floating[::1] state, Py_ssize_t 
 
 cdef inline double scan_classes(int geometry, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
                                 Row row, double* scores, const Layout* layout, const Params* p) noexcept nogil:
-    """Compute the scores of all vectors, in the order of their places; return ||x||²."""
+    """Compute the scores of all vectors, in the order of their places; return ||x||².
+
+    (No row is usable in a geometry that is missing here.)
+    """
     cdef Run run = run_of(layout, slots_of(geometry).n, sizeof(floating))
     if slots_of(geometry).weight:       # it is stored as it is
         return sum_classes(state, run, data, indices, row, p.bias, scores)
     elif geometry == POTENTIAL:
         return scan_computed(POTENTIAL, state, run, data, indices, row, scores, layout, p)
-    return scan_computed(DUAL, state, run, data, indices, row, scores, layout, p)      # (whose formula is PROXIMAL's)
+    elif geometry == DUAL or geometry == PROXIMAL:      # (one formula)
+        return scan_computed(DUAL, state, run, data, indices, row, scores, layout, p)
+    return NAN
 
 
 cdef inline double scan_computed(int geometry, const floating[::1] state, Run run, const floating[::1] data,
