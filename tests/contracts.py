@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 from algorithms import LEARNERS
-from internals import again, arrays, predict_on_the_way, stored
+from internals import again, arrays, predict_on_the_way, stored, weights_of_none
 from interrupts import interrupted
 from matrices import csr32, csr64, dense_c
 from numpy.testing import assert_allclose
@@ -503,7 +503,8 @@ def check_the_average_is_that_of_the_weights(learner):
 
 
 def check_the_average_while_labels_join(learner):
-    """When a third class joins, the weights w of two become -w/2 and w/2, and so do those of all earlier rounds."""
+    """When a third class joins, the weights w of two become -w/2 and w/2, and so do those of all earlier rounds; a fourth has
+    been "none of these" since."""
     X, y = learner.problem(60, 9, seed=8)
     y = np.minimum(y, np.array([0, 1, 3])[np.digitize(np.arange(60), [5, 30])])
     plain, averaged, total = learner(), learner(average=True), np.zeros((4, 10))
@@ -513,6 +514,8 @@ def check_the_average_while_labels_join(learner):
         joined = plain.classes_
         if len(joined) > 1:
             total[joined] += weights(plain) if len(joined) > 2 else weights(plain) * [[-0.5], [0.5]]
+        if (none := weights_of_none(plain)) is not None:
+            total[np.setdiff1d(np.arange(4), joined)] += none
     assert len(joined) == 4
     assert_allclose(weights(averaged), total / 60, rtol=1e-9, atol=1e-9)
 

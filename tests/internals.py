@@ -1,5 +1,6 @@
 """Whatever tests take from behind the public names of onlinecls: when a module of the package moves, this file follows."""
 
+import copy
 from contextlib import nullcontext
 
 import numpy as np
@@ -83,6 +84,26 @@ def stored(learner):
     parts = {name: getattr(state, name)[..., : ends.get(name)] for name in (*ends, "counts", "prior", "counters")}
     parts["vectors"] = state.vectors.toarray() if hasattr(state.vectors, "toarray") else state.vectors
     return parts
+
+
+def named_from_here(learner, labels):
+    """Return a copy of a model that labels may join as one in which all these labels were named, and no other may join."""
+    found = copy.deepcopy(learner)
+    state = found._state
+    everyone = np.union1d(state.classes, labels)
+    grown = state.grow_classes(np.searchsorted(everyone, state.classes), len(everyone), state.params).closed()
+    grown.classes, grown.is_open = everyone, False
+    found._state = grown
+    return found
+
+
+def weights_of_none(learner):
+    """Return the weights of "none of these", as coef_ and intercept_ of a label; None of a model without it."""
+    state = learner._state
+    if not state.n_none:
+        return None
+    found = state._last_weights(state.params, slice(None))[:, -1]
+    return np.append(found[:-1] / state.scale, found[-1] * state.constant)
 
 
 def arrays(learner):

@@ -177,6 +177,7 @@ class AdaGrad(Twin):
 
     eta0: float
     delta: float
+    joins_as_none = True
 
     def update(self, z, c):
         if self.w @ z >= 1:
@@ -229,6 +230,7 @@ class FTRL(Twin):
     l2: float = 0.0
 
     state = {"z": (-1 / 2, 1 / 2), "n": (1, 1)}
+    joins_as_none = True
 
     def split(self, multi_class):
         """All of z within the threshold, and half of what is beyond it, so that w becomes -w/2 and w/2."""
@@ -520,16 +522,18 @@ class Calibrated:
     """A Model with Platt's numbers of its scores: a pair for the only vector, or one a class."""
 
     def __init__(self, model):
-        self.model, self.pairs = model, [Platt() for _ in model.W]
+        self.model, self.pairs, self.none = model, [Platt() for _ in model.W], Platt()
 
     def consume(self, x, y, c, known=True):
-        """A class learns nothing from the row with which it joins."""
-        scores, k = self.model.W @ x, self.model.k
+        """A class that is no copy of `none` learns nothing from the row with which it joins."""
+        scores, k, none = self.model.W @ x, self.model.k, self.model.none
+        if none:
+            self.none.step(none.w @ x, -1, c)
         if k == 2 and known:
             self.pairs[0].step(scores[0], 2 * y - 1, c)
         elif k > 2:
             for j, pair in enumerate(self.pairs):
-                if known or j != y:
+                if known or none or j != y:
                     pair.step(scores[j], 1 if j == y else -1, c)
         self.model.consume(x, y, c, known)
 
@@ -537,7 +541,7 @@ class Calibrated:
         if self.model.k == 2:
             self.pairs = [self.pairs[0].side(-1), self.pairs[0].side(1)]
         if self.model.k >= 2:
-            self.pairs.insert(at, Platt())
+            self.pairs.insert(at, deepcopy(self.none))
         self.model.add_class(at)
 
     def predict_proba(self, X):

@@ -447,7 +447,7 @@ cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* wor
         write_signs(&r, context.columns, work.signs)
         for c in range(context.columns):
             s.margin = work.signs[c] * work.scores[c] - r.shift
-            if (context.open_classes and context.counts[c] == 0.0) or not count_class_loss(&s, context, p):
+            if not count_class_loss(&s, context, p):
                 continue
             open[n_open] = c        # (branch-free: which margins suffice is unpredictable)
             n_open += not margin_suffices(s.margin, p)

@@ -321,14 +321,14 @@ def test_merged_probabilities_are_means(n_classes):
 
 
 def test_probabilities_merge_where_classes_have_joined():
-    """A part that knows two classes has one pair for both; the merge has one a class."""
+    """A part that knows two classes has one pair for both; the merge has one a class, and one for "none of these"."""
     rng = np.random.default_rng(1)
     X = rng.normal(size=(900, 3)) + np.repeat(np.eye(3), 300, axis=0) * 3.0
     y, order = np.repeat(np.arange(3), 300), rng.permutation(900)
     some = order[y[order] != 2]
     make = lambda: onlinecls.AROWClassifier(probability=True)  # noqa: E731
     merged = onlinecls.merge([make().partial_fit(X[rows], y[rows]) for rows in (some, order)])
-    assert len(state_of(merged).calibration) == 3 and -np.log(merged.predict_proba(X)[np.arange(900), y]).mean() < 0.7
+    assert len(state_of(merged).calibration) == 4 and -np.log(merged.predict_proba(X)[np.arange(900), y]).mean() < 0.7
 
 
 @pytest.mark.parametrize("covariance", ["diagonal", "full"])

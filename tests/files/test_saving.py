@@ -498,8 +498,8 @@ def test_a_random_matrix_as_covariance_is_refused_or_learns_finite_numbers(saved
         learner.save(saved)
 
         def change(told, arrays):
-            arrays["sigma"][:] = rng.uniform(-2.0, 2.0, (3, 6, 6))
-            arrays["sigma"].reshape(3, 36)[:, ::7] = rng.uniform(-0.01, 2.0, (3, 6))
+            arrays["sigma"][:] = rng.uniform(-2.0, 2.0, (4, 6, 6))
+            arrays["sigma"].reshape(4, 36)[:, ::7] = rng.uniform(-0.01, 2.0, (4, 6))
 
         forged(saved, change)
         try:

@@ -39,8 +39,8 @@ def symmetric(lower):
 
 
 def model(learner):
-    """(vectors, D) weights and (vectors, D, D) covariances, the constant feature among them."""
-    state = state_of(learner)
+    """(vectors, D) weights and (vectors, D, D) covariances, the constant feature among them; without "none of these"."""
+    state = state_of(learner).closed()
     roots = np.sqrt(state.growth)[:, None] * state.caps
     return state.view[:, 0].T.astype(np.float64), symmetric(state.sigma.astype(np.float64)) * roots[:, :, None] * roots[:, None]
 

@@ -29,7 +29,7 @@ OWN = {"FTRLClassifier": [{}], "DualAscentClassifier": [  # parameters with whic
 
 def pairs_of(learner):
     """(a, b) of each score."""
-    return state_of(learner).calibration[:, :2]
+    return state_of(learner).closed().calibration[:, :2]
 
 
 def begun(model, X, y):

@@ -276,7 +276,7 @@ cdef class Model:
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
         context.counters, context.published = (<Counters*>counters)[0], <Counters*>counters
         context.counts, context.n_classes = counts, n_classes
-        context.columns = context.n_classes if context.n_classes > 2 else 1
+        context.columns = self.n_columns
         self.lay_out(&context.layout, context.columns)
         context.correction = correction
         if correction != NULL:

@@ -82,7 +82,7 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     Counters counters
     double* counts          # rows seen of each class
     Py_ssize_t n_classes
-    Py_ssize_t columns      # vectors of weights: one for two classes, else one a class
+    Py_ssize_t columns      # vectors of weights: one for two classes, else one a class, and perhaps "none of these" behind them
     Layout layout           # their places
     double* correction      # see `averaged`; NULL: no average
     double* rounds_to_read  # with an average: the model's counter, which readers in other threads divide by
@@ -447,16 +447,17 @@ cdef inline void update_platt(const double* scores, const Round* r, const Batch*
 
     (a, b) moves by the δ along H^-1 (s, 1) that minimises the row's log loss plus ½ δ'H δ: a Newton step made safe for scores of
     any size. H is a ridge plus the curvature of the rows so far, in which row n weighs n³: later scores are those of a better
-    model. Classes that have not joined, or join with this row, are left out. Class weights are ignored.
+    model. Classes that start from zero are left out until they have joined, with this row too. Class weights are ignored.
     """
     cdef Py_ssize_t c
+    cdef bint are_copies = context.columns > context.n_classes      # of "none of these", which has learnt all rows before
     cdef double weight = 1.0 if b.weights == NULL else b.weights[r.at]
     if context.columns == 1:
         if not r.newcomer:
             update_pair(context.platt, scores[0], 2.0 * r.label - 1.0, weight)
         return
     for c in range(context.columns):
-        if not (context.open_classes and (context.counts[c] == 0.0 or (r.newcomer and c == r.label))):
+        if are_copies or not (context.open_classes and (context.counts[c] == 0.0 or (r.newcomer and c == r.label))):
             update_pair(&context.platt[c], scores[c], 1.0 if c == r.label else -1.0, weight)
 
 
@@ -589,7 +590,7 @@ cdef inline Example example(Task task, Py_ssize_t number, const Round* r, const 
         z.sign[0] = 2.0 * r.label - 1.0
     elif task == OVR:
         z.sign[0] = 1.0 if number == r.label else -1.0
-        z.n = not (context.open_classes and context.counts[number] == 0.0)
+        z.n = number >= context.n_classes or not (context.open_classes and context.counts[number] == 0.0)
     else:
         z.n = 2
         z.c[0], z.sign[0] = r.label, 1.0

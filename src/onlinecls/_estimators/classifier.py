@@ -12,6 +12,7 @@ from .._input import validate
 from .._input.compat import available_if, warn_caller
 from .._models.calibration import finite, fresh, log_probabilities
 from .._models.state import NO_WEIGHTS
+from .._models.states import STATES
 from . import epochs
 from .choice import choose
 from .estimator import exclusive
@@ -157,7 +158,7 @@ class OnlineClassifier(WithWeights):
         class_weights = class_weights[np.isin(everyone, joined)] if len(class_weights) else class_weights
         everyone = joined
         starts = [*[0] * len(known), *np.sort(firsts).tolist(), *[rows.n_rows] * 3]  # of the rows with the first k classes
-        starts = [0, *starts[1 : len(everyone) if params.joins_singly else 3], rows.n_rows]
+        starts = [0, *starts[1 : len(everyone) if STATES[params.model].joins_singly(params) else 3], rows.n_rows]
         stages: list[tuple[int, int, np.ndarray]] = []  # (first row, end, classes), all checked before the first write
         for k, (start, stop) in enumerate(pairwise(starts), start=1):
             if stop > start:
@@ -346,9 +347,9 @@ class WithProbabilities(OnlineClassifier):
                     f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that "
                     "was not. Call fit, or start with clone(estimator)."
                 )
-            return log_probabilities(scores, state.calibration)
+            return log_probabilities(scores, state.calibration[: scores.shape[1]])
         joint = state.n_columns > 1 and state.params.joint  # (the softmax of the scores)
-        logs = finite(scores) if joint else log_probabilities(scores, fresh(state.n_columns))
+        logs = finite(scores) if joint else log_probabilities(scores, fresh(scores.shape[1]))
         weights = self._log_class_weights(state)
         if joint or len(weights):
             model.normalise(logs := logs - weights if len(weights) else logs)

@@ -89,20 +89,20 @@ def with_weights(
 
 def set_weights(learner: Any, state: Any, name: str, given: ArrayLike, level: float) -> slice:
     """Set weights of X, as `coef_` or `intercept_` show them, in a model whose scale stays; return which features they are of."""
-    who, n = type(learner).__name__, state.n_features
+    who, n, k = type(learner).__name__, state.n_features, state.n_columns - state.n_none
     is_coef = name.startswith("coef")
-    shape, features = ((state.n_columns, n), slice(n)) if is_coef else ((state.n_columns,), slice(n, None))
+    shape, features = ((k, n), slice(n)) if is_coef else ((k,), slice(n, None))
     values = validate.read_numbers(f"{who}: {name}", given)
-    if values.shape != shape and not (state.n_columns == 1 and values.shape == shape[1:]):
+    if values.shape != shape and not (k == 1 and values.shape == shape[1:]):
         wanted = shape[1:] if learner._flat and is_coef else shape
         raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
     values = values.reshape(shape)
     values = values * state.scale if is_coef else (values - level) / (state.constant or 1.0)
-    numbers = state.numbers_of(values.T.reshape(-1, state.n_columns), features)
+    numbers = state.numbers_of(values.T.reshape(-1, k), features)
     if not np.isfinite(numbers).all() or np.abs(numbers).max(initial=0.0) > np.finfo(state.dtype).max / 4:
         raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
     if is_coef or state.constant:
-        state.primary[features] = numbers
+        state.primary[features, :k] = numbers
         state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(state.primary).max()
     return features
 

@@ -52,7 +52,7 @@ class Fitted(saving.Describing, Estimator):
         if self._has_fast_path:
             found = state.try_decision(X, self.__dict__.get("feature_names_in_"))
             if found is not None:
-                return found, state
+                return found if found.shape[1] <= len(state.counts) else of_classes(found, state), state
         rows = self._read_rows(X, False)
         state = self._state_for(rows)
         return self._scores(rows, state), state
@@ -60,7 +60,7 @@ class Fitted(saving.Describing, Estimator):
     def _scores(self, rows: validate.Rows, state: Any) -> np.ndarray:
         scores = np.empty((rows.n_rows, state.n_columns))
         state.decision(rows, scores)
-        return scores
+        return of_classes(scores, state)
 
     # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
@@ -93,3 +93,8 @@ class Fitted(saving.Describing, Estimator):
     def n_skipped_(self) -> int:
         """Rounds skipped because the update would overflow the dtype."""
         return self._fitted_state().count("skipped")
+
+
+def of_classes(numbers: np.ndarray, state: Any) -> np.ndarray:
+    """Return a number for each row and vector without those of "none of these"."""
+    return np.ascontiguousarray(numbers[:, :-1]) if state.n_none else numbers

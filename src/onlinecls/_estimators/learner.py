@@ -270,7 +270,7 @@ class OnlineLearner(Fitted):
         batch, classes = self._batch_of_fit(Batch(rows, targets, weights), again)
         train, held_out = self._split(batch.targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
         batch, n_classes = batch._replace(order=train), 1 if classes is None else len(classes)
-        state = self._state if again else self._start(params, rows, n_classes)
+        state = self._state.closed() if again else self._start(params, rows, n_classes)
         if coef_init is not None or intercept_init is not None:
             level = state.level_with(batch)[0] if params.level else 0.0
             state = epochs.with_weights(self, batch, state, coef_init, intercept_init, level)

@@ -185,9 +185,10 @@ def _merged(who: str, models: list[Any]) -> Any:
             others = validate.comparable(who, model.classes_, classes, "classes of the other model")
             classes = validate.union(classes, others)
         base._check_size(base._state.params, base.n_features_in_, len(classes), base._state.dtype)
-    shards = [_shard(model, base, classes) for model in models]
+    is_open = all(model._state.is_open for model in models)
+    shards = [_shard(model, base, classes, is_open) for model in models]
     state = next(shard.state for shard, model in zip(shards, models, strict=True) if model is base).copy()
-    state.params, state.classes, state.is_open = base._state.params, classes, all(model._state.is_open for model in models)
+    state.params, state.classes, state.is_open = base._state.params, classes, is_open
     try:
         with np.errstate(all="ignore"):
             state.merge(shards)
@@ -201,9 +202,11 @@ def _merged(who: str, models: list[Any]) -> Any:
     return state
 
 
-def _shard(model: Any, base: Any, classes: np.ndarray | None) -> Shard:
-    """Return a model with all classes."""
+def _shard(model: Any, base: Any, classes: np.ndarray | None, is_open: bool) -> Shard:
+    """Return a model with all classes, and "none of these" if labels may join all models."""
     state, params = model._state, model._state.params
+    if classes is not None and not is_open:
+        state = state.closed().sharing(is_open=False)
     if classes is not None and len(classes) != len(model.classes_):
         places = np.searchsorted(classes, model.classes_.astype(classes.dtype))
         state = state.grow_classes(places, len(classes), params)

@@ -60,7 +60,7 @@ class Describing:
         before = cls(**read_parameters(cls, {**header["parameters"], **header["learnt_with"]}))
         classes = read_labels(who, arrays.pop("classes")) if cls._estimator_type == "classifier" else None
         choose(learner)
-        params = choose(before).params
+        params = choose(before).params._replace(open_classes=int(header["open"]))
         state = STATES[params.model].of_file(header["state"], arrays, 1 if classes is None else len(classes), params)
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
         if classes is not None:

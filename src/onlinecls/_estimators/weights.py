@@ -10,6 +10,7 @@ import numpy as np
 from .._models.arrays import read_only
 from . import epochs
 from .estimator import exclusive, quiet
+from .fitted import of_classes
 from .learner import OnlineLearner
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ class WithWeights(OnlineLearner):
         state.hold_scale()
         features = epochs.set_weights(self, state, name, weights, state.level if state.params.level else 0.0)
         if len(state.correction):
-            state.corrections[features] = 0.0
+            state.corrections[features, : state.n_columns - state.n_none] = 0.0
         state.sparse_coef = None
         self._state = state
 
@@ -112,7 +113,8 @@ class WithVariances(OnlineLearner):
         (n_features, n_features), or (n_classes, n_features, n_features) for three classes or more.
         """
         state = self._fitted_state()
-        return over(state.covariance(self._flat), state.scale * state.scale)
+        found = state.covariance(self._flat)
+        return over(found[:-1] if state.n_none else found, state.scale * state.scale)
 
     def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray, Any]:
         """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each, and the model."""
@@ -121,4 +123,4 @@ class WithVariances(OnlineLearner):
         state = self._state_for(rows)
         deviations = np.empty((rows.n_rows, state.n_columns))
         state.deviation(rows, deviations)
-        return self._scores(rows, state), deviations, state
+        return self._scores(rows, state), of_classes(deviations, state), state

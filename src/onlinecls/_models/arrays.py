@@ -82,14 +82,21 @@ class Move(NamedTuple):
     splits: bool = False
 
     @classmethod
-    def of_classes(cls, places: np.ndarray, n_before: int, n: int) -> Move:
-        """Return the move of the vectors of classes to `places` among n, more than before."""
-        splits = n_before == 1
-        return cls(np.zeros(len(places), int) if splits else np.arange(n_before), np.asarray(places), n, splits)
+    def of_classes(cls, places: np.ndarray, n_before: int, n: int, n_none: int = 0) -> Move:
+        """Return the move of the vectors of classes to `places` among n, more than before.
+
+        n_none : 1 if the last of them is "none of these", before and after: the new ones are copies of it.
+        """
+        splits, places = n_before == 1, np.asarray(places)
+        if splits or not n_none:
+            return cls(np.zeros(len(places), int) if splits else np.arange(n_before), places, n, splits)
+        others = np.delete(np.arange(n), places)
+        old = np.append(np.arange(n_before - 1), np.full(len(others), n_before - 1))
+        return cls(old, np.append(places, others), n)
 
     @classmethod
     def of_kept(cls, keep: np.ndarray) -> Move:
-        """Return the move of the vectors of the classes that stay, three or more."""
+        """Return the move of the vectors that stay, three or more."""
         old = np.flatnonzero(keep)
         return cls(old, np.arange(len(old)), len(old))
 

@@ -77,6 +77,11 @@ class Counted:
     asked: tuple = ()  # what its params were computed from
     counts: np.ndarray
     counters: np.ndarray
+    n_columns: int
+
+    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Any:
+        """Return this model with three or more of its classes only; the others have had no row. n_none : None: as it is."""
+        raise NotImplementedError
 
     def parts(self) -> dict:
         names = (*self.SCALARS, *self.ARRAYS)
@@ -89,6 +94,20 @@ class Counted:
     def compact(self):
         """Return this model without room for vectors of classes that may join."""
         return self
+
+    @property
+    def n_none(self) -> int:
+        """1 if the last vector is that of "none of these", the negative of every row, from which labels that join are copied."""
+        return self.n_columns - n_vectors(len(self.counts))
+
+    @classmethod
+    def joins_singly(cls, params: Any) -> bool:
+        """Return True if a label must not join before its first row, which another label's row may be."""
+        return bool(params.joins_singly)
+
+    def closed(self) -> Any:
+        """Return this model as one which no label may join."""
+        return self.keep_classes(np.ones(len(self.counts), bool), 0) if self.n_none else self
 
     def joined(self, places: np.ndarray, n_classes: int, params: Any) -> Any:
         """Return this model with its classes at `places` among n_classes, where it can in arrays with room for more."""
@@ -310,6 +329,7 @@ class State(Counted, model.Model):
     MOVES_LEVEL = False  # True if merging weighs features by what rows tell of them, else rounds weigh hyperplanes and levels
     HAS_ROOM = False  # True if vectors of classes that join take places beside the others
     TAKES_WEIGHTS = False  # True if weights can be set: see `numbers_of`
+    HAS_NONE = False  # True if labels that join are copies of "none of these", where each label learns by itself
     occupied: list[int] | None = None  # how many places are taken, by all models that share the arrays
     n_features: int
     n_columns: int
@@ -408,9 +428,19 @@ class State(Counted, model.Model):
         new = self.sharing(
             counts=counts, counters=self.counters.copy(), places=None, room=0, occupied=None, sparse_coef=None,
         )
-        new.n_columns = n_vectors(len(counts))
+        new.n_columns = move.n
         self._move(new, move, share)
         return new
+
+    @classmethod
+    def joins_singly(cls, params: Any) -> bool:
+        return super().joins_singly(params) or (cls.HAS_NONE and not params.joint)
+
+    def _move_of(self, places: np.ndarray, n_classes: int, params: Any) -> Move:
+        """Return the move of the vectors to a model of n_classes, three or more."""
+        begins = self.HAS_NONE and self.is_open and not params.joint
+        n_none = int(begins) if self.n_columns == 1 else self.n_none
+        return Move.of_classes(places, self.n_columns, n_classes + n_none, n_none)
 
     def _move(self, new: Self, move: Move, share: float) -> None:
         """Set the arrays that have an axis of vectors in a model with others."""
@@ -418,14 +448,14 @@ class State(Counted, model.Model):
             setattr(new, name, part)
 
     def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
-        """Return this model with its classes at `places` among n_classes; new classes start from zero.
+        """Return this model with its classes at `places` among n_classes; new ones are "none of these", or start from zero.
 
         A single vector w becomes the two -w/2 and +w/2, with half the variance each, so that score differences and their
         variances do not change. params : those with which it will learn.
         """
-        if n_vectors(n_classes) == self.n_columns:
+        if n_classes <= 2:
             return self._copied(self.counts_at(places, n_classes))
-        move = Move.of_classes(places, self.n_columns, n_classes)
+        move = self._move_of(places, n_classes, params)
         share = self.share_of_half(params)
         grown = self._with_vectors(self.counts_at(places, n_classes), move, share)
         if move.splits:
@@ -446,9 +476,8 @@ class State(Counted, model.Model):
                               sparse_coef=None)
         return copied.compact()
 
-    def keep_classes(self, keep: np.ndarray) -> Self:
-        """Return this model with three or more of its classes only; the others have had no row."""
-        move = Move.of_kept(keep)
+    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
+        move = Move.of_kept(np.append(keep, np.ones(self.n_none if n_none is None else n_none, bool)))
         rest = self._with_vectors(self.counts[keep], move)
         self._scatter(rest, move)
         return rest
@@ -457,11 +486,11 @@ class State(Counted, model.Model):
         # The vectors of new classes take the next places of the same arrays, which hold the numbers of new vectors. A thread that
         # still reads the old model sees the steps of the new one in its own weights, and in its counters, which both share. When
         # all places are taken, the arrays are copied into others with up to twice the room.
-        k, k_before, room = n_classes, self.n_columns, self.room or self.n_columns
-        if not self.HAS_ROOM or k == 2:
+        if not self.HAS_ROOM or n_classes == 2:
             return self.grow_classes(places, n_classes, params)
-        move = Move.of_classes(places, k_before, k)
-        joined = self._with_vectors(self.counts_at(places, k), move)
+        move = self._move_of(places, n_classes, params)
+        k, k_before, room = move.n, self.n_columns, self.room or self.n_columns
+        joined = self._with_vectors(self.counts_at(places, n_classes), move)
         joined.places, joined.occupied = np.arange(k), [k]
         joined.room = 1 << (k - 1).bit_length()
         needed = self.values.nbytes // room * joined.room
@@ -470,16 +499,27 @@ class State(Counted, model.Model):
         if move.splits:
             self._split_binary(joined, move, 0.5)
             return joined
-        joined.places[places] = np.arange(k_before) if self.places is None else self.places
-        joined.places[np.delete(np.arange(k), places)] = np.arange(k_before, k)
-        if k <= room and self.occupied == [k_before]:
+        old = np.append(places, np.arange(k - self.n_none, k))
+        joined.places[old] = np.arange(k_before) if self.places is None else self.places
+        joined.places[np.delete(np.arange(k), old)] = np.arange(k_before, k)
+        if k <= room and self.occupied == [k_before] and self.writable() is self:
             self.occupied[:] = [k]
             joined.room, joined.occupied, joined.counters = room, self.occupied, self.counters
-            return joined
-        joined.values = widened(self._slots, self._fresh_slots(joined.room), k_before)
-        if len(self.correction):
-            joined.correction = widened(self.correction.reshape(-1, 1, room), np.zeros((1, joined.room)), k_before)
+        else:
+            joined.values = widened(self._slots, self._fresh_slots(joined.room), k_before)
+            if len(self.correction):
+                joined.correction = widened(self.correction.reshape(-1, 1, room), np.zeros((1, joined.room)), k_before)
+        if self.n_none:
+            joined._copy_none(k_before)
         return joined
+
+    def _copy_none(self, first: int) -> None:
+        """Copy "none of these" to the places from `first` on, which hold new vectors."""
+        for numbers in (self._slots, self.correction.reshape(-1, 1, self.room)):
+            none = numbers[:, :, self.places[-1]]
+            for place in range(first, self.n_columns if numbers.size else first):
+                differ = np.flatnonzero((none != numbers[:, :, place]).any(axis=1))
+                numbers[differ, :, place] = none[differ]
 
     def _scatter(self, new: Self, move: Move) -> None:
         """Copy the values and the average's sums of vectors to places of a model with others."""
@@ -597,14 +637,14 @@ class State(Counted, model.Model):
         found, rounds = self._last_weights(params, features), self.average_rounds(params)
         if rounds:
             found = (found - self.corrections[features] / rounds).astype(self.dtype)
-        return read_only(found.T)
+        return read_only(found.T[: n_vectors(len(self.counts))])
 
     def _last_weights(self, params: Any, features: slice) -> np.ndarray:
         """Return the weights after the last row, (features, columns)."""
         return self.slot(0, features)
 
     def numbers_of(self, weights: np.ndarray, features: slice) -> np.ndarray:
-        """Return the numbers of the primary slot that give these last weights of z, (features, columns)."""
+        """Return the numbers of the primary slot that give these last weights of z, (features, classes)."""
         return weights
 
     def average_rounds(self, params: Any) -> float:
@@ -632,12 +672,16 @@ class State(Counted, model.Model):
         require(sorted(header) == sorted(cls.SCALARS), f"a state of {sorted(cls.SCALARS)}", sorted(header))
         n_features, average, dtype = header["n_features"], params.average_from >= 0, arrays["values"].dtype
         require(type(n_features) is int and n_features > 0, "n_features > 0", n_features)
-        for name, value in cls._following(n_features, n_classes, params).items():
+        n_none = int(cls.HAS_NONE and n_classes > 2 and bool(params.open_classes) and not params.joint)
+        following = cls._following(n_features, n_classes, params)
+        following["n_columns"] += n_none
+        for name, value in following.items():
             require(type(header[name]) is type(value) and header[name] == value, f"{name}={value!r}", header[name])
         variance = header.get("variance", 1.0)
         require(type(variance) is float and 0.0 < variance < np.inf, "a variance", variance)
         require(dtype in FLOATS, "values of float32 or float64", dtype)
         sizes = cls.sizes(n_features, n_classes, average, bool(params.probability), cls.n_groups_in(header, arrays))
+        sizes.update(vectors=sizes["vectors"] + n_none, calibrated=sizes["calibrated"] + n_none * bool(params.probability))
         require_layout(arrays, laid_out(cls.ARRAYS, sizes, dtype))
         return cls.of({**header, **arrays, "params": params}).checked()
 

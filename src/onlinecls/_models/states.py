@@ -18,7 +18,7 @@ class AdditiveState(State, _core.QuadraticModel):
     """values : w."""
 
     geometry = "additive"
-    IS_LOCAL = HAS_ROOM = TAKES_WEIGHTS = True
+    IS_LOCAL = HAS_ROOM = HAS_NONE = TAKES_WEIGHTS = True
 
 
 class WithPrior(State, _core.QuadraticModel):
@@ -68,7 +68,7 @@ class GaussianState(WithPrior):
     """values : w and σ, a variance for each weight."""
 
     geometry = "gaussian"
-    IS_LOCAL = HAS_ROOM = True
+    IS_LOCAL = HAS_ROOM = HAS_NONE = True
     SLOTS = (Slot(), Slot(unchanged, "variance", "least_variance", "most_variance"))
     MOVES_LEVEL = True
     STORES_PULL = False  # True if P w is stored in the place of w
@@ -148,14 +148,14 @@ class PotentialState(GaussianState):
         return self.slot(0, features) * self.slot(1, features)
 
     def numbers_of(self, weights: np.ndarray, features: slice) -> np.ndarray:
-        return weights / self.slot(1, features)
+        return weights / self.slot(1, features)[:, : weights.shape[1]]
 
 
 class FullState(WithPrior):
     """values : w. sigma : Σ of each vector of weights."""
 
     geometry = "full_gaussian"
-    MOVES_LEVEL = True
+    MOVES_LEVEL = HAS_NONE = True
     ARRAYS = {
         **WithPrior.ARRAYS,
         "sigma": Array(("vectors", "features", "features"), None, half=halved),
@@ -241,7 +241,7 @@ class MirrorState(State, _core.QuadraticModel):
     """values : w and G, the sum of squared gradients of each weight (AdaGrad)."""
 
     geometry = "mirror"
-    IS_LOCAL = HAS_ROOM = TAKES_WEIGHTS = True
+    IS_LOCAL = HAS_ROOM = HAS_NONE = TAKES_WEIGHTS = True
     SQUARES = Slot(unchanged, least=0.0, most="largest", merge="sum")
     SLOTS = (Slot(), SQUARES)
 
@@ -266,7 +266,8 @@ class DualAveragingState(MirrorState):
         return params.eta0 * soft / (params.delta + root)
 
     def numbers_of(self, weights: np.ndarray, features: slice) -> np.ndarray:
-        root, eta0 = np.sqrt(self.slot(1, features), dtype=np.float64), self.params.eta0
+        of = self.slot(1, features)[:, : weights.shape[1]]
+        root, eta0 = np.sqrt(of, dtype=np.float64), self.params.eta0
         weights = np.where(np.abs(weights) <= eta0 * self.largest**0.5, weights, np.inf)  # (FTRL multiplies them by gradients)
         return weights * (self.params.delta + root) / eta0 + np.sign(weights) * self.threshold(self.params)
 

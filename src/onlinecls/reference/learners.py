@@ -60,6 +60,7 @@ class Learner:
     Sigma: Any = None
     w: Any
     offset: float = 0.0
+    joins_as_none: ClassVar[bool] = False  # see `Model.none`
 
     def __init__(self, d: int) -> None:
         self.d, self.t = d, 0  # rows consumed so far, counted by the caller
@@ -101,6 +102,7 @@ class Additive(Learner):
     """
 
     largest: float = float(np.finfo(np.float64).max / 4)  # steps with larger scalars are skipped
+    joins_as_none = True
 
     def __init__(self, d: int, rule: Callable[..., Step], margin: float = 1.0, **params: Any) -> None:
         super().__init__(d)
@@ -294,6 +296,8 @@ class Model:
     make : d -> Learner.  Binary is one learner on z = y x, one against the rest one a class.  Crammer-Singer is one in R^(k d) on
     z = phi(x, y) - phi(x, r), where phi(x, y) puts x in block y and r is the top wrong class: ||z||² = 2||x||² and v = v_y + v_r
     need no extra code.
+
+    none : "none of these", one against the rest: the negative of every row since the third class, of which later ones are copies.
     """
 
     make: Callable[[int], Any]
@@ -304,6 +308,7 @@ class Model:
     n_mistakes: int = field(default=0, init=False)
     n_updates: int = field(default=0, init=False)
     learners: list[Any] = field(init=False)
+    none: Any = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.learners = self.arranged([self.make(self.d) for _ in range(self.k if self.k > 2 else 1)])
@@ -311,6 +316,10 @@ class Model:
     def arranged(self, learners: list[Any]) -> list[Any]:
         """Return learners, one a vector, as they learn: joint, where Crammer-Singer has several."""
         return [joined(learners)] if len(learners) > 1 and self.multi_class == "crammer_singer" else learners
+
+    def everyone(self) -> list[Any]:
+        """Return all learners, `none` among them."""
+        return [*self.learners, self.none] if self.none else self.learners
 
     @property
     def W(self) -> np.ndarray:
@@ -331,12 +340,12 @@ class Model:
 
     def consume(self, x: np.ndarray, y: int, c: float, known: bool = True, offset: float = 0.0) -> None:
         """Run one round: predict, learn, count.  A label that was never seen counts as a mistake.  offset : see `Learner`."""
-        for learner in self.learners:
+        for learner in self.everyone():
             learner.offset = offset
         self.n_mistakes += not known or self.predict(x) != y
         self.n_updates += self.learn(x, y, c)
         self.t += 1
-        for learner in self.learners:
+        for learner in self.everyone():
             learner.t = self.t
 
     def learn(self, x: np.ndarray, y: int, c: float) -> bool:
@@ -344,18 +353,22 @@ class Model:
         if self.k <= 2:
             return self.k == 2 and self.learners[0].step(x if y == 1 else -x, c)
         if self.multi_class == "ovr":
-            return any([learner.step(x if j == y else -x, c) for j, learner in enumerate(self.learners)])
+            return any([learner.step(x if j == y else -x, c) for j, learner in enumerate(self.everyone())])
         z = np.zeros((self.k, self.d))
         z[y], z[rival(self.W @ x, y)] = x, -x
         return self.learners[0].step(z.ravel(), c)
 
     def add_class(self, at: int) -> None:
-        """Add a class with code `at`.  The second class starts learning, the third splits the vector; new vectors start at 0."""
+        """Add a class with code `at`.  The second starts learning, the third splits the vector; new ones are `none`, or 0."""
         if self.k >= 2:
             parts = [self.side(0), self.side(1)] if self.k == 2 else self.learners
             parts = parted(parts[0], self.k) if len(parts) == 1 else parts
-            parts.insert(at, self.make(self.d))
-            parts[at].t = self.t
+            newcomer = self.make(self.d)
+            newcomer.t = self.t
+            if self.multi_class == "ovr" and newcomer.joins_as_none:
+                self.none = self.none or newcomer
+                newcomer = copy(self.none)
+            parts.insert(at, newcomer)
             self.learners = self.arranged(parts)
         self.k += 1
 

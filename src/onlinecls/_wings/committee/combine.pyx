@@ -60,8 +60,9 @@ cdef inline double mixed(const double* shares, const double* outputs, Py_ssize_t
 
 
 cdef inline bint has_come(Py_ssize_t c, const Round* r, const PassContext* context) noexcept nogil:
-    """Return True if class c has a score: if it was named, or had a row before this one."""
-    return not context.open_classes or (context.counts[c] > 0.0 and not (r.newcomer and c == r.label))
+    """Return True if class c has a score: if it was named, or had a row before this one. ("None of these" has no rows.)"""
+    return not context.open_classes or (
+        c < context.n_classes and context.counts[c] > 0.0 and not (r.newcomer and c == r.label))
 
 
 cdef inline void judge(Tally* tally, Py_ssize_t j, const double* scores, const Round* r,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from ..._files import of_number, require, require_layout
-from ..._models.arrays import FLOAT64, Array, Move, laid_out, n_vectors, read_only
+from ..._models.arrays import FLOAT64, Array, Move, laid_out, read_only
 from ..._models.state import Counted, State
 from . import combine
 
@@ -48,11 +48,6 @@ class CommitteeParams(NamedTuple):
         each = zip(self.kinds, self.members, strict=True)
         return tuple(tuple(getattr(own, name) for name in kind.KEPT) for kind, own in each)
 
-    @property
-    def joins_singly(self) -> bool:
-        """True if a class that has not joined yet would change updates of a member."""
-        return any(own.joins_singly for own in self.members)
-
     def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
         """Yield (parameter, its value, the least and the largest one that fit the dtype) of all members."""
         for own in self.members:
@@ -92,7 +87,7 @@ class CommitteeState(State, combine.CommitteeModel):
     def _begin(self, members: list[Any], n_classes: int, params: CommitteeParams) -> None:
         self.params, self._hyperplane = params, None
         self._seat(members)
-        self.n_features, self.n_columns = members[0].n_features, n_vectors(n_classes)
+        self.n_features, self.n_columns = members[0].n_features, members[0].n_columns
         sizes = {"classes": n_classes, "calibrated": self.n_columns if params.probability else 0, "members": len(members)}
         for name, (shape, dtype) in laid_out(self.ARRAYS, sizes, FLOAT64).items():
             setattr(self, name, self._fresh(name, shape, dtype))
@@ -163,15 +158,22 @@ class CommitteeState(State, combine.CommitteeModel):
     def _with(self, members: list[State], counts: np.ndarray) -> CommitteeState:
         """Return a committee of these members, which have other classes, with the same counts of mistakes and sums."""
         arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
-        new = self.sharing(**{**arrays, "counts": counts, "n_columns": n_vectors(len(counts))})
+        new = self.sharing(**{**arrays, "counts": counts, "n_columns": members[0].n_columns})
         new._seat(members)
         return new
 
+    @classmethod
+    def joins_singly(cls, params: CommitteeParams) -> bool:
+        return any(kind.joins_singly(own) for kind, own in zip(params.kinds, params.members, strict=True))
+
     def joined(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
-        each = zip(self.members, params.members, strict=True)
-        joined = self._with([member.joined(places, n_classes, own) for member, own in each], self.counts_at(places, n_classes))
+        members = []
+        for member, own in zip(self.members, params.members, strict=True):
+            member.is_open = self.is_open
+            members.append(member.joined(places, n_classes, own))
+        joined = self._with(members, self.counts_at(places, n_classes))
         if joined.n_columns > self.n_columns:
-            self._move(joined, Move.of_classes(places, self.n_columns, n_classes), 0.5)
+            self._move(joined, Move.of_classes(places, self.n_columns, joined.n_columns, self.n_none), 0.5)
         return joined
 
     def compact(self) -> CommitteeState:
@@ -180,9 +182,9 @@ class CommitteeState(State, combine.CommitteeModel):
             return self
         return self._with(members, self.counts)
 
-    def keep_classes(self, keep: np.ndarray) -> CommitteeState:
-        rest = self._with([member.keep_classes(keep) for member in self.members], self.counts[keep])
-        self._move(rest, Move.of_kept(keep), 0.5)
+    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> CommitteeState:
+        rest = self._with([member.keep_classes(keep, n_none) for member in self.members], self.counts[keep])
+        self._move(rest, Move.of_kept(np.append(keep, np.ones(rest.n_none, bool))), 0.5)
         return rest
 
     # --- reading -------------------------------------------------------------------------------------------------------------
@@ -210,6 +212,7 @@ class CommitteeState(State, combine.CommitteeModel):
         """Return the model of these parts, its members' among them; raise InvalidError if learning cannot produce one."""
         header, members = dict(header), []
         for at, (kind, own) in enumerate(zip(params.kinds, params.members, strict=True)):
+            own = own._replace(open_classes=params.open_classes)
             members.append(kind.of_file(of_number(at, header), of_number(at, arrays), n_classes, own))
             alike = [(each.n_features, each.dtype, each.counts.tolist(), each.count("t")) for each in (members[0], members[-1])]
             require(alike[0] == alike[1], "members that have learnt the same rows", alike)

@@ -272,7 +272,7 @@ class SupportState(Counted):
             grown._move(Move.of_classes(places, self.n_columns, n_classes))
         return grown
 
-    def keep_classes(self, keep: np.ndarray) -> SupportState:
+    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> SupportState:
         rest = self.copy()
         rest.counts = self.counts[keep]
         rest._move(Move.of_kept(keep))

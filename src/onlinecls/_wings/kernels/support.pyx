@@ -131,7 +131,8 @@ cdef class SupportSet(Model):
     cdef double[::1] prior, Q, norms, k, e, g, taus, betas, v, scores
     cdef int64_t[::1] origin, slot_of, classes
     cdef const int64_t[::1] numbers
-    cdef Py_ssize_t budget, n_columns, n_old, row, n_steps
+    cdef Py_ssize_t budget, n_old, row, n_steps
+    cdef readonly Py_ssize_t n_columns
     cdef bint second_order, potential
     cdef double self_product
 

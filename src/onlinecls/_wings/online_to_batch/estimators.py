@@ -120,6 +120,7 @@ def averaging_predictors(learner: Any) -> Any:
         less *= rounds / (rounds - 1.0)
     else:
         less[:] = 0.0
+    less = np.pad(less, ((0, 0), (0, state.n_none)))  # ("none of these" does not predict)
     found._state = state.sharing(correction=state.correction + less.reshape(-1), sparse_coef=None)
     return found
 
