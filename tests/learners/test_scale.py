@@ -126,6 +126,7 @@ def test_a_number_as_scale_divides_rows(algorithm, dtype, options):
             if s == 3.0 and model.n_updates_ != twin.n_updates_:
                 continue  # (a margin within a rounding of its threshold)
             same(said_by(model, X.astype(dtype)), said_by(twin, (X / s).astype(dtype)))
+            assert s == 3.0 or model.n_mistakes_ == twin.n_mistakes_
             same(model.coef_, twin.coef_ / s)
             if "probability" in options:
                 same(model.predict_proba(X.astype(dtype)), twin.predict_proba((X / s).astype(dtype)))
@@ -190,14 +191,25 @@ def test_one_row_tells_the_nearest_power_of_two():
                                  ([1.0] * 100, 8.0, 0.125), ([0.72, 0.0], 1.0, 1.0), ([0.7, 0.0], 0.5, 1.0)):
         learner = AROWClassifier().partial_fit([row], [1], classes=[0, 1])
         assert (learner.scale_, learner.intercept_scaling_) == (scale, constant), row
+    assert AROWClassifier(scale=3.0).partial_fit([[3.0, 4.0]], [1], classes=[0, 1]).intercept_scaling_ == 1.0
 
 
 def test_the_seventeenth_row_tells_nothing():
-    X, y = np.diag(np.ldexp(1.0, np.arange(20))), np.arange(20) % 2
+    X, y = np.diag(np.ldexp(1.0, 2 * np.arange(20))), np.arange(20) % 2
     seen = [AROWClassifier().partial_fit(X[:n], y[:n], classes=[0, 1]).scale_ for n in range(1, 21)]
-    assert seen == [2.0 ** np.floor((min(n, 16) - 1) / 2 + 0.5) for n in range(1, 21)]
+    assert seen == [2.0 ** (min(n, 16) - 1) for n in range(1, 21)]
+    assert AROWClassifier().partial_fit(X[:16], y[:16]).partial_fit(X[16:], y[16:]).scale_ == 2.0**15
     weights = np.where(np.arange(20) < 3, 0.0, 1.0)
-    assert AROWClassifier().partial_fit(X, y, classes=[0, 1], sample_weight=weights).scale_ == 2.0 ** (3 + 8)
+    assert AROWClassifier().partial_fit(X, y, classes=[0, 1], sample_weight=weights).scale_ == 2.0**21
+
+
+def test_a_full_covariance_learns_the_first_rows_one_by_one():
+    X, targets, _ = problem()
+    model, single = (AROWClassifier(covariance="full") for _ in "ab")
+    model.partial_fit(X, targets["binary"])
+    for x, label in zip(X, targets["binary"], strict=True):
+        single.partial_fit([x], [label], classes=[0, 1])
+    assert_allclose(model.coef_, single.coef_, 1e-9)
 
 
 def test_the_rows_of_a_single_class_tell_the_scale():
