@@ -179,7 +179,7 @@ def test_copies_wait_for_the_end_of_a_learning_call_and_are_whole(learner, metho
             original(self, batch)
 
         monkeypatch.setattr(type(learner), "_learn", learn_beside)
-        learn(model, slice(None), method, sample_weight=np.ones(len(X), np.float32))  # (cast, and so no small call, one pass in C)
+        learn(model, slice(None), method, sample_weight=np.ones(len(X), np.float32))  # (cast: no small call in C)
     assert all(fingerprint(twin) == fingerprint(model) for twin in begun[0][:4])
     assert all(twin.t_ > model.t_ for twin in begun[0][4:])
 
