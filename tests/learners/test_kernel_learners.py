@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from internals import Kernel, Unstacked, state_of
 from matrices import continuous_problem
-from reference import Dual, features, run_binary, run_multiclass, run_stream
+from reference import MODELS, Dual, features, run_binary, run_multiclass, run_stream
 from scipy.sparse import csr_matrix, issparse
 from states import fingerprint
 
@@ -66,8 +66,11 @@ def test_the_linear_kernel_gives_the_linear_learner(case, store):
 
 @every_case
 @both_constructions
-def test_any_kernel_is_the_linear_learner_on_its_features(case, multi_class):
-    """Rows with inner products G are what the twin sees: nothing but G can matter (Lemma 1)."""
+def test_any_kernel_is_the_linear_learner_on_its_features(case, multi_class, monkeypatch):
+    """Rows with inner products G are what the twin sees: nothing but G can matter (Lemma 1). Labels that join start from zero."""
+    for twin_class in type(MODELS[case[1]](1, 3, **full(case)).learners[0]).__mro__:
+        if "joins_as_none" in twin_class.__dict__:
+            monkeypatch.setattr(twin_class, "joins_as_none", False)
     X, y = rows_without_ties(80, n_classes=4)
     G = np.exp(-0.2 * ((X[:, None] - X) ** 2).sum(axis=2)) + 0.25
     twin = run_stream(case[1], features(G), y, multi_class=multi_class, **full(case))

@@ -37,7 +37,8 @@ def linked(theta, p):
 def test_p_of_2_is_the_perceptron(n_classes, multi_class, dtype):
     X, y = continuous_problem(200, 13, seed=80, n_classes=n_classes, dtype=dtype)
     ours, plain = PNormPerceptron(2, multi_class=multi_class, scale=1.0), Perceptron(multi_class=multi_class)
-    ours.partial_fit(X, y), plain.partial_fit(X, y)
+    for learner in (ours, plain):
+        learner.partial_fit(X, y, classes=np.unique(y))
     assert (ours.coef_ == plain.coef_).all() and (ours.intercept_ == plain.intercept_).all()
     assert (ours.n_mistakes_, ours.n_updates_) == (plain.n_mistakes_, plain.n_updates_)
 
