@@ -9,7 +9,7 @@ from .sparse cimport Layout
 
 
 cdef class Call:
-    """What holds for small calls of `partial_fit` that need no check in Python."""
+    """Describe what holds for small calls of `partial_fit` that need no check in Python."""
     cdef tuple arrays               # of the model
     cdef tuple names, values        # the estimator's attributes that must still be these objects
     cdef Lock lock

@@ -136,7 +136,7 @@ def exponentials(double[:, ::1] logs):
 
 
 cdef class Call:
-    """What holds for small calls of `partial_fit` that need no check in Python."""
+    """Describe what holds for small calls of `partial_fit` that need no check in Python."""
 
     cdef codes_of(self, y, Py_ssize_t n):
         """Return the places of n labels among the classes; None if y is anything else."""

@@ -328,7 +328,7 @@ class PotentialLearner(Learner):
 
 
 class Dual(NamedTuple):
-    """What a row of weight c adds to the dual by its α: the range of α, the gain g(α), its derivative; y: the target."""
+    """Describe what a row of weight c adds to the dual by its α: the range of α, the gain g(α), its derivative; y: the target."""
 
     low: Callable[[float], float]
     high: Callable[[float], float]

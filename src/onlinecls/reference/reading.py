@@ -1,4 +1,4 @@
-"""What a learner reads: rows in units of their lengths (`Scale`), targets less their level (`Level`)."""
+"""The rows and targets as a learner reads them: in units of their lengths (`Scale`), and less their level (`Level`)."""
 
 from __future__ import annotations
 
