@@ -249,14 +249,16 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
     cdef Batch b = batch[0]
     cdef PassContext context = caller[0]
     cdef Params p = given[0]
-    p.bias = context.bias
+    p.bias, context.columns, context.layout = context.bias, 1, Layout(1, 1, NULL)
     if task == BINARY:
         b.targets = NULL
+    else:
+        b.labels, b.class_weights, b.predictions = NULL, NULL, NULL
+        context.open_classes, context.balanced, context.has_observers = False, False, False
     if rule != ANY_RULE:
         p.rule, p.geometry = rule, geometry
         b.order, b.weights, b.class_weights, b.predictions = NULL, NULL, NULL, NULL
-        context.columns, context.open_classes, context.balanced = 1, False, False
-        context.layout = Layout(1, 1, NULL)
+        context.open_classes, context.balanced = False, False
         context.correction, context.has_observers = NULL, False
     try:
         return learn_one(task, geometry, &b, &context, state, data, indices, &p)
