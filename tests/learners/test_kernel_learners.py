@@ -404,7 +404,7 @@ def test_partial_fit_refuses_another_kernel_than_the_model_s(cls, changed):
     X, y = rows_without_ties(40)
     learner = cls(kernel="sigmoid", gamma=0.2).partial_fit(X, y)
     before = fingerprint(learner)
-    with pytest.raises(ValueError, match="got other values of the kernel's parameters, of the intercept's, of algorithm"):
+    with pytest.raises(ValueError, match=r"got other values of (gamma|coef0|kernel, gamma)"):
         learner.set_params(**changed).partial_fit(X, y)
     assert fingerprint(learner) == before
 

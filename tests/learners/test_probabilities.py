@@ -151,7 +151,7 @@ def test_probabilities_need_probability_true(name):
     learner.probability = True
     with pytest.raises(ValueError, match=r"must have a model that was learnt with probability=True"):
         getattr(learner, name)(X)
-    with pytest.raises(ValueError, match=r"got other values of average, of probability"):
+    with pytest.raises(ValueError, match=r"got other values of probability"):
         learner.partial_fit(X, TWO)
     assert getattr(learner.fit(X, TWO), name)(X).shape == (120, 2)
 

@@ -447,6 +447,7 @@ def test_partial_fit_refuses_parameters_of_another_kind_of_model():
         learner.partial_fit(X, Y)
         old = {name: getattr(learner, name) for name in others}
         message = f"{type(learner).__name__}: partial_fit must go on with the kind of model it began with, got other values of "
+        message += next(iter(others))
         refused(message, lambda: learner.set_params(**others).partial_fit(X, Y), learner)  # noqa: B023
         with pytest.raises(ValueError, match="NaN"):
             learner.fit(X * np.nan, Y)  # an error of fit must not open the way for partial_fit

@@ -291,12 +291,12 @@ def test_classes_that_join_one_by_one_make_the_model_of_one_call(learner):
         assert fingerprint(way.partial_fit(X, 11 - y)) == fingerprint(copy.deepcopy(whole).partial_fit(X, 11 - y))
 
 
-def test_classes_that_join_two_models_of_the_same_arrays_stay_apart():
-    """copy.copy shares the vectors that there are, but not those of classes that join later; copy.deepcopy shares nothing."""
+def test_classes_that_join_a_model_and_its_copy_stay_apart():
+    """A copy shares nothing: labels that join one model leave the other as it is."""
     X = np.eye(8)
     model = onlinecls.PassiveAggressiveClassifier(C=10.0, scale=1.0, fit_intercept=False).partial_fit(X[:5], list("abcde"))
     twin = copy.copy(model)
     model.partial_fit(X[5:6], ["first"])
     twin.partial_fit(X[6:7], ["second"])
     assert model.predict(X[5:6]).tolist() == ["first"] and not model.decision_function(X[6:7]).any()
-    assert twin.predict(X[6:7]).tolist() == ["second"] and twin.decision_function(X[5:6])[0].tolist() == [-1.0] * 6
+    assert twin.predict(X[6:7]).tolist() == ["second"] and not twin.decision_function(X[5:6]).any()

@@ -9,7 +9,7 @@ import numpy as np
 
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
-from .._estimators.learner import SKIPPED, rows_learnt, state_of
+from .._estimators.learner import SKIPPED, state_of
 from .._input.compat import is_regressor
 from .._input.rows import Rows, part_of
 from ..streams import MalformedLineError, are_names
@@ -126,6 +126,8 @@ class Part(NamedTuple):
 
     def learnt(self, learner) -> int:
         """Return the number of its rows that the learner has learnt by now."""
+        from .._pipeline import rows_learnt
+
         return 0 if self.X is None else rows_learnt(learner, self.t, self.y, self.weight)
 
 

@@ -14,7 +14,6 @@ from .._models.calibration import finite, fresh, log_probabilities
 from .._models.state import NO_WEIGHTS
 from .._models.states import STATES
 from . import epochs
-from .choice import choose
 from .estimator import exclusive
 from .learner import NO_PREDICTIONS, Batch, read_weights_of_fit, warn_of_skipped
 from .parameters import ClassifierParameters
@@ -109,7 +108,7 @@ class OnlineClassifier(WithWeights):
                 if self.class_weight is not None:
                     class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
                 if first:
-                    state = self._start(choose(self).params, rows, len(known))
+                    state = self._start(self._choice.params, rows, len(known))
                     self._begin(X, rows, state, classes=known, is_open=is_open)
                 self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions))
                 self._end_call(n_skipped)
@@ -139,7 +138,7 @@ class OnlineClassifier(WithWeights):
         predictions: np.ndarray,
     ) -> None:
         """Learn rows with new labels; each joins where it first appears. (One vector up to the third class, then one a class.)"""
-        who, params = type(self).__name__, choose(self).params
+        who, params = type(self).__name__, self._choice.params
         everyone = validate.union(known, y)
         class_weights = validate.read_class_weight(who, self.class_weight, everyone)
         weights = weights if len(weights) else np.ones(rows.n_rows)
@@ -284,7 +283,6 @@ class WithProbabilities(OnlineClassifier):
     probability: bool
 
     _is_biased = False  # True: the last weights are so biased towards the last rows that `fit` warns
-    _kind = "average, of probability, of scale, of dtype or of the parameter that selects the algorithm"
 
     @available_if(lambda self: self._require_probabilities("predict_proba"))
     def predict_proba(self, X: Matrix) -> NDArray[np.float64]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
-from copy import copy, deepcopy
+from copy import deepcopy
 from functools import cache, wraps
 from operator import itemgetter
 from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
@@ -79,6 +79,7 @@ class Estimator:
     _lock: Lock
     _poor_score = False  # True if scikit-learn's checks must not expect a good score on their small sets
     _in_place = frozenset({"_state", "_run", "_model"})  # attributes whose objects learning changes
+    _of_now = frozenset({"_lock", "_choice", "_checked", "_kept"})  # attributes that no copy takes over
 
     def __sklearn_tags__(self: Any) -> Tags:
         return tags(self._estimator_type, self._poor_score, sparse=True)
@@ -98,19 +99,16 @@ class Estimator:
         for base in cls.__mro__:
             if "__init__" not in base.__dict__:
                 continue
-            own, is_whole = {}, True
-            for name, part in inspect.signature(base.__dict__["__init__"]).parameters.items():
+            parts = inspect.signature(base.__dict__["__init__"]).parameters.values()
+            for part in parts:
                 if part.kind is part.VAR_POSITIONAL:
                     raise TypeError(
-                        f"{cls.__name__}: __init__ must name its parameters, got *{name}. "
+                        f"{cls.__name__}: __init__ must name its parameters, got *{part.name}. "
                         "Name them, or take those of the base class as **keywords and pass them on."
                     )
-                if part.kind is part.VAR_KEYWORD:
-                    is_whole = False
-                elif name != "self" and name not in found:
-                    own[name] = part
-            found = {**own, **found}
-            if is_whole:
+            own = {part.name: part for part in parts if part.kind is not part.VAR_KEYWORD and part.name != "self"}
+            found = {**{name: part for name, part in own.items() if name not in found}, **found}
+            if len(own) == len(parts) - 1:
                 break
         return found
 
@@ -161,7 +159,7 @@ class Estimator:
             named[name].set_params(**{parameter: value})
         return self
 
-    # --- threads -------------------------------------------------------------------------------------------------------------
+    # --- threads and copies --------------------------------------------------------------------------------------------------
 
     def _own_lock(self) -> Lock:
         """Return the lock around the model, which learning calls and copies take; reading one model takes none."""
@@ -173,30 +171,20 @@ class Estimator:
         twin.__dict__.update(self.__dict__)
         return twin
 
-    def __copy__(self) -> Self:
-        with self._own_lock().waiting():
-            return self._sharing()
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        with self._own_lock().waiting():
-            twin = memo[id(self)] = self._sharing()
-            twin.__dict__.pop("_choice", None)
-            twin.__dict__.update(deepcopy(twin.__dict__, memo))
-            return twin
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._snapshot().__dict__
-
     def _snapshot(self) -> Self:
         """Return an estimator with the same parameters and its own model, copied between two learning calls."""
+        twin = type(self).__new__(type(self))
+        twin.__dict__.update(self.__getstate__())
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what copies and pickles hold: all attributes, with a copy of the model from between two learning calls."""
         with self._own_lock().waiting():
-            twin = self._sharing()
-            del twin._lock
-            twin.__dict__.pop("_choice", None)  # (the next call computes it)
-            for name in self._in_place & twin.__dict__.keys():
-                own = twin.__dict__[name]
-                twin.__dict__[name] = own.copy() if isinstance(own, Counted) else deepcopy(own)
-            return twin
+            found = {name: part for name, part in self.__dict__.items() if name not in self._of_now}
+            for name in self._in_place & found.keys():
+                own = found[name]
+                found[name] = own.copy() if isinstance(own, Counted) else deepcopy(own)
+            return found
 
     @staticmethod
     def _rows_learnt(attributes: dict) -> float | None:
@@ -211,10 +199,11 @@ class Estimator:
         if names is not None:
             self.feature_names_in_ = names
 
-    def _check_features(self, X: Matrix, n_features: int) -> None:
-        who = type(self).__name__
-        if n_features != self.n_features_in_:
-            problem = f"X has {n_features} features, but {who} is expecting {self.n_features_in_} features as input."
+    def _check_features(self, X: Matrix, n_features: int, state: Any = None) -> None:
+        """Check rows against those that the estimator, or a model that it had, has learnt from."""
+        who, expected = type(self).__name__, self.n_features_in_ if state is None else state.n_features
+        if n_features != expected:
+            problem = f"X has {n_features} features, but {who} is expecting {expected} features as input."
             raise validate.ParameterError(f"{problem} {_SAME_COLUMNS}", "X", _SAME_COLUMNS)
         if isinstance(X, validate.Rows):
             return  # (their maker has checked the columns' names, if any)
@@ -222,7 +211,7 @@ class Estimator:
         names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)
         if seen is not None or names is not None:
             validate.same_names(who, seen, names)
-        if seen is not None and names is not None and isinstance(state := self.__dict__.get("_state"), model.Model):
+        if seen is not None and names is not None and isinstance(state, model.Model):
             frame: Any = X if type(X) is getattr(sys.modules.get("pandas"), "DataFrame", None) else None
             state.columns = None if frame is None else (seen, frame.columns)  # (an object that does not change)
 
@@ -280,7 +269,7 @@ class Estimator:
 
 def without_model(learner: E) -> E:
     """Return an unfitted estimator with the same parameters and attributes but its model's."""
-    twin = copy(learner)
-    for name in twin._in_place | {"_lock"}:
+    twin = learner._sharing()
+    for name in twin._in_place | twin._of_now:
         twin.__dict__.pop(name, None)
     return twin

@@ -1,4 +1,4 @@
-"""The base of the learners of all tasks: their calls, and the passes of the kernels over rows.
+"""The base of the learners of all tasks: their calls, the passes of the kernels over rows, and what is read of a model.
 
 Data flow one way: parameters (choice.py) and input are read and checked here and in the task's own file (classifier.py,
 regressor.py), the kernels (`_core`) change the arrays of a state (`_models`), and attributes are views of it.
@@ -6,6 +6,7 @@ regressor.py), the kernels (`_core`) change the arrays of a state (`_models`), a
 
 from __future__ import annotations
 
+from math import nan
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,14 +14,13 @@ import numpy as np
 from .._compiled import model
 from .._core import FORESIGHT
 from .._input import validate
-from .._input.compat import random_state, warn_caller
+from .._input.compat import not_fitted, random_state, warn_caller
 from .._models.params import Params
 from .._models.state import NO_ORDER, NO_WEIGHTS, n_vectors
 from .._models.states import STATES
-from . import epochs
+from . import epochs, saving
 from .choice import Choice, check_range, choose
 from .estimator import Estimator, exclusive
-from .fitted import Fitted
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 NO_PREDICTIONS = np.empty(0, np.int32)
 MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
-
 MANY_ROWS = 1 << 10  # rows that are enough to tell the sizes of columns
 
 #: The beginnings of the warnings of `warn_of_skipped` and `warn_of_unlike_columns`, behind the learner's name.
@@ -48,11 +47,6 @@ class Batch(NamedTuple):
     class_weights: np.ndarray = NO_WEIGHTS
     order: np.ndarray = NO_ORDER
     predictions: np.ndarray = NO_PREDICTIONS
-
-    def part(self, start: int, stop: int | None = None) -> Batch:
-        stop, cut = self.rows.n_rows if stop is None else stop, slice(start, stop)
-        rows, predictions = self.rows.part(start, stop), self.predictions[cut]
-        return self._replace(rows=rows, targets=self.targets[cut], weights=self.weights[cut], predictions=predictions)
 
     def row_weights(self) -> np.ndarray:
         """Return the weights of the rows times those of their classes; empty: all are 1. (A product may be infinite.)"""
@@ -78,10 +72,10 @@ def read_weights_of_fit(who: str, sample_weight: ArrayLike | None, n_rows: int) 
     return weights
 
 
-class OnlineLearner(Fitted):
+class OnlineLearner(saving.Describing, Estimator):
     """Base of the online learners of all tasks: checked calls, passes over rows, and the fitted attributes.
 
-    A task's own class chooses the kernel (`_task`), scores held-out rows (`_validate`), and reads the targets.
+    A task's own class reads the targets, names the kernel (`_task`) and scores held-out rows (`_validate`).
     """
 
     n_iter_: int
@@ -102,12 +96,11 @@ class OnlineLearner(Fitted):
     verbose: int
     dtype: FloatType | None
 
-    # Attributes set by learning, besides those of `Describing`.
-    _choice: Choice
+    _choice: Choice  # what the parameters chose in the last call that learnt
 
     _record: ClassVar[Any] = Params  # the kind of parameters that a pass takes
     _foresight, _depth = "likely", 64  # how a full covariance processes many rows at once: see full.pxd
-    _kind = "average, of scale, of dtype or of the parameter that selects the algorithm"  # what a model cannot change
+    _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
     _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
     _holds_level = False  # True if the rows of a pass do not move the level of the targets
     _flat = False  # True if coef_ has shape (n_features,): there is always a single vector
@@ -131,14 +124,6 @@ class OnlineLearner(Fitted):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def _parameters(self) -> dict:
-        """Return the constructor's parameters by name, and those that a subclass only inherits."""
-        found = self.get_params(deep=False)
-        for name in ("fit_intercept", "intercept_scaling"):
-            if name in self.__dict__:
-                found[name] = self.__dict__[name]
-        return found
-
     def _params_of(self, algorithm: Algorithm, values: dict) -> Any:
         """Return the parameters of a pass for checked values."""
         return self._record.of(algorithm, values)
@@ -148,12 +133,18 @@ class OnlineLearner(Fitted):
         dtype = self._choice.values["dtype"]
         return dtype not in (None, self._state.dtype) or not self._state.can_learn_with(params)
 
+    def _changed(self) -> str:
+        """Name the parameters whose values the model was not learnt with."""
+        given = self._state.given
+        names = [name for name, value in self.get_params(deep=False).items() if name in given and given[name] is not value]
+        return ", ".join(name for name in names if repr(given[name]) != repr(getattr(self, name))) or "dtype"
+
     def _check_kind(self, params: Any) -> None:
         """Raise unless a model may go on with these parameters."""
         if self._is_another_kind(params):
             raise ValueError(
                 f"{type(self).__name__}: partial_fit must go on with the kind of model it began with, got other values of "
-                f"{self._kind}. Call fit, or start with clone(estimator)."
+                f"{self._changed()}. Call fit, or start with clone(estimator)."
             )
 
     def _start(self, params: Any, rows: Rows, n_classes: int) -> Any:
@@ -223,8 +214,8 @@ class OnlineLearner(Fitted):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             No other thread may change the arrays of a call while it runs: they are checked, then read.
         y : array-like of shape (n_samples,)
-            A classifier's labels, of at least two classes: integers, booleans, strings, or floats that are integers; of several
-            labels a row, what `partial_fit` takes. A regressor's targets: finite numbers. A one-class learner uses none.
+            A classifier's labels, of at least two classes: integers, booleans, strings, or floats that are integers.
+            A regressor's targets: finite numbers. A one-class learner uses none.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 of the rows, not all 0.
 
@@ -247,7 +238,7 @@ class OnlineLearner(Fitted):
         weights = validate.read_weights(type(self).__name__, sample_weight, rows.n_rows)
         n_skipped = 0 if first else self._state.count("skipped")
         if first:
-            self._begin(X, rows, self._start(choose(self).params, rows, 1))
+            self._begin(X, rows, self._start(self._choice.params, rows, 1))
         self._learn(Batch(rows, targets, weights))
         self._end_call(n_skipped)
 
@@ -263,22 +254,20 @@ class OnlineLearner(Fitted):
         self._check_call(X, whole=True)
         again = self.warm_start and self._can_go_on(params)
         generator = random_state(who, self.random_state)
-        rows = self._read_rows(X, not again)
+        rows = self._read_rows(X, self._state if again else None)
         validate.require_samples(who, rows, 1)
         check_range(self, params, rows.data.dtype)
         targets, weights = self._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
         batch, classes = self._batch_of_fit(Batch(rows, targets, weights), again)
         train, held_out = self._split(batch.targets, generator) if self.early_stopping else (NO_ORDER, NO_ORDER)
-        batch, n_classes = batch._replace(order=train), 1 if classes is None else len(classes)
-        state = self._state.closed() if again else self._start(params, rows, n_classes)
+        batch = batch._replace(order=train)
+        state = self._state.closed() if again else self._start(params, rows, 1 if classes is None else len(classes))
         if coef_init is not None or intercept_init is not None:
             level = state.level_with(batch)[0] if params.level else 0.0
             state = epochs.with_weights(self, batch, state, coef_init, intercept_init, level)
-
         if params.level:  # the mean of all rows (and of those before, with `warm_start`)
             state = state.writable()
-            for each in state.levelled():
-                each.set_level(*each.level_with(batch))
+            state.set_level(*state.level_with(batch))
         n_skipped = state.count("skipped")
         self._begin(X, rows, state, classes)
         self._epochs(batch, held_out, generator)
@@ -302,26 +291,24 @@ class OnlineLearner(Fitted):
 
     def _read_call(self, X: Matrix) -> tuple[Rows, bool]:
         """Return (rows, True at the first call) for a `partial_fit`, checked against the present model."""
-        params = choose(self).params
+        params, state = choose(self).params, self.__dict__.get("_state")
         self._check_call(X, whole=False)
-        first = "_state" not in self.__dict__
-        changed = first or not self._state.asked or self._state.asked[0] != params
-        changed = changed or self._choice.values["dtype"] not in (None, self._state.dtype)
-        if changed and not first:
+        is_new = state is None or state.asked[:1] != (params,) or self._choice.values["dtype"] not in (None, state.dtype)
+        if is_new and state is not None:
             self._check_kind(params)
-        rows = self._read_rows(X, first)
-        if changed:
+        rows = self._read_rows(X, state)
+        if is_new:
             check_range(self, params, rows.data.dtype)
-        return rows, first
+        return rows, state is None
 
-    def _read_rows(self, X: Matrix, first: bool) -> validate.Rows:
-        """Return X as rows, checked against the model's features and dtype; at the first call, X determines both."""
+    def _read_rows(self, X: Matrix, state: Any) -> validate.Rows:
+        """Return X as rows of a model's features and dtype; None: of the first call, in which X determines both."""
         who = type(self).__name__
-        rows = validate.read_rows(who, X, self._choice.values["dtype"] if first else self._state.dtype)
-        if first:
+        rows = validate.read_rows(who, X, self._choice.values["dtype"] if state is None else state.dtype)
+        if state is None:
             validate.require_samples(who, rows, 0)
         else:
-            self._check_features(X, rows.n_features)
+            self._check_features(X, rows.n_features, state)
         return rows
 
     def _begin(
@@ -340,10 +327,9 @@ class OnlineLearner(Fitted):
         """Learn rows with the task's kernel: the one place where a model changes. (Only classes are predicted on the way.)"""
         state = self._state = self._state.writable()
         state.sparse_coef = None
-        if batch.rows.n_rows == 0 or (batch.order is not NO_ORDER and len(batch.order) == 0):
-            return
-        task = self._prepare(batch.class_weights)
-        state.learn(model.TASKS[task], *batch)
+        if batch.rows.n_rows and (batch.order is NO_ORDER or len(batch.order)):
+            task = self._prepare(batch.class_weights)
+            state.learn(model.TASKS[task], *batch)
 
     def _prepare(self, class_weights: np.ndarray) -> str:
         """Prepare the model for a pass with the parameters as they were checked last; return the name of its kernel."""
@@ -362,17 +348,74 @@ class OnlineLearner(Fitted):
         if "_state" not in self.__dict__:  # (after rows of weight 0 alone)
             return
         state, choice = self._state, self._choice
-        if self._has_fast_path:
-            is_ready = state.classes is None or 1 < len(state.classes) == len(state.counts)
-            if is_ready and state.asked and state.asked[0] == choice.params and getattr(self, "class_weight", None) is None:
-                same = dict(zip(self._parameter_names(), choice.given, strict=True))
-                same["feature_names_in_"] = self.__dict__.get("feature_names_in_")
-                task = model.TASKS[self._task(state, NO_WEIGHTS)[0]]
-                state.open_small_calls(same, self._lock, task, state.classes)
-            else:
-                state.close_small_calls()
+        is_ready = self._has_fast_path and (state.classes is None or 1 < len(state.classes) == len(state.counts))
+        if is_ready and state.asked and state.asked[0] == choice.params and getattr(self, "class_weight", None) is None:
+            same = dict(zip(self._parameter_names(), choice.given, strict=True))
+            same["feature_names_in_"] = self.__dict__.get("feature_names_in_")
+            state.open_small_calls(same, self._lock, model.TASKS[self._task(state, NO_WEIGHTS)[0]], state.classes)
+        elif self._has_fast_path:
+            state.close_small_calls()
         if (n := state.count("skipped") - n_skipped) > 0:
             warn_of_skipped(self, n)
+
+    # --- reading -------------------------------------------------------------------------------------------------------------
+
+    def _fitted_state(self) -> Any:
+        if "_state" not in self.__dict__:
+            raise not_fitted(type(self).__name__)
+        return self._state
+
+    def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
+        """Return the scores of X, (rows, vectors), and the model.
+
+        Callers take all else from the same model: the estimator may have another one by then, with other classes.
+        """
+        state = self._fitted_state()
+        if self._has_fast_path:
+            found = state.try_decision(X, self.__dict__.get("feature_names_in_"))
+            if found is not None:
+                return found if found.shape[1] <= len(state.counts) else of_classes(found, state), state
+        return self._scores(self._read_rows(X, state), state), state
+
+    def _scores(self, rows: Rows, state: Any) -> np.ndarray:
+        scores = np.empty((rows.n_rows, state.n_columns))
+        state.decision(rows, scores)
+        return of_classes(scores, state)
+
+    @property
+    def t_(self) -> int:
+        """Rounds: rows of weight > 0 consumed since the model began."""
+        return self._fitted_state().count("t")
+
+    @property
+    def scale_(self) -> float:
+        """s: rows are learnt as z = x / s, and the parameters' numbers are in units of z.
+
+        With ``scale="auto"`` the power of two nearest to the geometric mean of ||x|| over the first 16 rows, or those so far: of
+        weight > 0, and not all zeros. NaN before the first.
+        """
+        return self._fitted_state().scale or nan
+
+    @property
+    def intercept_scaling_(self) -> float:
+        """Value of the constant feature in z; NaN before the first row."""
+        state = self._fitted_state()
+        return state.constant if state.scale else nan
+
+    @property
+    def n_updates_(self) -> int:
+        """Rounds that changed the model."""
+        return self._fitted_state().count("updates")
+
+    @property
+    def n_skipped_(self) -> int:
+        """Rounds skipped because the update would overflow the dtype."""
+        return self._fitted_state().count("skipped")
+
+
+def of_classes(numbers: np.ndarray, state: Any) -> np.ndarray:
+    """Return a number for each row and vector without those of "none of these"."""
+    return np.ascontiguousarray(numbers[:, :-1]) if state.n_none else numbers
 
 
 def warn_of_skipped(learner: Any, n: int) -> None:
@@ -404,29 +447,6 @@ def warn_of_unlike_columns(who: str, table: np.ndarray) -> None:
 def state_of(learner: Any) -> Any:
     """Return a fitted learner's model; for an `OnlineToBatch`, that of the wrapped learner."""
     return getattr(learner, "estimator_", learner)._fitted_state()
-
-
-def n_rounds(learner: Any) -> float:
-    """Return how many rows of weight > 0 a learner has counted; 0 if it does not count."""
-    return getattr(learner, "t_", None) or getattr(learner, "n_rows_", None) or 0
-
-
-def live_rows(learner: Any, y: Any, sample_weight: Any) -> np.ndarray:
-    """Return where rows have a weight > 0, the class weights of a learner of this library included."""
-    live = np.ones(len(y), bool) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64) > 0.0
-    class_weight = getattr(learner, "class_weight", None)
-    if isinstance(learner, Estimator) and isinstance(class_weight, dict):
-        live = live & np.array([class_weight.get(label, 1.0) > 0.0 for label in np.asarray(y).tolist()], bool)
-    return live
-
-
-def rows_learnt(learner: Any, before: float, y: Any, sample_weight: Any) -> int:
-    """Return the number of the rows of a batch that a learner has learnt, by its count from before it."""
-    n, done = len(y), n_rounds(learner) - before
-    if not done or not isinstance(learner, Estimator):  # (other libraries' learners are not interrupted within a batch)
-        return n if done else 0
-    n_live = live_rows(learner, y, sample_weight).cumsum()
-    return n if done >= n_live[-1] else int(n_live.searchsorted(done)) + 1
 
 
 def check_parameters(learner: OnlineLearner) -> None:

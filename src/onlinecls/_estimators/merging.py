@@ -132,7 +132,7 @@ def _check_kind(who: str, learner: Any, model: Any) -> None:
         raise ValueError(
             f"{who}: merge must have models of one class, got a {type(model).__name__}. Merge those of each class separately."
         )
-    values, expected = model._parameters(), learner._parameters()
+    values, expected = model.get_params(deep=False), learner.get_params(deep=False)
     algorithm = select(type(model), values)
     if getattr(model, "forgetting", 0.0):
         raise ValueError(
@@ -156,8 +156,8 @@ def _check_alike(who: str, models: list[Any]) -> None:
     for model in models:
         if model._is_another_kind(choose(model).params):
             raise ValueError(
-                f"{who}: merge must have models of the kind that their parameters choose, got other values of {model._kind} "
-                "since they were learnt. Set them back, or call fit."
+                f"{who}: merge must have models of the kind that their parameters choose, got other values of "
+                f"{model._changed()} since they were learnt. Set them back, or call fit."
             )
         for name, own, expected in (
             ("features", model.n_features_in_, first.n_features_in_), ("dtype", model._state.dtype, first._state.dtype),

@@ -106,7 +106,7 @@ class OneClassUntilConverged(UntilConverged):
 
     if TYPE_CHECKING:
 
-        def _distances_of(self, rows: Rows) -> np.ndarray: ...
+        def _distances_of(self, rows: Rows, state: Any) -> np.ndarray: ...
 
     def _losses(self, batch: Batch) -> np.ndarray:
-        return self._distances_of(batch.rows) / self._state.scale - self._state.params.epsilon
+        return self._distances_of(batch.rows, self._state) / self._state.scale - self._state.params.epsilon

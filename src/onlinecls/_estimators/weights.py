@@ -10,8 +10,7 @@ import numpy as np
 from .._models.arrays import read_only
 from . import epochs
 from .estimator import exclusive, quiet
-from .fitted import of_classes
-from .learner import OnlineLearner
+from .learner import OnlineLearner, of_classes
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -118,9 +117,8 @@ class WithVariances(OnlineLearner):
 
     def _decide_with_std(self, X: Matrix) -> tuple[np.ndarray, np.ndarray, Any]:
         """Return the scores of X and their standard deviations √(x'Σx), (rows, vectors) each, and the model."""
-        self._fitted_state()
-        rows = self._read_rows(X, False)
-        state = self._state_for(rows)
+        state = self._fitted_state()
+        rows = self._read_rows(X, state)
         deviations = np.empty((rows.n_rows, state.n_columns))
         state.deviation(rows, deviations)
         return self._scores(rows, state), of_classes(deviations, state), state

@@ -166,10 +166,6 @@ class Counted:
 
     # --- the level of the targets --------------------------------------------------------------------------------------------
 
-    def levelled(self) -> list[Any]:
-        """Return this model, and those inside it: each has a level of its own."""
-        return [self]
-
     def set_level(self, level: float, mass: float) -> None:
         """Set the level of the targets, and the sum of the weights of its rows."""
         for name, number in (("level", level), ("level_rest", 0.0), ("mass", mass)):
@@ -330,7 +326,6 @@ class State(Counted, model.Model):
     HAS_ROOM = False  # True if vectors of classes that join take places beside the others
     TAKES_WEIGHTS = False  # True if weights can be set: see `numbers_of`
     HAS_NONE = False  # True if labels that join are copies of "none of these", where each label learns by itself
-    occupied: list[int] | None = None  # how many places are taken, by all models that share the arrays
     n_features: int
     n_columns: int
     variance: float
@@ -418,16 +413,13 @@ class State(Counted, model.Model):
         return self.of({**self.parts(), **self.learnt_with(), **arrays})
 
     def sharing(self, **others: Any) -> Self:
-        where = {"places": self.places, "room": self.room, "occupied": self.occupied}
-        return super().sharing(**{**where, **others})
+        return super().sharing(**{"places": self.places, "room": self.room, **others})
 
     # --- classes that join or leave ------------------------------------------------------------------------------------------
 
     def _with_vectors(self, counts: np.ndarray, move: Move, share: float = 0.5) -> Self:
         """Return a model of this kind with other classes, whose values and average's sums are still those of this one."""
-        new = self.sharing(
-            counts=counts, counters=self.counters.copy(), places=None, room=0, occupied=None, sparse_coef=None,
-        )
+        new = self.sharing(counts=counts, counters=self.counters.copy(), places=None, room=0, sparse_coef=None)
         new.n_columns = move.n
         self._move(new, move, share)
         return new
@@ -491,7 +483,7 @@ class State(Counted, model.Model):
         move = self._move_of(places, n_classes, params)
         k, k_before, room = move.n, self.n_columns, self.room or self.n_columns
         joined = self._with_vectors(self.counts_at(places, n_classes), move)
-        joined.places, joined.occupied = np.arange(k), [k]
+        joined.places = np.arange(k)
         joined.room = 1 << (k - 1).bit_length()
         needed = self.values.nbytes // room * joined.room
         if needed > _MUCH and needed > available_memory():
@@ -502,9 +494,8 @@ class State(Counted, model.Model):
         old = np.append(places, np.arange(k - self.n_none, k))
         joined.places[old] = np.arange(k_before) if self.places is None else self.places
         joined.places[np.delete(np.arange(k), old)] = np.arange(k_before, k)
-        if k <= room and self.occupied == [k_before] and self.writable() is self:
-            self.occupied[:] = [k]
-            joined.room, joined.occupied, joined.counters = room, self.occupied, self.counters
+        if k <= room and self.places is not None and self.writable() is self:
+            joined.room, joined.counters = room, self.counters
         else:
             joined.values = widened(self._slots, self._fresh_slots(joined.room), k_before)
             if len(self.correction):

@@ -1,9 +1,8 @@
 """Steps and a learner as one object, which learns streams of whatever its first step reads."""
 
-from .._estimators.learner import live_rows  # noqa: F401 (for the evaluation)
 from ._explain import Explanation, linear_of, named_columns  # noqa: F401 (the command line takes the last two)
 from ._pipeline import StreamPipeline, make_stream_pipeline
 from ._progressive import learn_predicting, scores_of  # noqa: F401 (for the evaluation)
-from ._steps import learnt  # noqa: F401 (for the command line)
+from ._steps import learnt, live_rows, rows_learnt  # noqa: F401 (for the command line and the evaluation)
 
 __all__ = ["StreamPipeline", "make_stream_pipeline"]

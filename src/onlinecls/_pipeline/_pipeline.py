@@ -11,14 +11,13 @@ import numpy as np
 from .._compiled.lock import learn_together
 from .._estimators import saving
 from .._estimators.estimator import Estimator
-from .._estimators.learner import n_rounds, rows_learnt
 from .._estimators.merging import unchanged
 from .._files import numbered, of_number, require
 from .._input import validate
 from .._input.compat import available_if, is_fitted, issparse, kind_of
 from .._input.rows import lasting, part_of
 from ._explain import Explanation, explained, linear_of
-from ._steps import become, fitted, learnt, step_in_file, step_of_file, unfitted, width_of
+from ._steps import become, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted, width_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -94,11 +93,6 @@ class StreamPipeline(Estimator):
 
     def __init__(self, steps: list[tuple[str, Any]]) -> None:
         self._assign(locals())
-
-    def _sharing(self) -> Self:
-        twin = super()._sharing()
-        twin.__dict__.pop("_checked", None)
-        return twin
 
     def __sklearn_is_fitted__(self) -> bool:
         return is_fitted(self._learner)

@@ -10,12 +10,11 @@ from .._compiled.lock import learn_together
 from .._estimators.classifier import NO_ROUND, OnlineClassifier
 from .._estimators.classifier import predict_and_learn as learn_rows_predicting
 from .._estimators.estimator import Estimator
-from .._estimators.learner import live_rows, n_rounds, rows_learnt
 from .._estimators.merging import unchanged
 from .._input.compat import is_fitted
 from .._input.rows import Rows, part_of
 from .._input.validate import read_rows
-from ._steps import home_of, stays
+from ._steps import home_of, live_rows, n_rounds, rows_learnt, stays
 
 if TYPE_CHECKING:
     from typing import Any

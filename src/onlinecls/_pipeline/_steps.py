@@ -160,3 +160,26 @@ def width_of(step: Any) -> int:
     """Return the number of columns of a step's rows."""
     names = ("n_features", "n_features_out_", "n_features_in_")
     return next(found for name in names if (found := getattr(step, name, None)) is not None)
+
+
+def n_rounds(learner: Any) -> float:
+    """Return how many rows of weight > 0 a learner has counted; 0 if it does not count."""
+    return getattr(learner, "t_", None) or getattr(learner, "n_rows_", None) or 0
+
+
+def live_rows(learner: Any, y: Any, sample_weight: Any) -> np.ndarray:
+    """Return where rows have a weight > 0, the class weights of a learner of this library included."""
+    live = np.ones(len(y), bool) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64) > 0.0
+    class_weight = getattr(learner, "class_weight", None)
+    if isinstance(learner, Estimator) and isinstance(class_weight, dict):
+        live = live & np.array([class_weight.get(label, 1.0) > 0.0 for label in np.asarray(y).tolist()], bool)
+    return live
+
+
+def rows_learnt(learner: Any, before: float, y: Any, sample_weight: Any) -> int:
+    """Return the number of the rows of a batch that a learner has learnt, by its count from before it."""
+    n, done = len(y), n_rounds(learner) - before
+    if not done or not isinstance(learner, Estimator):  # (other libraries' learners are not interrupted within a batch)
+        return n if done else 0
+    n_live = live_rows(learner, y, sample_weight).cumsum()
+    return n if done >= n_live[-1] else int(n_live.searchsorted(done)) + 1

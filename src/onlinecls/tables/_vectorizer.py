@@ -157,11 +157,6 @@ class TableVectorizer(Estimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "_learnt" in self.__dict__
 
-    def _sharing(self) -> Self:
-        twin = super()._sharing()
-        twin.__dict__.pop("_checked", None)
-        return twin
-
     # --- scikit-learn's interface --------------------------------------------------------------------------------------------
 
     def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:

@@ -215,11 +215,6 @@ class HashingVectorizer(Estimator):
         plain = self.input == "content" and self.feature_names is None and np.dtype(self.dtype).kind == "f"
         return is_fixed and plain and self._is_native() and is_utf8(self.encoding)
 
-    def _sharing(self) -> Self:
-        twin = super()._sharing()
-        twin.__dict__.pop("_kept", None)
-        return twin
-
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
     def _refuse_one_text(self, X: Iterable[Any]) -> None:

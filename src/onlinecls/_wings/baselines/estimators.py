@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -135,8 +135,8 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
 
     _has_fast_path = False  # (advice is checked)
 
-    def _read_rows(self, X: Matrix, first: bool) -> Rows:
-        rows = super()._read_rows(X, first)
+    def _read_rows(self, X: Matrix, state: Any) -> Rows:
+        rows = super()._read_rows(X, state)
         least, most = rows.data.min(initial=0.0), rows.data.max(initial=1.0)  # (no array of the size of X)
         lowest = -1.0 if self.signed else 0.0
         if least < lowest or most > 1.0:

@@ -79,7 +79,6 @@ class CommitteeClassifier(WithProbabilities):
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average = early_stopping = False  # (not parameters, like the next ones)
         tol, intercept_scaling, multi_class = None, "auto", "ovr"
-    _kind = "probability or of dtype"
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 

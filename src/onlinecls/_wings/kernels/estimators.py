@@ -39,7 +39,6 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         dtype = np.float64  # (not a parameter: coefficients and kernel values are float64)
     _record = KernelParams
     _has_fast_path = False
-    _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
 
     def _check_call(self, X: Any, whole: bool) -> None:
         """Check that a precomputed kernel is square, and that partial_fit has no gamma="scale"."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -29,7 +29,6 @@ class _Multiplicative(OnlineLearner):
 
     signed: bool
 
-    _kind = "fit_intercept, of signed or of dtype"
     _has_fast_path = False  # (the signs of X are checked)
 
     def __sklearn_tags__(self) -> Tags:
@@ -37,8 +36,8 @@ class _Multiplicative(OnlineLearner):
         tags.input_tags.positive_only = not self.signed
         return tags
 
-    def _read_rows(self, X: Matrix, first: bool) -> Rows:
-        rows = super()._read_rows(X, first)
+    def _read_rows(self, X: Matrix, state: Any) -> Rows:
+        rows = super()._read_rows(X, state)
         if not self.signed and rows.data.min(initial=0.0) < 0.0:
             at = int((rows.data < 0.0).argmax())
             row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
@@ -92,7 +91,6 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
     [[0.125, 0.0]]
     """
 
-    _kind = "fit_intercept, of signed, of probability or of dtype"
 
     margin: float = 0.2
     _: KW_ONLY

@@ -62,12 +62,11 @@ class OnlineOneClass(OnlineLearner):
 
     def _distances(self, X: Matrix) -> np.ndarray:
         """Compute ||x - w|| of each row: exactly epsilon within rounding of the ball's surface, where updates leave rows."""
-        self._fitted_state()
-        return self._distances_of(self._read_rows(X, False))
+        state = self._fitted_state()
+        return self._distances_of(self._read_rows(X, state), state)
 
     @quiet
-    def _distances_of(self, rows: Rows) -> np.ndarray:
-        state = self._state_for(rows)
+    def _distances_of(self, rows: Rows, state: Any) -> np.ndarray:
         found = np.empty((rows.n_rows, 2))
         state.decision(rows, found)
         squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
