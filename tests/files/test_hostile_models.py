@@ -93,7 +93,7 @@ FORGED = {
     "more certainty than the kept rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),
     "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62)),
     "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1)),
-    "an OnlineToBatch around itself": (CHOOSING, THREE, setting("told", "wrapped", "OnlineToBatch")),
+    "snapshots after no rows": (CHOOSING, THREE, poking("numbers", 2, 0.0)),
 }
 #: What X is for those that take no ordinary rows.
 ROWS = {id(PRECOMPUTED): X @ X.T, id(SPARSE): csr_matrix(X)}

@@ -72,15 +72,6 @@ def test_average_is_the_mean_of_the_hypotheses_that_predicted(estimator, n_class
     assert (chosen.coef_ == before).all(), "it goes no further"
 
 
-def test_an_average_of_hypotheses_may_start_at_a_row():
-    """average=5: the weights after rows 5, 6, ..., but for the last."""
-    X, y = problem()
-    learner = OnlineToBatch(Perceptron(average=5)).partial_fit(X, y, np.unique(y))
-    path = hypotheses(Perceptron(), X, y, classes=np.unique(y))
-    expected = np.mean([w.decision_function(X) for w in path[5:-1]], axis=0)
-    np.testing.assert_allclose(learner.decision_function(X), expected, rtol=1e-6, atol=1e-9)
-
-
 def test_validation_chooses_the_snapshot_of_the_best_bound():
     X, y = problem()
     learner = OnlineToBatch(Perceptron(), "validation", n_snapshots=6, validation_fraction=0.2)
