@@ -12,7 +12,7 @@ import numpy as np
 from ..._estimators import saving
 from ..._estimators.classifier import classes_of_fit
 from ..._estimators.estimator import Estimator, exclusive
-from ..._estimators.learner import OnlineLearner, check_parameters, n_rounds, read_weights_of_fit, rows_learnt
+from ..._estimators.learner import OnlineLearner, check_parameters, read_weights_of_fit
 from ..._files import numbered, of_number, require, require_layout
 from ..._input import validate
 from ..._input.compat import not_fitted, random_state
@@ -64,13 +64,14 @@ class _Run:
         """Learn rows in parts that end where a snapshot is taken, and judge the snapshots by those that are held out."""
         start, learner, numbers, weights = 0, self.learner, self.numbers(weights), np.where(held_out, 0.0, weights)
         while start < len(y):
-            event, before = (self.n_rows // self.spacing + 1) * self.spacing, n_rounds(learner)
+            event, before = (self.n_rows // self.spacing + 1) * self.spacing, getattr(learner, "t_", 0)
             stop = min(int(np.searchsorted(numbers, event)) + 1, len(y))
             part = slice(start, stop)
             try:
                 learner.partial_fit(rows.part(start, stop), y[part], sample_weight=weights[part])
             except BaseException:  # an interrupt leaves a whole number of rows
-                stop = start + rows_learnt(learner, before, y[part], weights[part])
+                done = getattr(learner, "t_", 0) - before
+                stop = start + int(np.searchsorted(np.cumsum(weights[part] > 0.0), done)) + 1 if done else start
                 raise
             finally:
                 self.judge(rows, y, start + np.flatnonzero(held_out[start:stop]))
