@@ -1,6 +1,7 @@
 """The registry's rows as tests take them: `Case`, an estimator with its slow twin, and parameters that exercise both; `Learner`,
 an estimator at one of its tasks, kernel learners and OnlineToBatch among them, which keeps the contracts (contracts.py)."""
 
+import math
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -12,8 +13,53 @@ from reference import costs_of_classes, run_binary, run_multiclass, run_one_clas
 import onlinecls
 
 #: Hyper-parameters away from the defaults (a test must not lean on a default that tuning may move), some algorithms twice.
-CASES = {name: algorithm.trials for name, algorithm in ALGORITHMS.items()}
-assert all(CASES.values()), "every row of the registry is tested"
+CASES = {
+    "perceptron": ({"eta0": 0.75},),
+    "aggressive_perceptron": ({"eta0": 0.375},),
+    "pa1": ({"C": 0.02}, {"C": math.inf}, {"C": 0.3, "margin": 2.5}, {"C": 0.3, "margin": 0.4}),
+    "pa2": ({"C": 0.05}, {"C": math.inf}, {"C": 0.3, "margin": 2.5}),
+    "sop": ({"r": 2.0, "initial_variance": 1.0}, {"r": 0.8, "initial_variance": 0.5}),
+    "aggressive_sop": ({"r": 0.7, "initial_variance": 1.0},),
+    "arow": ({"r": 0.5}, {"r": 0.5, "r1": 2.0}, {"r1": 0.3, "r2": 1.5}, {"r": 0.5, "forgetting": 0.01}),
+    "narow": ({"b": 0.3, "initial_variance": 1.0}, {"b": 0.6, "initial_variance": 2.0}),
+    "cw_stdev": ({"eta": 0.7, "initial_variance": 0.5},),
+    "cw_variance": ({"eta": 0.8, "initial_variance": 2.0}, {"eta": 0.8, "initial_variance": 2.0, "forgetting": 0.05}),
+    "scw1": ({"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": math.inf, "eta": 0.7, "initial_variance": 1.0},
+        {"C": 0.3, "eta": 0.8, "initial_variance": 0.5, "forgetting": 0.003}),
+    "scw2": ({"C": 0.6, "eta": 0.8, "initial_variance": 2.0},),
+    "pa1_regression": ({"C": 0.2, "epsilon": 0.3}, {"C": math.inf, "epsilon": 0.0}),
+    "pa2_regression": ({"C": 0.3, "epsilon": 0.2}, {"C": math.inf, "epsilon": 0.5}),
+    "arow_regression": ({"r": 0.5}, {"r": 0.5, "r2": 2.0}, {"r": 0.5, "forgetting": 0.02}),
+    "pa_one_class": ({"epsilon": 1.5}, {"epsilon": 0.4}, {"epsilon": 0.0}),
+    "adagrad_md": ({"eta0": 0.4, "delta": 0.3},),
+    "adagrad_da": ({"eta0": 0.4, "delta": 0.3, "l1": 0.004}, {"eta0": 0.4, "delta": 0.3, "l1": 0.0}),
+    "ftrl": ({"alpha": 0.4, "beta": 0.3, "l1": 0.2, "l2": 0.1}, {"alpha": 0.4, "beta": 0.3, "l1": 0.0, "l2": 0.0}),
+    "ftrl_hinge": ({"alpha": 0.4, "beta": 0.3, "l1": 0.2, "l2": 0.1},),
+    "p_norm": ({"p": 3.3}, {"p": 18.0}, {"p": 2}),
+    "aggressive_p_norm": ({"p": 6.0, "radius": 1.7}, {"p": 2.5, "radius": 0.9}),
+    "multiplicative_pa": ({"margin": 0.4, "norm_bound": 2.5}, {"margin": 1.5, "norm_bound": 1.0}),
+    "multiplicative_pa_regression": ({"epsilon": 0.3, "norm_bound": 6.0}, {"epsilon": 0.0, "norm_bound": 0.8}),
+    "multiplicative_pa_one_class": ({"epsilon": 1.5, "norm_bound": 3.0}, {"epsilon": 0.4, "norm_bound": 1.0},
+        {"epsilon": 0.0, "norm_bound": 0.5}),
+    "da1": ({"sigma": 0.7},),
+    "da2": ({"sigma": 1.3, "margin": 0.8}, {"sigma": "auto", "norm_bound": 2.0}),
+    "da3": ({"sigma": 0.7, "margin": 0.8},),
+    "entropic_da1": ({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
+    "entropic_da2": ({"sigma": 0.7, "norm_bound": 3.0}, {"sigma": "auto", "norm_bound": 3.0, "margin": 0.8},
+        {"sigma": 0.7, "norm_bound": 3.0, "signed": False}),
+    "entropic_da3": ({"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8},
+        {"sigma": 0.7, "norm_bound": 3.0, "margin": 0.8, "signed": False}),
+    "logistic": ({"sigma": 0.7, "update": "DA1"}, {"sigma": 0.3, "update": "DA3"}),
+    "entropic_logistic": ({"sigma": 0.7, "norm_bound": 3.0, "update": "DA2"}, {"sigma": 0.7, "norm_bound": 3.0, "signed": False}),
+    "da_regression": ({"sigma": 2.0, "update": "DA1"}, {"sigma": 0.7, "update": "DA2"}, {"sigma": "auto", "norm_bound": 2.0}),
+    "da_squared": ({"sigma": 20.0, "update": "DA1"}, {"sigma": 0.7, "update": "DA3"}),
+    "entropic_da_regression": ({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
+    "entropic_da_squared": ({"sigma": 2.0, "norm_bound": 3.0}, {"sigma": 2.0, "norm_bound": 3.0, "signed": False}),
+    "ogd": ({"alpha": 0.1},),
+    "ogd_sqrt": ({"eta0": 0.3},),
+    "hedge": ({"eta0": 0.3}, {"eta0": "auto"}),
+}
+assert CASES.keys() == ALGORITHMS.keys(), "every row of the registry is tested"
 
 
 @dataclass(frozen=True)

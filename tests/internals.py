@@ -5,7 +5,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from onlinecls import OnlineToBatch, _algorithm, _core, _files, _registry, load
+from onlinecls import OnlineToBatch, _core, _files, _registry, load
 from onlinecls import tables as steps
 from onlinecls._cli import main, parameters, stopping
 from onlinecls._compiled import model
@@ -21,7 +21,7 @@ from onlinecls._wings.dual_ascent import states as ascent_state
 from onlinecls._wings.kernels.states import Kernel, Unstacked
 from onlinecls._wings.p_norm import p_norm
 
-ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _algorithm.MERGES, _registry.OTHERS
+ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, NAMED = parameters.CLASSIFIERS, parameters.REGRESSORS, parameters.NAMED
@@ -130,7 +130,7 @@ def on_path(learner, path):
 
 def averages(geometry):
     """Return whether learners of this geometry can predict with the average of their weights."""
-    refused = {row.geometry for row in ALGORITHMS.values() if _algorithm.NO_SUM in row.conflicts}
+    refused = {row.geometry for row in ALGORITHMS.values() if row.conflicts == _registry.NO_SUM}
     return geometry not in {*refused, "centre"}  # (a centre is no vector of weights)
 
 

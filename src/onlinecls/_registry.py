@@ -1,147 +1,307 @@
 """THE table: every algorithm's rule, geometry, hyper-parameters with their ranges, estimator and paper.
 
-Estimators, tests, benchmarks and the demo read it, and the README's table is checked against it. A row names the compiled rule
-and geometry, the estimator class that offers it, and, where one class offers several, the constructor argument that selects it.
-The rows of learners of first and second order are here; those of a wing stand in its folder.
+Estimators, tests and benchmarks read it, and the README's table is checked against it. A row names the compiled rule and
+geometry, the estimator class that offers it, and, where one class offers several, the constructor arguments that select it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
+from typing import Any
 
-from ._algorithm import (
-    AGGRESSIVENESS,
-    COMMON,
-    CYCLES,
-    EPSILON,
-    EVIDENCE,
-    NONE,
-    POSITIVE,
-    ROW_MARGIN,
-    STEP,
-    TABLE,
-    Algorithm,
-    Either,
-    Options,
-    Range,
-    Real,
-    parameter_error,
+from ._algorithm import Algorithm, Conflict, Either, Integer, Options, Range, Real, parameter_error
+
+#: How models of parts of a stream are merged, by the keys that rows of the table have.
+MERGES = {
+    "mean": "the mean of the weights (p-norm, entropic, multiplicative: of θ), weighted by rounds",
+    "mean by squares": "the mean of the weights, weighted by their sums of squared gradients, which add up",
+    "mean, squares add": "the mean of the weights, weighted by rounds; the sums of squared gradients add up",
+    "posterior": "the product of the posteriors, divided by all priors but one: Σ^-1 - Σ_0^-1 and Σ^-1 w add up",
+    "sum": "sums over rows add up: θ, z and the losses of experts, Σ^-1 - Σ_0^-1, squared gradients",
+}
+
+# --- parameters ----------------------------------------------------------------------------------------------------------------
+
+BOOLEAN = Range((False, True), words="True or False")
+NONE = Options((None,))
+AUTO = Options(("auto",))
+POSITIVE = Real(0.0)
+NOT_NEGATIVE = Real(0.0, low_allowed=True)
+#: Parameters of every estimator that has them.
+COMMON = {
+    "fit_intercept": BOOLEAN,
+    "intercept_scaling": Either((AUTO, POSITIVE), hint="It is the value of the constant feature beside x / scale."),
+    "scale": Either((AUTO, POSITIVE), hint="Rows are learnt divided by it; 1.0 learns them as they are."),
+    "max_iter": Integer(1),
+    "tol": Either((NONE, Real())),
+    "shuffle": BOOLEAN,
+    "warm_start": BOOLEAN,
+    "average": Either((BOOLEAN, Integer(1, 2**31 - 1))),  # (a C int)
+    "early_stopping": BOOLEAN,
+    "validation_fraction": Real(0.0, 1.0),
+    "n_iter_no_change": Integer(1),
+    "verbose": Either((BOOLEAN, Integer(0))),
+    "probability": BOOLEAN,
+    "covariance": Options(("diagonal", "full"), hint="'full' keeps n_features² numbers for each vector of weights."),
+    "multi_class": Options(("crammer_singer", "ovr")),
+    "n_jobs": Either((NONE, Integer())),
+    "penalty": Options(
+        (None,), "Online learners of this library take no penalty; for L1 see AdaGradClassifier(update='dual_averaging', l1=...)."
+    ),
+    "loss_tol": Either((NONE, Real(0.0)), hint="fit then cycles until no squared loss is larger."),
+}
+_EVIDENCE = Real(0.0, hint="r is the noise variance of one row, where the variance of its score is about 1 at first.")
+_STEP = Real(0.0, hint="It is the size of a step.")
+_AGGRESSIVENESS = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain PA.")
+_EPSILON = Real(0.0, low_allowed=True, hint="Residuals up to epsilon, in units of y, have no loss.")
+_BALL = {"epsilon": Real(0.0, low_allowed=True, hint="It is the radius of the ball around rows x / scale.")}
+_ROW_MARGIN = Real(0.0, hint="Rows of at least this margin y w.x have no loss.")
+_NORM_BOUND = Real(0.0, hint="The weights' absolute values add up to at most norm_bound.")
+_PA, _PA_REGRESSION = {"C": _AGGRESSIVENESS, "margin": _ROW_MARGIN}, {"C": _AGGRESSIVENESS, "epsilon": _EPSILON}
+_R = Real(0.0, hint="r is the noise variance of one row, whose length is about 1.")
+_FORGETTING = Real(0.0, 0.1, True, True, hint="Each row lets the variances grow by 1/(1 - forgetting).")
+_AROW = {"r": _R, **dict.fromkeys(("r1", "r2"), Either((NONE, POSITIVE), hint=_R.hint)), "forgetting": _FORGETTING}
+_VARIANCE = {"initial_variance": Real(0.0, hint="It is the variance of each weight before the first row.")}
+_CW = {"eta": Real(0.5, 1.0, hint="eta is the required probability of a correct prediction; 0.5 would require nothing."),
+       **_VARIANCE, "forgetting": _FORGETTING}
+_SCW = {"C": Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain CW."), **_CW}
+_SOP = {"r": _EVIDENCE, **_VARIANCE}
+_ADAGRAD = {"eta0": _STEP, "delta": Real(0.0, hint="It keeps the first steps finite.")}
+_FTRL = {"alpha": Either((NONE, POSITIVE), hint="It is the size of a step."),
+         "beta": Real(0.0, hint="It limits a feature's first steps."), "l1": NOT_NEGATIVE, "l2": NOT_NEGATIVE}
+_P_NORM = {
+    "p": Either((NONE, Real(2.0, 500.0, True, True)),
+                hint="2 is the plain Perceptron, None max(2, 2 ln n_features). p <= 1 has no dual norm, p < 2 no bound."),
+    "radius": Real(0.0, hint="radius bounds the rows' p-norm; with 2**0.5 and norms up to 1 the steps of p = 2 are PA-I's."),
+}
+_SIMPLEX = {"signed": BOOLEAN, "norm_bound": _NORM_BOUND}
+_FAR_MARGIN = Real(0.0, hint="Scores lie in [-norm_bound max|x|, norm_bound max|x|]: no row can have a larger margin.")
+_DUAL = {"sigma": Either((NONE, AUTO, POSITIVE), hint="1/sigma is the largest step; 'auto' needs neither horizon nor scale."),
+         **_SIMPLEX}
+_DESCENT = {"alpha": Real(0.0, hint="The steps are 1/(alpha t)."), "eta0": _STEP}
+_HEDGE = {"eta0": Either((AUTO, POSITIVE), hint="It is the rate of learning; 'auto' needs no horizon."), "signed": BOOLEAN}
+_CONSTANT = Real(0.0, 1e70, high_allowed=True, hint="It is the value of the constant feature; 1 suits unit-length rows.")
+# All parameters of kernel learners are checked, whichever algorithm is chosen.
+_KERNEL = {
+    "kernel": Either((Options(("linear", "rbf", "poly", "sigmoid", "precomputed")),
+                      Range(kind=Callable, words="a callable of two matrices"))),
+    "kernel_params": Either((NONE, Range(kind=dict, words="a dict"))),
+    "gamma": Either((Options(("scale", "auto")), POSITIVE), hint="gamma multiplies squared distances (rbf) or inner products."),
+    "degree": Integer(1, 2**31 - 1),
+    "coef0": Real(),
+    "budget": Either((NONE, Integer(1, 2**31 - 1)), hint="It bounds the number of support vectors, and with it time and memory."),
+    "C": _AGGRESSIVENESS,
+    "r": _EVIDENCE,
+}
+_KERNEL_CLASSIFIER = {**_KERNEL, "intercept_scaling": _CONSTANT, "eta0": POSITIVE}
+_KERNEL_REGRESSOR = {**_KERNEL, "intercept_scaling": Either((AUTO, _CONSTANT), hint=_CONSTANT.hint), "epsilon": _EPSILON}
+_ONLINE_TO_BATCH = {
+    "method": Options(("average", "validation"), "'validation' chooses by held-out rows."),
+    "n_snapshots": Integer(2, hint="Each is a copy of the model."),
+    "validation_fraction": Real(0.0, 0.5, high_allowed=True, hint="Every round(1 / validation_fraction)-th row is held out."),
+}
+
+# --- parameters that exclude each other ----------------------------------------------------------------------------------------
+
+#: Of learners whose weights change with every step by one factor, so that their average has no form of O(nnz).
+NO_SUM = (Conflict(("average",), "False", lambda v: bool(v["average"]), (
+    "the scale of all weights changes with every step, so that their average has no accurate O(nnz) form. OnlineToBatch has "
+    "other ways to one model."
+)),)
+_ONLY_LAST = "only the last weights have no larger loss, on all rows. Leave one of the two out."
+_CYCLES = tuple(
+    Conflict((name,), "False with loss_tol", lambda v, name=name: bool(v["loss_tol"] is not None and v.get(name)), _ONLY_LAST)
+    for name in ("average", "early_stopping")
 )
+_NO_THRESHOLD = (Conflict(("average", "l1"), "False with l1 > 0", lambda v: bool(v["average"] and v["l1"] > 0.0), (
+    "the weights then change on every row, so that their average has no O(nnz) form."
+)),)
+_NO_GROWTH = (Conflict(
+    ("average",), "False with regularizer='entropic' and sigma='auto'", lambda v: bool(v["average"] and v["sigma"] in AUTO),
+    "with a growing sigma, the weights are not one common number times the stored ones. Use a number for sigma, or "
+    "regularizer='euclidean'.",
+),)
+_NO_KEYWORDS = (Conflict(
+    ("kernel_params",), "None for kernel={kernel!r}", lambda v: bool(v["kernel_params"] and not callable(v["kernel"])),
+    "they are the keyword arguments of a callable kernel. Use gamma, degree and coef0.",
+),)
 
-#: The families beside the core: folders of `_wings`. Without its line here, and its folder, a family is gone.
-WINGS = (
-    "one_class", "adagrad", "ftrl", "p_norm", "multiplicative", "dual_ascent", "baselines", "kernels", "online_to_batch",
-    "committee",
+# --- the rows ------------------------------------------------------------------------------------------------------------------
+
+_NUMBERS: dict[str, Any] = {"margin": 0.0, "tasks": ("regression",), "level": True}
+_BALLS: dict[str, Any] = {"margin": 0.0, "tasks": ("one_class",), "theorems": ("one_class",)}
+_FIXED = ("fixed_rate", "lemma_1", "potential_based")
+_SECOND = ("potential_based", "second_order_perceptron", "fixed_rate", "lemma_1")
+_OF_PA = ("passive_aggressive", "margin_corollary", "distance")
+
+
+def _dual(name: str, update: str, loss: str, title: str, paper: str, sigma: float = 1.0, **more: Any) -> Algorithm:
+    """Make a row of dual ascent, by its name with an entropic regularizer. sigma : what None stands for."""
+    regularizer = "entropic" if name.startswith("entropic") else "euclidean"
+    fields = {"params": {**_DUAL, "margin": _ROW_MARGIN}, "selects": {"update": update}, "theorems": ("dual_ascent",), **more}
+    if loss != "hinge":  # (the update does not choose the row)
+        fields["params"], fields["selects"] = {**fields["params"], "update": Options(("DA1", "DA2", "DA3"))}, {}
+    fields["selects"] = {**fields["selects"], "loss": loss, "regularizer": regularizer}
+    return Algorithm(
+        name, update, "entropic" if regularizer == "entropic" else "additive", more.get("estimator", "DualAscentClassifier"),
+        title=title, paper=paper, defaults={"sigma": sigma}, conflicts=_NO_GROWTH if regularizer == "entropic" else (),
+        **{field: value for field, value in fields.items() if field != "estimator"},
+    )
+
+
+def _kernel(name: str, rule: str, selects: Mapping[str, object], geometry: str = "kernel", **more: Any) -> Algorithm:
+    """Make the row of a rule above in the feature space of a kernel, of numbers where it has a level."""
+    is_regressor = "level" in more
+    return Algorithm(
+        "kernel_" + name, rule, geometry, "KernelOnlineRegressor" if is_regressor else "KernelOnlineClassifier",
+        _KERNEL_REGRESSOR if is_regressor else _KERNEL_CLASSIFIER, f"Kernel {name}", "AROW, Lemma 1", selects,
+        conflicts=_NO_KEYWORDS, merge="its model consists of rows, and a merge would keep those of all shards", **more,
+    )
+
+
+def _table(*rows: Algorithm) -> Mapping[str, Algorithm]:
+    return MappingProxyType({row.name: row for row in rows})
+
+
+ALGORITHMS = _table(
+    Algorithm("perceptron", "perceptron", "additive", "Perceptron", {"eta0": _STEP}, "Perceptron",
+              "ICML 2008 tutorial, III; NAROW, section 2", {"aggressive": False}, margin=0.0,
+              theorems=("perceptron", *_FIXED)),
+    Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", {"eta0": _STEP},
+              "Aggressive Perceptron", "ICML 2008 tutorial, DA1", {"aggressive": True}, theorems=_FIXED, costs="margin"),
+    Algorithm("pa1", "pa1", "additive", "PassiveAggressiveClassifier", _PA, "PA-I (PA with C=inf)",
+              "PA, section 3; ICML 2008 tutorial, III", {"loss": "hinge"}, theorems=_OF_PA, conflicts=_CYCLES, costs="margin"),
+    Algorithm("pa2", "pa2", "additive", "PassiveAggressiveClassifier", _PA, "PA-II",
+              "PA, section 5", {"loss": "squared_hinge"}, theorems=_OF_PA, conflicts=_CYCLES, costs="margin"),
+    Algorithm("sop", "sop", "potential", "SecondOrderPerceptron", _SOP, "Second-order Perceptron",
+              "NAROW, section 4.2", {"aggressive": False}, margin=0.0, trigger="lookahead_mistake", merge="sum",
+              theorems=_SECOND),
+    Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron", _SOP,
+              "Aggressive second-order Perceptron", "NAROW, Fig. 1, sections 4.2 and 4.3", {"aggressive": True},
+              trigger="lookahead_loss", merge="sum", theorems=_SECOND),
+    Algorithm("arow", "arow", "gaussian", "AROWClassifier", _AROW, "AROW",
+              "AROW, eqs (7)-(9)", theorems=("arow", "potential_based"), merge="posterior", costs="margin"),
+    Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, **_VARIANCE}, "NAROW",
+              "NAROW, section 5", trigger="lookahead_loss", theorems=("potential_based", "narow", "fixed_rate", "lemma_1"),
+              merge="sum"),
+    Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier", _CW, "Confidence-weighted (stdev)",
+              "exact convex CW (NIPS 2008)", {"variant": "stdev"}, trigger="stdev", merge="posterior", kernel={"least": 1e-4},
+              costs="hard_margin"),
+    Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier", _CW, "Confidence-weighted (variance)",
+              "CW (ICML 2008)", {"variant": "variance"}, trigger="variance", merge="posterior", costs="hard_margin"),
+    Algorithm("scw1", "scw1", "gaussian", "SCWClassifier", _SCW, "Soft confidence-weighted (SCW-I)",
+              "SCW (ICML 2012), proposition 1", {"variant": "SCW-I"}, trigger="stdev", merge="posterior", costs="margin"),
+    Algorithm("scw2", "scw2", "gaussian", "SCWClassifier", _SCW, "Soft confidence-weighted (SCW-II)",
+              "SCW (ICML 2012), proposition 2", {"variant": "SCW-II"}, trigger="stdev", merge="posterior", costs="margin"),
+    Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", _PA_REGRESSION,
+              "PA-I regression (PA with C=inf)",
+              "PA, sections 2 and 3; ICML 2008 tutorial, III", {"loss": "epsilon_insensitive"},
+              theorems=("passive_aggressive", "distance"), conflicts=_CYCLES, **_NUMBERS),
+    Algorithm("pa2_regression", "pa2", "additive", "PassiveAggressiveRegressor", _PA_REGRESSION, "PA-II regression",
+              "PA, sections 2 and 5", {"loss": "squared_epsilon_insensitive"}, theorems=("passive_aggressive", "distance"),
+              conflicts=_CYCLES, **_NUMBERS),
+    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor", _AROW, "AROW regression (recursive least squares)",
+              "AROW, section 7", theorems=("least_squares",), merge="posterior", **_NUMBERS),
+    Algorithm("pa_one_class", "pa1", "centre", "PassiveAggressiveOneClass", _BALL, "PA one-class (uniclass)",
+              "PA, sections 2 and 3 (uniclass)", kernel={"C": math.inf}, conflicts=_CYCLES, **_BALLS),
+    Algorithm("adagrad_md", "adagrad", "mirror", "AdaGradClassifier",
+              {**_ADAGRAD, "l1": Real(0.0, 0.0, True, True, "Use update='dual_averaging' for l1 > 0.")},
+              "AdaGrad (mirror descent)", "NAROW's baseline [9]", {"update": "mirror_descent"}, merge="mean, squares add"),
+    Algorithm("adagrad_da", "adagrad", "dual", "AdaGradClassifier", {**_ADAGRAD, "l1": NOT_NEGATIVE},
+              "AdaGrad (dual averaging, L1)", "NAROW's baseline [9]", {"update": "dual_averaging"}, merge="sum",
+              conflicts=_NO_THRESHOLD),
+    Algorithm("ftrl", "log_loss", "proximal", "FTRLClassifier", _FTRL, "FTRL-proximal",
+              "FTRL-proximal (KDD 2013), Algorithm 1", {"loss": "log_loss"}, {"alpha": 1.0}, trigger="every_row",
+              merge="mean by squares"),
+    Algorithm("ftrl_hinge", "adagrad", "proximal", "FTRLClassifier", _FTRL, "FTRL-proximal, hinge loss",
+              "FTRL-proximal (KDD 2013), Algorithm 1", {"loss": "hinge"}, {"alpha": 0.5}, merge="mean by squares"),
+    Algorithm("p_norm", "perceptron", "p_norm", "PNormPerceptron", _P_NORM, "p-norm Perceptron",
+              "NAROW, section 4.1", {"aggressive": False}, margin=0.0, theorems=("p_norm", *_FIXED), conflicts=NO_SUM),
+    Algorithm("aggressive_p_norm", "aggressive_p_norm", "p_norm", "PNormPerceptron", _P_NORM, "Aggressive p-norm Perceptron",
+              "NAROW, section 4.1 (aggressive)", {"aggressive": True}, theorems=("p_norm", "lemma_1", "potential_based"),
+              conflicts=NO_SUM),
+    Algorithm("multiplicative_pa", "multiplicative", "sinh", "MultiplicativePassiveAggressiveClassifier",
+              {"margin": _FAR_MARGIN, **_SIMPLEX}, "Multiplicative PA", "PA, section 6",
+              trigger="own_margin", theorems=("multiplicative",), conflicts=NO_SUM, costs="hard_margin"),
+    Algorithm("multiplicative_pa_regression", "multiplicative", "sinh", "MultiplicativePassiveAggressiveRegressor",
+              {"epsilon": _EPSILON, **_SIMPLEX}, "Multiplicative PA regression", "PA, section 6", margin=0.0,
+              tasks=("regression",),
+              trigger="own_margin", theorems=("multiplicative",), conflicts=NO_SUM),
+    Algorithm("multiplicative_pa_one_class", "multiplicative_centre", "sinh", "MultiplicativePassiveAggressiveOneClass",
+              {**_BALL, **_SIMPLEX}, "Multiplicative PA one-class (uniclass)", "PA, section 6 (uniclass)", trigger="own_margin",
+              **_BALLS),
+    _dual("da1", "DA1", "hinge", "Dual ascent, DA1", "ICML 2008 tutorial, II and III", costs="margin",
+          theorems=("dual_ascent", "fixed_rate")),
+    _dual("da2", "DA2", "hinge", "Dual ascent, DA2", "ICML 2008 tutorial, II and III", costs="margin"),
+    _dual("da3", "DA3", "hinge", "Dual ascent, DA3", "ICML 2008 tutorial, II and III", costs="margin"),
+    _dual("entropic_da1", "DA1", "hinge", "Dual ascent, DA1, entropic", "ICML 2008 tutorial, II to IV",
+          theorems=("dual_ascent", "fixed_rate")),
+    _dual("entropic_da2", "DA2", "hinge", "Dual ascent, DA2, entropic", "ICML 2008 tutorial, II to IV"),
+    _dual("entropic_da3", "DA3", "hinge", "Dual ascent, DA3, entropic", "ICML 2008 tutorial, II to IV"),
+    _dual("logistic", "DA3", "log_loss", "Online logistic regression (dual ascent)", "ICML 2008 tutorial, II and III (log loss)",
+          0.2, theorems=("dual_ascent", "fixed_rate")),
+    _dual("entropic_logistic", "DA3", "log_loss", "Online logistic regression, entropic",
+          "ICML 2008 tutorial, II and III (log loss)", theorems=("dual_ascent", "fixed_rate")),
+    _dual("da_regression", "DA3", "absolute", "Dual ascent regression, absolute loss", "ICML 2008 tutorial, II and III", 3.0,
+          estimator="DualAscentRegressor", params=_DUAL, **_NUMBERS),
+    _dual("da_squared", "DA3", "squared", "Dual ascent regression, squared loss", "ICML 2008 tutorial, I (Examples I and II)",
+          3.0,
+          estimator="DualAscentRegressor", params=_DUAL, **_NUMBERS),
+    _dual("entropic_da_regression", "DA3", "absolute",
+          "Dual ascent regression, entropic, absolute loss (committee of experts: signed=False)", "ICML 2008 tutorial,
+              II and III",
+          estimator="DualAscentRegressor", params=_DUAL, **_NUMBERS),
+    _dual("entropic_da_squared", "DA3", "squared",
+          "Dual ascent regression, entropic, squared loss (committee of experts: signed=False)",
+          "ICML 2008 tutorial, I (Examples I and II)", estimator="DualAscentRegressor", params=_DUAL, **_NUMBERS),
+    Algorithm("ogd", "gradient", "additive", "OGDClassifier", _DESCENT, "Online gradient descent, strongly convex",
+              "ICML 2008 tutorial, V", {"learning_rate": "strongly_convex"}, theorems=("gradient_descent",)),
+    Algorithm("ogd_sqrt", "gradient", "additive", "OGDClassifier", _DESCENT, "Online gradient descent, plain",
+              "ICML 2008 tutorial, V (its baseline)", {"learning_rate": "sqrt"}, theorems=("potential_based", "lemma_1")),
+    Algorithm("hedge", "hedge", "experts", "HedgeClassifier", _HEDGE, "Hedge (experts)", "ICML 2008 tutorial, I, III and V",
+              tasks=("experts",), merge="sum"),
 )
-
-R = Real(0.0, hint="r is the noise variance of one row, whose length is about 1.")
-FORGETTING = Real(0.0, 0.1, True, True, hint="Each row lets the variances grow by 1/(1 - forgetting).")
-ONE_R = Either((NONE, POSITIVE), hint=R.hint)
-VARIANCE = Real(0.0, hint="It is the variance of each weight before the first row.")
-CAP = Real(0.0, high_allowed=True, hint="C caps the step; float('inf') gives the plain CW.")
-CONFIDENCE = Real(0.5, 1.0, hint="eta is the required probability of a correct prediction; 0.5 would require nothing.")
-
-
-def _in_wings(kind: str) -> list[Algorithm]:
-    """Return the rows of this kind that the wings have."""
-    return [row for wing in WINGS for row in getattr(import_module(f"{__package__}._wings.{wing}.algorithms"), kind, ())]
-
-
-ALGORITHMS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in [
-    Algorithm("perceptron", "perceptron", "additive", "Perceptron", {"eta0": STEP},
-              selects={"aggressive": False}, margin=0.0,
-              trials=({"eta0": 0.75},),
-              theorems=("perceptron", "fixed_rate", "lemma_1", "potential_based"),
-              title="Perceptron", paper="ICML 2008 tutorial, III; NAROW, section 2"),
-    Algorithm("aggressive_perceptron", "aggressive_perceptron", "additive", "Perceptron", {"eta0": STEP},
-              selects={"aggressive": True}, trials=({"eta0": 0.375},),
-              theorems=("fixed_rate", "lemma_1", "potential_based"), title="Aggressive Perceptron", costs="margin",
-              paper="ICML 2008 tutorial, DA1"),
-    Algorithm("pa1", "pa1", "additive", "PassiveAggressiveClassifier", {"C": AGGRESSIVENESS, "margin": ROW_MARGIN},
-              selects={"loss": "hinge"},
-              trials=({"C": 0.02}, {"C": math.inf}, {"C": 0.3, "margin": 2.5}, {"C": 0.3, "margin": 0.4}),
-              theorems=("passive_aggressive", "margin_corollary", "distance"), conflicts=CYCLES, title="PA-I (PA with C=inf)",
-              costs="margin", paper="PA, section 3; ICML 2008 tutorial, III"),
-    Algorithm("pa2", "pa2", "additive", "PassiveAggressiveClassifier", {"C": AGGRESSIVENESS, "margin": ROW_MARGIN},
-              selects={"loss": "squared_hinge"}, trials=({"C": 0.05}, {"C": math.inf}, {"C": 0.3, "margin": 2.5}),
-              theorems=("passive_aggressive", "margin_corollary", "distance"), conflicts=CYCLES,
-              title="PA-II", costs="margin", paper="PA, section 5"),
-    Algorithm("sop", "sop", "potential", "SecondOrderPerceptron", {"r": EVIDENCE, "initial_variance": VARIANCE},
-              selects={"aggressive": False}, margin=0.0, trigger="lookahead_mistake",
-              trials=({"r": 2.0, "initial_variance": 1.0}, {"r": 0.8, "initial_variance": 0.5}),
-              theorems=("potential_based", "second_order_perceptron", "fixed_rate", "lemma_1"), merge="sum",
-              title="Second-order Perceptron", paper="NAROW, section 4.2"),
-    Algorithm("aggressive_sop", "aggressive_sop", "potential", "SecondOrderPerceptron",
-              {"r": EVIDENCE, "initial_variance": VARIANCE}, selects={"aggressive": True}, trigger="lookahead_loss",
-              trials=({"r": 0.7, "initial_variance": 1.0},),
-              theorems=("potential_based", "second_order_perceptron", "fixed_rate", "lemma_1"), merge="sum",
-              title="Aggressive second-order Perceptron", paper="NAROW, Fig. 1, sections 4.2 and 4.3"),
-    Algorithm("arow", "arow", "gaussian", "AROWClassifier", {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING},
-              trials=({"r": 0.5}, {"r": 0.5, "r1": 2.0}, {"r1": 0.3, "r2": 1.5}, {"r": 0.5, "forgetting": 0.01}),
-              theorems=("arow", "potential_based"), merge="posterior", title="AROW", costs="margin", paper="AROW, eqs (7)-(9)"),
-    Algorithm("narow", "narow", "potential", "NAROWClassifier", {"b": POSITIVE, "initial_variance": VARIANCE},
-              trigger="lookahead_loss",
-              trials=({"b": 0.3, "initial_variance": 1.0}, {"b": 0.6, "initial_variance": 2.0}),
-              theorems=("potential_based", "narow", "fixed_rate", "lemma_1"), merge="sum", title="NAROW",
-              paper="NAROW, section 5"),
-    Algorithm("cw_stdev", "cw_stdev", "gaussian", "ConfidenceWeightedClassifier",
-              {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
-              selects={"variant": "stdev"}, trigger="stdev", trials=({"eta": 0.7, "initial_variance": 0.5},), merge="posterior",
-              kernel={"least": 1e-4},
-              title="Confidence-weighted (stdev)", costs="hard_margin", paper="exact convex CW (NIPS 2008)"),
-    Algorithm("cw_variance", "cw_variance", "gaussian", "ConfidenceWeightedClassifier",
-              {"eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
-              selects={"variant": "variance"}, trigger="variance",
-              trials=({"eta": 0.8, "initial_variance": 2.0}, {"eta": 0.8, "initial_variance": 2.0, "forgetting": 0.05}),
-              merge="posterior", title="Confidence-weighted (variance)", costs="hard_margin", paper="CW (ICML 2008)"),
-    Algorithm("scw1", "scw1", "gaussian", "SCWClassifier",
-              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
-              selects={"variant": "SCW-I"}, trigger="stdev",
-              trials=({"C": 0.3, "eta": 0.8, "initial_variance": 0.5}, {"C": math.inf, "eta": 0.7, "initial_variance": 1.0},
-                      {"C": 0.3, "eta": 0.8, "initial_variance": 0.5, "forgetting": 0.003}),
-              merge="posterior", costs="margin", title="Soft confidence-weighted (SCW-I)",
-              paper="SCW (ICML 2012), proposition 1"),
-    Algorithm("scw2", "scw2", "gaussian", "SCWClassifier",
-              {"C": CAP, "eta": CONFIDENCE, "initial_variance": VARIANCE, "forgetting": FORGETTING},
-              selects={"variant": "SCW-II"}, trigger="stdev", trials=({"C": 0.6, "eta": 0.8, "initial_variance": 2.0},),
-              merge="posterior", costs="margin", title="Soft confidence-weighted (SCW-II)",
-              paper="SCW (ICML 2012), proposition 2"),
-    Algorithm("pa1_regression", "pa1", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
-              selects={"loss": "epsilon_insensitive"}, margin=0.0, tasks=("regression",),
-              trials=({"C": 0.2, "epsilon": 0.3}, {"C": math.inf, "epsilon": 0.0}), theorems=("passive_aggressive", "distance"),
-              conflicts=CYCLES, level=True, title="PA-I regression (PA with C=inf)",
-              paper="PA, sections 2 and 3; ICML 2008 tutorial, III"),
-    Algorithm("pa2_regression", "pa2", "additive", "PassiveAggressiveRegressor", {"C": AGGRESSIVENESS, "epsilon": EPSILON},
-              selects={"loss": "squared_epsilon_insensitive"}, margin=0.0, tasks=("regression",),
-              trials=({"C": 0.3, "epsilon": 0.2}, {"C": math.inf, "epsilon": 0.5}), theorems=("passive_aggressive", "distance"),
-              conflicts=CYCLES, level=True, title="PA-II regression", paper="PA, sections 2 and 5"),
-    Algorithm("arow_regression", "least_squares", "gaussian", "AROWRegressor",
-              {"r": R, "r1": ONE_R, "r2": ONE_R, "forgetting": FORGETTING}, margin=0.0, tasks=("regression",),
-              trials=({"r": 0.5}, {"r": 0.5, "r2": 2.0}, {"r": 0.5, "forgetting": 0.02}), theorems=("least_squares",),
-              merge="posterior", level=True, title="AROW regression (recursive least squares)", paper="AROW, section 7"),
-    *_in_wings("ALGORITHMS"),
-]})
 
 #: Estimators that run the rules of the table above in another way: in dual form, or wrapped.
-OTHERS: Mapping[str, Algorithm] = MappingProxyType({a.name: a for a in _in_wings("OTHERS")})
-TABLE.update({**ALGORITHMS, **OTHERS})
+OTHERS = _table(
+    _kernel("arow", "arow", {"algorithm": "arow"}, "gaussian_kernel", costs="margin"),
+    _kernel("pa1", "pa1", {"algorithm": "pa", "loss": "hinge"}, costs="margin"),
+    _kernel("pa2", "pa2", {"algorithm": "pa", "loss": "squared_hinge"}, costs="margin"),
+    _kernel("perceptron", "perceptron", {"algorithm": "perceptron", "aggressive": False}, margin=0.0),
+    _kernel("aggressive_perceptron", "aggressive_perceptron", {"algorithm": "perceptron", "aggressive": True}, costs="margin"),
+    _kernel("sop", "sop", {"algorithm": "sop", "aggressive": False}, "gaussian_kernel", margin=0.0, trigger="lookahead_mistake"),
+    _kernel("aggressive_sop", "aggressive_sop", {"algorithm": "sop", "aggressive": True}, "gaussian_kernel",
+            trigger="lookahead_loss"),
+    _kernel("pa1_regression", "pa1", {"algorithm": "pa", "loss": "epsilon_insensitive"}, **_NUMBERS),
+    _kernel("pa2_regression", "pa2", {"algorithm": "pa", "loss": "squared_epsilon_insensitive"}, **_NUMBERS),
+    _kernel("arow_regression", "least_squares", {"algorithm": "arow"}, "gaussian_kernel", kernel={"epsilon": 0.0}, **_NUMBERS),
+    Algorithm("online_to_batch", "", "", "OnlineToBatch", _ONLINE_TO_BATCH, "Online to batch", "ICML 2008 tutorial, V",
+              merge="it chooses among the hypotheses of one stream; merge the estimators that it wraps"),
+    Algorithm("committee", "", "", "CommitteeClassifier", {}, "Committee",
+              "scores of AROW, NAROW, FTRL-proximal and PA, weighted by their mistakes",
+              merge="its weights are those of one stream; merge the members of each kind instead"),
+)
 
 #: The rows of each estimator, by its name; and all names.
-OFFERED = {name: tuple(row for row in TABLE.values() if row.estimator == name) for name in {a.estimator for a in TABLE.values()}}
+OFFERED: dict[str, tuple[Algorithm, ...]] = {}
+for _row in (*ALGORITHMS.values(), *OTHERS.values()):
+    OFFERED[_row.estimator] = (*OFFERED.get(_row.estimator, ()), _row)
 ESTIMATORS = frozenset(OFFERED)
 
 #: Compositions of an estimator and the steps before it, with their folders.
 COMPOSED = {"StreamPipeline": "_pipeline"}
 
-#: The modules with the estimators, in the order in which they are searched.
-MODULES = (
-    *(f"_estimators.{name}" for name in ("second_order", "first_order")),
-    *(f"_wings.{wing}.estimators" for wing in WINGS),
+#: The families beside the core: folders of `_wings`.
+WINGS = (
+    "one_class", "adagrad", "ftrl", "p_norm", "multiplicative", "dual_ascent", "baselines", "kernels", "online_to_batch",
+    "committee",
 )
+#: The modules with the estimators, in the order in which they are searched.
+MODULES = ("_estimators.second_order", "_estimators.first_order", *(f"_wings.{wing}.estimators" for wing in WINGS))
 
 
 def estimator_class(name: str) -> type:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from algorithms import CASES
 from matrices import advice, continuous_problem, csr32
 from numpy.testing import assert_allclose
 
@@ -721,7 +722,7 @@ ASKED = {"arow": FULL, "arow_regression": FULL, "pa1_regression": {"C": INF}}
 @pytest.mark.parametrize("row", [row for row in ALGORITHMS.values() if row.theorems], ids=lambda row: row.name)
 def test_each_parameter_is_named_by_the_theorem_or_changes_nothing_or_is_refused(row):
     """With one that the theorem names it holds, against an adversary; with one that is harmless both sides are the same."""
-    learner = getattr(onlinecls, row.estimator)(**{**row.selects, **row.trials[0], **ASKED.get(row.name, {})})
+    learner = getattr(onlinecls, row.estimator)(**{**row.selects, **CASES[row.name][0], **ASKED.get(row.name, {})})
     learner, name = changed(learner, norm_bound=6.0, **NO), row.theorems[0]
     bound, needed = getattr(bounds, name), {*bounds.PLAIN, *NEEDED.get(row.name, ())}
     _, X, y, (u, *_) = drawn(name, learner, 3)  # (against each prediction, of classes)
@@ -748,7 +749,7 @@ def test_each_parameter_is_named_by_the_theorem_or_changes_nothing_or_is_refused
 @pytest.mark.parametrize("row", [
     row for row in ALGORITHMS.values() if row.tasks == ("binary", "multiclass") and not row.theorems], ids=lambda row: row.name)
 def test_an_algorithm_without_a_theorem_is_refused(row):
-    learner = getattr(onlinecls, row.estimator)(**row.selects, **row.trials[0], **NO)
+    learner = getattr(onlinecls, row.estimator)(**row.selects, **CASES[row.name][0], **NO)
     message = f"onlinecls.bounds: learner must be one that a theorem covers, got {learner!r}. No theorem here bounds its"
     with pytest.raises(ValueError, match="^" + re.escape(message)):
         bounds.certify(bounds.follow(learner, np.eye(2), [1, -1]), [0.0, 1.0])

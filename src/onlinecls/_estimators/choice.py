@@ -5,9 +5,8 @@ from __future__ import annotations
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .._algorithm import AUTO
 from .._input import validate
-from .._registry import select
+from .._registry import AUTO, select
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .._algorithm import MERGES
 from .._input import validate
 from .._input.compat import not_fitted
 from .._models.state import Shard
-from .._registry import algorithms_of, select
+from .._registry import MERGES, algorithms_of, select
 from .choice import choose
 
 if TYPE_CHECKING:
