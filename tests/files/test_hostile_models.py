@@ -73,7 +73,7 @@ FORGED = {
     "labels out of order": (AROW, THREE, poking("classes", 0, 7)),
     "a weight beyond its reach": (AROW, THREE, poking("values", 1, 1e6)),
     "a covariance beyond twice the first variance": (FULL, THREE, poking("sigma", 6, -2.1)),
-    "another normaliser": (ENTROPIC, THREE, poking("shared", 5, 1e3)),
+    "a normaliser below 0": (ENTROPIC, THREE, poking("shared", 5, -1e3)),
     "the other regularizer": (ENTROPIC, THREE, setting("learnt_with", "regularizer", "euclidean")),
     "a classifier's name": (onlinecls.AROWRegressor(), X.sum(axis=1), setting("told", "estimator", "AROWClassifier")),
     "a multiplicative normaliser below 0": (SIGNED, TWO, poking("groups", 2, -1.0)),

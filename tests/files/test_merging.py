@@ -98,11 +98,11 @@ def slow_merge(models):
         joint = getattr(models[0], "multi_class", "") == "crammer_singer"
         norm = np.linalg.norm(theta.ravel(), p) if joint else np.linalg.norm(theta, p, axis=0)
         return (norm / (p - 1) * np.sign(theta) * (np.abs(theta) / norm) ** (p - 1)).T, None
-    if kind in ("sinh", "exp", "entropic", "simplex"):
+    if kind in ("sinh", "exp", "entropic"):
         u = sum(k * s[:, 1] for k, s in zip(t, stored, strict=True)) / t.sum()
         live = slice(None) if getattr(models[0], "fit_intercept", False) else slice(0, -1)
         joint = getattr(models[0], "multi_class", "") == "crammer_singer"
-        signed = kind in ("sinh", "entropic")
+        signed = models[0].signed
         top = np.abs(u).max()  # (e^top alone might overflow)
         up, down = np.exp(u - top), np.exp(-u - top)
         powers, sizes = (up - down, up + down) if signed else (up, up)

@@ -9,11 +9,11 @@ from internals import SHARED, powers, state_of
 from looping import within
 from matrices import advice, continuous_problem, csr32
 from numpy.testing import assert_allclose
-from reference import DualAscent, DualAscentRegression
+from reference import OGD, DualAscent, DualAscentRegression
 from scipy.sparse import csr_matrix
 from states import fingerprint
 
-from onlinecls import DualAscentClassifier, DualAscentRegressor, HedgeClassifier
+from onlinecls import DualAscentClassifier, DualAscentRegressor, HedgeClassifier, OGDClassifier
 
 
 def forms(*losses):
@@ -99,6 +99,16 @@ def test_one_against_the_rest_is_independent_learners(regularizer, loss):
     alone = [DualAscentClassifier(**form).partial_fit(X, (y == c).astype(int), classes=[0, 1]) for c in range(4)]
     assert_allclose(joint.coef_, np.vstack([learner.coef_ for learner in alone]), rtol=1e-12, atol=1e-15)
     assert_allclose(joint.dual_value_, sum(learner.dual_value_ for learner in alone), rtol=1e-12)
+
+
+@pytest.mark.parametrize("steps", [{"alpha": 0.2}, {"learning_rate": "sqrt", "eta0": 0.3}])
+def test_gradient_descent_equals_the_slow_twin(steps):
+    X, y = continuous_problem(40, 5, seed=33)
+    twin, learner = OGD(5, **steps), OGDClassifier(**steps, fit_intercept=False, scale=1.0)
+    learner.partial_fit(X, y, classes=[-1, 1])
+    for x, label in zip(X, y, strict=True):
+        twin.learn(x, label)
+    assert_allclose(learner.coef_, twin.W, rtol=1e-9, atol=1e-12)
 
 
 # --- what the tutorial proves --------------------------------------------------------------------------------------------------

@@ -8,30 +8,23 @@ however κ changes.
     entropic      e^-K sinh u, u = Wθ/σ          κ e^-K sinh u                  W / Z,  Z = e^-K Σ cosh u
      (unsigned)   e^(u-K)                        κ e^(u-K)                      W / Z,  Z = e^-K Σ e^u
 
-The entropic geometry is the simplex of ../shared/simplex.pxd, signed or the probability simplex.
-With σ = auto all powers are also computed anew when σ has grown by a half (see `choose_sigma`).
-
-A group shares a simplex (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a model are a
-`Shared` and a `Group` for each group, side by side in the array `shared`.
+The entropic geometry is the simplex of ../shared/simplex.pxd, signed or the probability simplex. A group shares a simplex
+(entropic) or a norm: all classes, or with one against the rest each class. The numbers of a model are a `Shared` and a `Group`
+for each group, side by side in the array `shared`.
 
 A row's scores are computed first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which
-say how far θ moves along the row.
+say how far θ moves along the row. Gradient descent is DA1 with σ = λt, or with steps η/√t. Hedge has a loop of its own.
 """
 from cython cimport critical_section
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, log1p, sqrt
 
 import numpy as np
 
-from .experts cimport chance, learn_experts, weigh_experts
-from ..shared.line_search cimport Line, ascend_pairwise, balance, climb, entropy, follow, interior, log_sum, share_out, single
-from ..shared.dual_params cimport (
-    ABSOLUTE_LOSS, AUTO, DA1, DA2, DA3, FIXED, HINGE, LOG_LOSS, SQRT, SQUARED_LOSS, STRONGLY_CONVEX, AscentParams, Shared,
-)
 from ..._compiled.model cimport Model
 from ..shared.powers cimport exp_all, with_sign
 from ..._compiled.rounds cimport (
-    BINARY, DECISION, REGRESSION, Batch, PassContext, Round, add_loss, after_step, averaged, before_step, check_signals, measure,
-    next_round, row_at, top,
+    DECISION, REGRESSION, Batch, PassContext, Round, add_loss, after_step, averaged, before_step, check_signals,
+    count_mistake, measure, next_round, row_at, top,
 )
 from ..shared.simplex cimport (
     GatheredRow, Group, Simplex, Size, add_changes, compute_powers, gather, masses_of, n_work, normaliser, root_of, round_up,
@@ -39,6 +32,34 @@ from ..shared.simplex cimport (
 )
 from ..shared.simplex import GROUP, GROUP_SIZE
 from ..._compiled.sparse cimport Row, column, floating, index_t, larger
+
+include "line_search.pxi"
+
+cdef enum:
+    HINGE, LOG_LOSS, ABSOLUTE_LOSS, SQUARED_LOSS
+    DA1 = 1, DA2 = 2, DA3 = 3
+    FIXED = 0, AUTO, STRONGLY_CONVEX, SQRT  # the schedule of σ
+    SIZES = 8               # different |x| in a row that are treated separately
+
+ctypedef struct AscentParams:
+    int experts             # Hedge
+    int entropic
+    int is_signed           # entropic: EG±, else the probability simplex; Hedge: advice in [-1, 1]
+    int loss
+    int update
+    int schedule
+    int joint               # multiclass: one joint learner
+    double margin           # γ
+    double sigma            # σ; gradient descent: λ or η; Hedge: η
+    double bound            # W
+    double constant         # see Params of _rules.pxd
+    double bias
+    double limit
+
+ctypedef struct Shared:     # the numbers of a model that all of its groups share
+    double dual_gain        # the losses' part of the dual value: D = gain - f*(θ). Hedge: the expected loss
+    double lipschitz        # the largest dual norm of a (weighted) step c W Δφ so far
+    double sigma            # σ of the last round
 
 #: The names in Python of the numbers in `shared`: three that the groups share, then those of each group.
 SHARED = {"dual_gain": 0, "lipschitz": 1, "sigma": 2, "shared": sizeof(Shared) // sizeof(double), **GROUP, "group": GROUP_SIZE}
@@ -49,25 +70,7 @@ SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "
 
 cdef double STEP_OF_GRID = 1.5
 cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, are left out, so that everything below is finite
-LARGEST_STEP = HUGE
 
-cdef enum:
-    SIZES = 8               # different |x| in a row that are treated separately
-
-ctypedef struct Workspace:       # of a row, a number for each vector
-    double* sums            # Σ x_i (the stored number of feature i)
-    double* scores
-    double* averages        # the average's scores
-    double* shares          # the softmax of the scores
-    double* d               # the step: θ_c += d_c x for the vectors `moves`
-    double* alpha           # dual variables
-    double* start           # log loss: the shares at the beginning of a line, and
-    double* direction       # their change along it
-    double* open            # 1: the class has joined
-    double* scratch
-    double* rates           # three numbers for each vector: see `interior`
-    Py_ssize_t* every       # 0, 1, ..
-    Py_ssize_t* moves
 
 ctypedef struct Ascent:     # a pass: the model's numbers, those of the row at hand, and the workspace
     AscentParams p
@@ -84,20 +87,30 @@ ctypedef struct Ascent:     # a pass: the model's numbers, those of the row at h
     double weight           # c
     double margin           # γ, with what the weight of its class adds to it
     double steepness        # the dual norm of the loss's (sub)gradient, times c
-    double limit            # bound of all |θ|
     double loss             # of the row in the group at hand
     double dual_gain        # its step's part of the dual value without f*
-    Py_ssize_t n_moves      # vectors that the step moves
-    Py_ssize_t* sizes       # of the row's |x|, by number
+    Py_ssize_t n_moves      # vectors that the step moves, by their numbers in `moves`:
+    double* d               # θ_c += d_c x
+    Py_ssize_t* moves
     Simplex simplex         # of the group at hand
     GatheredRow row
+    Py_ssize_t* sizes       # of the row's |x|, by number
     Line line
-    Workspace work
+    # A number for each vector:
+    double* sums            # Σ x_i (the stored number of feature i)
+    double* kappa
+    double* scores
+    double* averages        # the average's scores
+    double* alpha           # dual variables; log loss: the classes' shares of c
+    double* chances         # the softmax of the scores
+    double* direction       # log loss: the change of the shares along a line
+    double* work            # three
+    Py_ssize_t* every       # 0, 1, ..
 
 
 # --- a row and the model -------------------------------------------------------------------------------------------------------
 
-cdef inline double scale_of(const AscentParams* p, const Shared* shared, const Group* group, double t) noexcept nogil:
+cdef inline double kappa_of(const AscentParams* p, const Shared* shared, const Group* group, double t) noexcept nogil:
     """Return κ after t rounds."""
     if p.entropic:
         return p.bound / normaliser(group)
@@ -112,45 +125,36 @@ cdef inline Group* group_of(const Ascent* a, Py_ssize_t c) noexcept nogil:
     return &a.groups[c if a.n_groups > 1 else 0]
 
 
-cdef inline void scale_scores(Ascent* a, double t) noexcept nogil:
-    """Compute scores after t rounds, from the sums."""
+cdef inline void compute_kappa(Ascent* a, double t) noexcept nogil:
     cdef Py_ssize_t c
     for c in range(a.k):
-        a.work.scores[c] = scale_of(&a.p, a.shared, group_of(a, c), t) * a.work.sums[c]
-
-
-cdef inline double score_of_average(double value, const Ascent* a, Py_ssize_t c, const floating[::1] data,
-                                    const index_t[::1] indices, Row row) noexcept nogil:
-    """Return value - correction.x of vector c."""
-    cdef Py_ssize_t j
-    for j in range(row.lo, row.hi):
-        value -= data[j] * a.inverse * a.correction[a.k * column(indices, j, row.lo) + c]
-    return value - a.p.bias * a.inverse * a.correction[a.k * a.n_features + c]
+        a.kappa[c] = kappa_of(&a.p, a.shared, group_of(a, c), t)
 
 
 cdef inline void scan_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
                           Row row) noexcept nogil:
-    """Compute the sums and the size of the row z = x / s."""
+    """Compute the sums and the size of the row z = x / s, and its scores by the present κ."""
     cdef Py_ssize_t c
-    a.size = scan_sums(state, a.width, a.k, data, indices, row, a.p.bias, a.work.sums)
+    a.size = scan_sums(state, a.width, a.k, data, indices, row, a.p.bias, a.sums)
     a.size = Size(a.size.q * (a.inverse * a.inverse), a.size.largest * a.inverse)
     for c in range(a.k):
-        a.work.sums[c] *= a.inverse
+        a.sums[c] *= a.inverse
+        a.scores[c] = a.kappa[c] * a.sums[c]
 
 
-cdef inline void read_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                          const Round* r, const PassContext* context) noexcept nogil:
-    """Compute the scores of a row by the present weights and by the average, and its size."""
-    cdef Py_ssize_t c
-    cdef double rounds = averaged(context)
-    a.inverse = context.inverse
-    scan_row(a, state, data, indices, r.row)
-    a.weight, a.margin = r.weight, a.p.margin + r.shift
-    scale_scores(a, context.counters.rounds - 1.0)
+cdef inline void score_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                           double rounds, double* averages) noexcept nogil:
+    """Compute a row's scores, and those by the average over these rounds; 0: there is none."""
+    cdef Py_ssize_t c, j
+    cdef double lag
+    scan_row(a, state, data, indices, row)
     for c in range(a.k):
-        a.work.averages[c] = a.work.scores[c]
+        averages[c] = a.scores[c]
         if rounds > 0.0:
-            a.work.averages[c] = score_of_average(group_of(a, c).ages * a.work.sums[c], a, c, data, indices, r.row) / rounds
+            lag = group_of(a, c).ages * a.sums[c]
+            for j in range(row.lo, row.hi):
+                lag -= data[j] * a.inverse * a.correction[a.k * column(indices, j, row.lo) + c]
+            averages[c] = (lag - a.p.bias * a.inverse * a.correction[a.k * a.n_features + c]) / rounds
 
 
 cdef inline bint in_range(const Ascent* a, bint at_rest) noexcept nogil:
@@ -168,23 +172,23 @@ cdef inline void select_group(Ascent* a, Py_ssize_t g) noexcept nogil:
     a.loss, a.dual_gain, a.n_moves = 0.0, 0.0, 0
 
 
-cdef bint choose_sigma(Ascent* a, floating[::1] state, const PassContext* context) noexcept nogil:
-    """Choose σ of this round; return True if the scores have changed by more than a common factor.
+cdef bint choose_sigma(Ascent* a, floating[::1] state, double t) noexcept nogil:
+    """Choose σ of round t; return True if the scores have changed by more than a common factor.
 
     Entropic with σ = L √(t / log n): every weight changes with σ, so σ keeps its last value until the formula gives a half more;
     then all powers are computed anew.
     """
     cdef Py_ssize_t g
     cdef double wanted, old = a.shared.sigma, entries = 2.0 if a.p.is_signed else 1.0
-    cdef double size = entries * a.simplex.n * (a.k if a.n_groups == 1 else 1)
     if a.p.schedule != AUTO:
         a.shared.sigma = a.p.sigma
         return False
     a.shared.lipschitz = larger(a.shared.lipschitz, a.steepness)
     if not a.p.entropic:
-        a.shared.sigma = sqrt(2.0 * context.counters.rounds) * a.shared.lipschitz / a.p.bound
+        a.shared.sigma = sqrt(2.0 * t) * a.shared.lipschitz / a.p.bound
         return False
-    wanted = a.shared.lipschitz * sqrt(context.counters.rounds / log(larger(size, <double>2.0)))
+    entries *= a.simplex.n * (a.k if a.n_groups == 1 else 1)
+    wanted = a.shared.lipschitz * sqrt(t / log(larger(entries, <double>2.0)))
     if wanted <= old * STEP_OF_GRID or not isfinite(wanted):
         return False
     a.shared.sigma = wanted
@@ -198,88 +202,59 @@ cdef bint choose_sigma(Ascent* a, floating[::1] state, const PassContext* contex
 cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                          PassContext* context) noexcept nogil:
     """Choose σ of this round, and compute the scores with it and the numbers that steps of this row need."""
-    if choose_sigma(a, state, context):
+    cdef Py_ssize_t c
+    cdef bint anew = choose_sigma(a, state, context.counters.rounds)
+    if a.p.schedule == AUTO:
+        compute_kappa(a, context.counters.rounds - 1.0)
+    if anew:
         context.budget -= a.simplex.n * a.k       # (signals are handled at the end of the row)
         scan_row(a, state, data, indices, row)
-    if a.p.schedule == AUTO:
-        scale_scores(a, context.counters.rounds - 1.0)
-    a.line.entropic, a.line.sigma = a.p.entropic, a.shared.sigma
-    a.simplex.rate = a.p.bound / a.shared.sigma if a.p.entropic else 1.0
-    a.limit = a.p.limit
-    if not a.p.entropic and a.p.schedule != SQRT and a.shared.sigma < 1.0:      # the weights are θ/σ
-        a.limit = a.p.limit * a.shared.sigma
+    for c in range(a.k if a.p.schedule == AUTO else 0):
+        a.scores[c] = a.kappa[c] * a.sums[c]
+    a.line.sigma = a.shared.sigma
     if a.p.entropic:
+        a.simplex.rate = a.p.bound / a.shared.sigma
         gather(&a.row, a.k, data, indices, row, a.p.bias, a.inverse, 2 * a.k * a.n_features)
-
-
-cdef inline void close_row(const Ascent* a, const PassContext* context) noexcept nogil:
-    """Add the weights after this round to the average."""
-    cdef Py_ssize_t g
-    if a.correction != NULL and context.counters.rounds > context.average_from:
-        for g in range(a.n_groups):
-            a.groups[g].ages += scale_of(&a.p, a.shared, &a.groups[g], context.counters.rounds)
 
 
 # --- steps ---------------------------------------------------------------------------------------------------------------------
 
-cdef inline bint step_fits(const floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
-                           const index_t[::1] indices, Row row) noexcept nogil:
-    """Return True if θ_c + d z is within the limit (Euclidean)."""
-    cdef Py_ssize_t j
-    cdef double limit = a.limit
-    d *= a.inverse
-    for j in range(row.lo, row.hi):
-        if not fabs(state[a.k * column(indices, j, row.lo) + c] + d * data[j]) <= limit:
-            return False
-    return fabs(state[a.k * a.n_features + c] + d * a.p.bias) <= limit
-
-
-cdef inline void apply_step(floating[::1] state, const Ascent* a, Py_ssize_t c, double d, const floating[::1] data,
-                            const index_t[::1] indices, Row row) noexcept nogil:
-    """Add d z to θ_c (Euclidean)."""
-    cdef Py_ssize_t j, at, k = a.k
-    cdef double before, ages = a.simplex.group.ages if a.correction != NULL else 0.0
-    d *= a.inverse
-    if ages == 0.0:
-        for j in range(row.lo, row.hi):
-            state[k * column(indices, j, row.lo) + c] += <floating>(d * data[j])
-        state[k * a.n_features + c] += <floating>(d * a.p.bias)
-        return
-    for j in range(row.lo, row.hi + 1):
-        at = k * (column(indices, j, row.lo) if j < row.hi else a.n_features) + c
-        before = state[at]
-        state[at] += <floating>(d * (data[j] if j < row.hi else a.p.bias))
-        a.correction[at] += ages * (state[at] - before)
+cdef inline void move(floating[::1] state, const Ascent* a, Py_ssize_t at, floating change) noexcept nogil:
+    """Move a θ (Euclidean), and the average's sum."""
+    cdef double before = state[at]
+    state[at] += change
+    if a.correction != NULL:
+        a.correction[at] += a.simplex.group.ages * (state[at] - before)
 
 
 cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                            double t) noexcept nogil:
-    """Take the present group's step in round t, and add its part to the dual value; return False if it would leave the dtype's
-    range."""
-    cdef Py_ssize_t i
-    cdef double squares = 0.0
-    cdef double* d = a.work.d
+    """Take the present group's step in round t; return False if a weight (κ θ, κ = 1/σ) would leave the dtype's range."""
+    cdef Py_ssize_t i, j, c
+    cdef double squares = 0.0, d, limit = a.p.limit
     for i in range(a.n_moves):
         if a.p.schedule == SQRT:
-            d[i] *= a.p.sigma / sqrt(t)
-        squares += d[i] * (2.0 * a.work.sums[a.work.moves[i]] + d[i] * a.size.q)
+            a.d[i] *= a.p.sigma / sqrt(t)
+        squares += a.d[i] * (2.0 * a.sums[a.moves[i]] + a.d[i] * a.size.q)
     if a.p.entropic:
-        if not step_group(state, &a.simplex, &a.row, a.work.moves, d, a.n_moves):
-            return False
-    else:
-        for i in range(a.n_moves):
-            if not step_fits(state, a, a.work.moves[i], d[i], data, indices, row):
-                return False
-        for i in range(a.n_moves):
-            apply_step(state, a, a.work.moves[i], d[i], data, indices, row)
-        a.simplex.group.squares += squares
-    a.shared.dual_gain += a.dual_gain
+        return step_group(state, &a.simplex, &a.row, a.moves, a.d, a.n_moves)
+    if a.p.schedule != SQRT and a.shared.sigma < 1.0:
+        limit *= a.shared.sigma
+    squares += a.simplex.group.squares
+    if not squares <= limit * limit:
+        return False
+    for i in range(a.n_moves):
+        c, d = a.moves[i], a.d[i] * a.inverse
+        for j in range(row.lo, row.hi):
+            move(state, a, a.k * column(indices, j, row.lo) + c, <floating>(d * data[j]))
+        move(state, a, a.k * a.n_features + c, <floating>(d * a.p.bias))
+    a.simplex.group.squares = squares
     return True
 
 
 # --- dual variables ------------------------------------------------------------------------------------------------------------
 
-cdef inline bint takes_all(const Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
+cdef inline bint takes_all(const Ascent* a, const floating[::1] state, Py_ssize_t n) noexcept nogil:
     """Return True if α = c is optimal (entropic): if the dual derivative stays positive on [0, c].
 
     For each unit of α it falls by f*'' <= σ (β max |x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose
@@ -294,7 +269,7 @@ cdef inline bint takes_all(const Ascent* a, const floating[::1] state, const Py_
         return True
     for i in range(n):
         for j in range(a.row.n):
-            total += <double>x[j] * x[j] * (fabs(state[a.row.places[j] + which[i]]) + root)
+            total += <double>x[j] * x[j] * (fabs(state[a.row.places[j] + a.moves[i]]) + root)
     bend = sigma * beta * beta * exp(2.0 * a.weight * beta * a.size.largest) * total / normaliser(a.simplex.group)
     return a.loss >= a.weight * bend
 
@@ -319,8 +294,8 @@ cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
     return n
 
 
-cdef double log_of_others(const Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n) noexcept nogil:
-    """Return the logarithm of Σ e^±θ over what a step of these classes along the row leaves as it is, from θ: O(features)."""
+cdef double log_of_others(const Ascent* a, const floating[::1] state) noexcept nogil:
+    """Return the logarithm of Σ e^±θ over what a step along the line leaves as it is, from θ: O(features)."""
     cdef Py_ssize_t i, j, c, met = 0
     cdef bint in_row, moves
     cdef double theta, value, most = -INFINITY, total = 0.0
@@ -329,8 +304,8 @@ cdef double log_of_others(const Ascent* a, const floating[::1] state, const Py_s
         met += in_row
         for c in range(a.simplex.first, a.simplex.last):
             moves = False
-            for i in range(n):
-                moves |= in_row and which[i] == c
+            for i in range(a.line.n):
+                moves |= in_row and a.line.which[i] == c
             if moves:
                 continue
             theta = state[2 * a.k * j + a.k + c]
@@ -343,7 +318,7 @@ cdef double log_of_others(const Ascent* a, const floating[::1] state, const Py_s
     return most + log(total)
 
 
-cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which, Py_ssize_t n, double most) noexcept nogil:
+cdef void lay_out(Ascent* a, const floating[::1] state, Py_ssize_t* which, Py_ssize_t n, double most) noexcept nogil:
     """Compute the masses of the row's features in these classes, and the rest of Z, for steps of up to `most`: one mass for all
     features of equal |x| (the P and N of the closed form) if x has few sizes, as counts do; else one for each feature.
 
@@ -362,7 +337,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which,
     cdef double rise, fall, beta = a.simplex.rate, root = root_of(<floating>group.shift), scale = 0.0, part = 0.0
     cdef double reach = most * beta * a.size.largest, z = normaliser(&group), unit = log(2.0) if a.p.is_signed else 0.0
     cdef bint anew = group.shift > 300.0 or (reach > 12.0 and 2.0 * reach > 65.0 + log(z)), exact
-    line.entropic, line.far = True, reach > 300.0
+    line.far, line.which, line.d, line.n = reach > 300.0, which, a.d, n
     unit += group.shift
     if not line.far:
         scale = unit                    # masses are e^(±θ - scale)
@@ -411,293 +386,281 @@ cdef void lay_out(Ascent* a, const floating[::1] state, const Py_ssize_t* which,
             part += up[j] + down[j]
     line.rest = larger(normaliser(&group) - part, <double>0.0)
     if line.rest <= 1e-24 * group.peak and z * exp(-reach) <= 1e-10 * group.peak:
-        line.rest = log_of_others(a, state, which, n) - scale
+        line.rest = log_of_others(a, state) - scale
         line.rest = line.rest if line.far else exp(line.rest)
     elif line.far:
         line.rest = log(line.rest) + unit
 
 
-cdef inline void own_step(Ascent* a, const floating[::1] state, Py_ssize_t c, double sign) noexcept nogil:
-    """Find the step of one vector c for a row on its positive or negative side."""
-    cdef double margin = sign * a.work.scores[c]
-    cdef int update = a.p.update
-    a.loss = a.margin - margin
-    if a.p.loss == LOG_LOSS:
-        a.loss = log1p(exp(-margin)) if margin > -30.0 else -margin
+cdef inline void straight_step(Ascent* a, const floating[::1] state, Py_ssize_t n, double gamma, double m, double most,
+                               double ridge) noexcept nogil:
+    """Find α in [0, most], DA1's or DA2's, of a step α d of the first n `moves`, along which the loss is [γ - m]+, and the dual
+    gets α γ - ridge α²/2."""
+    cdef Py_ssize_t i
+    cdef double alpha = most
+    a.loss = gamma - m
     if not a.loss > 0.0:
         return
-    a.work.moves[0], a.work.d[0] = c, sign
-    a.line.which, a.line.d, a.line.n = a.work.moves, a.work.d, 1
-    if a.p.entropic and update != DA1 and a.p.loss == HINGE and takes_all(a, state, a.work.moves, 1):
-        update = DA1
-    if update != DA1:
-        if a.p.entropic:
-            lay_out(a, state, a.work.moves, 1, a.weight)
-        else:
-            a.line.slope = a.size.q / a.shared.sigma
-    a.work.d[0] = sign * single(&a.line, margin, a.margin, a.weight, &a.dual_gain, a.p.loss, update)
-    a.n_moves = a.work.d[0] != 0.0
+    if a.p.update != DA1 and not a.p.entropic:
+        alpha = a.loss / (ridge + n * (a.size.q / a.shared.sigma))
+        alpha = alpha if alpha < most else most
+    elif a.p.update != DA1 and (ridge > 0.0 or not takes_all(a, state, n)):
+        a.line.ridge = ridge
+        lay_out(a, state, a.moves, n, most)
+        alpha = climb(&a.line, most, gamma, 0.0, NULL, NULL, 0, 0.0)
+    for i in range(n):
+        a.d[i] *= alpha
+    a.dual_gain = alpha * gamma
+    a.n_moves = n if alpha != 0.0 else 0
 
 
-cdef inline void joint_step(Ascent* a, const floating[::1] state, Py_ssize_t label, const PassContext* context) noexcept nogil:
-    """Find the step of all classes' vectors in the joint construction."""
-    cdef Py_ssize_t c, rival = top(a.work.scores, context, label)
-    cdef double total = 0.0
-    if rival < 0:                               # (learning always leaves a rival, but a file might not)
+cdef inline void logistic_step(Ascent* a, const floating[::1] state, double margin) noexcept nogil:
+    """Find α of the step α d of the first of the `moves`, along which the loss is log(1 + e^-m)."""
+    cdef double c = a.weight, sign = a.d[0], s, alpha
+    cdef double[2] shares = [0.0, 1.0], change = [1.0, -1.0]
+    a.loss = log1p(exp(-margin)) if margin > -30.0 else -margin
+    if not a.loss > 0.0:
         return
-    for c in range(a.k):
-        a.work.open[c] = not (context.open_classes and context.counts[c] == 0.0)
-    a.loss = a.margin - (a.work.scores[label] - a.work.scores[rival])
-    if a.p.loss == LOG_LOSS:
-        a.loss = log_sum(a.work.scores, a.k, a.work.shares) - a.work.scores[label]
-        for c in range(a.k):
-            if c != label:
-                total += a.work.shares[c]
-        if a.loss > 0.0 and total > 0.0:
-            softmax_step(a, state, label, total)
-    elif a.loss > 0.0:
-        hinge_step(a, state, label, rival)
-
-
-cdef void hinge_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_ssize_t rival) noexcept nogil:
-    """Find α_r for the wrong classes: θ_r -= α_r x, and θ_label += Σ α x."""
-    cdef Py_ssize_t r, n = 0
-    cdef Line* line = &a.line
-    cdef double* alpha = a.work.alpha
-    cdef double* excess = a.work.start
-    cdef double c = a.weight, q = a.size.q / line.sigma, value
-    cdef Py_ssize_t* moves = a.work.moves
-    cdef double* d = a.work.d
-    for r in range(a.k):
-        alpha[r] = 0.0
-    alpha[rival] = c
-    moves[0], moves[1], d[0], d[1] = label, rival, 1.0, -1.0
-    if a.p.update == DA2 and a.p.entropic and takes_all(a, state, moves, 2):
-        pass
+    alpha = c / (1.0 + exp(margin)) if margin < 700.0 else 0.0
+    if a.p.update != DA1 and a.p.entropic:
+        lay_out(a, state, a.moves, 1, c)
+        a.d[0] = sign * c                   # (s is the share α/c)
+        alpha = c * climb(&a.line, 1.0, 0.0, c, shares, change, 2, alpha / c)
     elif a.p.update != DA1:
-        if a.p.entropic and a.p.update == DA3:
-            lay_out(a, state, a.work.every, a.k, c)
-            alpha[label], alpha[rival] = c, 0.0
-            ascend_pairwise(line, a.k, label, a.margin, c, a.work.open, alpha, a.work.rates)
-        elif a.p.entropic:
-            lay_out(a, state, moves, 2, c)
-            line.which, line.d, line.n = moves, d, 2
-            alpha[rival] = climb(line, c, a.margin, 0.0, NULL, NULL, 0, 0.0)
-        elif a.p.update == DA2 or not (q * c > 1e-300):
-            value = a.loss / (2.0 * q) if q > 0.0 else c
-            alpha[rival] = value if value < c else c
-        else:
-            for r in range(a.k):
-                excess[r] = 0.0
-                if r != label and a.work.open[r]:
-                    excess[r] = (a.margin - a.work.scores[label] + a.work.scores[r]) / q
-            share_out(excess, a.k, c, alpha, a.work.scratch)
-    value = 0.0
+        alpha = c * squash(margin, c * (a.size.q / a.shared.sigma))
+    s = alpha / c
+    if s > 0.0:
+        a.dual_gain = -c * s * log(s) - (c * (1.0 - s) * log1p(-s) if s < 1.0 else 0.0)
+    a.d[0] = sign * alpha
+    a.n_moves = alpha != 0.0
+
+
+cdef void best_step(Ascent* a, const floating[::1] state, Py_ssize_t label, const double* counts) noexcept nogil:
+    """Find DA3's α_r for the wrong classes, hinge loss: θ_r -= α_r x, and θ_label += Σ α x. counts : NULL: all have joined."""
+    cdef Py_ssize_t r
+    cdef double q = a.size.q / a.shared.sigma, value = 0.0
+    cdef double* alpha = a.alpha
+    for r in range(a.k):
+        alpha[r] = a.work[r] = 0.0
+        if r != label and not (counts != NULL and counts[r] == 0.0):
+            a.work[r] = (a.margin - a.scores[label] + a.scores[r]) / q
+    if a.p.entropic:
+        alpha[label] = a.weight
+        lay_out(a, state, a.every, a.k, a.weight)
+        a.line.which = a.moves
+        ascend_pairwise(&a.line, a.k, label, a.margin, a.weight, alpha, a.work)
+    else:
+        share_out(a.work, a.k, a.weight, alpha, a.work + a.k)
     for r in range(a.k):
         if alpha[r] != 0.0 and r != label:
-            n += 1
-            moves[n], d[n] = r, -alpha[r]
+            a.n_moves += 1
+            a.moves[a.n_moves], a.d[a.n_moves] = r, -alpha[r]
             value += alpha[r]
-    moves[0], d[0] = label, value
+    a.moves[0], a.d[0] = label, value
     a.dual_gain = a.margin * value
-    a.n_moves = n + 1 if value > 0.0 else 0
+    a.n_moves = a.n_moves + 1 if value > 0.0 else 0
 
 
-cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label, double total) noexcept nogil:
-    """Find the classes' shares a of c: θ_r -= c a_r x, and θ_label += c (1 - a_label) x.
+cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label) noexcept nogil:
+    """Find the classes' shares a of c, log loss: θ_r -= c a_r x, and θ_label += c (1 - a_label) x.
 
     The search begins on the line from e_y, the label's unit vector, to the softmax p of the scores: a = e_y + s (p - e_y).
-    total : the wrong classes' part of p.
     """
     cdef Py_ssize_t r
     cdef Line* line = &a.line
-    cdef double* shares = a.work.start
-    cdef double* direction = a.work.direction
-    cdef double* d = a.work.d
-    cdef double c = a.weight, q = a.size.q / line.sigma, value, s = 1.0
+    cdef double c = a.weight, q = a.size.q / a.shared.sigma, total = 0.0, s = 1.0
+    cdef double* shares = a.alpha
+    a.loss = log_sum(a.scores, a.k, a.chances) - a.scores[label]
     for r in range(a.k):
-        shares[r] = 0.0
-        direction[r] = a.work.shares[r]
-        d[r] = -c * a.work.shares[r]
-    shares[label], direction[label], d[label] = 1.0, -total, c * total
+        total += a.chances[r] if r != label else 0.0
+        shares[r], a.direction[r], a.d[r] = 0.0, a.chances[r], -c * a.chances[r]
+    if not (a.loss > 0.0 and total > 0.0):
+        return
+    shares[label], a.direction[label], a.d[label] = 1.0, -total, c * total
     if a.p.update != DA1:
-        line.which, line.d, line.n = a.work.every, d, a.k
         if a.p.entropic:
-            lay_out(a, state, a.work.every, a.k, c)
+            lay_out(a, state, a.every, a.k, c)
         line.start = line.slope = 0.0
         for r in range(a.k):
-            line.start += d[r] * a.work.scores[r]
-            line.slope += d[r] * d[r] * q
+            line.start += a.d[r] * a.scores[r]
+            line.slope += a.d[r] * a.d[r] * q
         if a.p.update == DA2 or a.p.entropic:
-            s = climb(line, 1.0 / total, 0.0, c, shares, direction, a.k, 1.0)
+            s = climb(line, 1.0 / total, 0.0, c, shares, a.direction, a.k, 1.0)
             if a.p.entropic and a.p.update == DA3:
                 follow(line, s)
     for r in range(a.k):
-        shares[r] += s * direction[r]
+        shares[r] += s * a.direction[r]
     if shares[label] < 0.0:
         shares[label] = 0.0
-    if a.p.update == DA3:
-        if a.p.entropic:
-            interior(line, a.k, c, shares, a.work.rates)
-        else:
-            balance(a.work.scores, a.k, label, c * q, a.work.open, shares)
+    if a.p.update == DA3 and a.p.entropic:
+        interior(line, a.k, c, shares, a.work)
+    elif a.p.update == DA3:
+        balance(a.scores, a.k, label, c * q, shares)
     a.dual_gain = c * entropy(shares, a.k)
-    value = 0.0
+    total = 0.0
     for r in range(a.k):
-        a.work.moves[r], d[r] = r, -c * shares[r]
-        if r != label:
-            value += c * shares[r]
-    d[label] = value
-    a.n_moves = a.k
+        a.moves[r], a.d[r] = r, -c * shares[r]
+        total += c * shares[r] if r != label else 0.0
+    a.d[label], a.n_moves = total, a.k
 
 
-cdef inline double loss_of_zeros(const Ascent* a, const PassContext* context) noexcept nogil:
+cdef inline bint waits(Py_ssize_t c, const PassContext* context) noexcept nogil:
+    """Return True if class c has not joined yet."""
+    return context.open_classes and context.counts[c] == 0.0
+
+
+cdef inline double loss_of_zeros(const Ascent* a, double y, const PassContext* context) noexcept nogil:
     """Return the loss of a row of zeros, summed over all learners: no weights reduce it, no step changes anything."""
     cdef Py_ssize_t c, n = 0
-    if a.joint:
-        return log(<double>a.k) if a.p.loss == LOG_LOSS else a.margin
-    for c in range(a.k):
-        n += not (a.k > 1 and context.open_classes and context.counts[c] == 0.0)
-    return n * (log(2.0) if a.p.loss == LOG_LOSS else a.margin)
+    if context.task == REGRESSION:
+        return y * y if a.p.loss == SQUARED_LOSS else fabs(y)
+    for c in range(a.n_groups):
+        n += a.joint or not waits(c, context)
+    return n * (log(<double>(a.k if a.joint else 2)) if a.p.loss == LOG_LOSS else a.margin)
 
 
-cdef inline void number_step(Ascent* a, const floating[::1] state, double y, bint squared) noexcept nogil:
-    """Find a regressor's step: one dual variable α, λ = -α x. For the loss c |y - s| the dual has α y, |α| <= c; for c (y - s)²
-    it has α y - α²/(4c). The optimal α lies between 0 and the (sub)gradient's, c sgn(y - s) or 2c (y - s)."""
-    cdef double error = y - a.work.scores[0], sign = 1.0 if error > 0.0 else -1.0, value
-    cdef double alpha = 2.0 * a.weight * fabs(error) if squared else a.weight
-    a.loss = error * error if squared else fabs(error)
-    if error == 0.0:
-        return
-    a.work.moves[0] = 0
-    if a.p.entropic and a.p.update != DA1 and not squared and takes_all(a, state, a.work.moves, 1):
-        pass
-    elif a.p.update != DA1:
-        a.line.ridge = 0.5 / a.weight if squared else 0.0
-        a.work.d[0], a.line.which, a.line.d, a.line.n = sign, a.work.moves, a.work.d, 1
-        if a.p.entropic:
-            lay_out(a, state, a.work.moves, 1, alpha)
-            alpha = climb(&a.line, alpha, sign * y, 0.0, NULL, NULL, 0, 0.0)
+cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t g, const Round* r,
+                           const PassContext* context) noexcept nogil:
+    """Find the step of group g, of which the row's label or target asks something."""
+    cdef Py_ssize_t rival
+    cdef double sign = 1.0 if (g == r.label if a.k > 1 else r.label == 1) else -1.0
+    a.moves[0], a.d[0] = g, sign
+    if context.task == REGRESSION:
+        # One α, λ = -α x: of the loss c |y - s| the dual gets α y, |α| <= c, of c (y - s)² α y - α²/(4c), |α| <= 2c |y - s|.
+        sign = a.d[0] = 1.0 if r.target - a.scores[0] > 0.0 else -1.0
+        if a.p.loss == SQUARED_LOSS:
+            straight_step(a, state, 1, sign * r.target, sign * a.scores[0], 2.0 * a.weight * fabs(r.target - a.scores[0]),
+                          0.5 / a.weight)
+            a.loss *= a.loss
+            a.dual_gain -= 0.25 * a.d[0] * a.d[0] / a.weight if a.n_moves else 0.0
         else:
-            value = fabs(error) / (a.line.ridge + a.size.q / a.shared.sigma)
-            alpha = value if value < alpha else alpha
-    a.work.d[0] = sign * alpha
-    a.dual_gain = a.work.d[0] * y - (0.25 * alpha * alpha / a.weight if squared else 0.0)
-    a.n_moves = alpha != 0.0
+            straight_step(a, state, 1, sign * r.target, sign * a.scores[0], a.weight, 0.0)
+    elif a.joint:
+        rival = top(a.scores, context, r.label)
+        if rival < 0:                           # (learning always leaves a rival, but a file might not)
+            return
+        if a.p.loss == LOG_LOSS:
+            softmax_step(a, state, r.label)
+            return
+        a.loss = a.margin - (a.scores[r.label] - a.scores[rival])
+        if a.p.update == DA3 and (a.p.entropic or a.size.q / a.shared.sigma * a.weight > 1e-300):
+            if a.loss > 0.0:
+                best_step(a, state, r.label, context.counts if context.open_classes else NULL)
+            return
+        a.moves[0], a.moves[1], a.d[0], a.d[1] = r.label, rival, 1.0, -1.0
+        straight_step(a, state, 2, a.margin, a.scores[r.label] - a.scores[rival], a.weight, 0.0)
+    elif waits(g, context):
+        return
+    elif a.p.loss == LOG_LOSS:
+        logistic_step(a, state, sign * a.scores[g])
+    else:
+        straight_step(a, state, 1, a.margin, sign * a.scores[g], a.weight, 0.0)
 
 
 # --- a pass --------------------------------------------------------------------------------------------------------------------
 
-cdef inline bint step_label(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Round* r,
-                            PassContext* context) noexcept nogil:
-    """Take the step of a row's label in the present group; return False if there is none. Steps beyond range are counted."""
-    cdef Py_ssize_t g = a.simplex.first
-    if a.joint:
-        joint_step(a, state, r.label, context)
-    elif not (context.open_classes and context.counts[g] == 0.0):
-        own_step(a, state, g, (2.0 * r.label - 1.0) if a.k == 1 else (1.0 if g == r.label else -1.0))
-    add_loss(a.weight * a.loss, context)
-    if a.n_moves == 0:
-        return False
-    if take_step(a, state, data, indices, r.row, context.counters.rounds):
-        return True
-    context.counters.skipped += 1.0
-    return False
-
-
-cdef int learn_labels(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                      PassContext* context) except -1 nogil:
-    """Learn labelled rows with one vector for two classes, else one a class."""
+cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                   PassContext* context) except -1 nogil:
+    """Learn rows: one vector for targets or two classes, else one a class."""
     cdef Py_ssize_t c, g
-    cdef bint fine, updated
+    cdef bint fine, updated, numbers = context.task == REGRESSION
+    cdef double error, size, slope
     cdef Round r
     while next_round(&r, b, context):
-        read_row(a, state, data, indices, &r, context)
-        before_step(BINARY, a.work.averages, 0.0, &r, b, context)
+        compute_kappa(a, context.counters.rounds - 1.0)
+        score_row(a, state, data, indices, r.row, averaged(context), a.averages)
+        before_step(context.task, a.averages, 0.0, &r, b, context)
         if measure(data, &r, context, &a.p.bias):
-            read_row(a, state, data, indices, &r, context)
-        a.steepness = a.weight * (
+            a.inverse = context.inverse
+            score_row(a, state, data, indices, r.row, averaged(context), a.averages)
+        a.weight, a.margin = r.weight, a.p.margin + r.shift
+        error = r.target - a.scores[0] if numbers else 1.0
+        size = fabs(r.target) + fabs(a.scores[0]) if numbers else 0.0
+        slope = 2.0 * a.weight * fabs(error) if a.p.loss == SQUARED_LOSS else a.weight
+        a.steepness = slope * (
             a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
-        fine = in_range(a, a.size.largest == 0.0)
+        fine = in_range(a, error == 0.0 or a.size.largest == 0.0)
+        fine &= slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
         for c in range(a.k):
-            fine &= isfinite(a.work.scores[c])
+            fine &= isfinite(a.scores[c])
         updated = False
         if not fine:
             context.counters.skipped += a.size.largest != 0.0
         elif a.size.largest == 0.0:
-            a.shared.dual_gain += a.weight * loss_of_zeros(a, context)
+            a.shared.dual_gain += a.weight * loss_of_zeros(a, r.target, context)
         else:
             prepare(a, state, data, indices, r.row, context)
             for g in range(1 if a.joint else a.k):
                 select_group(a, g)
-                updated |= step_label(a, state, data, indices, &r, context)
+                find_step(a, state, g, &r, context)
+                add_loss(a.weight * a.loss, context)
+                if a.n_moves > 0 and take_step(a, state, data, indices, r.row, context.counters.rounds):
+                    a.shared.dual_gain += a.dual_gain
+                    updated = True
+                else:
+                    context.counters.skipped += a.n_moves > 0
         after_step(&r, updated, context)
-        close_row(a, context)
+        for g in range(a.n_groups if a.correction != NULL and context.counters.rounds > context.average_from else 0):
+            a.groups[g].ages += kappa_of(&a.p, a.shared, &a.groups[g], context.counters.rounds)
     return 0
 
 
-cdef int learn_numbers(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                       PassContext* context) except -1 nogil:
-    """Learn rows with targets, with one vector."""
-    cdef bint fine, updated, squared = a.p.loss == SQUARED_LOSS
-    cdef double y, error, size, slope
+# --- Hedge ---------------------------------------------------------------------------------------------------------------------
+
+cdef inline void weigh_experts(const floating[::1] theta, double t, double[::1] w, const AscentParams* p) noexcept nogil:
+    """Compute the weights of round t, w_j = exp(η θ_j) / Σ exp(η θ), all anew."""
+    cdef Py_ssize_t j, n = w.shape[0]
+    cdef double rate = sqrt(8.0 * log(<double>n) / t) if p.schedule == AUTO else p.sigma, most = theta[0], total = 0.0
+    for j in range(n):
+        most = larger(most, <double>theta[j])
+    for j in range(n):
+        w[j] = exp(rate * (theta[j] - most))
+        total += w[j]
+    for j in range(n):
+        w[j] /= total
+
+
+cdef inline double chance(const double[::1] w, const floating[::1] data, const index_t[::1] indices, Row row) noexcept nogil:
+    """Return w.x of advice in [0, 1]."""
+    cdef Py_ssize_t j
+    cdef double total = 0.0
+    for j in range(row.lo, row.hi):
+        total += data[j] * w[column(indices, j, row.lo)]
+    return total
+
+
+cdef int learn_experts(double[::1] w, Shared* shared, floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                       const Batch* b, PassContext* context, const AscentParams* p) except -1 nogil:
+    """Learn rows of experts' advice: θ_j is an expert's right advice less its wrong advice. O(experts) a row.
+
+    The expected loss of the randomised prediction is summed, weighted in counters.loss and unweighted in shared.dual_gain.
+    w : workspace for the weights. Advice x in [-1, 1] is the chance (1 + x)/2: only x/2 counts, as 1/2 is common to all.
+    """
+    cdef Py_ssize_t j
+    cdef bint moved
+    cdef double score, loss, share = 0.5 if p.is_signed else 1.0
     cdef Round r
     while next_round(&r, b, context):
-        y = r.target
-        read_row(a, state, data, indices, &r, context)
-        before_step(REGRESSION, a.work.averages, 0.0, &r, b, context)
-        if measure(data, &r, context, &a.p.bias):
-            read_row(a, state, data, indices, &r, context)
-        error = y - a.work.scores[0]
-        size = fabs(y) + fabs(a.work.scores[0])
-        slope = 2.0 * a.weight * fabs(error) if squared else a.weight
-        a.steepness = slope * (a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q))
-        fine = in_range(a, error == 0.0 or a.size.largest == 0.0)
-        fine &= slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
-        updated = False
-        if not fine:
-            context.counters.skipped += a.size.largest != 0.0
-        elif a.size.largest == 0.0:                 # (as in loss_of_zeros)
-            a.shared.dual_gain += a.weight * (y * y if squared else fabs(y))
-        else:
-            prepare(a, state, data, indices, r.row, context)
-            select_group(a, 0)
-            number_step(a, state, y, squared)
-            add_loss(a.weight * a.loss, context)
-            updated = a.n_moves > 0 and take_step(a, state, data, indices, r.row, context.counters.rounds)
-            context.counters.skipped += a.n_moves - updated
-        after_step(&r, updated, context)
-        close_row(a, context)
+        context.budget -= 4 * w.shape[0]
+        weigh_experts(state, context.counters.rounds, w, p)
+        score = share * chance(w, data, indices, r.row) + (0.5 if p.is_signed else 0.0)
+        count_mistake(1 - r.label if r.newcomer else score > 0.5, &r, b, context)
+        loss = 1.0 - score if r.label else score
+        shared.dual_gain += loss
+        add_loss(r.weight * loss, context)
+        if context.counters.max_abs_weight + r.weight > p.limit:
+            context.counters.skipped += 1.0
+            continue
+        context.counters.max_abs_weight += r.weight
+        moved = False       # (dense rows may be all zeros)
+        for j in range(r.row.lo, r.row.hi):
+            state[column(indices, j, r.row.lo)] += <floating>((share if r.label else -share) * r.weight * data[j])
+            moved |= data[j] != 0.0
+        after_step(&r, moved, context)
     return 0
 
 
 # --- a model -------------------------------------------------------------------------------------------------------------------
-
-cdef void place_model(Ascent* a, double* own, Py_ssize_t k, Py_ssize_t size) noexcept:
-    """Set the pointers to the model's numbers: own, those in `shared`; k vectors in a state of `size` numbers."""
-    a.k, a.width = k, 2 * k if a.p.entropic else k
-    a.n_groups = 1 if a.p.joint else k
-    a.n_features = size // a.width - 1
-    a.shared, a.groups = <Shared*>own, <Group*>(<Shared*>own + 1)
-    a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.is_signed, k, a.n_features + (a.p.constant != 0.0)
-
-
-cdef void place_workspace(Ascent* a, double* numbers, Py_ssize_t* places, Py_ssize_t k) noexcept:
-    """Lay out the workspace of a row; k >= 2."""
-    cdef Workspace* w = &a.work
-    cdef Py_ssize_t c, capacity = a.row.capacity
-    w.sums, w.scores, w.averages, w.shares, w.d = numbers, numbers + k, numbers + 2 * k, numbers + 3 * k, numbers + 4 * k
-    w.alpha, w.start, w.direction = numbers + 5 * k, numbers + 6 * k, numbers + 7 * k
-    w.open, w.scratch, w.rates = numbers + 8 * k, numbers + 9 * k, numbers + 10 * k
-    numbers += 13 * k
-    a.line.capacity, a.line.ridge = capacity, 0.0
-    a.line.h, a.line.powers, a.line.up, a.line.down = (
-        numbers, numbers + capacity, numbers + 3 * capacity, numbers + (3 + a.k) * capacity)
-    w.every, w.moves = places, places + k
-    for c in range(a.k):
-        w.every[c] = c
-    a.row.places, a.sizes = places + 2 * k, places + 2 * k + capacity
-
 
 cdef class AscentModel(Model):
     """A model of dual ascent, or of Hedge. `shared`, an array of float64: a `Shared`, and the numbers of each group."""
@@ -719,116 +682,116 @@ cdef class AscentModel(Model):
                 self.bound = params
         return 0
 
+    cdef int open(self, Ascent* a, const double[::1] own, Py_ssize_t k, Py_ssize_t size) except -1:
+        """Set the parameters, and pointers to the model's numbers: own, those in `shared`; k vectors in a state of this size."""
+        self.bind()
+        a.p, a.k, a.width, a.n_groups = self.q, k, 2 * k if self.q.entropic else k, 1 if self.q.joint else k
+        a.n_features = size // a.width - 1
+        a.joint, a.correction = a.p.joint and k > 1, NULL
+        a.shared, a.groups = <Shared*>&own[0], <Group*>(<Shared*>&own[0] + 1)
+        a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.is_signed, k, a.n_features + (a.p.constant != 0.0)
+        a.simplex.rate, a.simplex.limit, a.simplex.counts, a.simplex.correction = 1.0, a.p.limit, NULL, NULL
+        a.line.entropic, a.line.ridge = a.p.entropic, 0.0
+        return 0
+
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         return visit_any_rows(self, rows, b, context)
 
     cdef int learn_rows(self, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                         PassContext* context) except -1:
         """Allocate the workspace of a pass, and learn."""
-        cdef Py_ssize_t i, n_masses, longest = 0, k = max(context.columns, 2)
+        cdef Py_ssize_t i, n_masses, capacity, longest = 0, k = context.columns
         cdef double[::1] own = self.shared, numbers
         cdef Py_ssize_t[::1] places
         cdef floating[::1] entries
+        cdef double* at
         cdef Ascent a
-        a.p, a.inverse = self.q, context.inverse
-        a.p.bias = context.bias
-        if a.p.experts:
+        if self.q.experts:
             numbers = np.empty(state.shape[0] - 1)
             with nogil:
-                return learn_experts(numbers, <Shared*>&own[0], state, data, indices, b, context, &a.p)
-        place_model(&a, &own[0], context.columns, state.shape[0])
-        a.joint, a.correction = a.p.joint and a.k > 1, context.correction
-        a.simplex.counts, a.simplex.correction, a.simplex.limit = NULL, context.correction, a.p.limit
+                return learn_experts(numbers, <Shared*>&own[0], state, data, indices, b, context, &self.q)
+        self.open(&a, own, k, state.shape[0])
+        a.correction = a.simplex.correction = context.correction
+        a.inverse, a.p.bias = context.inverse, context.bias
         for i in range(b.n_rows):
             longest = max(longest, b.indptr[i + 1] - b.indptr[i])
-        a.row.capacity = round_up(longest + 1)
-        n_masses = 2 * a.k if a.p.entropic and a.p.update != DA1 else 0     # (for the searches of DA2 and DA3)
-        numbers = np.zeros(13 * k + (3 + n_masses) * a.row.capacity)
-        places = np.zeros(2 * k + 2 * a.row.capacity, np.intp)
-        entries = np.empty(n_work(a.k) * a.row.capacity if a.p.entropic else 1, np.float32 if floating is float else np.float64)
+        a.row.capacity = a.line.capacity = capacity = round_up(longest + 1)
+        n_masses = 2 * k if a.p.entropic and a.p.update != DA1 else 0     # (for the searches of DA2 and DA3)
+        numbers = np.zeros(12 * k + 1 + (3 + n_masses) * capacity)
+        places = np.zeros(2 * k + 1 + 2 * capacity, np.intp)
+        entries = np.empty(n_work(k) * capacity if a.p.entropic else 1, np.float32 if floating is float else np.float64)
         a.row.x = &entries[0]
-        place_workspace(&a, &numbers[0], &places[0], k)
+        at = &numbers[0]
+        a.line.h, a.line.powers, a.line.up, a.line.down = at, at + capacity, at + 3 * capacity, at + (3 + k) * capacity
+        at += (3 + n_masses) * capacity
+        a.sums, a.kappa, a.scores, a.averages, a.alpha, a.chances = at, at + k, at + 2 * k, at + 3 * k, at + 4 * k, at + 5 * k
+        a.direction, a.work, a.d = at + 6 * k, at + 7 * k, at + 10 * k
+        a.sizes, a.row.places, a.every, a.moves = (
+            &places[0], &places[capacity], &places[2 * capacity], &places[2 * capacity + k])
+        for i in range(k):
+            a.every[i] = i
         with nogil:
-            if context.task == REGRESSION:
-                return learn_numbers(&a, state, data, indices, b, context)
-            return learn_labels(&a, state, data, indices, b, context)
+            return learn_all(&a, state, data, indices, b, context)
 
     # --- reading: never a write ------------------------------------------------------------------------------------------------
 
-    cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
+    cdef int decide(self, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                    PassContext* context) except -1:
         """Compute found[i, c] = w_c.x_i of the model, or of its average if there is one."""
-        cdef Py_ssize_t i, c, k = context.n_found
-        cdef const floating[::1] state = self.values
-        cdef const double[::1] own = self.shared, correction = self.correction, counters = self.counters
-        cdef double[::1] scales, ages = np.empty(k)
-        cdef double rounds = counters[0] - self.p.average_from if correction.shape[0] else 0.0
-        cdef double* scores
+        cdef Py_ssize_t i, k = context.n_found
+        cdef const double[::1] own = self.shared, correction = self.correction
+        cdef double[::1] numbers = np.empty(state.shape[0] - 1 if self.q.experts else 3 * k)
+        cdef double rounds = context.counters.rounds - self.p.average_from if correction.shape[0] else 0.0
         cdef Ascent a
         cdef Row row
-        a.p, a.inverse = self.q, context.inverse
-        a.p.bias = context.bias
-        scales = self.expert_weights() if a.p.experts else np.empty(k)
-        place_model(&a, <double*>&own[0], k, state.shape[0])
+        self.open(&a, own, k, state.shape[0])
         a.correction = <double*>&correction[0] if correction.shape[0] else NULL
-        for c in range(0 if a.p.experts else k):
-            scales[c], ages[c] = scale_of(&a.p, a.shared, group_of(&a, c), counters[0]), group_of(&a, c).ages
+        a.inverse, a.p.bias = context.inverse, context.bias
+        a.sums, a.kappa, a.scores = &numbers[0], &numbers[0] + k, &numbers[0] + 2 * k
         with nogil:
+            if a.p.experts:
+                weigh_experts(state, context.counters.rounds + 1.0, numbers, &a.p)
+            else:
+                compute_kappa(&a, context.counters.rounds)
             for i in range(b.n):
                 row = row_at(b, i)
-                scores = &context.found[i * k]
                 context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
                 if a.p.experts:
-                    scores[0] = chance(scales, data, indices, row) - (0.0 if a.p.is_signed else 0.5)
-                    continue
-                scan_sums(state, a.width, k, data, indices, row, a.p.bias, scores)
-                for c in range(k):
-                    scores[c] *= a.inverse
-                    if rounds > 0.0:
-                        scores[c] = score_of_average(ages[c] * scores[c], &a, c, data, indices, row) / rounds
-                    else:
-                        scores[c] *= scales[c]
+                    context.found[i] = chance(numbers, data, indices, row) - (0.0 if a.p.is_signed else 0.5)
+                else:
+                    score_row(&a, state, data, indices, row, rounds, &context.found[i * k])
         return 0
 
-    def scales(self, Py_ssize_t k):
-        """Return κ of each of k vectors, the factor of the stored numbers."""
+    def kappa(self):
+        """Return κ of each vector, the factor of the stored numbers."""
         cdef const double[::1] own = self.shared, counters = self.counters
         cdef Ascent a
-        self.bind()
-        a.p = self.q
-        place_model(&a, <double*>&own[0], k, len(self.values))
-        return np.array([scale_of(&a.p, a.shared, group_of(&a, c), counters[0]) for c in range(k)])
+        self.open(&a, own, self.n_columns, len(self.values))
+        return np.array([kappa_of(&a.p, a.shared, group_of(&a, c), counters[0]) for c in range(a.k)])
 
     def expert_weights(self):
         """Return w of the next round (Hedge)."""
-        cdef const double[::1] counters = self.counters
-        cdef const float[::1] floats
-        cdef const double[::1] doubles
-        cdef double[::1] w = np.empty(len(self.values) - 1)
+        w = np.empty(len(self.values) - 1)
         self.bind()
         if self.values.itemsize == 4:
-            floats = self.values
-            weigh_experts(floats, counters[0] + 1.0, w, &self.q)
+            weigh_experts[float](self.values, self.counters[0] + 1.0, w, &self.q)
         else:
-            doubles = self.values
-            weigh_experts(doubles, counters[0] + 1.0, w, &self.q)
-        return np.asarray(w)
+            weigh_experts[double](self.values, self.counters[0] + 1.0, w, &self.q)
+        return w
 
     # --- beginning -------------------------------------------------------------------------------------------------------------
 
-    def start_simplexes(self, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed):
+    def start_simplexes(self):
         """Compute the groups' numbers and all powers from u, in a new model or after its classes have changed."""
         if self.values.itemsize == 4:
-            self.start_in[float](self.values, k, n_live, joint, is_signed)
+            self.start_in[float](self.values)
         else:
-            self.start_in[double](self.values, k, n_live, joint, is_signed)
+            self.start_in[double](self.values)
 
-    cdef int start_in(self, floating[::1] state, Py_ssize_t k, Py_ssize_t n_live, bint joint, bint is_signed) except -1:
-        cdef double[::1] own = self.shared
+    cdef int start_in(self, floating[::1] state) except -1:
         cdef Ascent a
         cdef Py_ssize_t g
-        a.p.joint, a.p.entropic, a.p.is_signed, a.p.constant = joint, True, is_signed, 0.0
-        place_model(&a, &own[0], k, state.shape[0])
-        a.simplex.n, a.simplex.counts, a.simplex.correction = n_live, NULL, NULL
+        self.open(&a, self.shared, self.n_columns, state.shape[0])
         with nogil:
             for g in range(a.n_groups):
                 select_group(&a, g)
@@ -839,8 +802,10 @@ cdef class AscentModel(Model):
 cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     PassContext* context) except -1:
     cdef floating[::1] state
+    cdef const floating[::1] read
     if context.task == DECISION:
-        return self.decide(data, indices, b, context)
+        read = self.values
+        return self.decide(read, data, indices, b, context)
     state = self.values
     return self.learn_rows(state, data, indices, b, context)
 

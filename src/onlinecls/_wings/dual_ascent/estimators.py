@@ -40,7 +40,7 @@ class _DualAscent(AscentLearner):
         if not state.params.entropic:
             return float(gain - (state.groups[:, _SHARED["squares"]].sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
         z, shift = state.groups[:, _SHARED["high"]] + state.groups[:, _SHARED["low"]], state.groups[:, _SHARED["shift"]]
-        size = (state.n_features + state.has_intercept) * state.n_columns / state.n_groups
+        size = (state.n_features + (state.params.constant != 0.0)) * state.n_columns / state.n_groups
         return float(gain - sigma * (shift + np.log(z / size)).sum())
 
 

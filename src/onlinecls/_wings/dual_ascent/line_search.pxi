@@ -1,21 +1,31 @@
-"""Maximisation of the dual along a line, and over a row's dual variables.
-
-Each update raises the dual of min_w f(w) + Σ c_t loss_t(w) by its row's variables alone. Two classes, and regression, have one
-variable a row, and a safeguarded Newton's method maximises over it (`climb`); DA3 has one for each wrong class.
-
-f*, entropic, is σ log Z, and Z the sum of what a line moves and a rest: only positive numbers are added, never a difference, so
-that nothing of Z is lost however far it falls. Where a step may go too far for doubles, the sums are those of logarithms.
-"""
-from libc.math cimport INFINITY, exp, fabs, log, log1p
-
-from .dual_params cimport DA1, LOG_LOSS
-from ..._compiled.sparse cimport larger
-from .powers cimport exp_all
+# Maximisation of the dual along a line, and over a row's dual variables: mathematics only, of a row's numbers.
+#
+# Each update raises the dual of min_w f(w) + Σ c_t loss_t(w) by its row's variables alone. f*, entropic, is σ log Z, and Z the
+# sum of what a line moves and a rest: only positive numbers are added, never a difference, so that nothing of Z is lost however
+# far it falls. Where a step may go too far for doubles, the sums are those of logarithms.
 
 cdef enum:
     MOST = 1000             # iterations of a maximisation that is not in closed form
 
 cdef double GAP = 1e-11     # of a row's dual value: where the maximisations end
+
+
+ctypedef struct Line:
+    # θ_c += s d_c x for the classes which[:n], and the numbers of f*'s derivative along it. Entropic: the masses up and down of
+    # the row's m features in each of these classes (one for all features of ±h: P and N of the closed form), and the rest of Z.
+    bint entropic
+    bint far                # up, down and rest are logarithms, as steps may go beyond what masses hold
+    Py_ssize_t n, m, capacity
+    Py_ssize_t* which
+    double* d
+    double* up
+    double* down
+    double* h
+    double* powers          # workspace of two rows
+    double rest
+    double sigma
+    double start, slope     # Euclidean: start + s slope
+    double ridge            # the loss gives the dual gain s - ridge s²/2 (squared loss; else 0)
 
 
 # --- a line in the dual --------------------------------------------------------------------------------------------------------
@@ -30,8 +40,7 @@ cdef inline double top_of(const Line* line, Py_ssize_t c, double move) noexcept 
     return top
 
 
-cdef inline double weigh(const Line* line, Py_ssize_t c, double move, double top, double* first,
-                         double* second) noexcept nogil:
+cdef double weigh(const Line* line, Py_ssize_t c, double move, double top, double* first, double* second) noexcept nogil:
     """Return the sum of class c's masses after this move, and Σ h (up - down) and Σ h² (up + down). Far: times e^-top."""
     cdef Py_ssize_t j
     cdef double a, b, h, total = 0.0, mean = 0.0, square = 0.0
@@ -67,8 +76,7 @@ cdef double probe(const Line* line, double s, double* value, double* curvature) 
     cdef Py_ssize_t i
     cdef double first, second, mean = 0.0, size = 0.0, square = 0.0, top = line.rest, z = line.rest
     if not line.entropic:
-        value[0] = line.start + s * line.slope
-        curvature[0] = line.slope
+        value[0], curvature[0] = line.start + s * line.slope, line.slope
         return fabs(line.start) + s * line.slope
     if line.far:
         for i in range(line.n):
@@ -146,6 +154,43 @@ cdef double climb(const Line* line, double high, double gain, double c, const do
     return low
 
 
+cdef void follow(Line* line, double s) noexcept nogil:
+    """Move the line's masses on by s."""
+    cdef Py_ssize_t i, j, at
+    cdef double* powers = line.powers
+    for i in range(line.n):
+        at = line.which[i] * line.capacity
+        for j in range(line.m):
+            powers[j] = s * line.d[i] * line.h[j]
+        if not line.far:
+            exp_all(powers, line.m)
+        for j in range(line.m):
+            if line.far:
+                line.up[at + j] += powers[j]
+                line.down[at + j] -= powers[j]
+            else:
+                line.up[at + j] *= powers[j]
+                line.down[at + j] /= powers[j]
+
+
+cdef void survey(const Line* line, Py_ssize_t k, double* part, double* scores, double* squares) noexcept nogil:
+    """Compute the k classes' parts of Z (far: times e^-top), their scores, and σ Z''_r/Z, where the masses are."""
+    cdef Py_ssize_t r
+    cdef double top = line.rest, z = line.rest
+    if line.far:
+        for r in range(k):
+            top = larger(top, top_of(line, r, 0.0))
+        z = exp(line.rest - top)
+    for r in range(k):
+        part[r] = weigh(line, r, 0.0, top, &scores[r], &squares[r])
+        z += part[r]
+    for r in range(k):
+        scores[r] *= line.sigma / z
+        squares[r] *= line.sigma / z
+
+
+# --- the dual variables of a row -----------------------------------------------------------------------------------------------
+
 cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept nogil:
     """Return log Σ exp(values); put their softmax into shares."""
     cdef Py_ssize_t i
@@ -160,35 +205,13 @@ cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept
     return most + log(total)
 
 
-# --- the dual variables of a row -----------------------------------------------------------------------------------------------
-
-cdef double single(Line* line, double margin, double gamma, double c, double* gain, int kind, int update) noexcept nogil:
-    """Return α of one signed example of this margin, 0 for no step; store its part of the dual value in gain."""
-    cdef double alpha, rate, loss = gamma - margin
-    cdef double[2] a, da
-    gain[0] = 0.0
-    if kind == LOG_LOSS:
-        alpha = c / (1.0 + exp(margin)) if margin < 700.0 else 0.0
-        if update != DA1:
-            a[0], a[1], da[0], da[1] = 0.0, 1.0, 1.0, -1.0
-            line.d[0] *= c                  # (s is the share α/c)
-            rate = climb(line, 1.0, 0.0, c, a, da, 2, alpha / c) if line.entropic else squash(margin, c * line.slope)
-            alpha = c * rate
-        rate = alpha / c
-        if rate > 0.0:
-            gain[0] = -c * rate * log(rate) - (c * (1.0 - rate) * log1p(-rate) if rate < 1.0 else 0.0)
-        return alpha
-    if not loss > 0.0:
-        return 0.0
-    alpha = c
-    if update != DA1:
-        if line.entropic:
-            alpha = climb(line, c, gamma, 0.0, NULL, NULL, 0, 0.0)
-        else:
-            rate = loss / line.slope if line.slope > 0.0 else c
-            alpha = rate if rate < c else c
-    gain[0] = alpha * gamma
-    return alpha
+cdef double entropy(const double* shares, Py_ssize_t k) noexcept nogil:
+    cdef Py_ssize_t r
+    cdef double total = 0.0
+    for r in range(k):
+        if shares[r] > 0.0:
+            total -= shares[r] * log(shares[r])
+    return total
 
 
 cdef double squash(double margin, double slope) noexcept nogil:
@@ -257,34 +280,27 @@ cdef double lambert(double t, double kappa) noexcept nogil:
         y = log(value) if value > 0.0 else t
         y = y if y < t else t
     for _n in range(100):                    # Newton in y = log a, on y + κ e^y - t, rising and convex
-        value = y + kappa * exp(y) - t
-        value /= 1.0 + kappa * exp(y)
+        value = (y + kappa * exp(y) - t) / (1.0 + kappa * exp(y))
         y -= value
         if fabs(value) <= 1e-15 * (1.0 + fabs(y)):
             break
     return exp(y)
 
 
-cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, const double* open,
-                  double* shares) noexcept nogil:
+cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, double* shares) noexcept nogil:
     """Find the classes' shares a with log a_r + κ a_r = s_r + κ [r = label] - ν, Σ a = 1: DA3, log loss, Euclidean."""
-    cdef double low, high, nu, total, slope, h, new
+    cdef double low, high, nu, total, slope, new
     cdef Py_ssize_t r, _n
     high = scores[label] + kappa
     for r in range(k):
-        if open[r]:
-            high = larger(high, scores[r])
+        high = larger(high, scores[r])
     low = high - kappa                      # at low the largest share is 1
     high += log(<double>k)                  # at high no share exceeds 1/k
     nu = 0.5 * (low + high)
     for _n in range(200):
         total = slope = 0.0
         for r in range(k):
-            shares[r] = 0.0
-            if not open[r]:
-                continue
-            h = scores[r] + (kappa if r == label else 0.0)
-            shares[r] = lambert(h - nu, kappa)
+            shares[r] = lambert(scores[r] + (kappa if r == label else 0.0) - nu, kappa)
             total += shares[r]
             slope += shares[r] / (1.0 + kappa * shares[r])
         if total > 1.0:
@@ -301,58 +317,13 @@ cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double k
         nu = new
 
 
-cdef void survey(const Line* line, Py_ssize_t k, double* part, double* scores, double* squares) noexcept nogil:
-    """Compute the k classes' parts of Z (far: times e^-top), their scores, and σ Z''_r/Z, where the masses are."""
-    cdef Py_ssize_t r
-    cdef double top = line.rest, z = line.rest
-    if line.far:
-        for r in range(k):
-            top = larger(top, top_of(line, r, 0.0))
-        z = exp(line.rest - top)
-    for r in range(k):
-        part[r] = weigh(line, r, 0.0, top, &scores[r], &squares[r])
-        z += part[r]
-    for r in range(k):
-        scores[r] *= line.sigma / z
-        squares[r] *= line.sigma / z
+cdef inline void turn(Line* line, Py_ssize_t c, double d) noexcept nogil:
+    """Let the line move class c, too, by d."""
+    line.which[line.n], line.d[line.n], line.n = c, d, line.n + 1
 
 
-cdef double add_still(const Line* line, Py_ssize_t k, Py_ssize_t i, Py_ssize_t j, const double* part) noexcept nogil:
-    """Return the rest and the parts of Z of all classes but i and j."""
-    cdef Py_ssize_t r
-    cdef double first, second, top = line.rest, total = line.rest
-    if line.far:
-        for r in range(k):
-            if r != i and r != j:
-                top = larger(top, top_of(line, r, 0.0))
-        total = exp(line.rest - top)
-    for r in range(k):
-        if r != i and r != j:
-            total += weigh(line, r, 0.0, top, &first, &second) if line.far else part[r]
-    return top + log(total) if line.far else total
-
-
-cdef void follow(Line* line, double s) noexcept nogil:
-    """Move the line's masses on by s."""
-    cdef Py_ssize_t i, j, at
-    cdef double* powers = line.powers
-    for i in range(line.n):
-        at = line.which[i] * line.capacity
-        for j in range(line.m):
-            powers[j] = s * line.d[i] * line.h[j]
-        if not line.far:
-            exp_all(powers, line.m)
-        for j in range(line.m):
-            if line.far:
-                line.up[at + j] += powers[j]
-                line.down[at + j] -= powers[j]
-            else:
-                line.up[at + j] *= powers[j]
-                line.down[at + j] /= powers[j]
-
-
-cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, const double* open,
-                          double* alpha, double* work) noexcept nogil:
+cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, double* alpha,
+                          double* work) noexcept nogil:
     """Find DA3's step (hinge loss, entropic): the α >= 0, Σ α <= c, that maximise the dual, to a gap of GAP γ c.
 
     The optimal mass moves from the α (or the rest of c, in alpha[label]) of the least derivative to that of the largest; the
@@ -362,43 +333,36 @@ cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gam
     cdef double gap, gain, s, value, rest = line.rest
     cdef double* gradient = work
     cdef double* part = work + k
-    cdef Py_ssize_t[3] which
-    cdef double[3] d
-    line.which, line.d = which, d
     for _n in range(MOST * k):
         line.rest = rest
         survey(line, k, part, gradient, work + 2 * k)
         value = gradient[label]
         best = worst = label
-        gap = 0.0
+        gap = gain = 0.0
         for r in range(k):
             gradient[r] = gamma - value + gradient[r] if r != label else 0.0
         for r in range(k):
-            if not open[r]:
-                continue
             if gradient[r] > gradient[best]:
                 best = r
             if alpha[r] > 0.0 and (gradient[r] < gradient[worst] or alpha[worst] <= 0.0):
                 worst = r
         for r in range(k):
-            if open[r]:
-                gap += alpha[r] * (gradient[best] - gradient[r])
+            gap += alpha[r] * (gradient[best] - gradient[r])
         if gap <= GAP * gamma * c or best == worst:
             return
         line.n = 0
         if best != label:
-            which[line.n], d[line.n] = best, -1.0
-            line.n += 1
+            turn(line, best, -1.0)
         if worst != label:
-            which[line.n], d[line.n] = worst, 1.0
-            line.n += 1
-        gain = 0.0
+            turn(line, worst, 1.0)
         if best == label or worst == label:
-            which[line.n] = label
-            d[line.n] = 1.0 if worst == label else -1.0
-            gain = gamma * d[line.n]
-            line.n += 1
-        line.rest = add_still(line, k, best, worst, part)
+            turn(line, label, 1.0 if worst == label else -1.0)
+            gain = gamma * line.d[line.n - 1]
+        for r in range(k):
+            if r != best and r != worst and line.far:
+                turn(line, r, 0.0)
+            elif r != best and r != worst:
+                line.rest += part[r]
         s = climb(line, alpha[worst], gain, 0.0, NULL, NULL, 0, 0.0)
         if s <= 0.0:
             return
@@ -451,12 +415,3 @@ cdef void interior(Line* line, Py_ssize_t k, double c, double* shares, double* w
         for r in range(k):
             shares[r] = larger(shares[r] + s * wanted[r], <double>0.0)
         follow(line, s)
-
-
-cdef double entropy(const double* shares, Py_ssize_t k) noexcept nogil:
-    cdef Py_ssize_t r
-    cdef double total = 0.0
-    for r in range(k):
-        if shares[r] > 0.0:
-            total -= shares[r] * log(shares[r])
-    return total
