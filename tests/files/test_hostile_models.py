@@ -62,7 +62,6 @@ FORGED = {
     "a wrapped learner's seed that is none": (CHOOSING, THREE, setting("wrapped_parameters", "random_state", -1)),
     "an integer parameter past any double": (AROW, THREE, setting("parameters", "average", 10**400)),
     "an average without its sums": (AROW, THREE, setting("learnt_with", "average", True)),
-    "more mistakes than rounds": (AROW, THREE, poking("counters", 1, 1e6)),
     "a parameter of the last pass that the class has not": (AROW, THREE, setting("learnt_with", "C", 1.0)),
     "a variance of 0": (AROW, THREE, poking("values", 4, 0.0)),
     "squares without end": (COMMITTEE, THREE, poking("squares", 0, 1e201)),

@@ -5,7 +5,6 @@ A geometry's model extends `Model` by `visit`, its training loops and its scores
 from cython cimport critical_section
 from libc.math cimport INFINITY, exp, log, log1p
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcmp, memcpy
 
 from sys import modules
 
@@ -58,28 +57,6 @@ def best_of(const double[:, ::1] scores):
                     best = c
             found[i] = best
     return codes
-
-
-def widen(const unsigned char[::1] old, unsigned char[::1] new, Py_ssize_t used, const unsigned char[:, ::1] fresh):
-    """Copy the first `used` bytes of each run of `old` to the same run of `new`, which is longer and all zeros.
-
-    fresh : a run of `new` for each slot of a new feature. If that is all zeros, features that are zeros in `old` are left out:
-    untouched memory takes neither time nor room.
-    """
-    cdef Py_ssize_t slot, j, at, n_slots = fresh.shape[0], long = fresh.shape[1], n = new.shape[0] // (n_slots * long)
-    cdef Py_ssize_t short = old.shape[0] // (n_slots * n)
-    cdef const unsigned char[::1] zeros = bytes(n_slots * short)
-    cdef bint begins_with_zeros = not np.any(fresh)
-    if used > short or short > long:
-        raise ValueError("widen: runs must grow")
-    with nogil:
-        for j in range(n):
-            if begins_with_zeros and memcmp(&old[j * n_slots * short], &zeros[0], n_slots * short) == 0:
-                continue
-            for slot in range(n_slots):
-                at = j * n_slots + slot
-                memcpy(&new[at * long], &fresh[slot, 0], long)
-                memcpy(&new[at * long], &old[at * short], used)
 
 
 cdef inline double log_sigmoid(double z) noexcept nogil:

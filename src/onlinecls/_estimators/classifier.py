@@ -209,7 +209,7 @@ class OnlineClassifier(WithWeights):
         if len(classes) == len(known):
             return self
         learner = self._sharing()
-        grown = self._state.joined(np.searchsorted(classes, known), len(classes), self._choice.params)
+        grown = self._state.grow_classes(np.searchsorted(classes, known), len(classes), self._choice.params)
         grown.classes = classes
         learner._state = grown
         return learner

@@ -7,16 +7,12 @@ their moves to a model of other classes, files and the checks of ranges follow f
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 from math import inf, prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._compiled import model
-
 FLOAT64 = np.dtype(np.float64)
-BLOCK = 1 << 13  # features copied at a time when classes join
 
 #: The factor of the numbers of a vector that two classes have shared, for the one on a side (-1, 1) of it. share : that of θ.
 Half = Callable[[int, float], Any]
@@ -145,21 +141,11 @@ def moved(old: np.ndarray, fresh: np.ndarray, half: Half, move: Move, share: flo
 
 
 def scattered(view: np.ndarray, move: Move, fresh: Any) -> np.ndarray:
-    """Return an array of move.n columns: those of a view, (features, slots, columns), at their places, and `fresh` in the others.
-
-    Columns that stay neighbours are copied together, a block of features at a time, which stays in the cache for the next
-    columns: numpy's ``found[:, :, places] = view`` takes twenty times as long.
-    """
+    """Return an array of move.n columns: those of a view, (features, slots, columns), at their places, else `fresh`."""
     found = np.empty((*view.shape[:2], move.n), view.dtype)
-    begins = np.flatnonzero((np.diff(move.new) != 1) | (np.diff(move.old) != 1)) + 1
-    runs = [(move.old[a], move.new[a], b - a) for a, b in pairwise([0, *begins.tolist(), len(move.new)])]
-    others = np.delete(np.arange(move.n), move.new)
-    for start in range(0, len(view), BLOCK):
-        old, new = view[start : start + BLOCK], found[start : start + BLOCK]
-        for first, place, n in runs:
-            new[:, :, place : place + n] = old[:, :, first : first + n]
-        for column in others:
-            new[:, :, column] = fresh
+    found[:] = np.reshape(fresh, (-1, 1))
+    for number, place in zip(move.old.tolist(), move.new.tolist(), strict=True):
+        found[:, :, place] = view[:, :, number]
     return found
 
 
@@ -168,10 +154,8 @@ def widened(view: np.ndarray, fresh: np.ndarray, used: int) -> np.ndarray:
 
     view : (features, slots, columns), contiguous. fresh : (slots, room), the numbers of a feature that was never seen.
     """
-    n, size, used = len(view), view.itemsize, used * view.itemsize
-    found = np.zeros(n * fresh.size, view.dtype)
-    old, new = view.view(np.uint8).reshape(n, -1), found.view(np.uint8).reshape(n, fresh.size * size)
-    for start in range(0, n, BLOCK):  # (Ctrl-C may come in between)
-        part = slice(start, start + BLOCK)
-        model.widen(old[part].reshape(-1), new[part].reshape(-1), used, fresh.view(np.uint8))
-    return found
+    found = np.zeros((len(view), *fresh.shape), view.dtype)
+    if fresh.any():  # (untouched memory takes neither time nor room)
+        found[:] = fresh
+    found[:, :, :used] = view[:, :, :used]
+    return found.reshape(-1)

@@ -16,7 +16,7 @@ import numpy as np
 
 from .._compiled import model
 from .._files import require, require_layout
-from .._input.validate import FLOATS, available_memory
+from .._input.validate import FLOATS
 from . import calibration
 from .arrays import Array, Move, Slot, laid_out, moved, n_vectors, read_only, scattered, widened, within
 
@@ -28,7 +28,6 @@ NO_ORDER = np.empty(0, np.int64)
 NO_WEIGHTS = np.empty(0)
 UNDERFLOW = 1e-150  # squares of smaller numbers, and sums of these, are not exact to a rounding
 _OF_VECTORS = frozenset(("vectors", "calibrated"))  # names of axes with an entry for each vector
-_MUCH = 1 << 28  # bytes of a model for which it matters how much memory is free
 
 
 #: The class of models of each name that a record of parameters may give (`Params.model`).
@@ -108,10 +107,6 @@ class Counted:
     def closed(self) -> Any:
         """Return this model as one which no label may join."""
         return self.keep_classes(np.ones(len(self.counts), bool), 0) if self.n_none else self
-
-    def joined(self, places: np.ndarray, n_classes: int, params: Any) -> Any:
-        """Return this model with its classes at `places` among n_classes, where it can in arrays with room for more."""
-        return self.grow_classes(places, n_classes, params)
 
     def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Any:
         """Return this model with its classes at `places` among n_classes, in arrays of its own."""
@@ -282,21 +277,11 @@ class Counted:
         return getattr(self, number) if isinstance(number, str) else number
 
     def _problem_of_counters(self, counters: dict) -> str:
-        counts = self.counts
-        whole = np.append(counts, [counters[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
-        signed = [counters.pop(name) for name in ("level", "level_rest")]
-        sums = [counters.pop(name) for name in ("exponents", "mantissas")]
-        if np.abs(sums).max() > 1e6 * (counters["measured"] + 1.0):
-            return "a scale that no rows tell"
-        if np.abs(signed).max() > 1e150 or (any((*signed, counters["mass"])) and not self.params.level):
-            return "a level that no targets have"
-        if min(*counters.values(), counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
+        signed = [counters.pop(name) for name in ("level", "level_rest", "exponents", "mantissas")]
+        whole = np.append(self.counts, [counters[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
+        if min(*counters.values(), self.counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
             return "counters that are not numbers of rows"
-        if max(counts.max(), counters["mistakes"], counters["updates"], counters["skipped"]) > counters["t"]:
-            return "counters beyond the number of rounds"
-        if counters["seen"] != np.count_nonzero(counts):
-            return "a number of classes seen that differs from those with rows"
-        return ""
+        return "a level or a scale that no rows tell" if np.abs(signed).max() > 1e150 else ""
 
     def _problem_of_values(self, counters: dict) -> str:
         raise NotImplementedError
@@ -428,12 +413,6 @@ class State(Counted, model.Model):
     def joins_singly(cls, params: Any) -> bool:
         return super().joins_singly(params) or (cls.HAS_NONE and not params.joint)
 
-    def _move_of(self, places: np.ndarray, n_classes: int, params: Any) -> Move:
-        """Return the move of the vectors to a model of n_classes, three or more."""
-        begins = self.HAS_NONE and self.is_open and not params.joint
-        n_none = int(begins) if self.n_columns == 1 else self.n_none
-        return Move.of_classes(places, self.n_columns, n_classes + n_none, n_none)
-
     def _move(self, new: Self, move: Move, share: float) -> None:
         """Set the arrays that have an axis of vectors in a model with others."""
         for name, part in self._vectors_moved(move, share).items():
@@ -443,15 +422,22 @@ class State(Counted, model.Model):
         """Return this model with its classes at `places` among n_classes; new ones are "none of these", or start from zero.
 
         A single vector w becomes the two -w/2 and +w/2, with half the variance each, so that score differences and their
-        variances do not change. params : those with which it will learn.
+        variances do not change. Where the geometry has room (`HAS_ROOM`), new vectors take the next places of the same arrays,
+        which hold the numbers of new vectors; when all are taken, the arrays are copied into others with up to twice the room.
+        params : those with which it will learn.
         """
         if n_classes <= 2:
             return self._copied(self.counts_at(places, n_classes))
-        move = self._move_of(places, n_classes, params)
-        share = self.share_of_half(params)
+        begins = self.HAS_NONE and self.is_open and not params.joint
+        n_none = int(begins) if self.n_columns == 1 else self.n_none
+        move, share = Move.of_classes(places, self.n_columns, n_classes + n_none, n_none), self.share_of_half(params)
         grown = self._with_vectors(self.counts_at(places, n_classes), move, share)
+        if self.HAS_ROOM:
+            grown.places, grown.room = np.arange(move.n), 1 << (move.n - 1).bit_length()
         if move.splits:
             self._split_binary(grown, move, share)
+        elif self.HAS_ROOM:
+            self._give_places(grown, np.append(places, np.arange(move.n - n_none, move.n)))
         else:
             self._scatter(grown, move)
         return grown
@@ -474,43 +460,23 @@ class State(Counted, model.Model):
         self._scatter(rest, move)
         return rest
 
-    def joined(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
-        # The vectors of new classes take the next places of the same arrays, which hold the numbers of new vectors. A thread that
-        # still reads the old model sees the steps of the new one in its own weights, and in its counters, which both share. When
-        # all places are taken, the arrays are copied into others with up to twice the room.
-        if not self.HAS_ROOM or n_classes == 2:
-            return self.grow_classes(places, n_classes, params)
-        move = self._move_of(places, n_classes, params)
-        k, k_before, room = move.n, self.n_columns, self.room or self.n_columns
-        joined = self._with_vectors(self.counts_at(places, n_classes), move)
-        joined.places = np.arange(k)
-        joined.room = 1 << (k - 1).bit_length()
-        needed = self.values.nbytes // room * joined.room
-        if needed > _MUCH and needed > available_memory():
-            joined.room = k
-        if move.splits:
-            self._split_binary(joined, move, 0.5)
-            return joined
-        old = np.append(places, np.arange(k - self.n_none, k))
-        joined.places[old] = np.arange(k_before) if self.places is None else self.places
-        joined.places[np.delete(np.arange(k), old)] = np.arange(k_before, k)
+    def _give_places(self, grown: Self, old: np.ndarray) -> None:
+        """Give the vectors of new classes the places behind this model's. old : the numbers of these in `grown`."""
+        k, k_before, room = grown.n_columns, self.n_columns, self.room or self.n_columns
+        new = np.delete(np.arange(k), old)
+        grown.places[old], grown.places[new] = np.arange(k_before) if self.places is None else self.places, np.arange(k_before, k)
         if k <= room and self.places is not None and self.writable() is self:
-            joined.room, joined.counters = room, self.counters
+            grown.room, grown.counters = room, self.counters
         else:
-            joined.values = widened(self._slots, self._fresh_slots(joined.room), k_before)
+            grown.values = widened(self._slots, self._fresh_slots(grown.room), k_before)
             if len(self.correction):
-                joined.correction = widened(self.correction.reshape(-1, 1, room), np.zeros((1, joined.room)), k_before)
+                grown.correction = widened(self.correction.reshape(-1, 1, room), np.zeros((1, grown.room)), k_before)
         if self.n_none:
-            joined._copy_none(k_before)
-        return joined
-
-    def _copy_none(self, first: int) -> None:
-        """Copy "none of these" to the places from `first` on, which hold new vectors."""
-        for numbers in (self._slots, self.correction.reshape(-1, 1, self.room)):
-            none = numbers[:, :, self.places[-1]]
-            for place in range(first, self.n_columns if numbers.size else first):
-                differ = np.flatnonzero((none != numbers[:, :, place]).any(axis=1))
-                numbers[differ, :, place] = none[differ]
+            for numbers in (grown._slots, grown.correction.reshape(-1, 1, grown.room)):
+                none = numbers[:, :, grown.places[-1]]
+                for place in range(k_before, k if numbers.size else k_before):
+                    differ = np.flatnonzero((none != numbers[:, :, place]).any(axis=1))
+                    numbers[differ, :, place] = none[differ]
 
     def _scatter(self, new: Self, move: Move) -> None:
         """Copy the values and the average's sums of vectors to places of a model with others."""
@@ -520,18 +486,13 @@ class State(Counted, model.Model):
 
     def _split_binary(self, new: Self, move: Move, share: float) -> None:
         """Split the values and the average's sums of this model's single vector into those of its two classes."""
-        n, room, single = self.n_features + 1, new.room or new.n_columns, self.view[:, :, 0]
-        begin = self._fresh_slots(room)
-        others = np.flatnonzero((single != single[n // 2]).any(axis=1))  # (most features are probably alike)
-        features = np.append(others, n // 2)
-        halves = [self._half(features, side, share) for side, _ in move.sides()]
-        begin[:, move.new] = np.transpose([half[-1] for half in halves])
-        values = np.zeros((n, *begin.shape), self.dtype)
-        if begin.any():  # (untouched memory takes neither time nor room)
-            values[:] = begin
-        correction = np.zeros((n, room) if len(self.correction) else (0, room))
-        for (side, place), half in zip(move.sides(), halves, strict=True):
-            values[others, :, place] = half[:-1]
+        n, room, features = self.n_features + 1, new.room or new.n_columns, np.arange(self.n_features + 1)
+        values, correction = np.zeros((n, len(self.SLOTS), room), self.dtype), np.zeros((n * (len(self.correction) > 0), room))
+        fresh = self._fresh_slots(room)
+        if fresh.any():  # (untouched memory takes neither time nor room)
+            values[:] = fresh
+        for side, place in move.sides():
+            values[:, :, place] = self._half(features, side, share)
             if len(correction):
                 correction[:, place] = side * 0.5 * self.correction + 0.0
         new.values, new.correction = values.reshape(-1), correction.reshape(-1)

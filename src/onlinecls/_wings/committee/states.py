@@ -166,11 +166,11 @@ class CommitteeState(State, combine.CommitteeModel):
     def joins_singly(cls, params: CommitteeParams) -> bool:
         return any(kind.joins_singly(own) for kind, own in zip(params.kinds, params.members, strict=True))
 
-    def joined(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
         members = []
         for member, own in zip(self.members, params.members, strict=True):
             member.is_open = self.is_open
-            members.append(member.joined(places, n_classes, own))
+            members.append(member.grow_classes(places, n_classes, own))
         joined = self._with(members, self.counts_at(places, n_classes))
         if joined.n_columns > self.n_columns:
             self._move(joined, Move.of_classes(places, self.n_columns, joined.n_columns, self.n_none), 0.5)

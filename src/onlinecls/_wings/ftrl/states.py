@@ -26,9 +26,9 @@ class ProximalState(DualAveragingState):
         most = max(float(self.counters[self.COUNTERS["max_abs_weight"]]), self.count("updates") * max(self.constant, 1.0))
         return params.geometry != self.params.geometry or params.eta0 * most <= self.largest
 
-    def joined(self, places: np.ndarray, n_classes: int, params: Params) -> Self:
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: Params) -> Self:
         self.params = params  # (a half has half of the weight by the present l1)
-        return super().joined(places, n_classes, params)
+        return super().grow_classes(places, n_classes, params)
 
     def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
         """Return z and n of the class on one side: those of half the weight, and all of a z within the threshold."""
