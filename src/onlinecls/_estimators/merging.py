@@ -90,98 +90,88 @@ def unchanged(models: Iterable[Any], learner: Any = None) -> Iterator[None]:
 
 def check_merges(model: Any) -> None:
     """Raise the ValueError that merging would raise for an estimator and its parameters."""
-    _check_kind(type(model).__name__, model, model)
+    _check_kind(model, model)
 
 
 def check_alike(models: list[Any]) -> None:
     """Raise the ValueError that merging would raise for fitted models' features, dtype, names or type of labels."""
-    who, first = type(models[0]).__name__, models[0]
-    _check_alike(who, models)
-    for model in models if hasattr(first, "classes_") else ():
-        validate.comparable(who, model.classes_, first.classes_, "classes of the other model")
+    first, names, options = models[0], None, "Read all shards with the same options."
+    for model in models:
+        _require_same(first, "features", first.n_features_in_, model.n_features_in_, options)
+        _require_same(first, "dtype", first._state.dtype, model._state.dtype, options)
+        own = model.__dict__.get("feature_names_in_")
+        names = own if names is None else names
+        if own is not None and not np.array_equal(own, names):
+            _refuse(first, "models of the same feature names in the same order", "others",
+                    "Give the columns of all shards in one order")
+        if hasattr(first, "classes_"):
+            validate.comparable(type(first).__name__, model.classes_, first.classes_, "classes of the other model")
 
 
 def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
     """Do the work of `Estimator.merge`."""
-    who, models = type(learner).__name__, (learner, *others)
+    models = (learner, *others)
     for model in models:
-        _check_kind(who, learner, model)
+        _check_kind(learner, model)
     fitted = [model for model in models if "_state" in model.__dict__]
     if not fitted:
-        raise not_fitted(who)
-    _check_alike(who, fitted)
+        raise not_fitted(type(learner).__name__)
+    for model in fitted:
+        if model._is_another_kind(choose(model).params):
+            _refuse(learner, "models of the kind that their parameters choose", f"other values of {model._changed()} since they "
+                    "were learnt", "Set them back, or call fit")
+    check_alike(fitted)
     learnt = [model for model in fitted if model._state.count("t")] or fitted[:1]
-    found = {
-        "_state": _merged(who, learnt) if len(learnt) > 1 else learnt[0]._state.copy(),
-        "n_features_in_": learnt[0].n_features_in_, "n_iter_": max(model.n_iter_ for model in learnt),
-    }
+    state = _merged(learnt) if len(learnt) > 1 else learnt[0]._state.copy()
+    state.sparse_coef = None
+    found = {"_state": state, "n_features_in_": learnt[0].n_features_in_, "n_iter_": max(model.n_iter_ for model in learnt)}
     named = next((model for model in fitted if "feature_names_in_" in model.__dict__), None)
     if named is not None:
         found["feature_names_in_"] = named.feature_names_in_
     learner.__dict__.update(found)
-    learner._state.sparse_coef = None
     return learner
 
 
-def _check_kind(who: str, learner: Any, model: Any) -> None:
+def _refuse(learner: Any, required: str, came: str, do: str) -> None:
+    raise ValueError(f"{type(learner).__name__}: merge must have {required}, got {came}. {do}.")
+
+
+def _require_same(learner: Any, name: str, first: Any, other: Any, do: str) -> None:
+    if first != other:
+        _refuse(learner, f"models of the same {name}", f"{first} and {other}", do)
+
+
+def _check_kind(learner: Any, model: Any) -> None:
+    """Raise unless a model is of a class that merges, and has the parameters of another one."""
     refused = [row.merge for row in algorithms_of(type(model)) if row.merge not in MERGES]
     if refused:
-        raise ValueError(f"{who}: merge must have models that merge, got a {type(model).__name__}: {refused[0]}.")
+        _refuse(learner, "models that merge", f"a {type(model).__name__}: {refused[0]}", "Learn the parts as one stream")
     if type(model) is not type(learner):
-        raise ValueError(
-            f"{who}: merge must have models of one class, got a {type(model).__name__}. Merge those of each class separately."
-        )
+        _refuse(learner, "models of one class", f"a {type(model).__name__}", "Merge those of each class separately")
+    if getattr(model, "forgetting", 0.0):
+        _refuse(learner, "models that forget nothing", f"forgetting={model.forgetting!r}: of models of several streams, it is "
+                "not known which rows came last", "Learn with forgetting=0")
     values, expected = model.get_params(deep=False), learner.get_params(deep=False)
     algorithm = select(type(model), values)
-    if getattr(model, "forgetting", 0.0):
-        raise ValueError(
-            f"{who}: merge must have models that forget nothing, got forgetting={model.forgetting!r}: of models of several "
-            "streams, it is not known which rows came last. Learn with forgetting=0."
-        )
     for name in (*algorithm.selects, *algorithm.params, *_COMMON):
-        if name in values and not _are_same(values[name], expected[name]):
-            raise ValueError(
-                f"{who}: merge must have models of the same {name}, got {name}={expected[name]!r} and {name}={values[name]!r}. "
-                "Train all shards with clones of one estimator."
-            )
+        if name in values and repr(values[name]) != repr(expected[name]) and values[name] != expected[name]:
+            _refuse(learner, f"models of the same {name}", f"{name}={expected[name]!r} and {name}={values[name]!r}",
+                    "Train all shards with clones of one estimator")
 
 
-def _are_same(a: Any, b: Any) -> bool:
-    return bool(a is b or (isinstance(a, str) == isinstance(b, str) and (a is None) == (b is None) and np.array_equal(a, b)))
-
-
-def _check_alike(who: str, models: list[Any]) -> None:
-    first, names = models[0], None
-    for model in models:
-        if model._is_another_kind(choose(model).params):
-            raise ValueError(
-                f"{who}: merge must have models of the kind that their parameters choose, got other values of "
-                f"{model._changed()} since they were learnt. Set them back, or call fit."
-            )
-        for name, own, expected in (
-            ("features", model.n_features_in_, first.n_features_in_), ("dtype", model._state.dtype, first._state.dtype),
-        ):
-            if own != expected:
-                raise ValueError(
-                    f"{who}: merge must have models of the same {name}, got {expected} and {own}. "
-                    "Read all shards with the same options."
-                )
-        own_names = model.__dict__.get("feature_names_in_")
-        names = own_names if names is None else names
-        if own_names is not None and not np.array_equal(own_names, names):
-            raise ValueError(
-                f"{who}: merge must have models of the same feature names in the same order, got others. "
-                "Give the columns of all shards in one order."
-            )
-
-
-def _merged(who: str, models: list[Any]) -> Any:
-    _check_scale(who, models)
+def _merged(models: list[Any]) -> Any:
+    """Return the merge of fitted models, of one scale and constant feature where they know them."""
+    for name, parameter in (("scale", "scale"), ("constant", "intercept_scaling")):
+        found = [getattr(model._state, name) for model in models if model._state.is_told]
+        other = next((one for one in found if one != found[0]), None)
+        if other is not None:
+            _refuse(models[0], f"models of one {parameter}_", f"{found[0]:g} and {other:g}, as their first rows told it",
+                    f"Give all parts {parameter}={found[0]:g}")
     base = next((model for model in models if model._state.is_told), models[0])
     classes = base._state.classes
     if classes is not None:
         for model in models:
-            others = validate.comparable(who, model.classes_, classes, "classes of the other model")
+            others = validate.comparable(type(base).__name__, model.classes_, classes, "classes of the other model")
             classes = validate.union(classes, others)
         base._check_size(base._state.params, base.n_features_in_, len(classes), base._state.dtype)
     is_open = all(model._state.is_open for model in models)
@@ -191,13 +181,12 @@ def _merged(who: str, models: list[Any]) -> Any:
     try:
         with np.errstate(all="ignore"):
             state.merge(shards)
-            problem = "" if state.is_in_range() else "numbers beyond it"
-        problem = problem or state.problem()
+            problem = state.problem() if state.is_in_range() else "numbers beyond it"
     except np.linalg.LinAlgError:
         problem = "a covariance without an inverse"
     if problem:
-        do = "Divide X by a row's length." if state.dtype == np.float64 else "Learn with dtype=numpy.float64."
-        raise ValueError(f"{who}: merge must have models whose merge fits {state.dtype}, got {problem}. {do}")
+        do = "Divide X by a row's length" if state.dtype == np.float64 else "Learn with dtype=numpy.float64"
+        _refuse(models[0], f"models whose merge fits {state.dtype}", problem, do)
     return state
 
 
@@ -208,18 +197,5 @@ def _shard(model: Any, base: Any, classes: np.ndarray | None, is_open: bool) -> 
         state = state.closed().sharing(is_open=False)
     if classes is not None and len(classes) != len(model.classes_):
         places = np.searchsorted(classes, model.classes_.astype(classes.dtype))
-        state = state.grow_classes(places, len(classes), params)
+        state = state.copy().grow_classes(places, len(classes), params)
     return Shard(state.compact(), params, getattr(params, "r2", 1.0) / (getattr(base._state.params, "r2", 1.0) or 1.0))
-
-
-def _check_scale(who: str, models: list[Any]) -> None:
-    """Raise unless all models that know their scale have the same."""
-    for name in ("scale", "constant"):
-        found = [getattr(model._state, name) for model in models if model._state.is_told]
-        if len(set(found)) > 1:
-            parameter = "intercept_scaling" if name == "constant" else "scale"
-            raise ValueError(
-                f"{who}: merge must have models of one {parameter}_, got {found[0]:g} and "
-                f"{next(one for one in found if one != found[0]):g}, as their first rows told it. Give all parts "
-                f"{parameter}={found[0]:g}."
-            )
