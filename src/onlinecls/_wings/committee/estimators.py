@@ -10,8 +10,6 @@ import numpy as np
 from ..._estimators.choice import choose
 from ..._estimators.classifier import WithProbabilities
 from ..._estimators.parameters import estimator
-from ..._models.state import read_only
-from ..._models.states import STATES
 from ..._registry import estimator_class
 from .states import CommitteeParams
 
@@ -82,15 +80,13 @@ class CommitteeClassifier(WithProbabilities):
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
 
-    def _params_of(self, algorithm: Algorithm, values: dict) -> CommitteeParams:
-        """Return the committee's parameters with those of its members."""
+    def _team(self) -> list[Any]:
+        """Return new learners like the members."""
         shared = {"scale": self.scale, "fit_intercept": self.fit_intercept, "class_weight": self.class_weight}
-        team = [estimator_class(name)(**shared, max_iter=self.max_iter) for name in _MEMBERS]
-        own = tuple(choose(member).params for member in team)
-        return CommitteeParams(
-            team=tuple(team), members=own, kinds=tuple(STATES[each.model] for each in own),
-            probability=int(values["probability"]),
-        )
+        return [estimator_class(name)(**shared, max_iter=self.max_iter) for name in _MEMBERS]
+
+    def _params_of(self, algorithm: Algorithm, values: dict) -> CommitteeParams:
+        return CommitteeParams(tuple(choose(member).params for member in self._team()), int(values["probability"]))
 
     def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
         with self._own_lock().waiting():  # (the members have learnt the same rows)
@@ -100,18 +96,13 @@ class CommitteeClassifier(WithProbabilities):
 
     @property
     def members_(self) -> list[Any]:
-        """The members, each as if it had learnt alone, to read: one that learns on does so on its own copy."""
-        state, mine, found = self._fitted_state(), self.__dict__, list[Any]()
-        part: Any
-        for member, own, part in zip(state.params.team, state.params.members, state.members, strict=True):
-            learner = member._sharing()
-            learner._state = part.sharing(
-                **{**state.learnt_with(), "params": own, "given": {}, "sparse_coef": None})
-            learner.__dict__.update({name: mine[name] for name in _COMMON if name in mine})
-            parts = learner._state.parts().items()
-            views = {name: read_only(part.view()) for name, part in parts if isinstance(part, np.ndarray)}
-            learner._state, learner._lock = learner._state.sharing(**views), self._own_lock()
-            found.append(learner)
+        """The members, each as if it had learnt alone: copies."""
+        found = self._team()
+        with self._own_lock().waiting():
+            state = self._fitted_state()
+            for learner, (part, own) in zip(found, state.each(state.params), strict=True):
+                learner._state = part.sharing(**{**state.learnt_with(), "params": own, "given": {}, "sparse_coef": None}).copy()
+                learner.__dict__.update({name: self.__dict__[name] for name in _COMMON if name in self.__dict__})
         return found
 
     @property
@@ -122,4 +113,4 @@ class CommitteeClassifier(WithProbabilities):
     @property
     def member_mistakes_(self) -> NDArray[np.int64]:
         """Rounds on which each member's highest score was not that of the row's class alone, before the update, (4,)."""
-        return self._fitted_state().mistakes.astype(np.int64)
+        return self._fitted_state().tally[:, 0].astype(np.int64)

@@ -8,45 +8,28 @@ import numpy as np
 
 from ..._files import of_number, require, require_layout
 from ..._models.arrays import FLOAT64, Array, Move, laid_out, read_only
-from ..._models.state import Counted, State
+from ..._models.state import STATES, Counted, State
 from . import combine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import DTypeLike
 
     from ..._input.rows import Rows
 
-
 FAR = 1e300  # products of weights and scores beyond this count as this, so that their sum is finite
 
 
 class CommitteeParams(NamedTuple):
-    """The parameters of a committee's pass.
+    """The parameters of a committee's pass. members : those of its members."""
 
-    team : new learners like the members. members : their parameters. kinds : the classes of their models.
-    """
-
-    team: tuple[Any, ...]
     members: tuple[Any, ...]
-    kinds: tuple[type[State], ...]
     probability: int
     open_classes: int = 0
     balanced: int = 0
-    limit: float = np.inf
 
     model, average_from, variance, level = "committee", -1, 0.0, 0
-
-    @property
-    def scale(self) -> float:
-        return self.members[0].scale
-
-    @property
-    def kept(self) -> tuple[Any, ...]:
-        """Parameters that the members' models cannot change."""
-        each = zip(self.kinds, self.members, strict=True)
-        return tuple(tuple(getattr(own, name) for name in kind.KEPT) for kind, own in each)
 
     def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
         """Yield (parameter, its value, the least and the largest one that fit the dtype) of all members."""
@@ -55,54 +38,52 @@ class CommitteeParams(NamedTuple):
 
     def of_pass(self, state: CommitteeState, is_open: bool, balanced: bool) -> Self:
         """Add the numbers that depend on the members' models and the labels."""
-        each = zip(self.members, state.members, strict=True)
-        members = tuple(own.of_pass(its_state, is_open, balanced) for own, its_state in each)
-        limit = float(np.finfo(state.dtype).max) / 4
-        return self._replace(members=members, open_classes=int(is_open), balanced=int(balanced), limit=limit)
+        members = tuple(own.of_pass(its, is_open, balanced) for its, own in state.each(self))
+        return self._replace(members=members, open_classes=int(is_open), balanced=int(balanced))
 
 
 class CommitteeState(State, combine.CommitteeModel):
-    """values : the first member's; all have the same dtype. Each member has its own counters, as if it were alone.
+    """members : models, each with its own counters, as if it were alone. values : the first one's; all have the same dtype.
 
     parts : the committee's own, and those of member i as "i.name".
     """
 
     ARRAYS = {
-        **Counted.ARRAYS,
-        "calibration": State.ARRAYS["calibration"], "correction": Array((0,)), "mistakes": Array(("members",), least=0.0),
-        "squares": Array(("members",), least=0.0, most=1e200), "scored": Array((1,), least=0.0),
+        **Counted.ARRAYS, "calibration": State.ARRAYS["calibration"], "tally": Array(("members", 3), least=0.0, most=1e200),
     }
     SCALARS = ("n_columns", "n_features")
     SLOTS = ()
     geometry = "committee"
-    KEPT = ("probability", "kinds", "kept", "level")
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
-        members = []
-        for kind, own in zip(params.kinds, params.members, strict=True):
-            members.append(kind(n_features, n_classes, dtype, own))
-            members[-1].params = own
-        self._begin(members, n_classes, params)
+        self.params = params
+        self._seat([STATES[own.model](n_features, n_classes, dtype, own) for own in params.members])
+        for name, (shape, of) in self._own_layout(n_classes).items():
+            setattr(self, name, self._fresh(name, shape, of))
 
-    def _begin(self, members: list[Any], n_classes: int, params: CommitteeParams) -> None:
-        self.params, self._hyperplane = params, None
-        self._seat(members)
-        self.n_features, self.n_columns = members[0].n_features, members[0].n_columns
-        sizes = {"classes": n_classes, "calibrated": self.n_columns if params.probability else 0, "members": len(members)}
-        for name, (shape, dtype) in laid_out(self.ARRAYS, sizes, FLOAT64).items():
-            setattr(self, name, self._fresh(name, shape, dtype))
+    def _seat(self, members: Sequence[Any]) -> None:
+        self.members, first = tuple(members), members[0]
+        self.values, self.n_features, self.n_columns = first.values, first.n_features, first.n_columns
+
+    def each(self, params: CommitteeParams) -> list[tuple[Any, Any]]:
+        """Return the members, each with its parameters."""
+        return list(zip(self.members, params.members, strict=True))
+
+    def _own_layout(self, n_classes: int) -> dict:
+        """Return {name: (shape, dtype)} of the committee's own arrays."""
+        calibrated = self.n_columns if self.params.probability else 0
+        return laid_out(self.ARRAYS, {"classes": n_classes, "calibrated": calibrated, "members": len(self.members)}, FLOAT64)
 
     @classmethod
     def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
-        each = zip(params.kinds, params.members, strict=True)
-        return sum(kind.n_bytes(own, n_features, n_classes, dtype) for kind, own in each)
+        return sum(STATES[own.model].n_bytes(own, n_features, n_classes, dtype) for own in params.members)
+
+    def can_learn_with(self, params: Any) -> bool:
+        alike = type(params) is CommitteeParams and params.probability == self.params.probability
+        return alike and all(its.can_learn_with(own) for its, own in self.each(params))
 
     def stays_in_range(self, params: CommitteeParams) -> bool:
-        return all(member.stays_in_range(own) for member, own in zip(self.members, params.members, strict=True))
-
-    def _seat(self, members: Any) -> None:
-        self.members = tuple(members)
-        self.values = self.members[0].values
+        return all(its.stays_in_range(own) for its, own in self.each(params))
 
     # --- parts ---------------------------------------------------------------------------------------------------------------
 
@@ -113,25 +94,14 @@ class CommitteeState(State, combine.CommitteeModel):
         return found
 
     def __setstate__(self, parts: dict) -> None:
-        params: dict[str, Any] = parts["params"]
-        super().__setstate__({name: part for name, part in parts.items() if "." not in name})
-        members = []
-        for at, (kind, own) in enumerate(zip(params.kinds, params.members, strict=True)):
-            prefix = f"{at}."
-            its_parts = {name.removeprefix(prefix): part for name, part in parts.items() if name.startswith(prefix)}
-            members.append(kind.of({**its_parts, "params": own}))
-        self._hyperplane = None
-        self._seat(members)
+        parts, all_params = dict(parts), parts["params"].members
+        self._seat([STATES[own.model].of({**of_number(at, parts), "params": own}) for at, own in enumerate(all_params)])
+        super().__setstate__(parts)
 
     def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
         super().prepare(holds_level, foresight, depth)
-        for member, params in zip(self.members, self.params.members, strict=True):
-            member.params = params
+        for member, member.params in self.each(self.params):
             member.prepare(holds_level, foresight, depth)
-
-    @property
-    def is_told(self) -> bool:
-        return self.members[0].is_told
 
     @property
     def scale(self) -> float:
@@ -148,89 +118,73 @@ class CommitteeState(State, combine.CommitteeModel):
             each.tell_scale(rows, numbers)
 
     def count_rows(self, n_rows: int) -> None:
-        for each in self.members:
+        for each in (*self.members, super()):
             each.count_rows(n_rows)
-        super().count_rows(n_rows)
-        self.mistakes[:] = self.count("mistakes")
+        self.tally[:, 0] = self.count("mistakes")
 
     # --- classes -------------------------------------------------------------------------------------------------------------
 
-    def _with(self, members: list[State], counts: np.ndarray) -> CommitteeState:
-        """Return a committee of these members, which have other classes, with the same counts of mistakes and sums."""
+    def _with(self, members: list[State], counts: np.ndarray, move: Move | None = None) -> CommitteeState:
+        """Return a committee of these members, which have other classes. move : of the vectors."""
         arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
-        new = self.sharing(**{**arrays, "counts": counts, "n_columns": members[0].n_columns})
+        new = self.sharing(**{**arrays, "counts": counts})
         new._seat(members)
+        if move is not None:
+            self._move(new, move, 0.5)
         return new
 
     @classmethod
     def joins_singly(cls, params: CommitteeParams) -> bool:
-        return any(kind.joins_singly(own) for kind, own in zip(params.kinds, params.members, strict=True))
+        return any(STATES[own.model].joins_singly(own) for own in params.members)
 
     def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
-        members = []
-        for member, own in zip(self.members, params.members, strict=True):
+        for member in self.members:
             member.is_open = self.is_open
-            members.append(member.grow_classes(places, n_classes, own))
-        joined = self._with(members, self.counts_at(places, n_classes))
-        if joined.n_columns > self.n_columns:
-            self._move(joined, Move.of_classes(places, self.n_columns, joined.n_columns, self.n_none), 0.5)
-        return joined
+        members = [member.grow_classes(places, n_classes, own) for member, own in self.each(params)]
+        k = members[0].n_columns
+        move = Move.of_classes(places, self.n_columns, k, self.n_none) if k > self.n_columns else None
+        return self._with(members, self.counts_at(places, n_classes), move)
 
     def compact(self) -> CommitteeState:
         members = [member.compact() for member in self.members]
-        if all(new is old for new, old in zip(members, self.members, strict=True)):
-            return self
-        return self._with(members, self.counts)
+        is_compact = all(new is old for new, old in zip(members, self.members, strict=True))
+        return self if is_compact else self._with(members, self.counts)
 
     def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> CommitteeState:
-        rest = self._with([member.keep_classes(keep, n_none) for member in self.members], self.counts[keep])
-        self._move(rest, Move.of_kept(np.append(keep, np.ones(rest.n_none, bool))), 0.5)
-        return rest
+        members = [member.keep_classes(keep, n_none) for member in self.members]
+        n_none = members[0].n_none
+        return self._with(members, self.counts[keep], Move.of_kept(np.append(keep, np.ones(n_none, bool))))
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
     def weights_of(self, params: CommitteeParams, features: slice) -> np.ndarray:
-        """Return the combined weights Σ a_k w_k, computed at first use and kept until the next row. The constant feature is 1."""
-        whole, rounds = features == slice(0, self.n_features), float(self.counters[self.COUNTERS["t"]])
-        if whole and self._hyperplane is not None and self._hyperplane[0] == rounds:
-            return self._hyperplane[1]
+        """Return the combined weights Σ a_k w_k. The constant feature is 1."""
         total: Any = 0.0
-        for share, member, own in zip(self.shares, self.members, params.members, strict=True):
+        for share, (member, own) in zip(self.shares, self.each(params), strict=True):
             found = member.weights_of(own, features).astype(np.float64)
             if features.stop is None:
                 found[:, -1] *= member.constant
             total = total + np.clip(share * found, -FAR, FAR)
-        total = read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
-        if whole:
-            self._hyperplane = rounds, total
-        return total
+        return read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: CommitteeParams) -> CommitteeState:
-        """Return the model of these parts, its members' among them; raise InvalidError if learning cannot produce one."""
-        header, members = dict(header), []
-        for at, (kind, own) in enumerate(zip(params.kinds, params.members, strict=True)):
+        state, header, members = cls.__new__(cls), dict(header), []
+        for at, own in enumerate(params.members):
             own = own._replace(open_classes=params.open_classes)
-            members.append(kind.of_file(of_number(at, header), of_number(at, arrays), n_classes, own))
-            alike = [(each.n_features, each.dtype, each.counts.tolist(), each.count("t")) for each in (members[0], members[-1])]
-            require(alike[0] == alike[1], "members that have learnt the same rows", alike)
-        state = cls.__new__(cls)
-        state._begin(members, n_classes, params)
+            members.append(STATES[own.model].of_file(of_number(at, header), of_number(at, arrays), n_classes, own))
+        alike = {(each.n_features, each.n_columns, each.dtype) for each in members}
+        require(len(alike) == 1, "members of the same features and dtype", alike)
+        state.params = params
+        state._seat(members)
         scalars = {name: getattr(state, name) for name in cls.SCALARS}
         require(header == scalars, f"a state of {scalars}", header)
-        require_layout(arrays, {name: (getattr(state, name).shape, FLOAT64) for name in cls.ARRAYS})
+        require_layout(arrays, state._own_layout(n_classes))
         for name, part in arrays.items():
             setattr(state, name, part)
         return state.checked()
 
     def _problem_of_values(self, counters: dict) -> str:
-        first = self.members[0]
-        if counters["t"] != first.count("t") or self.counts.tolist() != first.counts.tolist():
-            return "other rows than the members'"
-        if self.mistakes.max() > counters["t"] or (self.mistakes % 1.0).any():
-            return "mistakes that no rows produce"
-        if self.squares.any() and not self.scored[0]:
-            return "squares of no scores"
         return ""
