@@ -40,7 +40,7 @@ files, saving, validation = _files, saved_estimators, validate
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [
-    "", "._wings.baselines.estimators", "._wings.dual_ascent.estimators",
+    "", "._wings.dual_ascent.estimators",
     "._estimators.first_order", "._estimators.merging", "._wings.multiplicative.estimators", "._wings.one_class.estimators",
     "._wings.online_to_batch.estimators", "._estimators.second_order", ".measures",
     "._evaluation._compare", "._evaluation._progressive", "._wings.committee.estimators",

@@ -41,11 +41,11 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._pipeline import StreamPipeline as StreamPipeline
     from ._pipeline import make_stream_pipeline as make_stream_pipeline
     from ._wings.adagrad.estimators import AdaGradClassifier as AdaGradClassifier
-    from ._wings.baselines.estimators import HedgeClassifier as HedgeClassifier
-    from ._wings.baselines.estimators import OGDClassifier as OGDClassifier
     from ._wings.committee.estimators import CommitteeClassifier as CommitteeClassifier
     from ._wings.dual_ascent.estimators import DualAscentClassifier as DualAscentClassifier
     from ._wings.dual_ascent.estimators import DualAscentRegressor as DualAscentRegressor
+    from ._wings.dual_ascent.estimators import HedgeClassifier as HedgeClassifier
+    from ._wings.dual_ascent.estimators import OGDClassifier as OGDClassifier
     from ._wings.ftrl.estimators import FTRLClassifier as FTRLClassifier
     from ._wings.kernels.estimators import KernelOnlineClassifier as KernelOnlineClassifier
     from ._wings.kernels.estimators import KernelOnlineRegressor as KernelOnlineRegressor

@@ -1,21 +1,25 @@
-"""Online learning by dual ascent: the tutorial's DA1, DA2 and DA3, Euclidean and entropic, for labels and for numbers."""
+"""Online learning by dual ascent: the tutorial's DA1, DA2 and DA3, Euclidean and entropic; gradient descent, and Hedge."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..._estimators.classifier import LinearClassifier
-from ..._estimators.parameters import LinearParameters, estimator
+from ..._estimators.classifier import LinearClassifier, OnlineClassifier
+from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._estimators.weights import WithWeights
 from .states import SHARED as _SHARED
 from .states import AscentParams
 
 if TYPE_CHECKING:
-    from ..._input.types import FloatOrAuto
+    from numpy.typing import DTypeLike, NDArray
+    from sklearn.utils import Tags
+
+    from ..._input.rows import Rows
+    from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix
 
 
 class AscentLearner(WithWeights):
@@ -25,7 +29,7 @@ class AscentLearner(WithWeights):
 
 
 class _DualAscent(AscentLearner):
-    """Base of the dual ascent learners of both tasks: parameters and the dual value."""
+    """Base of the dual ascent learners of both tasks."""
 
     @property
     def sigma_(self) -> float:
@@ -36,12 +40,12 @@ class _DualAscent(AscentLearner):
     def dual_value_(self) -> float:
         """The dual after the last update: the losses' parts - f*(θ), summed over all learners in one against the rest."""
         state = self._fitted_state()
+        squares, high, low, shift = (state.groups[:, _SHARED[name]] for name in ("squares", "high", "low", "shift"))
         sigma, gain = state.shared[_SHARED["sigma"]], state.shared[_SHARED["dual_gain"]]
         if not state.params.entropic:
-            return float(gain - (state.groups[:, _SHARED["squares"]].sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
-        z, shift = state.groups[:, _SHARED["high"]] + state.groups[:, _SHARED["low"]], state.groups[:, _SHARED["shift"]]
+            return float(gain - (squares.sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
         size = (state.n_features + (state.params.constant != 0.0)) * state.n_columns / state.n_groups
-        return float(gain - sigma * (shift + np.log(z / size)).sum())
+        return float(gain - sigma * (shift + np.log((high + low) / size)).sum())
 
 
 @estimator
@@ -63,22 +67,18 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
                                        DA2   the best alpha in [0, c]   (online logistic regression)
 
     With ``multi_class="crammer_singer"`` and three classes or more, x goes to the true class and -x to the wrong ones: DA1 and
-    DA2 along the loss's (sub)gradient (hinge: the best wrong class; log loss: all, as their probabilities), DA3 the best of all
-    alpha_r >= 0 with sum <= c. With two classes, or each against the rest, DA3 is DA2. Every update raises the dual at least by
-    c loss - c^2 L^2 / (2 sigma), L the dual norm of the row (DA3 by no less than DA2, DA2 than DA1), which bounds the regret.
+    DA2 along the loss's (sub)gradient, DA3 the best of all alpha_r >= 0 with sum <= c. Otherwise DA3 is DA2. Every update raises
+    the dual at least by c loss - c^2 L^2 / (2 sigma), L the dual norm of the row, which bounds the regret.
 
     Parameters
     ----------
     sigma : float, "auto" or None, default=None
-        Strength of the regularizer, > 0.
-        "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean sqrt(2 t) L_t / W. Entropic
-        L_t sqrt(t / log n), n the entries of the simplex (2 n_features, signed=False n_features, of the joint construction times
-        n_classes), held until the formula gives half more, so that a row costs O(nnz) but for about log t rows.
+        Strength of the regularizer, > 0. "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean
+        sqrt(2 t) L_t / W; entropic L_t sqrt(t / log n), n the entries of the simplex, held until the formula gives half more.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
     loss : {"hinge", "log_loss"}, default="hinge"
-        The log loss has its own probabilities: `predict_proba` needs no ``probability=True``, and is the sigmoid of the scores,
-        or the softmax of the joint learner's.
+        The log loss has its own probabilities: `predict_proba` needs no ``probability=True``.
     margin : float, default=1.0
         The margin that ends the hinge loss, > 0. Entropic: no row's margin reaches W max|x|, and with a larger one DA2 is DA1.
     norm_bound : float, default=1.0
@@ -137,21 +137,16 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
 class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     """Online regression by dual ascent: each row's dual variable raises the dual of  min_w f(w) + sum of c_t loss_t(w).
 
-    With f = sigma/2 ||w||^2 (``regularizer="euclidean"``) or sigma times the relative entropy to the uniform (``"entropic"``),
-    and theta the sum of alpha_i x_i, the weights are those of `DualAscentClassifier`.
-
-    Each row, of error e = y - w.x and weight c, gets its alpha once:
+    f and the weights are those of `DualAscentClassifier`, theta the sum of alpha_i x_i. Each row, of error e = y - w.x and weight
+    c, gets its alpha once (DA3 is DA2):
 
         absolute loss |e|:    DA1   alpha = c sgn(e)
                               DA2   the alpha in [-c, c] that raises the dual most; euclidean: sgn(e) min(c, sigma |e| / ||x||^2)
         squared loss e^2:     DA1   alpha = 2 c e
                               DA2   the best alpha; euclidean: e / (1/(2c) + ||x||^2 / sigma)
 
-    A row has one dual variable, so that DA3 is DA2. Every update raises the dual at least by c loss - L^2 / (2 sigma), L the
-    dual norm of the loss's (sub)gradient, c ||x|| or 2 c |e| ||x|| (entropic: W max |x_j| for ||x||), DA2 by no less than DA1. So
-    the sum of the losses is at most that of any u, + f(u) + the sum of the L^2 / (2 sigma). With experts' advice for features,
-    signed=False, W = 1, no intercept and sigma="auto" (or L sqrt(T / (2 log d)) for T rounds; the default suits few), its
-    loss is close to that of the best committee of d experts.
+    Every update raises the dual at least by c loss - L^2 / (2 sigma), L the dual norm of the loss's (sub)gradient. With experts'
+    advice for features, signed=False, W = 1, no intercept and sigma="auto" its loss is close to that of the best committee.
 
     Parameters
     ----------
@@ -171,7 +166,7 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     {attributes}
     dual_value_ : float
         The dual after the last update, sum of the losses' parts (absolute: alpha y, squared: alpha y - alpha^2 / (4c)) -
-        f*(theta): at most min_w f(w) + sum of c_t loss_t(w).
+        f*(theta).
     sigma_ : float
         sigma of the last round.
 
@@ -209,3 +204,140 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     norm_bound: float = 1.0
     signed: bool = True
 
+
+@estimator
+class OGDClassifier(AscentLearner, LinearClassifier):
+    """Online gradient descent on the hinge loss, with the step rules of strongly convex and of plain losses.
+
+    With the margin m = y w.x and the row's weight c, in round t,
+
+        learning_rate="strongly_convex":   w <- (1 - 1/t) w + [m < 1] c y x / (alpha t)
+        learning_rate="sqrt":              w <- w + [m < 1] eta0 c y x / sqrt(t)
+
+    The first is gradient descent on alpha/2 ||w||^2 + c [1 - m]+, whose regret grows as log t (Pegasos with one row a step). For
+    each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong one.
+
+    Parameters
+    ----------
+    alpha : float, default=1e-4
+        Strength of the regularisation, > 0; of "strongly_convex" alone.
+    learning_rate : {"strongly_convex", "sqrt"}, default="strongly_convex"
+    eta0 : float, default=1.0
+        Step size in the first round, > 0; of "sqrt" alone.
+    {shared}
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
+       regret for strongly convex losses).
+
+    Examples
+    --------
+    >>> from onlinecls import OGDClassifier
+    >>> learner = OGDClassifier(alpha=0.5, fit_intercept=False).partial_fit([[1.0, 0.0], [0.0, 1.0]], [1, 0], classes=[0, 1])
+    >>> learner.coef_.tolist()  # (y_1 x_1 + y_2 x_2) / (alpha t)
+    [[1.0, -1.0]]
+    """
+
+    alpha: float = 1e-4
+    _: KW_ONLY
+    learning_rate: Literal["strongly_convex", "sqrt"] = "strongly_convex"
+    eta0: float = 1.0
+
+
+@estimator
+class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
+    """Hedge (exponential weights): predicts about as well as the best of the experts whose advice is the features.
+
+    Feature j is expert j's advice in [0, 1], its chance of ``classes_[1]`` (y = +1). With the loss (y + 1)/2 - y x_j of an
+    expert, c the row's weight, and w_j proportional to exp(-eta * sum of its losses times c),
+
+        P(+1) = w.x,     expected loss (y + 1)/2 - y w.x.
+
+    `predict` returns ``classes_[1]`` when w.x > 1/2. The bound is for a prediction drawn with the chance w.x: with eta0="auto"
+    the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts.
+    A row costs O(n_features), as every weight changes.
+
+    Parameters
+    ----------
+    eta0 : float or "auto", default="auto"
+        eta, > 0. "auto": sqrt(8 ln(d) / t) in round t.
+    signed : bool, default=False
+        Whether advice x is in [-1, 1] and means the chance (1 + x)/2: 0, as of features missing in a sparse row, is no advice.
+    {parameters}
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (2,)
+    coef_ : ndarray of shape (1, n_features)
+        The experts' weights w of the next round, >= 0, of sum 1.
+    intercept_ : ndarray of shape (1,)
+        -1/2: the decision is w.x - 1/2 > 0. (signed=True: 0, and w.x > 0.)
+    expected_loss_ : float
+        The sum over the rounds, each counted once, of the randomised prediction's chance of being wrong.
+    n_features_in_, n_iter_, t_, n_mistakes_, n_updates_, n_skipped_ : int
+        As in the other classifiers; n_mistakes_ counts those of the deterministic prediction.
+
+    Raises
+    ------
+    ValueError
+        By `fit` and `partial_fit`, before anything is written: as in the other classifiers, advice out of range, a third class.
+
+    References
+    ----------
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I, III and V.
+
+    Examples
+    --------
+    >>> from onlinecls import HedgeClassifier
+    >>> learner = HedgeClassifier().partial_fit([[1.0, 0.0], [0.9, 0.6], [0.1, 0.8]], ["spam", "spam", "ham"])
+    >>> learner.predict([[1.0, 0.0]]).tolist(), learner.coef_.round(2).tolist()
+    (['spam'], [[0.7, 0.3]])
+    """
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        assert tags.classifier_tags is not None
+        tags.classifier_tags.multi_class, tags.input_tags.positive_only = False, not self.signed
+        return tags
+
+    if not TYPE_CHECKING:  # (the base has them as parameters)
+        average, early_stopping = False, False
+
+    eta0: FloatOrAuto = "auto"
+    _: KW_ONLY
+    max_iter: int = 1
+    shuffle: bool = False
+    dtype: FloatType | None = None
+    class_weight: ClassWeight = None
+    signed: bool = False
+
+    _has_fast_path = False  # (advice is checked)
+
+    def _read_rows(self, X: Matrix, state: Any) -> Rows:
+        rows = super()._read_rows(X, state)
+        least, most = rows.data.min(initial=0.0), rows.data.max(initial=1.0)  # (no array of the size of X)
+        lowest, hint = 0.0, "Each feature is an expert's chance of the second class; signed=True takes advice in [-1, 1]."
+        if self.signed:
+            lowest, hint = -1.0, "Divide it by the largest size that it can have."
+        if least < lowest or most > 1.0:
+            found = least if least < lowest else most
+            raise ValueError(f"{type(self).__name__}: X must be advice in [{lowest:g}, 1], got {found:g}. {hint}")
+        return rows
+
+    def _check_size(self, params: AscentParams, n_features: int, n_classes: int, dtype: DTypeLike) -> None:
+        if n_classes > 2:
+            raise ValueError(
+                f"{type(self).__name__}: Only binary classification is supported: y must have 2 classes, got {n_classes} classes."
+            )
+
+    @property  # type: ignore[misc]
+    def intercept_(self) -> NDArray[np.floating]:
+        """-1/2, or 0 with signed=True."""
+        self._fitted_state()
+        return np.array([0.0 if self.signed else -0.5])
+
+    @property
+    def expected_loss_(self) -> float:
+        """Sum over the rounds of the randomised prediction's chance of being wrong."""
+        return float(self._fitted_state().shared[_SHARED["dual_gain"]])

@@ -225,6 +225,8 @@ class AscentState(State, ascent.AscentModel):
         return self._summed()[features] / rounds if rounds else self.view[features, 0] * self.kappa()
 
     def weights_of(self, params: AscentParams, features: slice) -> np.ndarray:
+        if params.experts:
+            return self.expert_weights()[None, features]
         # (θ/σ may exceed the dtype, unlike the scores, which are in double.)
         return read_only(np.clip(self._weights(params, features), -self.largest, self.largest).astype(self.dtype).T)
 

@@ -1,1 +1,0 @@
-"""Gradient descent and Hedge, by the loops of dual ascent."""
