@@ -18,14 +18,14 @@ from onlinecls._models.arrays import laid_out
 from onlinecls._models.state import State
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent import states as ascent_state
-from onlinecls._wings.kernels.states import Kernel, Unstacked
+from onlinecls._wings.kernels.states import Kernel, SupportState, packed
 from onlinecls._wings.p_norm import p_norm
 
 ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, NAMED = parameters.CLASSIFIERS, parameters.REGRESSORS, parameters.NAMED
-__all__ = ["Kernel", "Unstacked", "calibration", "laid_out", "main", "steps", "stopping"]
+__all__ = ["Kernel", "SupportState", "calibration", "laid_out", "main", "steps", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
 COUNTERS, FORESIGHT = model.COUNTERS, _core.FORESIGHT
@@ -77,12 +77,12 @@ def stored(learner):
     if not learner.__sklearn_is_fitted__():  # a hypothesis from before the first row
         return {}
     state = learner._state
-    if not hasattr(state, "slot_of"):
+    if not isinstance(state, SupportState):
         return _parts(learner, state.compact())  # (not where classes lie that have joined)
-    packed = state.size * (state.size + 1) // 2
-    ends = {"alpha": state.size, "norms": state.size, "origin": state.size, "P": packed, "Q": packed}
-    parts = {name: getattr(state, name)[..., : ends.get(name)] for name in (*ends, "counts", "prior", "counters")}
-    parts["vectors"] = state.vectors.toarray() if hasattr(state.vectors, "toarray") else state.vectors
+    ends = {"norms": state.size, "P": packed(state.size), "Q": packed(state.size)}
+    parts = {name: getattr(state, name)[..., : ends.get(name)] for name in state.ARRAYS}
+    vectors, _ = state.weights()
+    parts["vectors"] = vectors.toarray() if hasattr(vectors, "toarray") else vectors
     return parts
 
 

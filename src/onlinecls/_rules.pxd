@@ -54,6 +54,8 @@ cpdef enum Geometry:        # what a feature's two slots hold -> the weight that
     SINH                    # r, θ -> (W / Z) r  (simplex.pxd)
     EXP                     # r, θ -> (W / Z) r  (simplex.pxd; x alone, not x and -x)
     PROXIMAL                # z = Σ (σ w - g), n = Σ g² -> η soft(z, λ) / (δ + √n)  (σ = (√n - √n before)/η)
+    KERNEL                  # no features, but the coefficients of rows (_wings/kernels)
+    GAUSSIAN_KERNEL         # and Σ on them
 
 
 cpdef enum Costs:           # how the weight of a class enters (`weigh_class` in _compiled/rounds.pxd)

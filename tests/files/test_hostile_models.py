@@ -86,7 +86,6 @@ FORGED = {
     "more classes seen than have rows": (onlinecls.DualAscentClassifier(), THREE, without_rivals),
     "a scale below 0": (AROW, THREE, poking("counters", model.COUNTERS["scale"], -1.0)),
     "a curvature of probabilities that is no Gram matrix": (CALIBRATED, THREE, poking("calibration", calibration.HAB, 1e9)),
-    "more certainty than the kept rows give": (BUDGETED, TWO, poking("P", 1, 1e9)),
     "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62)),
     "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1)),
     "snapshots after no rows": (CHOOSING, THREE, poking("numbers", 2, 0.0)),

@@ -7,7 +7,7 @@ import pytest
 
 import onlinecls
 from onlinecls._compiled import model
-from onlinecls._registry import ALGORITHMS
+from onlinecls._registry import ALGORITHMS, OTHERS
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,7 +28,7 @@ def test_a_registry_row_names_an_existing_rule_and_parameters(algorithm):
 
 def test_every_compiled_rule_is_offered():
     assert {a.rule for a in ALGORITHMS.values()} == {*model.RULES, *IN_ASCENT}
-    offered = {geometry for a in ALGORITHMS.values() for geometry in a.geometries if a.rule in model.RULES}
+    offered = {geometry for a in (*ALGORITHMS.values(), *OTHERS.values()) for geometry in a.geometries if a.rule in model.RULES}
     assert offered == model.GEOMETRIES.keys()
 
 

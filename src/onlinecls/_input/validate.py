@@ -152,12 +152,6 @@ def read_structure(who: str, X) -> None:
         raise ValueError(f"{who}: X must have at most 2**31 columns, got {n_features}. Hash their names to fewer ones.")
 
 
-def rows_in_order(indices: np.ndarray, indptr: np.ndarray, n_columns: int) -> bool:
-    """Return True if the arrays of a CSR matrix are consistent, and columns rise strictly in each row."""
-    rows = converted(_Csr(np.zeros(len(indices)), indices, indptr, (len(indptr) - 1, n_columns)), None)
-    return rows is not None and np.array_equal(rows.indices, indices)
-
-
 def as_csr(who: str, X):
     """Return X as CSR, made from checked parts: scipy's conversions write wherever invalid indices point. X is not changed."""
     from scipy import sparse

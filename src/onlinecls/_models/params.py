@@ -80,6 +80,8 @@ class Params(NamedTuple):
     probability: int = 0  # 1: Platt's numbers are learnt
     joint: int = 0  # 1: of three classes or more, one learner of the true class against the best wrong one
     least: float = 0.0  # the least variance of a diagonal, as a share of the initial one
+    kernel: Any = None  # of a kernel learner: its kernel,
+    budget: int | None = None  # and the most support vectors
 
     joins_singly = False  # True if a class that has not joined yet would change updates, even where it is not the argmax
 

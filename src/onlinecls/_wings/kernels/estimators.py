@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..._compiled.model import TASKS
 from ..._estimators.classifier import OnlineClassifier
 from ..._estimators.estimator import quiet
-from ..._estimators.learner import NO_ORDER, Batch, OnlineLearner
+from ..._estimators.learner import Batch, OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
-from .states import BLOCK, KernelParams, SupportState, scale_gamma
+from .states import Kernel, SupportState
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from sklearn.utils import Tags
 
+    from ..._algorithm import Algorithm
     from ..._input.rows import Rows
-    from ..._input.types import ClassWeight, FloatOrAuto, Generator, KernelFunction
+    from ..._input.types import ClassWeight, FloatOrAuto, KernelFunction
+    from ..._models.params import Params
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
@@ -37,59 +38,45 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average = early_stopping = False  # (not parameters, where a class does not name them)
         dtype = np.float64  # (not a parameter: coefficients and kernel values are float64)
-    _record = KernelParams
     _has_fast_path = False
+    _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
+
+    def _params_of(self, algorithm: Algorithm, values: dict) -> Params:
+        found = super()._params_of(algorithm, values)
+        constant, budget = abs(found.constant), values["budget"]  # (-1: it is auto)
+        kernel = Kernel(
+            values["kernel"], values["gamma"], values["degree"], values["coef0"], values["kernel_params"], constant,
+            projects=algorithm.geometry == "gaussian_kernel" and budget is not None, who=type(self).__name__,
+        )
+        return found._replace(r2=found.r, constant=constant, kernel=kernel, budget=None if budget is None else int(budget))
 
     def _check_call(self, X: Any, whole: bool) -> None:
         """Check that a precomputed kernel is square, and that partial_fit has no gamma="scale"."""
-        if not whole and self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid") and "_state" not in self.__dict__:
+        who = type(self).__name__
+        if not whole and "_state" not in self.__dict__ and self._choice.params.kernel.needs_rows:
             raise ValueError(
-                f"{type(self).__name__}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which needs the "
-                "variance of a whole set. Call fit first, or give gamma."
+                f"{who}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which needs the variance of a "
+                "whole set. Call fit first, or give gamma."
             )
-        if self.kernel != "precomputed":
-            return
-        who, shape = type(self).__name__, np.shape(X)
-        if hasattr(X, "format"):
+        if self.kernel == "precomputed" and hasattr(X, "format"):
             raise ValueError(f"{who}: X must be a dense array for kernel='precomputed', got a sparse matrix. Use X.toarray().")
+        shape: tuple[int, ...] = np.shape(X) if self.kernel == "precomputed" else ()
         if len(shape) == 2 and shape[0] != shape[1]:
             raise ValueError(
                 f"{who}: Precomputed matrix must be a square matrix to learn from (k of each row with each), got shape {shape}. "
                 "For streams give the kernel itself, as a callable."
             )
 
-    def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
-        """Run the epochs of `fit` with numbered rows, so that a row learnt again changes its own coefficient."""
-        state = self._state = self._state.writable()
-        if state.kernel.uses_gamma and state.kernel.gamma is None:
-            state.kernel = state.kernel._replace(gamma=scale_gamma(batch.rows))
-        if self.kernel != "precomputed":
-            state.forget_origins(batch.rows.n_rows)
-        try:
-            super()._epochs(batch, held_out, generator)
-        finally:
-            if self.kernel != "precomputed":
-                self._state.forget_origins(0)
+    def _start(self, params: Params, rows: Rows, n_classes: int) -> SupportState:
+        state = super()._start(params, rows, n_classes)
+        if params.kernel.needs_rows:
+            state.kernel = params.kernel.of_rows(rows)
+        return state
 
     def _learn(self, batch: Batch) -> None:
         # (A callable kernel may raise, or return NaN, half-way through: the model before the call is still there, then.)
-        self._state = self._state.copy() if callable(self.kernel) else self._state.writable()
-        rows, targets, weights, class_weights, order, predictions = batch
-        who, task = type(self).__name__, TASKS[self._prepare(class_weights)]
-        order = order if len(order) else np.arange(rows.n_rows)
-        for start in range(0, len(order), BLOCK):
-            state, taken = self._state, order[start : start + BLOCK]
-            y, c, predicted = (part[taken] if len(part) else part for part in (targets, weights, predictions))
-            learnt, values, added = state.block(who, rows, taken)
-            try:
-                learnt.learn(task, values, y, c, class_weights, NO_ORDER, predicted)
-            finally:
-                self._state = state.after(learnt, added)
-            if len(predictions):
-                predictions[taken] = predicted
-
-    def _scores(self, rows: Rows, state: SupportState) -> np.ndarray:
-        return state.scores(type(self).__name__, rows)
+        self._state = self._state.copy() if callable(self.kernel) else self._state
+        super()._learn(batch)
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
@@ -116,7 +103,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         state = self._fitted_state()
         if state.kernel.kernel == "precomputed":
             raise AttributeError(f"{type(self).__name__}: a precomputed kernel has no support_vectors_. Use support_.")
-        vectors = state.vectors
+        vectors, _ = state.weights()
         return np.empty((0, state.n_features)) if vectors is None else vectors.copy()
 
     @property
@@ -125,13 +112,13 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         state = self._fitted_state()
         if state.kernel.kernel != "precomputed":
             raise AttributeError(f"{type(self).__name__}: only a precomputed kernel has support_. Use support_vectors_.")
-        return state.origin[: state.size].copy()
+        numbers, _ = state.weights()
+        return np.empty(0, np.int64) if numbers is None else numbers.copy()
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
         """Coefficients a of w = Σ a_i φ(x_i), (1 or n_classes, n_support_): a copy."""
-        state = self._fitted_state()
-        return state.alpha[:, : state.size].copy()
+        return self._fitted_state().alpha.copy()
 
     @property
     def n_support_(self) -> int:
@@ -155,15 +142,14 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         state = self._fitted_state()
         if state.kernel.kernel != "linear":
             raise AttributeError(f"{type(self).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
-        if not state.size:
-            return np.zeros((state.n_columns, state.n_features))
-        return np.asarray(state.alpha[:, : state.size] @ state.vectors)
+        vectors, alpha = state.weights()
+        return np.asarray(alpha @ vectors) if alpha.size else np.zeros((state.n_columns, state.n_features))
 
     @property
     def intercept_(self) -> NDArray[np.floating]:
         """Weight of the constant feature times its value, (1 or n_classes,); with a level of the targets, their sum."""
         state = self._fitted_state()
-        return state.kernel.bias**2 * state.alpha[:, : state.size].sum(axis=1) + state.level
+        return state.kernel.bias**2 * state.alpha.sum(axis=1) + state.level
 
     @property
     def sparsify(self) -> Any:

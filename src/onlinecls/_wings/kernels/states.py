@@ -7,59 +7,67 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from ..._compiled import model
 from ..._files import require, require_layout
 from ..._input import validate
 from ..._input.compat import issparse
-from ..._input.rows import NO_INDICES, Rows
 from ..._models.arrays import FLOAT64, Array, Move, as_theta, halved, laid_out, n_vectors
-from ..._models.params import common
 from ..._models.state import Counted
 from . import support
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import DTypeLike
 
-BLOCK = 256  # rows whose kernel values are computed in one call
+    from ..._input.rows import Rows
+    from ..._models.params import Params
+
 READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
+CSR = ("data", "indices", "indptr")
 LARGEST = 1e150  # bound of kernel values and coefficients in learners too
 
 
-def _csr_array(*parts, **options):
-    from scipy.sparse import csr_array
-
-    return csr_array(*parts, **options)
-
-
-def _alike(X, vectors):
+def _alike(X: Any, vectors: Any) -> Any:
     """Return X as dense or CSR, like the support vectors."""
     if issparse(X) == issparse(vectors):
         return X
-    return _csr_array(X) if issparse(vectors) else X.toarray()
+    if not issparse(vectors):
+        return X.toarray()
+    from scipy.sparse import csr_array
+
+    return csr_array(X)
 
 
-def _rows_of(K: np.ndarray) -> Rows:
-    """Return kernel values as rows of a call."""
-    n_rows, n_columns = K.shape
-    return Rows(K.reshape(-1), NO_INDICES, np.arange(n_rows + 1, dtype=np.int64) * n_columns, n_rows, n_columns)
+def _stacked(old: Any, rows: Any) -> Any:
+    if not issparse(rows):
+        return np.concatenate([old, rows])
+    from scipy.sparse import csr_array, vstack
+
+    return csr_array(vstack([old, rows]))
 
 
-def _products(A, B) -> np.ndarray:
-    product = A @ B.T
-    return product.toarray() if issparse(product) else product
+def _with_room(array: np.ndarray, n: int) -> np.ndarray:
+    """Return an array whose last axis has room for n numbers, growing by at least a half."""
+    old = array.shape[-1]
+    if n <= old:
+        return array
+    wider = np.zeros((*array.shape[:-1], max(n, old + old // 2)), array.dtype)
+    wider[..., :old] = array
+    return wider
 
 
-def _squares(A) -> np.ndarray:
+def packed(n: int) -> int:
+    """Return the size of a packed symmetric matrix of n rows."""
+    return n * (n + 1) // 2
+
+
+def _squares(A: Any) -> np.ndarray:
     return np.asarray(A.multiply(A).sum(axis=1)).reshape(-1) if issparse(A) else np.einsum("ij,ij->i", A, A)
 
 
 class Kernel(NamedTuple):
     """k(x, z), plus bias^2 for the constant feature: the parameters that are fixed for a model's lifetime.
 
-    The first five are the estimator's; a model's own has a number as gamma, None until it is known. second_order : True if there
-    is a Σ. projects : True if vectors beyond the budget are replaced by their projections.
+    The first five are the estimator's; in a model gamma is a number. projects : True if vectors beyond the budget are replaced by
+    their projections. who : the learner's name.
     """
 
     kernel: Any
@@ -68,45 +76,42 @@ class Kernel(NamedTuple):
     coef0: float
     kernel_params: dict | None
     bias: float
-    second_order: bool
     projects: bool
-
-    def of_rows(self, n_features: int) -> Kernel:
-        """Return the kernel of rows of this length; its gamma is None if that takes all of them."""
-        gamma = {"auto": 1.0 / n_features, "scale": None}.get(self.gamma, self.gamma)
-        return self._replace(gamma=None if gamma is None else float(gamma))
+    who: str
 
     @property
-    def uses_gamma(self) -> bool:
-        return self.kernel in ("rbf", "poly", "sigmoid")
+    def needs_rows(self) -> bool:
+        """True if gamma depends on all rows of a `fit`."""
+        return self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid")
 
-    @property
-    def is_positive(self) -> bool:
-        """Return True if the kernel's Gram matrices are known to have no negative eigenvalue."""
-        return self.kernel in ("linear", "rbf") or (self.kernel == "poly" and self.coef0 >= 0.0)
+    def of_rows(self, rows: Rows) -> Kernel:
+        """Return the kernel with SVC's gamma="scale": 1 / (n_features Var(X)) over all entries."""
+        X = rows.array()
+        mean = X.mean()
+        variance = float((X.multiply(X) if issparse(X) else X * X).mean() - mean * mean)
+        return self._replace(gamma=1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0)
 
-    def values(self, who: str, A, B, same: bool = False) -> np.ndarray:
-        """Compute k of each row of A with each of B, (len(A), len(B)). same: B is A. Only a callable's values are checked."""
+    def values(self, A: Any, B: Any, same: bool = False) -> np.ndarray:
+        """Compute k of each row of A with each of B, (len(A), len(B)). same: B is A. Only a callable's values are checked.
+
+        A precomputed kernel's rows in B are numbers of columns of A.
+        """
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
             if self.kernel == "precomputed":
-                K = A[:, B[:, 0].astype(np.intp)]
-            elif callable(self.kernel):
-                K = self._called(who, A, B)
-            elif self.kernel == "linear":
-                K = _products(A, B)
-            elif self.kernel == "rbf":
-                squares = _squares(A)[:, None], _squares(B)[None, :]
-                K = -2.0 * _products(A, B)
-                K += squares[0]
-                K += squares[1]
-                np.maximum(K, 0.0, out=K)
-                if not (np.isfinite(squares[0]).all() and np.isfinite(squares[1]).all()):
-                    K[np.broadcast_to(~np.isfinite(squares[0] + squares[1]), K.shape)] = np.inf  # so large: far from every row
+                return A[:, B] + self.bias**2
+            if callable(self.kernel):
+                return self._called(A, B) + self.bias**2
+            K = A @ B.T
+            K = products = K.toarray() if issparse(K) else K
+            if self.kernel == "rbf":
+                a, b = _squares(A)[:, None], _squares(B)
+                K = np.maximum(-2.0 * K + a + b, 0.0)
+                if not np.isfinite(a.max() + b.max()):
+                    K[~np.isfinite(a + b)] = np.inf  # so large: far from every row
                 if same:
                     np.fill_diagonal(K, 0.0)
                 K = np.exp(-self.gamma * K)
-            else:
-                products = _products(A, B)
+            elif self.kernel != "linear":
                 K = self.gamma * products + self.coef0
                 K = K**self.degree if self.kernel == "poly" else np.tanh(K)
                 if same:  # a row whose square leaves double's range cannot be learnt, though its tanh is 1
@@ -114,150 +119,76 @@ class Kernel(NamedTuple):
                     K[far, far] = np.inf
             return K + self.bias**2
 
-    def _called(self, who: str, A, B) -> np.ndarray:
+    def _called(self, A: Any, B: Any) -> np.ndarray:
         K = self.kernel(A, B, **(self.kernel_params or {}))
-        K = validate.read_numbers(f"{who}: what kernel returns", K.toarray() if issparse(K) else K)
+        K = validate.read_numbers(f"{self.who}: what kernel returns", K.toarray() if issparse(K) else K)
         if K.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
-                f"{who}: kernel must return an array of shape {(A.shape[0], B.shape[0])} for {A.shape[0]} and {B.shape[0]} rows, "
-                f"got shape {K.shape}. It is called with two matrices, as by SVC."
+                f"{self.who}: kernel must return an array of shape {(A.shape[0], B.shape[0])} for {A.shape[0]} and {B.shape[0]} "
+                f"rows, got shape {K.shape}. It is called with two matrices, as by SVC."
             )
         if not np.isfinite(K).all():
             row, column = (int(i) for i in np.argwhere(~np.isfinite(K))[0])
             raise ValueError(
-                f"{who}: kernel must return finite numbers, got {K[row, column]:g} for row {row} of its first and row {column} "
-                "of its second argument. The model is unchanged."
+                f"{self.who}: kernel must return finite numbers, got {K[row, column]:g} for row {row} of its first and row "
+                f"{column} of its second argument. The model is unchanged."
             )
         return K
 
 
-class KernelParams(NamedTuple):
-    """The parameters of a kernel learner, whose rules read no other fields of `Params`."""
+class SupportState(Counted, support.SupportSet):
+    """The support set of a kernel learner, with its coefficients and matrices, which have room for more vectors (see `Block`).
 
-    rule: int
-    trigger: int
-    margin: float
-    kernel: Kernel
-    budget: int | None
-    epsilon: float = 0.0
-    eta0: float = 1.0
-    C: float = 1.0
-    r: float = 1.0
-    open_classes: int = 0
-    balanced: int = 0
-    level: int = 0
-    costs: int = 0
-
-    model, average_from, probability, joins_singly, scale = "kernel", -1, 0, False, 1.0
-
-    @classmethod
-    def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
-        """Return the parameters of a kernel learner's algorithm, from numbers within their ranges."""
-        second_order = algorithm.geometry == "gaussian_kernel"
-        kernel = Kernel(
-            *(values[name] for name in ("kernel", "gamma", "degree", "coef0", "kernel_params")), abs(common(values)["constant"]),
-            second_order, second_order and values["budget"] is not None,
-        )
-        budget = None if values["budget"] is None else int(values["budget"])
-        fields = {name: number for name, number in algorithm.kernel_params(values).items() if name in cls._fields}
-        return cls(
-            model.RULES[algorithm.rule], model.TRIGGERS[algorithm.trigger], algorithm.margin, kernel, budget,
-            level=common(values)["level"], costs=model.COSTS[algorithm.costs],
-        )._replace(**fields)
-
-    def limits(self, dtype: DTypeLike) -> tuple[()]:
-        """Return no limits: every parameter fits a double."""
-        return ()
-
-    def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
-        """Add the numbers that depend on the labels."""
-        return self._replace(open_classes=int(is_open), balanced=int(balanced))
-
-
-def scale_gamma(rows: validate.Rows) -> float:
-    """Compute SVC's gamma="scale": 1 / (n_features Var(X)) over all entries."""
-    X = rows.array()
-    mean = X.mean()
-    variance = float((X.multiply(X) if issparse(X) else X * X).mean() - mean * mean)
-    return 1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0
-
-
-class Unstacked(NamedTuple):
-    """Support vectors as sorted places among the old ones followed by the rows of a block, until they are stacked into one
-    matrix. It takes no memory: where there is not enough for the matrix, the model is still whole."""
-
-    old: Any
-    block: Any
-    members: np.ndarray
-
-    def stacked(self) -> Any:
-        n_old = 0 if self.old is None else self.old.shape[0]
-        n_kept = int(np.searchsorted(self.members, n_old))
-        if n_kept == n_old == len(self.members):
-            return self.old
-        kept = self.old if n_kept == n_old else self.old[self.members[:n_kept]]
-        fresh = self.block[self.members[n_kept:] - n_old]
-        if n_kept == 0:
-            return fresh
-        if not issparse(fresh):
-            return np.concatenate([kept, fresh])
-        from scipy.sparse import vstack
-
-        return _csr_array(vstack([kept, fresh]))
-
-
-class SupportState(Counted):
-    """The support set of a kernel learner, with its coefficients and matrices.
-
-    Readers hold a whole state: a block of rows makes another one (`after`), and changes only what scores do not need in place.
-
-    size : number of support vectors. stack : these, (size, n_features) dense or CSR (precomputed: a column of row numbers),
-    or `Unstacked`. alpha : coefficients, (columns, at least size). dropped : vectors removed for the budget. P, prior, Q, norms,
-    origin, slot_of : see `support.SupportSet`.
+    kept : the part that readers take, whole at any time (see `SupportSet`); its matrix is dense or CSR, or, of a precomputed
+    kernel, an array of row numbers. origin : the row numbers of the support vectors in the present `fit`, or of a precomputed
+    kernel; else -1.
     """
 
-    #: Of a file: in memory they have room for more support vectors.
     ARRAYS = {
         **Counted.ARRAYS,
         "alpha": Array(("vectors", "size"), half=as_theta, least=-LARGEST, most=LARGEST),
         "P": Array(("vectors", "covariances"), half=halved, least=-LARGEST, most=LARGEST), "Q": Array(("inverses",)),
-        "prior": Array(("vectors",), fresh=1.0, half=halved, least=0.5, most=1.0),
+        "prior": Array(("vectors", "priors"), fresh=1.0, half=halved, least=0.5, most=1.0),
         "norms": Array(("size",), least=0.0, most=LARGEST),
     }
-    SCALARS = ("dropped", "kernel", "n_features", "origin", "size", "slot_of", "stack")
+    SCALARS = ("dropped", "kernel", "kept", "n_features", "origin")
 
-    geometry, KEPT = "kernel", ("kernel", "level")
-    sparse_coef = None  # as in Model
-    dtype = np.dtype(np.float64)  # of rows and coefficients
-    scale = 1.0  # of rows: a kernel has units of its own
+    geometry, KEPT = "kernel", (*Counted.KEPT, "kernel")
+    second_order = False
+    variance = 1.0  # of a weight, at first
 
-    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: KernelParams):
-        columns, kernel = n_vectors(n_classes), params.kernel
-        self.kernel, self.n_features, self.params = kernel.of_rows(n_features), n_features, params
-        self.size, self.stack, self.dropped = 0, None, 0
-        self.alpha, self.prior, self.norms = np.zeros((columns, 1)), np.ones(columns), np.zeros(1)
-        self.P, self.Q = np.zeros((columns, int(kernel.second_order))), np.zeros(int(kernel.projects))
-        self.origin, self.slot_of = np.full(1, -1, np.int64), np.empty(0, np.int64)
-        self.counts, self.counters = np.zeros(n_classes), np.zeros(model.N_COUNTERS)
+    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: Params):
+        gamma = {"auto": 1.0 / n_features, "scale": 1.0}.get(params.kernel.gamma, params.kernel.gamma)
+        self.kernel, self.params, self.n_features = params.kernel._replace(gamma=float(gamma)), params, n_features
+        self.dropped, self.kept, self.origin = 0, (None, np.empty(0, np.int64), None), np.empty(0, np.int64)
+        for name, (shape, of) in self._layout(n_classes, 0).items():
+            setattr(self, name, self._fresh(name, shape, of))
 
-    constant = property(lambda self: self.kernel.bias)
-    level = property(lambda self: self._level_in(self.counters))
-    n_columns = property(lambda self: self.alpha.shape[0])
+    def _layout(self, n_classes: int, size: int) -> dict:
+        """Return {name: (shape, dtype)} of the arrays of a support set of this size, without room."""
+        second_order, projects = self.second_order, self.kernel.projects
+        return laid_out(self.ARRAYS, {
+            "vectors": n_vectors(n_classes), "classes": n_classes, "size": size, "priors": int(second_order),
+            "covariances": packed(size) * second_order, "inverses": packed(size) * projects,
+        }, FLOAT64)
 
     @property
-    def vectors(self) -> Any:
-        """The support vectors as one matrix; None before the first."""
-        return self.stack.stacked() if isinstance(self.stack, Unstacked) else self.stack
+    def alpha(self) -> np.ndarray:
+        return self.kept[2]
 
-    def try_partial_fit(self, *call) -> int:
-        """Return 0: the kernel values of a call come from Python, and there is no fast path."""
-        return 0
+    @alpha.setter
+    def alpha(self, alpha: np.ndarray) -> None:
+        self.kept = (*self.kept[:2], alpha)
 
-    def tell_scale(self, rows: Rows, numbers: np.ndarray) -> None:
-        """Do nothing."""
+    n_columns = property(lambda self: len(self.prior))
+    size = property(lambda self: len(self.kept[1]))
 
-    def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
-        self.holds_level = holds_level
+    def weights(self) -> tuple[Any, np.ndarray]:
+        """Return the support vectors as one matrix (None: there are none) and their coefficients, (columns, size)."""
+        matrix, members, alpha = self.kept
+        if not len(members):
+            return None, alpha
+        return matrix if len(members) == matrix.shape[0] else matrix[members], alpha
 
     # --- classes that join or leave ------------------------------------------------------------------------------------------
 
@@ -266,172 +197,125 @@ class SupportState(Counted):
 
         A single vector w becomes the two -w/2 and +w/2, with half the covariance each.
         """
-        grown = self.copy()
-        grown.counts = self.counts_at(places, n_classes)
-        if n_vectors(n_classes) > self.n_columns:
-            grown._move(Move.of_classes(places, self.n_columns, n_classes))
-        return grown
+        move = Move.of_classes(places, self.n_columns, n_classes) if n_vectors(n_classes) > self.n_columns else None
+        return self._moved(self.counts_at(places, n_classes), move)
 
     def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> SupportState:
-        rest = self.copy()
-        rest.counts = self.counts[keep]
-        rest._move(Move.of_kept(keep))
-        return rest
+        return self._moved(self.counts[keep], Move.of_kept(keep))
 
-    def _move(self, move: Move) -> None:
-        for name, part in self._vectors_moved(move, 0.5).items():
-            setattr(self, name, part)
-        if not self.kernel.second_order:
-            self.prior = np.ones(move.n)
+    def _moved(self, counts: np.ndarray, move: Move | None) -> SupportState:
+        found = self.copy()
+        found.counts = counts
+        for name, part in self._vectors_moved(move, 0.5).items() if move else ():
+            setattr(found, name, part)
+        return found
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
-    def forget_origins(self, n_rows: int) -> None:
-        """Number rows anew, 0..n_rows - 1, so that a repeated row stays one support vector; 0: no numbers."""
-        self.slot_of, self.origin[:] = np.full(n_rows, -1, np.int64), -1
+    def block(self, rows: Rows, numbers: np.ndarray, is_first: bool) -> tuple[support.Block, Any, np.ndarray, np.ndarray]:
+        """Return what learns the rows of these numbers, the first ones of a pass or others; and the matrix, the members of the
+        support set in it, and the coefficients of `kept`, with room for the rows.
 
-    def _with_room(self, capacity: int) -> list[np.ndarray]:
-        """Return alpha (a copy), P, Q, norms and origin with room for `capacity` support vectors, growing by at least a half."""
-        old = self.alpha.shape[1]
-        if capacity <= old:
-            return [self.alpha.copy(), self.P, self.Q, self.norms, self.origin]
-        capacity = max(capacity, old + old // 2)
-        packed, found = capacity * (capacity + 1) // 2, []
-        for array, n in zip((self.alpha, self.P, self.Q, self.norms, self.origin), (capacity, packed, packed, capacity, capacity),
-                            strict=True):
-            wider = np.zeros((*array.shape[:-1], n if array.shape[-1] else 0), array.dtype)
-            wider[..., : array.shape[-1]] = array
-            found.append(wider)
-        return found
+        A row that is learnt again, in a later epoch of a `fit` or by a precomputed kernel, is the same support vector.
+        """
+        matrix, (old, _) = rows.array()[numbers], self.weights()
+        kernel, size, n, first, origin = self.kernel, self.size, len(numbers), 0, self.origin
+        if kernel.kernel == "precomputed":
+            first = int(rows.indptr[0]) // rows.n_features  # (rows may be a slice of X)
+            added = numbers + first
+        else:
+            matrix = added = matrix if old is None else _alike(matrix, old)
+            if is_first and not (self.are_seen and self.holds_level):
+                origin = np.full(len(origin), -1)
+        K = np.empty((n, size + n))
+        if size:
+            K[:, :size] = kernel.values(matrix, old)
+        K[:, size:] = kernel.values(matrix, added, same=matrix is added)
+        budget = np.iinfo(np.int64).max if self.params.budget is None else self.params.budget
+        capacity = min(size + n, max(size, budget) + 1)
+        alpha, members = np.zeros((self.n_columns, capacity)), np.arange(capacity)
+        alpha[:, :size] = self.alpha
+        arrays = {
+            "P": _with_room(self.P, packed(capacity) * self.second_order),
+            "Q": _with_room(self.Q, packed(capacity) * kernel.projects),
+            "norms": _with_room(self.norms, capacity), "origin": _with_room(origin, capacity),
+        }
+        block = support.Block(K, alpha, members, *arrays.values(), self.prior, size, first, budget)
+        added = added if old is None else _stacked(old, added)
+        for name, part in arrays.items():
+            setattr(self, name, part)
+        return block, added, members, alpha
 
-    def block(self, who: str, rows: Rows, taken: np.ndarray) -> tuple[support.SupportSet, Rows, Any]:
-        """Return what learns the rows of these numbers, their kernel values, and the rows as support vectors to come."""
-        matrix, precomputed = rows.array()[taken], self.kernel.kernel == "precomputed"
-        old = self.stack = self.vectors
-        numbers = np.ascontiguousarray(taken, np.int64)
-        if precomputed:
-            numbers = numbers + int(rows.indptr[0]) // rows.n_features  # (rows may be a slice of X)
-            if not len(self.slot_of):
-                self.slot_of = np.full(self.n_features, -1, np.int64)
-                self.slot_of[self.origin[: self.size]] = np.arange(self.size)
-        elif old is not None:
-            matrix = _alike(matrix, old)
-        added = numbers[:, None].astype(np.float64) if precomputed else matrix
-        n_old, n_new, budget = self.size, len(taken), self.params.budget
-        K = np.empty((n_new, n_old + n_new))
-        if n_old:
-            K[:, :n_old] = self.kernel.values(who, matrix, old)
-        K[:, n_old:] = self.kernel.values(who, matrix, added, same=not precomputed)
-        most = np.iinfo(np.int64).max if budget is None else budget
-        learnt = support.SupportSet(self, self._with_room(min(n_old + n_new, max(n_old, most) + 1)), numbers, most)
-        learnt.params, learnt.holds_level = self.params, self.holds_level
-        return learnt, _rows_of(K), added
+    def gather(self) -> None:
+        """Keep the rows of support vectors alone, where there is memory for a copy. (Without it the model is whole, too.)"""
+        with suppress(MemoryError):
+            vectors, alpha = self.weights()
+            self.kept = vectors, np.arange(self.size), alpha
 
-    def after(self, learnt: support.SupportSet, added: Any) -> SupportState:
-        """Return the model of what a block's rows have left: a whole number of them."""
-        stack = Unstacked(self.stack, added, np.asarray(learnt.members)[: learnt.size])
-        alpha, P, Q, norms, origin = learnt.arrays
-        arrays = {"alpha": alpha, "P": P, "Q": Q, "norms": norms, "origin": origin}
-        found = self.sharing(size=learnt.size, dropped=learnt.dropped, stack=stack, **arrays)
-        found.asked, found.holds_level = self.asked, self.holds_level
-        with suppress(MemoryError):  # (the model is whole: the next call stacks its vectors or fails)
-            found.stack = stack.stacked()
-        return found
-
-    def scores(self, who: str, rows: Rows) -> np.ndarray:
-        """Return w.φ(x) of each row and column, (n_rows, n_columns)."""
-        X, vectors, found = rows.array(), self.vectors, np.zeros((rows.n_rows, self.n_columns))
-        step = max(READ_ENTRIES // max(self.size, 1), 1)
-        for start in range(0, X.shape[0] if self.size else 0, step):
+    def decision(self, rows: Rows, found: np.ndarray) -> None:
+        """Fill in w.φ(x) of each row and column, (n_rows, n_columns)."""
+        found[:], X, (vectors, alpha) = self.level, rows.array(), self.weights()
+        n = alpha.shape[1]
+        step = max(READ_ENTRIES // max(n, 1), 1)
+        for start in range(0, rows.n_rows if n else 0, step):
             part = slice(start, start + step)
-            Z = X[part] if self.kernel.kernel == "precomputed" else _alike(X[part], vectors)
             with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-                found[part] = self.kernel.values(who, Z, vectors) @ self.alpha[:, : self.size].T
-        return found + self.level
+                found[part] += self.kernel.values(_alike(X[part], vectors), vectors) @ alpha.T
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def in_file(self) -> dict:
         """Return the arrays for a file, without spare room, and what the parameters do not tell."""
-        packed, vectors = self.size * (self.size + 1) // 2, self.vectors
-        ends = {"alpha": self.size, "norms": self.size, "P": packed, "Q": packed}
-        found = {name: np.ascontiguousarray(getattr(self, name)[..., : ends.get(name)]) for name in self.ARRAYS}
-        found.update(n_features=self.n_features, size=self.size, dropped=self.dropped, gamma=self.kernel.gamma)
-        if not self.size:
-            return found
-        if issparse(vectors):
-            return {**found, **{f"vectors_{name}": getattr(vectors, name) for name in ("data", "indices", "indptr")}}
-        precomputed = self.kernel.kernel == "precomputed"
-        return {**found, "vectors": self.origin[: self.size] if precomputed else np.ascontiguousarray(vectors)}
+        vectors, ends = self.weights()[0], {"norms": self.size, "P": packed(self.size), "Q": packed(self.size)}
+        found = {name: getattr(self, name)[..., : ends.get(name)] for name in self.ARRAYS}
+        found.update(n_features=self.n_features, dropped=self.dropped, gamma=self.kernel.gamma)
+        if self.size and issparse(vectors):
+            found.update({f"vectors_{name}": getattr(vectors, name) for name in CSR})
+        elif self.size:
+            found["vectors"] = vectors
+        return found
 
     @classmethod
-    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: KernelParams) -> SupportState:
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Params) -> Self:
         """Return the model of these parts; raise InvalidError if learning cannot produce one of them."""
-        scalars = ["dropped", "gamma", "n_features", "size"]
-        require(sorted(header) == scalars, f"a state of {scalars}", sorted(header))
-        dropped, gamma, n_features, size = (header[name] for name in scalars)
-        whole = all(type(number) is int and 0 <= number < 2**62 for number in (n_features, size, dropped))
+        require(sorted(header) == ["dropped", "gamma", "n_features"], "a state of dropped, gamma and n_features", header)
+        dropped, gamma, n_features = map(header.get, ("dropped", "gamma", "n_features"))
+        whole = all(type(number) is int and 0 <= number < 2**62 for number in (n_features, dropped))
         require(whole and n_features > 0, "whole numbers of features and vectors", header)
+        require(type(gamma) is float and 0.0 < gamma < np.inf, "gamma > 0", gamma)
         state = cls(n_features, n_classes, FLOAT64, params)
-        kernel, known = state.kernel, state.kernel.gamma
-        is_told = known is None and kernel.uses_gamma and type(gamma) is float and 0.0 < gamma < np.inf
-        require(is_told or gamma == known, f"the gamma of {params.kernel.gamma!r}", gamma)
+        state.kernel, state.dropped = state.kernel._replace(gamma=gamma), dropped
+        size, vectors = len(arrays["norms"]), arrays.pop("vectors", None)
+        if "vectors_data" in arrays:
+            from scipy.sparse import csr_array
 
-        packed, dtypes = size * (size + 1) // 2, {name: part.dtype for name, part in arrays.items() if part.dtype.kind == "i"}
-        sizes = {"vectors": n_vectors(n_classes), "classes": n_classes, "size": size,
-                 "covariances": packed * kernel.second_order, "inverses": packed * kernel.projects}
-        layout: dict[str, Any] = laid_out(cls.ARRAYS, sizes, FLOAT64)
-        is_csr = kernel.kernel != "precomputed" and "vectors_data" in arrays
-        if size and is_csr:
-            layout["vectors_data"] = arrays["vectors_data"].shape[:1], FLOAT64
-            for name, n in (("vectors_indices", arrays["vectors_data"].shape[:1]), ("vectors_indptr", (size + 1,))):
-                layout[name] = n, dtypes.get(name)
-        elif size:
-            layout["vectors"] = ((size,), np.dtype(np.int64)) if kernel.kernel == "precomputed" else ((size, n_features), FLOAT64)
-        require_layout(arrays, layout)
-
-        state.kernel, state.size, state.dropped = kernel._replace(gamma=gamma), size, dropped
-        for name in cls.ARRAYS:
-            if arrays[name].size:  # (an empty set has room for one vector)
-                setattr(state, name, arrays[name])
+            vectors = csr_array(tuple(arrays.pop(f"vectors_{name}") for name in CSR), shape=(size, n_features))
+        require_layout(arrays, state._layout(n_classes, size))
+        for name, part in arrays.items():
+            setattr(state, name, part)
+        state.origin = np.full(size, -1)
         if size:
-            state.origin = np.full(size, -1, np.int64)
-            state.stack = state._csr_of(arrays) if is_csr else arrays["vectors"]
-            numbers = state.stack.data if is_csr else state.stack
-            require(bool(np.isfinite(numbers).all()), "finite vectors", "NaN or infinity")
-            if kernel.kernel == "precomputed":
-                inside = numbers.min() >= 0 and numbers.max() < n_features
-                require(inside and len(np.unique(numbers)) == size, f"numbers of {n_features} rows", numbers)
-                state.origin, state.stack = numbers, numbers[:, None].astype(np.float64)
+            is_numbered = state.kernel.kernel == "precomputed"
+            require(vectors.dtype == (np.int64 if is_numbered else FLOAT64), "rows of their type", vectors.dtype)
+            if is_numbered:
+                state.origin, fits = vectors.copy(), 0 <= vectors.min() and vectors.max() < n_features
+            else:
+                vectors = validate.read_rows(cls.__name__, vectors, FLOAT64).array()
+                fits = vectors.shape[1] == n_features
+            require(fits and vectors.shape[0] == size, f"{size} rows of {n_features} features", vectors)
+        state.kept = vectors, np.arange(size), state.alpha
         return state.checked()
 
-    def _csr_of(self, arrays: dict[str, np.ndarray]) -> Any:
-        data, indices, indptr = (arrays[f"vectors_{name}"] for name in ("data", "indices", "indptr"))
-        follows = indptr[0] == 0 and indptr[-1] == len(data)
-        in_order = follows and validate.rows_in_order(indices, indptr.astype(np.int64), self.n_features)
-        require(in_order, "rows that are a CSR matrix in order", "others")
-        return _csr_array((data, indices, indptr), shape=(self.size, self.n_features))
-
     def _problem_of_values(self, counters: dict) -> str:
-        if self.size + self.dropped > counters["t"]:
-            return "more support vectors than rounds"
-        if max(counters["max_abs_weight"], counters["curvature"]) > LARGEST:
-            return "scales out of range"
-        return self._problem_of_inverses() if self.size and len(self.Q) else ""
+        """Describe a fault of the inverse Q of a Gram matrix: up to rounding, Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj."""
+        rows, columns = np.tril_indices(self.size if len(self.Q) else 0)
+        diagonal = self.Q[rows == columns]
+        roots, share = np.sqrt(np.maximum(diagonal, 0.0)), diagonal * self.norms[: len(diagonal)]
+        fits = ((share >= 0.5) & (share <= 1e30)).all() and (np.abs(self.Q) <= 2.0 * roots[rows] * roots[columns]).all()
+        return "" if fits else "an inverse that no kernel matrix has"
 
-    def _problem_of_inverses(self) -> str:
-        """Describe a fault of the inverse Q of a Gram matrix; "" if there is none.
 
-        Up to rounding, Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj, and P <= Q if the kernel is positive.
-        """
-        diagonal = np.arange(1, self.size + 1).cumsum() - 1
-        roots, share = np.sqrt(np.maximum(self.Q[diagonal], 0.0)), self.Q[diagonal] * self.norms[: self.size]
-        if not (share.min() >= 0.5 and share.max() <= 1e30):
-            return "an inverse that no kernel matrix has"
-        for i, end in enumerate(diagonal):
-            row, most = slice(end - i, end + 1), 2.0 * roots[i] * roots[: i + 1]
-            if (np.abs(self.Q[row]) > most).any():
-                return "an inverse that no kernel matrix has"
-            if self.kernel.is_positive and (np.abs(self.P[:, row]) > 2.0 * most).any():
-                return "a covariance beyond its range"
-        return ""
+class GaussianSupportState(SupportState):
+    """The support set of a second-order learner."""
+
+    geometry, second_order = "gaussian_kernel", True

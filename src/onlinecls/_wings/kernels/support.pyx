@@ -9,7 +9,7 @@ so a step w += τ Σφ(x), Σ^-1 += β φ(x)φ(x)' is a += τ g, P += β/(1 + β
 Symmetric matrices are packed, row i of the lower triangle from i(i + 1)/2 on: a new vector is a new row at the end.
 
 Kernel values come a block of rows at a time from NumPy: K[i] against the support set at the block's start, then against the
-block. State and counters are changed in place, row by row, so that an interrupt leaves a whole number of rows.
+block. Rows are learnt one by one, and an interrupt leaves a whole number of them.
 """
 from libc.math cimport fabs
 from libc.stdint cimport int64_t
@@ -24,6 +24,7 @@ from ..._compiled.rounds cimport (
 from ..._rules cimport LOOKAHEAD_MISTAKE, LOSS, Params, Stats, Step, apply_rule, margin_suffices, precision
 
 cdef enum:
+    BLOCK = 256             # rows whose kernel values are computed in one call
     PROJECTED = -1
     NOWHERE = -2
 
@@ -70,10 +71,6 @@ cdef inline Py_ssize_t triangle(Py_ssize_t n) noexcept nogil:
     return n * (n + 1) // 2
 
 
-cdef inline double entry(const double* M, Py_ssize_t i, Py_ssize_t j) noexcept nogil:
-    return M[triangle(i) + j] if i >= j else M[triangle(j) + i]
-
-
 cdef inline void times(const double* M, const double* x, double* to, Py_ssize_t n) noexcept nogil:
     """Compute to = M x; each entry of the triangle is read once."""
     cdef Py_ssize_t i
@@ -96,7 +93,7 @@ cdef inline void rank_one(double* M, double factor, const double* g, Py_ssize_t 
 cdef inline void column(const double* M, Py_ssize_t j, double* to, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
-        to[i] = entry(M, i, j)
+        to[i] = M[triangle(i) + j] if i >= j else M[triangle(j) + i]
 
 
 cdef inline void remove(double* M, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
@@ -112,73 +109,47 @@ cdef inline void remove(double* M, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
                 to += 1
 
 
-# --- the model -----------------------------------------------------------------------------------------------------------------
+# --- a block of rows -----------------------------------------------------------------------------------------------------------
 
-cdef class SupportSet(Model):
-    """A kernel learner's model while it learns a block of rows given by their kernel values.
+cdef class Block:
+    """Rows while they are learnt: their kernel values, a model's arrays, with room for them, and numbers of the row at hand.
 
-    Its arrays are those of a `SupportState` (see there); some have capacity for vectors to come:
-    alpha : (columns, capacity). P : (columns, packed capacity) for a second-order rule, else (columns, 0). prior : (columns,).
-    Q : packed inverse of the Gram matrix where vectors are removed by projection, else empty. norms : k(x_i, x_i).
-    origin : a vector's row number in the present `fit`, else -1. slot_of : the inverse of origin; empty outside of `fit`.
+    alpha : (columns, capacity). P : (columns, packed capacity) for a second-order rule, else (columns, 0). prior : (columns, 1),
+    or (columns, 0). Q : packed inverse of the Gram matrix where vectors are removed by projection, else empty.
+    norms : k(x_i, x_i). origin : a vector's row number. members : the column of K with its kernel values.
     """
-    cdef readonly Py_ssize_t size
-    cdef readonly list arrays               # those given
-    cdef readonly int64_t[::1] members      # column of K with a vector's kernel values
-    cdef readonly Py_ssize_t dropped        # support vectors removed for the budget
-    cdef double[:, ::1] alpha, P, u
+    cdef readonly Py_ssize_t size, dropped
     cdef const double[:, ::1] K
-    cdef double[::1] prior, Q, norms, k, e, g, taus, betas, v, scores
-    cdef int64_t[::1] origin, slot_of, classes
-    cdef const int64_t[::1] numbers
-    cdef Py_ssize_t budget, n_old, row, n_steps
-    cdef readonly Py_ssize_t n_columns
-    cdef bint second_order, potential
+    cdef double[:, ::1] alpha, P, prior, u
+    cdef double[::1] Q, norms, k, e, g, taus, betas, v, scores
+    cdef int64_t[::1] members, origin, classes
+    cdef Py_ssize_t budget, n_old, first, start, row, number, n_steps, n_columns
+    cdef bint second_order, projects, potential
     cdef double self_product
 
-    def __init__(self, state, list arrays, const int64_t[::1] numbers, Py_ssize_t budget):
-        """Take a state. arrays : alpha, P, Q, norms, origin. numbers : of the block's rows, in `fit`. budget : most vectors."""
-        self.arrays, (self.alpha, self.P, self.Q, self.norms, self.origin) = arrays, arrays
-        self.prior, self.slot_of, self.numbers, self.budget = state.prior, state.slot_of, numbers, budget
-        self.size, self.dropped, self.correction = state.size, state.dropped, np.empty(0)
-        self.counts, self.counters = state.counts, state.counters
-        cdef Py_ssize_t capacity = self.alpha.shape[1], k = self.alpha.shape[0]
-        self.n_old, self.n_columns, self.second_order = self.size, k, self.P.shape[1] > 0
-        self.members = np.arange(capacity, dtype=np.int64)
-        self.k, self.e, self.g = np.empty(capacity), np.empty(capacity), np.empty(capacity)
-        self.u = np.empty((k, capacity if self.second_order else 0))
+    def __init__(self, K, alpha, members, P, Q, norms, origin, prior, Py_ssize_t size, Py_ssize_t first, Py_ssize_t budget):
+        """first : the number of row 0 of the pass. budget : most vectors."""
+        cdef Py_ssize_t n = alpha.shape[1], k = alpha.shape[0]
+        self.K, self.alpha, self.members, self.P, self.Q, self.norms, self.origin = K, alpha, members, P, Q, norms, origin
+        self.prior, self.size, self.n_old, self.first, self.budget = prior, size, size, first, budget
+        self.n_columns, self.second_order, self.projects = k, prior.shape[1] > 0, Q.shape[0] > 0
+        self.k, self.e, self.g, self.u = np.empty(n), np.empty(n), np.empty(n), np.empty((k, n * self.second_order))
         self.scores, self.taus, self.betas, self.v = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
         self.classes = np.empty(k, np.int64)
 
-    cdef int bind(self) except -1:
-        """Convert the task's parameters; its rules read no others."""
-        given = self.params
-        cdef Params p
-        memset(&p, 0, sizeof(Params))
-        p.scale = 1.0               # (a kernel has units of its own)
-        p.rule, p.trigger, p.margin, p.epsilon = given.rule, given.trigger, given.margin, given.epsilon
-        p.eta0, p.C, p.r, p.r2 = given.eta0, given.C, given.r, given.r
-        p.open_classes, p.balanced, p.level, p.costs = given.open_classes, given.balanced, given.level, given.costs
-        self.p, self.potential = p, p.trigger != LOSS
-        return 0
-
-    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
-        self.K = rows.array()
-        with nogil:
-            return learn_rows(self, b, context)
-
-    cdef inline void look(self, Py_ssize_t i, PassContext* context) noexcept nogil:
-        """Gather the kernel values of the block's row i."""
+    cdef inline void look(self, const Round* r, PassContext* context) noexcept nogil:
+        """Gather a row's kernel values."""
         cdef Py_ssize_t j
+        self.row, self.number, self.n_steps = r.i - self.start, self.first + r.at, 0
         for j in range(self.size):
-            self.k[j] = self.K[i, self.members[j]]
-        self.row, self.self_product, self.n_steps = i, self.K[i, self.n_old + i], 0
-        if self.second_order:
-            context.budget -= self.size * self.size * (1 + self.n_columns)    # (signals are handled at the end of the row)
+            self.k[j] = self.K[self.row, self.members[j]]
+        self.self_product = self.K[self.row, self.n_old + self.row]
+        # (Signals are handled at the end of the row.)
+        context.budget -= self.size * (1 + self.second_order * self.size) * (1 + self.n_columns)
 
     cdef inline bint is_usable(self, PassContext* context) noexcept nogil:
         """Return False, and count it, if the row cannot be learnt: kernel values beyond range, or k(x, x) < 0 (no kernel)."""
-        cdef double least = 1.0 / LIMIT if self.Q.shape[0] else 0.0     # (Q will hold its inverse)
+        cdef double least = 1.0 / LIMIT if self.projects else 0.0     # (Q will hold its inverse)
         if largest(&self.k[0], self.size) <= LIMIT and (least <= self.self_product <= LIMIT or self.self_product == 0.0):
             return True
         context.counters.skipped += 1.0
@@ -193,7 +164,7 @@ cdef class SupportSet(Model):
         if not self.second_order:
             return 0.0
         times(&self.P[c, 0], &self.k[0], &self.u[c, 0], self.size)
-        v = self.prior[c] * self.self_product - dot(&self.k[0], &self.u[c, 0], self.size)
+        v = self.prior[c, 0] * self.self_product - dot(&self.k[0], &self.u[c, 0], self.size)
         self.v[c] = v if v > 0.0 else 0.0       # (< 0 only by rounding, or for functions that are not kernels)
         return self.v[c]
 
@@ -220,7 +191,7 @@ cdef class SupportSet(Model):
             if self.potential:
                 tau = (tau - step.beta * self.scores[c]) / (1.0 + step.beta * self.v[c])
             if self.second_order:
-                g = largest(&self.u[c, 0], self.size) + self.prior[c]
+                g = largest(&self.u[c, 0], self.size) + self.prior[c, 0]
                 self.betas[self.n_steps + j] = step.beta / (1.0 + step.beta * self.v[c])
                 curvature += self.betas[self.n_steps + j] * g * g
             max_abs += fabs(tau) * g
@@ -236,11 +207,11 @@ cdef class SupportSet(Model):
         """Return the slot of the row that is about to change the model. PROJECTED: the combination e of the others replaces it.
         NOWHERE: Q would leave its range."""
         cdef Py_ssize_t c, j, s = self.size
-        cdef int64_t number = self.numbers[self.row]
         cdef double novelty, size
-        if self.slot_of.shape[0] and self.slot_of[number] >= 0:
-            return self.slot_of[number]
-        if self.Q.shape[0]:
+        for j in range(s):
+            if self.origin[j] == self.number:
+                return j
+        if self.projects:
             times(&self.Q[0], &self.k[0], &self.e[0], s)
             novelty = self.self_product - dot(&self.e[0], &self.k[0], s)
             size = largest(&self.e[0], s)
@@ -259,9 +230,7 @@ cdef class SupportSet(Model):
             if self.second_order:
                 memset(&self.P[c, triangle(s)], 0, (s + 1) * sizeof(double))
                 self.u[c, s] = 0.0
-        self.norms[s], self.members[s], self.origin[s] = self.self_product, self.n_old + self.row, -1
-        if self.slot_of.shape[0]:
-            self.slot_of[number], self.origin[s] = s, number
+        self.norms[s], self.members[s], self.origin[s] = self.self_product, self.n_old + self.row, self.number
         self.size += 1
         return s
 
@@ -276,10 +245,10 @@ cdef class SupportSet(Model):
         s = self.size
         for i in range(self.n_steps):
             c, tau = self.classes[i], self.taus[i]
-            weight = self.prior[c]
             if not self.second_order:
-                self.alpha[c, at] += tau * weight
+                self.alpha[c, at] += tau
                 continue
+            weight = self.prior[c, 0]
             for j in range(s):
                 self.g[j] = -self.u[c, j]
             if at >= 0:
@@ -300,24 +269,25 @@ cdef class SupportSet(Model):
         with ||Δw|| = |a_j| / √Q_jj and in Σ, which thus stays between 0 and the identity.
         """
         cdef Py_ssize_t i, c, j = 0, s = self.size
-        cdef double change, least = -1.0, q, p_j
+        cdef double change, least = -1.0, q
         for i in range(s):
             change = 0.0
             for c in range(self.n_columns):
                 change += self.alpha[c, i] * self.alpha[c, i]
-            change = change / self.Q[triangle(i) + i] if self.Q.shape[0] else change * self.norms[i]
+            change = change / self.Q[triangle(i) + i] if self.projects else change * self.norms[i]
             if least < 0.0 or change < least:
                 least, j = change, i
-        if self.Q.shape[0]:
+        if self.projects:
             column(&self.Q[0], j, &self.e[0], s)
             q = self.e[j]
             for i in range(s):
                 self.e[i] /= -q                     # φ(x_j) -> Σ e_i φ(x_i), over the others; row and column j are removed
             for c in range(self.n_columns):
                 add(&self.alpha[c, 0], self.alpha[c, j], &self.e[0], s)
-                column(&self.P[c, 0], j, &self.g[0], s)     # P += P_j e' + e P_j' + P_jj e e', as two squares
-                p_j = self.g[j]
-                self.symmetric(c, p_j, s)
+                column(&self.P[c, 0], j, &self.g[0], s)
+                for i in range(s):                  # P += P_j e' + e P_j' + P_jj e e'
+                    add(&self.P[c, triangle(i)], self.g[i] + self.g[j] * self.e[i], &self.e[0], i + 1)
+                    add(&self.P[c, triangle(i)], self.e[i], &self.g[0], i + 1)
             rank_one(&self.Q[0], -q, &self.e[0], s)
             remove(&self.Q[0], j, s)
         for c in range(self.n_columns):
@@ -325,36 +295,24 @@ cdef class SupportSet(Model):
                 remove(&self.P[c, 0], j, s)
             for i in range(j + 1, s):
                 self.alpha[c, i - 1] = self.alpha[c, i]
-        if self.slot_of.shape[0] and self.origin[j] >= 0:
-            self.slot_of[self.origin[j]] = -1
         for i in range(j + 1, s):
             self.norms[i - 1], self.members[i - 1], self.origin[i - 1] = self.norms[i], self.members[i], self.origin[i]
-            if self.slot_of.shape[0] and self.origin[i] >= 0:
-                self.slot_of[self.origin[i]] = i - 1
         self.size -= 1
         self.dropped += 1
 
-    cdef inline void symmetric(self, Py_ssize_t c, double p_j, Py_ssize_t s) noexcept nogil:
-        """Compute P += g e' + e g' + p_j e e', g being the removed column of P."""
-        cdef Py_ssize_t i
-        for i in range(s):
-            add(&self.P[c, triangle(i)], self.g[i] + p_j * self.e[i], &self.e[0], i + 1)
-            add(&self.P[c, triangle(i)], self.e[i], &self.g[0], i + 1)
 
+# --- a pass --------------------------------------------------------------------------------------------------------------------
 
-# --- the tasks -----------------------------------------------------------------------------------------------------------------
-
-cdef int learn_rows(SupportSet model, const Batch* b, PassContext* context) except -1 nogil:
+cdef int learn_rows(Block model, const Batch* b, PassContext* context, const Params* p) except -1 nogil:
     """Learn a block of rows with labels or targets."""
     cdef Py_ssize_t j, number, n_examples = context.columns if context.task == OVR else 1
-    cdef const Params* p = &model.p
     cdef Round r
     cdef Stats s
     cdef Step step
     cdef Example z
     s.norm_p2 = s.width = s.shift = 0.0
     while next_round(&r, b, context):
-        model.look(r.i, context)
+        model.look(&r, context)
         for j in range(context.columns):
             model.scores[j] = model.score(j)
         before_step(context.task, &model.scores[0], 0.0, &r, b, context)
@@ -378,3 +336,38 @@ cdef int learn_rows(SupportSet model, const Batch* b, PassContext* context) exce
                 model.propose(&z, step, context)
         after_step(&r, model.n_steps > 0 and model.commit(context), context)
     return 0
+
+
+cdef class SupportSet(Model):
+    """The compiled base of `SupportState`, which computes the kernel values.
+
+    kept : the support set as readers see it, a tuple that is replaced after each block: a matrix of rows; which of these are
+    support vectors, their numbers in ascending order; and alpha, (columns, size). dropped : vectors removed for the budget.
+    """
+    cdef public tuple kept
+    cdef public Py_ssize_t dropped
+
+    def __cinit__(self, *_):
+        self.values = self.correction = self.sigma = np.empty(0)        # (those of models of weights)
+
+    cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
+        """Learn rows, a block at a time."""
+        cdef Batch part = b[0]
+        cdef Block block
+        cdef Py_ssize_t i
+        cdef int64_t[::1] view
+        while context.next < b.n:
+            part.n = min(context.next + BLOCK, b.n)
+            numbers = view = np.arange(context.next, part.n)
+            for i in range(context.next, part.n if b.order != NULL else 0):
+                view[i - context.next] = b.order[i]
+            block, matrix, members, alpha = self.block(rows, numbers, context.next == 0)
+            block.start, block.potential = context.next, self.p.trigger != LOSS
+            try:
+                with nogil:
+                    learn_rows(block, &part, context, &self.p)
+            finally:                            # (no call of Python, in which a signal might be raised)
+                self.kept = matrix, members[:block.size], alpha[:, :block.size]
+                self.dropped += block.dropped
+        self.gather()
+        return 0
