@@ -151,8 +151,8 @@ class Counted:
 
     def writable(self):
         """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
-        for part in self.parts().values():
-            if isinstance(part, np.ndarray) and not part.flags.writeable:
+        for name in (*self.SCALARS, *self.ARRAYS):
+            if isinstance(part := getattr(self, name), np.ndarray) and not part.flags.writeable:
                 return self.copy()
         return self
 
@@ -316,42 +316,37 @@ class State(Counted, model.Model):
     variance: float
 
     def __init__(self, n_features: int, n_classes: int, dtype, params: Any):
-        self.n_features, self.n_columns, self.variance = n_features, n_vectors(n_classes), params.variance
-        self.params = params
-        layout = self.layout(n_features, n_classes, dtype, params.average_from >= 0, bool(params.probability))
-        for name, (shape, of) in layout.items():
+        self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params
+        for name, (shape, of) in laid_out(self.ARRAYS, self.sizes(n_features, n_classes, params), dtype).items():
             setattr(self, name, self._fresh(name, shape, of))
-        self._begin_slots()
+        slots = self.values.reshape(n_features + 1, -1, self.n_columns)
+        for at, slot in enumerate(self.SLOTS):
+            if slot.fresh != 0.0:  # (untouched memory takes neither time nor room)
+                slots[:, at] = getattr(self, slot.fresh) if isinstance(slot.fresh, str) else slot.fresh
 
     @classmethod
-    def sizes(
-        cls, n_features: int, n_classes: int, average: bool, probability: bool = False, n_groups: int = 1
-    ) -> dict[str, int]:
+    def sizes(cls, n_features: int, n_classes: int, params: Any, n_none: int = 0, n_groups: int = 1) -> dict[str, int]:
         """Return the lengths of the axes that the arrays' declarations name.
 
-        n_groups : groups of vectors that share numbers (`WithGroups`).
+        n_none : 1 with "none of these". n_groups : groups of vectors that share numbers (`WithGroups`).
         """
-        k = n_vectors(n_classes)
+        k = n_vectors(n_classes) + n_none
         return {
-            "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": k, "classes": n_classes,
-            "groups": n_groups, "fields": len(cls.FIELDS), "averages": int(average), "calibrated": k if probability else 0,
+            "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": k, "classes": n_classes, "groups": n_groups,
+            "fields": len(cls.FIELDS), "averages": int(params.average_from >= 0), "calibrated": k if params.probability else 0,
         }
 
     @classmethod
-    def layout(cls, n_features: int, n_classes: int, dtype, average: bool, probability: bool = False) -> dict:
-        """Return {name: (shape, dtype)} of the arrays of a model of these arguments, without making one."""
-        return laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, average, probability), dtype)
+    def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+        total = 0
+        for shape, of in laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, params), np.dtype(dtype)).values():
+            total += prod(shape) * of.itemsize
+        return total
 
     def _fresh_slots(self, n: int) -> np.ndarray:
         """Return the numbers of a feature never seen, for n vectors that start from nothing, (slots, n)."""
         numbers = [self.bound(slot.fresh) for slot in self.SLOTS]
         return np.repeat(np.array(numbers, self.dtype)[:, None], n, axis=1)
-
-    def _begin_slots(self) -> None:
-        """Write the slots that begin with another number than 0."""
-        for at, slot in enumerate(self.SLOTS):
-            if slot.fresh != 0.0:
-                self._slots[:, at] = getattr(self, slot.fresh) if isinstance(slot.fresh, str) else slot.fresh
 
     @property
     def largest(self) -> float:
@@ -605,14 +600,6 @@ class State(Counted, model.Model):
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
-    @classmethod
-    def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
-        layout = cls.layout(n_features, n_classes, np.dtype(dtype), params.average_from >= 0, bool(params.probability))
-        total = 0
-        for shape, of in layout.values():
-            total += prod(shape) * of.itemsize
-        return total
-
     @staticmethod
     def n_groups_in(header: dict, arrays: dict) -> int:
         """Return the number of groups of vectors of a model in a file."""
@@ -622,7 +609,7 @@ class State(Counted, model.Model):
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any) -> Self:
         """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
         require(sorted(header) == sorted(cls.SCALARS), f"a state of {sorted(cls.SCALARS)}", sorted(header))
-        n_features, average, dtype = header["n_features"], params.average_from >= 0, arrays["values"].dtype
+        n_features, dtype = header["n_features"], arrays["values"].dtype
         require(type(n_features) is int and n_features > 0, "n_features > 0", n_features)
         n_none = int(cls.HAS_NONE and n_classes > 2 and bool(params.open_classes) and not params.joint)
         following = cls._following(n_features, n_classes, params)
@@ -632,8 +619,7 @@ class State(Counted, model.Model):
         variance = header.get("variance", 1.0)
         require(type(variance) is float and 0.0 < variance < np.inf, "a variance", variance)
         require(dtype in FLOATS, "values of float32 or float64", dtype)
-        sizes = cls.sizes(n_features, n_classes, average, bool(params.probability), cls.n_groups_in(header, arrays))
-        sizes.update(vectors=sizes["vectors"] + n_none, calibrated=sizes["calibrated"] + n_none * bool(params.probability))
+        sizes = cls.sizes(n_features, n_classes, params, n_none, cls.n_groups_in(header, arrays))
         require_layout(arrays, laid_out(cls.ARRAYS, sizes, dtype))
         return cls.of({**header, **arrays, "params": params}).checked()
 

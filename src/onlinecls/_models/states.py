@@ -29,10 +29,7 @@ class WithPrior(State, _core.QuadraticModel):
 
     SCALARS = (*State.SCALARS, "halved")
     TAKES_WEIGHTS = True
-
-    def _begin_slots(self) -> None:
-        self.halved: list[int] = []
-        super()._begin_slots()
+    halved: list[int] = []  # (replaced, never changed)
 
     def _move(self, new: State, move: Move, share: float) -> None:
         super()._move(new, move, share)

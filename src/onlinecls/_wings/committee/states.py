@@ -78,6 +78,9 @@ class CommitteeState(State, combine.CommitteeModel):
     def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
         return sum(STATES[own.model].n_bytes(own, n_features, n_classes, dtype) for own in params.members)
 
+    def writable(self) -> Self:
+        return super().writable() if all(member.writable() is member for member in self.members) else self.copy()
+
     def can_learn_with(self, params: Any) -> bool:
         alike = type(params) is CommitteeParams and params.probability == self.params.probability
         return alike and all(its.can_learn_with(own) for its, own in self.each(params))

@@ -113,10 +113,8 @@ class AscentState(State, ascent.AscentModel):
         self._place_shared(np.zeros(N_SHARED))
 
     @classmethod
-    def sizes(
-        cls, n_features: int, n_classes: int, average: bool, probability: bool = False, n_groups: int = 1
-    ) -> dict[str, int]:
-        found = super().sizes(n_features, n_classes, average, probability, n_groups)
+    def sizes(cls, n_features: int, n_classes: int, params: Any, n_none: int = 0, n_groups: int = 1) -> dict[str, int]:
+        found = super().sizes(n_features, n_classes, params, n_none, n_groups)
         return {**found, "shared": N_SHARED + n_groups * SHARED["group"]}
 
     @staticmethod
