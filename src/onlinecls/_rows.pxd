@@ -18,11 +18,8 @@ cdef class Rows:
     cdef public object data, indices, indptr
     cdef public Py_ssize_t n_rows, n_features
 
-    cdef filled(self, str kind)
-
 
 cdef bint is_csr(X) except -1
-cpdef Rows take(X, dtype)
 cpdef Rows converted(X, dtype)
 
 

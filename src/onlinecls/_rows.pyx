@@ -1,9 +1,9 @@
 """`Rows`: the container of rows between the code that reads them and the loops, and the checks that the loops' safety needs.
 
     take        accepts rows as they lie: a sorted CSR matrix of scipy with int32 columns or an array, in the model's dtype
-    converted   makes such rows of any CSR matrix or array of numbers: casts, sorts, adds duplicates up, in arrays of its own
+    converted   takes them, or makes such rows of any CSR matrix or table of numbers: casts, sorts, adds duplicates up
 
-Both return None for what they cannot take; `_input.validate` converts the rest, and words the errors.
+Both return None for what they cannot read; `_input.validate` converts the rest, and words the errors.
 """
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint32_t, uint64_t
 
@@ -35,9 +35,6 @@ cdef class Rows:
     def __reduce__(self):
         return Rows, (self.data, self.indices, self.indptr, self.n_rows, self.n_features)
 
-    def __repr__(self):
-        return f"<{self.n_rows} rows of {self.n_features} features, {self.nnz} stored, {self.data.dtype}>"
-
     @staticmethod
     def of_table(table):
         """Return the non-zeros of a table of finite numbers."""
@@ -56,11 +53,6 @@ cdef class Rows:
         """Return consecutive rows without copying."""
         return Rows(self.data, self.indices, self.indptr[start:stop + 1], stop - start, self.n_features)
 
-    def narrow(self):
-        """Return the columns that sparse rows have, and the rows with these columns and one more, which none of them has."""
-        columns, indices = np.unique(self.indices, return_inverse=True)
-        return columns, Rows(self.data, indices.reshape(-1).astype(np.int32), self.indptr, self.n_rows, len(columns) + 1)
-
     def chosen(self, numbers):
         """Return copies of the rows of these numbers."""
         found = self.array()[numbers]
@@ -70,14 +62,13 @@ cdef class Rows:
         """Return a dense array or a CSR array, without copying values."""
         if self.is_dense:
             return self.data[self.indptr.item(0):self.indptr.item(self.n_rows)].reshape(self.shape)
-        return self.filled("csr_array")
+        return self.matrix("csr_array")
 
-    def matrix(self):
-        """Return a scipy.sparse.csr_matrix of sparse rows, without copying values."""
-        return self.filled("csr_matrix")
+    def matrix(self, str kind="csr_matrix"):
+        """Return a scipy.sparse matrix of sparse rows, without copying values: a copy of an empty one with their arrays.
 
-    cdef filled(self, str kind):
-        """Put these rows in a copy of an empty matrix, whose constructor would copy a part of less than half of the whole."""
+        (scipy's constructor would copy a part of less than half of the whole.)
+        """
         empty = empty_rows(kind, self.shape, self.data.dtype)
         X = type(empty).__new__(type(empty))
         X.__dict__.update(empty.__dict__)       # (as copy.copy, in a fifth of its time)
@@ -113,16 +104,14 @@ cdef bint is_csr(X) except -1:
 cpdef Rows take(X, dtype):
     """Return the rows of X as they lie; None if they must be converted, or are wrong. dtype : float32 or float64; None: X's."""
     cdef Rows rows = Rows.__new__(Rows)
+    indptr = None
     if type(X) is np.ndarray:
-        rows.data, rows.indices, indptr = X.ravel(), NO_INDICES, None
+        rows.data, rows.indices = X.ravel(), NO_INDICES
     elif is_csr(X):
         rows.data, rows.indices, indptr = X.data, X.indices, X.indptr
-        if type(rows.data) is not np.ndarray:
-            return None
     else:
         return None
-    dtype = own_float(rows.data.dtype if dtype is None else dtype)
-    return rows if are_of_shape(rows, X.shape) and state_of(rows, dtype, indptr) == SOUND else None
+    return rows if state_of(rows, X.shape, own_float(rows.data.dtype if dtype is None else dtype), indptr) == SOUND else None
 
 
 cpdef own_float(dtype):
@@ -132,34 +121,26 @@ cpdef own_float(dtype):
     return FLOAT32 if dtype.kind == "f" and dtype.itemsize == 4 else FLOAT64
 
 
-cdef bint are_of_shape(Rows rows, shape) except -1:
-    """Set the numbers of rows and columns; return False if somebody has put anything else there."""
-    try:
-        rows.n_rows, rows.n_features = shape
-    except (OverflowError, TypeError, ValueError):
-        return False
-    return rows.n_rows >= 0 and rows.n_features >= 0
-
-
-cdef int state_of(Rows rows, dtype, indptr) except -1:
-    """Check the arrays of rows, and set their indptr: all that the loops' safety needs. indptr : None for dense rows."""
-    cdef Py_ssize_t i, size = 4 if dtype is FLOAT32 else 8, n = rows.n_rows, n_data = 0, n_indices = 0, n_given = 0, nnz
+cdef int state_of(Rows rows, tuple shape, dtype, indptr) except -1:
+    """Check the arrays of rows, and set their shape and indptr: all that loops need to be safe. indptr : None for dense rows."""
+    cdef Py_ssize_t i, n, size = 4 if dtype is FLOAT32 else 8, n_data = 0, n_indices = 0, n_given = 0, nnz = 0
     cdef const void* data = numbers_of(rows.data, dtype, size, &n_data)
     cdef const int32_t* columns = NULL
     cdef const int32_t* given = NULL
     cdef const int64_t* starts = NULL
     cdef int64_t* made
     cdef bint is_dense = indptr is None, falls = False, is_sound
-    if data == NULL:
+    if data == NULL or len(shape) != 2:
         return WRONG
+    rows.n_rows, rows.n_features = shape
+    n, rows.indptr = rows.n_rows, indptr
     if not is_dense:
         columns = <const int32_t*>numbers_of(rows.indices, INT32, 4, &n_indices)
         given = <const int32_t*>numbers_of(indptr, INT32, 4, &n_given)
         if given == NULL:
             starts = <const int64_t*>numbers_of(indptr, INT64, 8, &n_given)
-        if columns == NULL or n_given != n + 1 or (given == NULL and starts == NULL):
+        if columns == NULL or n < 0 or n_given != n + 1 or (given == NULL and starts == NULL):
             return WRONG
-    rows.indptr = indptr
     if starts == NULL:
         rows.indptr = np.empty(n + 1, INT64)
         starts = made = <int64_t*>start_of(rows.indptr, 8, &n_given)
@@ -216,48 +197,45 @@ cpdef Rows converted(X, dtype):
 
     dtype : float32 or float64; None: that of X if it is one of these, else float64. The caller's arrays do not change.
     """
-    cdef Rows rows = Rows.__new__(Rows)
+    cdef Rows rows = take(X, dtype)
     cdef int state
-    indptr = None
+    if rows is not None:
+        return rows
+    rows, indptr = Rows.__new__(Rows), None
     if getattr(X, "format", None) == "csr":
-        data, indices, indptr = X.data, X.indices, X.indptr
-        for array, kinds in ((data, "biuf"), (indices, "iu"), (indptr, "iu")):
-            if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in kinds:
-                return None
+        data, indices, indptr, shape = X.data, X.indices, X.indptr, X.shape
+        if data.dtype.kind not in "biuf" or indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
+            return None
         dtype, of_sums = own_float(data.dtype if dtype is None else dtype), own_float(data.dtype)
         indptr = plain(indptr, INT64)
         nnz = indptr.item(len(indptr) - 1) if len(indptr) else 0
-        rows.data, rows.indices = plain(data[:nnz], of_sums), as_int32(indices[:nnz])
-        if rows.indices is None or not are_of_shape(rows, X.shape):
+        if nnz > INT32_MAX:
             return None
-        state = state_of(rows, of_sums, indptr)
+        rows.data, rows.indices = plain(data[:nnz], of_sums), plain(indices[:nnz], INT32)
+        if rows.indices is not indices and not np.array_equal(rows.indices, indices[:nnz]):     # (too many columns)
+            return None
+        state = state_of(rows, shape, of_sums, indptr)
+        if state == WRONG:
+            return None
         if state == UNSORTED:
             put_in_order(rows)
             if data.dtype.kind == "b":
                 np.minimum(rows.data, 1.0, out=rows.data)       # (True and True are True, as for scipy)
-            state = state_of(rows, of_sums, rows.indptr)
-        if state != SOUND or dtype is of_sums:
-            return rows if state == SOUND else None
+        elif dtype is of_sums:
+            return rows
         rows.data, indptr = plain(rows.data, dtype), rows.indptr
     else:
-        data = table_of(X)
-        if data is None:
+        try:
+            table = np.asarray(X)
+        except MemoryError:
+            raise
+        except Exception:       # raised by numpy or by an object's methods
             return None
-        dtype = own_float(data.dtype if dtype is None else dtype)
-        rows.data, rows.indices = plain(data.ravel(), dtype), NO_INDICES
-        rows.n_rows, rows.n_features = data.shape
-    return rows if state_of(rows, dtype, indptr) == SOUND else None
-
-
-cdef table_of(X):
-    """Return X as a table of numbers; None if it is no such thing."""
-    try:
-        table = np.asarray(X)
-    except MemoryError:
-        raise
-    except Exception:       # raised by numpy or by an object's methods
-        return None
-    return table if table.ndim == 2 and table.dtype.kind in "biuf" else None
+        if table.ndim != 2 or table.dtype.kind not in "biuf":
+            return None
+        dtype, shape = own_float(table.dtype if dtype is None else dtype), table.shape
+        rows.data, rows.indices = plain(table.ravel(), dtype), NO_INDICES
+    return rows if state_of(rows, shape, dtype, indptr) == SOUND else None
 
 
 cdef plain(array, dtype):
@@ -269,12 +247,6 @@ cdef plain(array, dtype):
         array = np.ascontiguousarray(array, dtype)
     array = array if array.flags.aligned else array.copy()
     return array if array.dtype is dtype and type(array) is np.ndarray else array.view(dtype, np.ndarray)   # (a pickled dtype)
-
-
-cdef as_int32(indices):
-    """Return columns as int32; None if one does not fit."""
-    narrow = plain(indices, INT32)
-    return narrow if narrow is indices or (narrow == indices).all() else None
 
 
 cdef int put_in_order(Rows rows) except -1:
@@ -329,13 +301,6 @@ cdef Py_ssize_t sum_rows(const floating* values, const int32_t* columns, const i
 cdef uint64_t* sort(uint64_t* keys, uint64_t* spare, Py_ssize_t n) noexcept nogil:
     """Sort n different numbers by merging runs of 1, 2, 4 ...; return where they are, in `keys` or in `spare`."""
     cdef Py_ssize_t width = 1, k, left, right, middle, end
-    cdef bint rises = False
-    for k in range(1, n):
-        rises |= keys[k] > keys[k - 1]
-    if not rises:       # (a product of scipy has its rows the wrong way round)
-        for k in range(n):
-            spare[k] = keys[n - 1 - k]
-        return spare
     while width < n:
         end = 0
         while end < n:

@@ -38,7 +38,7 @@ bad = {
     "lil": sparse.lil_matrix(X),
 }
 bad["csc"].indices[3] = bad["coo"].row[3] = bad["csc_indptr"].indptr[-1] = bad["bsr"].indptr[-1] = 2**30
-bad["dia"].offsets = np.full(len(bad["dia"].offsets), -2**63)
+bad["dia"].offsets = np.zeros(len(bad["dia"].offsets), int)
 bad["lil"].rows = bad["lil"].rows[:9]
 for empty in (bad["csc_empty"], bad["bsr_empty"]):
     empty.data, empty.indices, empty.indptr[1:] = empty.data[:0], empty.indices[:0], 0
@@ -174,7 +174,7 @@ def test_rows_are_checked_wherever_the_fault_is(index, value):
 
 
 WILD = (-1, 0, 1, 4, 5, 6, 7, 127, 2**31 - 1, 2**31, -(2**31), 2**32, 2**32 + 1, 2**62, 2**63 - 1, -(2**63))
-SHAPES = [(6, 2**31 + 1), (6, 4), (5, 5), (7, 5), (2**62, 5), (6,), (6, 5, 1), (-1, 5), (6.0, 5), "ab", None]
+SHAPES = [(6, 2**31 + 1), (6, 4), (5, 5), (7, 5), (2**62, 5), (6,), (6, 5, 1), (-1, 5)]
 TYPES = [np.int32, np.int64, np.int8, np.uint16, np.uint32, np.uint64, np.float64, np.float32, np.bool_]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._estimators.learner import state_of
 from .._estimators.saving import load
 from .._input.compat import is_classifier, is_regressor
-from .._input.escaping import escaped
+from .._input.validate import escaped
 from ..streams import options_of, read
 from ..text import FeatureNames, HashingVectorizer, parameters_of
 

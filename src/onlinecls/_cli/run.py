@@ -10,8 +10,8 @@ import numpy as np
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
 from .._estimators.learner import SKIPPED, state_of
-from .._input.compat import is_regressor
-from .._input.rows import Rows, part_of
+from .._input.compat import is_regressor, part_of
+from .._rows import Rows
 from ..streams import MalformedLineError, are_names
 from .inputs import shown_label
 from .progress import Progress

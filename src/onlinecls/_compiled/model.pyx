@@ -16,7 +16,7 @@ from .rounds cimport (
     SCALE_ROWS, Counters, PassContext, Task, measure_row, open_scale, publish_scale, row_at,
 )
 
-from .._rows cimport Rows, are_finite, converted, is_csr, is_writable, numbers_of, start_of, take
+from .._rows cimport Rows, are_finite, converted, is_csr, is_writable, numbers_of, start_of
 
 from .._rules import Costs, Geometry, Rule, Trigger
 
@@ -409,9 +409,7 @@ cdef class Model:
         if type(shape) is not tuple or not shape or type(shape[0]) is not int or not 0 < shape[0] <= FEW:
             return None
         dtype = self.values.dtype
-        rows = take(X, dtype)
-        if rows is None:
-            rows = converted(X, dtype)
+        rows = converted(X, dtype)
         return rows if rows is not None and 0 < rows.n_rows <= FEW and rows.n_features == self.n_features else None
 
     # --- overridden by each geometry --------------------------------------------------------------------------------------------

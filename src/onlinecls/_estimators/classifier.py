@@ -22,8 +22,8 @@ from .weights import WithVariances, WithWeights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .._input.rows import Rows
     from .._input.types import ClassWeight, Generator, Matrix
+    from .._rows import Rows
 
 CLASS_EACH = "classes should have several rows each"
 MANY_ROWS = 100  # rows that are enough to tell labels from ids

@@ -17,6 +17,7 @@ from .._compiled.lock import Lock
 from .._input import validate
 from .._input.compat import tags
 from .._models.state import Counted
+from .._rows import Rows
 from . import merging, saving
 
 if TYPE_CHECKING:
@@ -205,7 +206,7 @@ class Estimator:
         if n_features != expected:
             problem = f"X has {n_features} features, but {who} is expecting {expected} features as input."
             raise validate.ParameterError(f"{problem} {_SAME_COLUMNS}", "X", _SAME_COLUMNS)
-        if isinstance(X, validate.Rows):
+        if isinstance(X, Rows):
             return  # (their maker has checked the columns' names, if any)
         seen = self.__dict__.get("feature_names_in_")
         names = None if isinstance(X, np.ndarray) else validate.feature_names(who, X)

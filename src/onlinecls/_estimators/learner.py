@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
     from .._algorithm import Algorithm
-    from .._input.rows import Rows
     from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, RandomState
+    from .._rows import Rows
 
 NO_PREDICTIONS = np.empty(0, np.int32)
 MUCH = 1 << 26  # bytes; smaller models are not checked against the free memory
@@ -255,7 +255,7 @@ class OnlineLearner(saving.Describing, Estimator):
         again = self.warm_start and self._can_go_on(params)
         generator = random_state(who, self.random_state)
         rows = self._read_rows(X, self._state if again else None)
-        validate.require_samples(who, rows, 1)
+        validate.require_samples(who, rows)
         check_range(self, params, rows.data.dtype)
         targets, weights = self._read_targets(y, rows.n_rows), read_weights_of_fit(who, sample_weight, rows.n_rows)
         batch, classes = self._batch_of_fit(Batch(rows, targets, weights), again)
@@ -301,13 +301,11 @@ class OnlineLearner(saving.Describing, Estimator):
             check_range(self, params, rows.data.dtype)
         return rows, state is None
 
-    def _read_rows(self, X: Matrix, state: Any) -> validate.Rows:
+    def _read_rows(self, X: Matrix, state: Any) -> Rows:
         """Return X as rows of a model's features and dtype; None: of the first call, in which X determines both."""
         who = type(self).__name__
         rows = validate.read_rows(who, X, self._choice.values["dtype"] if state is None else state.dtype)
-        if state is None:
-            validate.require_samples(who, rows, 0)
-        else:
+        if state is not None:
             self._check_features(X, rows.n_features, state)
         return rows
 

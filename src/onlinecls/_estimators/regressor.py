@@ -16,8 +16,8 @@ from .weights import WithVariances, WithWeights
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from .._input.rows import Rows
     from .._input.types import Generator, Matrix
+    from .._rows import Rows
 
 
 class OnlineRegressor(WithWeights):

@@ -19,8 +19,8 @@ from .learner import Batch, OnlineLearner
 
 if TYPE_CHECKING:
     from .._algorithm import Algorithm
-    from .._input.rows import Rows
     from .._input.types import Generator
+    from .._rows import Rows
 
 
 class UntilConverged(OnlineLearner):

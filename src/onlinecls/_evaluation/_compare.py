@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._input import validate
-from .._input.compat import kind_of, random_state
-from .._input.rows import lasting, n_rows_of, part_of, rows_of
+from .._input.compat import kind_of, lasting, n_rows_of, part_of, random_state
+from .._rows import Rows
 from ._progressive import SUMS, Curve, ProgressiveResult, batches, check_every
 from ._runs import ClassifierRun, all_classes, cuts, is_one_batch, require_methods, takes_tables, to_be_cut
 
@@ -182,3 +182,16 @@ def _curves(learners: Mapping[str, Any], stream: Any, classes: Mapping[str, Any]
                 if n_rows % every == 0:
                     run.curve.mark()
     return {name: ProgressiveResult(by_row=run.by_row, **run.curve.fields(run.counts)) for name, run in runs.items()}
+
+
+def rows_of(X: Any, numbers: np.ndarray) -> Any:
+    """Return the rows of these numbers of a matrix, an array, a table, a list or `Rows`, copied."""
+    if hasattr(X, "iloc"):
+        return X.iloc[numbers]
+    if hasattr(X, "items"):
+        return {name: rows_of(values, numbers) for name, values in X.items()}
+    if isinstance(X, Rows):
+        return X.chosen(numbers)
+    if hasattr(X, "column_names"):
+        return X.take(numbers)
+    return X[numbers] if hasattr(X, "shape") else [X[number] for number in numbers.tolist()]

@@ -15,8 +15,7 @@ from .._compiled.model import COUNTERS
 from .._estimators.learner import state_of
 from .._estimators.regressor import OnlineRegressor
 from .._input import validate
-from .._input.compat import is_fitted, kind_of
-from .._input.rows import lasting, n_rows_of, part_of
+from .._input.compat import is_fitted, kind_of, lasting, n_rows_of, part_of
 from .._pipeline import StreamPipeline, learn_predicting
 from ._runs import (
     ClassifierRun,
@@ -187,14 +186,13 @@ class CleanLabels:
         if isinstance(y_clean, Iterable) and not hasattr(y_clean, "__len__"):
             self.batches = iter(y_clean)
         elif y_clean is not None:
-            whole = validate.plain_labels(_WHO, "y_clean", y_clean)
-            self.whole = validate.read_labels(_WHO, whole, len(whole))
+            self.whole = validate.read_labels(_WHO, y_clean, None, "y_clean")
 
     def of(self, y: np.ndarray) -> np.ndarray:
         """Return the labels of the next batch, whose labels in the stream are y."""
         if self.batches is not None:
             clean = next(self.batches, None)
-            clean = None if clean is None else validate.plain_labels(_WHO, "y_clean", clean)
+            clean = None if clean is None else validate.read_labels(_WHO, clean, None, "y_clean")
         elif self.whole is not None:
             clean, self.at = self.whole[self.at : self.at + len(y)], self.at + len(y)
         else:

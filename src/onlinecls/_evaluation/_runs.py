@@ -12,8 +12,8 @@ from .._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_lea
 from .._estimators.regressor import OnlineRegressor
 from .._input import validate
 from .._input.compat import issparse
-from .._input.rows import Rows
 from .._pipeline import StreamPipeline, learn_predicting, live_rows, scores_of
+from .._rows import Rows
 
 if TYPE_CHECKING:
     from typing import Any
@@ -64,11 +64,8 @@ def cuts(done: int, n_rows: int, every: int, by_row: bool) -> Iterator[tuple[int
 
 def to_be_cut(who: str, X: Any, is_cut: bool = True) -> Any:
     """Return X with rows that can be cut out; raise where a sparse X that is cut has a broken structure."""
-    if issparse(X) and X.format != "csr":
-        return validate.as_csr(who, X)
-    if issparse(X) and not isinstance(X, Rows) and is_cut:
-        validate.read_structure(who, X)
-    return X
+    is_read = not issparse(X) or isinstance(X, Rows) or (X.format == "csr" and not is_cut)
+    return X if is_read else validate.as_csr(who, X)
 
 
 def is_one_batch(stream: Any) -> bool:
@@ -85,7 +82,7 @@ def all_classes(who: str, learner: Any, stream: Any, classes: Any, scores: bool 
                 f"{who}: classes must name all labels for {type(learner).__name__} on a stream of batches, got None. "
                 "Its first partial_fit needs them."
             )
-        classes = np.unique(validate.plain_labels(who, "y", stream[1]))
+        classes = np.unique(validate.read_labels(who, stream[1], None))
     if scores and not fitted and classes is None:
         raise ValueError(f"{who}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
     return classes

@@ -22,7 +22,7 @@ from .lanes cimport (
 )
 from .murmur cimport murmur3, murmur3_of_two
 
-from .._input.rows import Rows
+from .._rows import Rows
 from .options import HashingOptions
 
 cdef extern from "Python.h":

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .rows import Rows
+from .._rows import Rows
 
 
 class Sparse(Protocol):

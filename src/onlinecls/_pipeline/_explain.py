@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._input.compat import is_frozen, is_regressor, issparse
+from .._input.compat import is_regressor, issparse
 from ..text import FeatureNames, HashingVectorizer, contributions, weights_towards
-from ._steps import home_of
+from ._steps import home_of, is_frozen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

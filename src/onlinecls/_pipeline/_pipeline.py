@@ -14,8 +14,7 @@ from .._estimators.estimator import Estimator
 from .._estimators.merging import unchanged
 from .._files import numbered, of_number, require
 from .._input import validate
-from .._input.compat import available_if, is_fitted, issparse, kind_of
-from .._input.rows import lasting, part_of
+from .._input.compat import available_if, is_fitted, issparse, kind_of, lasting, part_of
 from ._explain import Explanation, explained, linear_of
 from ._steps import become, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted, width_of
 

@@ -15,7 +15,7 @@ from .._estimators.estimator import Estimator, without_model
 from .._estimators.saving import packed_parameters, read_parameters
 from .._files import require
 from .._input import validate
-from .._input.compat import is_fitted, is_frozen
+from .._input.compat import is_fitted
 from ..text import HashingVectorizer, parameters_of, vectorizer_of
 
 if TYPE_CHECKING:
@@ -183,3 +183,10 @@ def rows_learnt(learner: Any, before: float, y: Any, sample_weight: Any) -> int:
         return n if done else 0
     n_live = live_rows(learner, y, sample_weight).cumsum()
     return n if done >= n_live[-1] else int(n_live.searchsorted(done)) + 1
+
+
+
+def is_frozen(estimator: Any) -> bool:
+    """Return True for scikit-learn's FrozenEstimator, whose `fit` does nothing. (It shows all methods of what it holds.)"""
+    kind = getattr(sys.modules.get("sklearn.frozen"), "FrozenEstimator", None)
+    return kind is not None and isinstance(estimator, kind)

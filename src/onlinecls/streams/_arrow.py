@@ -9,10 +9,9 @@ from itertools import chain
 
 import numpy as np
 
-from .._input.arrow import sound
-from .._input.escaping import escaped, is_utf8
-from .._input.rows import Rows
-from ..text import HashingVectorizer
+from .._input.validate import escaped
+from .._rows import Rows
+from ..text import HashingVectorizer, is_utf8, sound
 from ._errors import Counts, MalformedLineError
 from ._records import Texts, WrongRecordError, decoded, number, shown
 from ._tables import BATCH_NUMBERS, CATEGORY, NUMBER, Columns, Layout, category, missing_value

@@ -14,7 +14,7 @@ import numpy as np
 
 from ._numbers cimport is_digit, read_number
 
-from .._input.rows import Rows
+from .._rows import Rows
 from .._input.validate import LONGEST_LABEL, ParameterError
 
 cdef extern from "streams/_siphash.h":

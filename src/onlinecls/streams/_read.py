@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
-from .._input.compat import warn_caller
-from .._input.rows import n_rows_of, n_values_of
+from .._input.compat import n_rows_of, warn_caller
 from .._input.validate import ParameterError
 from ..text import HashingVectorizer, compiled_hasher, sketch_of
 from . import _blocks, _errors, _formats, _labels, _metadata
 from ._errors import Counts, Progress
 from ._lines import Labels
 from ._sources import Files
-from ._stream import Batch, Stream
+from ._stream import Batch, Stream, n_values_of
 from ._svmlight import SvmlightParser
 from ._tsv import TsvParser
 from ._vw import VWParser

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._input.escaping import escaped
-from .._input.validate import LONGEST_LABEL
+from .._input.validate import LONGEST_LABEL, escaped
 from ._blocks import blocks, skip_bom, too_long
 from ._errors import HINTS, Counts, MalformedLineError
 from ._features import FeatureRows
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .._hashing.sketch import Names
-    from .._input.rows import Rows
+    from .._rows import Rows
     from ._sources import Files, Source
 
 _BATCH_CHARS = 1 << 22  # of texts in a batch

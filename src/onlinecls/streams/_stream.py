@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._input.rows import Rows, n_rows_of, n_values_of
+from .._input.compat import n_rows_of
+from .._rows import Rows
 from ._errors import Progress
 from ._sources import ClosedError
 
@@ -235,3 +236,10 @@ def _close(
     batches.close()
     if files:
         files.close()
+
+
+def n_values_of(X: Any) -> int:
+    """Return the number of values of rows: those that are not 0, or all of a table."""
+    if hasattr(X, "nnz"):
+        return X.nnz
+    return sum(map(len, X)) if isinstance(X, list) else int(np.prod(X.shape))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._input.rows import Rows
 from .._input.validate import ParameterError
+from .._rows import Rows
 from ..tables import MISSING_TEXTS, TextTable
 from ._errors import HINTS
 from ._features import FeatureRows

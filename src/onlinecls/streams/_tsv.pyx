@@ -6,7 +6,7 @@ import numpy as np
 from .._hashing.hasher cimport RowHasher
 from ._lines cimport Found, LineParser, NOTHING, after_blanks
 
-from .._input.rows import Rows
+from .._rows import Rows
 
 
 cdef class TsvParser(LineParser):

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._input import validate
 from .._input.compat import issparse
-from .._input.escaping import escaped
+from .._input.validate import escaped
 from ._cells import have_alike
 from ._values import (
     ABSENT,

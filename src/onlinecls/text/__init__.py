@@ -9,6 +9,7 @@
 ['pills']
 """
 
+from ._arrow import is_utf8, sound  # noqa: F401 (for the streams)
 from ._names import (
     Contribution,
     Feature,
@@ -22,6 +23,7 @@ from ._vectorizer import (
     HashingVectorizer,
     compiled_hasher,  # noqa: F401 (for the streams)
     sketch_of,  # noqa: F401 (the same)
+    sparse_rows,  # noqa: F401 (for the tables)
 )
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]

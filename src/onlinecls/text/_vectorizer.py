@@ -6,6 +6,7 @@ Where a parameter is beyond the compiled code, tokens are made here and hashed t
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
 import warnings
 from contextlib import nullcontext
@@ -20,10 +21,9 @@ import numpy as np
 from .._estimators.estimator import Estimator
 from .._hashing.hasher import MAX_FEATURES, WHITE_SPACES, DamagedError, RowHasher
 from .._hashing.options import HashingOptions
-from .._input.arrow import damaged, string_chunks
-from .._input.compat import sparse_rows, tags
-from .._input.escaping import is_utf8
+from .._input.compat import tags
 from .._input.validate import is_missing
+from ._arrow import damaged, is_utf8, string_chunks
 from ._names import FeatureNames
 
 if TYPE_CHECKING:
@@ -553,3 +553,14 @@ def _ascii_of(text: str) -> str:
 def _aligned(array: np.ndarray) -> np.ndarray:
     """Return the array, copied if it is not aligned: a file may put a buffer anywhere."""
     return array if array.flags.aligned else array.copy()
+
+
+
+def sparse_rows(rows: Any) -> Any:
+    """Return a CSR matrix, as a sparse array if scikit-learn (1.9 or later) is configured so."""
+    module = sys.modules.get("sklearn")
+    if module and module.get_config().get("sparse_interface") == "sparray":
+        from scipy.sparse import csr_array
+
+        return csr_array(rows)
+    return rows

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike
 
-    from ..._input.rows import Rows
+    from ..._rows import Rows
 
 FAR = 1e300  # products of weights and scores beyond this count as this, so that their sum is finite
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from sklearn.utils import Tags
 
-    from ..._input.rows import Rows
     from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix
+    from ..._rows import Rows
 
 
 class AscentLearner(WithWeights):

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from ..._algorithm import Algorithm
-    from ..._input.rows import Rows
     from ..._input.types import ClassWeight, FloatOrAuto, KernelFunction
     from ..._models.params import Params
+    from ..._rows import Rows
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)

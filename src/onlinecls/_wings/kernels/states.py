@@ -17,8 +17,8 @@ from . import support
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-    from ..._input.rows import Rows
     from ..._models.params import Params
+    from ..._rows import Rows
 
 READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
 CSR = ("data", "indices", "indptr")

@@ -17,8 +17,8 @@ from . import states as states  # (its models)
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from ..._input.rows import Rows
     from ..._input.types import FloatOrAuto, FloatType, Matrix
+    from ..._rows import Rows
 
 
 class _Multiplicative(OnlineLearner):

@@ -18,8 +18,8 @@ from .centre import SURFACE_SPACINGS
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from ..._input.rows import Rows
     from ..._input.types import FloatOrAuto, FloatType, Matrix
+    from ..._rows import Rows
 
 
 class OnlineOneClass(OnlineLearner):

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
-    from ..._input.rows import Rows
     from ..._input.types import Matrix, RandomState
+    from ..._rows import Rows
 
 DELTA = 0.05  # the probability with which the choice of a snapshot may violate its bound
 NEVER = 1 << 62  # a row number that is not reached
@@ -225,9 +225,7 @@ class OnlineToBatch(Estimator):
         self._check_parameters()
         dtype = validate.read_dtype(who, self.estimator.dtype) if run is None else run.learner._state.dtype
         rows = validate.read_rows(who, X, dtype)
-        if run is None:
-            validate.require_samples(who, rows, 0)
-        else:
+        if run is not None:
             self._check_features(X, rows.n_features)
         y = (validate.read_labels if self._estimator_type == "classifier" else validate.read_targets)(who, y, rows.n_rows)
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
@@ -290,7 +288,7 @@ class OnlineToBatch(Estimator):
         """
         who = type(self).__name__
         rows, targets, weights = self._read(X, y, sample_weight, None)
-        validate.require_samples(who, rows, 1)
+        validate.require_samples(who, rows)
         read_weights_of_fit(who, sample_weight, rows.n_rows)
         named = {"classes": classes_of_fit(who, targets)} if self._estimator_type == "classifier" else {}
         generator, run = random_state(who, self.random_state), self._new_run()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
+from typing import Any
 
-from .escaping import escaped
+from .._input.validate import escaped
 
 
-def string_chunks(who: str, X, full=True):
+def string_chunks(who: str, X: Any, full: bool = True) -> list[Any] | None:
     """Return the pyarrow arrays of texts of X; None if it is not an Arrow column. full : check offsets and views."""
     if type(X).__module__.startswith("pandas."):
         dtype = getattr(X, "dtype", None)
@@ -26,7 +28,7 @@ def string_chunks(who: str, X, full=True):
     return [sound(chunk, f"{who}: X must be", full) for chunk in chunks]
 
 
-def sound(column, must_be: str, full=True):
+def sound(column: Any, must_be: str, full: bool = True) -> Any:
     """Check the offsets, views and indices of a pyarrow array, and return it with dictionaries decoded and texts as bytes.
 
     pyarrow does not check those of a damaged file. That texts are UTF-8 is not checked.
@@ -49,3 +51,8 @@ def sound(column, must_be: str, full=True):
 
 def damaged(must_be: str, error: Exception) -> ValueError:
     return ValueError(f"{must_be} a sound Arrow column, got a damaged one: {escaped(str(error))}.")
+
+
+def is_utf8(encoding: str) -> bool:
+    """Return True if an encoding, by any of its names, is UTF-8."""
+    return codecs.lookup(encoding).name == "utf-8"
