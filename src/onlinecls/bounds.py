@@ -12,15 +12,9 @@ and of any competitor u, a vector of weights chosen in hindsight:
 >>> paid, round(allowed, 2)
 (3, 12.78)
 
-`certify` has both sides along the stream, by the learner's own theorem:
-
->>> certificate = bounds.certify(course, u=[0.5, -2.0])
->>> certificate.paid[[0, -1]].tolist(), certificate.allowed[[0, -1]].round(2).tolist()
-([1.0, 3.0], [2.27, 12.78])
-
-They are for two classes -1 and +1 (some for targets, `one_class` for none), rows of weight 1, and learners without an intercept:
-a column of ones does the same. `dual_ascent`, `potential_based` and `arow` are also for joint learners of the classes 0 .. k - 1,
-with u of shape (k, d).
+`certify` has both sides along the stream, by the learner's own theorem. docs/bounds.md tells what the theorems cover: two
+classes -1 and +1 (some targets, `one_class` no y), rows of weight 1, and learners without an intercept; `dual_ascent`,
+`potential_based` and `arow` joint learners of the classes 0 .. k - 1, too, with u of shape (k, d).
 
 m = y w.x is a row's margin (of several classes, the score of its class y less that of c, the strongest rival), l its loss, L(u)
 the hinge loss of u over the rounds of the course that changed the model, l(u) that of a row (of several classes, the largest of
@@ -67,10 +61,7 @@ def __dir__() -> list[str]:
 
 
 class Bound(NamedTuple):
-    """The sum paid, in the units that the bound counts (mistakes, losses), and the most that its theorem allows.
-
-    Both sides are sums in double: paid <= allowed holds to rounding.
-    """
+    """The sum paid, in the units that the bound counts (mistakes, losses), and the most that its theorem allows, to rounding."""
 
     paid: float
     allowed: float
@@ -154,11 +145,7 @@ class Course:
 
 @dataclass(eq=False)
 class Certificate:
-    """Both sides of a theorem along a stream: what was paid and what was allowed after so many rows.
-
-    u is the competitor, of those given, by which least was left after the last row. On noisy labels that is often 0, with a loss
-    of 1 on every row: a bound of mistakes then says nothing of the learner.
-    """
+    """Both sides of a theorem after so many rows of a stream. u : the competitor by which least was left after the last one."""
 
     theorem: str
     rows: np.ndarray
@@ -188,7 +175,7 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     Returns
     -------
     course : Course
-        What happened in each round; its X are the rows z, its learner has ``scale=1.0``.
+        Its X are the rows z, its learner has ``scale=1.0``.
     """
     classes = {base.__name__ for base in type(learner).__mro__}
     if not isinstance(learner, OnlineLearner) or classes.isdisjoint(row.estimator for row in ALGORITHMS.values()):
@@ -266,7 +253,6 @@ def certify(course: Course, u: ArrayLike) -> Certificate:
     Returns
     -------
     certificate : Certificate
-        Both sides.
     """
     learner, n, U = course.learner, len(course.y), np.asarray(u, dtype=np.float64)
     names = select(type(learner), learner.get_params()).theorems
@@ -333,7 +319,7 @@ def _check_covered(who: str, course: Course, several: tuple[str, ...], needed: M
 
 
 def _check_steps(who: str, learner: Any, square: float) -> None:
-    """Raise if a step was skipped, or if a full covariance has lost its digits to a row; square : the largest ||x||²."""
+    """Raise if a step was skipped, or if a full covariance has lost its digits to a row. square : the largest ||x||²."""
     dtype = state_of(learner).dtype
     if learner.n_skipped_:
         raise ValueError(
@@ -491,7 +477,7 @@ def _terms(course: Course, u: np.ndarray) -> tuple:
 def perceptron(course: Course, u: Any) -> tuple:
     """Bound the mistakes of the Perceptron:  M <= L(u) + R ||u|| √L(u) + R² ||u||²,  R = max ||x||.
 
-    The tutorial has it for R = 1. It needs no learning rate, as none changes a Perceptron's mistakes.
+    The tutorial has it for R = 1.
     """
     loss, size = course.loss(u), (course.norms() * course.updated).max() * np.linalg.norm(u)
     return course.updated.sum(), loss + size * np.sqrt(loss) + size**2
@@ -530,14 +516,7 @@ def passive_aggressive(course: Course, u: Any) -> tuple:
         PA-I, classes, any u:         M <= max(B/γ², 1/(Cγ)) (||u||² + 2C sum of l(u))            (JMLR 2006, Theorem 4)
 
     γ is the learner's `margin`. ε* is the least ε with which u has no loss, the largest |y - u.x|; for classes ε - ε* is the
-    least margin y u.x, less γ. Where u has a loss, PA's bound is infinite: the theorem says nothing.
-
-    >>> from onlinecls import PassiveAggressiveClassifier
-    >>> course = follow(PassiveAggressiveClassifier(float("inf"), fit_intercept=False), [[0.0, 2.0], [1.0, 0.0]], [1, -1])
-    >>> passive_aggressive(course, [-1.0, 0.5])
-    Bound(paid=2.0, allowed=5.0)
-    >>> passive_aggressive(course, [-2.0, 1.0])  # twice the margin: 2 * (2 - 1) * (1 + 1) is paid on top
-    Bound(paid=6.0, allowed=20.0)
+    least margin y u.x, less γ. Where u has a loss, PA's bound is infinite.
     """
     learner, C, B = course.learner, float(course.learner.C), course.norms().max() ** 2
     excess = _excess(course, course.X @ u)
@@ -559,8 +538,7 @@ def passive_aggressive(course: Course, u: Any) -> tuple:
 def margin_corollary(course: Course, u: Any) -> tuple:
     """Bound the losses of PA (C = inf) on classes that some direction u separates:  sum of l <= 2 B γ/γ̂².
 
-    γ̂ is the least margin y u.x/||u||, B = max ||x||², γ the learner's `margin`; infinite where γ̂ <= 0. (Each mistake has a loss
-    of at least γ, so that there are at most B/γ̂²: Theorem 1 for the u of least margin γ.)
+    γ̂ is the least margin y u.x/||u||, B = max ||x||², γ the learner's `margin`; infinite where γ̂ <= 0.
     """
     gamma, least = float(course.learner.margin), (course.y * (course.X @ u)).min()
     allowed = 2.0 * course.norms().max() ** 2 * gamma * (u @ u) / least**2 if least > 0.0 else np.inf
@@ -581,8 +559,7 @@ def multiplicative(course: Course, u: Any) -> tuple:
         sum of l² + 2 (ε - ε*) sum of l <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
 
     ε* as in `passive_aggressive`. D is the relative entropy, to the uniform, of u's shares in the 2d weights W and -W (unsigned:
-    d weights W); infinite if u has no such shares or has a loss. (ρ is the spread of a row's features W x and -W x: with the
-    paper's max|x|, the signed form breaks the bound.)
+    d weights W); infinite if u has no such shares or has a loss. (With the paper's max|x| for ρ, the signed form breaks it.)
     """
     learner = course.learner
     rho = (2.0 if learner.signed else 1.0) * learner.norm_bound * course.norms(np.inf).max()
@@ -597,13 +574,8 @@ def one_class(course: Course, u: Any) -> tuple:
         PA, w_1 the first row:   sum of l² + 2 (ε - ε*) sum of l <= ||u - w_1||²                   (PA paper, Theorem 1)
         multiplicative:          15/16 sum of l² + (ε - ε*) sum of l <= 8 W² D,   W = norm_bound     (Theorem 4, corrected)
 
-    D as in `multiplicative`; ε* is the largest distance of a row from u. Where it is above ε, the theorems say nothing: the bound
-    is infinite. (The second corrects Theorem 4, whose left side, sum of l² + 2 (ε - ε*) sum of l, is below B/2 D with B = 32,
-    not with the printed 16: random streams refute that where ε* < ε.)
-
-    >>> from onlinecls import PassiveAggressiveOneClass
-    >>> one_class(follow(PassiveAggressiveOneClass(epsilon=1.0, scale=1.0), [[0.0], [2.0], [1.5], [0.0]]), [1.0])
-    Bound(paid=1.0, allowed=1.0)
+    D as in `multiplicative`; ε* is the largest distance of a row from u: above ε, the bound is infinite. (The second has B = 32
+    for the printed 16, which random streams refute where ε* < ε.)
     """
     learner, epsilon = course.learner, float(course.learner.epsilon)
     losses, excess = _positive(-course.scores - epsilon), np.linalg.norm(course.X - u, axis=1) - epsilon
@@ -628,8 +600,7 @@ def fixed_rate(course: Course, u: Any) -> tuple:
 
     Hinge loss, z = y x, l_0 = 1. Perceptron (η = eta0): f(u) = ||u||²/2, ||x||* = ||x||, β = 1, B = 0. p-norm (η = 1): f(u) =
     ||u||_q²/2, ||x||* = ||x||_p, β = q - 1, B = 0. Second-order Perceptron and NAROW (η = 1): f_T(u) = u'A_T u/2, ||x||*² =
-    x'Σ_t x, β = 1, B = sum of θ'(Σ_t - Σ_{t-1})θ/2 <= 0, and mistakes counted by m', as in `potential_based`, which is this bound
-    at the best rate for u and so allows no more.
+    x'Σ_t x, β = 1, B = sum of θ'(Σ_t - Σ_{t-1})θ/2 <= 0, and mistakes counted by m', as in `potential_based`.
 
     Dual ascent with update="DA1" (η = 1, B = 0): f(u) as in `dual_ascent`, ||z||*²/β = (a L_t)²/sigma. Hinge loss with the margin
     γ: a = 1, l_0 = γ. Log loss: z = a y x with a = 1/(1 + e^m), l_0 = log 2.
@@ -648,7 +619,6 @@ def lemma_1(course: Course, u: Any, lam: float = 1.0) -> tuple:
 
     z = -y x, the sums over the rounds with a step η. Perceptron, p-norm: f = ||w||_q²/(2(q - 1)), β = 1, and η the step.
     Second-order Perceptron and NAROW: f_t(w) = w'A_t w/2, ||x||*² = x'Σ_t x, β = 1, η = 1, and w_t = Σ_t θ_t, which has seen x.
-    `onlinecls.reference.PotentialLearner` has it for any convex loss, f and η.
     """
     if lam not in POSITIVE:
         raise parameter_error(f"{WHO}.lemma_1", "lam", POSITIVE, lam)
@@ -662,25 +632,20 @@ def lemma_1(course: Course, u: Any, lam: float = 1.0) -> tuple:
 def potential_based(course: Course, u: Any) -> tuple:
     """Bound mistakes and updates of every potential-based learner of the hinge loss.
 
-    Second order, full or diagonal, A = Σ^-1, m' = y x'Σ_t θ:
+    Second order, full or diagonal, A = Σ^-1; M and U are counted by m' = y x'Σ_t θ, the margin of weights that have seen x:
 
         M + U <= L(u) + √(u'A_T u) √Q,     Q = sum of x'Σ_t x + 2m' + θ'(Σ_t - Σ_{t-1})θ
 
-    M and U are counted by m', the margin of the weights that have already seen x (not its label), not by `n_mistakes_`. Of
-    several classes, with a Σ each, z = x for y and -x for c take the place of y x (the paper says that its condition extends to
-    them), and u'A_T u is summed over all.
+    Of several classes, with a Σ each, z = x for y and -x for c take the place of y x, and u'A_T u is summed over all.
 
-    AROW with a full covariance, whose weights are Σθ/r: M + U counts all rounds that changed it; with M its mistakes, as in
-    `arow`, this allows no more than Theorem 2. With r1 and r2 (the papers have one r; this is the library's own): r2 Aw goes by
+    AROW with a full covariance, whose weights are Σθ/r: M + U counts all rounds that changed it. With r1 and r2: r2 Aw goes by
     c y x, c = 1 + (r2 - r1) α, with α = (1 - m)/(r1 + χ). M + U and L(u) are then the sums of c and of c l(u), and Q is r2² w'Aw,
     the sum of r2² α (2m + αχ) + r2 (m + αχ)². What is allowed is infinite if a c is negative, as it may be with r1 > r2.
 
-    First order, with steps η:
+    First order, with steps η, of m/eta0 (Perceptron: p = 2, η = 1; plain gradient descent: p = 2, η = 1/√t in round t; p-norm
+    Perceptron: η = 1 on mistakes):
 
         sum of η <= sum of η l(u) + ||u||_q √(p - 1) √Q,     Q = sum of η² ||x||_p² + 2ηm
-
-    Perceptron: p = 2, η = 1, and m/eta0 for m, so that the left side is M + U. Plain gradient descent: p = 2, η = 1/√t in round
-    t, likewise. p-norm Perceptron: η = 1 on mistakes.
     """
     learner, on, m, chi = course.learner, course.updated, course.margins, course.chi
     if hasattr(learner, "r1"):
@@ -738,15 +703,7 @@ def arow(course: Course, u: Any) -> tuple:
         sum of 2 - m+ <= sum of (2 - m+) l(u) - sum of p (u_y + u_c).x + 2 √(r ||u||² + sum of (u_y.x)² + (u_c.x)²) √Q,
         Q = sum of (1 - m+)(m + m+) + (w_y.x)² + (w_c.x)²,
 
-    m+ < 1 the margin after the update, as the weights w in Q and p = (w_y + w_c).x are, so that each update pays more than 1.
-    (The paper says that its bound can be extended to several classes. With one covariance of all classes' weights it holds as it
-    stands; with one for each class, as here, it does not: this one does. docs/bounds.md has the proof.)
-
-    >>> from onlinecls import AROWClassifier
-    >>> learner = AROWClassifier(1.0, multi_class="crammer_singer", covariance="full", fit_intercept=False)
-    >>> paid, allowed = arow(follow(learner, [[1.0]], [0], n_classes=3), [[0.5], [-0.5], [0.0]])
-    >>> round(paid, 2), round(allowed, 2)
-    (1.33, 2.0)
+    m+ < 1 the margin after the update, as the weights w in Q and p = (w_y + w_c).x are. (docs/bounds.md has the proof.)
     """
     r, on, m = float(course.learner.r), course.updated, course.margins
     best = course.pair(course.X @ u.T)
@@ -775,13 +732,9 @@ def dual_ascent(course: Course, u: Any) -> tuple:
     the d weights W (where sum u is not W or u < 0); L_t = W max |x|, W = norm_bound. Targets: the same with the losses of errors,
     L_t times 2|y - w_t.x| for the squared loss.
 
-    sigma="auto", two classes or targets: the last sum has sigma_t of each round, f the last sigma, as the dual does not fall when
-    sigma rises. w_t are the weights with sigma_t, which has seen x_t (not y_t). Euclidean: the losses of θ_t/sigma_t are paid.
-    Entropic: the losses of the predictions are paid, which w_t makes but in rounds where sigma rose (once for each half more);
-    there the prediction's loss less the least loss that weights can have, with a margin of L_t or a prediction of ±L_t, is
-    allowed in addition. (The tutorial fixes sigma; this extension is the library's own.)
-
-    With sigma = L √T/W, or L √(T/(2 log n)), that is a regret of at most L W √T, or L √(2 T log n).
+    sigma="auto", two classes or targets (the library's own): the last sum has sigma_t of each round, f the last sigma. Euclidean:
+    the losses of θ_t/sigma_t are paid. Entropic: the losses of the predictions are paid; where sigma rose, the prediction's loss
+    less the least loss that weights can have, with a margin of L_t or a prediction of ±L_t, is allowed in addition.
     """
     learner, y, n, scores = course.learner, course.y, len(course.y), course.scores
     rose, sigma = np.zeros(n, bool), course.sigma
@@ -821,8 +774,7 @@ def least_squares(course: Course, u: Any) -> tuple:
 
         sum of r e²/(r + χ) = min over u of (r ||u||² + sum of (y - u.x)²)
 
-    What is allowed is the sum for this u; for the last weights both sides are equal. The AROW paper claims new bounds for
-    regression, but omits them: this identity is from Azoury and Warmuth (2001), and each factor is at least r/(r + max ||x||²).
+    What is allowed is the sum for this u; for the last weights both sides are equal.
     """
     r, errors, best = float(course.learner.r), course.y - course.scores, course.y - course.X @ u
     return np.sum(errors**2 * r / (r + course.chi)), r * (u @ u) + best @ best
@@ -836,9 +788,6 @@ def follow_the_leader(y: ArrayLike) -> Bound:
     """Bound the squared losses of the mean of all targets so far (0 before the first), the tutorial's first example.
 
         sum of (w_t - y_t)² <= min over u of the sum of (u - y_t)² + 2 B² (1 + log T),     B = the largest |w_t - y_t|
-
-    The loss of w_t exceeds that of the mean w_{t+1}, which has seen y_t, by (1 - (1 - 1/t)²) (w_t - y_t)² <= 2 B²/t, and the
-    summed losses of those means do not exceed the best u's.
     """
     who = f"{WHO}.follow_the_leader"
     y = validate.read_targets(who, y, len(np.atleast_1d(np.asarray(y))))

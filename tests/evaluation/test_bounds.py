@@ -822,5 +822,5 @@ def test_bounds_refuse_courses_and_arguments_outside_their_theorems(message):
 
 def test_examples_run_and_names_are_there():
     found = doctest.testmod(bounds)
-    assert found.attempted > 15 and found.failed == 0
+    assert found.attempted > 5 and found.failed == 0
     assert all(getattr(bounds, name).__doc__ for name in bounds.__all__)
