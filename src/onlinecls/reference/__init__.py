@@ -23,8 +23,7 @@ what a learner reads, `Level` of a target.
 docs/reference.md shows how to use all of this.
 """
 
-from .committee import Committee
-from .learners import GEOMETRIES, Additive, DualMatrixAdaGrad, Gaussian, Learner, MatrixAdaGrad, Model, Potential
+from .learners import GEOMETRIES, Additive, Committee, DualMatrixAdaGrad, Gaussian, Learner, MatrixAdaGrad, Model, Potential
 from .potential import (
     LOSSES,
     REGRESSION_LOSSES,

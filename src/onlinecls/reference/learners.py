@@ -109,7 +109,6 @@ class Additive(Learner):
         self.rule, self.wanted, self.params = rule, margin, params
 
     def update(self, z: np.ndarray, c: float) -> bool:
-        """Update the model for z != 0, whose margin is w.z."""
         return self.learn(z, float(self.w @ z) - self.offset, self.wanted, c)
 
     def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
@@ -160,7 +159,6 @@ class Gaussian(Additive):
         self.Sigma = grown
 
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
-        """Take the rule's step for z, whose margin is known, in w and in Σ.  True when the model changed."""
         v = float(z @ times(self.Sigma, z))
         step = self.rule(Stats(margin, max(0.0, wanted - margin), float(z @ z), v, c, self.offset), **self.params)
         if step == (0.0, 0.0) or not max(step.tau, step.beta, step.beta * float(np.max(z**2))) <= self.largest:
@@ -190,7 +188,6 @@ class Potential(Gaussian):
 
     @property
     def w(self) -> np.ndarray:
-        """Weights Σθ."""
         return times(self.Sigma, self.theta)
 
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
@@ -218,7 +215,6 @@ class MatrixAdaGrad(Learner):
         self.eta0, self.delta, self.G = eta0, delta, np.zeros((d, d))
 
     def update(self, z: np.ndarray, c: float) -> bool:
-        """Descend where the margin is below 1.  True when the model changed."""
         if float(self.w @ z) >= 1.0:
             return False
         g = -c * z
@@ -244,11 +240,9 @@ class DualMatrixAdaGrad(MatrixAdaGrad):
 
     @property
     def w(self) -> np.ndarray:
-        """Weights eta0 (delta I + G^(1/2))^-1 z."""
         return self.scaled(self.z)
 
     def descend(self, g: np.ndarray) -> None:
-        """Add -g to z."""
         self.z = self.z - g
 
 
@@ -380,3 +374,48 @@ class Model:
         if isinstance(part, Gaussian) and part.Sigma.ndim == 1:
             part.Sigma = np.maximum(part.Sigma, part.floor)
         return part
+
+
+class Committee:
+    """Models of two or more classes, with the score  Σ_k a_k s_k,  a_k = (m_0 / m_k)^16 / rms_k.
+
+    m_k : 1 + mistakes of model k, m_0 the least of them; a mistake is a row whose class has not the highest score alone.
+    rms_k : root mean square of its scores before each row, of all classes, 1 while they are 0.
+
+    >>> from onlinecls.reference import RULES
+    >>> makes = [lambda d: Gaussian(d, RULES["arow"].step, r=0.1), lambda d: Additive(d, RULES["pa1"].step, C=1.0)]
+    >>> committee = Committee([Model(make, 2, 2) for make in makes])
+    >>> for x, y in [([1.0, 0.0], 1), ([0.0, 1.0], 0), ([1.0, 0.2], 1)]:
+    ...     committee.consume(x, y)
+    >>> committee.mistakes.tolist(), committee.n_mistakes
+    ([2, 2], 1)
+    """
+
+    def __init__(self, members: list[Any]) -> None:
+        self.members = members
+        self.mistakes, self.squares = np.zeros(len(members), int), np.zeros(len(members))
+        self.n_scores, self.n_mistakes, self.t = 0, 0, 0
+
+    @property
+    def a(self) -> np.ndarray:
+        """The weights of the members' scores."""
+        rms = np.sqrt(self.squares / max(self.n_scores, 1))
+        return ((1 + self.mistakes.min()) / (1 + self.mistakes)) ** 16 / np.where(rms > 0.0, rms, 1.0)
+
+    def scores(self, x: Any) -> np.ndarray:
+        """Return each member's scores of a row, (members, vectors)."""
+        return np.array([member.W @ np.asarray(x, float) for member in self.members])
+
+    def predict(self, x: Any) -> int:
+        """Return the code of the class of the highest score, the first of equals; of two classes 1 above 0."""
+        return predicted(self.a @ self.scores(x))
+
+    def consume(self, x: Any, y: int, c: float = 1.0) -> None:
+        """Run one round: predict, count, let all members learn."""
+        x, scores = np.asarray(x, float), self.scores(x)
+        self.n_mistakes += self.predict(x) != y
+        self.mistakes += [margin(own, y) <= 0.0 for own in scores]
+        self.squares += (scores**2).sum(axis=1)
+        self.n_scores, self.t = self.n_scores + scores.shape[1], self.t + 1
+        for member in self.members:
+            member.consume(x, y, c)

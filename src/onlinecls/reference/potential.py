@@ -115,22 +115,18 @@ class PNorm(SquaredNorm):
         self.p, self.q, self.beta = p, p / (p - 1.0), 1.0
 
     def value(self, u: np.ndarray) -> float:
-        """Return f(u)."""
         return float(np.linalg.norm(u, self.q)) ** 2 / (2.0 * (self.q - 1.0))
 
     def conjugate(self, theta: np.ndarray) -> float:
-        """Return f*(θ)."""
         return (self.q - 1.0) * float(np.linalg.norm(theta, self.p)) ** 2 / 2.0
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
-        """Return ∇f*(θ)."""
         norm = float(np.linalg.norm(theta, self.p))
         if norm == 0.0:
             return np.zeros(len(theta))
         return (self.q - 1.0) * norm * np.sign(theta) * (np.abs(theta) / norm) ** (self.p - 1.0)
 
     def dual_norm(self, z: np.ndarray) -> float:
-        """Return ||z||_p, the dual of the q-norm."""
         return float(np.linalg.norm(z, self.p))
 
 
@@ -160,7 +156,6 @@ class Entropic(SquaredNorm):
         return self.sigma * (most + log(np.exp(exponents - most).sum() / len(exponents)))
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
-        """Return ∇f*(θ)."""
         exponents = self.entries(theta)
         p = np.exp(exponents - exponents.max())
         p *= self.W / p.sum()
@@ -182,13 +177,11 @@ class SimplexNorm(SquaredNorm):
         self.W = norm_bound
 
     def value(self, u: np.ndarray) -> float:
-        """Return f(u)."""
         if np.min(u) < 0.0 or abs(np.sum(u) - self.W) > 1e-9 * self.W:
             return inf
         return self.sigma * (float(u @ u) - self.W**2 / len(u)) / 2.0
 
     def conjugate(self, theta: np.ndarray) -> float:
-        """Return f*(θ)."""
         w = self.weights(theta)
         return float(theta @ w) - self.value(w)
 
@@ -230,15 +223,12 @@ class Quadratic(SquaredNorm):
         return self.of(add_precision(self.Sigma, gain, x))
 
     def value(self, u: np.ndarray) -> float:
-        """Return f(u)."""
         return float(u @ (u / self.Sigma if self.Sigma.ndim == 1 else np.linalg.solve(self.Sigma, u))) / 2.0
 
     def conjugate(self, theta: np.ndarray) -> float:
-        """Return f*(θ)."""
         return float(theta @ times(self.Sigma, theta)) / 2.0
 
     def weights(self, theta: np.ndarray) -> np.ndarray:
-        """Return ∇f*(θ) = Σθ."""
         return times(self.Sigma, theta)
 
     def dual_norm(self, z: np.ndarray) -> float:
@@ -287,17 +277,14 @@ class PotentialLearner(Learner):
 
     @property
     def w(self) -> np.ndarray:
-        """Weights ∇f*(θ)."""
         return self.f.weights(self.theta)
 
     def update(self, z: np.ndarray, c: float) -> bool:
-        """Run a round of Fig. 1 on the signed row z != 0.  True when θ changed."""
         f = self.f.seen(z)
         m = float(f.weights(self.theta) @ z)
         return self.take(f, z, self.loss.slope(m) * z, m, self.loss.value(m), c)
 
     def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
-        """Run a round on the target y of x != 0; epsilon is the loss's own."""
         f = self.f.seen(x)
         e = y - float(f.weights(self.theta) @ x)
         return self.take(f, x, -self.loss.slope(e) * x, -abs(e), self.loss.value(e), c)
@@ -376,15 +363,12 @@ class LeaderLearner(Learner):
 
     @property
     def w(self) -> np.ndarray:
-        """Weights, the gradient of f* at θ."""
         return self.f.weights(self.theta)
 
     def update(self, z: np.ndarray, c: float) -> bool:
-        """Learn z with weight c > 0.  True when the model changed."""
         return self.take(z, 0.0, c)
 
     def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
-        """Learn the target y of x != 0.  True when the model changed."""
         return self.take(x, y, c)
 
     def take(self, z: np.ndarray, y: float, c: float) -> bool:
