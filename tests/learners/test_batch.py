@@ -171,16 +171,15 @@ def test_class_weights_count_in_cycles():
 
 
 def test_rows_that_no_weights_satisfy():
-    """Two labels for one row; a zero row, which no step can change."""
+    """Two labels for one row; a zero row takes no step."""
     X, y = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), [0, 1, 1]
-    message = r"no squared loss above loss_tol=0\.1, but the largest is [\d.]+, after max_iter={} cycles"
+    message = r"no squared loss above loss_tol=0\.1, but rows still took steps in the last of max_iter=7 cycles"
     kind = pytest.importorskip("sklearn.exceptions", reason="scikit-learn is not installed").ConvergenceWarning
     learner = Classifier(INF, fit_intercept=False, loss_tol=0.1, max_iter=7)
-    with pytest.warns(kind, match=message.format(7)):
+    with pytest.warns(kind, match=message):
         learner.fit(X, y)
     assert learner.n_iter_ == 7
-    with pytest.warns(kind, match=message.format(1000)):
-        learner = Classifier(INF, fit_intercept=False, loss_tol=0.1).fit(np.array([[0.0, 0.0], [1.0, 0.0]]), [0, 1])
+    learner = Classifier(INF, fit_intercept=False, loss_tol=0.1).fit(np.array([[0.0, 0.0], [1.0, 0.0]]), [0, 1])
     assert learner.n_iter_ < 10
 
 

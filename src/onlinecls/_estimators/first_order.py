@@ -9,7 +9,7 @@ from .classifier import LinearClassifier
 from .learner import OnlineLearner
 from .parameters import LinearParameters, estimator
 from .regressor import OnlineRegressor
-from .until_converged import ClassifierUntilConverged, RegressorUntilConverged
+from .until_converged import UntilConverged
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -91,7 +91,7 @@ class Perceptron(_WithStart, LinearClassifier):
 
 
 @estimator
-class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearClassifier):
+class PassiveAggressiveClassifier(_WithStart, UntilConverged, LinearClassifier):
     """Passive-aggressive: the smallest step that gives the row a margin of 1 (or `margin`), or a compromise set by C.
 
     With the margin m = y w.x, loss l = [margin - m]+ and the row's weight c, w += tau y x with
@@ -147,7 +147,7 @@ class PassiveAggressiveClassifier(_WithStart, ClassifierUntilConverged, LinearCl
 
 
 @estimator
-class PassiveAggressiveRegressor(_WithStart, RegressorUntilConverged, LinearParameters, OnlineRegressor):
+class PassiveAggressiveRegressor(_WithStart, UntilConverged, LinearParameters, OnlineRegressor):
     """Passive-aggressive regression: the smallest step to a prediction within epsilon of y, or a compromise set by C.
 
     With the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, w += tau sgn(y - s) x with

@@ -6,8 +6,8 @@ rho / max ||x||^2, so that the paper allows ||u - w_1||^2 max ||x||^2 / rho step
 
 from __future__ import annotations
 
-from math import inf, sqrt
-from typing import TYPE_CHECKING, Any, Literal
+from math import sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,11 +20,10 @@ from .learner import Batch, OnlineLearner
 if TYPE_CHECKING:
     from .._algorithm import Algorithm
     from .._input.types import Generator
-    from .._rows import Rows
 
 
 class UntilConverged(OnlineLearner):
-    """Base of the PA learners: `fit` with `loss_tol` cycles until no squared loss exceeds it."""
+    """Base of the PA learners: `fit` with `loss_tol` cycles until no squared loss exceeds it, and no row takes a step."""
 
     loss_tol: float | None
     n_iter_: int
@@ -41,72 +40,25 @@ class UntilConverged(OnlineLearner):
         self.__dict__.pop("_choice", None)
         choose(self)
         try:
-            self._cycle(batch, generator)
+            is_done = self._cycle(batch, generator)
         finally:
             del self._slack, self._choice
-        largest = float(self._losses(batch)[batch.live()].max(initial=0.0))
-        if largest > sqrt(self.loss_tol):
+        if not is_done:
             warn_caller(
-                f"{type(self).__name__}: fit must leave no squared loss above loss_tol={self.loss_tol:g}, but the largest is "
-                f"{largest * largest:.3g}, after max_iter={self.max_iter} cycles or where no step is left to take. Raise "
-                "max_iter or loss_tol; if no weights have so small a loss on all rows, no number of cycles will do.",
-                "ConvergenceWarning",
+                f"{type(self).__name__}: fit must leave no squared loss above loss_tol={self.loss_tol:g}, but rows still took "
+                f"steps in the last of max_iter={self.max_iter} cycles. Raise max_iter or loss_tol; if no weights have so small "
+                "a loss on all rows, no number of cycles will do.", "ConvergenceWarning",
             )
 
-    def _cycle(self, batch: Batch, generator: Generator) -> None:
-        """Run cycles until one takes no step, at most max_iter."""
-        n_rows = batch.rows.n_rows
+    def _cycle(self, batch: Batch, generator: Generator) -> bool:
+        """Run cycles until one takes no step; return False if none of max_iter does."""
         for cycle in range(1, self.max_iter + 1):
             before, self.n_iter_ = self.n_updates_, cycle
-            order = generator.permutation(n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
+            order = generator.permutation(batch.rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
             with learning(self, again=cycle > 1, holds_level=True):
                 self._learn(batch._replace(order=order))
             if self.verbose:
                 print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")
             if self.n_updates_ == before:
-                break
-
-    def _losses(self, batch: Batch) -> np.ndarray:
-        """Return the loss of each row, or a number below 0 if it has none."""
-        raise NotImplementedError
-
-
-class ClassifierUntilConverged(UntilConverged):
-    """Base of PA classifiers that can be fitted until no hinge loss exceeds a tolerance."""
-
-    multi_class: Literal["ovr", "crammer_singer"]
-    margin: float
-
-    def _losses(self, batch: Batch) -> np.ndarray:
-        scores, of, targets = self._scores(batch.rows, self._state), np.arange(batch.rows.n_rows), batch.targets
-        if scores.shape[1] > 1 and self.multi_class == "crammer_singer":
-            true = scores[of, targets]
-            scores[of, targets] = -inf
-            margins = true - scores.max(axis=1)
-        else:
-            positive = targets[:, None] == (np.arange(scores.shape[1]) if scores.shape[1] > 1 else 1)
-            margins = np.where(positive, scores, -scores).min(axis=1)
-        of_classes = batch.class_weights  # (they multiply the wanted margins)
-        lightest = of_classes[of_classes > 0.0].min() if len(of_classes) else 1.0
-        factors = np.sqrt(np.minimum(of_classes / lightest, 1000.0))[targets] if len(of_classes) else 1.0
-        return self.margin * factors - margins
-
-
-class RegressorUntilConverged(UntilConverged):
-    """Base of PA regressors that can be fitted until no ε-insensitive loss exceeds a tolerance."""
-
-    epsilon: float
-
-    def _losses(self, batch: Batch) -> np.ndarray:
-        return np.abs(batch.targets - self._scores(batch.rows, self._state)[:, 0]) - self.epsilon
-
-
-class OneClassUntilConverged(UntilConverged):
-    """Base of PA one-class learners that can be fitted until no row is outside by more than a tolerance."""
-
-    if TYPE_CHECKING:
-
-        def _distances_of(self, rows: Rows, state: Any) -> np.ndarray: ...
-
-    def _losses(self, batch: Batch) -> np.ndarray:
-        return self._distances_of(batch.rows, self._state) / self._state.scale - self._state.params.epsilon
+                return True
+        return False

@@ -10,7 +10,7 @@ import numpy as np
 from ..._estimators.estimator import quiet
 from ..._estimators.learner import NO_WEIGHTS, OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
-from ..._estimators.until_converged import OneClassUntilConverged
+from ..._estimators.until_converged import UntilConverged
 from ..._estimators.weights import over
 from . import states as states  # (its models)
 from .centre import SURFACE_SPACINGS
@@ -110,7 +110,7 @@ class OnlineOneClass(OnlineLearner):
 
 
 @estimator
-class PassiveAggressiveOneClass(OneClassUntilConverged, EpochParameters, OnlineOneClass):
+class PassiveAggressiveOneClass(UntilConverged, EpochParameters, OnlineOneClass):
     """Passive-aggressive one-class learner (uniclass): a ball of radius epsilon that moves just enough to contain each row.
 
     The first row is the centre w (t_ = 1, no update). Then, with n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c,
