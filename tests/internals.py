@@ -44,7 +44,7 @@ DOCTESTED = [
     "._estimators.first_order", "._estimators.merging", "._wings.multiplicative.estimators", "._wings.one_class.estimators",
     "._wings.online_to_batch.estimators", "._estimators.second_order", ".measures",
     "._evaluation._compare", "._evaluation._progressive", "._wings.committee.estimators",
-    "._wings.kernels.estimators", "._estimators.saving", "._wings.ftrl.estimators", ".reference.potential",
+    "._wings.kernels.estimators", "._estimators.saving", "._wings.adagrad.estimators", ".reference.potential",
 ]
 
 

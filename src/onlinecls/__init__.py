@@ -38,10 +38,9 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     )
     from ._evaluation import compare, progressive_validation
     from ._pipeline import StreamPipeline, make_stream_pipeline
-    from ._wings.adagrad.estimators import AdaGradClassifier
+    from ._wings.adagrad.estimators import AdaGradClassifier, FTRLClassifier
     from ._wings.committee.estimators import CommitteeClassifier
     from ._wings.dual_ascent.estimators import DualAscentClassifier, DualAscentRegressor, HedgeClassifier, OGDClassifier
-    from ._wings.ftrl.estimators import FTRLClassifier
     from ._wings.kernels.estimators import KernelOnlineClassifier, KernelOnlineRegressor
     from ._wings.multiplicative.estimators import (
         MultiplicativePassiveAggressiveClassifier,

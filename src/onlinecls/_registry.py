@@ -297,7 +297,7 @@ COMPOSED = {"StreamPipeline": "_pipeline"}
 
 #: The families beside the core: folders of `_wings`.
 WINGS = (
-    "one_class", "adagrad", "ftrl", "p_norm", "multiplicative", "dual_ascent", "kernels", "online_to_batch",
+    "one_class", "adagrad", "p_norm", "multiplicative", "dual_ascent", "kernels", "online_to_batch",
     "committee",
 )
 #: The modules with the estimators, in the order in which they are searched.

@@ -1,1 +1,1 @@
-"""AdaGrad, NAROW's baseline."""
+"""AdaGrad, and FTRL-proximal."""

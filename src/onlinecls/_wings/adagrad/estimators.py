@@ -1,4 +1,4 @@
-"""AdaGrad, NAROW's baseline."""
+"""AdaGrad, NAROW's baseline, and FTRL-proximal: a step size for each feature."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Literal
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
+from . import states as states
 
 
 @estimator
@@ -47,3 +48,63 @@ class AdaGradClassifier(LinearClassifier):
     delta: float = 1e-6
     update: Literal["mirror_descent", "dual_averaging"] = "mirror_descent"
     l1: float = 0.0
+
+
+@estimator
+class FTRLClassifier(LinearClassifier):
+    """FTRL-proximal: logistic regression with a step size for each feature, and an L1 penalty that leaves few weights.
+
+    With the margin m = y w.x, the row's weight c, and the gradient of its loss
+
+        loss="log_loss":   log(1 + exp(-m)):   g = -c y x / (1 + exp(m))
+        loss="hinge":      [1 - m]+:           g = -c y x if m < 1, else 0
+
+    each feature i has sums z_i and n_i, and a weight that follows from them:
+
+        sigma_i = (sqrt(n_i + g_i^2) - sqrt(n_i)) / alpha,   z_i += g_i - sigma_i w_i,   n_i += g_i^2
+        w_i = 0                                                                   if |z_i| <= l1
+        w_i = -(z_i - sgn(z_i) l1) / ((beta + sqrt(n_i)) / alpha + l2)            else
+
+    For each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one,
+    and m the difference of their scores. With l1 = l2 = 0 and the hinge loss it is AdaGrad by mirror descent.
+
+    Parameters
+    ----------
+    alpha : float or None, default=None
+        Step size, > 0. None: 1 for the log loss, 0.5 for the hinge loss.
+    beta : float, default=1e-6
+        Added to every sqrt(n_i), > 0: it limits a feature's first steps.
+    l1 : float, default=0.0
+        L1 penalty, >= 0: the weight of a feature whose |z_i| is at most l1 is exactly 0. The intercept, the weight
+        of a feature that no row lacks, is penalised as well.
+    l2 : float, default=0.0
+        L2 penalty, >= 0.
+    loss : {"log_loss", "hinge"}, default="log_loss"
+        With the log loss, two classes or each against the rest, `predict_proba` needs no ``probability=True``: it is the sigmoid
+        of the scores. (The joint learner's scores are no logarithms of probabilities.)
+    {shared}
+
+    References
+    ----------
+    .. [1] H. B. McMahan, G. Holt, D. Sculley et al. Ad Click Prediction: a View from the Trenches. KDD 2013, Algorithm 1.
+
+    Examples
+    --------
+    >>> from onlinecls import FTRLClassifier
+    >>> X, y = [[1.0, 0.0, 0.25], [0.0, 1.0, 0.25]], [0, 1]
+    >>> learner = FTRLClassifier(alpha=1.0, beta=1.0, l1=0.2, fit_intercept=False).partial_fit(X, y, classes=[0, 1])
+    >>> learner.coef_.round(3).tolist()  # w_0 = -(0.5 - 0.2) / (1 + 0.5)
+    [[-0.2, 0.2, 0.0]]
+    >>> learner.predict_proba([[0.0, 1.0, 0.0]]).round(3).tolist()
+    [[0.45, 0.55]]
+    """
+
+    alpha: float | None = None
+    _: KW_ONLY
+    beta: float = 1e-6
+    l1: float = 0.0
+    l2: float = 0.0
+    loss: Literal["log_loss", "hinge"] = "log_loss"
+
+    def _has_own_probabilities(self) -> bool:
+        return self.loss == "log_loss" and self.multi_class == "ovr" and not self.probability

@@ -1,1 +1,0 @@
-"""FTRL-proximal, with one weight for each feature that steps have moved far enough."""
