@@ -231,10 +231,11 @@ class OnlineToBatch(Estimator):
         weights = validate.read_weights(who, sample_weight, rows.n_rows)
         return rows, y, weights if len(weights) else np.ones(rows.n_rows)
 
-    @property
-    def _every(self) -> int:
-        """Rows whose number is a multiple of this are held out."""
-        return NEVER if self.method == "average" else round(min(1.0 / self.validation_fraction, NEVER))
+    def _held_out(self, run: _Run, rows: Rows, y: np.ndarray, weights: np.ndarray, named: dict) -> np.ndarray:
+        """Let the learner check a batch, whose rows weigh nothing here; mark those to hold out, whose number is a multiple."""
+        run.learner.partial_fit(rows, y, sample_weight=0.0 * weights, **named)
+        every = NEVER if run.method == "average" else round(min(1.0 / self.validation_fraction, NEVER))
+        return (run.numbers(weights) % every == 0) & (weights > 0.0)
 
     @exclusive
     def partial_fit(
@@ -265,16 +266,10 @@ class OnlineToBatch(Estimator):
         if classes is not None and self._estimator_type == "regressor":
             raise ValueError(f"{who}: classes must be None for a regressor, got classes={classes!r}.")
         first, run = run is None, run or self._new_run()
-        named = {} if classes is None else {"classes": classes}
-        run.learner.partial_fit(rows.part(0, 0), targets[:0], **named)  # checks its parameters and classes, before the first row
-        if (known := getattr(run.learner, "classes_", None)) is not None:
-            targets = validate.comparable(who, targets, known)
-            if not run.learner._state.is_open:
-                validate.encode_known(who, targets, known)
+        held_out = self._held_out(run, rows, targets, weights, {} if classes is None else {"classes": classes})
         if first:
             self._run, self.n_iter_ = run, 1
             self._take_features(X, rows.n_features)
-        held_out = (run.numbers(weights) % self._every == 0) & (weights > 0.0)
         run.learn(rows, targets, weights, held_out, self.n_snapshots)
         if first and run.n_rows == 0 and classes is None:
             del self._run  # only rows of weight 0: no model begins
@@ -293,8 +288,7 @@ class OnlineToBatch(Estimator):
         named = {"classes": classes_of_fit(who, targets)} if self._estimator_type == "classifier" else {}
         generator, run = random_state(who, self.random_state), self._new_run()
         generator.bytes(4)  # (for the order of rows that each seed has always given)
-        run.learner.partial_fit(rows.part(0, 0), targets[:0], **named)
-        held_out = (run.numbers(weights) % self._every == 0) & (weights > 0.0)
+        held_out = self._held_out(run, rows, targets, weights, named)
         for _ in range(self.max_iter):
             at = generator.permutation(len(targets)) if self.shuffle else np.arange(len(targets))
             run.learn(rows.chosen(at), targets[at], weights[at], held_out[at], self.n_snapshots)
@@ -355,8 +349,6 @@ class OnlineToBatch(Estimator):
         For X of shape (n_samples, n_features): float64 of shape (n_samples,) for two classes, else (n_samples, n_classes).
         A class that had not yet appeared when the hypothesis was taken has the score -inf.
         """
-        if self._estimator_type == "regressor":
-            raise AttributeError(f"{type(self).__name__}: a regressor has no decision_function. Use predict.")
         model = self.chosen_
         scores, known = self._ask(model, "decision_function", X), np.isin(self.classes_, model.classes_)
         if known.all():
