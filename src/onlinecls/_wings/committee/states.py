@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from ..._files import of_number, require, require_layout
-from ..._models.arrays import FLOAT64, Array, Move, laid_out, read_only
+from ..._models.arrays import Array, Move, laid_out, read_only
 from ..._models.state import STATES, Counted, State
 from . import combine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from numpy.typing import DTypeLike
 
@@ -51,28 +51,22 @@ class CommitteeState(State, combine.CommitteeModel):
     ARRAYS = {
         **Counted.ARRAYS, "calibration": State.ARRAYS["calibration"], "tally": Array(("members", 3), least=0.0, most=1e200),
     }
-    SCALARS = ("n_columns", "n_features")
+    SCALARS: tuple[str, ...] = ()
     SLOTS = ()
     geometry = "committee"
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
-        self.params = params
-        self._seat([STATES[own.model](n_features, n_classes, dtype, own) for own in params.members])
-        for name, (shape, of) in self._own_layout(n_classes).items():
-            setattr(self, name, self._fresh(name, shape, of))
+        members = [STATES[own.model](n_features, n_classes, dtype, own) for own in params.members]
+        self.__setstate__({"params": params, "members": members})
+        super().__init__(n_features, n_classes, dtype, params)
 
-    def _seat(self, members: Sequence[Any]) -> None:
-        self.members, first = tuple(members), members[0]
-        self.values, self.n_features, self.n_columns = first.values, first.n_features, first.n_columns
+    @classmethod
+    def sizes(cls, n_features: int, n_classes: int, params: Any, n_none: int = 0, n_groups: int = 1) -> dict[str, int]:
+        return {**super().sizes(n_features, n_classes, params, n_none), "members": len(params.members)}
 
     def each(self, params: CommitteeParams) -> list[tuple[Any, Any]]:
         """Return the members, each with its parameters."""
         return list(zip(self.members, params.members, strict=True))
-
-    def _own_layout(self, n_classes: int) -> dict:
-        """Return {name: (shape, dtype)} of the committee's own arrays."""
-        calibrated = self.n_columns if self.params.probability else 0
-        return laid_out(self.ARRAYS, {"classes": n_classes, "calibrated": calibrated, "members": len(self.members)}, FLOAT64)
 
     @classmethod
     def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
@@ -97,9 +91,11 @@ class CommitteeState(State, combine.CommitteeModel):
         return found
 
     def __setstate__(self, parts: dict) -> None:
-        parts, all_params = dict(parts), parts["params"].members
-        self._seat([STATES[own.model].of({**of_number(at, parts), "params": own}) for at, own in enumerate(all_params)])
-        super().__setstate__(parts)
+        parts, its = dict(parts), parts["params"].members
+        alone = [{**of_number(at, parts), "params": own} for at, own in enumerate(its)]
+        self.members = tuple(parts.pop("members", None) or (STATES[part["params"].model].of(part) for part in alone))
+        first = self.members[0]
+        super().__setstate__({**parts, "values": first.values, "n_features": first.n_features, "n_columns": first.n_columns})
 
     def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
         super().prepare(holds_level, foresight, depth)
@@ -130,8 +126,7 @@ class CommitteeState(State, combine.CommitteeModel):
     def _with(self, members: list[State], counts: np.ndarray, move: Move | None = None) -> CommitteeState:
         """Return a committee of these members, which have other classes. move : of the vectors."""
         arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
-        new = self.sharing(**{**arrays, "counts": counts})
-        new._seat(members)
+        new = self.sharing(**{**arrays, "counts": counts, "members": members})
         if move is not None:
             self._move(new, move, 0.5)
         return new
@@ -174,20 +169,14 @@ class CommitteeState(State, combine.CommitteeModel):
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: CommitteeParams) -> CommitteeState:
-        state, header, members = cls.__new__(cls), dict(header), []
+        header, arrays, members = dict(header), dict(arrays), []
         for at, own in enumerate(params.members):
             own = own._replace(open_classes=params.open_classes)
             members.append(STATES[own.model].of_file(of_number(at, header), of_number(at, arrays), n_classes, own))
-        alike = {(each.n_features, each.n_columns, each.dtype) for each in members}
-        require(len(alike) == 1, "members of the same features and dtype", alike)
-        state.params = params
-        state._seat(members)
-        scalars = {name: getattr(state, name) for name in cls.SCALARS}
-        require(header == scalars, f"a state of {scalars}", header)
-        require_layout(arrays, state._own_layout(n_classes))
-        for name, part in arrays.items():
-            setattr(state, name, part)
-        return state.checked()
+        alike, first = {(each.n_features, each.n_columns, each.dtype) for each in members}, members[0]
+        require(len(alike) == 1 and not header, "members of the same features and dtype", alike)
+        require_layout(arrays, laid_out(cls.ARRAYS, cls.sizes(first.n_features, n_classes, params, first.n_none), first.dtype))
+        return cls.of({**arrays, "params": params, "members": members}).checked()
 
     def _problem_of_values(self, counters: dict) -> str:
         return ""
