@@ -121,6 +121,9 @@ ctypedef struct Params:     # one struct, so that loops pass one pointer; its fi
     double power            # p-norm: p
     double root             # p-norm: (p - 1) / 2^squarings
     int squarings
+    double sigma            # dual ascent: σ,
+    int schedule            # how it follows the rounds,
+    int joint               # and whether several classes are one problem
     # a pass, when it begins
     int open_classes        # labels join as they appear
     int balanced            # class_weight="balanced" from running counts

@@ -69,6 +69,8 @@ class Params(NamedTuple):
     power: float = 2.0
     root: float = 1.0
     squarings: int = 0
+    sigma: float = 1.0
+    schedule: int = 0
     open_classes: int = 0
     balanced: int = 0
     level: int = 0
@@ -76,9 +78,9 @@ class Params(NamedTuple):
     spacing: float = 0.0
     limit: float = 0.0
     tiny: float = 0.0
+    joint: int = 0  # 1: of three classes or more, one learner of the true class against the best wrong one
     # The struct has no such fields:
     probability: int = 0  # 1: Platt's numbers are learnt
-    joint: int = 0  # 1: of three classes or more, one learner of the true class against the best wrong one
     least: float = 0.0  # the least variance of a diagonal, as a share of the initial one
     kernel: Any = None  # of a kernel learner: its kernel,
     budget: int | None = None  # and the most support vectors

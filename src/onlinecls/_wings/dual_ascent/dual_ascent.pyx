@@ -10,17 +10,17 @@ however κ changes.
 
 The entropic geometry is the simplex of ../shared/simplex.pxd, signed or the probability simplex. A group shares a simplex
 (entropic) or a norm: all classes, or with one against the rest each class. The numbers of a model are a `Shared` and a `Group`
-for each group, side by side in the array `shared`.
+for each group.
 
 A row's scores are computed first, then σ of the round, then for each dual problem (one, or one a class) its dual variables, which
 say how far θ moves along the row. Gradient descent is DA1 with σ = λt, or with steps η/√t. Hedge has a loop of its own.
 """
-from cython cimport critical_section
 from libc.math cimport INFINITY, exp, fabs, isfinite, log, log1p, sqrt
 
 import numpy as np
 
 from ..._compiled.model cimport Model
+from ..._rules cimport ADDITIVE, EXP, SINH, Params
 from ..shared.powers cimport exp_all, with_sign
 from ..._compiled.rounds cimport (
     DECISION, REGRESSION, Batch, PassContext, Round, add_loss, after_step, averaged, before_step, check_signals,
@@ -30,41 +30,26 @@ from ..shared.simplex cimport (
     GatheredRow, Group, Simplex, Size, add_changes, compute_powers, gather, masses_of, n_work, normaliser, root_of, round_up,
     scan_sums, start_group, step_group, terms_of,
 )
-from ..shared.simplex import GROUP, GROUP_SIZE
+from ..shared.simplex import GROUP
 from ..._compiled.sparse cimport Row, column, floating, index_t, larger
 
 include "line_search.pxi"
 
 cdef enum:
-    HINGE, LOG_LOSS, ABSOLUTE_LOSS, SQUARED_LOSS
+    # In `Params`: the trigger (the loss), the rule (the update), and the schedule of σ (gradient descent: λ or η; Hedge: η).
+    HINGE, LOG_LOSS, ABSOLUTE_LOSS, SQUARED_LOSS, ADVICE
     DA1 = 1, DA2 = 2, DA3 = 3
-    FIXED = 0, AUTO, STRONGLY_CONVEX, SQRT  # the schedule of σ
+    FIXED = 0, AUTO, STRONGLY_CONVEX, SQRT
     SIZES = 8               # different |x| in a row that are treated separately
-
-ctypedef struct AscentParams:
-    int experts             # Hedge
-    int entropic
-    int is_signed           # entropic: EG±, else the probability simplex; Hedge: advice in [-1, 1]
-    int loss
-    int update
-    int schedule
-    int joint               # multiclass: one joint learner
-    double margin           # γ
-    double sigma            # σ; gradient descent: λ or η; Hedge: η
-    double bound            # W
-    double constant         # see Params of _rules.pxd
-    double bias
-    double limit
 
 ctypedef struct Shared:     # the numbers of a model that all of its groups share
     double dual_gain        # the losses' part of the dual value: D = gain - f*(θ). Hedge: the expected loss
     double lipschitz        # the largest dual norm of a (weighted) step c W Δφ so far
     double sigma            # σ of the last round
 
-#: The names in Python of the numbers in `shared`: three that the groups share, then those of each group.
-SHARED = {"dual_gain": 0, "lipschitz": 1, "sigma": 2, "shared": sizeof(Shared) // sizeof(double), **GROUP, "group": GROUP_SIZE}
-
-LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS, "absolute": ABSOLUTE_LOSS, "squared": SQUARED_LOSS}
+#: The places of the numbers in a model's `shared`, and in each of its `groups`.
+SHARED = {"dual_gain": 0, "lipschitz": 1, "sigma": 2, **GROUP}
+LOSSES = {"hinge": HINGE, "log_loss": LOG_LOSS, "absolute": ABSOLUTE_LOSS, "squared": SQUARED_LOSS, "advice": ADVICE}
 UPDATES_OF = {"DA1": DA1, "DA2": DA2, "DA3": DA3}
 SCHEDULES = {"fixed": FIXED, "auto": AUTO, "strongly_convex": STRONGLY_CONVEX, "sqrt": SQRT}
 
@@ -73,7 +58,9 @@ cdef double HUGE = 1e150    # rows beyond it, or (σ = auto) below its inverse, 
 
 
 ctypedef struct Ascent:     # a pass: the model's numbers, those of the row at hand, and the workspace
-    AscentParams p
+    Params p
+    bint entropic
+    bint is_signed          # entropic: EG±, else the probability simplex
     Shared* shared
     Group* groups
     double* correction      # see rounds.pxd; NULL: no average
@@ -110,15 +97,15 @@ ctypedef struct Ascent:     # a pass: the model's numbers, those of the row at h
 
 # --- a row and the model -------------------------------------------------------------------------------------------------------
 
-cdef inline double kappa_of(const AscentParams* p, const Shared* shared, const Group* group, double t) noexcept nogil:
+cdef inline double kappa_of(const Ascent* a, const Group* group, double t) noexcept nogil:
     """Return κ after t rounds."""
-    if p.entropic:
-        return p.bound / normaliser(group)
-    if p.schedule == SQRT:
+    if a.entropic:
+        return a.p.norm_bound / normaliser(group)
+    if a.p.schedule == SQRT:
         return 1.0
-    if p.schedule == STRONGLY_CONVEX:
-        return 1.0 / (p.sigma * t) if t > 0.0 else 0.0
-    return 1.0 / max(shared.sigma, <double>1e-290) if shared.sigma > 0.0 else 0.0     # (a sum of them stays finite)
+    if a.p.schedule == STRONGLY_CONVEX:
+        return 1.0 / (a.p.sigma * t) if t > 0.0 else 0.0
+    return 1.0 / max(a.shared.sigma, <double>1e-290) if a.shared.sigma > 0.0 else 0.0     # (a sum of them stays finite)
 
 
 cdef inline Group* group_of(const Ascent* a, Py_ssize_t c) noexcept nogil:
@@ -128,7 +115,7 @@ cdef inline Group* group_of(const Ascent* a, Py_ssize_t c) noexcept nogil:
 cdef inline void compute_kappa(Ascent* a, double t) noexcept nogil:
     cdef Py_ssize_t c
     for c in range(a.k):
-        a.kappa[c] = kappa_of(&a.p, a.shared, group_of(a, c), t)
+        a.kappa[c] = kappa_of(a, group_of(a, c), t)
 
 
 cdef inline void scan_row(Ascent* a, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
@@ -161,7 +148,7 @@ cdef inline bint in_range(const Ascent* a, bint at_rest) noexcept nogil:
     """Return True if nothing computed for this row can overflow; at_rest : True if it makes no step."""
     return (a.size.q <= HUGE and a.weight <= HUGE and a.steepness <= HUGE and a.weight * a.margin <= 1e280
             and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or at_rest)
-            and (not a.p.entropic or a.p.schedule == AUTO or a.p.bound * a.size.largest <= HUGE * a.p.sigma))
+            and (not a.entropic or a.p.schedule == AUTO or a.p.norm_bound * a.size.largest <= HUGE * a.p.sigma))
 
 
 cdef inline void select_group(Ascent* a, Py_ssize_t g) noexcept nogil:
@@ -179,13 +166,13 @@ cdef bint choose_sigma(Ascent* a, floating[::1] state, double t) noexcept nogil:
     then all powers are computed anew.
     """
     cdef Py_ssize_t g
-    cdef double wanted, old = a.shared.sigma, entries = 2.0 if a.p.is_signed else 1.0
+    cdef double wanted, old = a.shared.sigma, entries = 2.0 if a.is_signed else 1.0
     if a.p.schedule != AUTO:
         a.shared.sigma = a.p.sigma
         return False
     a.shared.lipschitz = larger(a.shared.lipschitz, a.steepness)
-    if not a.p.entropic:
-        a.shared.sigma = sqrt(2.0 * t) * a.shared.lipschitz / a.p.bound
+    if not a.entropic:
+        a.shared.sigma = sqrt(2.0 * t) * a.shared.lipschitz / a.p.norm_bound
         return False
     entries *= a.simplex.n * (a.k if a.n_groups == 1 else 1)
     wanted = a.shared.lipschitz * sqrt(t / log(larger(entries, <double>2.0)))
@@ -212,8 +199,8 @@ cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] dat
     for c in range(a.k if a.p.schedule == AUTO else 0):
         a.scores[c] = a.kappa[c] * a.sums[c]
     a.line.sigma = a.shared.sigma
-    if a.p.entropic:
-        a.simplex.rate = a.p.bound / a.shared.sigma
+    if a.entropic:
+        a.simplex.rate = a.p.norm_bound / a.shared.sigma
         gather(&a.row, a.k, data, indices, row, a.p.bias, a.inverse, 2 * a.k * a.n_features)
 
 
@@ -236,7 +223,7 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
         if a.p.schedule == SQRT:
             a.d[i] *= a.p.sigma / sqrt(t)
         squares += a.d[i] * (2.0 * a.sums[a.moves[i]] + a.d[i] * a.size.q)
-    if a.p.entropic:
+    if a.entropic:
         return step_group(state, &a.simplex, &a.row, a.moves, a.d, a.n_moves)
     if a.p.schedule != SQRT and a.shared.sigma < 1.0:
         limit *= a.shared.sigma
@@ -263,7 +250,7 @@ cdef inline bint takes_all(const Ascent* a, const floating[::1] state, Py_ssize_
     cdef Py_ssize_t i, j
     cdef const floating* x = <const floating*>a.row.x
     cdef double sigma = a.shared.sigma, beta = a.simplex.rate, total = 0.0
-    cdef double root = root_of(<floating>a.simplex.group.shift) if a.p.is_signed else 0.0
+    cdef double root = root_of(<floating>a.simplex.group.shift) if a.is_signed else 0.0
     cdef double bend = sigma * (beta * a.size.largest) * (beta * a.size.largest)
     if a.loss >= a.weight * bend:
         return True
@@ -335,7 +322,7 @@ cdef void lay_out(Ascent* a, const floating[::1] state, Py_ssize_t* which, Py_ss
     cdef double* up
     cdef double* down
     cdef double rise, fall, beta = a.simplex.rate, root = root_of(<floating>group.shift), scale = 0.0, part = 0.0
-    cdef double reach = most * beta * a.size.largest, z = normaliser(&group), unit = log(2.0) if a.p.is_signed else 0.0
+    cdef double reach = most * beta * a.size.largest, z = normaliser(&group), unit = log(2.0) if a.is_signed else 0.0
     cdef bint anew = group.shift > 300.0 or (reach > 12.0 and 2.0 * reach > 65.0 + log(z)), exact
     line.far, line.which, line.d, line.n = reach > 300.0, which, a.d, n
     unit += group.shift
@@ -358,11 +345,11 @@ cdef void lay_out(Ascent* a, const floating[::1] state, Py_ssize_t* which, Py_ss
         if anew:
             for j in range(m):
                 up[j] = state[a.row.places[j] + a.k + which[i]] - scale
-                down[j] = -up[j] - 2.0 * scale if a.p.is_signed else -INFINITY
+                down[j] = -up[j] - 2.0 * scale if a.is_signed else -INFINITY
             if not line.far:
                 exp_all(up, m)
                 exp_all(down, m)
-        elif a.p.is_signed:
+        elif a.is_signed:
             masses_of(sinh, up, down, root, full)
         else:
             for j in range(m):
@@ -401,10 +388,10 @@ cdef inline void straight_step(Ascent* a, const floating[::1] state, Py_ssize_t 
     a.loss = gamma - m
     if not a.loss > 0.0:
         return
-    if a.p.update != DA1 and not a.p.entropic:
+    if a.p.rule != DA1 and not a.entropic:
         alpha = a.loss / (ridge + n * (a.size.q / a.shared.sigma))
         alpha = alpha if alpha < most else most
-    elif a.p.update != DA1 and (ridge > 0.0 or not takes_all(a, state, n)):
+    elif a.p.rule != DA1 and (ridge > 0.0 or not takes_all(a, state, n)):
         a.line.ridge = ridge
         lay_out(a, state, a.moves, n, most)
         alpha = climb(&a.line, most, gamma, 0.0, NULL, NULL, 0, 0.0)
@@ -422,11 +409,11 @@ cdef inline void logistic_step(Ascent* a, const floating[::1] state, double marg
     if not a.loss > 0.0:
         return
     alpha = c / (1.0 + exp(margin)) if margin < 700.0 else 0.0
-    if a.p.update != DA1 and a.p.entropic:
+    if a.p.rule != DA1 and a.entropic:
         lay_out(a, state, a.moves, 1, c)
         a.d[0] = sign * c                   # (s is the share α/c)
         alpha = c * climb(&a.line, 1.0, 0.0, c, shares, change, 2, alpha / c)
-    elif a.p.update != DA1:
+    elif a.p.rule != DA1:
         alpha = c * squash(margin, c * (a.size.q / a.shared.sigma))
     s = alpha / c
     if s > 0.0:
@@ -444,7 +431,7 @@ cdef void best_step(Ascent* a, const floating[::1] state, Py_ssize_t label, cons
         alpha[r] = a.work[r] = 0.0
         if r != label and not (counts != NULL and counts[r] == 0.0):
             a.work[r] = (a.margin - a.scores[label] + a.scores[r]) / q
-    if a.p.entropic:
+    if a.entropic:
         alpha[label] = a.weight
         lay_out(a, state, a.every, a.k, a.weight)
         a.line.which = a.moves
@@ -477,24 +464,24 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label) n
     if not (a.loss > 0.0 and total > 0.0):
         return
     shares[label], a.direction[label], a.d[label] = 1.0, -total, c * total
-    if a.p.update != DA1:
-        if a.p.entropic:
+    if a.p.rule != DA1:
+        if a.entropic:
             lay_out(a, state, a.every, a.k, c)
         line.start = line.slope = 0.0
         for r in range(a.k):
             line.start += a.d[r] * a.scores[r]
             line.slope += a.d[r] * a.d[r] * q
-        if a.p.update == DA2 or a.p.entropic:
+        if a.p.rule == DA2 or a.entropic:
             s = climb(line, 1.0 / total, 0.0, c, shares, a.direction, a.k, 1.0)
-            if a.p.entropic and a.p.update == DA3:
+            if a.entropic and a.p.rule == DA3:
                 follow(line, s)
     for r in range(a.k):
         shares[r] += s * a.direction[r]
     if shares[label] < 0.0:
         shares[label] = 0.0
-    if a.p.update == DA3 and a.p.entropic:
+    if a.p.rule == DA3 and a.entropic:
         interior(line, a.k, c, shares, a.work)
-    elif a.p.update == DA3:
+    elif a.p.rule == DA3:
         balance(a.scores, a.k, label, c * q, shares)
     a.dual_gain = c * entropy(shares, a.k)
     total = 0.0
@@ -513,10 +500,10 @@ cdef inline double loss_of_zeros(const Ascent* a, double y, const PassContext* c
     """Return the loss of a row of zeros, summed over all learners: no weights reduce it, no step changes anything."""
     cdef Py_ssize_t c, n = 0
     if context.task == REGRESSION:
-        return y * y if a.p.loss == SQUARED_LOSS else fabs(y)
+        return y * y if a.p.trigger == SQUARED_LOSS else fabs(y)
     for c in range(a.n_groups):
         n += a.joint or not waits(c, context)
-    return n * (log(<double>(a.k if a.joint else 2)) if a.p.loss == LOG_LOSS else a.margin)
+    return n * (log(<double>(a.k if a.joint else 2)) if a.p.trigger == LOG_LOSS else a.margin)
 
 
 cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t g, const Round* r,
@@ -528,7 +515,7 @@ cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t g, c
     if context.task == REGRESSION:
         # One α, λ = -α x: of the loss c |y - s| the dual gets α y, |α| <= c, of c (y - s)² α y - α²/(4c), |α| <= 2c |y - s|.
         sign = a.d[0] = 1.0 if r.target - a.scores[0] > 0.0 else -1.0
-        if a.p.loss == SQUARED_LOSS:
+        if a.p.trigger == SQUARED_LOSS:
             straight_step(a, state, 1, sign * r.target, sign * a.scores[0], 2.0 * a.weight * fabs(r.target - a.scores[0]),
                           0.5 / a.weight)
             a.loss *= a.loss
@@ -539,11 +526,11 @@ cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t g, c
         rival = top(a.scores, context, r.label)
         if rival < 0:                           # (learning always leaves a rival, but a file might not)
             return
-        if a.p.loss == LOG_LOSS:
+        if a.p.trigger == LOG_LOSS:
             softmax_step(a, state, r.label)
             return
         a.loss = a.margin - (a.scores[r.label] - a.scores[rival])
-        if a.p.update == DA3 and (a.p.entropic or a.size.q / a.shared.sigma * a.weight > 1e-300):
+        if a.p.rule == DA3 and (a.entropic or a.size.q / a.shared.sigma * a.weight > 1e-300):
             if a.loss > 0.0:
                 best_step(a, state, r.label, context.counts if context.open_classes else NULL)
             return
@@ -551,7 +538,7 @@ cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t g, c
         straight_step(a, state, 2, a.margin, a.scores[r.label] - a.scores[rival], a.weight, 0.0)
     elif waits(g, context):
         return
-    elif a.p.loss == LOG_LOSS:
+    elif a.p.trigger == LOG_LOSS:
         logistic_step(a, state, sign * a.scores[g])
     else:
         straight_step(a, state, 1, a.margin, sign * a.scores[g], a.weight, 0.0)
@@ -576,9 +563,9 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
         a.weight, a.margin = r.weight, a.p.margin + r.shift
         error = r.target - a.scores[0] if numbers else 1.0
         size = fabs(r.target) + fabs(a.scores[0]) if numbers else 0.0
-        slope = 2.0 * a.weight * fabs(error) if a.p.loss == SQUARED_LOSS else a.weight
+        slope = 2.0 * a.weight * fabs(error) if a.p.trigger == SQUARED_LOSS else a.weight
         a.steepness = slope * (
-            a.p.bound * a.size.largest if a.p.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
+            a.p.norm_bound * a.size.largest if a.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
         fine = in_range(a, error == 0.0 or a.size.largest == 0.0)
         fine &= slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
         for c in range(a.k):
@@ -601,13 +588,13 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
                     context.counters.skipped += a.n_moves > 0
         after_step(&r, updated, context)
         for g in range(a.n_groups if a.correction != NULL and context.counters.rounds > context.average_from else 0):
-            a.groups[g].ages += kappa_of(&a.p, a.shared, &a.groups[g], context.counters.rounds)
+            a.groups[g].ages += kappa_of(a, &a.groups[g], context.counters.rounds)
     return 0
 
 
 # --- Hedge ---------------------------------------------------------------------------------------------------------------------
 
-cdef inline void weigh_experts(const floating[::1] theta, double t, double[::1] w, const AscentParams* p) noexcept nogil:
+cdef inline void weigh_experts(const floating[::1] theta, double t, double[::1] w, const Params* p) noexcept nogil:
     """Compute the weights of round t, w_j = exp(η θ_j) / Σ exp(η θ), all anew."""
     cdef Py_ssize_t j, n = w.shape[0]
     cdef double rate = sqrt(8.0 * log(<double>n) / t) if p.schedule == AUTO else p.sigma, most = theta[0], total = 0.0
@@ -630,7 +617,7 @@ cdef inline double chance(const double[::1] w, const floating[::1] data, const i
 
 
 cdef int learn_experts(double[::1] w, Shared* shared, floating[::1] state, const floating[::1] data, const index_t[::1] indices,
-                       const Batch* b, PassContext* context, const AscentParams* p) except -1 nogil:
+                       const Batch* b, PassContext* context, const Params* p) except -1 nogil:
     """Learn rows of experts' advice: θ_j is an expert's right advice less its wrong advice. O(experts) a row.
 
     The expected loss of the randomised prediction is summed, weighted in counters.loss and unweighted in shared.dual_gain.
@@ -638,12 +625,12 @@ cdef int learn_experts(double[::1] w, Shared* shared, floating[::1] state, const
     """
     cdef Py_ssize_t j
     cdef bint moved
-    cdef double score, loss, share = 0.5 if p.is_signed else 1.0
+    cdef double score, loss, half = 0.5 if p.geometry == SINH else 0.0, share = 1.0 - half
     cdef Round r
     while next_round(&r, b, context):
         context.budget -= 4 * w.shape[0]
         weigh_experts(state, context.counters.rounds, w, p)
-        score = share * chance(w, data, indices, r.row) + (0.5 if p.is_signed else 0.0)
+        score = share * chance(w, data, indices, r.row) + half
         count_mistake(1 - r.label if r.newcomer else score > 0.5, &r, b, context)
         loss = 1.0 - score if r.label else score
         shared.dual_gain += loss
@@ -663,35 +650,21 @@ cdef int learn_experts(double[::1] w, Shared* shared, floating[::1] state, const
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
 cdef class AscentModel(Model):
-    """A model of dual ascent, or of Hedge. `shared`, an array of float64: a `Shared`, and the numbers of each group."""
-    cdef public object shared
-    cdef AscentParams q
+    """A model of dual ascent, or of Hedge. `shared` and `groups`, arrays of float64: a `Shared`, and a `Group` a row."""
+    cdef public object shared, groups
 
-    cdef int bind(self) except -1:
-        if self.bound is not self.params:
-            params = self.params
-            given = dict(zip(params._fields, params))   # (without a call of Python, in which a signal might be raised)
-            with critical_section(self):        # several threads may read at once
-                self.q = given
-                self.p.open_classes, self.p.balanced, self.p.average_from, self.p.level = (
-                    given["open_classes"], given["balanced"], given["average_from"], given["level"]
-                )
-                self.p.costs, self.p.margin, self.p.scale, self.p.constant = (
-                    given["costs"], given["margin"], given["scale"], given["constant"]
-                )
-                self.bound = params
-        return 0
-
-    cdef int open(self, Ascent* a, const double[::1] own, Py_ssize_t k, Py_ssize_t size) except -1:
-        """Set the parameters, and pointers to the model's numbers: own, those in `shared`; k vectors in a state of this size."""
+    cdef int open(self, Ascent* a, Py_ssize_t k, Py_ssize_t size) except -1:
+        """Set the parameters, and pointers to the model's numbers: k vectors in a state of this size."""
+        cdef const double[::1] shared = self.shared
+        cdef const double[:, ::1] groups = self.groups
         self.bind()
-        a.p, a.k, a.width, a.n_groups = self.q, k, 2 * k if self.q.entropic else k, 1 if self.q.joint else k
-        a.n_features = size // a.width - 1
-        a.joint, a.correction = a.p.joint and k > 1, NULL
-        a.shared, a.groups = <Shared*>&own[0], <Group*>(<Shared*>&own[0] + 1)
-        a.simplex.is_signed, a.simplex.k, a.simplex.n = a.p.is_signed, k, a.n_features + (a.p.constant != 0.0)
+        a.p, a.is_signed = self.p, self.p.geometry != EXP
+        a.entropic = a.p.geometry != ADDITIVE and a.p.trigger != ADVICE
+        a.k, a.width, a.n_groups, a.joint = k, 2 * k if a.entropic else k, groups.shape[0], a.p.joint and k > 1
+        a.shared, a.groups, a.correction, a.n_features = <Shared*>&shared[0], <Group*>&groups[0, 0], NULL, size // a.width - 1
+        a.simplex.is_signed, a.simplex.k, a.simplex.n = a.is_signed, k, a.n_features + (a.p.constant != 0.0)
         a.simplex.rate, a.simplex.limit, a.simplex.counts, a.simplex.correction = 1.0, a.p.limit, NULL, NULL
-        a.line.entropic, a.line.ridge = a.p.entropic, 0.0
+        a.line.entropic, a.line.ridge = a.entropic, 0.0
         return 0
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
@@ -701,25 +674,25 @@ cdef class AscentModel(Model):
                         PassContext* context) except -1:
         """Allocate the workspace of a pass, and learn."""
         cdef Py_ssize_t i, n_masses, capacity, longest = 0, k = context.columns
-        cdef double[::1] own = self.shared, numbers
+        cdef double[::1] numbers
         cdef Py_ssize_t[::1] places
         cdef floating[::1] entries
         cdef double* at
         cdef Ascent a
-        if self.q.experts:
+        self.open(&a, k, state.shape[0])
+        if a.p.trigger == ADVICE:
             numbers = np.empty(state.shape[0] - 1)
             with nogil:
-                return learn_experts(numbers, <Shared*>&own[0], state, data, indices, b, context, &self.q)
-        self.open(&a, own, k, state.shape[0])
+                return learn_experts(numbers, a.shared, state, data, indices, b, context, &a.p)
         a.correction = a.simplex.correction = context.correction
         a.inverse, a.p.bias = context.inverse, context.bias
         for i in range(b.n_rows):
             longest = max(longest, b.indptr[i + 1] - b.indptr[i])
         a.row.capacity = a.line.capacity = capacity = round_up(longest + 1)
-        n_masses = 2 * k if a.p.entropic and a.p.update != DA1 else 0     # (for the searches of DA2 and DA3)
+        n_masses = 2 * k if a.entropic and a.p.rule != DA1 else 0     # (for the searches of DA2 and DA3)
         numbers = np.zeros(12 * k + 1 + (3 + n_masses) * capacity)
         places = np.zeros(2 * k + 1 + 2 * capacity, np.intp)
-        entries = np.empty(n_work(k) * capacity if a.p.entropic else 1, np.float32 if floating is float else np.float64)
+        entries = np.empty(n_work(k) * capacity if a.entropic else 1, np.float32 if floating is float else np.float64)
         a.row.x = &entries[0]
         at = &numbers[0]
         a.line.h, a.line.powers, a.line.up, a.line.down = at, at + capacity, at + 3 * capacity, at + (3 + k) * capacity
@@ -739,50 +712,50 @@ cdef class AscentModel(Model):
                     PassContext* context) except -1:
         """Compute found[i, c] = w_c.x_i of the model, or of its average if there is one."""
         cdef Py_ssize_t i, k = context.n_found
-        cdef const double[::1] own = self.shared, correction = self.correction
-        cdef double[::1] numbers = np.empty(state.shape[0] - 1 if self.q.experts else 3 * k)
+        cdef const double[::1] correction = self.correction
+        cdef double[::1] numbers = np.empty(state.shape[0] - 1 if self.p.trigger == ADVICE else 3 * k)
         cdef double rounds = context.counters.rounds - self.p.average_from if correction.shape[0] else 0.0
         cdef Ascent a
         cdef Row row
-        self.open(&a, own, k, state.shape[0])
+        self.open(&a, k, state.shape[0])
         a.correction = <double*>&correction[0] if correction.shape[0] else NULL
         a.inverse, a.p.bias = context.inverse, context.bias
         a.sums, a.kappa, a.scores = &numbers[0], &numbers[0] + k, &numbers[0] + 2 * k
         with nogil:
-            if a.p.experts:
+            if a.p.trigger == ADVICE:
                 weigh_experts(state, context.counters.rounds + 1.0, numbers, &a.p)
             else:
                 compute_kappa(&a, context.counters.rounds)
             for i in range(b.n):
                 row = row_at(b, i)
                 context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
-                if a.p.experts:
-                    context.found[i] = chance(numbers, data, indices, row) - (0.0 if a.p.is_signed else 0.5)
+                if a.p.trigger == ADVICE:
+                    context.found[i] = chance(numbers, data, indices, row) - (0.0 if a.is_signed else 0.5)
                 else:
                     score_row(&a, state, data, indices, row, rounds, &context.found[i * k])
         return 0
 
     def kappa(self):
         """Return κ of each vector, the factor of the stored numbers."""
-        cdef const double[::1] own = self.shared, counters = self.counters
+        cdef const double[::1] counters = self.counters
         cdef Ascent a
-        self.open(&a, own, self.n_columns, len(self.values))
-        return np.array([kappa_of(&a.p, a.shared, group_of(&a, c), counters[0]) for c in range(a.k)])
+        self.open(&a, self.n_columns, len(self.values))
+        return np.array([kappa_of(&a, group_of(&a, c), counters[0]) for c in range(a.k)])
 
     def expert_weights(self):
         """Return w of the next round (Hedge)."""
         w = np.empty(len(self.values) - 1)
         self.bind()
         if self.values.itemsize == 4:
-            weigh_experts[float](self.values, self.counters[0] + 1.0, w, &self.q)
+            weigh_experts[float](self.values, self.counters[0] + 1.0, w, &self.p)
         else:
-            weigh_experts[double](self.values, self.counters[0] + 1.0, w, &self.q)
+            weigh_experts[double](self.values, self.counters[0] + 1.0, w, &self.p)
         return w
 
     # --- beginning -------------------------------------------------------------------------------------------------------------
 
     def start_simplexes(self):
-        """Compute the groups' numbers and all powers from u, in a new model or after its classes have changed."""
+        """Compute the numbers of the groups that have none yet, and all their powers, from u."""
         if self.values.itemsize == 4:
             self.start_in[float](self.values)
         else:
@@ -791,11 +764,12 @@ cdef class AscentModel(Model):
     cdef int start_in(self, floating[::1] state) except -1:
         cdef Ascent a
         cdef Py_ssize_t g
-        self.open(&a, self.shared, self.n_columns, state.shape[0])
+        self.open(&a, self.n_columns, state.shape[0])
         with nogil:
             for g in range(a.n_groups):
                 select_group(&a, g)
-                start_group(state, &a.simplex)
+                if a.simplex.group.high == 0.0:
+                    start_group(state, &a.simplex)
         return 0
 
 

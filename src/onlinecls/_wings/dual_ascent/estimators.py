@@ -44,7 +44,7 @@ class _DualAscent(AscentLearner):
         sigma, gain = state.shared[_SHARED["sigma"]], state.shared[_SHARED["dual_gain"]]
         if not state.params.entropic:
             return float(gain - (squares.sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
-        size = (state.n_features + (state.params.constant != 0.0)) * state.n_columns / state.n_groups
+        size = (state.n_features + state.params.has_intercept) * state.n_columns / len(state.groups)
         return float(gain - sigma * (shift + np.log((high + low) / size)).sum())
 
 
