@@ -84,6 +84,7 @@ class Params(NamedTuple):
     least: float = 0.0  # the least variance of a diagonal, as a share of the initial one
     kernel: Any = None  # of a kernel learner: its kernel,
     budget: int | None = None  # and the most support vectors
+    members: tuple[Any, ...] = ()  # of a committee: those of its members
 
     joins_singly = False  # True if a class that has not joined yet would change updates, even where it is not the argmax
 

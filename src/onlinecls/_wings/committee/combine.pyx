@@ -6,7 +6,6 @@ s_k is member k's score of a row before it learns the row, m_k is 1 + its mistak
 root mean square of its scores so far (of several classes: of those of all classes that have come), 1 while all of them are 0. A
 mistake is a row whose class has not the highest score alone, so that ties prefer no class.
 """
-from cython cimport critical_section
 from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
 
@@ -116,15 +115,6 @@ cdef class CommitteeModel(Model):
 
     cdef public tuple members
     cdef public object tally
-
-    cdef int bind(self) except -1:
-        if self.bound is not self.params:
-            params = self.params
-            with critical_section(self):        # several threads may read at once
-                self.p.open_classes, self.p.balanced = params.open_classes, params.balanced
-                self.p.average_from, self.p.scale, self.p.constant = -1, 1.0, 0.0
-                self.bound = params
-        return 0
 
     @property
     def shares(self):

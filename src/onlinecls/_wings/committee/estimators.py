@@ -86,7 +86,8 @@ class CommitteeClassifier(WithProbabilities):
         return [estimator_class(name)(**shared, max_iter=self.max_iter) for name in _MEMBERS]
 
     def _params_of(self, algorithm: Algorithm, values: dict) -> CommitteeParams:
-        return CommitteeParams(tuple(choose(member).params for member in self._team()), int(values["probability"]))
+        members = tuple(choose(member).params for member in self._team())
+        return CommitteeParams.of_members(members, values)
 
     def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
         with self._own_lock().waiting():  # (the members have learnt the same rows)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ..._files import of_number, require, require_layout
 from ..._models.arrays import Array, Move, laid_out, read_only
+from ..._models.params import Params
 from ..._models.state import STATES, Counted, State
 from . import combine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import DTypeLike
 
@@ -21,23 +22,20 @@ if TYPE_CHECKING:
 FAR = 1e300  # products of weights and scores beyond this count as this, so that their sum is finite
 
 
-class CommitteeParams(NamedTuple):
-    """The parameters of a committee's pass. members : those of its members."""
+class CommitteeParams(Params):
+    """The parameters of a committee's pass: those of its members."""
 
-    members: tuple[Any, ...]
-    probability: int
-    open_classes: int = 0
-    balanced: int = 0
+    model = "committee"
 
-    model, average_from, variance, level = "committee", -1, 0.0, 0
+    @classmethod
+    def of_members(cls, members: tuple[Any, ...], values: Mapping[str, Any]) -> Self:
+        return cls(0, 0, 0, 1.0, probability=int(values["probability"]), members=members)
 
     def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
-        """Yield (parameter, its value, the least and the largest one that fit the dtype) of all members."""
         for own in self.members:
             yield from own.limits(dtype)
 
     def of_pass(self, state: CommitteeState, is_open: bool, balanced: bool) -> Self:
-        """Add the numbers that depend on the members' models and the labels."""
         members = tuple(own.of_pass(its, is_open, balanced) for its, own in state.each(self))
         return self._replace(members=members, open_classes=int(is_open), balanced=int(balanced))
 
