@@ -29,7 +29,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from inspect import cleandoc
-from numbers import Real
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -299,7 +298,7 @@ def _check_covered(who: str, course: Course, several: tuple[str, ...], needed: M
     """Raise unless the theorem of this name applies to the learner with its parameters, and to as many classes."""
     learner, name = course.learner, who.removeprefix(f"{WHO}.")
     values, is_joint = learner.get_params(), course.scores.ndim > 1
-    algorithm, told = select(type(learner), values), {"sigma", "norm_bound"}  # (numbers, or what the rows tell)
+    algorithm = select(type(learner), values)
     if name not in algorithm.theorems:
         which = "; ".join(a.title for a in ALGORITHMS.values() if name in a.theorems)
         raise ValueError(f"{who}: course must be that of one of: {which}; got that of {learner!r}. Follow one of those.")
@@ -307,14 +306,11 @@ def _check_covered(who: str, course: Course, several: tuple[str, ...], needed: M
         raise ValueError(
             f"{who}: y must be -1 and +1, got {course.scores.shape[1]} classes. The theorem is for two: give them these numbers."
         )
-    if name == "dual_ascent" and not is_joint and values["sigma"] == "auto":
-        told.discard("sigma")
-    for parameter, value in values.items():
-        if parameter in told and not isinstance(value, Real):
-            raise ValueError(
-                f"{who}: {parameter} must be a number, got {parameter}={value!r}, which depends on the rows. The theorem is for "
-                f"a constant that was fixed before them: follow a learner with {parameter}=1.0, say."
-            )
+    if values.get("sigma") == "auto" and (is_joint or name != "dual_ascent"):
+        raise ValueError(
+            f"{who}: sigma must be a number, got sigma='auto', which depends on the rows. The theorem is for a constant that was "
+            "fixed before them: follow a learner with sigma=1.0, say."
+        )
     _require(who, learner, {**PLAIN, **needed})
 
 
