@@ -18,7 +18,7 @@ from onlinecls._models.arrays import laid_out
 from onlinecls._models.state import State
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent import states as ascent_state
-from onlinecls._wings.kernels.states import Kernel, SupportState, packed
+from onlinecls._wings.kernels.estimators import Kernel, SupportState, packed
 from onlinecls._wings.p_norm import p_norm
 
 ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS

@@ -159,9 +159,8 @@ def test_save_refuses_what_is_not_fitted_and_what_only_pickle_can_hold(tmp_path)
     for learner, message in (
         (onlinecls.AROWClassifier(), "AROWClassifier: this model has not been fitted yet"),
         (Mine().partial_fit(X, Y), "Mine: save must have an estimator of onlinecls itself, got a class that extends one, "),
-        (named, "KernelOnlineClassifier: save must have a kernel given by name, got kernel="),
-        (copy.deepcopy(named).set_params(kernel="rbf"), f"KernelOnlineClassifier: save must have a kernel given by name, got "
-         f"kernel={dot!r}"),  # (it is what it was learnt with)
+        (named, "KernelOnlineClassifier: save must have None, numbers, "),
+        (copy.deepcopy(named).set_params(kernel="rbf"), "KernelOnlineClassifier: save must have None, numbers, "),
         (onlinecls.OnlineToBatch(Mine(), "validation").partial_fit(X, TWO), "OnlineToBatch: save must have a linear or kernel "),
         (onlinecls.OnlineToBatch(wrapped, "validation").partial_fit(X, TWO), "AROWClassifier: save must have None, numbers, "),
     ):

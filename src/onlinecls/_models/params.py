@@ -83,7 +83,7 @@ class Params(NamedTuple):
     probability: int = 0  # 1: Platt's numbers are learnt
     least: float = 0.0  # the least variance of a diagonal, as a share of the initial one
     kernel: Any = None  # of a kernel learner: its kernel,
-    budget: int | None = None  # and the most support vectors
+    budget: int = 0  # and the most support vectors
     members: tuple[Any, ...] = ()  # of a committee: those of its members
 
     joins_singly = False  # True if a class that has not joined yet would change updates, even where it is not the argmax

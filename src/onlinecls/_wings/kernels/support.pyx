@@ -67,7 +67,8 @@ cdef inline double largest(const double* a, Py_ssize_t n) noexcept nogil:
     return top
 
 
-cdef inline Py_ssize_t triangle(Py_ssize_t n) noexcept nogil:
+cpdef Py_ssize_t packed(Py_ssize_t n) noexcept nogil:
+    """Return the size of a packed matrix of n rows."""
     return n * (n + 1) // 2
 
 
@@ -93,16 +94,16 @@ cdef inline void rank_one(double* M, double factor, const double* g, Py_ssize_t 
 cdef inline void column(const double* M, Py_ssize_t j, double* to, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
-        to[i] = M[triangle(i) + j] if i >= j else M[triangle(j) + i]
+        to[i] = M[packed(i) + j] if i >= j else M[packed(j) + i]
 
 
 cdef inline void remove(double* M, Py_ssize_t j, Py_ssize_t n) noexcept nogil:
     """Remove row and column j; those behind move up."""
     cdef Py_ssize_t i, k
-    cdef double* to = M + triangle(j)
+    cdef double* to = M + packed(j)
     cdef double* row
     for i in range(j + 1, n):
-        row = M + triangle(i)
+        row = M + packed(i)
         for k in range(i + 1):
             if k != j:
                 to[0] = row[k]
@@ -137,27 +138,6 @@ cdef class Block:
         self.scores, self.taus, self.betas, self.v = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
         self.classes = np.empty(k, np.int64)
 
-    cdef inline void look(self, const Round* r, PassContext* context) noexcept nogil:
-        """Gather a row's kernel values."""
-        cdef Py_ssize_t j
-        self.row, self.number, self.n_steps = r.i - self.start, self.first + r.at, 0
-        for j in range(self.size):
-            self.k[j] = self.K[self.row, self.members[j]]
-        self.self_product = self.K[self.row, self.n_old + self.row]
-        # (Signals are handled at the end of the row.)
-        context.budget -= self.size * (1 + self.second_order * self.size) * (1 + self.n_columns)
-
-    cdef inline bint is_usable(self, PassContext* context) noexcept nogil:
-        """Return False, and count it, if the row cannot be learnt: kernel values beyond range, or k(x, x) < 0 (no kernel)."""
-        cdef double least = 1.0 / LIMIT if self.projects else 0.0     # (Q will hold its inverse)
-        if largest(&self.k[0], self.size) <= LIMIT and (least <= self.self_product <= LIMIT or self.self_product == 0.0):
-            return True
-        context.counters.skipped += 1.0
-        return False
-
-    cdef inline double score(self, Py_ssize_t c) noexcept nogil:
-        return dot(&self.alpha[c, 0], &self.k[0], self.size)
-
     cdef inline double spread(self, Py_ssize_t c) noexcept nogil:
         """Return v = φ(x)'Σφ(x) of a column, 0 for a first-order rule; keep u for the step."""
         cdef double v
@@ -167,14 +147,6 @@ cdef class Block:
         v = self.prior[c, 0] * self.self_product - dot(&self.k[0], &self.u[c, 0], self.size)
         self.v[c] = v if v > 0.0 else 0.0       # (< 0 only by rounding, or for functions that are not kernels)
         return self.v[c]
-
-    cdef inline double lookahead(self, const Example* z, double beta) noexcept nogil:
-        """Return m' = z'Σ_tθ, the margin with the row already in Σ."""
-        cdef Py_ssize_t j
-        cdef double margin = 0.0
-        for j in range(z.n):
-            margin += z.sign[j] * self.scores[z.c[j]] / (1.0 + beta * self.v[z.c[j]])
-        return margin
 
     cdef inline void propose(self, const Example* z, Step step, PassContext* context) noexcept nogil:
         """Propose a rule's step along Σφ(x) for each column of the joint example; skip and count it if a number of the model
@@ -223,12 +195,12 @@ cdef class Block:
                 return NOWHERE
             rank_one(&self.Q[0], 1.0 / novelty, &self.e[0], s)
             for j in range(s):
-                self.Q[triangle(s) + j] = -self.e[j] / novelty
-            self.Q[triangle(s) + s] = 1.0 / novelty
+                self.Q[packed(s) + j] = -self.e[j] / novelty
+            self.Q[packed(s) + s] = 1.0 / novelty
         for c in range(self.n_columns):
             self.alpha[c, s] = 0.0
             if self.second_order:
-                memset(&self.P[c, triangle(s)], 0, (s + 1) * sizeof(double))
+                memset(&self.P[c, packed(s)], 0, (s + 1) * sizeof(double))
                 self.u[c, s] = 0.0
         self.norms[s], self.members[s], self.origin[s] = self.self_product, self.n_old + self.row, self.number
         self.size += 1
@@ -270,11 +242,12 @@ cdef class Block:
         """
         cdef Py_ssize_t i, c, j = 0, s = self.size
         cdef double change, least = -1.0, q
+        cdef double* row
         for i in range(s):
             change = 0.0
             for c in range(self.n_columns):
                 change += self.alpha[c, i] * self.alpha[c, i]
-            change = change / self.Q[triangle(i) + i] if self.projects else change * self.norms[i]
+            change = change / self.Q[packed(i) + i] if self.projects else change * self.norms[i]
             if least < 0.0 or change < least:
                 least, j = change, i
         if self.projects:
@@ -285,9 +258,11 @@ cdef class Block:
             for c in range(self.n_columns):
                 add(&self.alpha[c, 0], self.alpha[c, j], &self.e[0], s)
                 column(&self.P[c, 0], j, &self.g[0], s)
+                row = &self.P[c, 0]
                 for i in range(s):                  # P += P_j e' + e P_j' + P_jj e e'
-                    add(&self.P[c, triangle(i)], self.g[i] + self.g[j] * self.e[i], &self.e[0], i + 1)
-                    add(&self.P[c, triangle(i)], self.e[i], &self.g[0], i + 1)
+                    add(row, self.g[i] + self.g[j] * self.e[i], &self.e[0], i + 1)
+                    add(row, self.e[i], &self.g[0], i + 1)
+                    row += i + 1
             rank_one(&self.Q[0], -q, &self.e[0], s)
             remove(&self.Q[0], j, s)
         for c in range(self.n_columns):
@@ -303,38 +278,48 @@ cdef class Block:
 
 # --- a pass --------------------------------------------------------------------------------------------------------------------
 
-cdef int learn_rows(Block model, const Batch* b, PassContext* context, const Params* p) except -1 nogil:
+cdef int learn_rows(Block m, const Batch* b, PassContext* context, const Params* p) except -1 nogil:
     """Learn a block of rows with labels or targets."""
     cdef Py_ssize_t j, number, n_examples = context.columns if context.task == OVR else 1
+    cdef double beta, least = 1.0 / LIMIT if m.projects else 0.0        # of k(x, x), whose inverse Q will hold
     cdef Round r
     cdef Stats s
     cdef Step step
     cdef Example z
     s.norm_p2 = s.width = s.shift = 0.0
     while next_round(&r, b, context):
-        model.look(&r, context)
+        m.row, m.number, m.n_steps = r.i - m.start, m.first + r.at, 0
+        for j in range(m.size):
+            m.k[j] = m.K[m.row, m.members[j]]
+        m.self_product = m.K[m.row, m.n_old + m.row]
+        context.budget -= m.size * (1 + m.second_order * m.size) * (1 + m.n_columns)    # (signals: at the end of the row)
         for j in range(context.columns):
-            model.scores[j] = model.score(j)
-        before_step(context.task, &model.scores[0], 0.0, &r, b, context)
-        if not model.is_usable(context) or model.self_product == 0.0:      # (φ(x) = 0 changes nothing)
+            m.scores[j] = dot(&m.alpha[j, 0], &m.k[0], m.size)
+        before_step(context.task, &m.scores[0], 0.0, &r, b, context)
+        if m.self_product == 0.0 and largest(&m.k[0], m.size) <= LIMIT:
+            continue                    # φ(x) = 0 changes nothing
+        if not (largest(&m.k[0], m.size) <= LIMIT and least <= m.self_product <= LIMIT):
+            context.counters.skipped += 1.0         # kernel values beyond range, or no kernel
             continue
         for number in range(n_examples):
-            z = example(context.task, number, &r, b, &model.scores[0], context, p.epsilon)
+            z = example(context.task, number, &r, b, &m.scores[0], context, p.epsilon)
             if z.n == 0:
                 continue
-            s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * model.self_product, 0.0
+            s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * m.self_product, 0.0
             add_loss(s.weight * (p.margin - s.margin), context)
             if margin_suffices(s.margin, p) or (p.trigger == LOOKAHEAD_MISTAKE and z.n == 1 and s.margin > 0.0):  # (m' as m)
                 continue
             for j in range(z.n):
-                s.v += model.spread(z.c[j])
-            if model.potential:
-                s.margin = model.lookahead(&z, precision(&s, p))
+                s.v += m.spread(z.c[j])
+            if m.potential:             # m' = z'Σ_tθ, the margin with the row already in Σ
+                s.margin, beta = 0.0, precision(&s, p)
+                for j in range(z.n):
+                    s.margin += z.sign[j] * m.scores[z.c[j]] / (1.0 + beta * m.v[z.c[j]])
             step = apply_rule(&s, p)
             # Least squares learns from a residual of 0 too: its variances shrink.
             if step.tau != 0.0 or (context.task == REGRESSION and step.beta > 0.0):
-                model.propose(&z, step, context)
-        after_step(&r, model.n_steps > 0 and model.commit(context), context)
+                m.propose(&z, step, context)
+        after_step(&r, m.n_steps > 0 and m.commit(context), context)
     return 0
 
 
