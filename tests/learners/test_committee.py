@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from internals import state_of
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
 from states import fingerprint
@@ -69,6 +70,8 @@ def test_the_weights_are_those_computed_by_hand():
     wrong = np.array([1 + (score <= 0.0) for score in before])  # (a score of 0 before the first row is a mistake)
     assert model.member_mistakes_.tolist() == wrong.tolist()
     assert_allclose(model.member_weights_, (1 + wrong.min()) ** 16 / (1 + wrong) ** 16 / np.sqrt(np.square(before) / 2))
+    joining = CommitteeClassifier().partial_fit(np.eye(4), [0, 1, 2, 0])
+    assert state_of(joining).tally[:, 2].tolist() == [0 + 1 + 2 + 3] * 4  # (a label has no score on its first row)
 
 
 @pytest.mark.parametrize("labels", ["named", "joining"])

@@ -127,6 +127,36 @@ def test_held_out_rows_are_never_learnt():
     assert fingerprint(fits[0].estimator_) == fingerprint(fits[1].estimator_) and fits[0].estimator_.t_ == 4 * 144
 
 
+def test_of_equal_snapshots_the_newest_is_chosen():
+    learner = OnlineToBatch(Perceptron(), "validation").partial_fit(np.ones((10, 1)), [1] * 10, classes=[0, 1])
+    assert learner.chosen_ is learner.snapshots_[8] and learner.snapshot_rows_[8] == 9
+
+
+@pytest.mark.parametrize("n", [0, 1, 6])
+def test_an_interrupt_leaves_a_whole_number_of_rows(monkeypatch, n):
+    """One row in five of those of weight > 0 is held out: n are learnt after the first four."""
+    (X, y), whole = problem(20), Perceptron.partial_fit
+    weights = np.resize([1.0, 0.0, 2.0], 20)
+    begun, other = (OnlineToBatch(Perceptron(), "validation", n_snapshots=2, validation_fraction=0.2) for _ in range(2))
+
+    def interrupted(self, X, y, classes=None, sample_weight=None):
+        for i in range(len(y)):
+            if sample_weight[i] and self.t_ == 4 + n:
+                raise KeyboardInterrupt
+            whole(self, X.part(i, i + 1), y[i : i + 1], sample_weight=sample_weight[i : i + 1])
+
+    for learner in (begun, other):
+        learner.partial_fit(X[:7], y[:7], [0, 1, 2], weights[:7])
+    monkeypatch.setattr(Perceptron, "partial_fit", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        begun.partial_fit(X[7:], y[7:], sample_weight=weights[7:])
+    monkeypatch.undo()
+    assert begun.estimator_.t_ == 4 + n
+    stop = next(i for i in range(7, 21) if np.sum(weights[:i] > 0.0) == begun.n_rows_)
+    other.partial_fit(X[7:stop], y[7:stop], sample_weight=weights[7:stop])
+    assert fingerprint(begun) == fingerprint(other)
+
+
 def test_partial_fit_refuses_another_method_than_the_model_s():
     learner = OnlineToBatch(AROWClassifier(), "validation").partial_fit(*problem())
     with pytest.raises(ValueError, match="go on with the method it began with, 'validation', got method='average'"):

@@ -49,8 +49,7 @@ cdef inline double product(double share, double score) noexcept nogil:
 
 cdef inline bint has_come(Py_ssize_t c, const Round* r, const PassContext* context) noexcept nogil:
     """Return True if class c has a score: if it was named, or had a row before this one. ("None of these" has no rows.)"""
-    return not context.open_classes or (
-        c < context.n_classes and context.counts[c] > 0.0 and not (r.newcomer and c == r.label))
+    return not context.open_classes or (c < context.n_classes and not (r.newcomer and c == r.label))
 
 
 cdef inline void judge(Member* member, const double* scores, const Round* r, const PassContext* context) noexcept nogil:
@@ -100,8 +99,7 @@ cdef int learn_member(Model member, Task task, rows, const Batch* block, Py_ssiz
     cdef double[::1] counts = member.counts, counters = member.counters, correction = member.correction
     member.bind()
     member.enter(&b, &context, &counts[0], counts.shape[0], &counters[0], &correction[0] if correction.shape[0] else NULL)
-    b = block[0]
-    b.predictions = NULL
+    b = block[0]                # (the committee's predictions replace the member's)
     context.next, context.budget, context.scores_out, context.has_observers = start, ENDLESS, outputs, True
     try:
         member.run(task, rows, &b, &context)
