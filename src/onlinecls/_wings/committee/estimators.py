@@ -1,26 +1,189 @@
-"""A committee: four learners in one pass, whose scores are added."""
+"""A committee: four learners in one pass, whose scores are added (see combine.pyx)."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from ..._estimators.choice import choose
 from ..._estimators.classifier import WithProbabilities
 from ..._estimators.parameters import estimator
+from ..._files import of_number, require, require_layout
+from ..._models.arrays import Array, Move, laid_out, read_only
+from ..._models.params import Params
+from ..._models.state import STATES, Counted, State
 from ..._registry import estimator_class
-from .states import CommitteeParams
+from .combine import CommitteeModel
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Iterator
+
+    from numpy.typing import DTypeLike, NDArray
 
     from ..._algorithm import Algorithm
     from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
+    from ..._rows import Rows
 
 _MEMBERS = ("AROWClassifier", "NAROWClassifier", "FTRLClassifier", "PassiveAggressiveClassifier")
 _COMMON = ("n_features_in_", "n_iter_", "feature_names_in_")  # attributes that members share with the committee
+_FAR = 1e300  # products of weights and scores beyond this count as this, so that their sum is finite
+
+
+class CommitteeParams(Params):
+    """The parameters of a committee's pass: those of its members."""
+
+    model = "committee"
+
+    def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
+        for own in self.members:
+            yield from own.limits(dtype)
+
+    def of_pass(self, state: CommitteeState, is_open: bool, balanced: bool) -> Self:
+        members = tuple(own.of_pass(its, is_open, balanced) for its, own in state.each(self))
+        return self._replace(members=members, open_classes=int(is_open), balanced=int(balanced))
+
+
+class CommitteeState(State, CommitteeModel):
+    """members : models, each with its own counters, as if it were alone. values : the first one's; all have the same dtype.
+
+    parts : the committee's own, and those of member i as "i.name".
+    """
+
+    ARRAYS = {
+        **Counted.ARRAYS, "calibration": State.ARRAYS["calibration"], "tally": Array(("members", 3), least=0.0, most=1e200),
+    }
+    SCALARS: tuple[str, ...] = ()
+    SLOTS = ()
+    geometry = "committee"
+
+    def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: CommitteeParams):
+        members = [STATES[own.model](n_features, n_classes, dtype, own) for own in params.members]
+        self.__setstate__({"params": params, "members": members})
+        super().__init__(n_features, n_classes, dtype, params)
+
+    @classmethod
+    def sizes(cls, n_features: int, n_classes: int, params: Any, n_none: int = 0, n_groups: int = 1) -> dict[str, int]:
+        return {**super().sizes(n_features, n_classes, params, n_none), "members": len(params.members)}
+
+    def each(self, params: CommitteeParams) -> list[tuple[Any, Any]]:
+        """Return the members, each with its parameters."""
+        return list(zip(self.members, params.members, strict=True))
+
+    @classmethod
+    def n_bytes(cls, params: CommitteeParams, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+        return sum(STATES[own.model].n_bytes(own, n_features, n_classes, dtype) for own in params.members)
+
+    def writable(self) -> Self:
+        return super().writable() if all(member.writable() is member for member in self.members) else self.copy()
+
+    def can_learn_with(self, params: Any) -> bool:
+        alike = type(params) is CommitteeParams and params.probability == self.params.probability
+        return alike and all(its.can_learn_with(own) for its, own in self.each(params))
+
+    def stays_in_range(self, params: CommitteeParams) -> bool:
+        return all(its.stays_in_range(own) for its, own in self.each(params))
+
+    # --- parts ---------------------------------------------------------------------------------------------------------------
+
+    def parts(self) -> dict:
+        found = super().parts()
+        for at, member in enumerate(self.members):
+            found.update({f"{at}.{name}": part for name, part in member.parts().items()})
+        return found
+
+    def __setstate__(self, parts: dict) -> None:
+        parts, its = dict(parts), parts["params"].members
+        alone = [{**of_number(at, parts), "params": own} for at, own in enumerate(its)]
+        self.members = tuple(parts.pop("members", None) or (STATES[part["params"].model].of(part) for part in alone))
+        first = self.members[0]
+        super().__setstate__({**parts, "values": first.values, "n_features": first.n_features, "n_columns": first.n_columns})
+
+    def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
+        super().prepare(holds_level, foresight, depth)
+        for member, params in self.each(self.params):
+            member.params = params
+            member.prepare(holds_level, foresight, depth)
+
+    @property
+    def scale(self) -> float:
+        """s of the members."""
+        return self.members[0].scale
+
+    @property
+    def constant(self) -> float:
+        """The weight of the constant feature is that of a feature that is 1 beside x."""
+        return 1.0
+
+    def tell_scale(self, rows: Rows, numbers: np.ndarray) -> None:
+        for each in self.members:
+            each.tell_scale(rows, numbers)
+
+    def count_rows(self, n_rows: int) -> None:
+        for each in (*self.members, super()):
+            each.count_rows(n_rows)
+        self.tally[:, 0] = self.count("mistakes")
+
+    # --- classes -------------------------------------------------------------------------------------------------------------
+
+    def _with(self, members: list[State], counts: np.ndarray, move: Move | None = None) -> CommitteeState:
+        """Return a committee of these members, which have other classes. move : of the vectors."""
+        arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
+        new = self.sharing(**{**arrays, "counts": counts, "members": members})
+        if move is not None:
+            self._move(new, move, 0.5)
+        return new
+
+    @classmethod
+    def joins_singly(cls, params: CommitteeParams) -> bool:
+        return any(STATES[own.model].joins_singly(own) for own in params.members)
+
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
+        for member in self.members:
+            member.is_open = self.is_open
+        members = [member.grow_classes(places, n_classes, own) for member, own in self.each(params)]
+        k = members[0].n_columns
+        move = Move.of_classes(places, self.n_columns, k, self.n_none) if k > self.n_columns else None
+        return self._with(members, self.counts_at(places, n_classes), move)
+
+    def compact(self) -> CommitteeState:
+        members = [member.compact() for member in self.members]
+        is_compact = all(new is old for new, old in zip(members, self.members, strict=True))
+        return self if is_compact else self._with(members, self.counts)
+
+    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> CommitteeState:
+        members = [member.keep_classes(keep, n_none) for member in self.members]
+        n_none = members[0].n_none
+        return self._with(members, self.counts[keep], Move.of_kept(np.append(keep, np.ones(n_none, bool))))
+
+    # --- reading -------------------------------------------------------------------------------------------------------------
+
+    def weights_of(self, params: CommitteeParams, features: slice) -> np.ndarray:
+        """Return the combined weights Σ a_k w_k. The constant feature is 1."""
+        total: Any = 0.0
+        for share, (member, own) in zip(self.shares, self.each(params), strict=True):
+            found = member.weights_of(own, features).astype(np.float64)
+            if features.stop is None:
+                found[:, -1] *= member.constant
+            total = total + np.clip(share * found, -_FAR, _FAR)
+        return read_only(np.clip(total, -self.largest, self.largest).astype(self.dtype))
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: CommitteeParams) -> CommitteeState:
+        header, arrays, members = dict(header), dict(arrays), []
+        for at, own in enumerate(params.members):
+            own = own._replace(open_classes=params.open_classes)
+            members.append(STATES[own.model].of_file(of_number(at, header), of_number(at, arrays), n_classes, own))
+        alike, first = {(each.n_features, each.n_columns, each.dtype) for each in members}, members[0]
+        require(len(alike) == 1 and not header, "members of the same features and dtype", alike)
+        require_layout(arrays, laid_out(cls.ARRAYS, cls.sizes(first.n_features, n_classes, params, first.n_none), first.dtype))
+        return cls.of({**arrays, "params": params, "members": members}).checked()
+
+    def _problem_of_values(self, counters: dict) -> str:
+        return ""
 
 
 @estimator
@@ -87,7 +250,8 @@ class CommitteeClassifier(WithProbabilities):
 
     def _params_of(self, algorithm: Algorithm, values: dict) -> CommitteeParams:
         members = tuple(choose(member).params for member in self._team())
-        return CommitteeParams.of_members(members, values)
+        found: Any = CommitteeParams  # (a type checker misses the defaults of its base)
+        return found(0, 0, 0, 1.0, probability=int(values["probability"]), members=members)
 
     def _decide(self, X: Matrix) -> tuple[np.ndarray, Any]:
         with self._own_lock().waiting():  # (the members have learnt the same rows)
