@@ -35,14 +35,6 @@ cdef class Rows:
     def __reduce__(self):
         return Rows, (self.data, self.indices, self.indptr, self.n_rows, self.n_features)
 
-    @staticmethod
-    def of_table(table):
-        """Return the non-zeros of a table of finite numbers."""
-        row, column = np.nonzero(table)
-        indptr = np.zeros(len(table) + 1, np.int64)
-        np.cumsum(np.bincount(row, minlength=len(table)), out=indptr[1:])
-        return Rows(table[row, column], column.astype(np.int32), indptr, *table.shape)
-
     format = property(lambda self: "csr")
     ndim = property(lambda self: 2)
     shape = property(lambda self: (self.n_rows, self.n_features))

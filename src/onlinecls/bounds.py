@@ -38,7 +38,7 @@ from numpy.typing import ArrayLike
 from ._algorithm import parameter_error
 from ._estimators.learner import OnlineLearner, state_of
 from ._input import validate
-from ._input.compat import is_classifier, is_regressor, issparse
+from ._input.compat import is_regressor, issparse, kind_of
 from ._registry import ALGORITHMS, POSITIVE, estimator_class, select
 from .reference.potential import entropy_of_shares
 
@@ -188,7 +188,7 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     values = learner.get_params()
     filled = {name: number for name, number in select(type(learner), values).defaults.items() if values[name] is None}
     walker: Any = copy.deepcopy(learner).set_params(scale=1.0, **filled)
-    signed, full, k = is_classifier(learner), getattr(learner, "covariance", "") == "full", n_classes or 1
+    signed, full, k = kind_of(learner) == "classifier", getattr(learner, "covariance", "") == "full", n_classes or 1
     _require(WHO, learner, {"multi_class": "crammer_singer"} if k > 1 else {})
     rows = validate.read_rows(WHO, X.toarray() if issparse(X) and (full or k > 1 or not signed) else X, np.float64)
     X = rows.array()
@@ -521,7 +521,7 @@ def passive_aggressive(course: Course, u: Any) -> tuple:
         return _lossless(losses, excess, B * (u @ u))
     if learner.loss.startswith("squared"):
         return losses @ losses, (B + 0.5 / C) * (u @ u) + (1.0 + 2.0 * C * B) * (best @ best)
-    if not is_classifier(learner):
+    if kind_of(learner) != "classifier":
         raise ValueError(
             f"{WHO}.passive_aggressive: loss must be 'squared_epsilon_insensitive' or C inf for targets, got PA-I. There is no "
             "such theorem."

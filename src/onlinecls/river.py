@@ -27,8 +27,8 @@ except ImportError as error:
 from ._estimators.estimator import Estimator
 from ._estimators.second_order import AROWClassifier, AROWRegressor
 from ._input import validate
-from ._input.compat import is_fitted, kind_of
-from ._pipeline import StreamPipeline, make_stream_pipeline
+from ._input.compat import kind_of
+from ._pipeline import StreamPipeline, is_fitted, make_stream_pipeline
 from .streams import FeatureRows
 from .tables import TableVectorizer
 

@@ -9,16 +9,16 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from onlinecls import AROWClassifier
-from onlinecls._input.compat import part_of
 from onlinecls._input.validate import encode, read_rows
 from onlinecls._rows import Rows, take
+from onlinecls.text import part_of, rows_of_table
 
 TABLE = sparse.random(30, 7, 0.4, random_state=np.random.RandomState(0)).toarray().astype(np.float32)
 TABLE[[0, 4, 5, 29]] = 0.0
 
 
 KINDS = {
-    "sparse": lambda: Rows.of_table(TABLE),
+    "sparse": lambda: rows_of_table(TABLE),
     "dense": lambda: read_rows("test", TABLE, None),
 }
 every_kind = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
@@ -50,14 +50,14 @@ def test_parts_and_selections_of_rows_are_those_of_the_table(make):
 
 def test_a_part_of_rows_makes_a_scipy_matrix():
     for start, stop in ((0, 30), (3, 20), (4, 6)):
-        matrix = Rows.of_table(TABLE).part(start, stop).matrix()
+        matrix = rows_of_table(TABLE).part(start, stop).matrix()
         again = sparse.csr_matrix((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)  # (which looks for itself)
         assert isinstance(matrix, sparse.csr_matrix) and matrix.has_canonical_format and again.has_canonical_format
         assert_array_equal(matrix.toarray(), TABLE[start:stop])
 
 
 def test_parsed_rows_are_not_copied_unless_the_dtype_changes():
-    rows = Rows.of_table(TABLE)
+    rows = rows_of_table(TABLE)
     assert read_rows("test", rows, None) is read_rows("test", rows, np.dtype(np.float32)) is rows
     wide = read_rows("test", rows, np.dtype(np.float64))
     assert wide.data.dtype == np.float64 and np.shares_memory(wide.indices, rows.indices)
@@ -132,7 +132,7 @@ def test_a_learner_learns_parts_of_rows_as_the_whole(make):
     assert_array_equal(cut.decision_function(rows.part(5, 9)), whole.decision_function(TABLE[5:9]))
 
 
-@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, np.asarray, Rows.of_table])
+@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, np.asarray, rows_of_table])
 def test_part_of_slices_any_kind_of_matrix(make):
     X = make(TABLE)
     part = part_of(X, 3, 9)

@@ -15,7 +15,7 @@ import warnings
 from functools import partial
 from importlib import import_module
 
-from .._input.validate import escaped
+from .._input import escaped
 from .options import parser
 from .stopping import exit_code
 

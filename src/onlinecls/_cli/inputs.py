@@ -9,8 +9,8 @@ import numpy as np
 
 from .._estimators.learner import state_of
 from .._estimators.saving import load
-from .._input.compat import is_classifier, is_regressor
-from .._input.validate import escaped
+from .._input import escaped
+from .._input.compat import is_regressor, kind_of
 from ..streams import options_of, read
 from ..text import FeatureNames, HashingVectorizer, parameters_of
 
@@ -219,7 +219,7 @@ def load_model(path, options) -> tuple[object, dict, Input]:
     *steps, learner = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
     if len(steps) > 1:
         raise ValueError(f"{path!r} must have one step before its learner, got {len(steps)}. Use it in Python: onlinecls.load.")
-    if not (is_classifier(learner) or is_regressor(learner)):
+    if kind_of(learner) not in ("classifier", "regressor"):
         kind = type(learner).__name__
         raise ValueError(f"{path!r} must be a classifier or a regressor, got {kind}. Use it in Python: onlinecls.load.")
     if getattr(learner, "kernel", None) == "precomputed":

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from .._estimators.learner import state_of
+from .._input import escaped
 from .._input.compat import is_regressor
-from .._input.validate import escaped
 from .._pipeline import linear_of, named_columns
 from ..text import top_columns, vectorizer_of
 from .inputs import kinds_of, load_model, shown_label

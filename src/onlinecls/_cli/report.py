@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .._estimators.learner import SKIPPED, state_of
+from .._input import escaped
 from .._input.compat import is_regressor
-from .._input.validate import escaped
 
 
 def counters_of(learner, counts: tuple) -> dict:

@@ -10,9 +10,9 @@ import numpy as np
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
 from .._estimators.learner import SKIPPED, state_of
-from .._input.compat import is_regressor, part_of
-from .._rows import Rows
+from .._input.compat import is_regressor
 from ..streams import MalformedLineError, are_names
+from ..text import part_of, rows_of_table
 from .inputs import shown_label
 from .progress import Progress
 from .report import format_error, mean
@@ -209,7 +209,7 @@ def _learn_behind(step, table, weight, reading: Reading, learner, learn_batch) -
         return [learnt(step, part_of(table, 0, n), _cut(weight, 0, n))[1]] if n else []
 
     before, (rows, commit) = reading.place(learner)["row"], learnt(step, table, weight)
-    rows = Rows.of_table(rows) if isinstance(rows, np.ndarray) else rows
+    rows = rows_of_table(rows) if isinstance(rows, np.ndarray) else rows
     learn_together(lambda: learn_batch(rows), [commit], commits_of_rows_learnt)
 
 

@@ -7,7 +7,7 @@ import os
 import sys
 
 from .._estimators.epochs import learning
-from .._input.validate import escaped
+from .._input import escaped
 from .inputs import Input, load_model
 from .parameters import REGRESSORS, algorithm_of, is_kernel, learner_of, make_learner, own_parameters
 from .progress import Clock, Progress

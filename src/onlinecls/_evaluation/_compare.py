@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._input import validate
-from .._input.compat import kind_of, lasting, n_rows_of, part_of, random_state
+from .._input.compat import kind_of, random_state
 from .._rows import Rows
+from ..text import lasting, n_rows_of, part_of
 from ._progressive import SUMS, Curve, ProgressiveResult, batches, check_every
 from ._runs import ClassifierRun, all_classes, cuts, is_one_batch, require_methods, takes_tables, to_be_cut
 

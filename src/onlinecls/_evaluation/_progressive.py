@@ -15,8 +15,9 @@ from .._compiled.model import COUNTERS
 from .._estimators.learner import state_of
 from .._estimators.regressor import OnlineRegressor
 from .._input import validate
-from .._input.compat import is_fitted, kind_of, lasting, n_rows_of, part_of
-from .._pipeline import StreamPipeline, learn_predicting
+from .._input.compat import kind_of
+from .._pipeline import StreamPipeline, is_fitted, learn_predicting
+from ..text import lasting, n_rows_of, part_of
 from ._runs import (
     ClassifierRun,
     all_classes,

@@ -82,19 +82,8 @@ def kind_of(estimator) -> str | None:
     return kind
 
 
-def is_classifier(estimator) -> bool:
-    return kind_of(estimator) == "classifier"
-
-
 def is_regressor(estimator) -> bool:
     return kind_of(estimator) == "regressor"
-
-
-def is_fitted(estimator) -> bool:
-    """Return True if any library's estimator has learnt, as scikit-learn's check_is_fitted tells it."""
-    if hasattr(estimator, "__sklearn_is_fitted__"):
-        return bool(estimator.__sklearn_is_fitted__())
-    return any(name.endswith("_") and not name.startswith("_") for name in getattr(estimator, "__dict__", ()))
 
 
 def issparse(X) -> TypeGuard[Any]:
@@ -117,37 +106,3 @@ def random_state(who: str, seed):
         raise ValueError(
             f"{who}: random_state must be None, an integer in 0..2**32 - 1, a numpy RandomState or Generator, got {seed!r}."
         ) from None
-
-
-def n_rows_of(X) -> int:
-    """Return the number of rows of a matrix, a table or a list."""
-    if hasattr(X, "items") and not hasattr(X, "iloc"):
-        return len(next(iter(X.values()), ()))
-    return X.shape[0] if hasattr(X, "shape") else len(X)
-
-
-def lasting(X):
-    """Return rows that can be read again, and of which parts can be taken: not an iterator, or a stream of Arrow, that ends."""
-    if hasattr(X, "__arrow_c_stream__") and not (hasattr(X, "iloc") or hasattr(X, "slice")):
-        import pyarrow
-
-        return pyarrow.table(X)
-    return list(X) if hasattr(X, "__next__") else X
-
-
-def part_of(X, start: int, stop: int):
-    """Return consecutive rows of a matrix, an array, a table, a list or `Rows`, without copying.
-
-    (scipy's own slices of a CSR matrix take as long as learning them. It must have been checked before: `validate.as_csr`.)
-    """
-    if stop - start == n_rows_of(X):
-        return X
-    if isinstance(X, Rows):
-        return X.part(start, stop)
-    if getattr(X, "format", None) == "csr":
-        lo, hi = X.indptr[start], X.indptr[stop]
-        parts = X.data[lo:hi], X.indices[lo:hi], X.indptr[start : stop + 1] - lo
-        return type(X)(parts, shape=(stop - start, X.shape[1]))
-    if hasattr(X, "items") and not hasattr(X, "iloc"):
-        return {name: values[start:stop] for name, values in X.items()}
-    return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]

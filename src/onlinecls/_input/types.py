@@ -16,29 +16,17 @@ class Sparse(Protocol):
 
     @property
     def nnz(self) -> int: ...
-
     def tocsr(self) -> Any: ...
 
 
-#: Rows of features: anything that numpy converts to an array (data frames too), or a matrix of scipy.sparse.
+#: Rows of features: what numpy converts to an array (data frames too), or a matrix of scipy.sparse.
 Matrix: TypeAlias = ArrayLike | Sparse | Rows
-
-#: (X, y) or (X, y, weight). X is what the learner reads: for a pipeline also tables and texts.
 XY: TypeAlias = tuple[Any, ArrayLike]
 XYWeight: TypeAlias = tuple[Any, ArrayLike | None, ArrayLike | None]
 
-#: The dtypes of a model.
 FloatType: TypeAlias = type[np.float32 | np.float64] | np.dtype[np.float32] | np.dtype[np.float64] | Literal["float32", "float64"]
-
-#: A number, or "auto" for the default in units of the rows.
 FloatOrAuto: TypeAlias = float | Literal["auto"]
-
-#: A random generator, or a seed.
 Generator: TypeAlias = np.random.RandomState | np.random.Generator
 RandomState: TypeAlias = int | Generator | None
-
 ClassWeight: TypeAlias = dict[Any, float] | Literal["balanced"] | None
 KernelFunction: TypeAlias = Literal["linear", "rbf", "poly", "sigmoid", "precomputed"] | Callable[..., ArrayLike | Sparse]
-
-#: The parameters of the training loops, by their names in _rules.pxd; kernel learners have a tuple and None among them.
-Params: TypeAlias = dict[str, Any]

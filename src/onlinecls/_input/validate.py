@@ -8,11 +8,11 @@ from __future__ import annotations
 import copy
 import math
 import numbers
-import re
 
 import numpy as np
 
 from .._rows import Rows, converted, own_float
+from . import escaped
 from .compat import issparse, warn_caller
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -20,8 +20,6 @@ LONGEST_LABEL = 4096  # most characters of a label (no path of a file is longer)
 _HINTS = {"M": "Turn dates into numbers first.", "m": "Turn durations into numbers first.", "V": "Give the fields as columns."}
 _ENCODE = "Encode texts and categories as numbers first."
 _NUMBER, _TEXTS = (numbers.Real, np.bool_), {str, bytes, np.str_, np.bytes_}
-# Control characters, line and paragraph separators, changes of the direction of writing, and halves of surrogate pairs.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 class ParameterError(ValueError):
@@ -33,11 +31,6 @@ class ParameterError(ValueError):
 
 
 # --- texts in messages ---------------------------------------------------------------------------------------------------------
-
-
-def escaped(text: str) -> str:
-    r"""Return the text with control characters, which a terminal would execute, escaped as in Python, such as "\x1b"."""
-    return _UNSAFE.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 def brief(value) -> str:

@@ -3,6 +3,6 @@
 from ._explain import Explanation, linear_of, named_columns  # noqa: F401 (the command line takes the last two)
 from ._pipeline import StreamPipeline, make_stream_pipeline
 from ._progressive import learn_predicting, scores_of  # noqa: F401 (for the evaluation)
-from ._steps import learnt, live_rows, rows_learnt  # noqa: F401 (for the command line and the evaluation)
+from ._steps import is_fitted, learnt, live_rows, rows_learnt  # noqa: F401 (for the command line and the evaluation)
 
 __all__ = ["StreamPipeline", "make_stream_pipeline"]

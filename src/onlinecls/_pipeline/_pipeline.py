@@ -14,9 +14,10 @@ from .._estimators.estimator import Estimator
 from .._estimators.merging import unchanged
 from .._files import numbered, of_number, require
 from .._input import validate
-from .._input.compat import available_if, is_fitted, issparse, kind_of, lasting, part_of
+from .._input.compat import available_if, issparse, kind_of
+from ..text import lasting, part_of
 from ._explain import Explanation, explained, linear_of
-from ._steps import become, fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted, width_of
+from ._steps import become, fitted, is_fitted, learnt, n_rounds, rows_learnt, step_in_file, step_of_file, unfitted, width_of
 
 if TYPE_CHECKING:
     from typing import Self

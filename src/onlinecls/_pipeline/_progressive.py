@@ -11,10 +11,10 @@ from .._estimators.classifier import NO_ROUND, OnlineClassifier
 from .._estimators.classifier import predict_and_learn as learn_rows_predicting
 from .._estimators.estimator import Estimator
 from .._estimators.merging import unchanged
-from .._input.compat import is_fitted, part_of
 from .._input.validate import read_rows
 from .._rows import Rows
-from ._steps import home_of, live_rows, n_rounds, rows_learnt, stays
+from ..text import part_of
+from ._steps import home_of, is_fitted, live_rows, n_rounds, rows_learnt, stays
 
 if TYPE_CHECKING:
     from typing import Any

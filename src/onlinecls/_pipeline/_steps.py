@@ -15,7 +15,6 @@ from .._estimators.estimator import Estimator, without_model
 from .._estimators.saving import packed_parameters, read_parameters
 from .._files import require
 from .._input import validate
-from .._input.compat import is_fitted
 from ..text import HashingVectorizer, parameters_of, vectorizer_of
 
 if TYPE_CHECKING:
@@ -190,3 +189,10 @@ def is_frozen(estimator: Any) -> bool:
     """Return True for scikit-learn's FrozenEstimator, whose `fit` does nothing. (It shows all methods of what it holds.)"""
     kind = getattr(sys.modules.get("sklearn.frozen"), "FrozenEstimator", None)
     return kind is not None and isinstance(estimator, kind)
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Return True if any library's estimator has learnt, as scikit-learn's check_is_fitted tells it."""
+    if hasattr(estimator, "__sklearn_is_fitted__"):
+        return bool(estimator.__sklearn_is_fitted__())
+    return any(name.endswith("_") and not name.startswith("_") for name in getattr(estimator, "__dict__", ()))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import streams
 from .._estimators.merging import check_merges, merge
 from .._estimators.saving import load
-from .._input.compat import is_classifier
+from .._input.compat import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,7 +79,7 @@ def fresh(estimator: Any) -> Any:
 
 def units_of(estimator: Any, part: Any, *, classes: Any, reading: Mapping[str, Any]) -> dict[str, float]:
     """Return the scale and the constant feature's value that the first rows of a part tell; {} if it has none but zeros."""
-    more = {"classes": classes} if classes is not None and is_classifier(estimator) else {}
+    more = {"classes": classes} if classes is not None and kind_of(estimator) == "classifier" else {}
     names = {"scale", "intercept_scaling"} & estimator.get_params().keys()
     with suppress(Exception):  # (the part will be refused, by its name)
         for X, y, weight in batches(part, reading):
@@ -132,7 +132,7 @@ def learn_part(estimator: Any, part: Any, *, classes: Any = None, reading: Mappi
     """
     check_merges(estimator)
     model = fresh(estimator)
-    more = {"classes": classes} if classes is not None and is_classifier(model) else {}
+    more = {"classes": classes} if classes is not None and kind_of(model) == "classifier" else {}
     for X, y, weight in batches(part, reading or {}):
         arguments = (X,) if y is None else (X, y)
         model.partial_fit(*arguments, sample_weight=weight, **more)

@@ -9,9 +9,8 @@ from itertools import chain
 
 import numpy as np
 
-from .._input.validate import escaped
-from .._rows import Rows
-from ..text import HashingVectorizer, is_utf8, sound
+from .._input import escaped
+from ..text import HashingVectorizer, is_utf8, rows_of_table, sound
 from ._errors import Counts, MalformedLineError
 from ._records import Texts, WrongRecordError, decoded, number, shown
 from ._tables import BATCH_NUMBERS, CATEGORY, NUMBER, Columns, Layout, category, missing_value
@@ -223,7 +222,7 @@ class _Part:
         if not self.good.any():
             return None
         if rows.hashed is None:
-            return Rows.of_table(numbers[self.good].astype(rows.dtype))
+            return rows_of_table(numbers[self.good].astype(rows.dtype))
         for row in np.flatnonzero(self.good).tolist():
             rows.add_numbers_and_names(numbers[row].tolist(), [each[row] for each in texts if each[row] is not None])
         return rows.take()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
-from .._input.validate import escaped
+from .._input import escaped
 
 if TYPE_CHECKING:
     from typing import Any

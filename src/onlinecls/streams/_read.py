@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
-from .._input.compat import n_rows_of, warn_caller
+from .._input.compat import warn_caller
 from .._input.validate import ParameterError
-from ..text import HashingVectorizer, compiled_hasher, sketch_of
+from ..text import HashingVectorizer, compiled_hasher, n_rows_of, sketch_of
 from . import _blocks, _errors, _formats, _labels, _metadata
 from ._errors import Counts, Progress
 from ._lines import Labels

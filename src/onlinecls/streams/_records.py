@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._input.validate import LONGEST_LABEL, escaped
+from .._input import escaped
+from .._input.validate import LONGEST_LABEL
 from ._blocks import blocks, skip_bom, too_long
 from ._errors import HINTS, Counts, MalformedLineError
 from ._features import FeatureRows

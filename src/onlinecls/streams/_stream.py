@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._input.compat import n_rows_of
 from .._rows import Rows
+from ..text import n_rows_of
 from ._errors import Progress
 from ._sources import ClosedError
 

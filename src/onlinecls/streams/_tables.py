@@ -11,6 +11,7 @@ import numpy as np
 from .._input.validate import ParameterError
 from .._rows import Rows
 from ..tables import MISSING_TEXTS, TextTable
+from ..text import rows_of_table
 from ._errors import HINTS
 from ._features import FeatureRows
 from ._formats import DELIMITERS
@@ -293,7 +294,7 @@ class TableRows:
             return self.hashed.take()[0]
         found = np.concatenate([*self.tables, self._table()]) if self.tables else self._table()
         self.rows, self.tables = [], []
-        return Rows.of_table(found)
+        return rows_of_table(found)
 
 
 class WholeRows:
@@ -366,7 +367,7 @@ class WholeRows:
         if self.vectorizer == "passthrough":
             return table
         found = self.vectorizer.transform(table)
-        return Rows.of_table(found) if isinstance(found, np.ndarray) else found
+        return rows_of_table(found) if isinstance(found, np.ndarray) else found
 
 
 def missing_value(what: str) -> WrongRecordError:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._input import validate
+from .._input import escaped, validate
 from .._input.compat import issparse
-from .._input.validate import escaped
 from ._cells import have_alike
 from ._values import (
     ABSENT,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .._input import validate
-from .._input.compat import n_rows_of, part_of
 from .._rows import Rows
-from ..text import FeatureNames, HashingVectorizer, compiled_hasher, sparse_rows
+from ..text import FeatureNames, HashingVectorizer, compiled_hasher, n_rows_of, part_of, sparse_rows
 from ._cells import RowReader, assemble, column_of, hash_of, is_new_kind, may_be_told, standardise
 from ._columns import RowColumns, read_table, takes_numbers
 from ._dates import is_day

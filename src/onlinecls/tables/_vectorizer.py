@@ -12,7 +12,8 @@ from .._estimators.estimator import Estimator
 from .._estimators.learner import read_weights_of_fit
 from .._estimators.merging import unchanged
 from .._files import require
-from .._input.compat import lasting, not_fitted, tags, warn_caller
+from .._input.compat import not_fitted, tags, warn_caller
+from ..text import lasting
 from ._learnt import Learnt
 from ._rows import AUTO_BITS, Options, TableReader
 

@@ -19,11 +19,11 @@ from ._names import (
     weights_towards,  # noqa: F401
 )
 from ._parameters import parameters_of, vectorizer_of  # noqa: F401 (for the streams)
+from ._rows import lasting, n_rows_of, part_of, rows_of_table, sparse_rows  # noqa: F401 (for all that makes or cuts rows)
 from ._vectorizer import (
     HashingVectorizer,
     compiled_hasher,  # noqa: F401 (for the streams)
     sketch_of,  # noqa: F401 (the same)
-    sparse_rows,  # noqa: F401 (for the tables)
 )
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]

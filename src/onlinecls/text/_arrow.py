@@ -6,7 +6,7 @@ import codecs
 import sys
 from typing import Any
 
-from .._input.validate import escaped
+from .._input import escaped
 
 
 def string_chunks(who: str, X: Any, full: bool = True) -> list[Any] | None:

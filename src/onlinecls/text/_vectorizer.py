@@ -6,7 +6,6 @@ Where a parameter is beyond the compiled code, tokens are made here and hashed t
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 import warnings
 from contextlib import nullcontext
@@ -25,6 +24,7 @@ from .._input.compat import tags
 from .._input.validate import is_missing
 from ._arrow import damaged, is_utf8, string_chunks
 from ._names import FeatureNames
+from ._rows import sparse_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -554,13 +554,3 @@ def _aligned(array: np.ndarray) -> np.ndarray:
     """Return the array, copied if it is not aligned: a file may put a buffer anywhere."""
     return array if array.flags.aligned else array.copy()
 
-
-
-def sparse_rows(rows: Any) -> Any:
-    """Return a CSR matrix, as a sparse array if scikit-learn (1.9 or later) is configured so."""
-    module = sys.modules.get("sklearn")
-    if module and module.get_config().get("sparse_interface") == "sparray":
-        from scipy.sparse import csr_array
-
-        return csr_array(rows)
-    return rows
