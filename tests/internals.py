@@ -13,7 +13,6 @@ from onlinecls._estimators import epochs
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._estimators.choice import choose as choose
 from onlinecls._input import validate
-from onlinecls._models import calibration
 from onlinecls._models.arrays import laid_out
 from onlinecls._models.state import State
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
@@ -25,14 +24,14 @@ ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED,
 
 # The command line: what it runs, and the names by which it calls learners.
 COMMANDS, REGRESSION_COMMANDS, NAMED = parameters.CLASSIFIERS, parameters.REGRESSORS, parameters.NAMED
-__all__ = ["Kernel", "SupportState", "calibration", "laid_out", "main", "steps", "stopping"]
+__all__ = ["Kernel", "SupportState", "laid_out", "main", "steps", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
 COUNTERS, FORESIGHT = model.COUNTERS, _core.FORESIGHT
 SHARED, NOISE_AT = ascent_state.SHARED, p_norm.FIELDS.index("noise")
 
 # Compiled functions that are tested by themselves.
-powers, roots_of_all = ascent.powers, p_norm.roots_of_all
+log_softmax, powers, roots_of_all = model.log_softmax, ascent.powers, p_norm.roots_of_all
 read_rows = validate.read_rows
 
 # Modules in which a test puts something else in the place of a function of theirs.

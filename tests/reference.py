@@ -29,13 +29,12 @@ Symbols: m margin, l = max(0, 1 - m) loss, v (NAROW: chi) = z' Sigma z, tau the 
 """
 
 from bisect import bisect
-from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
 from math import sqrt
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import softmax
 
 from onlinecls.reference import GEOMETRIES, RULES, DualMatrixAdaGrad, Learner, MatrixAdaGrad, Model, Scale
 from onlinecls.reference.learners import add_precision, times  # noqa: F401
@@ -476,78 +475,68 @@ def consume(model, x, y, c, known=True):
     model.consume(x, y, float(weight), known, **({"offset": float(offset)} if offset else {}))
 
 
-class Platt:
-    """p = 1 / (1 + exp(-(a s + b))), learnt from one score s after another and what it was of, y = 1 or -1.
+class Softmax:
+    """Probabilities in proportion to e^z, z = a s + b u, learnt from the scores s that one row after another gives the classes.
 
-    With x = (s, 1) and H the curvature so far, (a, b) moves along H^-1 x to the least of
-    c log(1 + e^(-y z)) + (z - z_0)^2 / 2v,  z = a s + b,  v = x' H^-1 x.  Of the rows' curvatures each counts as the cube of
-    its number; the ridge is 1 for b, for a the square of the largest s, 2^-40 at least and 1 at most, which pulls towards a = 1
-    as it grows.
+    u is 0 and 1 of two classes, whose scores are 0 and that of the vector; of more it is -log of their weights, or 0. (a, b)
+    moves by H^-1 g, g the gradient of the row's log-likelihood and H its curvature and a floor, summed over the rows so far, of
+    which each counts as the cube of its number. A step at most doubles or halves a, and moves b by at most 1.
     """
 
     def __init__(self):
-        self.numbers, self.largest, self.seen = np.array([1.0, 0.0]), 2.0**-20, 0.0
-        self.curvature = np.zeros((2, 2))
+        self.numbers, self.curvature, self.seen = np.array([1.0, 0.0]), np.zeros((2, 2)), 0.0
 
-    def step(self, s, y, c=1.0):
-        x = np.array([s, 1.0])
-        before, self.largest = self.largest, max(self.largest, min(abs(s), 1.0))
+    def step(self, scores, y, c=1.0, u=0.0):
+        """scores, u : of the classes that have had a row, this one included."""
+        at = np.column_stack([scores, np.broadcast_to(u, len(scores))])
+        at, p = at - at[y], softmax(at @ self.numbers)
+        mean = p @ at
         self.curvature *= self.seen / (self.seen + 3 * c)
+        floor = 1e-3 * np.diag([min(np.ptp(scores) ** 2, self.numbers[0] ** -2.0), 1.0])
+        self.curvature += c * ((at - mean).T * p @ (at - mean) + floor)
         self.seen += c
-        covariance = np.linalg.inv(self.curvature + np.diag([self.largest**2, 1.0]))
-        self.numbers = self.numbers + covariance[:, 0] * (self.largest**2 - before**2) * (1 - self.numbers[0])
-        direction = covariance @ x
-        margin, v = y * (self.numbers @ x), x @ direction
-        low, high = margin, margin + c * v
-        for _ in range(100):  # the margin m at which m - margin = c v p, p = 1 / (1 + e^m)
-            m = (low + high) / 2
-            low, high = (low, m) if m - margin > c * v * expit(-m) else (m, high)
-        p = expit(-low)
-        self.numbers = self.numbers + y * c * p * direction
-        self.curvature += c * p * (1 - p) * np.outer(x, x)
+        some = slice(int(self.curvature[0, 0] == 0.0), 2)
+        move = np.zeros(2)
+        move[some] = np.linalg.solve(self.curvature[some, some], -c * mean[some])
+        growth = max(move[0], -2 * move[0]) / self.numbers[0]
+        self.numbers = self.numbers + move / max(1.0, growth, abs(move[1]))
 
-    def side(self, sign):
-        """Rescale for a score that is now sign times half of what it was."""
-        part, shrink = deepcopy(self), np.diag([sign / 2, 1.0])
-        part.numbers = self.numbers * [2, sign]
-        part.curvature = shrink @ self.curvature @ shrink
-        return part
+    def joined(self):
+        """A third class joins: b was of the two."""
+        self.numbers[1] = self.curvature[1] = self.curvature[:, 1] = 0.0
 
-    def __call__(self, s):
-        a, b = self.numbers
-        return expit(a * np.asarray(s) + b)
+    def __call__(self, scores, u=0.0):
+        return softmax(self.numbers[0] * scores + self.numbers[1] * u, axis=-1)
+
+
+def of_classes(scores):
+    """Scores of one vector as those of two classes, and their u; others unchanged."""
+    scores = np.asarray(scores)
+    return (np.hstack([0.0 * scores, scores]), np.arange(2.0)) if scores.shape[-1] == 1 else (scores, np.zeros(scores.shape[-1]))
 
 
 class Calibrated:
-    """A Model with Platt's numbers of its scores: a pair for the only vector, or one a class."""
+    """A Model with the probabilities of its scores."""
 
     def __init__(self, model):
-        self.model, self.pairs, self.none = model, [Platt() for _ in model.W], Platt()
+        self.model, self.softmax, self.counts = model, Softmax(), []
 
     def consume(self, x, y, c, known=True):
-        """A class that is no copy of `none` learns nothing from the row with which it joins."""
-        scores, k, none = self.model.W @ x, self.model.k, self.model.none
-        if none:
-            self.none.step(none.w @ x, -1, c)
-        if k == 2 and known:
-            self.pairs[0].step(scores[0], 2 * y - 1, c)
-        elif k > 2:
-            for j, pair in enumerate(self.pairs):
-                if known or none or j != y:
-                    pair.step(scores[j], 1 if j == y else -1, c)
+        self.counts[y] += 1
+        scores, u = of_classes(self.model.W @ x)
+        came = np.flatnonzero(self.counts)
+        if self.model.k > 1:
+            self.softmax.step(scores[came], list(came).index(y), c, u[came])
         self.model.consume(x, y, c, known)
 
     def add_class(self, at):
         if self.model.k == 2:
-            self.pairs = [self.pairs[0].side(-1), self.pairs[0].side(1)]
-        if self.model.k >= 2:
-            self.pairs.insert(at, deepcopy(self.none))
+            self.softmax.joined()
+        self.counts.insert(at, 0)
         self.model.add_class(at)
 
     def predict_proba(self, X):
-        scores = np.asarray(X) @ self.model.W.T
-        found = np.column_stack([pair(scores[:, j]) for j, pair in enumerate(self.pairs)])
-        return np.column_stack([1 - found, found]) if self.model.k == 2 else found / found.sum(axis=1, keepdims=True)
+        return self.softmax(*of_classes(np.asarray(X) @ self.model.W.T))
 
 
 def costs_of_classes(costs, margin, y, class_weight, weights=None):

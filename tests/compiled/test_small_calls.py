@@ -12,13 +12,12 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from internals import state_of
+from internals import log_softmax, state_of
 from matrices import continuous_problem
 from scipy import sparse
 from states import fingerprint
 
 from onlinecls import AROWClassifier, AROWRegressor
-from onlinecls._models import calibration
 
 
 class Dense(np.ndarray):
@@ -337,19 +336,16 @@ def test_probabilities_have_the_bits_of_their_formula(columns):
     rng = np.random.default_rng(0)
     scores = rng.standard_normal((50, columns)) * 10.0 ** rng.uniform(-300, 308, (50, columns))
     scores[0], scores[1], scores[2, 0], scores[3] = 0.0, np.inf, np.nan, -np.inf
-    pairs = rng.standard_normal((columns, 7))
+    a, b, offsets = 1.3, -0.7, rng.standard_normal(max(columns, 2))
     with np.errstate(over="ignore", invalid="ignore"):
-        z = np.clip(np.nan_to_num(pairs[:, 0] * scores + pairs[:, 1], nan=0.0), -1e300, 1e300)
-    if columns == 1:
-        expected = -np.logaddexp(0.0, np.hstack([z, -z]))
-    else:
-        logs = -np.logaddexp(0.0, -z)
-        largest = logs.max(axis=1, keepdims=True)
-        sums = [[math.log(functools.reduce(operator.add, map(math.exp, row), 0.0))] for row in (logs - largest).tolist()]
-        expected = logs - largest - sums
-    assert calibration.log_probabilities(scores, pairs).tobytes() == expected.tobytes()
+        of_each = np.hstack([np.zeros((50, 1)), scores]) if columns == 1 else scores
+        z = np.clip(np.nan_to_num(a * of_each + b * offsets, nan=0.0), -1e300, 1e300)
+    z -= z.max(axis=1, keepdims=True)
+    others = [np.delete(row, row.argmax()).tolist() for row in z]
+    sums = [[math.log1p(functools.reduce(operator.add, map(math.exp, row), 0.0))] for row in others]
+    assert log_softmax(scores, a, b, offsets).tobytes() == (z - sums).tobytes()
     with pytest.raises(RuntimeError, match="fitted in another thread"):
-        calibration.log_probabilities(scores, pairs[1:])
+        log_softmax(scores, a, b, np.append(offsets, 0.0))
 
 
 @pytest.mark.parametrize("way", [the_long_way, lambda X: X], ids=["long", "short"])

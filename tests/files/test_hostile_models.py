@@ -15,7 +15,7 @@ from algorithms import LEARNERS as OF_ALL_TASKS
 from contracts import kinds_of_models
 from forging import forged, poking, setting
 from fuzz.models import file_of, parts_of
-from internals import calibration, saving
+from internals import saving
 from scipy.sparse import csr_matrix
 from states import bits, fingerprint, is_finite
 
@@ -85,7 +85,7 @@ FORGED = {
     "a norm of smaller weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e-9)),
     "more classes seen than have rows": (onlinecls.DualAscentClassifier(), THREE, without_rivals),
     "a scale below 0": (AROW, THREE, poking("counters", model.COUNTERS["scale"], -1.0)),
-    "a curvature of probabilities that is no Gram matrix": (CALIBRATED, THREE, poking("calibration", calibration.HAB, 1e9)),
+    "a number of probabilities beyond the range": (CALIBRATED, THREE, poking("calibration", 3, 1e301)),
     "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62)),
     "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1)),
     "snapshots after no rows": (CHOOSING, THREE, poking("numbers", 2, 0.0)),

@@ -1,4 +1,4 @@
-"""predict_proba: Platt's numbers beside their slow twin, which rows they learn from, and numbers of any size."""
+"""predict_proba: its numbers beside their slow twin, which rows they learn from, and numbers of any size."""
 
 from itertools import product
 
@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from algorithms import LEARNERS
 from contracts import loops, through_a_file
-from internals import again, calibration, state_of
+from internals import again, state_of
 from looping import each_estimator, within
 from numpy.testing import assert_allclose, assert_array_equal
-from reference import MODELS, Calibrated, Platt, learn_stream, rows
+from reference import MODELS, Calibrated, Softmax, learn_stream, of_classes, rows
 from states import fingerprint
 
 import onlinecls
@@ -27,9 +27,9 @@ OWN = {"FTRLClassifier": [{}], "DualAscentClassifier": [  # parameters with whic
     {"loss": "log_loss", "sigma": 30.0}, {"loss": "log_loss", "sigma": 30.0, "multi_class": "ovr"}]}
 
 
-def pairs_of(learner):
-    """(a, b) of each score."""
-    return state_of(learner).closed().calibration[:, :2]
+def numbers_of(learner):
+    """(a, b) of the scores."""
+    return state_of(learner).calibration[0, :2]
 
 
 def begun(model, X, y):
@@ -39,32 +39,35 @@ def begun(model, X, y):
         return model.partial_fit(X[:4], y[:4])
 
 
-def twins_of(model, X, y, weights):
-    """Platt's numbers by the scores that a model gives before it learns each further row."""
-    pairs = [Platt() for _ in state_of(begun(model, X, y)).calibration]
+def twin_of(model, X, y, weights, offsets):
+    """The numbers by the scores that a model gives before it learns each further row. offsets : u, by the counts of classes."""
+    twin, counts = Softmax(), np.bincount(y[:4], minlength=y.max() + 1)
+    begun(model, X, y)
     for i in range(4, len(y)):
-        scores = model.decision_function(X[i : i + 1]).reshape(-1)
-        for c, pair in enumerate(pairs if weights[i] else ()):
-            pair.step(scores[c], 1 if y[i] == (c if len(pairs) > 1 else 1) else -1, weights[i])
+        if weights[i]:
+            counts[y[i]] += 1
+            (scores, u), came = of_classes(model.decision_function(X[i : i + 1]).reshape(-1)), np.flatnonzero(counts)
+            twin.step(scores[came], list(came).index(y[i]), weights[i], (offsets(counts) if len(u) > 2 else u)[came])
         model.partial_fit(X[i : i + 1], y[i : i + 1], sample_weight=weights[i : i + 1])
-    return pairs
+    return twin, offsets(counts)
 
 
-@within(average=[False, 20])
+@within(more=[{}, {"average": 20, "class_weight": {0: 3.0, 1: 0.5, 2: 1.0, 3: 1.0}}, {"class_weight": "balanced"}])
 @each_estimator(learner=GIVING)
-def test_every_loop_calibrates_the_scores_that_predict_goes_by(learner, average):
-    if average and not learner.can_average:
+def test_every_loop_calibrates_the_scores_that_predict_goes_by(learner, more):
+    if "average" in more and not learner.can_average:
         return
     rows, weights = np.abs(X[:60]) if learner.rows == "positive" else X[:60], WEIGHTS[:60]
     y = (TWO if learner.n_classes == 2 else FOUR)[:60]
-    more = {"intercept_scaling": 1.0} if learner.offers("intercept_scaling") else {}  # (no units that the first row tells)
-    more |= {"average": average} if average else {}
-    pairs = twins_of(learner(**more, probability=True), rows, y, weights)
+    more = {**more, **({"intercept_scaling": 1.0} if learner.offers("intercept_scaling") else {})}  # (no units that a row tells)
+    if isinstance(weight := more.get("class_weight"), dict):
+        more["class_weight"] = weight = {label: weight[label] for label in np.unique(y)}
+    offsets = {str: lambda n: np.log(np.maximum(n, 1)), dict: lambda n: -np.log(list(weight.values()))}
+    twin, u = twin_of(learner(**more, probability=True), rows, y, weights, offsets.get(type(weight), np.zeros_like))
     model = begun(learner(**more, probability=True), rows, y).partial_fit(rows[4:], y[4:], sample_weight=weights[4:])
-    assert_allclose(pairs_of(model), [pair.numbers for pair in pairs], rtol=1e-4, atol=1e-4)
-    scores = model.decision_function(rows).reshape(len(rows), -1)
-    expected = np.column_stack([pair(scores[:, c]) for c, pair in enumerate(pairs)])
-    expected = np.column_stack([1 - expected, expected]) if learner.n_classes == 2 else expected / expected.sum(1, keepdims=True)
+    assert_allclose(numbers_of(model), twin.numbers, rtol=1e-4, atol=1e-4)
+    scores, two = of_classes(model.decision_function(rows).reshape(len(rows), -1))
+    expected = twin(scores, u if len(u) > 2 else two)
     assert_allclose(model.predict_proba(rows), expected, atol=1e-4)
     assert_allclose(model.predict_log_proba(rows), np.log(expected), rtol=1e-3, atol=1e-3)
     plain = begun(learner(**more), rows, y).partial_fit(rows[4:], y[4:], sample_weight=weights[4:])
@@ -85,30 +88,10 @@ def test_calibration_of_joining_labels_equals_the_slow_twin(multi_class, chunk):
         learner.partial_fit(X[part], y[part], sample_weight=WEIGHTS[part])
     d, stream = rows(X, y, WEIGHTS, True, 1.0)
     twin = learn_stream(Calibrated(MODELS["pa1"](d, 0, multi_class, C=0.3)), stream)
-    assert_allclose(pairs_of(learner), [pair.numbers for pair in twin.pairs], rtol=1e-6, atol=1e-9)
-    assert_allclose(learner.predict_proba(X), twin.predict_proba(np.column_stack([X, np.ones(120)])), atol=1e-6)
-
-
-def test_a_third_class_leaves_the_odds_of_the_first_two():
-    learner = PA(0.3, probability=True).partial_fit(X, np.array(["b", "c"])[TWO])
-    before = learner.predict_log_proba(X)
-    learner.partial_fit(X[:1], ["a"], sample_weight=[1e-9])
-    after = learner.predict_log_proba(X)[:, 1:]
-    assert_allclose(after[:, 1] - after[:, 0], before[:, 1] - before[:, 0], atol=1e-6)
-
-
-def test_calibration_counts_sample_weights_and_no_class_weights():
-    for class_weight in ({0: 0.5, 1: 3.0}, "balanced"):
-        learner, twin = PA(np.inf, probability=True, class_weight=class_weight, intercept_scaling=1.0), Platt()
-        learner.partial_fit(X[:0], TWO[:0], classes=[0, 1])
-        for x, label in zip(X, TWO, strict=True):
-            twin.step(learner.decision_function([x])[0], 2 * label - 1)
-            learner.partial_fit([x], [label])
-        assert_allclose(pairs_of(learner)[0], twin.numbers, rtol=1e-6)
-    # (The steps of PA with C=inf do not depend on the weights of rows.)
-    one, weighted = PA(np.inf, probability=True).partial_fit(X, TWO), PA(np.inf, probability=True)
-    assert_array_equal(weighted.partial_fit(X, TWO, sample_weight=1.0 + TWO).coef_, one.coef_)
-    assert pairs_of(weighted)[0, 1] > pairs_of(one)[0, 1] + 0.1
+    assert_allclose(numbers_of(learner), twin.softmax.numbers, rtol=1e-6, atol=1e-9)
+    chances = learner.predict_proba(X)
+    assert_allclose(chances, twin.predict_proba(np.column_stack([X, np.ones(120)])), atol=1e-6)
+    assert_array_equal(learner.predict(X), chances.argmax(axis=1))
 
 
 @pytest.mark.parametrize("class_weight", [{0: 20.0, 1: 2.0, 2: 0.5}, "balanced"], ids=str)
@@ -132,10 +115,10 @@ def test_probabilities_are_those_of_the_stream_whatever_classes_weigh(cls, class
 def test_fit_learns_probabilities_in_its_first_epoch_alone(more):
     one, five = (PA(0.1, probability=True, max_iter=n, tol=None, random_state=0, **more) for n in (1, 5))
     with np.errstate(all="ignore"), pytest.warns(UserWarning) if more else pytest.MonkeyPatch.context():
-        assert_array_equal(pairs_of(one.fit(X, TWO)), pairs_of(five.fit(X, TWO)))
+        assert_array_equal(numbers_of(one.fit(X, TWO)), numbers_of(five.fit(X, TWO)))
     assert (one.coef_ != five.coef_).any()
-    before = pairs_of(five).copy()
-    assert (pairs_of(five.partial_fit(X, TWO)) != before).all(), "what comes after fit is new"
+    before = numbers_of(five).copy()
+    assert (numbers_of(five.partial_fit(X, TWO)) != before).all(), "what comes after fit is new"
 
 
 # --- who gives probabilities ---------------------------------------------------------------------------------------------------
@@ -233,7 +216,7 @@ def test_scores_and_weights_of_any_size_leave_finite_probabilities(tmp_path):
 
 
 def test_calibration_of_any_numbers_stays_finite():
-    for number, column, y in product([1e300, -1e300, 0.0, 1e-300], range(calibration.SIZE), (TWO, FOUR)):
+    for number, column, y in product([1e300, -1e300, 0.0, 1e-300], range(6), (TWO, FOUR)):
         learner = onlinecls.AROWClassifier(probability=True).partial_fit(X, y)
         state_of(learner).calibration[:, column] = number
         learner.partial_fit(X, y)

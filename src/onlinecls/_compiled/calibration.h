@@ -1,8 +1,9 @@
-/* The update of one score's numbers by one row: see update_platt of rounds.pxd. Not inlined: loops without it stay small. */
+/* How probabilities learn from the scores of one row: see Calibration of rounds.pxd. Not inlined: loops without it stay small. */
 #ifndef ONLINECLS_CALIBRATION_H
 #define ONLINECLS_CALIBRATION_H
 
 #include <math.h>
+#include <stddef.h>
 
 #if defined(__GNUC__) || defined(__clang__)
 #define ONLINECLS_APART static __attribute__((noinline, unused))
@@ -10,85 +11,80 @@
 #define ONLINECLS_APART static
 #endif
 
-/* p(score) = 1 / (1 + e^-(a score + b)) */
+/* The probabilities are the softmax of z = a s + b u, for s the scores of the classes. Of two classes, the scores are 0 and that
+   of the single vector, and u is 0 and 1; of more, u = -log of the classes' weights, if they have any, so that b = 0 without. */
 typedef struct {
     double a, b;
     double haa, hab, hbb; /* curvature of the log loss in (a, b), weighted towards later rows */
-    double ridge;         /* added to haa, towards a = 1: the square of the largest score so far, at most 1. That of hbb is 1 */
     double seen;          /* sum of the rows' weights */
 } onlinecls_calibration;
 
-static const double onlinecls_large = 1e300;
+/* What each row adds to the curvature at least: for b this, for a this times the square of its scores' spread, or of 1 / a. */
+static const double onlinecls_floor = 1e-3;
 
-/* found = H^-1 (x, y) for H = curvature + ridge. */
-static inline void onlinecls_solve(const onlinecls_calibration* now, double x, double y, double found[2])
+static inline double onlinecls_score(ptrdiff_t c, int is_single, const double* scores)
 {
-    double first = now->haa + now->ridge, ratio = first > 0.0 ? now->hab / first : 0.0;
-    double rest = fmax(1.0 + (now->hbb - ratio * now->hab), 1.0); /* (below 1 by rounding only) */
-    found[1] = (y - ratio * x) / rest;
-    found[0] = first > 0.0 ? x / first - ratio * found[1] : 0.0;
+    return is_single ? (double)c * scores[0] : scores[c];
 }
 
-/* Solves m' = m + w / (1 + e^m') for m' > m, w > 0. */
-static inline double onlinecls_pulled(double m, double w)
+/* weights : those of the classes, or NULL. balanced : their counts, if their weights are in proportion to 1 / counts, or NULL. */
+static inline double onlinecls_offset(ptrdiff_t c, int is_single, const double* weights, const double* balanced)
 {
-    double low = m, high = m + w / (1.0 + exp(m)), at, share, next;
-    int i;
-    if (w > 1.0)
-        high = fmin(high, fmax(m, 0.0) + log1p(w));
-    at = high;
-    for (i = 0; i < 100; i++) {
-        share = 1.0 / (1.0 + exp(at));
-        next = at - m - w * share;
-        if (next > 0.0)
-            high = at;
-        else
-            low = at;
-        next = at - next / (1.0 + w * share * (1.0 - share));
-        if (!(low < next && next < high))
-            next = 0.5 * low + 0.5 * high;
-        if (fabs(next - at) <= 1e-9 * (1.0 + fabs(next)))
-            return next;
-        at = next;
-    }
-    return at;
+    if (is_single)
+        return (double)c;
+    if (balanced)
+        return log(balanced[c]);
+    return weights && weights[c] > 0.0 ? -log(weights[c]) : 0.0;
 }
 
-/* sign: 1 for a row of the class, -1 for another; c: its weight. A step that would leave double's range is not taken. */
-ONLINECLS_APART void onlinecls_calibrate(onlinecls_calibration* pair, double score, double sign, double c)
+/* One step of Newton for a row of the class `label` and weight c, by the scores of the classes that have rows by now. A step at
+   most doubles or halves a, and moves b by 1; one that would leave double's range is not taken. */
+ONLINECLS_APART void onlinecls_calibrate(onlinecls_calibration* numbers, const double* scores, int is_single, ptrdiff_t n,
+    ptrdiff_t label, double c, const double* counts, const double* weights, const double* balanced)
 {
-    onlinecls_calibration now = *pair;
-    double along[2], more, keep, w, share;
-    const double large = onlinecls_large;
-    if (!(fabs(score) <= 1e150 && c > 0.0 && c <= large))
-        return;
+    onlinecls_calibration now = *numbers;
+    const double own = onlinecls_score(label, is_single, scores), large = 1e300;
+    const double own_offset = onlinecls_offset(label, is_single, weights, balanced);
+    double top = 0.0, least = 0.0, most = 0.0, total = 0.0, s = 0.0, u = 0.0, ss = 0.0, su = 0.0, uu = 0.0;
+    double score, offset, p, spread, keep, ratio, rest, along_a, along_b, excess;
+    ptrdiff_t i;
+    for (i = 0; i < n; i++)
+        if (counts[i] > 0.0) {
+            score = onlinecls_score(i, is_single, scores) - own;
+            top = fmax(top, now.a * score + now.b * (onlinecls_offset(i, is_single, weights, balanced) - own_offset));
+            least = fmin(least, score);
+            most = fmax(most, score);
+        }
+    for (i = 0; i < n; i++)
+        if (counts[i] > 0.0) {
+            score = onlinecls_score(i, is_single, scores) - own; /* (relative to the row's own class, whose z is 0) */
+            offset = onlinecls_offset(i, is_single, weights, balanced) - own_offset;
+            p = exp(now.a * score + now.b * offset - top);
+            total += p;
+            s += p * score;
+            u += p * offset;
+            ss += p * score * score;
+            su += p * score * offset;
+            uu += p * offset * offset;
+        }
+    spread = fmin(most - least, 1.0 / now.a);
+    s /= total;
+    u /= total;
     keep = now.seen / (now.seen + 3.0 * c); /* rows of weight 1 count as 1, 4, 10, 20 ... in the end */
     now.seen += c;
-    now.haa *= keep;
-    now.hab *= keep;
-    now.hbb *= keep;
-    more = fmax(fmin(score * score, 1.0) - now.ridge, 0.0);
-    now.ridge += more;
-    if (more > 0.0) { /* an `a` learnt from smaller scores may be far off for larger ones: pull it back by the new ridge */
-        onlinecls_solve(&now, more * (1.0 - now.a), 0.0, along);
-        now.a += along[0];
-        now.b += along[1];
-    }
-    onlinecls_solve(&now, score, 1.0, along);
-    w = c * (score * along[0] + along[1]);
-    share = sign * (now.a * score + now.b);
-    if (!(w > 0.0 && w <= large && fabs(share) <= large))
-        return;
-    share = 1.0 / (1.0 + exp(onlinecls_pulled(share, w)));
-    now.a += sign * c * share * along[0];
-    now.b += sign * c * share * along[1];
-    share = c * share * (1.0 - share);
-    now.haa += share * score * score;
-    now.hab += share * score;
-    now.hbb += share;
-    if (fabs(now.a) <= large && fabs(now.b) <= large && now.haa <= large && fabs(now.hab) <= large && now.hbb <= large
-        && now.seen <= large)
-        *pair = now;
+    now.haa = keep * now.haa + c * (fmax(ss / total - s * s, 0.0) + onlinecls_floor * spread * spread);
+    now.hab = keep * now.hab + c * (su / total - s * u);
+    now.hbb = keep * now.hbb + c * (fmax(uu / total - u * u, 0.0) + onlinecls_floor);
+    ratio = now.haa > 0.0 ? now.hab / now.haa : 0.0;
+    rest = fmax(now.hbb - ratio * now.hab, onlinecls_floor * c); /* (below it by rounding only) */
+    along_b = c * (ratio * s - u) / rest;
+    along_a = now.haa > 0.0 ? -c * s / now.haa - ratio * along_b : 0.0;
+    excess = fmax(1.0, fmax(fabs(along_b), fmax(along_a, -2.0 * along_a) / now.a));
+    now.a += along_a / excess;
+    now.b += along_b / excess;
+    if (now.a >= 1.0 / large && now.a <= large && fabs(now.b) <= large && now.haa <= large && fabs(now.hab) <= large
+        && now.hbb <= large && now.seen <= large)
+        *numbers = now;
 }
 
 #endif

@@ -30,7 +30,7 @@ cdef class Model:
     cdef public object places                           # see `lay_out`
     cdef public Py_ssize_t room
     cdef public object sigma                            # full covariances, or an empty array
-    cdef public object calibration                      # array; see update_platt of rounds.pxd
+    cdef public object calibration                      # array, (0 or 1, 6); see calibration.h
     cdef public bint are_seen                           # the rows of the next pass are seen again: no calibration
     cdef public bint holds_level                        # they do not move the level of the targets
     cdef object bound                                   # the one that p was made from
@@ -41,7 +41,6 @@ cdef class Model:
     cdef int bind(self) except -1
     cdef int lay_out(self, Layout* layout, Py_ssize_t n) except -1
     cdef double level_now(self) except *
-    cdef int open_platt(self, PassContext* context) except -1
     cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
                    double* correction) except -1
     cdef Py_ssize_t learn_pass(self, Task task, Rows rows, targets, weights, class_weights, order, predictions) except -1

@@ -3,7 +3,7 @@
 A geometry's model extends `Model` by `visit`, its training loops and its scores.
 """
 from cython cimport critical_section
-from libc.math cimport INFINITY, exp, log, log1p
+from libc.math cimport INFINITY, exp, log1p
 from libc.stdint cimport int32_t, int64_t
 
 from sys import modules
@@ -59,48 +59,33 @@ def best_of(const double[:, ::1] scores):
     return codes
 
 
-cdef inline double log_sigmoid(double z) noexcept nogil:
-    """Return log(1 / (1 + e^-z)) of a number made finite."""
-    z = 0.0 if z != z else 1e300 if z > 1e300 else -1e300 if z < -1e300 else z
-    return -log1p(exp(-z)) if z > 0.0 else z - log1p(exp(z))
+def log_softmax(const double[:, ::1] scores, double a, double b, const double[::1] offsets):
+    """Return the logarithms of the classes' probabilities, in proportion to e^z, z = a score + b offset made finite.
 
-
-def log_sigmoids(const double[:, ::1] scores, const double[:, ::1] pairs):
-    """Return log(1 / (1 + e^-z)), z = a score + b, for each class: the numbers (a, b) of its vector of weights are in `pairs`.
-
-    If there is one vector only, the first of the two classes has -z for z.
+    Where there is one score a row, the first of two classes has the score 0.
     """
-    cdef Py_ssize_t i, c, k = scores.shape[1]
-    cdef double z
+    cdef Py_ssize_t i, c, top, k = offsets.shape[0], single = scores.shape[1] == 1
+    cdef double z, total
     cdef double[:, ::1] found
-    if pairs.shape[0] != k or pairs.shape[1] < 2:
+    if k != max(scores.shape[1], 2):
         raise RuntimeError("onlinecls: the model must stay the same while rows are read, got one fitted in another thread.")
-    result = np.empty((scores.shape[0], max(k, 2)))
+    result = np.empty((scores.shape[0], k))
     found = result
     with nogil:
         for i in range(scores.shape[0]):
+            top, total = 0, 0.0
             for c in range(k):
-                z = pairs[c, 0] * scores[i, c] + pairs[c, 1]
-                if k == 1:
-                    found[i, 0] = log_sigmoid(-z)
-                found[i, 1 if k == 1 else c] = log_sigmoid(z)
+                z = a * (scores[i, c] if not single else scores[i, 0] if c else 0.0) + b * offsets[c]
+                found[i, c] = 0.0 if z != z else 1e300 if z > 1e300 else -1e300 if z < -1e300 else z
+                top = c if found[i, c] > found[i, top] else top
+            z = found[i, top]
+            for c in range(k):
+                found[i, c] -= z
+                total += exp(found[i, c]) if c != top else 0.0
+            total = log1p(total)
+            for c in range(k):
+                found[i, c] -= total
     return result
-
-
-def normalise(double[:, ::1] logs):
-    """Shift the logarithms in place, so that the numbers of each row sum to 1."""
-    cdef Py_ssize_t i, c
-    cdef double largest, total
-    with nogil:
-        for i in range(logs.shape[0]):
-            largest, total = logs[i, 0], 0.0
-            for c in range(1, logs.shape[1]):
-                largest = max(largest, logs[i, c])
-            for c in range(logs.shape[1]):
-                total += exp(logs[i, c] - largest)
-            total = log(total)
-            for c in range(logs.shape[1]):
-                logs[i, c] = logs[i, c] - largest - total
 
 
 def exponentials(double[:, ::1] logs):
@@ -250,6 +235,7 @@ cdef class Model:
     cdef int enter(self, Batch* b, PassContext* context, double* counts, Py_ssize_t n_classes, double* counters,
                    double* correction) except -1:
         """Begin a pass: a batch without labels and weights, and a context that continues the model's counters."""
+        cdef double[:, ::1] calibration
         b.labels, b.targets, b.weights, b.class_weights, b.order, b.predictions = NULL, NULL, NULL, NULL, NULL, NULL
         context.counters, context.published = (<Counters*>counters)[0], <Counters*>counters
         context.counts, context.n_classes = counts, n_classes
@@ -258,8 +244,13 @@ cdef class Model:
         context.correction = correction
         if correction != NULL:
             context.constant, context.rounds_to_read = self.n_features, counters
-        self.open_platt(context)
-        context.has_observers, context.scores_out = context.platt != NULL, NULL
+        context.calibration = NULL
+        if self.calibration is not None and len(self.calibration) and not self.are_seen:
+            calibration = self.calibration
+            if calibration.shape[1] * sizeof(double) != sizeof(Calibration):
+                raise ValueError("onlinecls: a pickled model must be of this version, got one of another. Use save and load.")
+            context.calibration = <Calibration*>&calibration[0, 0]
+        context.has_observers, context.scores_out = context.calibration != NULL, NULL
         context.open_classes, context.balanced, context.average_from = self.p.open_classes, self.p.balanced, self.p.average_from
         context.costs, context.margin = self.p.costs, self.p.margin
         context.budget, context.next = QUANTUM, 0
@@ -295,17 +286,6 @@ cdef class Model:
         """The level of the targets, which predictions include; 0 if the learner has none."""
         self.bind()
         return self.level_now()
-
-    cdef int open_platt(self, PassContext* context) except -1:
-        """Let the pass update Platt's numbers, if there are any and the rows are new."""
-        cdef double[:, ::1] calibration
-        context.platt = NULL
-        if self.calibration is not None and len(self.calibration) and not self.are_seen:
-            calibration = self.calibration
-            if calibration.shape[1] * sizeof(double) != sizeof(Calibration):
-                raise ValueError("onlinecls: a pickled model must be of this version, got one of another. Use save and load.")
-            context.platt = <Calibration*>&calibration[0, 0]
-        return 0
 
     def prepare(self, bint holds_level, foresight, depth):
         """Prepare a pass. holds_level : see model.pxd. foresight, depth : how a full covariance processes many rows at once."""

@@ -26,9 +26,12 @@ cdef extern from *:
     bint unlikely(bint) noexcept nogil      # Cython's hint to the compiler: optimise for the other case
 
 cdef extern from "_compiled/calibration.h":
-    ctypedef struct Calibration "onlinecls_calibration":    # Platt's numbers of one vector of weights, and their curvature
+    ctypedef struct Calibration "onlinecls_calibration":    # a and b of the probabilities, and the curvature in them
         pass
-    void update_pair "onlinecls_calibrate"(Calibration* pair, double score, double sign, double c) noexcept nogil
+    void calibrate "onlinecls_calibrate"(
+        Calibration* numbers, const double* scores, bint is_single, Py_ssize_t n, Py_ssize_t label, double c,
+        const double* counts, const double* weights, const double* balanced,
+    ) noexcept nogil
 
 cdef extern from "_compiled/lanes.h":
     double positive_part(double x) noexcept nogil
@@ -87,7 +90,7 @@ ctypedef struct PassContext:    # what a pass counts in; one that only reads use
     double* correction      # see `averaged`; NULL: no average
     double* rounds_to_read  # with an average: the model's counter, which readers in other threads divide by
     Py_ssize_t constant     # with an average: number of the constant feature
-    Calibration* platt      # Platt's numbers of each vector; NULL: none, or the rows are seen again
+    Calibration* calibration    # NULL: none, or the rows are seen again
     double* scores_out      # place for the next row's scores before the update; NULL: not asked for
     bint has_observers      # a calibration or a committee needs the scores
     Py_ssize_t next         # place of the next row in the pass
@@ -442,31 +445,16 @@ cdef inline void count_mistake(Py_ssize_t predicted, const Round* r, const Batch
         b.predictions[r.at] = <int32_t>predicted
 
 
-cdef inline void update_platt(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
-    """Update Platt's numbers with the scores of a row before it is learnt: out of sample.
-
-    (a, b) moves by the δ along H^-1 (s, 1) that minimises the row's log loss plus ½ δ'H δ: a Newton step made safe for scores of
-    any size. H is a ridge plus the curvature of the rows so far, in which row n weighs n³: later scores are those of a better
-    model. Classes that start from zero are left out until they have joined, with this row too. Class weights are ignored.
-    """
-    cdef Py_ssize_t c
-    cdef bint are_copies = context.columns > context.n_classes      # of "none of these", which has learnt all rows before
-    cdef double weight = 1.0 if b.weights == NULL else b.weights[r.at]
-    if context.columns == 1:
-        if not r.newcomer:
-            update_pair(context.platt, scores[0], 2.0 * r.label - 1.0, weight)
-        return
-    for c in range(context.columns):
-        if are_copies or not (context.open_classes and (context.counts[c] == 0.0 or (r.newcomer and c == r.label))):
-            update_pair(&context.platt[c], scores[c], 1.0 if c == r.label else -1.0, weight)
-
-
 cdef inline void observe_scores(const double* scores, const Round* r, const Batch* b, PassContext* context) noexcept nogil:
-    """Pass the scores before the update to the calibration, and to a committee."""
+    """Pass the scores before the update, out of sample, to the calibration, and to a committee."""
     cdef Py_ssize_t c
     if unlikely(context.has_observers):
-        if context.platt != NULL:
-            update_platt(scores, r, b, context)
+        if context.calibration != NULL:
+            calibrate(
+                context.calibration, scores, context.columns == 1, context.n_classes, r.label,
+                1.0 if b.weights == NULL else b.weights[r.at], context.counts, b.class_weights,
+                context.counts if context.balanced else NULL,
+            )
         for c in range(context.columns if context.scores_out != NULL else 0):
             context.scores_out[0] = scores[c]
             context.scores_out += 1

@@ -10,7 +10,6 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import available_if, warn_caller
-from .._models.calibration import finite, fresh, log_probabilities
 from .._models.state import NO_WEIGHTS
 from .._models.states import STATES
 from . import epochs
@@ -288,10 +287,10 @@ class WithProbabilities(OnlineClassifier):
     def predict_proba(self, X: Matrix) -> NDArray[np.float64]:
         """Compute the probabilities of the classes; available only with ``probability=True``.
 
-        1 / (1 + exp(-(a s + b))) of the score s, with numbers a and b learnt from the score of each row just before the row
-        itself (in `fit` only in the first epoch). For two classes that of ``classes_[1]``, for more each against the rest,
-        normalised. They are those of the stream, whatever `class_weight` is. `predict` uses the scores: of two classes that are
-        about as likely, or of unlike weights, it may choose the other one.
+        Of two classes 1 / (1 + exp(-(a s + b))) for ``classes_[1]``, of more the softmax of a s, with numbers a and b learnt from
+        the scores s of each row just before the row itself (in `fit` only in the first epoch). They are those of the stream,
+        whatever `class_weight` is. `predict` uses the scores: of two classes that are about as likely, or of classes of unlike
+        weights, it may choose another one.
 
         For X of shape (n_samples, n_features): ndarray of float64, shape (n_samples, n_classes).
         In the order of ``classes_``; each row's sum is 1.
@@ -339,26 +338,26 @@ class WithProbabilities(OnlineClassifier):
         return self._log_probabilities(state, scores)
 
     def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
-        if not self._has_own_probabilities():
-            if len(state.calibration) == 0:
-                raise ValueError(
-                    f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that "
-                    "was not. Call fit, or start with clone(estimator)."
-                )
-            return log_probabilities(scores, state.calibration[: scores.shape[1]])
-        joint = state.n_columns > 1 and state.params.joint  # (the softmax of the scores)
-        logs = finite(scores) if joint else log_probabilities(scores, fresh(scores.shape[1]))
-        weights = self._log_class_weights(state)
-        if joint or len(weights):
-            model.normalise(logs := logs - weights if len(weights) else logs)
-        return logs
+        n_classes, offsets = len(state.classes), self._offsets_of_classes(state)
+        if self._has_own_probabilities():
+            if n_classes > 2 and not state.params.joint:
+                with np.errstate(all="ignore"):
+                    scores = -np.logaddexp(0.0, -scores)
+            return model.log_softmax(scores, 1.0, 1.0, offsets)
+        if len(state.calibration) == 0:
+            raise ValueError(
+                f"{type(self).__name__}: predict_proba must have a model that was learnt with probability=True, got one that "
+                "was not. Call fit, or start with clone(estimator)."
+            )
+        a, b = state.calibration[0, :2]
+        return model.log_softmax(scores, a, b, np.arange(2.0) if n_classes == 2 else offsets)
 
-    def _log_class_weights(self, state: Any) -> np.ndarray:
-        """Return the logarithms of the classes' weights, 0 for one that is left out: the scores are of the weighted stream."""
+    def _offsets_of_classes(self, state: Any) -> np.ndarray:
+        """Return -log of the classes' weights, 0 for one that is left out: the scores are of the weighted stream."""
         if isinstance(self.class_weight, str):
-            return -np.log(np.maximum(state.counts, 1.0))
+            return np.log(np.maximum(state.counts, 1.0))
         weights = validate.read_class_weight(type(self).__name__, self.class_weight, state.classes)
-        return np.log(np.where(weights > 0.0, weights, 1.0))
+        return -np.log(np.where(weights > 0.0, weights, 1.0)) if len(weights) else np.zeros(len(state.classes))
 
 
 class LinearClassifier(ClassifierParameters, WithProbabilities):

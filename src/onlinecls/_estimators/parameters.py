@@ -90,7 +90,7 @@ n_iter_no_change : int, default=5
 verbose : int, default=0
     Above 0: a line for each epoch.
 probability : bool, default=False
-    Learn probabilities with the model, for `predict_proba`: two numbers for each score, from every new row before it is learnt
+    Learn probabilities with the model, for `predict_proba`: two numbers of the scores, from every new row before it is learnt
     (in `fit` only in the first epoch; `class_weight` is ignored).
 dtype : numpy.float32, numpy.float64 or None, default=None
     Type of the model. None: that of the first X (float64 if that is neither).

@@ -80,7 +80,7 @@ class Params(NamedTuple):
     tiny: float = 0.0
     joint: int = 0  # 1: of three classes or more, one learner of the true class against the best wrong one
     # The struct has no such fields:
-    probability: int = 0  # 1: Platt's numbers are learnt
+    probability: int = 0  # 1: they are learnt
     least: float = 0.0  # the least variance of a diagonal, as a share of the initial one
     kernel: Any = None  # of a kernel learner: its kernel,
     budget: int = 0  # and the most support vectors

@@ -17,7 +17,6 @@ import numpy as np
 from .._compiled import model
 from .._files import require, require_layout
 from .._input.validate import FLOATS
-from . import calibration
 from .arrays import Array, Move, Slot, laid_out, moved, n_vectors, read_only, scattered, widened, within
 
 if TYPE_CHECKING:
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 NO_ORDER = np.empty(0, np.int64)
 NO_WEIGHTS = np.empty(0)
 UNDERFLOW = 1e-150  # squares of smaller numbers, and sums of these, are not exact to a rounding
-_OF_VECTORS = frozenset(("vectors", "calibrated"))  # names of axes with an entry for each vector
 
 
 #: The class of models of each name that a record of parameters may give (`Params.model`).
@@ -239,14 +237,13 @@ class Counted:
         """Return the arrays that have an axis of vectors, with these moved among new ones."""
         found = {}
         for name, array in self.ARRAYS.items():
-            if array.is_flat or _OF_VECTORS.isdisjoint(array.axes):
+            if array.is_flat or "vectors" not in array.axes:
                 continue
-            old, axis = getattr(self, name), next(at for at, of in enumerate(array.axes) if of in _OF_VECTORS)
+            old, axis = getattr(self, name), array.axes.index("vectors")
             if old.shape[axis]:
                 shape = (*old.shape[:axis], move.n, *old.shape[axis + 1 :])
                 found[name] = fresh = self._fresh(name, shape, old.dtype)
-                if not (name == "calibration" and move.splits and len(move.new) == 1):  # (a single class has none yet)
-                    moved(np.moveaxis(old, axis, 0), np.moveaxis(fresh, axis, 0), array.half, move, share)
+                moved(np.moveaxis(old, axis, 0), np.moveaxis(fresh, axis, 0), array.half, move, share)
         return found
 
     # --- files ---------------------------------------------------------------------------------------------------------------
@@ -293,7 +290,7 @@ class State(Counted, model.Model):
     values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
     sigma : full covariances, (columns, n_features + 1, n_features + 1), as lower triangles; or empty.
     correction : float64, (n_features + 1) x columns, or empty: the sums that turn the last weights into the average.
-    calibration : float64, (columns, 7), or (0, 7): Platt's numbers of each column, see calibration.py.
+    calibration : float64, (1, 6), or (0, 6): how scores become probabilities, see calibration.h.
     """
 
     ARRAYS = {
@@ -301,7 +298,7 @@ class State(Counted, model.Model):
         "values": Array(("features", "slots", "vectors"), None, is_flat=True),
         "sigma": Array((0, 1, 1), None),
         "correction": Array(("averages", "features", "vectors"), is_flat=True),
-        "calibration": Array(("calibrated", calibration.SIZE), fresh=calibration.FRESH, half=calibration.half),
+        "calibration": Array(("calibrated", 6), fresh=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), least=-1e300, most=1e300),
     }
     SCALARS = (*Counted.SCALARS, "geometry", "n_columns", "variance")
     SLOTS: tuple[Slot, ...] = (Slot(),)  # the numbers of a weight
@@ -333,7 +330,7 @@ class State(Counted, model.Model):
         k = n_vectors(n_classes) + n_none
         return {
             "features": n_features + 1, "slots": len(cls.SLOTS), "vectors": k, "classes": n_classes, "groups": n_groups,
-            "fields": len(cls.FIELDS), "averages": int(params.average_from >= 0), "calibrated": k if params.probability else 0,
+            "fields": len(cls.FIELDS), "averages": int(params.average_from >= 0), "calibrated": int(params.probability),
         }
 
     @classmethod
@@ -409,9 +406,10 @@ class State(Counted, model.Model):
         return super().joins_singly(params) or (cls.HAS_NONE and not params.joint)
 
     def _move(self, new: Self, move: Move, share: float) -> None:
-        """Set the arrays that have an axis of vectors in a model with others."""
+        """Set the arrays that have an axis of vectors in a model with others, and its calibration: b is of two classes alone."""
         for name, part in self._vectors_moved(move, share).items():
             setattr(new, name, part)
+        new.calibration = self.calibration * ((1.0, 0.0, 1.0, 0.0, 0.0, 1.0) if move.splits else 1.0)
 
     def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
         """Return this model with its classes at `places` among n_classes; new ones are "none of these", or start from zero.
@@ -518,7 +516,8 @@ class State(Counted, model.Model):
         self.counters[self.COUNTERS["seen"]] = np.count_nonzero(self.counts)
         self.set_level(level, min(sum(masses), 1e290))
         shares = [shard.rounds / total for shard in shards]
-        self.calibration = calibration.merged([shard.state.calibration for shard in shards], shares)
+        self.calibration = sum(share * shard.state.calibration for share, shard in zip(shares, shards, strict=True))
+        self.calibration[:, -1] = sum(shard.state.calibration[:, -1] for shard in shards)
         self._merge_values(shards, shares)
         self._merge_bounds()
         if average is not None:
@@ -629,7 +628,7 @@ class State(Counted, model.Model):
         return {"geometry": cls.geometry, "n_columns": n_vectors(n_classes)}
 
     def _problem_of_ranges(self) -> str:
-        problem = super()._problem_of_ranges() or calibration.problem(self.calibration)
+        problem = super()._problem_of_ranges()
         for at, slot in enumerate(self.SLOTS):
             if not problem and not within(self.slot(at), self.bound(slot.least), self.bound(slot.most)):
                 problem = f"slot {at} of the weights out of range"
