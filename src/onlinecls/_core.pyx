@@ -13,13 +13,12 @@ and counters are changed in place, row by row, so that an interrupt leaves a who
 """
 from libc.math cimport NAN, fabs, isfinite, sqrt
 from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free, malloc
 
 import numpy as np
 
 from ._compiled.blas cimport begin_pass, end_pass, symm, syrk
-from ._compiled.classes cimport (
-    apply_step_all, are_many, lookahead_margin, scan_classes, sort_by_class, variances, variances_of_two,
-)
+from ._compiled.classes cimport are_many, scan_classes, sort_by_class, variances
 from ._compiled.full cimport (
     ALWAYS, FALL, LIKELY, NEVER, NOISE, SPAN, Full, cannot_step, capped, caps_of, dot, expand, forget, form, grow, keep_roots,
     look_ahead, lookahead, open_full, open_window, product, rank_one_gain, roots_at, score_all, shrink_to_diagonal, waiting_at,
@@ -27,12 +26,12 @@ from ._compiled.full cimport (
 )
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext,
-    Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_class_loss, count_loss,
+    Round, Task, after_step, average_lags, averaged, before_step, check_signals, correction_scores, count_loss,
     example, is_usable, measure, next_round, row_at, step_fits, top,
 )
 from ._compiled.sparse cimport (
-    ROWS, Layout, Row, Steps, Sums, apply_step_lanes, column, dense_t, floating, index_t, larger, lookahead_margin_one,
-    place_of, pulled, root_of_sum, scan, scan_rows, smaller, weight_of, write_variances_down,
+    HAS_LANES, ROWS, Layout, Row, Steps, Sums, apply_step_lanes, apply_step_two, column, dense_t, floating, index_t, larger,
+    lookahead_margin, place_of, pulled, root_of_sum, scan, scan_rows, smaller, weight_of, write_variances_down,
 )
 from ._rules cimport (
     ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL,
@@ -91,7 +90,7 @@ cdef inline void apply_step_feature(int geometry, floating[::1] state, Py_ssize_
 cdef inline void apply_step_one(int geometry, floating[::1] state, Step step, const floating[::1] data,
                                 const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """Apply a step to the only vector of weights, several features at a time in geometries that divide."""
-    cdef Py_ssize_t k = row.lo, width = slots_of(geometry).n, several = 16 // sizeof(floating)
+    cdef Py_ssize_t i, a, k = row.lo, width = slots_of(geometry).n, several = 16 // sizeof(floating)
     cdef floating tau = <floating>step.tau, beta = <floating>step.beta, least = <floating>p.floor
     cdef floating *places[4]
     if geometry == FORGETTING:
@@ -101,43 +100,55 @@ cdef inline void apply_step_one(int geometry, floating[::1] state, Step step, co
             state[2 * column(indices, k, row.lo)] += tau * data[k]
         state[state.shape[0] - 2] += tau * <floating>p.bias
         return
-    if (geometry == GAUSSIAN or geometry == FORGETTING or geometry == POTENTIAL or geometry == MIRROR
-            or geometry == PROXIMAL):
-        while k + several <= row.hi:
-            places[0], places[1] = &state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)]
-            if floating is float:
-                places[2], places[3] = &state[2 * column(indices, k + 2, row.lo)], &state[2 * column(indices, k + 3, row.lo)]
-            apply_step_lanes(geometry, places, &data[k], tau, beta, least, p)
-            k += several
+    while HAS_LANES and slots_of(geometry).variance and k + several <= row.hi:
+        for i in range(several):
+            places[i] = &state[2 * column(indices, k + i, row.lo)]
+        apply_step_lanes(geometry, places, &data[k], tau, beta, least, p)
+        k += several
+    while HAS_LANES and (geometry == MIRROR or geometry == PROXIMAL) and k + 2 <= row.hi:
+        apply_step_two(geometry, &state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)],
+                       tau * data[k], tau * data[k + 1], p)
+        k += 2
     for k in range(k, row.hi):
-        apply_step_feature(geometry, state, width * column(indices, k, row.lo), width * column(indices, k, row.lo) + 1, data[k],
-                           tau, beta, p)
+        a = width * column(indices, k, row.lo)
+        apply_step_feature(geometry, state, a, a + 1, data[k], tau, beta, p)
     apply_step_feature(geometry, state, state.shape[0] - width, state.shape[0] - 1, <floating>p.bias, tau, beta, p)
 
 
-cdef inline void apply_step_some(int geometry, floating[::1] state, PassContext* context, const Steps* steps,
-                                 const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Apply the steps of some vectors, feature by feature, and update their average (see `averaged`).
+cdef inline void apply_step_all(int geometry, floating[::1] state, PassContext* context, const Steps* steps,
+                                const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
+    """Apply the steps of a row, feature by feature: many of them to all vectors side by side, with τ = β = 0 for those without
+    one; few of them, and those of an average, which they update (see `averaged`), one by one.
 
     A concurrent reader sees a partly applied step, never a weight without its correction: both change together.
     """
-    cdef Py_ssize_t k, i, j, a, b, room = context.layout.room, width = slots_of(geometry).n * room, gap = width - room
+    cdef Py_ssize_t k, i, j, a, n = context.layout.n, room = context.layout.room
+    cdef Py_ssize_t width = slots_of(geometry).n * room, gap = width - room
     cdef double before = 0.0, rounds = averaged(context)
     cdef double* correction
+    cdef floating* taus = <floating*>steps.workspace
     cdef floating x
+    cdef bint side_by_side = ((geometry == ADDITIVE or geometry == GAUSSIAN) and taus != NULL and context.correction == NULL
+                              and are_many(steps.n, n))
     if context.correction != NULL:
         context.rounds_to_read[0] = context.counters.rounds
+    for i in range(2 * n if side_by_side else 0):
+        taus[i] = 0.0
+    for i in range(steps.n if side_by_side else 0):
+        taus[steps.places[i]], taus[n + steps.places[i]] = <floating>steps.each[i].tau, <floating>steps.each[i].beta
     for k in range(row.lo, row.hi + 1):
         j = column(indices, k, row.lo) if k < row.hi else state.shape[0] // width - 1
         x = data[k] if k < row.hi else <floating>p.bias
-        for i in range(steps.n):
-            a, b = width * j + steps.places[i], width * j + gap + steps.places[i]
+        for i in range(n if side_by_side else 0):
+            apply_step_feature(geometry, state, width * j + i, width * j + gap + i, x, taus[i], taus[n + i], p)
+        for i in range(0 if side_by_side else steps.n):
+            a = width * j + steps.places[i]
             if context.correction != NULL:
-                before = weight_of(geometry, state[a], state[b], p)
-            apply_step_feature(geometry, state, a, b, x, <floating>steps.each[i].tau, <floating>steps.each[i].beta, p)
+                before = weight_of(geometry, state[a], state[a + gap], p)
+            apply_step_feature(geometry, state, a, a + gap, x, <floating>steps.each[i].tau, <floating>steps.each[i].beta, p)
             if context.correction != NULL and (k == row.hi or x != 0.0):    # (a zero that is stored leaves no rounding)
                 correction = &context.correction[room * j + steps.places[i]]
-                correction[0] = (correction[0] - rounds * before) + rounds * weight_of(geometry, state[a], state[b], p)
+                correction[0] = (correction[0] - rounds * before) + rounds * weight_of(geometry, state[a], state[a + gap], p)
 
 
 cdef inline void advance(int geometry, floating[::1] state, PassContext* context, Params* p) noexcept nogil:
@@ -192,8 +203,8 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
         if not count_loss(&s, context, p):
             continue
         if geometry == POTENTIAL and precision(&s, p) != 0.0:       # (else Σ stays as it is, and m' = m)
-            s.margin = sign * context.inverse * lookahead_margin_one(
-                state, data, indices, r.row, precision(&s, p) * context.inverse * context.inverse, p)
+            s.margin = sign * context.inverse * lookahead_margin(
+                state, 1, 0, data, indices, r.row, precision(&s, p) * context.inverse * context.inverse, p)
         step = apply_rule(&s, p)
         # Least squares learns from a residual of 0 too: its variances shrink.
         if (step.tau != 0.0 or (task == REGRESSION and step.beta >= p.tiny)) and step_fits(geometry, &s, step, context, p):
@@ -223,7 +234,7 @@ cdef inline void step_one(int geometry, floating[::1] state, Step step, const fl
     cdef int64_t only = 0
     cdef Steps steps = Steps(1, &only, &step, NULL)
     if context.correction != NULL:
-        apply_step_some(geometry, state, context, &steps, data, indices, r.row, p)
+        apply_step_all(geometry, state, context, &steps, data, indices, r.row, p)
     else:
         apply_step_one(geometry, state, step, data, indices, r.row, p)
     after_step(r, True, context)
@@ -312,52 +323,35 @@ cdef int learn_vector(Task task, const Batch* b, PassContext* context, floating[
 
 # --- a vector of weights for each class ----------------------------------------------------------------------------------------
 
-cdef enum:
-    FEW_CLASSES = 16
-
-
 ctypedef struct Workspace:  # numbers of each class
     double* scores
     double* averages        # the average's scores, which `predict` uses; without an average, `scores`
     double* own_averages    # where the average's are computed
     double* v
-    double* signs           # one against the rest: 1 for the row's classes, -1 for the others
+    double* signs           # 1 for the row's class, -1 for the others
+    int64_t* open           # the classes whose margin alone does not rule out a step
     Steps steps
 
 
 cdef inline int apply_steps(floating[::1] state, PassContext* context, const Steps* steps, const floating[::1] data,
                             const index_t[::1] indices, Row row, const Params* p) except -1 nogil:
-    """Apply the steps of a row: many of them to all classes side by side, few of them, and those of an average, one by one."""
-    cdef bint side_by_side = context.correction == NULL and are_many(steps.n, context.layout.n)
-    if p.geometry == ADDITIVE and side_by_side:
-        apply_step_all(ADDITIVE, state, &context.layout, steps, data, indices, row, p)
-    elif p.geometry == GAUSSIAN and side_by_side:
-        apply_step_all(GAUSSIAN, state, &context.layout, steps, data, indices, row, p)
-    elif p.geometry == ADDITIVE:
-        apply_step_some(ADDITIVE, state, context, steps, data, indices, row, p)
+    """Apply the steps of a row."""
+    if p.geometry == ADDITIVE:
+        apply_step_all(ADDITIVE, state, context, steps, data, indices, row, p)
     elif p.geometry == GAUSSIAN:
-        apply_step_some(GAUSSIAN, state, context, steps, data, indices, row, p)
+        apply_step_all(GAUSSIAN, state, context, steps, data, indices, row, p)
     elif p.geometry == FORGETTING:
-        apply_step_some(FORGETTING, state, context, steps, data, indices, row, p)
+        apply_step_all(FORGETTING, state, context, steps, data, indices, row, p)
     elif p.geometry == POTENTIAL:
-        apply_step_some(POTENTIAL, state, context, steps, data, indices, row, p)
+        apply_step_all(POTENTIAL, state, context, steps, data, indices, row, p)
     elif p.geometry == MIRROR:
-        apply_step_some(MIRROR, state, context, steps, data, indices, row, p)
+        apply_step_all(MIRROR, state, context, steps, data, indices, row, p)
     elif p.geometry == DUAL:
-        apply_step_some(DUAL, state, context, steps, data, indices, row, p)
+        apply_step_all(DUAL, state, context, steps, data, indices, row, p)
     elif p.geometry == PROXIMAL:
-        apply_step_some(PROXIMAL, state, context, steps, data, indices, row, p)
+        apply_step_all(PROXIMAL, state, context, steps, data, indices, row, p)
     else:
         return refuse(p)
-    return 0
-
-
-cdef inline int step_classes(floating[::1] state, const Steps* steps, const floating[::1] data, const index_t[::1] indices,
-                             const Round* r, PassContext* context, const Params* p) except -1 nogil:
-    """Take the steps of a row: update the vectors and their average."""
-    if steps.n > 0:
-        apply_steps(state, context, steps, data, indices, r.row, p)
-    after_step(r, steps.n > 0, context)
     return 0
 
 
@@ -379,98 +373,74 @@ cdef inline double score_classes(const floating[::1] state, const PassContext* c
     return q * (context.inverse * context.inverse)
 
 
-cdef inline int crammer_singer(const Batch* b, PassContext* context, Workspace* work, floating[::1] state,
-                               const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
-    """Learn rows by the multi-vector construction, z = phi(x, y) - phi(x, r) for the rival r, the top wrong class."""
-    cdef Py_ssize_t rival, room = context.layout.room
-    cdef double[2] v
+cdef inline Py_ssize_t find_open(Task task, const Round* r, PassContext* context, Workspace* work, Stats* s,
+                                 const Params* p) noexcept nogil:
+    """Find the classes whose margin alone does not rule out a step: the label's and its rival, the top wrong class, or those of
+    one against the rest. Return their number. The losses of all are counted."""
+    cdef Py_ssize_t c, n = 0
+    for c in range(context.columns):
+        work.signs[c] = -1.0
+    work.signs[r.label] = 1.0
+    if task == CRAMMER_SINGER:
+        work.open[0], work.open[1] = r.label, top(work.scores, context, r.label)
+        s.margin = work.scores[r.label] - work.scores[work.open[1]] - r.shift
+        return 2 if count_loss(s, context, p) and not margin_suffices(s.margin, p) else 0
+    for c in range(context.columns):
+        s.margin = work.signs[c] * work.scores[c] - r.shift
+        if count_loss(s, context, p):
+            work.open[n] = c        # (branch-free: which margins suffice is unpredictable)
+            n += not margin_suffices(s.margin, p)
+    return n
+
+
+cdef inline int learn_several(Task task, const Batch* b, PassContext* context, Workspace* work, floating[::1] state,
+                              const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
+    """Learn rows with a vector for each class: by the multi-vector construction, z = phi(x, y) - phi(x, r) for the rival r, or
+    with an independent binary learner for each class, that class against the rest."""
+    cdef Py_ssize_t i, j, n_open, each = 2 if task == CRAMMER_SINGER else 1      # vectors of a step
+    cdef int64_t* c
+    cdef double* v
     cdef double square
     cdef Step step
-    cdef bint has_variances = slots_of(p.geometry).variance
     cdef Steps steps = work.steps
     cdef Round r
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     while next_round(&r, b, context):
         advance(p.geometry, state, context, p)
         s.weight, s.shift, s.v = r.weight, r.shift, 0.0
-        s.q = 2.0 * score_classes(state, context, work, data, indices, r.row, p)
-        before_step(CRAMMER_SINGER, work.averages, 0.0, &r, b, context)
+        s.q = each * score_classes(state, context, work, data, indices, r.row, p)
+        before_step(task, work.averages, 0.0, &r, b, context)
         if measure(data, &r, context, &p.bias):
-            s.q = 2.0 * score_classes(state, context, work, data, indices, r.row, p)
+            s.q = each * score_classes(state, context, work, data, indices, r.row, p)
         square = context.inverse * context.inverse
-        rival = top(work.scores, context, r.label)
-        s.margin = work.scores[r.label] - work.scores[rival] - r.shift
-        if not count_loss(&s, context, p) or margin_suffices(s.margin, p):
-            continue
-        steps.n, steps.places[0], steps.places[1] = 2, place_of(&context.layout, r.label), place_of(&context.layout, rival)
-        if has_variances:
-            variances_of_two(state, room, steps.places, data, indices, r.row, v, p)
-            s.v = (v[0] + v[1]) * square
-        if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
-            s.margin = context.inverse * (
-                lookahead_margin(state, room, steps.places[0], data, indices, r.row, precision(&s, p) * square, p)
-                - lookahead_margin(state, room, steps.places[1], data, indices, r.row, precision(&s, p) * square, p))
-        step = apply_rule(&s, p)
-        steps.n = 2 if step.tau != 0.0 and step_fits(p.geometry, &s, step, context, p) else 0
-        steps.each[0] = steps.each[1] = along_x(step, context)
-        steps.each[1].tau = -steps.each[1].tau
-        step_classes(state, &steps, data, indices, &r, context, p)
-    return 0
-
-
-cdef inline void write_signs(const Round* r, Py_ssize_t n, double* signs) noexcept nogil:
-    """Write 1 for the row's class, -1 for the others."""
-    cdef Py_ssize_t c
-    for c in range(n):
-        signs[c] = -1.0
-    signs[r.label] = 1.0
-
-
-cdef inline int one_vs_rest(const Batch* b, PassContext* context, Workspace* work, floating[::1] state,
-                            const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
-    """Learn rows with an independent binary learner for each class, that class against the rest."""
-    cdef Py_ssize_t j, c, at, n_open
-    cdef double sign, square
-    cdef Step step
-    cdef bint has_variances = slots_of(p.geometry).variance
-    cdef int64_t* open = work.steps.places      # the classes whose margin alone does not rule out a step
-    cdef Steps steps = work.steps               # those of them that take a step, written over the others
-    cdef Round r
-    cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    while next_round(&r, b, context):
-        advance(p.geometry, state, context, p)
-        s.weight, s.shift, s.v = r.weight, r.shift, 0.0
-        s.q = score_classes(state, context, work, data, indices, r.row, p)
-        before_step(OVR, work.averages, 0.0, &r, b, context)
-        if measure(data, &r, context, &p.bias):
-            s.q = score_classes(state, context, work, data, indices, r.row, p)
-        square = context.inverse * context.inverse
-        n_open = steps.n = 0
-        write_signs(&r, context.columns, work.signs)
-        for c in range(context.columns):
-            s.margin = work.signs[c] * work.scores[c] - r.shift
-            if not count_class_loss(&s, context, p):
-                continue
-            open[n_open] = c        # (branch-free: which margins suffice is unpredictable)
-            n_open += not margin_suffices(s.margin, p)
-        if has_variances:
-            variances(state, &context.layout, open, n_open, data, indices, r.row, work.v, work.own_averages, p)
-
-        for j in range(n_open):
-            c, at = open[j], place_of(&context.layout, open[j])
-            sign = work.signs[c]
-            s.margin = sign * work.scores[c] - r.shift
-            if has_variances:
-                s.v = work.v[j] * square
+        n_open = find_open(task, &r, context, work, &s, p)
+        if slots_of(p.geometry).variance:
+            variances(state, &context.layout, work.open, n_open, data, indices, r.row, work.v, work.own_averages, p)
+        steps.n = 0
+        for j in range(n_open // each):
+            c, v = &work.open[each * j], &work.v[each * j]
+            s.margin = work.signs[c[0]] * work.scores[c[0]]
+            if each == 2:
+                s.margin -= work.scores[c[1]]
+            s.margin -= r.shift
+            if slots_of(p.geometry).variance:
+                s.v = (v[0] + v[1] if each == 2 else v[0]) * square
             if p.geometry == POTENTIAL and precision(&s, p) != 0.0:
-                s.margin = sign * context.inverse * lookahead_margin(
-                    state, context.layout.room, at, data, indices, r.row, precision(&s, p) * square, p)
+                s.margin = 0.0
+                for i in range(each):
+                    s.margin += work.signs[c[i]] * lookahead_margin(
+                        state, context.layout.room, place_of(&context.layout, c[i]), data, indices, r.row,
+                        precision(&s, p) * square, p)
+                s.margin *= context.inverse
             step = apply_rule(&s, p)
             if step.tau != 0.0 and step_fits(p.geometry, &s, step, context, p):
-                step.tau *= sign
-                steps.each[steps.n], steps.places[steps.n] = along_x(step, context), at
-                steps.n += 1
-        step_classes(state, &steps, data, indices, &r, context, p)
+                for i in range(each):
+                    steps.each[steps.n], steps.places[steps.n] = along_x(step, context), place_of(&context.layout, c[i])
+                    steps.each[steps.n].tau *= work.signs[c[i]]
+                    steps.n += 1
+        if steps.n > 0:
+            apply_steps(state, context, &steps, data, indices, r.row, p)
+        after_step(&r, steps.n > 0, context)
     return 0
 
 
@@ -478,23 +448,21 @@ cdef int learn_classes(const Batch* b, PassContext* context, floating[::1] state
                        const index_t[::1] indices, const Params* p) except -1:
     """Run the loop of a task with a vector of weights for each class."""
     cdef Py_ssize_t k = context.columns
-    cdef double[8 * FEW_CLASSES] few_numbers        # (on the stack: a small call would spend a fifth of its time on two arrays)
-    cdef int64_t[FEW_CLASSES] few_places
-    cdef double* numbers = few_numbers
-    cdef int64_t* places = few_places
-    cdef double[::1] many_numbers
-    cdef int64_t[::1] many_places
-    if k > FEW_CLASSES:
-        many_numbers, many_places = np.empty(8 * k), np.empty(k, np.int64)
-        numbers, places = &many_numbers[0], &many_places[0]
+    cdef double* numbers = <double*>malloc(10 * k * sizeof(double))     # (a small call would spend a fifth of its time on arrays)
+    cdef int64_t* places = <int64_t*>(numbers + 8 * k)
     cdef Params own = p[0]
-    own.bias = context.bias
-    cdef Workspace work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k,
+    cdef Workspace work = Workspace(numbers, numbers, numbers + k, numbers + 2 * k, numbers + 7 * k, places + k,
                                     Steps(0, places, <Step*>(numbers + 3 * k), numbers + 5 * k))
-    with nogil:
-        if context.task == OVR:
-            return one_vs_rest(b, context, &work, state, data, indices, &own)
-        return crammer_singer(b, context, &work, state, data, indices, &own)
+    if numbers == NULL:
+        raise MemoryError
+    own.bias = context.bias
+    try:
+        with nogil:
+            if context.task == OVR:
+                return learn_several(OVR, b, context, &work, state, data, indices, &own)
+            return learn_several(CRAMMER_SINGER, b, context, &work, state, data, indices, &own)
+    finally:
+        free(numbers)
 
 
 # --- a full covariance, any task -----------------------------------------------------------------------------------------------

@@ -6,19 +6,11 @@ bits do not depend on how many classes are computed at once.
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 
-from .._rules cimport ADDITIVE, DUAL, FORGETTING, POTENTIAL, PROXIMAL, Params, slots_of
+from .._rules cimport DUAL, FORGETTING, POTENTIAL, PROXIMAL, Params, slots_of
 from .sparse cimport (
-    CACHE_LINE, Layout, Row, Steps, column, dense_t, double2, double2_add, double2_at, double2_first, double2_mul, double2_of,
-    double2_second, floating, forgetful_variance, index_t, lookahead_weight, place_of, prefetch, weight_of,
+    CACHE_LINE, Layout, Row, column, dense_t, double2, double2_add, double2_at, double2_first, double2_of, double2_second,
+    floating, forgetful_variance, index_t, place_of, prefetch, weight_of,
 )
-
-cdef extern from "_compiled/lanes.h":
-    void gaussian_classes_floats(float* w, float* s, const float* tau, const float* beta, Py_ssize_t n, float x,
-                                 float least) noexcept nogil
-    void gaussian_classes_doubles(double* w, double* s, const double* tau, const double* beta, Py_ssize_t n, double x,
-                                  double least) noexcept nogil
-    void additive_classes_floats(float* w, const float* tau, Py_ssize_t n, float x) noexcept nogil
-    void additive_classes_doubles(double* w, const double* tau, Py_ssize_t n, double x) noexcept nogil
 
 
 ctypedef struct Run:        # which numbers of each feature are summed
@@ -70,12 +62,12 @@ cdef inline double sum_pairs(int n, const floating[::1] state, Run run, const fl
         x = x * x if run.squared else x
         factor = double2_of(x, x)
         for j in range(n):
-            totals[j] = double2_add(totals[j], double2_mul(factor, double2_at(state, at + 2 * j)))
+            totals[j] = double2_add(totals[j], factor, double2_at(state, at + 2 * j))
     at = state.shape[0] - run.width + run.first
     x = bias * bias if run.squared else bias
     factor = double2_of(x, x)
     for j in range(n):
-        totals[j] = double2_add(totals[j], double2_mul(factor, double2_at(state, at + 2 * j)))
+        totals[j] = double2_add(totals[j], factor, double2_at(state, at + 2 * j))
         sums[2 * j] = double2_first(totals[j])
         sums[2 * j + 1] = double2_second(totals[j])
     return q
@@ -172,8 +164,9 @@ cdef inline void variances(const floating[::1] state, const Layout* layout, cons
                            const floating[::1] data, const index_t[::1] indices, Row row, double* v, double* spare,
                            const Params* p) noexcept nogil:
     """Compute v[i] = x'Σx of n classes. (spare has a number for each class. 10 arguments: a row, and two places for numbers.)"""
-    cdef Py_ssize_t k, i, at, width = 2 * layout.room
+    cdef Py_ssize_t k, i, j, a, b, at, width = 2 * layout.room
     cdef double x
+    cdef double2 totals
     cdef Run run
     if p.geometry != FORGETTING and layout.n > 1 and are_many(n, layout.n):
         run = run_of(layout, 2, sizeof(floating))
@@ -182,72 +175,13 @@ cdef inline void variances(const floating[::1] state, const Layout* layout, cons
         for i in range(n):
             v[i] = spare[place_of(layout, classes[i])]
         return
-    for i in range(n):
-        v[i] = 0.0
-    for k in range(row.lo, row.hi + 1):
-        at = width * column(indices, k, row.lo) if k < row.hi else state.shape[0] - width
-        x = data[k] if k < row.hi else p.bias
-        for i in range(n):
-            v[i] += x * x * variance_at(state, at + layout.room + place_of(layout, classes[i]), p)
-
-
-cdef inline void variances_of_two(const floating[::1] state, Py_ssize_t room, const int64_t* places,
-                                  const floating[::1] data, const index_t[::1] indices, Row row, double* v,
-                                  const Params* p) noexcept nogil:
-    """Compute v = x'Σx of the vectors at two places, in any order."""
-    cdef double2 totals = double2_of(0.0, 0.0)
-    cdef Py_ssize_t k, at
-    cdef double x
-    for k in range(row.lo, row.hi):
-        at = 2 * room * column(indices, k, row.lo) + room
-        x = data[k]
-        totals = double2_add(totals, double2_mul(double2_of(x * x, x * x), double2_of(
-            variance_at(state, at + places[0], p), variance_at(state, at + places[1], p))))
-    at = state.shape[0] - room
-    x = p.bias
-    totals = double2_add(totals, double2_mul(double2_of(x * x, x * x), double2_of(
-        variance_at(state, at + places[0], p), variance_at(state, at + places[1], p))))
-    v[0], v[1] = double2_first(totals), double2_second(totals)
-
-
-cdef inline double lookahead_margin(const floating[::1] state, Py_ssize_t room, Py_ssize_t place, const floating[::1] data,
-                                    const index_t[::1] indices, Row row, double beta, const Params* p) noexcept nogil:
-    """Return x'Σ_tθ of the vector at a place with x already in Σ_t:  Σ_i x_i θ_i σ_i / (1 + β x_i² σ_i)."""
-    cdef Py_ssize_t k
-    cdef double total = 0.0
-    for k in range(row.lo, row.hi):
-        total += lookahead_weight(state, 2 * room * column(indices, k, row.lo) + place, room, data[k], beta)
-    return total + lookahead_weight(state, state.shape[0] - 2 * room + place, room, p.bias, beta)
-
-
-# --- steps ---------------------------------------------------------------------------------------------------------------------
-
-cdef inline void apply_step_classes(int geometry, floating[::1] state, Py_ssize_t at, floating x, const floating* taus,
-                                    const Layout* layout, const Params* p) noexcept nogil:
-    """Apply the steps of all vectors to one feature, whose run begins at `at`. Their betas follow their taus."""
-    cdef Py_ssize_t n = layout.n, second = at + layout.room
-    if geometry == ADDITIVE:
-        if floating is float:
-            additive_classes_floats(&state[at], taus, n, x)
-        else:
-            additive_classes_doubles(&state[at], taus, n, x)
-    else:
-        if floating is float:
-            gaussian_classes_floats(&state[at], &state[second], taus, taus + n, n, x, <float>p.floor)
-        else:
-            gaussian_classes_doubles(&state[at], &state[second], taus, taus + n, n, x, p.floor)
-
-
-cdef inline void apply_step_all(int geometry, floating[::1] state, const Layout* layout, const Steps* steps,
-                                const floating[::1] data, const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
-    """Apply the steps of a row to all vectors side by side, with τ = β = 0 for those without one (ADDITIVE and GAUSSIAN)."""
-    cdef floating* taus = <floating*>steps.workspace
-    cdef Py_ssize_t k, i, n = layout.n, width = slots_of(geometry).n * layout.room
-    for i in range(2 * n):
-        taus[i] = 0.0
-    for i in range(steps.n):
-        taus[steps.places[i]] = <floating>steps.each[i].tau
-        taus[n + steps.places[i]] = <floating>steps.each[i].beta
-    for k in range(row.lo, row.hi):
-        apply_step_classes(geometry, state, width * column(indices, k, row.lo), data[k], taus, layout, p)
-    apply_step_classes(geometry, state, state.shape[0] - width, <floating>p.bias, taus, layout, p)
+    for i in range(0, n, 2):        # (the last class may come twice)
+        j = min(i + 1, n - 1)
+        totals = double2_of(0.0, 0.0)
+        a, b = layout.room + place_of(layout, classes[i]), layout.room + place_of(layout, classes[j])
+        for k in range(row.lo, row.hi + 1):
+            at = width * column(indices, k, row.lo) if k < row.hi else state.shape[0] - width
+            x = data[k] if k < row.hi else p.bias
+            totals = double2_add(totals, double2_of(x * x, x * x), double2_of(
+                variance_at(state, at + a, p), variance_at(state, at + b, p)))
+        v[i], v[j] = double2_first(totals), double2_second(totals)

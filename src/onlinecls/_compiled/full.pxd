@@ -30,7 +30,7 @@ from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, never_steps, prec
 from .blas cimport gemv, gemv_t, symm, symv
 from .classes cimport scan_classes
 from .rounds cimport OVR, Batch, Example, PassContext, Round, Task, example, row_at, weigh_class
-from .sparse cimport Layout, Row, Sums, column, dense_t, floating, index_t, larger, scan_single
+from .sparse cimport Layout, Row, Sums, column, dense_t, floating, index_t, larger, scan
 
 
 cdef enum:
@@ -345,7 +345,7 @@ cdef inline double score_all(const floating[::1] state, const floating[::1] data
     if k > 1:
         q = scan_classes(ADDITIVE, state, data, indices, row, scores, &layout, p)
     else:
-        sums = scan_single(state, data, indices, row, p)
+        sums = scan(ADDITIVE, state, data, indices, row, p)
         scores[0], q = sums.score, sums.q
     for c in range(k):
         scores[c] *= inverse

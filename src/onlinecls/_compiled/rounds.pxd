@@ -33,9 +33,6 @@ cdef extern from "_compiled/calibration.h":
         const double* counts, const double* weights, const double* balanced,
     ) noexcept nogil
 
-cdef extern from "_compiled/lanes.h":
-    double positive_part(double x) noexcept nogil
-
 cdef enum:
     QUANTUM = 1 << 21       # non-zeros of work between two checks of pending signals: well under 50 ms
 
@@ -418,20 +415,14 @@ cdef inline void before_step(Task task, const double* scores, double lag, const 
 
 
 cdef inline bint count_loss(const Stats* s, PassContext* context, const Params* p) noexcept nogil:
-    """Add a row's weighted loss to the sum of losses; return False for a row that cannot be learnt."""
+    """Add a row's weighted loss to the sum of losses, unless it would take the sum out of double's range; return False for a row
+    that cannot be learnt. (Branch-free: which rows have a loss is unpredictable.)"""
+    cdef double twice
     if not is_usable(s, context):
         return False
-    add_loss(s.weight * loss_of(s, p), context)
-    return True
-
-
-cdef inline bint count_class_loss(const Stats* s, PassContext* context, const Params* p) noexcept nogil:
-    """Do the same for one of several classes, without a branch: which of them have a loss is unpredictable."""
-    cdef double loss
-    if not is_usable(s, context):
-        return False
-    loss = positive_part(s.weight * loss_of(s, p))
-    context.counters.loss += loss if loss < 1e290 else 0.0
+    twice = s.weight * loss_of(s, p)
+    twice += fabs(twice)
+    context.counters.loss += 0.5 * twice if twice < 2e290 else 0.0
     return True
 
 

@@ -14,40 +14,31 @@ _rules.pxd says what a and b hold in each geometry. The last row of the state is
 intercept). A row of X is the range [lo, hi) of data and indices; dense storage has the tag dense_t as index type, and column k -
 lo. Sums are in double, from left to right: sparse equals dense.
 """
-from libc.math cimport INFINITY, NAN, fabs, sqrt
+from libc.math cimport NAN, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport DUAL, FORGETTING, GAUSSIAN, MIRROR, POTENTIAL, PROXIMAL, Params, Slots, Step, slots_of
+from .._rules cimport DUAL, FORGETTING, GAUSSIAN, MIRROR, POTENTIAL, PROXIMAL, Params, Step, slots_of
 
 cdef extern from "_compiled/lanes.h":
+    enum:
+        HAS_LANES "ONLINECLS_HAS_LANES"
     void prefetch "onlinecls_prefetch" (const void* address) noexcept nogil
-    ctypedef struct double2 "onlinecls_double2":      # two doubles side by side
+    ctypedef struct double2:        # two doubles side by side
         pass
     double2 double2_of(double first, double second) noexcept nogil
     double2 double2_of_floats(const float* at) noexcept nogil
     double2 double2_of_doubles(const double* at) noexcept nogil
-    double2 double2_powers(double x) noexcept nogil       # (x, x²)
-    double2 double2_mul(double2 a, double2 b) noexcept nogil
-    double2 double2_add(double2 a, double2 b) noexcept nogil
+    double2 double2_add(double2 sums, double2 a, double2 b) noexcept nogil      # sums + a b
     double2 double2_div(double2 a, double2 b) noexcept nogil
-    double2 double2_min(double2 a, double2 b) noexcept nogil
     double double2_first(double2 a) noexcept nogil
     double double2_second(double2 a) noexcept nogil
-    double2 double2_firsts(double2 a, double2 b) noexcept nogil
-    double2 double2_seconds(double2 a, double2 b) noexcept nogil
-    double2 double2_shrunk(double2 z, double2 G, double eta, double threshold, double delta) noexcept nogil
-    void variances_floats(bint potential, float** p, const float* x, float tau, float beta, float least) noexcept nogil
-    void variances_doubles(bint potential, double** p, const double* x, double tau, double beta, double least) noexcept nogil
-    void growing_floats(float** p, const float* x, float tau, float beta, float least, float growth, float most) noexcept nogil
-    void growing_doubles(double** p, const double* x, double tau, double beta, double least, double growth,
-                         double most) noexcept nogil
-    void write_down_floats(float* at, size_t n, float growth, float most) noexcept nogil
-    void write_down_doubles(double* at, size_t n, double growth, double most) noexcept nogil
-    void rates_floats(float** p, const float* x, float tau, double eta, double delta) noexcept nogil
-    void rates_doubles(double** p, const double* x, double tau, double eta, double delta) noexcept nogil
-    void proximal_floats(float** p, const float* x, float tau, double threshold, double delta, float tiny) noexcept nogil
-    void proximal_doubles(double** p, const double* x, double tau, double threshold, double delta, double tiny) noexcept nogil
-    double pulled(double z, double n, double grown, double g, double threshold, double delta) noexcept nogil
+    double2 shrunk2(double2 z, double2 G, double eta, double threshold, double delta) noexcept nogil
+    double2 rated2(double2 G, double2 g, double eta, double delta) noexcept nogil
+    double2 pulled2(double2 z, double2 n, double2 grown, double2 g, double threshold, double delta) noexcept nogil
+    void narrow_floats(bint potential, bint grows, float** p, const float* x, float tau, float beta, float least, float growth,
+                       float most) noexcept nogil
+    void narrow_doubles(bint potential, bint grows, double** p, const double* x, double tau, double beta, double least,
+                        double growth, double most) noexcept nogil
 
 
 cdef enum:
@@ -124,6 +115,12 @@ cdef inline double root_of_sum(double G, double g) noexcept nogil:
     return root if root > fabs(g) else fabs(g)
 
 
+cdef inline double pulled(double z, double n, double grown, double g, double threshold, double delta) noexcept nogil:
+    """Return FTRL-proximal's g + (√grown - √n) soft(z, threshold) / (δ + √n)."""
+    cdef double before = sqrt(n)
+    return g + (sqrt(grown) - before) * soft(z, threshold) / (delta + before)
+
+
 cdef inline floating forgetful_variance(floating stored, const Params* p) noexcept nogil:
     """Return σ of a feature, which has grown with every row since it was stored, up to the initial variance."""
     return <floating>p.growth * smaller(stored, <floating>p.stored_cap)
@@ -131,16 +128,10 @@ cdef inline floating forgetful_variance(floating stored, const Params* p) noexce
 
 cdef inline void write_variances_down(floating[::1] state, Py_ssize_t room, Params* p) noexcept nogil:
     """Store σ itself for all features, so that s is 1 again."""
-    cdef Py_ssize_t c, at = room, n = state.shape[0]
-    if room > 1:
-        while at < n:
-            for c in range(room):
-                state[at + c] = smaller(<floating>p.growth * state[at + c], <floating>p.variance)
-            at += 2 * room
-    elif floating is float:
-        write_down_floats(&state[0], n // 2, <float>p.growth, <float>p.variance)
-    else:
-        write_down_doubles(&state[0], n // 2, p.growth, p.variance)
+    cdef Py_ssize_t c, j
+    for j in range(1, state.shape[0] // room, 2):
+        for c in range(j * room, (j + 1) * room):
+            state[c] = smaller(<floating>p.growth * state[c], <floating>p.variance)
     p.growth, p.stored_cap = 1.0, p.variance
 
 
@@ -161,133 +152,58 @@ cdef inline double2 double2_at(const floating[::1] state, Py_ssize_t a) noexcept
         return double2_of_doubles(&state[a])
 
 
-cdef inline Sums scan_single(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+cdef inline void add_feature(int geometry, const floating[::1] state, Py_ssize_t at, double x, double2* pair, Sums* sums,
                              const Params* p) noexcept nogil:
-    """Compute score and norm of a row if a feature has one slot, the weight."""
-    cdef Sums sums = Sums(0.0, 0.0, 0.0)
-    cdef Py_ssize_t k
-    cdef double x
-    for k in range(row.lo, row.hi):
-        if index_t is not dense_t:
-            prefetch(&state[indices[k + row.ahead]])
-        x = data[k]
-        sums.score += x * state[column(indices, k, row.lo)]
+    """Add a feature's part to score, norm and variance: score and variance side by side in a register, where there are both.
+
+    (No row is usable in a geometry that is missing here.)
+    """
+    if geometry == GAUSSIAN:
+        pair[0] = double2_add(pair[0], double2_of(x, x * x), double2_at(state, at))
+    elif geometry == FORGETTING:        # σ = s min(stored, σ_0/s)
+        pair[0] = double2_add(pair[0], double2_of(x, x * x), double2_of(
+            state[at], smaller(state[at + 1], <floating>p.stored_cap)))
+    elif geometry == POTENTIAL:
+        pair[0] = double2_add(pair[0], double2_of(x, x * x), double2_of(<double>state[at] * state[at + 1], state[at + 1]))
         sums.q += x * x
-    sums.score += p.bias * state[state.shape[0] - 1]
-    sums.q += p.bias * p.bias
-    return sums
-
-
-cdef inline Sums scan_gaussian(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                               const Params* p) noexcept nogil:
-    """Compute score and variance of a row: both sums, of x w and x² σ, in one register."""
-    cdef double2 sums = double2_of(0.0, 0.0)
-    cdef Py_ssize_t k
-    for k in range(row.lo, row.hi):
-        if index_t is not dense_t:
-            prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
-        sums = double2_add(sums, double2_mul(double2_powers(data[k]), double2_at(state, 2 * column(indices, k, row.lo))))
-    sums = double2_add(sums, double2_mul(double2_powers(p.bias), double2_at(state, state.shape[0] - 2)))
-    return Sums(double2_first(sums), 0.0, double2_second(sums))
-
-
-cdef inline Sums scan_forgetting(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                                 const Params* p) noexcept nogil:
-    """Compute score and variance of a row if variances grow: σ = s min(stored, σ_0/s)."""
-    cdef double2 sums = double2_of(0.0, 0.0), most = double2_of(INFINITY, <floating>p.stored_cap)
-    cdef Py_ssize_t k
-    for k in range(row.lo, row.hi):
-        if index_t is not dense_t:
-            prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
-        sums = double2_add(sums, double2_mul(double2_powers(data[k]), double2_min(
-            double2_at(state, 2 * column(indices, k, row.lo)), most)))
-    sums = double2_add(sums, double2_mul(double2_powers(p.bias), double2_min(double2_at(state, state.shape[0] - 2), most)))
-    return Sums(double2_first(sums), 0.0, p.growth * double2_second(sums))
-
-
-cdef inline Sums scan_potential(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                                const Params* p) noexcept nogil:
-    """Compute score, norm and variance of a row, w = σθ."""
-    cdef double2 sums = double2_of(0.0, 0.0), powers, slots
-    cdef double q = 0.0
-    cdef Py_ssize_t k
-    for k in range(row.lo, row.hi):
-        if index_t is not dense_t:
-            prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
-        powers = double2_powers(data[k])
-        slots = double2_at(state, 2 * column(indices, k, row.lo))
-        slots = double2_mul(slots, double2_of(double2_second(slots), 1.0))
-        sums = double2_add(sums, double2_mul(powers, slots))
-        q += double2_second(powers)
-    slots = double2_at(state, state.shape[0] - 2)
-    slots = double2_mul(slots, double2_of(double2_second(slots), 1.0))
-    sums = double2_add(sums, double2_mul(double2_powers(p.bias), slots))
-    return Sums(double2_first(sums), q + p.bias * p.bias, double2_second(sums))
-
-
-cdef inline Sums scan_mirror(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                             const Params* p) noexcept nogil:
-    """Compute score and norm of a row if the weight is stored beside a sum of squared gradients."""
-    cdef Sums sums = Sums(0.0, 0.0, 0.0)
-    cdef Py_ssize_t k
-    cdef double x
-    for k in range(row.lo, row.hi):
-        if index_t is not dense_t:
-            prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
-        x = data[k]
-        sums.score += x * state[2 * column(indices, k, row.lo)]
+    elif slots_of(geometry).weight:
+        sums.score += x * state[at]
         sums.q += x * x
-    sums.score += p.bias * state[state.shape[0] - 2]
-    sums.q += p.bias * p.bias
-    return sums
-
-
-cdef inline Sums scan_dual(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                           const Params* p) noexcept nogil:
-    """Compute score and norm of a row under shrunk sums of gradients: two weights, each with a root and a division, at a time."""
-    cdef Sums sums = Sums(0.0, 0.0, 0.0)
-    cdef double2 a, b, x, scores, squares
-    cdef Py_ssize_t k, at, last = row.hi - (row.hi - row.lo) % 2
-    for k in range(row.lo, last, 2):
-        if index_t is not dense_t:
-            prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
-            prefetch(&state[2 * <Py_ssize_t>indices[k + 1 + row.ahead]])
-        a, b = double2_at(state, 2 * column(indices, k, row.lo)), double2_at(state, 2 * column(indices, k + 1, row.lo))
-        x = double2_at(data, k)
-        scores = double2_mul(x, double2_shrunk(double2_firsts(a, b), double2_seconds(a, b), p.eta0, p.l1_sum, p.delta))
-        squares = double2_mul(x, x)
-        sums.score += double2_first(scores)
-        sums.score += double2_second(scores)
-        sums.q += double2_first(squares)
-        sums.q += double2_second(squares)
-    if last < row.hi:
-        at = 2 * column(indices, last, row.lo)
-        sums.score += data[last] * weight_of(DUAL, state[at], state[at + 1], p)
-        sums.q += <double>data[last] * data[last]
-    at = state.shape[0] - 2
-    sums.score += p.bias * weight_of(DUAL, state[at], state[at + 1], p)
-    sums.q += p.bias * p.bias
-    return sums
+    elif geometry == DUAL or geometry == PROXIMAL:
+        sums.score += x * weight_of(DUAL, state[at], state[at + 1], p)
+        sums.q += x * x
+    else:
+        sums.q = NAN
 
 
 cdef inline Sums scan(int geometry, const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
                       const Params* p) noexcept nogil:
-    """Compute score, norm and variance of a row under one vector of weights, as far as the geometry has them.
-
-    (No row is usable in a geometry that is missing here.)
-    """
-    cdef Slots slots = slots_of(geometry)
-    if slots.n == 1:
-        return scan_single(state, data, indices, row, p)
-    elif geometry == FORGETTING:
-        return scan_forgetting(state, data, indices, row, p)
-    elif slots.weight:
-        return scan_gaussian(state, data, indices, row, p) if slots.variance else scan_mirror(state, data, indices, row, p)
-    elif geometry == POTENTIAL:
-        return scan_potential(state, data, indices, row, p)
-    elif geometry == DUAL or geometry == PROXIMAL:
-        return scan_dual(state, data, indices, row, p)
-    return Sums(NAN, NAN, NAN)
+    """Compute score, norm and variance of a row under one vector of weights, as far as the geometry has them."""
+    cdef Py_ssize_t k = row.lo, a, b, width = slots_of(geometry).n
+    cdef double x, y
+    cdef double2 pair = double2_of(0.0, 0.0)
+    cdef Sums sums = Sums(0.0, 0.0, 0.0)
+    while HAS_LANES and (geometry == DUAL or geometry == PROXIMAL) and k + 2 <= row.hi:     # a root and a division each
+        if index_t is not dense_t:
+            prefetch(&state[2 * <Py_ssize_t>indices[k + row.ahead]])
+            prefetch(&state[2 * <Py_ssize_t>indices[k + 1 + row.ahead]])
+        a, b, x, y = 2 * column(indices, k, row.lo), 2 * column(indices, k + 1, row.lo), data[k], data[k + 1]
+        pair = shrunk2(double2_of(state[a], state[b]), double2_of(state[a + 1], state[b + 1]), p.eta0, p.l1_sum, p.delta)
+        sums.score += x * double2_first(pair)
+        sums.score += y * double2_second(pair)
+        sums.q += x * x
+        sums.q += y * y
+        k += 2
+    for k in range(k, row.hi):
+        if index_t is not dense_t:
+            prefetch(&state[width * <Py_ssize_t>indices[k + row.ahead]])
+        add_feature(geometry, state, width * column(indices, k, row.lo), data[k], &pair, &sums, p)
+    add_feature(geometry, state, state.shape[0] - width, p.bias, &pair, &sums, p)
+    if slots_of(geometry).variance:
+        sums.score, sums.v = double2_first(pair), double2_second(pair)
+        if geometry == FORGETTING:
+            sums.v *= p.growth
+    return sums
 
 
 cdef enum:
@@ -320,41 +236,48 @@ cdef inline double lookahead_weight(const floating[::1] state, Py_ssize_t at, Py
 cdef inline void apply_step_lanes(int geometry, floating** places, const floating* x, floating tau, floating beta, floating least,
                                   const Params* p) noexcept nogil:
     """Apply a step to as many features as 16 bytes hold numbers, as `apply_step_feature` (_core.pyx) does to one."""
+    cdef bint potential = geometry == POTENTIAL, grows = geometry == FORGETTING
+    if floating is float:
+        narrow_floats(potential, grows, places, x, tau, beta, least, <float>p.growth, <float>p.stored_cap)
+    else:
+        narrow_doubles(potential, grows, places, x, tau, beta, least, p.growth, p.stored_cap)
+
+
+cdef inline void apply_step_two(int geometry, floating* a, floating* b, floating g, floating h, const Params* p) noexcept nogil:
+    """Do the same for two features of MIRROR or PROXIMAL, with the gradients g and h: roots and divisions side by side."""
+    cdef double2 change, gradients = double2_of(g, h)
+    cdef floating first = a[1] + g * g, second = b[1] + h * h
     if geometry == MIRROR:
-        if floating is float:
-            rates_floats(places, x, tau, p.eta0, p.delta)
-        else:
-            rates_doubles(places, x, tau, p.eta0, p.delta)
-    elif geometry == PROXIMAL:
-        if floating is float:
-            proximal_floats(places, x, tau, p.l1_sum, p.delta, <float>p.tiny)
-        else:
-            proximal_doubles(places, x, tau, p.l1_sum, p.delta, p.tiny)
-    elif geometry == FORGETTING:
-        if floating is float:
-            growing_floats(places, x, tau, beta, least, <float>p.growth, <float>p.stored_cap)
-        else:
-            growing_doubles(places, x, tau, beta, least, p.growth, p.stored_cap)
-    elif geometry == GAUSSIAN or geometry == POTENTIAL:
-        if floating is float:
-            variances_floats(geometry == POTENTIAL, places, x, tau, beta, least)
-        else:
-            variances_doubles(geometry == POTENTIAL, places, x, tau, beta, least)
+        change = rated2(double2_of(a[1], b[1]), gradients, p.eta0, p.delta)
+        a[0] += <floating>double2_first(change)
+        b[0] += <floating>double2_second(change)
+        a[1], b[1] = first, second
+    else:
+        first, second = larger(first, <floating>p.tiny), larger(second, <floating>p.tiny)
+        change = pulled2(double2_of(a[0], b[0]), double2_of(a[1], b[1]), double2_of(first, second), gradients, p.l1_sum, p.delta)
+        if g != 0.0:
+            a[0] += <floating>double2_first(change)
+            a[1] = first
+        if h != 0.0:
+            b[0] += <floating>double2_second(change)
+            b[1] = second
 
 
-cdef inline double lookahead_margin_one(const floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                                        double beta, const Params* p) noexcept nogil:
-    """Return the look-ahead margin x'Σ_tθ of one vector (see classes.pxd), two divisions at a time."""
-    cdef double2 a, b, x, theta, sigma, ones = double2_of(1.0, 1.0), betas = double2_of(beta, beta)
-    cdef Py_ssize_t k, last = row.hi - (row.hi - row.lo) % 2
-    cdef double total = 0.0
-    for k in range(row.lo, last, 2):
-        a, b = double2_at(state, 2 * column(indices, k, row.lo)), double2_at(state, 2 * column(indices, k + 1, row.lo))
-        x, theta, sigma = double2_at(data, k), double2_firsts(a, b), double2_seconds(a, b)
-        a = double2_mul(double2_mul(x, theta), sigma)
-        a = double2_div(a, double2_add(ones, double2_mul(double2_mul(double2_mul(betas, x), x), sigma)))
-        total += double2_first(a)
-        total += double2_second(a)
-    if last < row.hi:
-        total += lookahead_weight(state, 2 * column(indices, last, row.lo), 1, data[last], beta)
-    return total + lookahead_weight(state, state.shape[0] - 2, 1, p.bias, beta)
+cdef inline double lookahead_margin(const floating[::1] state, Py_ssize_t room, Py_ssize_t place, const floating[::1] data,
+                                    const index_t[::1] indices, Row row, double beta, const Params* p) noexcept nogil:
+    """Return x'Σ_tθ of the vector at a place with x already in Σ_t:  Σ_i x_i θ_i σ_i / (1 + β x_i² σ_i)."""
+    cdef Py_ssize_t k = row.lo, a, b
+    cdef double x, y, total = 0.0
+    cdef double2 parts
+    while HAS_LANES and k + 2 <= row.hi:
+        a, b = 2 * room * column(indices, k, row.lo) + place, 2 * room * column(indices, k + 1, row.lo) + place
+        x, y = data[k], data[k + 1]
+        parts = double2_div(
+            double2_of(x * state[a] * state[a + room], y * state[b] * state[b + room]),
+            double2_of(1.0 + beta * x * x * state[a + room], 1.0 + beta * y * y * state[b + room]))
+        total += double2_first(parts)
+        total += double2_second(parts)
+        k += 2
+    for k in range(k, row.hi):
+        total += lookahead_weight(state, 2 * room * column(indices, k, row.lo) + place, room, data[k], beta)
+    return total + lookahead_weight(state, state.shape[0] - 2 * room + place, room, p.bias, beta)

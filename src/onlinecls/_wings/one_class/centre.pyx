@@ -10,12 +10,12 @@ a is multiplied into u, O(n_features).
 from libc.math cimport isfinite, sqrt
 
 from ..._compiled.model cimport Model
-from ..._rules cimport Params, Stats, apply_rule, smaller
+from ..._rules cimport ADDITIVE, Params, Stats, apply_rule, smaller
 from ..shared.norm cimport Normaliser, Sum, add, close_sum, is_known, open_sum
 from ..._compiled.rounds cimport (
     DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, measure, next_round, row_at,
 )
-from ..._compiled.sparse cimport Row, Sums, column, floating, index_t, larger, scan_single
+from ..._compiled.sparse cimport Row, Sums, column, floating, index_t, larger, scan
 
 #: The numbers of a centre, by their names in Python.
 FIELDS = ("high", "low", "noise", "scale")
@@ -95,7 +95,7 @@ cdef int learn_centre(Centre* centre, const Batch* b, PassContext* context, floa
     cdef Sums sums
     cdef Stats s
     while next_round(&r, b, context):
-        sums = scan_single(state, data, indices, r.row, p)
+        sums = scan(ADDITIVE, state, data, indices, r.row, p)
         first = centre.scale == 0.0
         square = squared_distance(sums, context.inverse, centre, &size)
         wrong = is_outside(square, size, p)
@@ -145,7 +145,7 @@ cdef class CentreModel(Model):
                 row = row_at(b, i)
                 context.budget = check_signals(context.budget, row.hi - row.lo + 8)
                 found = &context.found[i * context.n_found]
-                found[0] = squared_distance(scan_single(state, data, indices, row, &self.p), context.inverse,
+                found[0] = squared_distance(scan(ADDITIVE, state, data, indices, row, &self.p), context.inverse,
                                             <const Centre*>&groups[0, 0], &found[1])
         return 0
 
