@@ -13,14 +13,14 @@ import numpy as np
 
 from ..._estimators.classifier import OnlineClassifier
 from ..._estimators.estimator import quiet
-from ..._estimators.learner import Batch, OnlineLearner
+from ..._estimators.learner import OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._files import require, require_layout
 from ..._input import validate
 from ..._input.compat import issparse
 from ..._models.arrays import FLOAT64, Array, Move, as_theta, halved, laid_out, n_vectors
-from ..._models.state import Counted
+from ..._models.state import STATES, Counted, State
 from . import support
 from .support import packed
 
@@ -149,7 +149,7 @@ class Kernel(NamedTuple):
         return K
 
 
-class SupportState(Counted, support.SupportSet):
+class SupportState(State, support.SupportSet):
     """The support set of a kernel learner, with its coefficients and matrices, which have room for more vectors (see `Block`).
 
     kept : the part that readers take, whole at any time (see `SupportSet`); its matrix is dense or CSR, or, of a precomputed
@@ -158,36 +158,31 @@ class SupportState(Counted, support.SupportSet):
     """
 
     ARRAYS = {
-        **Counted.ARRAYS,
+        **Counted.ARRAYS, "calibration": State.ARRAYS["calibration"],
         "alpha": Array(("vectors", "size"), half=as_theta, least=-LARGEST, most=LARGEST),
         "P": Array(("vectors", "covariances"), half=halved, least=-LARGEST, most=LARGEST), "Q": Array(("inverses",)),
         "prior": Array(("vectors", "priors"), fresh=1.0, half=halved, least=0.5, most=1.0),
         "norms": Array(("size",), least=0.0, most=LARGEST),
     }
-    SCALARS = ("dropped", "kernel", "kept", "n_features", "origin")
-
-    geometry, KEPT = "kernel", (*Counted.KEPT, "kernel")
-    second_order = False
-    variance = 1.0  # of a weight, at first
+    SCALARS = ("dropped", "kernel", "kept", "n_columns", "n_features", "origin")
+    SLOTS = ()
+    KEPT = (*State.KEPT, "kernel")
+    geometry, variance = "kernel", 1.0
     kept: tuple[Any, Any, Any]
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: Params):
         gamma = {"auto": 1.0 / n_features, "scale": 1.0}.get(params.kernel.gamma, params.kernel.gamma)
-        self.kernel, self.params, self.n_features = params.kernel._replace(gamma=float(gamma)), params, n_features
-        self.dropped, self.kept, self.origin = 0, (None, np.empty(0, np.int64), None), np.empty(0, np.int64)
-        for name, (shape, of) in self._layout(n_classes, 0).items():
-            setattr(self, name, self._fresh(name, shape, of))
+        self.kernel, self.kept = params.kernel._replace(gamma=float(gamma)), (None, np.empty(0, np.int64), None)
+        self.dropped, self.origin = 0, np.empty(0, np.int64)
+        super().__init__(n_features, n_classes, dtype, params)
 
-    def _layout(self, n_classes: int, size: int) -> dict:
-        """Return {name: (shape, dtype)} of the arrays of a support set of this size, without room."""
-        second_order, projects = self.second_order, self.kernel.projects
-        return laid_out(self.ARRAYS, {
-            "vectors": n_vectors(n_classes), "classes": n_classes, "size": size, "priors": int(second_order),
-            "covariances": packed(size) * second_order, "inverses": packed(size) * projects,
-        }, FLOAT64)
+    @classmethod
+    def sizes(cls, n_features: int, n_classes: int, params: Params, *others: int, size: int = 0) -> dict[str, int]:
+        second_order, projects = params.model == "gaussian_kernel", params.kernel.projects
+        return {**super().sizes(n_features, n_classes, params, *others), "size": size, "priors": int(second_order),
+                "covariances": packed(size) * second_order, "inverses": packed(size) * projects}
 
     alpha = property(lambda self: self.kept[2], lambda self, alpha: setattr(self, "kept", (*self.kept[:2], alpha)))
-    n_columns = property(lambda self: len(self.prior))
     size = property(lambda self: len(self.kept[1]))
 
     def weights(self) -> tuple[Any, np.ndarray]:
@@ -199,25 +194,24 @@ class SupportState(Counted, support.SupportSet):
 
     # --- classes that join or leave ------------------------------------------------------------------------------------------
 
-    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> SupportState:
+    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
         """Return this model with its classes at `places` among n_classes; new classes start from zero.
 
         A single vector w becomes the two -w/2 and +w/2, with half the covariance each.
         """
-        move = Move.of_classes(places, self.n_columns, n_classes) if n_vectors(n_classes) > self.n_columns else None
-        return self._moved(self.counts_at(places, n_classes), move)
+        own, counts = self.copy(), self.counts_at(places, n_classes)
+        if n_vectors(n_classes) > self.n_columns:
+            return own._with_vectors(counts, Move.of_classes(places, self.n_columns, n_classes))
+        return own.sharing(counts=counts)
 
-    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> SupportState:
-        return self._moved(self.counts[keep], Move.of_kept(keep))
-
-    def _moved(self, counts: np.ndarray, move: Move | None) -> SupportState:
-        found = self.copy()
-        found.counts = counts
-        for name, part in self._vectors_moved(move, 0.5).items() if move else ():
-            setattr(found, name, part)
-        return found
+    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
+        return self.copy()._with_vectors(self.counts[keep], Move.of_kept(keep))
 
     # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def writable(self) -> Self:
+        # (A callable may raise, or return NaN, half-way through a call: the model before it is still there, then.)
+        return self.copy() if callable(self.kernel.kernel) else super().writable()
 
     def block(self, rows: Rows, numbers: np.ndarray, is_first: bool) -> tuple[support.Block, Any, np.ndarray, np.ndarray]:
         """Return what learns the rows of these numbers, the first ones of a pass or others; and the matrix, the members of the
@@ -242,7 +236,7 @@ class SupportState(Counted, support.SupportSet):
         alpha, members = np.zeros((self.n_columns, capacity)), np.arange(capacity)
         alpha[:, :size] = self.alpha
         arrays = {
-            "P": _with_room(self.P, packed(capacity) * self.second_order),
+            "P": _with_room(self.P, packed(capacity) * self.prior.shape[1]),
             "Q": _with_room(self.Q, packed(capacity) * kernel.projects),
             "norms": _with_room(self.norms, capacity), "origin": _with_room(origin, capacity),
         }
@@ -284,14 +278,14 @@ class SupportState(Counted, support.SupportSet):
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Params) -> Self:
         """Return the model of these parts; raise InvalidError if learning cannot produce one of them."""
-        require(sorted(header) == ["dropped", "gamma", "n_features"], "a state of dropped, gamma and n_features", header)
-        dropped, gamma, n_features = (header[name] for name in sorted(header))
+        dropped, gamma, n_features = (header[name] for name in ("dropped", "gamma", "n_features"))
         whole = all(type(number) is int and 0 <= number < 2**62 for number in (n_features, dropped))
-        require(whole and n_features > 0, "whole numbers of features and vectors", header)
-        require(type(gamma) is float and 0.0 < gamma < np.inf, "gamma > 0", gamma)
+        fits = whole and n_features > 0 and type(gamma) is float and 0.0 < gamma < np.inf and len(header) == 3
+        require(fits, "whole numbers of features and of dropped vectors, and gamma > 0", header)
         state, size = cls(n_features, n_classes, FLOAT64, params), len(arrays["norms"])
         state.kernel, state.dropped, state.origin = state.kernel._replace(gamma=gamma), dropped, np.full(size, -1)
-        layout, is_numbered = state._layout(n_classes, size), state.kernel.kernel == "precomputed"
+        layout = laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, params, size=size), FLOAT64)
+        is_numbered = state.kernel.kernel == "precomputed"
         vectors: Any = None
         if "vectors_data" in arrays and not is_numbered:
             vectors = _csr_array(tuple(arrays.pop(f"vectors_{name}") for name in CSR), shape=(size, n_features))
@@ -318,10 +312,7 @@ class SupportState(Counted, support.SupportSet):
         return "" if fits else "an inverse that no kernel matrix has"
 
 
-class GaussianSupportState(SupportState):
-    """The support set of a second-order learner."""
-
-    geometry, second_order = "gaussian_kernel", True
+STATES["gaussian_kernel"] = SupportState  # (of a second-order learner)
 
 
 @dataclass(init=False, eq=False, repr=False, kw_only=True)
@@ -344,10 +335,9 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     def _params_of(self, algorithm: Algorithm, values: dict) -> Params:
         found = super()._params_of(algorithm, values)
         constant, has_budget = abs(found.constant), values["budget"] is not None  # (-1: it is auto)
-        kernel = Kernel(
-            values["kernel"], values["gamma"], values["degree"], values["coef0"], values["kernel_params"], constant,
-            projects=algorithm.geometry == "gaussian_kernel" and has_budget, who=type(self).__name__,
-        )
+        given = map(values.get, ("kernel", "gamma", "degree", "coef0", "kernel_params"))
+        projects = algorithm.geometry == "gaussian_kernel" and has_budget
+        kernel = Kernel._make([*given, constant, projects, type(self).__name__])
         budget = int(values["budget"]) if has_budget else 1 << 62
         return found._replace(r2=found.r, constant=constant, kernel=kernel, budget=budget)
 
@@ -373,11 +363,6 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         if params.kernel.needs_rows:
             state.kernel = params.kernel.of_rows(rows)
         return state
-
-    def _learn(self, batch: Batch) -> None:
-        # (A callable kernel may raise, or return NaN, half-way through: the model before the call is still there, then.)
-        self._state = self._state.copy() if callable(self.kernel) else self._state
-        super()._learn(batch)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

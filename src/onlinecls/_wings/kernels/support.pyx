@@ -123,9 +123,9 @@ cdef class Block:
     cdef const double[:, ::1] K
     cdef double[:, ::1] alpha, P, prior, u
     cdef double[::1] Q, norms, k, e, g, taus, betas, v, scores
-    cdef int64_t[::1] members, origin, classes
-    cdef Py_ssize_t budget, n_old, first, start, row, number, n_steps, n_columns
-    cdef bint second_order, projects, potential
+    cdef int64_t[::1] members, origin
+    cdef Py_ssize_t budget, n_old, first, start, row, number, n_columns
+    cdef bint second_order, projects, potential, moves
     cdef double self_product
 
     def __init__(self, K, alpha, members, P, Q, norms, origin, prior, Py_ssize_t size, Py_ssize_t first, Py_ssize_t budget):
@@ -136,7 +136,6 @@ cdef class Block:
         self.n_columns, self.second_order, self.projects = k, prior.shape[1] > 0, Q.shape[0] > 0
         self.k, self.e, self.g, self.u = np.empty(n), np.empty(n), np.empty(n), np.empty((k, n * self.second_order))
         self.scores, self.taus, self.betas, self.v = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
-        self.classes = np.empty(k, np.int64)
 
     cdef inline double spread(self, Py_ssize_t c) noexcept nogil:
         """Return v = φ(x)'Σφ(x) of a column, 0 for a first-order rule; keep u for the step."""
@@ -155,25 +154,25 @@ cdef class Block:
         A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the old Σ.
         """
         cdef Py_ssize_t j, c
-        cdef double tau, g = 1.0, max_abs = context.counters.max_abs_weight, curvature = context.counters.curvature
+        cdef double tau, beta = step.beta, g = 1.0, max_abs = context.counters.max_abs_weight
+        cdef double curvature = context.counters.curvature
         cdef bint fits = True
         for j in range(z.n):
             c, tau = z.c[j], z.sign[j] * step.tau
-            self.classes[self.n_steps + j], self.betas[self.n_steps + j] = c, step.beta
             if self.potential:
                 tau = (tau - step.beta * self.scores[c]) / (1.0 + step.beta * self.v[c])
             if self.second_order:
-                g = largest(&self.u[c, 0], self.size) + self.prior[c, 0]
-                self.betas[self.n_steps + j] = step.beta / (1.0 + step.beta * self.v[c])
-                curvature += self.betas[self.n_steps + j] * g * g
+                g, beta = largest(&self.u[c, 0], self.size) + self.prior[c, 0], step.beta / (1.0 + step.beta * self.v[c])
+                curvature += beta * g * g
             max_abs += fabs(tau) * g
             fits &= tau == 0.0 or TINY <= fabs(tau)
-            self.taus[self.n_steps + j] = tau
-        if not (fits and max_abs <= LIMIT and curvature <= LIMIT):
-            context.counters.skipped += 1.0
+            self.taus[c], self.betas[c] = tau, beta
+        if fits and max_abs <= LIMIT and curvature <= LIMIT:
+            context.counters.max_abs_weight, context.counters.curvature, self.moves = max_abs, curvature, True
             return
-        context.counters.max_abs_weight, context.counters.curvature = max_abs, curvature
-        self.n_steps += z.n
+        context.counters.skipped += 1.0
+        for j in range(z.n):
+            self.taus[z.c[j]] = self.betas[z.c[j]] = 0.0
 
     cdef inline Py_ssize_t place(self) noexcept nogil:
         """Return the slot of the row that is about to change the model. PROJECTED: the combination e of the others replaces it.
@@ -208,28 +207,22 @@ cdef class Block:
 
     cdef bint commit(self, PassContext* context) noexcept nogil:
         """Take the proposed steps, then remove vectors beyond the budget; return False, and count it, if a step fails."""
-        cdef Py_ssize_t i, j, c, at, s
-        cdef double tau, weight
-        at = self.place()
+        cdef Py_ssize_t j, c, at = self.place(), s = self.size
         if at == NOWHERE:
             context.counters.skipped += 1.0
             return False
-        s = self.size
-        for i in range(self.n_steps):
-            c, tau = self.classes[i], self.taus[i]
+        for c in range(self.n_columns):
             if not self.second_order:
-                self.alpha[c, at] += tau
-                continue
-            weight = self.prior[c, 0]
-            for j in range(s):
-                self.g[j] = -self.u[c, j]
-            if at >= 0:
-                self.g[at] += weight
-            else:
-                add(&self.g[0], weight, &self.e[0], s)
-            add(&self.alpha[c, 0], tau, &self.g[0], s)
-            if self.betas[i] > 0.0:
-                rank_one(&self.P[c, 0], self.betas[i], &self.g[0], s)
+                self.alpha[c, at] += self.taus[c]
+            elif self.taus[c] != 0.0 or self.betas[c] != 0.0:
+                for j in range(s):
+                    self.g[j] = -self.u[c, j]
+                if at >= 0:
+                    self.g[at] += self.prior[c, 0]
+                else:
+                    add(&self.g[0], self.prior[c, 0], &self.e[0], s)
+                add(&self.alpha[c, 0], self.taus[c], &self.g[0], s)
+                rank_one(&self.P[c, 0], self.betas[c], &self.g[0], s)
         while self.size > self.budget:
             self.drop()
         return True
@@ -288,13 +281,13 @@ cdef int learn_rows(Block m, const Batch* b, PassContext* context, const Params*
     cdef Example z
     s.norm_p2 = s.width = s.shift = 0.0
     while next_round(&r, b, context):
-        m.row, m.number, m.n_steps = r.i - m.start, m.first + r.at, 0
+        m.row, m.number, m.moves = r.i - m.start, m.first + r.at, False
         for j in range(m.size):
             m.k[j] = m.K[m.row, m.members[j]]
         m.self_product = m.K[m.row, m.n_old + m.row]
         context.budget -= m.size * (1 + m.second_order * m.size) * (1 + m.n_columns)    # (signals: at the end of the row)
         for j in range(context.columns):
-            m.scores[j] = dot(&m.alpha[j, 0], &m.k[0], m.size)
+            m.scores[j], m.taus[j], m.betas[j] = dot(&m.alpha[j, 0], &m.k[0], m.size), 0.0, 0.0
         before_step(context.task, &m.scores[0], 0.0, &r, b, context)
         if m.self_product == 0.0 and largest(&m.k[0], m.size) <= LIMIT:
             continue                    # φ(x) = 0 changes nothing
@@ -319,7 +312,7 @@ cdef int learn_rows(Block m, const Batch* b, PassContext* context, const Params*
             # Least squares learns from a residual of 0 too: its variances shrink.
             if step.tau != 0.0 or (context.task == REGRESSION and step.beta > 0.0):
                 m.propose(&z, step, context)
-        after_step(&r, m.n_steps > 0 and m.commit(context), context)
+        after_step(&r, m.moves and m.commit(context), context)
     return 0
 
 
