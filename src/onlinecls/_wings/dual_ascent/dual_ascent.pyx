@@ -144,13 +144,6 @@ cdef inline void score_row(Ascent* a, const floating[::1] state, const floating[
             averages[c] = (lag - a.p.bias * a.inverse * a.correction[a.k * a.n_features + c]) / rounds
 
 
-cdef inline bint in_range(const Ascent* a, bint at_rest) noexcept nogil:
-    """Return True if nothing computed for this row can overflow; at_rest : True if it makes no step."""
-    return (a.size.q <= HUGE and a.weight <= HUGE and a.steepness <= HUGE and a.weight * a.margin <= 1e280
-            and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or at_rest)
-            and (not a.entropic or a.p.schedule == AUTO or a.p.norm_bound * a.size.largest <= HUGE * a.p.sigma))
-
-
 cdef inline void select_group(Ascent* a, Py_ssize_t g) noexcept nogil:
     """Make g the group at hand."""
     a.simplex.group = &a.groups[g]
@@ -159,48 +152,36 @@ cdef inline void select_group(Ascent* a, Py_ssize_t g) noexcept nogil:
     a.loss, a.dual_gain, a.n_moves = 0.0, 0.0, 0
 
 
-cdef bint choose_sigma(Ascent* a, floating[::1] state, double t) noexcept nogil:
-    """Choose σ of round t; return True if the scores have changed by more than a common factor.
+cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
+                         PassContext* context) noexcept nogil:
+    """Choose σ of this round, and compute the scores with it and the numbers that steps of this row need.
 
     Entropic with σ = L √(t / log n): every weight changes with σ, so σ keeps its last value until the formula gives a half more;
     then all powers are computed anew.
     """
-    cdef Py_ssize_t g
-    cdef double wanted, old = a.shared.sigma, entries = 2.0 if a.is_signed else 1.0
-    if a.p.schedule != AUTO:
-        a.shared.sigma = a.p.sigma
-        return False
-    a.shared.lipschitz = larger(a.shared.lipschitz, a.steepness)
-    if not a.entropic:
-        a.shared.sigma = sqrt(2.0 * t) * a.shared.lipschitz / a.p.norm_bound
-        return False
-    entries *= a.simplex.n * (a.k if a.n_groups == 1 else 1)
-    wanted = a.shared.lipschitz * sqrt(t / log(larger(entries, <double>2.0)))
-    if wanted <= old * STEP_OF_GRID or not isfinite(wanted):
-        return False
-    a.shared.sigma = wanted
-    if old > 0.0:
-        for g in range(a.n_groups):
-            select_group(a, g)
-            compute_powers(state, &a.simplex, old / wanted)
-    return old > 0.0
-
-
-cdef inline void prepare(Ascent* a, floating[::1] state, const floating[::1] data, const index_t[::1] indices, Row row,
-                         PassContext* context) noexcept nogil:
-    """Choose σ of this round, and compute the scores with it and the numbers that steps of this row need."""
-    cdef Py_ssize_t c
-    cdef bint anew = choose_sigma(a, state, context.counters.rounds)
+    cdef Py_ssize_t c, g
+    cdef double wanted = a.p.sigma, old = a.shared.sigma, t = context.counters.rounds, entries = 2.0 if a.is_signed else 1.0
     if a.p.schedule == AUTO:
-        compute_kappa(a, context.counters.rounds - 1.0)
-    if anew:
-        context.budget -= a.simplex.n * a.k       # (signals are handled at the end of the row)
-        scan_row(a, state, data, indices, row)
-    for c in range(a.k if a.p.schedule == AUTO else 0):
-        a.scores[c] = a.kappa[c] * a.sums[c]
-    a.line.sigma = a.shared.sigma
+        a.shared.lipschitz = larger(a.shared.lipschitz, a.steepness)
+        if a.entropic:
+            entries *= a.simplex.n * (a.k if a.n_groups == 1 else 1)
+            wanted = a.shared.lipschitz * sqrt(t / log(larger(entries, <double>2.0)))
+            wanted = wanted if wanted > old * STEP_OF_GRID and isfinite(wanted) else old
+        else:
+            wanted = sqrt(2.0 * t) * a.shared.lipschitz / a.p.norm_bound
+    a.shared.sigma = a.line.sigma = wanted
+    if a.p.schedule == AUTO:
+        if a.entropic and wanted != old > 0.0:
+            for g in range(a.n_groups):
+                select_group(a, g)
+                compute_powers(state, &a.simplex, old / wanted)
+            context.budget -= a.simplex.n * a.k       # (signals are handled at the end of the row)
+            scan_row(a, state, data, indices, row)
+        compute_kappa(a, t - 1.0)
+        for c in range(a.k):
+            a.scores[c] = a.kappa[c] * a.sums[c]
     if a.entropic:
-        a.simplex.rate = a.p.norm_bound / a.shared.sigma
+        a.simplex.rate = a.p.norm_bound / wanted
         gather(&a.row, a.k, data, indices, row, a.p.bias, a.inverse, 2 * a.k * a.n_features)
 
 
@@ -244,21 +225,19 @@ cdef inline bint take_step(Ascent* a, floating[::1] state, const floating[::1] d
 cdef inline bint takes_all(const Ascent* a, const floating[::1] state, Py_ssize_t n) noexcept nogil:
     """Return True if α = c is optimal (entropic): if the dual derivative stays positive on [0, c].
 
-    For each unit of α it falls by f*'' <= σ (β max |x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose
-    terms change by factors within e^(±c β max |x|) on the way.
+    For each unit of α it falls by f*'' <= σ (β max|x|)²; and by no more than σ β² Σ x² cosh u / Σ cosh u (unsigned: e^u), whose
+    terms change by factors within e^(±c β max|x|) on the way.
     """
     cdef Py_ssize_t i, j
     cdef const floating* x = <const floating*>a.row.x
-    cdef double sigma = a.shared.sigma, beta = a.simplex.rate, total = 0.0
+    cdef double bend = a.shared.sigma * a.simplex.rate * a.simplex.rate * a.weight, largest = a.size.largest, total = 0.0
     cdef double root = root_of(<floating>a.simplex.group.shift) if a.is_signed else 0.0
-    cdef double bend = sigma * (beta * a.size.largest) * (beta * a.size.largest)
-    if a.loss >= a.weight * bend:
+    if a.loss >= bend * largest * largest:
         return True
     for i in range(n):
         for j in range(a.row.n):
             total += <double>x[j] * x[j] * (fabs(state[a.row.places[j] + a.moves[i]]) + root)
-    bend = sigma * beta * beta * exp(2.0 * a.weight * beta * a.size.largest) * total / normaliser(a.simplex.group)
-    return a.loss >= a.weight * bend
+    return a.loss >= bend * exp(2.0 * a.weight * a.simplex.rate * largest) * total / normaliser(a.simplex.group)
 
 
 cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
@@ -268,15 +247,13 @@ cdef inline Py_ssize_t number_sizes(Ascent* a, floating* met) noexcept nogil:
     cdef floating size
     for j in range(a.row.n):
         size = with_sign(x[j], <floating>1.0)
-        for s in range(n):
-            if met[s] == size:
-                break
-        else:
-            if n == SIZES:
-                return 0
-            met[n] = size
-            s = n
-            n += 1
+        s = 0
+        while s < n and met[s] != size:
+            s += 1
+        if s == SIZES:
+            return 0
+        if s == n:
+            met[n], n = size, n + 1
         a.sizes[j] = s
     return n
 
@@ -550,7 +527,7 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
                    PassContext* context) except -1 nogil:
     """Learn rows: one vector for targets or two classes, else one a class."""
     cdef Py_ssize_t c, g
-    cdef bint fine, updated, numbers = context.task == REGRESSION
+    cdef bint fine, at_rest, updated, numbers = context.task == REGRESSION
     cdef double error, size, slope
     cdef Round r
     while next_round(&r, b, context):
@@ -566,12 +543,15 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
         slope = 2.0 * a.weight * fabs(error) if a.p.trigger == SQUARED_LOSS else a.weight
         a.steepness = slope * (
             a.p.norm_bound * a.size.largest if a.entropic else sqrt(a.size.q * (2.0 if a.joint else 1.0)))
-        fine = in_range(a, error == 0.0 or a.size.largest == 0.0)
-        fine &= slope <= HUGE and size <= HUGE and a.weight * size * size <= 1e280
+        at_rest = error == 0.0 or a.size.largest == 0.0
+        fine = (a.size.q <= HUGE and slope <= HUGE and size <= HUGE and a.steepness <= HUGE
+                and a.weight * max(a.margin, size * size) <= 1e280
+                and (a.p.schedule != AUTO or a.steepness >= 1.0 / HUGE or at_rest)
+                and (not a.entropic or a.p.schedule == AUTO or a.p.norm_bound * a.size.largest <= HUGE * a.p.sigma))
         for c in range(a.k):
             fine &= isfinite(a.scores[c])
         updated = False
-        if not fine:
+        if not fine:                        # (something might overflow)
             context.counters.skipped += a.size.largest != 0.0
         elif a.size.largest == 0.0:
             a.shared.dual_gain += a.weight * loss_of_zeros(a, r.target, context)
@@ -752,16 +732,8 @@ cdef class AscentModel(Model):
             weigh_experts[double](self.values, self.counters[0] + 1.0, w, &self.p)
         return w
 
-    # --- beginning -------------------------------------------------------------------------------------------------------------
-
-    def start_simplexes(self):
-        """Compute the numbers of the groups that have none yet, and all their powers, from u."""
-        if self.values.itemsize == 4:
-            self.start_in[float](self.values)
-        else:
-            self.start_in[double](self.values)
-
-    cdef int start_in(self, floating[::1] state) except -1:
+    def start_simplexes(self, floating[::1] state):
+        """Compute the numbers of the groups that have none yet, and all their powers, from u. state : the values."""
         cdef Ascent a
         cdef Py_ssize_t g
         self.open(&a, self.n_columns, state.shape[0])
@@ -770,7 +742,6 @@ cdef class AscentModel(Model):
                 select_group(&a, g)
                 if a.simplex.group.high == 0.0:
                     start_group(state, &a.simplex)
-        return 0
 
 
 cdef int visit_rows(AscentModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,

@@ -117,7 +117,7 @@ class AscentState(WithGroups, ascent.AscentModel):
     def _start_groups(self) -> None:
         """Compute the numbers of groups, which follow from the values, where they are zeros."""
         if self.params.entropic:
-            self.start_simplexes()
+            self.start_simplexes(self.values)
         else:
             energy, squares = np.square(self.view[:, 0], dtype=np.float64).sum(axis=0), self.groups[:, SHARED["squares"]]
             squares[:] = np.where(squares == 0.0, energy.sum() if self.params.joint else energy, squares)
