@@ -13,10 +13,10 @@ and of any competitor u, a vector of weights chosen in hindsight:
 (3, 12.78)
 
 `certify` has both sides along the stream, by the learner's own theorem. docs/bounds.md tells what the theorems cover: two
-classes -1 and +1 (some targets, `one_class` no y), rows of weight 1, and learners without an intercept; `dual_ascent`,
-`potential_based` and `arow` joint learners of the classes 0 .. k - 1, too, with u of shape (k, d).
+classes -1 and +1 (some targets, `one_class` no y), rows of weight 1, and learners without an intercept; `dual_ascent` joint
+learners of the classes 0 .. k - 1, too, with u of shape (k, d).
 
-m = y w.x is a row's margin (of several classes, the score of its class y less that of c, the strongest rival), l its loss, L(u)
+m = y w.x is a row's margin (of several classes, the score of its class y less that of the strongest rival), l its loss, L(u)
 the hinge loss of u over the rounds of the course that changed the model, l(u) that of a row (of several classes, the largest of
 1 - (u_y - u_a).x over all a and 0). M of those rounds are mistakes, U are none. Second order: χ = x'Σ_{t-1}x, A = Σ^-1, v =
 initial_variance (the papers have 1), r and b the learner's.
@@ -76,14 +76,13 @@ class Course:
         The learner after the last round.
     X, y : {ndarray, CSR matrix} of float64, shape (n, d), and ndarray of shape (n,)
         y of a one-class learner: ones.
-    scores, updated, after : ndarrays of shape (n,), of several classes (n, k) but updated
-        w.x before each update (of a one-class learner, -||x - w||); the rounds that changed the model; of several classes, w.x
-        after each update.
+    scores, updated : ndarrays of shape (n,), scores of several classes (n, k)
+        w.x before each update (of a one-class learner, -||x - w||); the rounds that changed the model.
     lengths : ndarray of float64, shape (n + 1,)
         ||w|| before each round, and after the last; of a one-class learner, that of the centre.
     chi, lookahead, spread, forgotten, sigma : ndarray of float64, shape (n,)
-        Second-order learners, z = y x: z'Σ_{t-1}z; z'Σ_tθ_{t-1}, the margin with x already in Σ; z'Σ_tz; θ'(Σ_t - Σ_{t-1})θ. Of
-        several classes z is x for y and -x for c, summed over both. Dual ascent: σ of each round. Others: 0.
+        Second-order learners of two classes, z = y x: z'Σ_{t-1}z; z'Σ_tθ_{t-1}, the margin with x already in Σ; z'Σ_tz;
+        θ'(Σ_t - Σ_{t-1})θ. Dual ascent: σ of each round. Others: 0.
     """
 
     learner: Any  # each bound checks its class
@@ -97,7 +96,6 @@ class Course:
     spread: np.ndarray
     forgotten: np.ndarray
     sigma: np.ndarray
-    after: Any = ()
 
     def __repr__(self) -> str:
         return f"Course({self.learner!r}, {len(self.y)} rows)"
@@ -114,12 +112,6 @@ class Course:
         others = np.arange(scores.shape[1]) != self.y[:, None]
         return np.take_along_axis(scores, self.y[:, None], 1) - scores[others].reshape(len(scores), -1)
 
-    def pair(self, numbers: np.ndarray) -> np.ndarray:
-        """Return a column of numbers (n,), or of numbers (n, k) those of each row's class and of its strongest rival."""
-        if numbers.ndim == 1:
-            return numbers[:, None]
-        return np.take_along_axis(numbers, np.column_stack([self.y, _rivals(self.scores, self.y)]), 1)
-
     def until(self, n: int) -> Course:
         """Return the first n rounds; its learner is the one after the last round of all."""
         cut = {one.name: getattr(self, one.name)[: n + (one.name == "lengths")] for one in fields(self) if one.name != "learner"}
@@ -127,7 +119,7 @@ class Course:
 
     def loss(self, u: np.ndarray, weights: Any = None) -> float:
         """Compute L(u), the sum of l(u) over the rounds that changed the model; with weights: weighted, of all rounds."""
-        return float(_positive(1.0 - self.over(self.X @ u.T).min(axis=1)) @ (self.updated if weights is None else weights))
+        return float(_positive(1.0 - self.y * (self.X @ u)) @ (self.updated if weights is None else weights))
 
     def norms(self, p: float = 2.0) -> np.ndarray:
         """Compute the p-norms of the rows; p = inf: max |x|."""
@@ -203,32 +195,31 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     else:
         y, name, place = np.ones(n), "score_samples", "center_"
     walker.partial_fit(X[:0], y[:0], **named)
-    score, second_order, theta = getattr(walker, name), hasattr(type(walker), "covariance_"), np.zeros((k, d))
-    shape, signs = (k, *[d] * (1 + full)), np.outer(y, [1.0]) if k == 1 and signed else np.tile([1.0, -1.0][:k], (n, 1))
-    scores, updated, chi, lookahead, spread, forgotten, sigma = np.zeros((n, k) if k > 1 else n), *np.zeros((6, n))
-    lengths, after = np.zeros(n + 1), scores.copy()
+    score, second_order, theta = getattr(walker, name), k == 1 and hasattr(type(walker), "covariance_"), np.zeros(d)
+    scores, lengths = np.zeros((n, k) if k > 1 else n), np.zeros(n + 1)
+    updated, chi, lookahead, spread, forgotten, sigma = np.zeros((6, n))
 
-    def times(S: np.ndarray, z: np.ndarray) -> np.ndarray:
-        return (S @ z[..., None])[..., 0] if full else S * z
+    def covariance() -> np.ndarray:
+        return walker.covariance_.reshape([d] * (1 + full))[at].copy()
+
+    def form(a: np.ndarray, S: np.ndarray, b: np.ndarray) -> float:
+        return a @ (S @ b if full else S * b)
 
     for t in range(n):
         row, label, updates = X[t : t + 1], y[t : t + 1], walker.n_updates_
         scores[t] = score(row)[0]
         if second_order:
-            x, at = (row.data, row.indices) if issparse(row) else (row[0], np.arange(d))
-            pair = np.append(label, _rivals(scores[t : t + 1], label)) if k > 1 else np.zeros(1, int)
-            z, own = np.outer(signs[t], x), theta[pair][:, at]
-            before = walker.covariance_.reshape(shape)[pair][:, at]
+            x, at = (row.data, row.indices) if issparse(row) else (row[0], slice(d))
+            z, own, before = x * label if signed else x, theta[at].copy(), covariance()
         walker.partial_fit(row, label)
         lengths[t + 1] = np.linalg.norm(getattr(walker, place))
         updated[t], sigma[t] = walker.n_updates_ > updates, getattr(walker, "sigma_", 0.0)
-        after[t] = score(row)[0] if k > 1 else 0.0
         if second_order:
-            Sigma = walker.covariance_.reshape(shape)[pair][:, at]
-            chi[t], spread[t] = np.sum(z * times(before, z)), np.sum(z * times(Sigma, z))
-            lookahead[t], forgotten[t] = np.sum(z * times(Sigma, own)), np.sum(own * times(Sigma - before, own))
-            theta[np.ix_(pair, at)] = own + updated[t] * z
-    return Course(walker, X, y, scores, lengths, updated > 0.0, chi, lookahead, spread, forgotten, sigma, after)
+            Sigma = covariance()
+            chi[t], spread[t] = form(z, before, z), form(z, Sigma, z)
+            lookahead[t], forgotten[t] = form(z, Sigma, own), form(own, Sigma - before, own)
+            theta[at] = own + updated[t] * z
+    return Course(walker, X, y, scores, lengths, updated > 0.0, chi, lookahead, spread, forgotten, sigma)
 
 
 def _scale_told(scale: Any, X: Any) -> float:
@@ -294,7 +285,7 @@ def _require(who: str, learner: Any, needed: Mapping[str, object]) -> None:
             )
 
 
-def _check_covered(who: str, course: Course, several: tuple[str, ...], needed: Mapping[str, object]) -> None:
+def _check_covered(who: str, course: Course, several: bool, needed: Mapping[str, object]) -> None:
     """Raise unless the theorem of this name applies to the learner with its parameters, and to as many classes."""
     learner, name = course.learner, who.removeprefix(f"{WHO}.")
     values, is_joint = learner.get_params(), course.scores.ndim > 1
@@ -302,7 +293,7 @@ def _check_covered(who: str, course: Course, several: tuple[str, ...], needed: M
     if name not in algorithm.theorems:
         which = "; ".join(a.title for a in ALGORITHMS.values() if name in a.theorems)
         raise ValueError(f"{who}: course must be that of one of: {which}; got that of {learner!r}. Follow one of those.")
-    if is_joint and algorithm.estimator not in several:
+    if is_joint and not several:
         raise ValueError(
             f"{who}: y must be -1 and +1, got {course.scores.shape[1]} classes. The theorem is for two: give them these numbers."
         )
@@ -343,11 +334,11 @@ def _bound(who: str, paid: Any, allowed: Any) -> Bound:
 
 
 def _theorem(
-    title: str, *, several: tuple[str, ...] = (), **needed: object
+    title: str, *, several: bool = False, **needed: object
 ) -> Callable[[Callable[..., tuple]], Callable[..., Bound]]:
     """Make a function of a course and a competitor a bound, with checks around it.
 
-    several : the estimators whose joint learners of several classes it covers. needed : parameters that must have these values.
+    several : True if it covers joint learners of several classes. needed : parameters that must have these values.
     """
 
     def complete(function: Callable[..., tuple]) -> Callable[..., Bound]:
@@ -387,11 +378,6 @@ def _squares(X: Any) -> Any:
     return X.power(2) if issparse(X) else X**2
 
 
-def _rivals(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Find the class of the highest score but y in each row, the first of equals."""
-    return np.where(np.arange(scores.shape[1]) == y[:, None], -np.inf, scores).argmax(axis=1)
-
-
 def _beta(learner: Any, chi: np.ndarray) -> np.ndarray:
     """Compute β of Σ^-1 += β x x' in each round that changes the model: 1/r (AROW: 1/r2), or NAROW's [b - 1/χ]+."""
     if hasattr(learner, "b"):
@@ -401,11 +387,10 @@ def _beta(learner: Any, chi: np.ndarray) -> np.ndarray:
 
 
 def _quadratic(course: Course, u: np.ndarray) -> float:
-    """Compute u'A u, A = Σ^-1 after the last row and Σ_0 = vI, v the initial variance; of several classes their sum."""
+    """Compute u'A u, A = Σ^-1 after the last row and Σ_0 = vI, v the initial variance."""
     learner = course.learner
-    squares = (course.X @ u.T) ** 2 if learner.covariance == "full" else _squares(course.X) @ u.T**2
-    added = (_beta(learner, course.chi) * course.pair(squares).sum(axis=1)) @ course.updated
-    return np.sum(u * u) / getattr(learner, "initial_variance", 1.0) + added
+    squares = (course.X @ u) ** 2 if learner.covariance == "full" else _squares(course.X) @ u**2
+    return u @ u / getattr(learner, "initial_variance", 1.0) + (_beta(learner, course.chi) * squares) @ course.updated
 
 
 def _entropy(learner: Any, u: np.ndarray, factor: float) -> float:
@@ -624,15 +609,13 @@ def lemma_1(course: Course, u: Any, lam: float = 1.0) -> tuple:
     return paid, (f * lam**2 * c + np.sum(eta**2 * squares + memory)) / lam / 2.0
 
 
-@_theorem("NAROW paper, Corollary 2", several=("SecondOrderPerceptron", "NAROWClassifier"))
+@_theorem("NAROW paper, Corollary 2")
 def potential_based(course: Course, u: Any) -> tuple:
     """Bound mistakes and updates of every potential-based learner of the hinge loss.
 
     Second order, full or diagonal, A = Σ^-1; M and U are counted by m' = y x'Σ_t θ, the margin of weights that have seen x:
 
         M + U <= L(u) + √(u'A_T u) √Q,     Q = sum of x'Σ_t x + 2m' + θ'(Σ_t - Σ_{t-1})θ
-
-    Of several classes, with a Σ each, z = x for y and -x for c take the place of y x, and u'A_T u is summed over all.
 
     AROW with a full covariance, whose weights are Σθ/r: M + U counts all rounds that changed it. With r1 and r2: r2 Aw goes by
     c y x, c = 1 + (r2 - r1) α, with α = (1 - m)/(r1 + χ). M + U and L(u) are then the sums of c and of c l(u), and Q is r2² w'Aw,
@@ -688,36 +671,21 @@ def narow(course: Course, u: Any) -> tuple:
     return on.sum(), course.loss(u) + np.sqrt(u @ u * first) * np.sqrt(_positive(terms @ on))
 
 
-@_theorem("AROW paper, Theorem 2", several=("AROWClassifier",), covariance="full", r1=None, r2=None)
+@_theorem("AROW paper, Theorem 2", covariance="full", r1=None, r2=None)
 def arow(course: Course, u: Any) -> tuple:
     """Bound the mistakes of AROW with a full covariance, X = sum of x x' over the rounds that changed the model.
 
         M <= √(r ||u||² + u'X u) √(log det(I + X/r) + U) + L(u) - U
-
-    Several classes, extended to a Σ for each:
-
-        sum of 2 - m+ <= sum of (2 - m+) l(u) - sum of p (u_y + u_c).x + 2 √(r ||u||² + sum of (u_y.x)² + (u_c.x)²) √Q,
-        Q = sum of (1 - m+)(m + m+) + (w_y.x)² + (w_c.x)²,
-
-    m+ < 1 the margin after the update, as the weights w in Q and p = (w_y + w_c).x are. (docs/bounds.md has the proof.)
     """
     r, on, m = float(course.learner.r), course.updated, course.margins
-    best = course.pair(course.X @ u.T)
-    first = r * np.sum(u * u) + np.sum(best**2, axis=1) @ on
-    if course.scores.ndim == 1:
-        U = (on & (m > 0.0)).sum()
-        return (on & (m <= 0.0)).sum(), np.sqrt(first) * np.sqrt(np.log1p(course.chi / r) @ on + U) + course.loss(u) - U
-    own, rival = course.pair(course.after).T
-    after, weights = own - rival, (2.0 - own + rival) * on
-    Q = ((1.0 - after) * (m + after) + own**2 + rival**2) @ on
-    shared = ((own + rival) * best.sum(axis=1)) @ on
-    return weights.sum(), course.loss(u, weights) - shared + 2.0 * np.sqrt(first) * np.sqrt(_positive(Q))
+    first, U = r * (u @ u) + (course.X @ u) ** 2 @ on, (on & (m > 0.0)).sum()
+    return (on & (m <= 0.0)).sum(), np.sqrt(first) * np.sqrt(np.log1p(course.chi / r) @ on + U) + course.loss(u) - U
 
 
 # --- theorems of dual ascent, gradient descent and least squares ---------------------------------------------------------------
 
 
-@_theorem("ICML 2008 tutorial, parts II to IV", several=("DualAscentClassifier",))
+@_theorem("ICML 2008 tutorial, parts II to IV", several=True)
 def dual_ascent(course: Course, u: Any) -> tuple:
     """Bound the losses of dual ascent, whichever update, regularizer f and loss.
 
