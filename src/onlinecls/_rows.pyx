@@ -203,14 +203,15 @@ cpdef Rows converted(X, dtype):
         nnz = indptr.item(len(indptr) - 1) if len(indptr) else 0
         if nnz > INT32_MAX:
             return None
-        rows.data, rows.indices = plain(data[:nnz], of_sums), plain(indices[:nnz], INT32)
-        if rows.indices is not indices and not np.array_equal(rows.indices, indices[:nnz]):     # (too many columns)
+        indices = indices[:nnz]         # (there may be slack behind the last row)
+        rows.data, rows.indices = plain(data[:nnz], of_sums), plain(indices, INT32)
+        if rows.indices is not indices and not (rows.indices == indices).all():     # (too many columns)
             return None
         state = state_of(rows, shape, of_sums, indptr)
         if state == WRONG:
             return None
         if state == UNSORTED:
-            put_in_order(rows)
+            put_in_order(rows, <float>0.0) if of_sums is FLOAT32 else put_in_order(rows, <double>0.0)
             if data.dtype.kind == "b":
                 np.minimum(rows.data, 1.0, out=rows.data)       # (True and True are True, as for scipy)
         elif dtype is of_sums:
@@ -241,53 +242,42 @@ cdef plain(array, dtype):
     return array if array.dtype is dtype and type(array) is np.ndarray else array.view(dtype, np.ndarray)   # (a pickled dtype)
 
 
-cdef int put_in_order(Rows rows) except -1:
-    """Replace the arrays of rows by others in order, with duplicates added up. (Columns may still lie outside.)"""
-    cdef Py_ssize_t i, n_numbers = 0, longest = 0, n = rows.n_rows
+cdef int put_in_order(Rows rows, floating zero) except -1:
+    """Replace the arrays of rows by others with columns in order and duplicates added up, in the order in which they came.
+
+    zero : of the type of the values. (Columns may still lie outside.)
+    """
+    cdef Py_ssize_t i, k, nnz, start, longest = 0, at = 0, n = rows.n_rows
     cdef const int64_t* starts = <const int64_t*>start_of(rows.indptr, 8, &i)
     cdef const int32_t* columns = <const int32_t*>start_of(rows.indices, 4, &i)
-    cdef bint is_single = rows.data.dtype is FLOAT32
-    cdef const void* values = start_of(rows.data, 4 if is_single else 8, &n_numbers)
+    cdef const floating* values = <const floating*>start_of(rows.data, sizeof(floating), &i)
     for i in range(n):
         longest = max(longest, starts[i + 1] - starts[i])
-    data, indices, indptr = np.empty_like(rows.data), np.empty_like(rows.indices), np.empty(n + 1, INT64)
+    data, indices, indptr = np.empty_like(rows.data), np.empty_like(rows.indices), np.zeros(n + 1, INT64)
     workspace = np.empty(2 * longest, UINT64)
     cdef uint64_t* keys = <uint64_t*>start_of(workspace, 8, &i)
+    cdef const uint64_t* in_order
     cdef int64_t* ends = <int64_t*>start_of(indptr, 8, &i)
     cdef int32_t* found = <int32_t*>start_of(indices, 4, &i)
-    cdef void* sums = start_of(data, 4, &i)
-    with nogil:
-        if is_single:
-            n_numbers = sum_rows(<const float*>values, columns, starts, n, keys, longest, <float*>sums, found, ends)
-        else:
-            n_numbers = sum_rows(<const double*>values, columns, starts, n, keys, longest, <double*>sums, found, ends)
-    rows.data, rows.indices, rows.indptr = data[:n_numbers], indices[:n_numbers], indptr
-    return 0
-
-
-cdef Py_ssize_t sum_rows(const floating* values, const int32_t* columns, const int64_t* starts, Py_ssize_t n, uint64_t* keys,
-                         Py_ssize_t longest, floating* sums, int32_t* found, int64_t* ends) noexcept nogil:
-    """Write rows with columns in order, and the sums of the values of each, in the order in which they came; return how many
-    there are. keys : room for twice the longest row."""
-    cdef Py_ssize_t i, k, nnz, at = 0
+    cdef floating* sums = <floating*>start_of(data, sizeof(floating), &i)
     cdef int32_t column
     cdef floating value
-    cdef const uint64_t* sorted_keys
-    ends[0] = 0
-    for i in range(n):
-        nnz = starts[i + 1] - starts[i]
-        for k in range(nnz):
-            keys[k] = <uint64_t>columns[starts[i] + k] << 32 | <uint64_t>k
-        sorted_keys = sort(keys, keys + longest, nnz)
-        for k in range(nnz):
-            column, value = <int32_t>(sorted_keys[k] >> 32), values[starts[i] + <uint32_t>sorted_keys[k]]
-            if at > ends[i] and column == found[at - 1]:
-                sums[at - 1] += value
-            else:
-                found[at], sums[at] = column, value
-                at += 1
-        ends[i + 1] = at
-    return at
+    with nogil:
+        for i in range(n):
+            start, nnz = starts[i], starts[i + 1] - starts[i]
+            for k in range(nnz):
+                keys[k] = <uint64_t>columns[start + k] << 32 | <uint64_t>k
+            in_order = sort(keys, keys + longest, nnz)
+            for k in range(nnz):
+                column, value = <int32_t>(in_order[k] >> 32), values[start + <uint32_t>in_order[k]]
+                if at > ends[i] and column == found[at - 1]:
+                    sums[at - 1] += value
+                else:
+                    found[at], sums[at] = column, value
+                    at += 1
+            ends[i + 1] = at
+    rows.data, rows.indices, rows.indptr = data[:at], indices[:at], indptr
+    return 0
 
 
 cdef uint64_t* sort(uint64_t* keys, uint64_t* spare, Py_ssize_t n) noexcept nogil:

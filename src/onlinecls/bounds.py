@@ -269,7 +269,7 @@ def _labels(y: Any, n_rows: int, n_classes: int | None) -> np.ndarray:
     if n_classes is not None:
         words, wanted = f"0 .. {n_classes - 1}, more than two classes", list(range(n_classes if n_classes > 2 else 0))
     if y.dtype.kind in "US" or not np.isin(y, wanted).all() or not wanted:
-        raise ValueError(f"{WHO}: y must be {words}, got {validate.shown(np.unique(y))}. Give the classes these numbers.")
+        raise ValueError(f"{WHO}: y must be {words}, got {validate.brief(np.unique(y).tolist())}. Give them these numbers.")
     return y.astype(np.float64 if n_classes is None else np.intp)
 
 

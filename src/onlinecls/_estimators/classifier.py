@@ -127,8 +127,8 @@ class OnlineClassifier(WithWeights):
             )
         if not first and not np.array_equal(classes, self.classes_):
             raise ValueError(
-                f"{who}: classes must be those of the first call, {validate.shown(self.classes_)}, "
-                f"got {validate.shown(classes)}. Leave classes out from the second call on."
+                f"{who}: classes must be those of the first call, {validate.brief(self.classes_.tolist())}, "
+                f"got {validate.brief(classes.tolist())}. Leave classes out from the second call on."
             )
         return classes
 

@@ -42,12 +42,6 @@ def brief(value) -> str:
     return text if len(text) <= 200 else f"{text[:197]}..."
 
 
-def shown(values) -> str:
-    """Return the values for a message: all of a few, or both ends."""
-    listed = [*map(brief, np.asarray(values).tolist())]
-    return f"[{', '.join(listed if len(listed) <= 10 else [*listed[:4], '...', *listed[-4:]])}]"
-
-
 # --- X -------------------------------------------------------------------------------------------------------------------------
 
 
@@ -62,10 +56,8 @@ def feature_names(who: str, X):
     if any(strings) and not all(strings):
         kinds = sorted({type(name).__name__ for name in names})
         raise TypeError(
-            "Feature names are only supported if all input features have string names, but your input has "
-            f"{kinds} as feature name / column name types. If you want feature names to be stored and validated, you must "
-            "convert them all to strings, by using X.columns = X.columns.astype(str) for example. Otherwise you can remove "
-            "feature / column names from your input data, or convert them all to a non-string data type."
+            f"Feature names are only supported if all input features have string names, but your input has {kinds} as feature "
+            "name / column name types. Convert them all to strings: X.columns = X.columns.astype(str)."
         )
     return names if any(strings) else None
 
@@ -195,7 +187,7 @@ def as_csr(who: str, X):
         if X.format in ("csr", "csc", "bsr"):
             X = copy.copy(X)  # (the check may put other arrays in the place of its own)
             if X.indices.dtype.kind not in "iu" or (X.indptr[1:] < X.indptr[:-1]).any():
-                raise ValueError(f"indices of dtype {X.indices.dtype}, the indptr {shown(X.indptr)}")
+                raise ValueError(f"indices of dtype {X.indices.dtype}, the indptr {brief(X.indptr.tolist())}")
             X.check_format(full_check=True)
         else:
             if X.format == "lil" and ([*map(len, X.rows)] != [*map(len, X.data)] or len(X.rows) != X.shape[0]):
@@ -272,7 +264,7 @@ def read_labels(who: str, y, n_rows: int | None, name: str = "y") -> np.ndarray:
 
 def read_classes(who: str, classes) -> np.ndarray:
     """Return the labels of the argument `classes`, sorted and unique."""
-    return union(read_labels(who, classes, None, "classes"))
+    return np.unique(read_labels(who, classes, None, "classes"), return_index=True)[0]  # (see union)
 
 
 def _unknown(who: str, name: str) -> str:
@@ -382,7 +374,7 @@ def encode_known(who: str, y: np.ndarray, classes: np.ndarray) -> np.ndarray:
     codes, unknown = encode(comparable(who, y, classes), classes)
     if unknown is not None:
         raise ValueError(
-            f"{who}: y must be among the classes {shown(classes)}, got {brief(y[unknown].tolist()[0])} at row "
+            f"{who}: y must be among the classes {brief(classes.tolist())}, got {brief(y[unknown].tolist()[0])} at row "
             f"{int(unknown.argmax())}. "
             "Name all labels in classes at the first call, or leave classes out there: then labels join as they appear."
         )
@@ -435,7 +427,7 @@ def read_class_weight(who: str, class_weight, classes: np.ndarray, closed: bool 
     if not isinstance(class_weight, dict):
         problem = f"must be None, 'balanced' or a dict of label: weight, got {brief(class_weight)}."
     elif closed and (strange := [label for label in class_weight if label not in labels]):
-        problem = f"must have classes for keys, got {brief(strange[0])}, not among {shown(classes)}."
+        problem = f"must have classes for keys, got {brief(strange[0])}, not among {brief(classes.tolist())}."
     else:
         weights = read_numbers(f"{who}: class_weight", [class_weight.get(label, 1.0) for label in labels])
         if weights.shape != (len(labels),):
