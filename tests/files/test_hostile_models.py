@@ -46,7 +46,7 @@ PRECOMPUTED = onlinecls.KernelOnlineClassifier(kernel="precomputed")
 CHOOSING = onlinecls.OnlineToBatch(AROW, "validation", n_snapshots=4, random_state=0)
 COMMITTEE = onlinecls.CommitteeClassifier()
 ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
-FULL, SIGNED = onlinecls.AROWClassifier(covariance="full"), onlinecls.MultiplicativePassiveAggressiveClassifier(0.7)
+FULL = onlinecls.AROWClassifier(covariance="full")
 
 
 def without_rivals(*parts):
@@ -74,15 +74,12 @@ FORGED = {
     "a normaliser below 0": (ENTROPIC, THREE, poking("groups", 2, -1e3)),
     "the other regularizer": (ENTROPIC, THREE, setting("learnt_with", "regularizer", "euclidean")),
     "a classifier's name": (onlinecls.AROWRegressor(), X.sum(axis=1), setting("told", "estimator", "AROWClassifier")),
-    "a multiplicative normaliser below 0": (SIGNED, TWO, poking("groups", 2, -1.0)),
     "a step beyond the range": (onlinecls.DualAscentClassifier("auto"), TWO, poking("shared", 1, 1e300)),
     "a prior that is neither 1 nor 1/2": (RBF, THREE, poking("prior", 0, 3.0)),
     "an unknown kernel": (RBF, THREE, setting("learnt_with", "kernel", "cosine")),
     "an age of an average that is not kept": (ENTROPIC, THREE, poking("groups", 0, 5.0)),
     "an average that overflows within a few rows": (
         onlinecls.DualAscentClassifier(average=True, dtype="float64"), TWO, poking("groups", 0, 1e303)),
-    "roots that are not those of the weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("values", 2, 0.25)),
-    "a norm of smaller weights": (onlinecls.PNormPerceptron(p=18.0), TWO, poking("groups", 0, 1e-9)),
     "more classes seen than have rows": (onlinecls.DualAscentClassifier(), THREE, without_rivals),
     "a scale below 0": (AROW, THREE, poking("counters", model.COUNTERS["scale"], -1.0)),
     "a number of probabilities beyond the range": (CALIBRATED, THREE, poking("calibration", 3, 1e301)),

@@ -94,7 +94,7 @@ def slow_merge(models):
         weights = [np.column_stack([np.atleast_2d(model.coef_), model.intercept_]) for model in models]
         return sum(s[:, 1].T * w for s, w in zip(stored, weights, strict=True)) / np.where(n > 0.0, n, 1.0).T, None
     if kind == "p_norm":
-        theta, p = sum(k * s[:, 0] for k, s in zip(t, stored, strict=True)) / t.sum(), state_of(models[0]).power
+        theta, p = sum(k * s[:, 0] for k, s in zip(t, stored, strict=True)) / t.sum(), state_of(models[0])._powers[0]
         joint = getattr(models[0], "multi_class", "") == "crammer_singer"
         norm = np.linalg.norm(theta.ravel(), p) if joint else np.linalg.norm(theta, p, axis=0)
         return (norm / (p - 1) * np.sign(theta) * (np.abs(theta) / norm) ** (p - 1)).T, None

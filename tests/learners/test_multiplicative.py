@@ -157,10 +157,9 @@ def test_the_sum_is_exact_after_many_small_steps(dtype):
         rows = X if signed else np.abs(X)
         learner = Classifier(0.3, signed=signed, fit_intercept=False, scale=1.0).partial_fit(rows, y)
         state = state_of(learner)
-        group, r = state.named(state.groups[0]), state.view[:-1, 0, 0]
-        root = r.dtype.type(state.fresh_power())
-        terms = np.sqrt(r * r + root * root) if signed else r  # in the digits of the model
-        assert_allclose(group["high"] + group["low"], terms.astype(np.float64).sum(), rtol=1e-13)
+        r = state.view[:-1, 0, 0]
+        terms = np.sqrt(r * r + np.exp(-2 * state.numbers("shift")).astype(dtype)) if signed else r  # in the digits of the model
+        assert_allclose(state.numbers("high") + state.numbers("low"), terms.astype(np.float64).sum(), rtol=1e-13)
         assert learner.n_updates_ > 10_000
 
 

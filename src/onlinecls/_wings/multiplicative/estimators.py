@@ -1,4 +1,5 @@
-"""Learners with multiplicative steps: the multiplicative form of the passive-aggressive algorithms, for all three tasks."""
+"""Learners with multiplicative steps, the multiplicative form of the passive-aggressive algorithms for all three tasks, and their
+models: weights on a simplex, and its normalisers."""
 
 from __future__ import annotations
 
@@ -11,14 +12,43 @@ from ..._estimators.classifier import LinearClassifier
 from ..._estimators.learner import OnlineLearner
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
+from ..._models.arrays import Slot, absent
 from ..one_class.estimators import OnlineOneClass
-from . import states as states  # (its models)
+from ..shared import simplex
+from ..shared.groups import WithGroups
+from . import multiplicative
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
     from ..._input.types import FloatOrAuto, FloatType, Matrix
     from ..._rows import Rows
+
+
+class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
+    """values : powers sinh(θ) e^-K and θ. groups : see simplex.pxd."""
+
+    geometry = "sinh"
+    KEPT = (*WithGroups.KEPT, "has_intercept")
+    FIELDS = tuple(simplex.GROUP)
+    KNOWN = "high"
+    SLOTS = (Slot(absent, merge=None), Slot())  # (powers come with the group's numbers)
+    PRIMARY = 1
+
+    def share_of_half(self, params: Any) -> float:
+        """Give the two classes -θ and θ, as learners of each class would have."""
+        return 1.0
+
+    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
+        known = self.known()
+        gain = params.norm_bound / (known.numbers("high") + known.numbers("low"))
+        return (gain * known.slot(0, features)).astype(self.dtype)
+
+
+class SimplexState(SignedSimplexState):
+    """values : powers e^(θ - K) and θ, of weights above 0."""
+
+    geometry = "exp"
 
 
 class _Multiplicative(OnlineLearner):

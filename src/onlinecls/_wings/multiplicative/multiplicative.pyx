@@ -14,33 +14,18 @@ from ..._compiled.rounds cimport (
     measure, next_round, row_at, step_fits,
 )
 from ..shared.simplex cimport (
-    GatheredRow, Group, Simplex, Size, gather, join, n_work, normaliser, root_of, round_up, scan_sums, start_group, step_group,
+    GatheredRow, Group, Simplex, Size, gather, join, n_work, normaliser, round_up, scan_sums, start_group, step_group,
 )
 from ..._compiled.sparse cimport Row, column, floating, index_t, larger
 
-from ..shared.simplex import GROUP, GROUP_SIZE
+from ..shared.simplex import GROUP_SIZE
 
 
 ctypedef struct Weights:    # of a model
     Group* groups           # one, or one for each vector
     Py_ssize_t n_groups
-    double* scores          # of each vector
     Simplex simplex         # of one group at a time: see `select_group`
     GatheredRow row
-
-
-cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_values, const double* counts,
-                        const Params* p) noexcept:
-    """Point to a model's groups. counts : of classes, 0 before one joins the sum; NULL: all have. (Readers write nothing.)"""
-    cdef Weights w
-    w.groups, w.n_groups, w.scores = <Group*>&groups[0, 0], groups.shape[0], NULL
-    w.simplex.is_signed, w.simplex.k = p.geometry == SINH, k
-    w.simplex.n = n_values // (2 * k) - (p.constant == 0.0)
-    w.simplex.counts = counts if p.open_classes and w.n_groups < k else NULL
-    w.simplex.correction, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
-    w.row.n = w.row.capacity = 0
-    select_group(&w, 0)
-    return w
 
 
 cdef inline void select_group(Weights* w, Py_ssize_t c) noexcept nogil:
@@ -55,27 +40,16 @@ cdef inline double weight_scale(const Weights* w, Py_ssize_t c, const Params* p)
     return p.norm_bound / normaliser(&w.groups[c if w.n_groups > 1 else 0])
 
 
-cdef Py_ssize_t start_unknown(floating[::1] state, Weights* w) noexcept nogil:
-    """Sum the groups that are not known yet; return the work done."""
-    cdef Py_ssize_t c, work = 0
-    for c in range(w.n_groups):
-        if w.groups[c].high == 0.0:
-            select_group(w, c)
-            start_group(state, &w.simplex)
-            work += state.shape[0]
-    return work
-
-
 cdef inline Size score_all(const floating[::1] state, Weights* w, const floating[::1] data, const index_t[::1] indices, Row row,
-                           double inverse, const Params* p) noexcept nogil:
-    """Compute the scores of all vectors, into w.scores; return the size of the row times 1/s."""
+                           double inverse, double* scores, const Params* p) noexcept nogil:
+    """Compute the scores of all vectors for z = x / s; return the size of z. inverse : 1/s."""
     cdef Py_ssize_t c, k = w.simplex.k
-    cdef Size size = scan_sums(state, 2 * k, k, data, indices, row, p.bias, w.scores)
+    cdef Size size = scan_sums(state, 2 * k, k, data, indices, row, p.bias, scores)
     cdef double scale = weight_scale(w, 0, p)
     for c in range(k):
         if w.n_groups > 1:
             scale = weight_scale(w, c, p)
-        w.scores[c] *= scale * inverse
+        scores[c] *= scale * inverse
     return Size(size.q * (inverse * inverse), size.largest * inverse)
 
 
@@ -96,8 +70,8 @@ cdef inline bint apply_step(floating[::1] state, Weights* w, const Example* z, d
     return True
 
 
-cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
-                        const index_t[::1] indices, Params* p) except -1 nogil:
+cdef int learn_products(Weights* w, double* scores, const Batch* b, PassContext* context, floating[::1] state,
+                        const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows of classes or numbers by steps that multiply weights."""
     cdef Py_ssize_t number, k = w.simplex.k, n_steps = w.simplex.k if context.task == OVR else 1
     cdef bint updated, gathered
@@ -107,17 +81,16 @@ cdef int learn_products(Weights* w, const Batch* b, PassContext* context, floati
     cdef Example z
     cdef Size size
     while next_round(&r, b, context):
-        if r.newcomer and w.n_groups < k and w.groups.high > 0.0:
-            join(state, &w.simplex)
-        context.budget -= start_unknown(state, w)
-        size = score_all(state, w, data, indices, r.row, context.inverse, p)
-        before_step(context.task, w.scores, 0.0, &r, b, context)
+        if w.simplex.counts != NULL and (r.newcomer or w.groups.high == 0.0):
+            join(state, &w.simplex, r.label)
+        size = score_all(state, w, data, indices, r.row, context.inverse, scores, p)
+        before_step(context.task, scores, 0.0, &r, b, context)
         if measure(data, &r, context, &p.bias):
-            size = score_all(state, w, data, indices, r.row, context.inverse, p)
+            size = score_all(state, w, data, indices, r.row, context.inverse, scores, p)
         updated = gathered = False
         s.norm_p2 = s.width = s.shift = 0.0
         for number in range(n_steps):
-            z = example(context.task, number, &r, b, w.scores, context, p.epsilon)
+            z = example(context.task, number, &r, b, scores, context, p.epsilon)
             s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * size.q, 0.0
             if z.n == 0 or not count_loss(&s, context, p) or margin_suffices(s.margin, p):
                 continue
@@ -199,8 +172,6 @@ cdef int learn_centre(Weights* w, const Batch* b, PassContext* context, floating
     cdef Round r
     cdef Stats s
     while next_round(&r, b, context):
-        if w.groups.high == 0.0:
-            start_centre(state, w)
         s.margin = p.epsilon - sqrt(squared_distance(state, w, data, indices, r.row, context.inverse, &size, p))
         wrong = s.margin < 0.0
         if measure(data, &r, context, &p.bias):
@@ -220,6 +191,33 @@ cdef int learn_centre(Weights* w, const Batch* b, PassContext* context, floating
 
 # --- a model -------------------------------------------------------------------------------------------------------------------
 
+cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_values, const double* counts,
+                        const Params* p) noexcept:
+    """Point to a model's groups. counts : of classes, 0 before one joins the sum. (Readers write nothing.)"""
+    cdef Weights w
+    w.groups, w.n_groups = <Group*>&groups[0, 0], groups.shape[0]
+    w.simplex.is_signed, w.simplex.k = p.geometry == SINH, k
+    w.simplex.n = n_values // (2 * k) - (p.constant == 0.0)
+    w.simplex.counts = counts if p.open_classes and w.n_groups < k else NULL
+    w.simplex.correction, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
+    w.row.n = w.row.capacity = 0
+    select_group(&w, 0)
+    return w
+
+
+cdef int start_unknown(floating[::1] state, Weights* w, const Params* p) noexcept:
+    """Compute the groups that are not known yet, and all their powers."""
+    cdef Py_ssize_t c
+    for c in range(w.n_groups):
+        if w.groups[c].high == 0.0:
+            select_group(w, c)
+            if p.rule == MULTIPLICATIVE_CENTRE:
+                start_centre(state, w)
+            else:
+                start_group(state, &w.simplex)
+    return 0
+
+
 cdef inline Py_ssize_t longest(const Batch* b) noexcept nogil:
     """Return the room for any row's non-zeros and the constant feature, rounded up to whole registers."""
     cdef Py_ssize_t i, most = 0
@@ -236,77 +234,54 @@ cdef class SimplexModel(Model):
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         return visit_any_rows(self, rows, b, context)
 
-    def known(self):
-        """Return (values, groups) for reading: copies if some groups are not known yet, as reading never writes."""
-        self.bind()
-        if (self.groups[:, GROUP["high"]] > 0.0).all():
-            return self.values, self.groups
-        values, groups = self.values.copy(), self.groups.copy()
-        if values.itemsize == 4:
-            self.start_in[float](values, groups)
-        else:
-            self.start_in[double](values, groups)
-        return values, groups
-
-    cdef int start_in(self, floating[::1] values, const double[:, ::1] groups) except -1:
-        cdef const double[::1] counts = self.counts
-        cdef Weights w = weights_of(groups, counts.shape[0] if counts.shape[0] > 2 else 1, values.shape[0], &counts[0], &self.p)
-        if self.p.rule == MULTIPLICATIVE_CENTRE:
-            start_centre(values, &w)
-        else:
-            start_unknown(values, &w)
-        return 0
-
-    def fresh_power(self):
-        """Return the power that is stored for θ = 0 in a model of one group, in the model's precision."""
+    def start(self):
+        """Compute the groups that are not known yet."""
         cdef const double[:, ::1] groups = self.groups
-        cdef double shift = (<const Group*>&groups[0, 0]).shift
-        if self.values.itemsize == 4:
-            return <double>root_of(<float>shift)
-        return root_of(shift)
-
-    cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
-        """Compute found[i, c] = w_c.x_i; for a ball, found[i] = ||x_i - w||² and the size of the numbers subtracted."""
-        cdef Py_ssize_t i, k = context.n_found
-        cdef Py_ssize_t n_classes = len(self.counts), n_vectors = n_classes if n_classes > 2 else 1
-        cdef const floating[::1] values
-        cdef const double[:, ::1] groups
+        cdef const double[::1] counts = self.counts
         cdef Weights w
-        cdef Row row
-        cdef Params p = self.p
-        p.bias = context.bias
-        values, groups = self.known()
-        w = weights_of(groups, n_vectors, values.shape[0], NULL, &p)
-        with nogil:
-            for i in range(b.n):
-                row = row_at(b, i)
-                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * n_vectors)
-                w.scores = &context.found[i * k]
-                if self.p.rule == MULTIPLICATIVE_CENTRE:
-                    w.scores[0] = squared_distance(values, &w, data, indices, row, context.inverse, &w.scores[1], &p)
-                else:
-                    score_all(values, &w, data, indices, row, context.inverse, &p)
-        return 0
+        self.bind()
+        w = weights_of(groups, self.n_columns, len(self.values), &counts[0], &self.p)
+        if self.values.itemsize == 4:
+            start_unknown[float](self.values, &w, &self.p)
+        else:
+            start_unknown[double](self.values, &w, &self.p)
 
 
 cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     PassContext* context) except -1:
-    cdef floating[::1] state
-    cdef Py_ssize_t k = context.columns, n = k if context.task == OVR else 1, capacity
-    cdef double[::1] scores
+    """Learn, or compute found[i, c] = w_c.x_i; for a ball, found[i] = ||x_i - w||² and the size of the numbers subtracted."""
+    cdef const floating[::1] shown
+    cdef floating[::1] state, numbers
+    cdef Py_ssize_t i, k = self.n_columns, n = k if context.task == OVR else 1, capacity
+    cdef const double[:, ::1] groups
+    cdef double[::1] scores = np.empty(k)
+    cdef double* found
     cdef Py_ssize_t[::1] places
-    cdef floating[::1] numbers
+    cdef bint is_centre = self.p.rule == MULTIPLICATIVE_CENTRE
     cdef Weights w
     cdef Params p = self.p
+    cdef Row row
     p.bias = context.bias
     if context.task == DECISION:
-        return self.decide(data, indices, b, context)
-    state, scores = self.values, np.empty(k)
+        known = self.known()
+        shown, groups = known.values, known.groups
+        w = weights_of(groups, k, shown.shape[0], NULL, &p)
+        with nogil:
+            for i in range(b.n):
+                row, found = row_at(b, i), &context.found[i * context.n_found]
+                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
+                if is_centre:
+                    found[0] = squared_distance(shown, &w, data, indices, row, context.inverse, &found[1], &p)
+                else:
+                    score_all(shown, &w, data, indices, row, context.inverse, found, &p)
+        return 0
     if len(self.groups) != n:       # the task has changed
         self.groups = np.zeros((n, GROUP_SIZE))
-    w = weights_of(self.groups, k, state.shape[0], context.counts, &p)
-    w.scores = &scores[0]
-    if p.rule == MULTIPLICATIVE_CENTRE:
+    state, groups = self.values, self.groups
+    w = weights_of(groups, k, state.shape[0], context.counts, &p)
+    if w.simplex.counts == NULL:    # (else the first row's class may join)
+        start_unknown(state, &w, &p)
+    if is_centre:
         with nogil:
             return learn_centre(&w, b, context, state, data, indices, &p)
     capacity = longest(b)
@@ -314,7 +289,7 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
     numbers = np.empty(capacity * (1 + n_work(2)), np.float32 if floating is float else np.float64)
     w.row.capacity, w.row.places, w.row.x = capacity, &places[0], &numbers[0]
     with nogil:
-        return learn_products(&w, b, context, state, data, indices, &p)
+        return learn_products(&w, &scores[0], b, context, state, data, indices, &p)
 
 
 include "../../_compiled/visit.pxi"

@@ -11,7 +11,7 @@ from libc.math cimport isfinite, sqrt
 
 from ..._compiled.model cimport Model
 from ..._rules cimport ADDITIVE, Params, Stats, apply_rule, smaller
-from ..shared.norm cimport Normaliser, Sum, add, close_sum, is_known, open_sum
+from ..shared.norm cimport Normaliser, add, is_known, settle
 from ..._compiled.rounds cimport (
     DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, measure, next_round, row_at,
 )
@@ -31,24 +31,14 @@ ctypedef struct Centre:
     double scale            # a; 0: no centre yet
 
 
-cdef inline void shift(floating[::1] state, Py_ssize_t at, floating x, floating share, Sum* sum) noexcept nogil:
-    if x == 0.0:
-        return
-    add(sum, -<double>state[at] * state[at])
-    state[at] += share * x
-    add(sum, <double>state[at] * state[at])
-
-
 cdef void rescale(floating[::1] state, double factor, Centre* centre) noexcept nogil:
     """Multiply u by a factor, and sum ||u||² anew."""
     cdef Py_ssize_t at
-    cdef Sum sum
     centre.squares = Normaliser(0.0, 0.0, 0.0)
-    sum = open_sum(&centre.squares)
     for at in range(state.shape[0]):
         state[at] = <floating>(factor * state[at])
-        add(&sum, <double>state[at] * state[at])
-    close_sum(&sum, &centre.squares)
+        add(&centre.squares.high, &centre.squares.low, <double>state[at] * state[at])
+    settle(&centre.squares, 0.0, state.shape[0])
 
 
 cdef inline double squared_distance(Sums sums, double inverse, const Centre* centre, double* size) noexcept nogil:
@@ -60,10 +50,11 @@ cdef inline double squared_distance(Sums sums, double inverse, const Centre* cen
 cdef inline void apply_step(floating[::1] state, Centre* centre, double share, double length, const floating[::1] data,
                             const index_t[::1] indices, const Round* r, PassContext* context, double limit) noexcept nogil:
     """Move the centre a share of the way to a row z, ||z|| = length. limit : of |u_i|. (9 arguments: a step's numbers.)"""
-    cdef Py_ssize_t k
+    cdef Py_ssize_t k, at, n = 0
     cdef double least = 1e-18 if floating is float else 1e-120         # of a
-    cdef double a = (1.0 - share) * centre.scale
-    cdef Sum sum
+    cdef double a = (1.0 - share) * centre.scale, before
+    cdef Normaliser squares
+    cdef floating step
     if a < least or context.counters.max_abs_weight + share / a * length > limit:
         rescale(state, a, centre)
         context.budget -= state.shape[0]
@@ -71,12 +62,17 @@ cdef inline void apply_step(floating[::1] state, Centre* centre, double share, d
         a = 1.0
     centre.scale = a
     context.counters.max_abs_weight += share / a * length
-    sum = open_sum(&centre.squares)
+    squares, step, before = centre.squares, <floating>(share / a), centre.squares.high
     for k in range(r.row.lo, r.row.hi):
-        shift(state, column(indices, k, r.row.lo), <floating>(data[k] * context.inverse),
-              <floating>(share / a), &sum)
-    close_sum(&sum, &centre.squares)
-    if not is_known(&centre.squares, centre.squares.high):
+        at = column(indices, k, r.row.lo)
+        if data[k] != 0.0:
+            n += 1
+            add(&squares.high, &squares.low, -<double>state[at] * state[at])
+            state[at] += step * <floating>(data[k] * context.inverse)
+            add(&squares.high, &squares.low, <double>state[at] * state[at])
+    settle(&squares, before, n)
+    centre.squares = squares
+    if not is_known(&squares, squares.high):
         rescale(state, 1.0, centre)
         context.budget -= state.shape[0]
 
@@ -133,32 +129,30 @@ cdef class CentreModel(Model):
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         return visit_any_rows(self, rows, b, context)
 
-    cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
-        """Compute found[i] = ||x_i - w||², and the size of the numbers subtracted."""
-        cdef Py_ssize_t i
-        cdef const floating[::1] state = self.values
-        cdef const double[:, ::1] groups = self.groups
-        cdef double* found
-        cdef Row row
+
+cdef int visit_rows(CentreModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
+                    PassContext* context) except -1:
+    """Learn, or compute found[i] = ||x_i - w||² and the size of the numbers subtracted."""
+    cdef Py_ssize_t i
+    cdef const floating[::1] shown = self.values
+    cdef const double[:, ::1] groups = self.groups
+    cdef Centre* centre = <Centre*>&groups[0, 0]
+    cdef floating[::1] state
+    cdef double* found
+    cdef Sums sums
+    cdef Row row
+    if context.task == DECISION:
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
                 context.budget = check_signals(context.budget, row.hi - row.lo + 8)
                 found = &context.found[i * context.n_found]
-                found[0] = squared_distance(scan(ADDITIVE, state, data, indices, row, &self.p), context.inverse,
-                                            <const Centre*>&groups[0, 0], &found[1])
+                sums = scan(ADDITIVE, shown, data, indices, row, &self.p)
+                found[0] = squared_distance(sums, context.inverse, centre, &found[1])
         return 0
-
-
-cdef int visit_rows(CentreModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                    PassContext* context) except -1:
-    cdef floating[::1] state
-    cdef double[:, ::1] groups
-    if context.task == DECISION:
-        return self.decide(data, indices, b, context)
-    state, groups = self.values, self.groups
+    state = self.values
     with nogil:
-        return learn_centre(<Centre*>&groups[0, 0], b, context, state, data, indices, &self.p)
+        return learn_centre(centre, b, context, state, data, indices, &self.p)
 
 
 include "../../_compiled/visit.pxi"

@@ -1,8 +1,9 @@
-"""One-class learners (the paper's uniclass): the centre of a ball around the rows, an outlier detector."""
+"""One-class learners (the paper's uniclass) and the passive-aggressive one's model: the centre of a ball around the rows."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from math import fsum
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,8 +13,9 @@ from ..._estimators.learner import NO_WEIGHTS, OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.until_converged import UntilConverged
 from ..._estimators.weights import over
-from . import states as states  # (its models)
-from .centre import SURFACE_SPACINGS
+from ..._models.state import Shard
+from ..shared.groups import WithGroups
+from . import centre
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -70,7 +72,7 @@ class OnlineOneClass(OnlineLearner):
         found = np.empty((rows.n_rows, 2))
         state.decision(rows, found)
         squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
-        rounding, epsilon = SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params.epsilon
+        rounding, epsilon = centre.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params.epsilon
         return np.where(np.abs(squares - epsilon * epsilon) <= rounding, epsilon, np.sqrt(squares)) * (state.scale or 1.0)
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
@@ -107,6 +109,27 @@ class OnlineOneClass(OnlineLearner):
     def n_mistakes_(self) -> int:
         """Rounds after the first whose row `predict`, called just before the update, would have called an outlier."""
         return self._fitted_state().count("mistakes")
+
+
+class CentreState(WithGroups, centre.CentreModel):
+    """values : u of the centre a u. groups : see centre.pyx."""
+
+    geometry = "centre"
+    FIELDS = centre.FIELDS
+
+    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+        begun = [(shard.state, share) for shard, share in zip(shards, shares, strict=True) if shard.state.numbers("scale")[0]]
+        total = sum(share for _, share in begun)
+        centres = [share / total * state.numbers("scale") * state.values.astype(np.float64) for state, share in begun]
+        self.groups = self._unknown(1)
+        if centres:
+            self.values = np.sum(centres, axis=0).astype(self.dtype)
+            self.numbers("scale")[0] = 1.0
+        self.numbers("high")[0] = high = fsum(self.values.astype(np.float64) ** 2)
+        self.numbers("noise")[0] = np.finfo(np.float64).eps * high
+
+    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
+        return (self.numbers("scale") * self.slot(0, features)).astype(self.dtype)
 
 
 @estimator

@@ -1,12 +1,56 @@
-"""The p-norm Perceptron."""
+"""The p-norm Perceptron and its model: θ, and the norms that vectors share."""
 
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
+from typing import Any
+
+import numpy as np
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
-from . import states as states  # (its models)
+from ..._models.arrays import Slot
+from ..._models.state import Shard
+from ..shared.groups import WithGroups
+from . import p_norm
+
+
+class PNormState(WithGroups, p_norm.PNormModel):
+    """values : θ and its roots. groups : see p_norm.pyx."""
+
+    geometry = "p_norm"
+    KEPT = (*WithGroups.KEPT, "power")
+    FIELDS = p_norm.FIELDS
+    KNOWN = "scale"
+    SLOTS = (Slot(), Slot(merge=None))
+
+    @property
+    def _powers(self) -> tuple[float, float, int]:
+        """p, and the root and the squarings that make θ's power of it (p_norm.pyx)."""
+        return p_norm.power_of(self.params.power, self.n_features)
+
+    def share_of_half(self, params: Any) -> float:
+        """Scale θ so that w becomes -w/2 and w/2: the joint norm of two halves is 2^(1/p) times that of one."""
+        power = self._powers[0]
+        return 0.5 * 2.0 ** ((power - 2.0) / power) if params.joint else 0.5
+
+    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float]) -> np.ndarray:
+        found = super()._merged(slabs, shards, shares)
+        theta = found[:, 0].astype(self.dtype).astype(np.float64)
+        found[:, 1] = np.sign(theta) * np.abs(theta) ** self._powers[1]
+        return found
+
+    def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
+        half = super()._half(features, side, share)
+        half[:, 1] = side * share ** self._powers[1] * self.view[features, 1, 0] + 0.0
+        return half
+
+    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
+        known, roots = self.known(), self.slot(1, features)
+        powers = np.abs(roots, dtype=np.float64) * known.numbers("inverse")
+        for _ in range(self._powers[2]):
+            powers *= powers
+        return (known.numbers("weight_scale") * np.copysign(powers, roots)).astype(self.dtype)
 
 
 @estimator

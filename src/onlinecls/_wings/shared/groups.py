@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 import numpy as np
 
 from ..._models.arrays import Array, Move, moved, unchanged
@@ -9,19 +11,29 @@ from ..._models.state import Shard, State
 
 
 class WithGroups(State):
-    """A model whose weights share numbers: those of one vector, or of all (Crammer-Singer's joint learner). Each such group has a
-    row of the array `groups`: zeros until it is computed when the next row is learnt.
+    """A model whose weights share numbers: those of one vector, or of all (Crammer-Singer's joint learner).
+
+    groups : a row for each such group; zeros until a pass, or a reader in a copy, computes them.
     """
 
     ARRAYS = {**State.ARRAYS, "groups": Array(("groups", "fields"))}
+    KNOWN = ""  # the field that is above 0 from then on
     groups: np.ndarray
 
     def _unknown(self, n: int) -> np.ndarray:
         return np.zeros((n, len(self.FIELDS)))
 
-    def named(self, group: np.ndarray) -> dict[str, float]:
-        """Return the numbers of a group by name."""
-        return dict(zip(self.FIELDS, group.tolist(), strict=True))
+    def numbers(self, field: str) -> np.ndarray:
+        """Return a number of each group."""
+        return self.groups[:, self.FIELDS.index(field)]
+
+    def known(self) -> Self:
+        """Return this model for reading: a copy if groups are not known yet, as reading never writes."""
+        if self.numbers(self.KNOWN).all():
+            return self
+        copied: Any = self.copy()
+        copied.start()
+        return copied
 
     @property
     def _is_joint(self) -> bool:

@@ -1,76 +1,48 @@
-"""The normaliser shared by all weights of a p-norm model, or the squared length of a centre, kept as a compensated running sum.
+"""Running sums of terms that steps replace, in two doubles: a step takes its features' terms out and puts the new ones in.
 
-A step takes its features' terms out of the sum and puts the new ones in. The sum has 106 bits and a bound on its rounding errors:
-where the bound grows too large for what is left of the sum, the terms are summed anew, O(n_features).
+A sum has 106 bits and, as a `Normaliser`, a bound on its rounding errors: where the bound grows too large for what is left of the
+sum, the terms are summed anew, O(n_features).
 """
 from libc.math cimport fabs
 
-cdef extern from "_wings/shared/norm.h":
-    double coarse "onlinecls_coarse" (double x) noexcept nogil
+from ..._compiled.sparse cimport floating
+
+cdef extern from "_wings/shared/powers.h":
+    enum: LANES "ONLINECLS_LANES"
+    void changes_of "onlinecls_changes" (size_t size, const void* before, const void* after, Py_ssize_t n,
+                                         double* sums) noexcept nogil
 
 
-ctypedef struct Normaliser:     # part of a model
+ctypedef struct Normaliser:     # the sum of a p-norm, or a centre's squared length: part of a model
     double high                 # S = high + low
     double low
     double noise                # bound of the error of S
 
 
-ctypedef struct Sum:            # in registers while a row's terms are added
-    double total
-    double rest                 # the rounding errors of total
-    double mass                 # bound of all partial sums
-    double n
+cdef inline void add(double* high, double* low, double x) noexcept nogil:
+    """Add x to high, and the rounding error to low (Knuth's two-sum)."""
+    cdef double total = high[0] + x, part = total - high[0]
+    low[0] += (high[0] - (total - part)) + (x - part)
+    high[0] = total
 
 
-cdef inline Sum open_sum(const Normaliser* s) noexcept nogil:
-    """Return the sum, to be added to."""
-    return Sum(s.high, s.low, fabs(s.high), 1.0)
+cdef inline void replace(double* high, double* low, const floating* before, const floating* after, Py_ssize_t n) noexcept nogil:
+    """Add Σ (after - before), with the rounding errors of differences and sums. n : a multiple of LANES."""
+    cdef Py_ssize_t j
+    cdef double[2 * LANES] sums
+    changes_of(sizeof(floating), before, after, n, sums)
+    for j in range(LANES):
+        add(high, low, sums[j])
+        low[0] += sums[LANES + j]
 
 
-cdef inline void add(Sum* sum, double x) noexcept nogil:
-    """Add x to total, and the rounding error to rest (Knuth's two-sum)."""
-    cdef double total = sum.total + x, part = total - sum.total
-    sum.rest += (sum.total - (total - part)) + (x - part)
-    sum.total = total
-    sum.mass += fabs(x)
-    sum.n += 1.0
-
-
-cdef inline void add_all(Sum* sum, const double* x, Py_ssize_t n) noexcept nogil:
-    """Add n numbers, independently of each other: each is split into a multiple of one unit, whose sums up to
-    `above` are exact, and a rest of at most half the unit, 2^-53 above. (Rump, Ogita, Oishi 2008: the error-free extraction.)"""
-    cdef Py_ssize_t i, j
-    cdef double[4] units, rests, sizes
-    cdef double above, unit
-    for j in range(4):
-        units[j] = rests[j] = sizes[j] = 0.0
-    for i in range(0, n - 3, 4):
-        for j in range(4):
-            sizes[j] += fabs(x[i + j])
-    for i in range(n - n % 4, n):
-        sizes[0] += fabs(x[i])
-    above = (sizes[0] + sizes[1]) + (sizes[2] + sizes[3])
-    sum.mass += above
-    above = coarse(above) if above > 1e-300 else 0.0
-    for i in range(0, n - 3, 4):
-        for j in range(4):
-            unit = (above + x[i + j]) - above
-            units[j] += unit
-            rests[j] += x[i + j] - unit
-    for i in range(n - n % 4, n):
-        unit = (above + x[i]) - above
-        units[0] += unit
-        rests[0] += x[i] - unit
-    add(sum, (units[0] + units[1]) + (units[2] + units[3]))
-    add(sum, (rests[0] + rests[1]) + (rests[2] + rests[3]))
-    sum.n += n
-
-
-cdef inline void close_sum(const Sum* sum, Normaliser* s) noexcept nogil:
-    """Store a sum with its error: each of n roundings of rest is at most 2^-53 |rest| <= n 2^-106 mass."""
-    s.high = sum.total + sum.rest
-    s.low = sum.rest - (s.high - sum.total)
-    s.noise += 2.5e-32 * sum.n * sum.n * sum.mass           # 2^-105
+cdef inline void settle(Normaliser* s, double before, double n) noexcept nogil:
+    """Write S, which was `before`, as high + low with high its nearest double, and add the bound of the errors of n changes: each
+    rounding of low is at most 2^-53 |low| <= n 2^-106 times the largest partial sum, and a change has four."""
+    cdef double total = s.high + s.low
+    s.low -= total - s.high
+    s.high = total
+    s.noise += 4e-31 * n * n * (fabs(before) + fabs(total))     # 2^-101
 
 
 cdef inline bint is_known(const Normaliser* s, double total) noexcept nogil:

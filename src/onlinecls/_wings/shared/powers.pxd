@@ -1,26 +1,21 @@
-"""e^x of many numbers at once, in plain arithmetic that compilers vectorise (SSE2: two doubles, four floats at a time).
+"""e^x and |x|^a of many numbers at once, in plain arithmetic that compilers vectorise (SSE2: two doubles, four floats at a time).
 
 Adding 1.5 * 2^52 rounds x / ln 2 to an integer k, which is then in the low bits of the sum and goes from there into an exponent;
 e^(x - k ln 2) is a polynomial, 1 + r + r² q(r), q near the best for |r| <= ln 2 / 2. There is no branch and no table, so that
 equal numbers give equal bits wherever they are. Within 1.1 ulp for |x| <= 708 (float: 87); beyond, the value at that end.
 """
-from libc.math cimport copysign, copysignf, pow, powf
+from libc.math cimport copysign, copysignf, fabs, pow
 
 from ..._compiled.sparse cimport floating
 
 cdef extern from "_wings/shared/powers.h":
-    void exp_of_doubles "onlinecls_exp" (double* x, Py_ssize_t n) noexcept nogil
-    void exp_of_floats "onlinecls_expf" (float* x, Py_ssize_t n) noexcept nogil
-    void pow_of_doubles "onlinecls_pow" (double* found, const double* x, Py_ssize_t n, double a) noexcept nogil
-    void pow_of_floats "onlinecls_powf" (float* found, const float* x, Py_ssize_t n, float a) noexcept nogil
+    void exp_of "onlinecls_exp" (size_t size, void* x, Py_ssize_t n) noexcept nogil
+    void pow_of "onlinecls_pow" (size_t size, void* found, const void* x, Py_ssize_t n, double a) noexcept nogil
 
 
 cdef inline void exp_all(floating* x, Py_ssize_t n) noexcept nogil:
     """Replace x[i] by e^x[i]."""
-    if floating is float:
-        exp_of_floats(x, n)
-    else:
-        exp_of_doubles(x, n)
+    exp_of(sizeof(floating), x, n)
 
 
 cdef inline void pow_all(floating* found, const floating* x, Py_ssize_t n, double a) noexcept nogil:
@@ -28,26 +23,20 @@ cdef inline void pow_all(floating* found, const floating* x, Py_ssize_t n, doubl
     cdef Py_ssize_t i
     cdef int n_far = 0
     cdef floating size, low = 1e-30 if floating is float else 1e-300, high = 1e30 if floating is float else 1e300
-    if floating is float:
-        pow_of_floats(found, x, n, <float>a)
-    else:
-        pow_of_doubles(found, x, n, a)
+    pow_of(sizeof(floating), found, x, n, a)
     for i in range(n):
-        size = with_sign(x[i], <floating>1.0)
+        size = <floating>fabs(x[i])
         n_far += (size < low) | (size > high)
     if n_far > 0:                       # 0 and sizes near the ends of the range
         for i in range(n):
-            size = with_sign(x[i], <floating>1.0)
+            size = <floating>fabs(x[i])
             if size < low or size > high:
-                if floating is float:
-                    found[i] = powf(size, <float>a)
-                else:
-                    found[i] = pow(size, a)
+                found[i] = <floating>pow(size, <floating>a)
 
 
 cdef inline void pow_of_parts(double* found, const double* x, Py_ssize_t n, double a) noexcept nogil:
     """Compute found[i] = |x[i]|^a for 1 <= a <= 500 and |x[i]| <= 1; results below 10^-300 are inexact (x and found apart)."""
-    pow_of_doubles(found, x, n, a)
+    pow_of(sizeof(double), found, x, n, a)
 
 
 cdef inline floating with_sign(floating size, floating sign) noexcept nogil:

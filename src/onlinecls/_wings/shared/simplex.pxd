@@ -19,23 +19,17 @@ Steps go along a row whose non-zeros have been gathered side by side (`GatheredR
 """
 from libc.math cimport fabs
 
+from .norm cimport replace
 from .powers cimport exp_all
 from ..._compiled.sparse cimport Row, column, dense_t, floating, index_t, larger, prefetch
 
-cdef extern from "_wings/shared/simplex.h":
-    enum: LANES "ONLINECLS_LANES"
-    void exp_of_floats "onlinecls_exp_of_floats" (float*, const float*, float, Py_ssize_t) noexcept nogil
-    void exp_of_doubles "onlinecls_exp_of_doubles" (double*, const double*, double, Py_ssize_t) noexcept nogil
-    void sinh_of_floats "onlinecls_sinh_of_floats" (float*, const float*, float, float, Py_ssize_t) noexcept nogil
-    void sinh_of_doubles "onlinecls_sinh_of_doubles" (double*, const double*, double, double, Py_ssize_t) noexcept nogil
-    void cosh_of_floats "onlinecls_cosh_of_floats" (float*, float, Py_ssize_t) noexcept nogil
-    void cosh_of_doubles "onlinecls_cosh_of_doubles" (double*, double, Py_ssize_t) noexcept nogil
-    float largest_of_floats "onlinecls_largest_of_floats" (const float*, Py_ssize_t) noexcept nogil
-    double largest_of_doubles "onlinecls_largest_of_doubles" (const double*, Py_ssize_t) noexcept nogil
-    void masses_of_floats "onlinecls_masses_of_floats" (const float*, double*, double*, double, Py_ssize_t) noexcept nogil
-    void masses_of_doubles "onlinecls_masses_of_doubles" (const double*, double*, double*, double, Py_ssize_t) noexcept nogil
-    void changes_of_floats "onlinecls_changes_of_floats" (const float*, const float*, Py_ssize_t, double*) noexcept nogil
-    void changes_of_doubles "onlinecls_changes_of_doubles" (const double*, const double*, Py_ssize_t, double*) noexcept nogil
+cdef extern from "_wings/shared/powers.h":
+    void powers_of "onlinecls_powers" (size_t size, void* r, const void* theta, double shift, double root, bint is_signed,
+                                       Py_ssize_t n) noexcept nogil     # r of θ, root = e^-shift
+    void cosh_of "onlinecls_cosh" (size_t size, void* r, double root, Py_ssize_t n) noexcept nogil
+    double largest_of "onlinecls_largest" (size_t size, const void* theta, Py_ssize_t n) noexcept nogil     # max |θ|
+    void masses "onlinecls_masses" (size_t size, const void* r, double* up, double* down, double root,
+                                    Py_ssize_t n) noexcept nogil
 
 
 ctypedef struct Group:      # the numbers of a group: a run of an array of doubles, which is part of the model
@@ -68,7 +62,7 @@ ctypedef struct GatheredRow:    # a row without its zeros, side by side
 
 
 cdef inline Py_ssize_t round_up(Py_ssize_t n) noexcept nogil:
-    """Return n rounded up to whole registers of the widest kind: the loops of simplex.h then have no remainder."""
+    """Return n rounded up to whole registers of the widest kind: the loops of powers.h then have no remainder."""
     return (n + 7) // 8 * 8
 
 
@@ -80,7 +74,7 @@ cdef inline Py_ssize_t n_work(Py_ssize_t n_vectors) noexcept nogil:
 
 cdef void compute_powers(floating[::1] state, Simplex* s, double factor) noexcept nogil
 cdef void start_group(floating[::1] state, Simplex* s) noexcept nogil
-cdef void join(floating[::1] state, Simplex* s) noexcept nogil
+cdef void join(floating[::1] state, Simplex* s, Py_ssize_t c) noexcept nogil
 cdef bint step_group(floating[::1] state, Simplex* s, const GatheredRow* row, const Py_ssize_t* vectors, const double* d,
                      Py_ssize_t n) noexcept nogil
 
@@ -152,64 +146,17 @@ cdef inline void gather(GatheredRow* entries, Py_ssize_t k, const floating[::1] 
 
 # --- many numbers at once ------------------------------------------------------------------------------------------------------
 
-cdef inline void powers_of(floating* r, const floating* theta, const Simplex* s, floating shift, floating root,
-                           Py_ssize_t n) noexcept nogil:
-    """Compute r from θ, root = e^-shift."""
-    if s.is_signed:
-        if floating is float:
-            sinh_of_floats(r, theta, shift, root, n)
-        else:
-            sinh_of_doubles(r, theta, shift, root, n)
-    else:
-        if floating is float:
-            exp_of_floats(r, theta, shift, n)
-        else:
-            exp_of_doubles(r, theta, shift, n)
-
-
 cdef inline void terms_of(floating* r, const Simplex* s, floating root, Py_ssize_t n) noexcept nogil:
     """Turn r into terms of Z, without computing powers, so that equal r give equal terms."""
-    if not s.is_signed:
-        return
-    if floating is float:
-        cosh_of_floats(r, root, n)
-    else:
-        cosh_of_doubles(r, root, n)
-
-
-cdef inline floating largest_of(const floating* theta, Py_ssize_t n) noexcept nogil:
-    """Return max |θ|."""
-    if floating is float:
-        return largest_of_floats(theta, n)
-    else:
-        return largest_of_doubles(theta, n)
+    if s.is_signed:
+        cosh_of(sizeof(floating), r, root, n)
 
 
 cdef inline void masses_of(const floating* r, double* up, double* down, double root, Py_ssize_t n) noexcept nogil:
     """Compute e^(θ - K)/2 and e^(-θ - K)/2 of a signed simplex: the weights of x and of -x without the factor W/Z."""
-    if floating is float:
-        masses_of_floats(r, up, down, root, n)
-    else:
-        masses_of_doubles(r, up, down, root, n)
-
-
-cdef inline void add_to(double* high, double* low, double value) noexcept nogil:
-    """Add a value to (high, low), rounding errors included."""
-    cdef double total = high[0] + value, part = total - high[0]
-    low[0] += (high[0] - (total - part)) + (value - part)
-    high[0] = total
+    masses(sizeof(floating), r, up, down, root, n)
 
 
 cdef inline void add_changes(Group* group, const floating* before, const floating* after, Py_ssize_t n) noexcept nogil:
     """Add Σ (after - before) to Z, with the rounding errors of differences and sums."""
-    cdef Py_ssize_t j
-    cdef double high = group.high, low = group.low      # (in registers)
-    cdef double[2 * LANES] sums
-    if floating is float:
-        changes_of_floats(before, after, n, sums)
-    else:
-        changes_of_doubles(before, after, n, sums)
-    for j in range(LANES):
-        add_to(&high, &low, sums[j])
-        low += sums[LANES + j]
-    group.high, group.low = high, low
+    replace(&group.high, &group.low, before, after, n)
