@@ -17,7 +17,7 @@ from onlinecls._models.arrays import laid_out
 from onlinecls._models.state import State
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent import states as ascent_state
-from onlinecls._wings.kernels.estimators import Kernel, SupportState, packed
+from onlinecls._wings.kernels.estimators import Kernel, SupportState
 from onlinecls._wings.p_norm import p_norm
 
 ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
@@ -76,12 +76,11 @@ def stored(learner):
     if not learner.__sklearn_is_fitted__():  # a hypothesis from before the first row
         return {}
     state = learner._state
-    if not isinstance(state, SupportState):
-        return _parts(learner, state.compact())  # (not where classes lie that have joined)
-    ends = {"norms": state.size, "P": packed(state.size), "Q": packed(state.size)}
-    parts = {name: getattr(state, name)[..., : ends.get(name)] for name in state.ARRAYS}
-    vectors, _ = state.weights()
-    parts["vectors"] = vectors.toarray() if hasattr(vectors, "toarray") else vectors
+    parts = _parts(learner, state.compact())  # (not where classes lie that have joined)
+    if isinstance(state, SupportState):  # (nor where rows lie that have been learnt from)
+        vectors, _ = state.weights()
+        parts = {name: part for name, part in parts.items() if name not in ("kept", "kernel", "origin")}
+        parts["vectors"] = vectors.toarray() if hasattr(vectors, "toarray") else vectors
     return parts
 
 

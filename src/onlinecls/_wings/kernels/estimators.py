@@ -192,6 +192,11 @@ class SupportState(State, support.SupportSet):
             return None, alpha
         return matrix if len(members) == matrix.shape[0] else matrix[members], alpha
 
+    def parts(self) -> dict:
+        """Return the parts, without room for more vectors."""
+        s, n = self.size, packed(self.size)
+        return {**super().parts(), "P": self.P[:, :n], "Q": self.Q[:n], "norms": self.norms[:s], "origin": self.origin[:s]}
+
     # --- classes that join or leave ------------------------------------------------------------------------------------------
 
     def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
@@ -219,31 +224,26 @@ class SupportState(State, support.SupportSet):
 
         A row that is learnt again, in a later epoch of a `fit` or by a precomputed kernel, is the same support vector.
         """
-        matrix, (old, _) = rows.array()[numbers], self.weights()
-        kernel, size, n, first, origin = self.kernel, self.size, len(numbers), 0, self.origin
+        matrix, (old, _), kernel, size, n, first = rows.array()[numbers], self.weights(), self.kernel, self.size, len(numbers), 0
         if kernel.kernel == "precomputed":
             first = int(rows.indptr[0]) // rows.n_features  # (rows may be a slice of X)
             added = numbers + first
         else:
             matrix = added = matrix if old is None else _alike(matrix, old)
-            if is_first and not (self.are_seen and self.holds_level):
-                origin = np.full(len(origin), -1)
         K = np.empty((n, size + n))
         if size:
             K[:, :size] = kernel.values(matrix, old)
         K[:, size:] = kernel.values(matrix, added, same=matrix is added)
-        capacity = min(size + n, max(size, self.params.budget) + 1)
-        alpha, members = np.zeros((self.n_columns, capacity)), np.arange(capacity)
+        room = min(size + n, max(size, self.params.budget) + 1)
+        alpha, members = np.zeros((self.n_columns, room)), np.arange(room)
         alpha[:, :size] = self.alpha
-        arrays = {
-            "P": _with_room(self.P, packed(capacity) * self.prior.shape[1]),
-            "Q": _with_room(self.Q, packed(capacity) * kernel.projects),
-            "norms": _with_room(self.norms, capacity), "origin": _with_room(origin, capacity),
-        }
-        block = support.Block(K, alpha, members, *arrays.values(), self.prior, size, first, self.params.budget)
+        rooms = {"P": packed(room) * self.prior.shape[1], "Q": packed(room) * kernel.projects, "norms": room, "origin": room}
+        for name, wanted in rooms.items():
+            setattr(self, name, _with_room(getattr(self, name), wanted))
+        block = support.Block(self, K, alpha, members, first)
         added = added if old is None else _stacked(old, added)
-        for name, part in arrays.items():
-            setattr(self, name, part)
+        if is_first and not ((self.are_seen and self.holds_level) or kernel.kernel == "precomputed"):
+            self.origin[:] = -1
         return block, added, members, alpha
 
     def gather(self) -> None:
@@ -265,13 +265,12 @@ class SupportState(State, support.SupportSet):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def in_file(self) -> dict:
-        """Return the arrays for a file, without spare room, and what the parameters do not tell."""
-        vectors, ends = self.weights()[0], {"norms": self.size, "P": packed(self.size), "Q": packed(self.size)}
-        found = {name: getattr(self, name)[..., : ends.get(name)] for name in self.ARRAYS}
-        found.update(n_features=self.n_features, dropped=self.dropped, gamma=self.kernel.gamma)
-        if self.size and issparse(vectors):
+        """Return the arrays for a file, and what the parameters do not tell."""
+        found = {name: part for name, part in self.parts().items() if name in (*self.ARRAYS, "dropped", "n_features")}
+        vectors, found["gamma"] = self.weights()[0], self.kernel.gamma
+        if issparse(vectors):
             found.update({f"vectors_{name}": getattr(vectors, name) for name in CSR})
-        elif self.size:
+        elif vectors is not None:
             found["vectors"] = vectors
         return found
 

@@ -128,12 +128,13 @@ cdef class Block:
     cdef bint second_order, projects, potential, moves
     cdef double self_product
 
-    def __init__(self, K, alpha, members, P, Q, norms, origin, prior, Py_ssize_t size, Py_ssize_t first, Py_ssize_t budget):
-        """first : the number of row 0 of the pass. budget : most vectors."""
+    def __init__(self, state, K, alpha, members, Py_ssize_t first):
+        """first : the number of row 0 of the pass."""
         cdef Py_ssize_t n = alpha.shape[1], k = alpha.shape[0]
-        self.K, self.alpha, self.members, self.P, self.Q, self.norms, self.origin = K, alpha, members, P, Q, norms, origin
-        self.prior, self.size, self.n_old, self.first, self.budget = prior, size, size, first, budget
-        self.n_columns, self.second_order, self.projects = k, prior.shape[1] > 0, Q.shape[0] > 0
+        self.K, self.alpha, self.members, self.first, self.budget = K, alpha, members, first, state.params.budget
+        self.P, self.Q, self.norms, self.origin, self.prior = state.P, state.Q, state.norms, state.origin, state.prior
+        self.size = self.n_old = state.size
+        self.n_columns, self.second_order, self.projects = k, self.prior.shape[1] > 0, self.Q.shape[0] > 0
         self.k, self.e, self.g, self.u = np.empty(n), np.empty(n), np.empty(n), np.empty((k, n * self.second_order))
         self.scores, self.taus, self.betas, self.v = np.empty(k), np.empty(k), np.empty(k), np.empty(k)
 
