@@ -252,12 +252,12 @@ LABELS = {
     "short": (Y[:3], "X and y must have the same number of rows, got inconsistent numbers of samples: 4 in X and 3 in y."),
     "nan": ([0, 1, np.nan, 1], "y must be labels, got NaN or infinity in y (Input y contains NaN). Drop those rows."),
     "continuous": ([0, 1, 0.25, 1], "Unknown label type: continuous. y must be classes, got 0.25. Use a regressor, "),
-    "dates": (Y.astype("M8[D]"), "Unknown label type: y must be integers, booleans or strings, got dtype datetime64[D]."),
-    "mixed": (np.array([0, "b", 0, "b"], object), "Unknown label type: y must be all strings or all numbers, got a mixture of "),
+    "dates": (Y.astype("M8[D]"), "y must be integers, booleans or strings, got dtype datetime64[D]."),
+    "mixed": (np.array([0, "b", 0, "b"], object), "y must be all strings or all numbers, got a mixture of "),
     "None among texts": (["a", None, "a", "b"], "y must be labels, got None at row 1: a label is missing. Drop that row."),
-    "bytes among texts": (["a", b"a", "b", "b"], "Unknown label type: y must be all strings or all numbers, got a mixture of "),
+    "bytes among texts": (["a", b"a", "b", "b"], "y must be all strings or all numbers, got a mixture of "),
     "a text of many MB": (["a", "b", "x" * 10**7, "b"], "y must have labels of at most 4096 characters, got one of 10000000: "),
-    "lists": (np.array([[0], [1, 2], [0], [1]], object), "Unknown label type: y must be all strings or all numbers, got labels "),
+    "lists": (np.array([[0], [1, 2], [0], [1]], object), "y must be all strings or all numbers, got labels "),
     "nan among strings": (["a", "b", float("nan"), "b"], "y must be labels, got nan at row 2: a label is missing. "),
 }
 

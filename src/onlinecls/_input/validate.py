@@ -258,7 +258,7 @@ def read_labels(who: str, y, n_rows: int | None, name: str = "y") -> np.ndarray:
                 "Use a regressor, or turn the values into classes."
             )
     elif array.dtype.kind not in "biuUS":
-        raise ValueError(f"{_unknown(who, name)} must be integers, booleans or strings, got dtype {array.dtype}.")
+        raise ValueError(f"{who}: {name} must be integers, booleans or strings, got dtype {array.dtype}.")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))  # (compiled code compares code points)
 
 
@@ -267,22 +267,16 @@ def read_classes(who: str, classes) -> np.ndarray:
     return np.unique(read_labels(who, classes, None, "classes"), return_index=True)[0]  # (see union)
 
 
-def _unknown(who: str, name: str) -> str:
-    return f"{who}: {'Unknown label type: ' * (name == 'y')}{name}"
-
-
 def _of_one_type(who: str, name: str, y: np.ndarray) -> np.ndarray:
     """Return labels that are objects, all texts, all bytes or all numbers (a mixture has no order), as an array of their type."""
     types = {*map(type, y)}
     kinds = {next((kind for kind in (str, bytes, _NUMBER) if issubclass(each, kind)), None) for each in types}
     if len(kinds) > 1 or None in kinds:
-        for at, label in enumerate(y):
-            if is_missing(label):
-                place, do = (f"row {at}", "Drop that row") if name != "classes" else (f"place {at}", "Leave it out")
-                raise ValueError(f"{who}: {name} must be labels, got {brief(label)} at {place}: a label is missing. {do}.")
-        listed = sorted(each.__name__ for each in types)
-        came = f"a mixture of {', '.join(listed)}" if len(types) > 1 else f"labels of type {listed[0]}"
-        raise ValueError(f"{_unknown(who, name)} must be all strings or all numbers, got {came}.")
+        at = next((at for at, label in enumerate(y) if is_missing(label)), None)
+        if at is not None:
+            raise ValueError(f"{who}: {name} must be labels, got {brief(y[at])} at row {at}: a label is missing. Drop that row.")
+        came = f"{'a mixture of' if len(types) > 1 else 'labels of type'} {', '.join(sorted(each.__name__ for each in types))}"
+        raise ValueError(f"{who}: {name} must be all strings or all numbers, got {came}. Give them one type.")
     if kinds & {str, bytes} and (longest := max(map(len, y))) > LONGEST_LABEL:
         raise ValueError(
             f"{who}: {name} must have labels of at most {LONGEST_LABEL} characters, got one of {longest}: an array of texts has "
