@@ -298,13 +298,12 @@ cdef void lay_out(Ascent* a, const floating[::1] state, Py_ssize_t* which, Py_ss
     cdef Group group = a.simplex.group[0]
     cdef double* up
     cdef double* down
-    cdef double rise, fall, beta = a.simplex.rate, root = root_of(<floating>group.shift), scale = 0.0, part = 0.0
-    cdef double reach = most * beta * a.size.largest, z = normaliser(&group), unit = log(2.0) if a.is_signed else 0.0
+    cdef double rise, fall, beta = a.simplex.rate, root = root_of(<floating>group.shift), scale, part = 0.0
+    cdef double reach = most * beta * a.size.largest, z = normaliser(&group)
+    cdef double unit = (log(2.0) if a.is_signed else 0.0) + group.shift
     cdef bint anew = group.shift > 300.0 or (reach > 12.0 and 2.0 * reach > 65.0 + log(z)), exact
     line.far, line.which, line.d, line.n = reach > 300.0, which, a.d, n
-    unit += group.shift
-    if not line.far:
-        scale = unit                    # masses are e^(±θ - scale)
+    scale = 0.0 if line.far else unit       # masses are e^(±θ - scale)
     n_sizes = 0 if line.far else number_sizes(a, met)
     line.m = n_sizes if n_sizes else m
     exact = reach > 12.0 or line.m > 32     # (else a plain sum is good for what is left of Z; of few numbers it is faster)
@@ -399,11 +398,15 @@ cdef inline void logistic_step(Ascent* a, const floating[::1] state, double marg
     a.n_moves = alpha != 0.0
 
 
-cdef void best_step(Ascent* a, const floating[::1] state, Py_ssize_t label, const double* counts) noexcept nogil:
+cdef void best_step(Ascent* a, const floating[::1] state, Py_ssize_t label, Py_ssize_t rival,
+                    const double* counts) noexcept nogil:
     """Find DA3's α_r for the wrong classes, hinge loss: θ_r -= α_r x, and θ_label += Σ α x. counts : NULL: all have joined."""
     cdef Py_ssize_t r
     cdef double q = a.size.q / a.shared.sigma, value = 0.0
     cdef double* alpha = a.alpha
+    a.loss = a.margin - (a.scores[label] - a.scores[rival])
+    if not a.loss > 0.0:
+        return
     for r in range(a.k):
         alpha[r] = a.work[r] = 0.0
         if r != label and not (counts != NULL and counts[r] == 0.0):
@@ -487,34 +490,28 @@ cdef inline void find_step(Ascent* a, const floating[::1] state, Py_ssize_t g, c
                            const PassContext* context) noexcept nogil:
     """Find the step of group g, of which the row's label or target asks something."""
     cdef Py_ssize_t rival
+    cdef bint squared = a.p.trigger == SQUARED_LOSS
     cdef double sign = 1.0 if (g == r.label if a.k > 1 else r.label == 1) else -1.0
     a.moves[0], a.d[0] = g, sign
     if context.task == REGRESSION:
         # One α, λ = -α x: of the loss c |y - s| the dual gets α y, |α| <= c, of c (y - s)² α y - α²/(4c), |α| <= 2c |y - s|.
         sign = a.d[0] = 1.0 if r.target - a.scores[0] > 0.0 else -1.0
-        if a.p.trigger == SQUARED_LOSS:
-            straight_step(a, state, 1, sign * r.target, sign * a.scores[0], 2.0 * a.weight * fabs(r.target - a.scores[0]),
-                          0.5 / a.weight)
+        straight_step(a, state, 1, sign * r.target, sign * a.scores[0],
+                      2.0 * a.weight * fabs(r.target - a.scores[0]) if squared else a.weight, 0.5 / a.weight if squared else 0.0)
+        if squared:
             a.loss *= a.loss
             a.dual_gain -= 0.25 * a.d[0] * a.d[0] / a.weight if a.n_moves else 0.0
-        else:
-            straight_step(a, state, 1, sign * r.target, sign * a.scores[0], a.weight, 0.0)
     elif a.joint:
         rival = top(a.scores, context, r.label)
         if rival < 0:                           # (learning always leaves a rival, but a file might not)
             return
         if a.p.trigger == LOG_LOSS:
             softmax_step(a, state, r.label)
-            return
-        a.loss = a.margin - (a.scores[r.label] - a.scores[rival])
-        if a.p.rule == DA3 and (a.entropic or a.size.q / a.shared.sigma * a.weight > 1e-300):
-            if a.loss > 0.0:
-                best_step(a, state, r.label, context.counts if context.open_classes else NULL)
-            return
-        a.moves[0], a.moves[1], a.d[0], a.d[1] = r.label, rival, 1.0, -1.0
-        straight_step(a, state, 2, a.margin, a.scores[r.label] - a.scores[rival], a.weight, 0.0)
-    elif waits(g, context):
-        return
+        elif a.p.rule == DA3 and (a.entropic or a.size.q / a.shared.sigma * a.weight > 1e-300):
+            best_step(a, state, r.label, rival, context.counts if context.open_classes else NULL)
+        else:
+            a.moves[0], a.moves[1], a.d[0], a.d[1] = r.label, rival, 1.0, -1.0
+            straight_step(a, state, 2, a.margin, a.scores[r.label] - a.scores[rival], a.weight, 0.0)
     elif a.p.trigger == LOG_LOSS:
         logistic_step(a, state, sign * a.scores[g])
     else:
@@ -559,7 +556,8 @@ cdef int learn_all(Ascent* a, floating[::1] state, const floating[::1] data, con
             prepare(a, state, data, indices, r.row, context)
             for g in range(1 if a.joint else a.k):
                 select_group(a, g)
-                find_step(a, state, g, &r, context)
+                if a.joint or not waits(g, context):
+                    find_step(a, state, g, &r, context)
                 add_loss(a.weight * a.loss, context)
                 if a.n_moves > 0 and take_step(a, state, data, indices, r.row, context.counters.rounds):
                     a.shared.dual_gain += a.dual_gain

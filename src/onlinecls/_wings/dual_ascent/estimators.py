@@ -74,9 +74,11 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     ----------
     sigma : float, "auto" or None, default=None
         Strength of the regularizer, > 0. "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean
-        sqrt(2 t) L_t / W; entropic L_t sqrt(t / log n), n the entries of the simplex, held until the formula gives half more.
+        sqrt(2 t) L_t / W; entropic L_t sqrt(t / log n), n the entries of the simplex, held until the formula gives half more
+        (there is no ``average`` then).
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
+        DA3 is exact, but for the entropic regularizer: to a duality gap of 1e-11 c.
     loss : {"hinge", "log_loss"}, default="hinge"
         The log loss has its own probabilities: `predict_proba` needs no ``probability=True``.
     margin : float, default=1.0
@@ -84,8 +86,8 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     norm_bound : float, default=1.0
         W, > 0: the entropic weights' bound in the 1-norm; with sigma="auto", Euclidean, the 2-norm of weights to compete with.
     signed : bool, default=True
-        Entropic: False for weights >= 0 whose sum is W, uniform at the start (the probability simplex of experts). Two classes
-        then need features of both signs, or two complementary columns for one: on x >= 0 no score is below 0.
+        Entropic: False for weights >= 0 whose sum is W, uniform at the start (the probability simplex of experts). On x >= 0 no
+        score is then below 0.
     {parameters}
 
     Attributes
@@ -99,11 +101,6 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     Raises
     ------
     {raises}
-
-    Notes
-    -----
-    DA3 is exact by sorting (Euclidean hinge), to rounding (Euclidean log loss), or to a duality gap of 1e-11 c (entropic).
-    ``average`` is not offered for the entropic regularizer with sigma="auto".
 
     References
     ----------
@@ -154,19 +151,19 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
         Strength of the regularizer, > 0. "auto": as in `DualAscentClassifier`, L_t by the errors of the predictions.
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
+        Euclidean DA1 on the squared loss diverges if c ||x||^2 > sigma row after row.
     loss : {"absolute", "squared"}, default="absolute"
     norm_bound : float, default=1.0
         W, > 0, as in `DualAscentClassifier`: no entropic prediction exceeds W max |x_j|.
     signed : bool, default=True
-        Entropic: False for weights >= 0 whose sum is W. With W = 1 and no intercept that is a committee of experts.
+        Entropic: False for weights >= 0 whose sum is W.
     {parameters}
 
     Attributes
     ----------
     {attributes}
     dual_value_ : float
-        The dual after the last update, sum of the losses' parts (absolute: alpha y, squared: alpha y - alpha^2 / (4c)) -
-        f*(theta).
+        The dual after the last update, sum of alpha y (squared loss: less alpha^2 / (4c)) - f*(theta).
     sigma_ : float
         sigma of the last round.
 
@@ -174,15 +171,9 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     ------
     {raises}
 
-    Notes
-    -----
-    Euclidean DA1 on the squared loss is gradient descent with step 1/sigma: it diverges if c ||x||^2 > sigma row after row. DA2
-    is safe. ``average`` is not offered for the entropic regularizer with sigma="auto".
-
     References
     ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I to III (the
-       best committee of experts).
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, parts I to III.
 
     Examples
     --------
@@ -228,8 +219,7 @@ class OGDClassifier(AscentLearner, LinearClassifier):
 
     References
     ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V (logarithmic
-       regret for strongly convex losses).
+    .. [1] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part V.
 
     Examples
     --------
@@ -254,9 +244,8 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
 
         P(+1) = w.x,     expected loss (y + 1)/2 - y w.x.
 
-    `predict` returns ``classes_[1]`` when w.x > 1/2. The bound is for a prediction drawn with the chance w.x: with eta0="auto"
-    the expected loss is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts.
-    A row costs O(n_features), as every weight changes.
+    `predict` returns ``classes_[1]`` when w.x > 1/2. With eta0="auto" the expected loss of a prediction drawn with the chance w.x
+    is at most the best expert's + 2 sqrt(T ln(d) / 2) + sqrt(ln(d) / 8) after T rounds, d experts. A row costs O(n_features).
 
     Parameters
     ----------
@@ -276,7 +265,7 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     expected_loss_ : float
         The sum over the rounds, each counted once, of the randomised prediction's chance of being wrong.
     n_features_in_, n_iter_, t_, n_mistakes_, n_updates_, n_skipped_ : int
-        As in the other classifiers; n_mistakes_ counts those of the deterministic prediction.
+        As in the other classifiers.
 
     Raises
     ------

@@ -330,7 +330,7 @@ cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gam
     line's masses follow. work : 3k numbers.
     """
     cdef Py_ssize_t r, best, worst, _n
-    cdef double gap, gain, s, value, rest = line.rest
+    cdef double gap, s, value, rest = line.rest
     cdef double* gradient = work
     cdef double* part = work + k
     for _n in range(MOST * k):
@@ -338,7 +338,7 @@ cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gam
         survey(line, k, part, gradient, work + 2 * k)
         value = gradient[label]
         best = worst = label
-        gap = gain = 0.0
+        gap = 0.0
         for r in range(k):
             gradient[r] = gamma - value + gradient[r] if r != label else 0.0
         for r in range(k):
@@ -353,17 +353,15 @@ cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gam
         line.n = 0
         if best != label:
             turn(line, best, -1.0)
-        if worst != label:
-            turn(line, worst, 1.0)
-        if best == label or worst == label:
-            turn(line, label, 1.0 if worst == label else -1.0)
-            gain = gamma * line.d[line.n - 1]
+        turn(line, worst, 1.0)
+        if best == label:
+            turn(line, best, -1.0)
         for r in range(k):
             if r != best and r != worst and line.far:
                 turn(line, r, 0.0)
             elif r != best and r != worst:
                 line.rest += part[r]
-        s = climb(line, alpha[worst], gain, 0.0, NULL, NULL, 0, 0.0)
+        s = climb(line, alpha[worst], gamma * ((worst == label) - (best == label)), 0.0, NULL, NULL, 0, 0.0)
         if s <= 0.0:
             return
         alpha[best] += s
