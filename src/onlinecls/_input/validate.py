@@ -357,9 +357,16 @@ def encode(y: np.ndarray, classes: np.ndarray) -> tuple[np.ndarray, np.ndarray |
         # (Arrays, not scalars: with numpy's text scalars, `==` loses one of a hundred Ctrl-Cs.)
         codes = np.equal(y, classes[1:])
         known = codes | np.equal(y, classes[:1])
-    else:
-        codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
-        known = classes[codes] == y
+        return codes.astype(np.int32), None if known.all() else ~known
+    if len(classes) and len(y) and classes.dtype.kind == y.dtype.kind == "i":
+        low, span = int(classes[0]), int(classes[-1]) - int(classes[0]) + 1
+        if span <= 4 * len(classes) + 1024 and span < len(y) and low <= y.min() and y.max() <= classes[-1]:
+            table = np.full(span, -1, np.int32)  # integers close together: a search would cost a tenth of learning
+            table[np.subtract(classes, low, dtype=np.int64)] = np.arange(len(classes), dtype=np.int32)
+            codes = table[np.subtract(y, low, dtype=np.int64)]
+            return codes, None if codes.min() >= 0 else codes < 0
+    codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
+    known = classes[codes] == y
     return codes.astype(np.int32), None if known.all() else ~known
 
 
