@@ -107,10 +107,8 @@ class Kernel(NamedTuple):
         A precomputed kernel's rows in B are numbers of columns of A.
         """
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            if self.kernel == "precomputed":
-                return A[:, B] + self.bias**2
-            if callable(self.kernel):
-                return self._called(A, B) + self.bias**2
+            if self.kernel == "precomputed" or callable(self.kernel):
+                return (self._called(A, B) if callable(self.kernel) else A[:, B]) + self.bias**2
             K = A @ B.T
             K = products = K.toarray() if issparse(K) else K
             if self.kernel == "rbf":
@@ -152,9 +150,8 @@ class Kernel(NamedTuple):
 class SupportState(State, support.SupportSet):
     """The support set of a kernel learner, with its coefficients and matrices, which have room for more vectors (see `Block`).
 
-    kept : the part that readers take, whole at any time (see `SupportSet`); its matrix is dense or CSR, or, of a precomputed
-    kernel, an array of row numbers. origin : the row numbers of the support vectors in the present `fit`, or of a precomputed
-    kernel; else -1.
+    kept : see `SupportSet`; its matrix is dense or CSR, or, of a precomputed kernel, an array of row numbers.
+    origin : the row numbers of the support vectors in the last pass.
     """
 
     ARRAYS = {
@@ -219,8 +216,7 @@ class SupportState(State, support.SupportSet):
         return self.copy() if callable(self.kernel.kernel) else super().writable()
 
     def block(self, rows: Rows, numbers: np.ndarray, is_first: bool) -> tuple[support.Block, Any, np.ndarray, np.ndarray]:
-        """Return what learns the rows of these numbers, the first ones of a pass or others; and the matrix, the members of the
-        support set in it, and the coefficients of `kept`, with room for the rows.
+        """Return what learns the rows of these numbers, the first ones of a pass or others, and the parts of `kept`, with room.
 
         A row that is learnt again, in a later epoch of a `fit` or by a precomputed kernel, is the same support vector.
         """
@@ -332,13 +328,11 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
 
     def _params_of(self, algorithm: Algorithm, values: dict) -> Params:
-        found = super()._params_of(algorithm, values)
-        constant, has_budget = abs(found.constant), values["budget"] is not None  # (-1: it is auto)
+        found, budget = super()._params_of(algorithm, values), values["budget"]
+        constant, projects = abs(found.constant), found.model == "gaussian_kernel" and budget is not None  # (-1: it is auto)
         given = map(values.get, ("kernel", "gamma", "degree", "coef0", "kernel_params"))
-        projects = algorithm.geometry == "gaussian_kernel" and has_budget
         kernel = Kernel._make([*given, constant, projects, type(self).__name__])
-        budget = int(values["budget"]) if has_budget else 1 << 62
-        return found._replace(r2=found.r, constant=constant, kernel=kernel, budget=budget)
+        return found._replace(r2=found.r, constant=constant, kernel=kernel, budget=1 << 62 if budget is None else int(budget))
 
     def _check_call(self, X: Any, whole: bool) -> None:
         """Check that a precomputed kernel is square, and that partial_fit has no gamma="scale"."""
@@ -440,8 +434,7 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):  # type: ignore[
         w = Σ a_i φ(x_i),     Σ = I - Σ P_ij φ(x_i) φ(x_j)',     φ(x).φ(z) = k(x, z) + intercept_scaling².
 
     With ``kernel="linear"`` they are the linear learners, first order (perceptron, pa: O(s) a row) or with full covariance (sop,
-    arow: O(s²) a row learnt from, s²/2 numbers a column). Three classes or more share one support set; each has coefficients, and
-    a covariance, of its own.
+    arow: O(s²) a row learnt from, s²/2 numbers a column). Three classes or more share one support set.
 
     Parameters
     ----------
