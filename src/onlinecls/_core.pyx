@@ -17,12 +17,12 @@ from libc.stdlib cimport free, malloc
 
 import numpy as np
 
-from ._compiled.blas cimport begin_pass, end_pass, symm, syrk
+from ._compiled.blas cimport begin_pass, end_pass, syrk
 from ._compiled.classes cimport are_many, scan_classes, sort_by_class, variances
 from ._compiled.full cimport (
-    ALWAYS, FALL, LIKELY, NEVER, NOISE, SPAN, Full, cannot_step, capped, caps_of, dot, expand, forget, form, grow, keep_roots,
-    look_ahead, lookahead, open_full, open_window, product, rank_one_gain, roots_at, score_all, shrink_to_diagonal, waiting_at,
-    write_growth,
+    ALWAYS, FALL, LEFT, LIKELY, NEVER, NOISE, SPAN, WAITING, Full, cannot_step, capped, caps_of, dot, expand, forget, grow,
+    keep_roots, look_ahead, lookahead, multiply, open_full, open_window, product, rank_one_gain, row_of, score_all,
+    shrink_to_diagonal, write_growth,
 )
 from ._compiled.rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, DEVIATION, OVR, QUANTUM, REGRESSION, Batch, Counters, Example, PassContext,
@@ -38,9 +38,6 @@ from ._rules cimport (
     PROXIMAL, Params, Stats, Step, apply_rule, margin_suffices, precision, slots_of,
 )
 
-
-cdef enum:
-    BLOCK = 64              # dense rows multiplied by Σ at once to compute deviations
 
 FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
 
@@ -469,7 +466,7 @@ cdef int learn_classes(const Batch* b, PassContext* context, floating[::1] state
 
 cdef inline void write_down(floating[:, ::1] S, floating[:, ::1] work, Full* f, Py_ssize_t c) noexcept nogil:
     """Write all steps that wait, Σ_c -= Σ_i s_i s_i'. Products made ahead with the old matrix become invalid."""
-    cdef Py_ssize_t i, j, n = f.n_waiting[c], at = waiting_at(f, c)
+    cdef Py_ssize_t i, j, n = f.n_waiting[c], at = row_of(f, c, WAITING)
     cdef floating si
     if n == 1:
         for i in range(f.D):
@@ -489,7 +486,7 @@ cdef inline void apply_rank_one(Full* f, Py_ssize_t c, double tau, double k, flo
 
     No step takes more from a Σ_jj than is left of it, as rounding noise otherwise could.
     """
-    cdef Py_ssize_t j, at = f.place[c], waiting = waiting_at(f, c) + f.n_waiting[c], left = roots_at(f, c) + 1
+    cdef Py_ssize_t j, at = f.place[c], waiting = row_of(f, c, WAITING) + f.n_waiting[c], left = row_of(f, c, LEFT)
     cdef floating before, s, step = <floating>tau, root = <floating>sqrt(k), shrink = 1.0
     cdef double rounds = averaged(context)
     cdef const double* caps = caps_of(f, c)
@@ -636,52 +633,49 @@ cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1]
 
 # --- scores --------------------------------------------------------------------------------------------------------------------
 
-cdef struct Reading:            # what scores need beside the weights
-    Layout layout
-    const double* correction    # NULL: no average
-    const Counters* counters    # of the model; with an average or l1 alone
-    double* spare               # room for a number for each vector, if there are places or an average,
-    double* lags                # and for one for each vector and row that is scored at once
+cdef inline int score_rows(const Layout* layout, const double* correction, const Counters* counters, double* spare,
+                           const Params* given, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                           const Batch* b, PassContext* context) except -1 nogil:
+    """Compute the scores of rows by the weights, or by their average. (10 arguments: what belongs to the average.)
 
-
-cdef inline int score_rows(const Reading* g, const Params* given, const floating[::1] state, const floating[::1] data,
-                           const index_t[::1] indices, const Batch* b, PassContext* context) except -1 nogil:
-    """Compute the scores of rows by the weights, or by their average."""
+    correction : NULL: no average. counters : of the model; with an average or l1 alone. spare : (ROWS + 1) numbers a vector.
+    """
     cdef Py_ssize_t i = 0, j, n, k = context.n_found, constant
     cdef double rounds = 0.0
     cdef double* scores
+    cdef double* lags = spare + k
     cdef Params p = given[0]
     cdef Row row
     if p.l1 > 0.0:
-        p.l1_sum = p.l1 * (g.counters.rounds if p.geometry == DUAL else 1.0)
+        p.l1_sum = p.l1 * (counters.rounds if p.geometry == DUAL else 1.0)
     if p.geometry == FULL_GAUSSIAN or p.geometry == FULL_POTENTIAL:     # the weights are stored as they are
         p.geometry = ADDITIVE
     elif p.geometry == FORGETTING:          # so are these
         p.geometry = GAUSSIAN
     p.bias = context.bias
-    constant = state.shape[0] // (g.layout.room if p.geometry == ADDITIVE else 2 * g.layout.room) - 1
+    constant = state.shape[0] // (layout.room * slots_of(p.geometry).n) - 1
     while i < b.n:
         row = row_at(b, i)
         scores = &context.found[i * k]
         n = 1
         if index_t is dense_t and k == 1 and b.order == NULL and i + ROWS <= b.n and row.lo < row.hi:
             n = ROWS
-        if g.correction != NULL:    # (first: a thread that learns meanwhile changes it last)
-            rounds = g.counters.rounds - p.average_from
+        if correction != NULL:      # (first: a thread that learns meanwhile changes it last)
+            rounds = counters.rounds - p.average_from
             for j in range(n if rounds > 0.0 else 0):
-                correction_scores(g.correction, &g.layout, constant, data, indices, row_at(b, i + j), p.bias, &g.lags[j * k])
+                correction_scores(correction, layout, constant, data, indices, row_at(b, i + j), p.bias, &lags[j * k])
         if n > 1:
             scan_rows(p.geometry, state, &data[row.lo], row.hi - row.lo, scores, &p)
         elif k == 1:
             scores[0] = scan(p.geometry, state, data, indices, row, &p).score
         else:
-            scan_classes(p.geometry, state, data, indices, row, scores, &g.layout, &p)
-            sort_by_class(scores, &g.layout, g.spare)
+            scan_classes(p.geometry, state, data, indices, row, scores, layout, &p)
+            sort_by_class(scores, layout, spare)
             if rounds > 0.0:
-                sort_by_class(g.lags, &g.layout, g.spare)
+                sort_by_class(lags, layout, spare)
         for j in range(n * k if rounds > 0.0 else 0):
-            scores[j] -= g.lags[j] / rounds
-        context.budget = check_signals(context.budget, n * (row.hi - row.lo + 8) * k * (2 if g.correction != NULL else 1))
+            scores[j] -= lags[j] / rounds
+        context.budget = check_signals(context.budget, n * (row.hi - row.lo + 8) * k * (2 if correction != NULL else 1))
         i += n
     for i in range(b.n * k):
         context.found[i] *= context.inverse
@@ -716,25 +710,26 @@ cdef class QuadraticModel(Model):
 
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
         """Compute found[i, c] = w_c.x_i of the weights, or of their average."""
-        cdef Py_ssize_t k = context.n_found
         cdef const floating[::1] state = self.values
-        cdef const double[::1] correction, counters
-        cdef double[::1] numbers
-        cdef bint is_average = False
-        cdef Reading g
-        self.lay_out(&g.layout, k)
-        g.correction, g.counters, g.spare, g.lags = NULL, NULL, NULL, NULL
-        if self.p.average_from >= 0 or self.p.l1 > 0.0:
-            correction, counters = self.correction, self.counters
-            g.counters = <const Counters*>&counters[0]
-            is_average = correction.shape[0] > 0
-            if is_average:
-                g.correction = &correction[0]
-        if is_average or g.layout.places != NULL:   # (an allocation would take a small call a quarter of a microsecond)
-            numbers = np.empty((ROWS + 1) * k)
-            g.spare, g.lags = &numbers[0], &numbers[k]
-        with nogil:
-            return score_rows(&g, &self.p, state, data, indices, b, context)
+        cdef const double[::1] numbers
+        cdef const double* correction = NULL
+        cdef const Counters* counters = NULL
+        cdef Layout layout
+        cdef double* spare = <double*>malloc((ROWS + 1) * context.n_found * sizeof(double))
+        if spare == NULL:
+            raise MemoryError
+        try:
+            self.lay_out(&layout, context.n_found)
+            if self.p.average_from >= 0 or self.p.l1 > 0.0:
+                numbers = self.counters
+                counters = <const Counters*>&numbers[0]
+                if self.correction.shape[0]:
+                    numbers = self.correction
+                    correction = &numbers[0]
+            with nogil:
+                return score_rows(&layout, correction, counters, spare, &self.p, state, data, indices, b, context)
+        finally:
+            free(spare)
 
     def deviation(self, rows, double[:, ::1] deviations):
         """Compute deviations[i, c] = √(x_i'Σ_c x_i)."""
@@ -743,13 +738,12 @@ cdef class QuadraticModel(Model):
             self.read(DEVIATION, rows, &indptr[0], deviations.shape[0], &deviations[0, 0], deviations.shape[1])
 
     cdef int deviate(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
-        """Compute found[i, c] = √(x_i'Σ_c x_i). A full Σ is multiplied by many dense rows at once, by sparse ones singly."""
-        cdef Py_ssize_t i, j, c, k = context.n_found, n_dense = 0
+        """Compute found[i, c] = √(x_i'Σ_c x_i)."""
+        cdef Py_ssize_t i, c, k = context.n_found
         cdef const floating[::1] state = self.values
         cdef const floating[:, :, ::1] sigma = self.sigma
-        cdef Py_ssize_t D = sigma.shape[1], block = BLOCK if sigma.shape[0] else 0
-        cdef int64_t[::1] every = np.arange(k), chosen = np.empty(block, np.int64)
-        cdef floating[:, ::1] work = np.empty((2 * block, D), np.float32 if floating is float else np.float64)
+        cdef int64_t[::1] every = np.arange(k)
+        cdef floating[:, ::1] work = np.empty((2, sigma.shape[1]), np.float32 if floating is float else np.float64)
         cdef const double[::1] counters = self.counters, growth = self.growth
         cdef const double[:, ::1] caps = self.caps
         cdef double* found = context.found
@@ -764,26 +758,13 @@ cdef class QuadraticModel(Model):
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
+                context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k * max(sigma.shape[1], 1))
                 if sigma.shape[0] == 0:
-                    context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
                     variances(state, &layout, &every[0], k, data, indices, row, &found[i * k], &spare[0], &p)
-                    continue
-                if 4 * (row.hi - row.lo) < D:
-                    context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * (row.hi - row.lo + 8) * k)
-                    for c in range(k):
-                        found[i * k + c] = growth[c] * form(sigma[c], data, indices, row, p.bias, &caps[c, 0])
-                else:
-                    chosen[n_dense] = i
-                    n_dense += 1
-                if n_dense == block or (n_dense and i == b.n - 1):
-                    for c in range(k):
-                        context.budget = check_signals(context.budget, D * D)
-                        for j in range(n_dense):
-                            expand(data, indices, row_at(b, chosen[j]), work[j], p.bias, 1.0, &caps[c, 0])
-                        symm(sigma[c], work, work[block:], <int>n_dense)
-                        for j in range(n_dense):
-                            found[chosen[j] * k + c] = growth[c] * dot(work[j], work[block + j])
-                    n_dense = 0
+                for c in range(sigma.shape[0]):
+                    expand(data, indices, row, work[0], p.bias, 1.0, &caps[c, 0])
+                    multiply(sigma[c], work[0], indices, row, work[1])
+                    found[i * k + c] = growth[c] * dot(work[0], work[1])
             for i in range(b.n * k):
                 found[i] = sqrt(larger(found[i], <double>0.0)) * context.inverse
         return 0

@@ -5,7 +5,7 @@ z = sgn(y - s) x and the margin ε - |y - s|: its distance from the wrong side. 
 1 for classes, 0 for conservative rules and regression) less m, so that one rule serves every task.
 To add one: its name in Rule, its function with equation and source, its line in apply_rule; then its row in _registry.py.
 """
-from libc.math cimport exp, log1p, sqrt
+from libc.math cimport NAN, exp, log1p, sqrt
 
 
 cpdef enum Rule:            # (in lower case, the names in the registry's rows)
@@ -401,5 +401,6 @@ cdef inline Step apply_rule(const Stats* s, const Params* p) noexcept nogil:
         return multiplicative_centre(s, p)
     elif p.rule == LOG_LOSS:
         return log_loss(s, p)
-    else:
+    elif p.rule == AGGRESSIVE_SOP or p.rule == NAROW:
         return potential(s, p)
+    return Step(NAN, NAN)       # (no model has room for the step of a rule that is missing here)

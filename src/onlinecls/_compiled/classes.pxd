@@ -98,13 +98,6 @@ cdef inline double sum_classes(const floating[::1] state, Run run, const floatin
     return q
 
 
-cdef inline void add_scores(int geometry, const floating[::1] state, Py_ssize_t at, double x, double* scores,
-                            const Layout* layout, const Params* p) noexcept nogil:
-    cdef Py_ssize_t c
-    for c in range(layout.n):
-        scores[c] += x * weight_of(geometry, state[at + c], state[at + layout.room + c], p)
-
-
 cdef inline double scan_classes(int geometry, const floating[::1] state, const floating[::1] data, const index_t[::1] indices,
                                 Row row, double* scores, const Layout* layout, const Params* p) noexcept nogil:
     """Compute the scores of all vectors, in the order of their places; return ||x||².
@@ -125,16 +118,19 @@ cdef inline double scan_computed(int geometry, const floating[::1] state, Run ru
                                  const index_t[::1] indices, Row row, double* scores, const Layout* layout,
                                  const Params* p) noexcept nogil:
     """Compute the scores of computed weights. (geometry is a constant. 9 arguments: a row and a run.)"""
-    cdef Py_ssize_t k, c
-    cdef double q = p.bias * p.bias
+    cdef Py_ssize_t k, c, at
+    cdef double x, q = p.bias * p.bias
     for c in range(layout.n):
         scores[c] = 0.0
-    for k in range(row.lo, row.hi):
+    for k in range(row.lo, row.hi + 1):
+        at = run.width * column(indices, k, row.lo) if k < row.hi else state.shape[0] - run.width
+        x = data[k] if k < row.hi else p.bias
         if index_t is not dense_t:
-            prefetch_run(&state[run.width * <Py_ssize_t>indices[k + row.ahead]], &run)
-        add_scores(geometry, state, run.width * column(indices, k, row.lo), data[k], scores, layout, p)
-        q += <double>data[k] * data[k]
-    add_scores(geometry, state, state.shape[0] - run.width, p.bias, scores, layout, p)
+            if k < row.hi:
+                prefetch_run(&state[run.width * <Py_ssize_t>indices[k + row.ahead]], &run)
+        for c in range(layout.n):
+            scores[c] += x * weight_of(geometry, state[at + c], state[at + layout.room + c], p)
+        q += x * x if k < row.hi else 0.0
     return q
 
 

@@ -16,9 +16,7 @@ smaller variance is noise, which diverges once it is negative (v - kv² then fal
 within twice the initial variance, and act on noise alone: no step takes more from a Σ_jj than is left of it, and where x'Σx is
 below ε a², Σ moves towards its diagonal until it is ε a².
 
-Workspace, rows of D numbers: for each vector, M rows s_i of steps that wait (the dense rows of a product lie behind them while it
-is made), B of products made ahead, one of a product made alone, √Σ_jj as written, Σ_jj now; then the present row, and a row of M
-coefficients s_i.x (D >= M = B = depth).
+The workspace has the rows of `Part` for each vector, the present row, and a row of M coefficients s_i.x (D >= M = B = depth).
 
 A matrix is also written as soon as one of its variances has fallen to a fourth of its written value: the rounding errors of
 the written matrix would be large beside what is left (Σ would no longer be positive definite, and float32 weights grow for ever).
@@ -42,6 +40,14 @@ cdef enum:
     RARELY = 16             # where looking ahead does not pay, rows that are skipped for each that is looked at
     MOST_GROWTH = 1 << 20
     NOISE = 4               # the error of a number of Σ, in units of the dtype's spacing
+
+
+cdef enum Part:             # of the workspace of a vector, in rows of D numbers
+    ROOTS                   # √Σ_jj as written
+    LEFT                    # Σ_jj now
+    ALONE                   # a product made alone
+    WAITING                 # M steps s_i that wait; behind them, the dense rows of a product while it is made
+    AHEAD                   # B products made ahead
 
 
 cdef enum Foresight:        # which products Σx are made ahead, many at once
@@ -83,20 +89,9 @@ ctypedef struct Full:
     double[2] v             # x'Σx of the vectors of the present step
 
 
-cdef inline Py_ssize_t waiting_at(const Full* f, Py_ssize_t c) noexcept nogil:
-    return c * (2 * f.depth + 3)
-
-
-cdef inline Py_ssize_t ahead_at(const Full* f, Py_ssize_t c) noexcept nogil:
-    return waiting_at(f, c) + f.depth
-
-
-cdef inline Py_ssize_t alone_at(const Full* f, Py_ssize_t c) noexcept nogil:
-    return waiting_at(f, c) + 2 * f.depth
-
-
-cdef inline Py_ssize_t roots_at(const Full* f, Py_ssize_t c) noexcept nogil:
-    return waiting_at(f, c) + 2 * f.depth + 1
+cdef inline Py_ssize_t row_of(const Full* f, Py_ssize_t c, int part) noexcept nogil:
+    """Return the first workspace row of a part of vector c's."""
+    return c * (3 + 2 * f.depth) + (part if part < AHEAD else WAITING + f.depth)
 
 
 cdef inline const double* caps_of(const Full* f, Py_ssize_t c) noexcept nogil:
@@ -134,22 +129,6 @@ cdef inline void gather(const floating[:, ::1] S, const floating[::1] x, const i
             u[i] += xj * S[i, j]
 
 
-cdef inline double form(const floating[:, ::1] S, const floating[::1] data, const index_t[::1] indices, Row row, double bias,
-                        const double* caps) noexcept nogil:
-    """Return x'Sx of the row, multiplied by C in a learner that forgets, computed from the non-zeros alone."""
-    cdef Py_ssize_t k, j, a, b, n = S.shape[0] - 1
-    cdef double constant = capped(bias, caps, n), total = constant * constant * S[n, n], part, x
-    for k in range(row.lo, row.hi):
-        a = column(indices, k, row.lo)
-        x = capped(data[k], caps, a)
-        part = constant * S[n, a]
-        for j in range(row.lo, k):
-            b = column(indices, j, row.lo)
-            part += capped(data[j], caps, b) * S[max(a, b), min(a, b)]
-        total += x * (2.0 * part + x * <double>S[a, a])
-    return total
-
-
 cdef inline double dot(const floating[::1] x, const floating[::1] y) noexcept nogil:
     cdef Py_ssize_t j
     cdef double total = 0.0
@@ -158,11 +137,17 @@ cdef inline double dot(const floating[::1] x, const floating[::1] y) noexcept no
     return total
 
 
-cdef inline bint is_sparse(const index_t[::1] indices, Row row, const Full* f) noexcept nogil:
-    if index_t is dense_t:
-        return False
+cdef inline bint is_sparse(const index_t[::1] indices, Row row, Py_ssize_t D) noexcept nogil:
+    return index_t is not dense_t and SPARSE * (row.hi - row.lo) < D
+
+
+cdef inline void multiply(const floating[:, ::1] S, const floating[::1] x, const index_t[::1] indices, Row row,
+                          floating[::1] u) noexcept nogil:
+    """Compute u = S x of an expanded row."""
+    if is_sparse(indices, row, x.shape[0]):
+        gather(S, x, indices, row, u)
     else:
-        return SPARSE * (row.hi - row.lo) < f.D
+        symv(S, x, u)
 
 
 cdef inline void forget(Full* f, Py_ssize_t c) noexcept nogil:
@@ -174,7 +159,7 @@ cdef inline void forget(Full* f, Py_ssize_t c) noexcept nogil:
 
 cdef inline void keep_roots(floating[:, ::1] S, floating[:, ::1] work, const Full* f, Py_ssize_t c, double noise) noexcept nogil:
     """Store √Σ_jj and Σ_jj, from which noise is computed; lift a Σ_jj that has fallen below the noise of its last value."""
-    cdef Py_ssize_t j, at = roots_at(f, c)
+    cdef Py_ssize_t j, at = row_of(f, c, ROOTS)
     for j in range(f.D):
         S[j, j] = larger(S[j, j], <floating>(noise * work[at, j] * work[at, j]))
         work[at, j] = <floating>sqrt(<double>S[j, j])
@@ -210,12 +195,12 @@ cdef inline void make_products(const floating[:, :, ::1] sigma, floating[:, ::1]
         if n < AHEAD_AT_LEAST:
             forget(f, c)
             continue
-        operand = waiting_at(f, c) + f.n_waiting[c]     # (there is room for as many rows as steps could wait)
+        operand = row_of(f, c, WAITING) + f.n_waiting[c]     # (there is room for as many rows as steps could wait)
         for i in range(n):
             row.lo = indptr[f.chosen[c * f.depth + i]]
             row.hi = indptr[f.chosen[c * f.depth + i] + 1]
             expand(data, indices, row, work[operand + i], f.p.bias, f.inverse, caps_of(f, c))
-        symm(sigma[c], work[operand:], work[ahead_at(f, c):], <int>n)
+        symm(sigma[c], work[operand:], work[row_of(f, c, AHEAD):], <int>n)
         f.made += n
 
 
@@ -253,19 +238,17 @@ cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:
     expand(data, indices, row, work[present], f.p.bias, f.inverse, caps_of(f, c))
     if f.now < f.stop and not is_stale(f, c, work[present]):
         slot = f.slots[c * f.span + f.now - f.start]
-    f.place[c] = ahead_at(f, c) + slot if slot >= 0 else alone_at(f, c)
+    f.place[c] = row_of(f, c, AHEAD) + slot if slot >= 0 else row_of(f, c, ALONE)
     if slot >= 0:
         f.used += 1
-    elif is_sparse(indices, row, f):
-        gather(S, work[present], indices, row, work[f.place[c]])
     else:
-        symv(S, work[present], work[f.place[c]])
+        multiply(S, work[present], indices, row, work[f.place[c]])
     if n:
-        gemv(work[waiting_at(f, c):], <int>n, work[present], work[present + 1])
-        gemv_t(work[waiting_at(f, c):], <int>n, work[present + 1], work[f.place[c]])
+        gemv(work[row_of(f, c, WAITING):], <int>n, work[present], work[present + 1])
+        gemv_t(work[row_of(f, c, WAITING):], <int>n, work[present + 1], work[f.place[c]])
     for j in range(f.D):
         v += <double>work[present, j] * work[f.place[c], j]
-        a += fabs(work[present, j]) * <double>work[roots_at(f, c), j]
+        a += fabs(work[present, j]) * <double>work[row_of(f, c, ROOTS), j]
         most = larger(most, fabs(work[f.place[c], j]))
     f.least, f.most = larger(f.noise * a * a, f.p.floor), most
     return v
@@ -287,7 +270,7 @@ cdef inline bint grow(Full* f, Py_ssize_t c, const floating[:, ::1] work) noexce
     cdef double* caps = &f.caps[c * f.D]
     f.growth[c] /= 1.0 - f.p.forgetting
     for j in range(f.D):
-        variance = f.growth[c] * work[roots_at(f, c) + 1, j]
+        variance = f.growth[c] * work[row_of(f, c, LEFT), j]
         if variance * caps[j] * caps[j] > f.p.variance:
             caps[j] = sqrt(f.p.variance / variance)
             f.capped_at[c * f.D + j] = f.now
@@ -371,7 +354,7 @@ cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context,
         f.stop += 1
         for j in range(f.k):
             f.slots[j * f.span + f.stop - 1 - f.start] = -1
-        if is_sparse(indices, r.row, f) or (b.weights != NULL and b.weights[r.at] == 0.0):
+        if is_sparse(indices, r.row, f.D) or (b.weights != NULL and b.weights[r.at] == 0.0):
             continue                    # (a row of weight 0 may have a label that is not a class yet)
         q = score_all(state, data, indices, r.row, f.ahead_scores, f.k, f.inverse, f.p)
         for number in range(n_steps):
@@ -394,10 +377,10 @@ cdef inline void open_full(Full* f, int64_t* places, floating[:, :, ::1] sigma, 
     f.start, f.stop, f.resume, f.aim, f.made, f.used, f.now = 0, 0, 0, (f.depth + 3) // 4, 0, 0, 0
     f.n_waiting, f.n_ahead, f.place = places, places + f.k, places + 2 * f.k
     f.slots, f.chosen, f.capped_at = places + 3 * f.k, places + f.k * (3 + f.span), places + f.k * (3 + f.span + f.depth)
-    f.present = waiting_at(f, f.k)
+    f.present = row_of(f, f.k, ROOTS)
     for i in range(f.k * f.span):
         f.slots[i] = -1
     for i in range(f.k):
         for j in range(f.D):
-            work[roots_at(f, i), j] = 0.0
+            work[row_of(f, i, ROOTS), j] = 0.0
         keep_roots(sigma[i], work, f, i, 0.0)

@@ -239,24 +239,17 @@ cdef enum:
 cdef inline void open_scale(PassContext* context, const Params* p) noexcept nogil:
     """Begin a pass, or a reading, with the scale of the rows so far. p : for its scale and constant alone."""
     cdef Counters* n = &context.counters
-    cdef bint told = p.scale > 0.0 and p.constant >= 0.0
     context.given_scale, context.given_constant = p.scale, p.constant
     n.scale = p.scale if p.scale > 0.0 else n.scale
     n.bias = p.constant * (n.scale if n.scale > 0.0 else 1.0) if p.constant >= 0.0 else n.bias
-    n.measured = SCALE_ROWS if told else n.measured
+    n.measured = SCALE_ROWS if p.scale > 0.0 and p.constant >= 0.0 else n.measured
+    use_scale(context)
+
+
+cdef inline void use_scale(PassContext* context) noexcept nogil:
+    cdef const Counters* n = &context.counters
     context.measures = n.measured < SCALE_ROWS
     context.inverse, context.bias = 1.0 / n.scale if n.scale > 0.0 else 1.0, n.bias
-
-
-cdef inline bint measure(const floating[::1] data, const Round* r, PassContext* context, double* bias) noexcept nogil:
-    """Let a row that has been predicted tell the scale, if it is one of the first that do: return True, and set the value of the
-    constant feature, if the row must be scored again."""
-    if unlikely(context.measures):
-        measure_row(data, r.row, context.published, context.given_scale, context.given_constant)
-        take_scale(context)
-        bias[0] = context.bias
-        return True
-    return False
 
 
 cdef inline void publish_scale(PassContext* context) noexcept nogil:
@@ -265,14 +258,20 @@ cdef inline void publish_scale(PassContext* context) noexcept nogil:
     context.published.scale, context.published.bias, context.published.measured = n.scale, n.bias, n.measured
 
 
-cdef inline void take_scale(PassContext* context) noexcept nogil:
-    """Take the scale as `measure_row` has left it. (It has no pointer to the pass, whose numbers are in registers.)"""
+cdef inline bint measure(const floating[::1] data, const Round* r, PassContext* context, double* bias) noexcept nogil:
+    """Let a row that has been predicted tell the scale, if it is one of the first that do: return True, and set the value of the
+    constant feature, if the row must be scored again. (`measure_row` has no pointer to the pass, whose numbers are in registers.)
+    """
     cdef Counters* n = &context.counters
-    cdef const Counters* told = context.published
-    n.scale, n.bias, n.measured = told.scale, told.bias, told.measured
-    n.exponents, n.mantissas, n.lengths = told.exponents, told.mantissas, told.lengths
-    context.inverse, context.bias = 1.0 / n.scale if n.scale > 0.0 else 1.0, n.bias
-    context.measures = n.measured < SCALE_ROWS
+    cdef Counters* told = context.published
+    if unlikely(context.measures):
+        measure_row(data, r.row, told, context.given_scale, context.given_constant)
+        n.scale, n.bias, n.measured = told.scale, told.bias, told.measured
+        n.exponents, n.mantissas, n.lengths = told.exponents, told.mantissas, told.lengths
+        use_scale(context)
+        bias[0] = context.bias
+        return True
+    return False
 
 
 cdef inline void measure_row(const floating[::1] data, Row row, Counters* n, double scale, double constant) noexcept nogil:
@@ -400,29 +399,31 @@ cdef inline void average_lags(const PassContext* context, const floating[::1] da
 
 cdef inline void before_step(Task task, const double* scores, double lag, const Round* r, const Batch* b,
                              PassContext* context) noexcept nogil:
-    """Compare a row's prediction with its label or target, and pass its scores on to the observers.
+    """Count a row's mistake or error, those of `predict` just before the update, and pass its scores on to the observers.
 
-    scores : of all vectors, by the average if there is one; of a single vector its own score, lag above the average's.
+    scores : of all vectors, by the average if there is one; of a single vector its own score, lag above the average's. Errors
+    above 1e140 count as 1e140. A newcomer's label is one that predict could not have named.
     """
-    cdef double score = scores[0] - lag
+    cdef double score = scores[0] - lag, error
     if task == REGRESSION:
-        count_error((r.target - scores[0]) + lag, context)
+        error = fabs((r.target - scores[0]) + lag)
+        error = error if error < 1e140 else 1e140
+        context.counters.squared += error * error
+        context.counters.absolute += error
         return
     if context.columns == 1:
         scores = &score
-    count_mistake(predict_class(scores, r, context), r, b, context)
+        count_mistake(1 - r.label if r.newcomer else score > 0.0, r, b, context)
+    else:
+        count_mistake(top(scores, context, r.label if r.newcomer else -1), r, b, context)
     observe_scores(scores, r, b, context)
 
 
 cdef inline bint count_loss(const Stats* s, PassContext* context, const Params* p) noexcept nogil:
-    """Add a row's weighted loss to the sum of losses, unless it would take the sum out of double's range; return False for a row
-    that cannot be learnt. (Branch-free: which rows have a loss is unpredictable.)"""
-    cdef double twice
+    """Add a row's weighted loss to the sum of losses; return False for a row that cannot be learnt."""
     if not is_usable(s, context):
         return False
-    twice = s.weight * loss_of(s, p)
-    twice += fabs(twice)
-    context.counters.loss += 0.5 * twice if twice < 2e290 else 0.0
+    add_loss(s.weight * loss_of(s, p), context)
     return True
 
 
@@ -451,18 +452,11 @@ cdef inline void observe_scores(const double* scores, const Round* r, const Batc
             context.scores_out += 1
 
 
-cdef inline void count_error(double error, PassContext* context) noexcept nogil:
-    """Add the error that predict would have made just before the update; errors above 1e140 count as 1e140."""
-    error = fabs(error)
-    error = error if error < 1e140 else 1e140
-    context.counters.squared += error * error
-    context.counters.absolute += error
-
-
 cdef inline void add_loss(double loss, PassContext* context) noexcept nogil:
-    """Add a weighted loss to the sum of losses, unless it would take the sum out of double's range."""
-    if 0.0 < loss < 1e290:
-        context.counters.loss += loss
+    """Add a weighted loss to the sum of losses, unless it would take the sum out of double's range. (Branch-free: which rows have
+    a loss is unpredictable.)"""
+    loss += fabs(loss)
+    context.counters.loss += 0.5 * loss if loss < 2e290 else 0.0
 
 
 cdef inline Py_ssize_t top(const double* scores, const PassContext* context, Py_ssize_t but) noexcept nogil:
@@ -480,13 +474,6 @@ cdef inline Py_ssize_t top(const double* scores, const PassContext* context, Py_
         best = c if scores[c] > highest else best       # (branch-free: the leading class is unpredictable)
         highest = scores[c] if scores[c] > highest else highest
     return best
-
-
-cdef inline Py_ssize_t predict_class(const double* scores, const Round* r, const PassContext* context) noexcept nogil:
-    """Return the class that these scores predict: by the sign of the only one, else the top one."""
-    if context.columns > 1:
-        return top(scores, context, r.label if r.newcomer else -1)
-    return 1 - r.label if r.newcomer else scores[0] > 0.0
 
 
 # --- a step --------------------------------------------------------------------------------------------------------------------
