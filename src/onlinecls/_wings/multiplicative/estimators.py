@@ -52,10 +52,7 @@ class SimplexState(SignedSimplexState):
 
 
 class _Multiplicative(OnlineLearner):
-    """Base of the multiplicative learners of the three tasks.
-
-    The sum is over all features; the constant one is among them if an intercept is learnt.
-    """
+    """Base of the multiplicative learners of the three tasks."""
 
     signed: bool
 
@@ -120,7 +117,6 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
     >>> learner.partial_fit([[2.0, 0.0]], [1], classes=[0, 1]).coef_.round(3).tolist()
     [[0.125, 0.0]]
     """
-
 
     margin: float = 0.2
     _: KW_ONLY
@@ -213,4 +209,3 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
     norm_bound: float = 1.0
     scale: FloatOrAuto = "auto"
     dtype: FloatType | None = None
-

@@ -53,27 +53,13 @@ cdef inline Size score_all(const floating[::1] state, Weights* w, const floating
     return Size(size.q * (inverse * inverse), size.largest * inverse)
 
 
-cdef inline bint apply_step(floating[::1] state, Weights* w, const Example* z, double tau,
-                            PassContext* context) noexcept nogil:
-    """Apply the step tau along the joint example of the row that has been gathered."""
-    cdef Py_ssize_t[2] vectors
-    cdef double[2] d
-    cdef double shift
-    vectors[0], vectors[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * tau, z.sign[1] * tau
-    select_group(w, z.c[0])
-    shift = w.simplex.group.shift
-    if not step_group(state, &w.simplex, &w.row, vectors, d, z.n):
-        context.counters.skipped += 1.0
-        return False
-    if w.simplex.group.shift != shift:              # all powers were computed anew
-        context.budget -= state.shape[0]
-    return True
-
-
 cdef int learn_products(Weights* w, double* scores, const Batch* b, PassContext* context, floating[::1] state,
                         const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows of classes or numbers by steps that multiply weights."""
     cdef Py_ssize_t number, k = w.simplex.k, n_steps = w.simplex.k if context.task == OVR else 1
+    cdef Py_ssize_t[2] vectors
+    cdef double[2] d
+    cdef double shift
     cdef bint updated, gathered
     cdef Round r
     cdef Stats s
@@ -101,7 +87,15 @@ cdef int learn_products(Weights* w, double* scores, const Batch* b, PassContext*
                 if not gathered:
                     gather(&w.row, k, data, indices, r.row, p.bias, context.inverse, state.shape[0] - 2 * k)
                     gathered = True
-                updated |= apply_step(state, w, &z, found.tau, context)
+                vectors[0], vectors[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * found.tau, z.sign[1] * found.tau
+                select_group(w, z.c[0])
+                shift = w.simplex.group.shift
+                if step_group(state, &w.simplex, &w.row, vectors, d, z.n):
+                    updated = True
+                    if w.simplex.group.shift != shift:      # all powers were computed anew
+                        context.budget -= state.shape[0]
+                else:
+                    context.counters.skipped += 1.0
         after_step(&r, updated, context)
     return 0
 
@@ -205,7 +199,7 @@ cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_
     return w
 
 
-cdef int start_unknown(floating[::1] state, Weights* w, const Params* p) noexcept:
+cdef void start_unknown(floating[::1] state, Weights* w, const Params* p) noexcept:
     """Compute the groups that are not known yet, and all their powers."""
     cdef Py_ssize_t c
     for c in range(w.n_groups):
@@ -215,15 +209,6 @@ cdef int start_unknown(floating[::1] state, Weights* w, const Params* p) noexcep
                 start_centre(state, w)
             else:
                 start_group(state, &w.simplex)
-    return 0
-
-
-cdef inline Py_ssize_t longest(const Batch* b) noexcept nogil:
-    """Return the room for any row's non-zeros and the constant feature, rounded up to whole registers."""
-    cdef Py_ssize_t i, most = 0
-    for i in range(b.n_rows):
-        most = max(most, b.indptr[i + 1] - b.indptr[i])
-    return round_up(most + 1)
 
 
 cdef class SimplexModel(Model):
@@ -252,7 +237,7 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
     """Learn, or compute found[i, c] = w_c.x_i; for a ball, found[i] = ||x_i - w||² and the size of the numbers subtracted."""
     cdef const floating[::1] shown
     cdef floating[::1] state, numbers
-    cdef Py_ssize_t i, k = self.n_columns, n = k if context.task == OVR else 1, capacity
+    cdef Py_ssize_t i, k = self.n_columns, n = k if context.task == OVR else 1, capacity, longest = 0
     cdef const double[:, ::1] groups
     cdef double[::1] scores = np.empty(k)
     cdef double* found
@@ -284,7 +269,9 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
     if is_centre:
         with nogil:
             return learn_centre(&w, b, context, state, data, indices, &p)
-    capacity = longest(b)
+    for i in range(b.n_rows):
+        longest = max(longest, b.indptr[i + 1] - b.indptr[i])
+    capacity = round_up(longest + 1)        # (of whole registers, with the constant feature)
     places = np.empty(capacity, np.intp)
     numbers = np.empty(capacity * (1 + n_work(2)), np.float32 if floating is float else np.float64)
     w.row.capacity, w.row.places, w.row.x = capacity, &places[0], &numbers[0]

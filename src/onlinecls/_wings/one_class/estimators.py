@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ..._input.types import FloatOrAuto, FloatType, Matrix
-    from ..._rows import Rows
 
 
 class OnlineOneClass(OnlineLearner):
@@ -62,13 +61,11 @@ class OnlineOneClass(OnlineLearner):
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
+    @quiet
     def _distances(self, X: Matrix) -> np.ndarray:
         """Compute ||x - w|| of each row: exactly epsilon within rounding of the ball's surface, where updates leave rows."""
         state = self._fitted_state()
-        return self._distances_of(self._read_rows(X, state), state)
-
-    @quiet
-    def _distances_of(self, rows: Rows, state: Any) -> np.ndarray:
+        rows = self._read_rows(X, state)
         found = np.empty((rows.n_rows, 2))
         state.decision(rows, found)
         squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
@@ -170,4 +167,3 @@ class PassiveAggressiveOneClass(UntilConverged, EpochParameters, OnlineOneClass)
     scale: FloatOrAuto = "auto"
     dtype: FloatType | None = None
     loss_tol: float | None = None
-

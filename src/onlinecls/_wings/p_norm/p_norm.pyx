@@ -324,6 +324,16 @@ cdef int learn_p_norm(const Norms* norms, double* scores, const Batch* b, PassCo
     return 0
 
 
+cdef Norms norms_of(const double[:, ::1] groups, Py_ssize_t k, const floating[::1] state, const Params* p) noexcept:
+    """Return a model's norms, computing those that are not known yet. (For readers, all are.)"""
+    cdef Norms norms = Norms(<Norm*>&groups[0, 0], groups.shape[0], k)
+    cdef Py_ssize_t c
+    for c in range(norms.n):
+        if norms.of[c].scale == 0.0:
+            sum_anew(state, &norms, c, p)
+    return norms
+
+
 cdef class PNormModel(Model):
     """groups : float64, (1 or vectors, len(FIELDS)), a `Norm` each."""
 
@@ -343,26 +353,10 @@ cdef class PNormModel(Model):
     def start(self):
         """Compute the norms that are not known yet."""
         cdef Params p = self.params_of()
-        cdef Py_ssize_t k = self.n_columns
-        cdef const double[:, ::1] groups = self.groups
-        cdef const float[::1] floats
-        cdef const double[::1] doubles
         if self.values.itemsize == 4:
-            floats = self.values
-            norms_of(groups, k, floats, &p)
+            norms_of[float](self.groups, self.n_columns, self.values, &p)
         else:
-            doubles = self.values
-            norms_of(groups, k, doubles, &p)
-
-
-cdef Norms norms_of(const double[:, ::1] groups, Py_ssize_t k, const floating[::1] state, const Params* p) noexcept:
-    """Return a model's norms, computing those that are not known yet. (For readers, all are.)"""
-    cdef Norms norms = Norms(<Norm*>&groups[0, 0], groups.shape[0], k)
-    cdef Py_ssize_t c
-    for c in range(norms.n):
-        if norms.of[c].scale == 0.0:
-            sum_anew(state, &norms, c, p)
-    return norms
+            norms_of[double](self.groups, self.n_columns, self.values, &p)
 
 
 cdef int visit_rows(PNormModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,

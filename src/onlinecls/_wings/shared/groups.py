@@ -35,10 +35,6 @@ class WithGroups(State):
         copied.start()
         return copied
 
-    @property
-    def _is_joint(self) -> bool:
-        return len(self.groups) < self.n_columns
-
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         """Merge θ, sums of rows; what follows from it is computed when the next row is learnt."""
         super()._merge_values(shards, shares)
@@ -53,5 +49,7 @@ class WithGroups(State):
         super()._move(new, move, share)
         if move.splits:
             new.groups = self._unknown(1)
+        elif len(self.groups) < self.n_columns:  # (all vectors share one)
+            new.groups = self.groups.copy()
         else:
-            new.groups = self.groups.copy() if self._is_joint else moved(self.groups, self._unknown(move.n), unchanged, move, 1.0)
+            new.groups = moved(self.groups, self._unknown(move.n), unchanged, move, 1.0)
