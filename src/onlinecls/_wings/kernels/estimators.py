@@ -62,11 +62,8 @@ def _stacked(old: Any, rows: Any) -> Any:
 def _with_room(array: np.ndarray, n: int) -> np.ndarray:
     """Return an array whose last axis has room for n numbers, growing by at least a half."""
     old = array.shape[-1]
-    if n <= old:
-        return array
-    wider = np.zeros((*array.shape[:-1], max(n, old + old // 2)), array.dtype)
-    wider[..., :old] = array
-    return wider
+    more = max(n, old + old // 2) - old
+    return array if n <= old else np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, more)])
 
 
 def _squares(A: Any) -> np.ndarray:
@@ -93,13 +90,6 @@ class Kernel(NamedTuple):
     def needs_rows(self) -> bool:
         """True if gamma depends on all rows of a `fit`."""
         return self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid")
-
-    def of_rows(self, rows: Rows) -> Kernel:
-        """Return the kernel with SVC's gamma="scale": 1 / (n_features Var(X)) over all entries."""
-        X = rows.array()
-        mean = X.mean()
-        variance = float((X.multiply(X) if issparse(X) else X * X).mean() - mean * mean)
-        return self._replace(gamma=1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0)
 
     def values(self, A: Any, B: Any, same: bool = False) -> np.ndarray:
         """Compute k of each row of A with each of B, (len(A), len(B)). same: B is A. Only a callable's values are checked.
@@ -251,9 +241,8 @@ class SupportState(State, support.SupportSet):
     def decision(self, rows: Rows, found: np.ndarray) -> None:
         """Fill in w.φ(x) of each row and column, (n_rows, n_columns)."""
         found[:], X, (vectors, alpha) = self.level, rows.array(), self.weights()
-        n = alpha.shape[1]
-        step = max(READ_ENTRIES // max(n, 1), 1)
-        for start in range(0, rows.n_rows if n else 0, step):
+        step = READ_ENTRIES // max(alpha.shape[1], 1) + 1
+        for start in range(0, rows.n_rows if alpha.size else 0, step):
             part = slice(start, start + step)
             with np.errstate(over="ignore", invalid="ignore", under="ignore"):
                 found[part] += self.kernel.values(_alike(X[part], vectors), vectors) @ alpha.T
@@ -353,8 +342,10 @@ class _KernelLearner(EpochParameters, OnlineLearner):
 
     def _start(self, params: Params, rows: Rows, n_classes: int) -> SupportState:
         state = super()._start(params, rows, n_classes)
-        if params.kernel.needs_rows:
-            state.kernel = params.kernel.of_rows(rows)
+        if params.kernel.needs_rows:  # SVC's gamma="scale": 1 / (n_features Var(X)) over all entries
+            X = rows.array()
+            variance = float((X.multiply(X) if issparse(X) else X * X).mean() - X.mean() ** 2)
+            state.kernel = state.kernel._replace(gamma=1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0)
         return state
 
     def __sklearn_tags__(self) -> Tags:
