@@ -3,18 +3,70 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Literal, Self
+from math import sqrt
+from typing import TYPE_CHECKING, Any, Literal, Self
 
+import numpy as np
+
+from .._input.compat import warn_caller
+from .._models.state import NO_ORDER
+from .choice import choose
 from .classifier import LinearClassifier
-from .learner import OnlineLearner
+from .epochs import learning
+from .learner import Batch, OnlineLearner
 from .parameters import LinearParameters, estimator
 from .regressor import OnlineRegressor
-from .until_converged import UntilConverged
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .._input.types import FloatOrAuto, Matrix, RandomState
+    from .._algorithm import Algorithm
+    from .._input.types import FloatOrAuto, Generator, Matrix, RandomState
+
+
+class UntilConverged(OnlineLearner):
+    """Base of the PA learners: `fit` with `loss_tol` cycles until no squared loss exceeds it (PA, section 4).
+
+    Each step brings the weights nearer to any u without loss, by at least loss_tol / max ||x||^2.
+    """
+
+    loss_tol: float | None
+    n_iter_: int
+    _slack = 0.0  # the largest loss without a step
+
+    def _params_of(self, algorithm: Algorithm, values: dict) -> Any:
+        return super()._params_of(algorithm, values)._replace(slack=self._slack)
+
+    def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
+        if self.loss_tol is None:
+            super()._epochs(batch, held_out, generator)
+            return
+        self._slack = sqrt(self.loss_tol)
+        self.__dict__.pop("_choice", None)
+        choose(self)
+        try:
+            is_done = self._cycle(batch, generator)
+        finally:
+            del self._slack, self._choice
+        if not is_done:
+            warn_caller(
+                f"{type(self).__name__}: fit must leave no squared loss above loss_tol={self.loss_tol:g}, but rows still took "
+                f"steps in the last of max_iter={self.max_iter} cycles. Raise max_iter or loss_tol; if no weights have so small "
+                "a loss on all rows, no number of cycles will do.", "ConvergenceWarning",
+            )
+
+    def _cycle(self, batch: Batch, generator: Generator) -> bool:
+        """Run cycles until one takes no step; return False if none of max_iter does."""
+        for cycle in range(1, self.max_iter + 1):
+            before, self.n_iter_ = self.n_updates_, cycle
+            order = generator.permutation(batch.rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
+            with learning(self, again=cycle > 1, holds_level=True):
+                self._learn(batch._replace(order=order))
+            if self.verbose:
+                print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")
+            if self.n_updates_ == before:
+                return True
+        return False
 
 
 class _WithStart(OnlineLearner):

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..._estimators.estimator import quiet
+from ..._estimators.first_order import UntilConverged
 from ..._estimators.learner import NO_WEIGHTS, OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
-from ..._estimators.until_converged import UntilConverged
 from ..._estimators.weights import over
 from ..._models.state import Shard
 from ..shared.groups import WithGroups
