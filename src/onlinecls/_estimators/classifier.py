@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from .._input.types import ClassWeight, Generator, Matrix
     from .._rows import Rows
 
-CLASS_EACH = "classes should have several rows each"
-MANY_ROWS = 100  # rows that are enough to tell labels from ids
+IN_TURNS = "rows of several labels should come in turns"
+RUN = 100  # rows of one label, one after the other, of which a call warns
 NO_ROUND, NO_CLASS = -2, -1  # instead of a prediction: for a row of weight 0; for a row before there was a class to predict
 
 
@@ -75,8 +75,11 @@ class OnlineClassifier(WithWeights):
         learnt = 0 if state is None else state.try_partial_fit(self.__dict__, X, y, sample_weight, classes)
         if learnt == 0:
             self._partial_fit_labels(X, y, classes, sample_weight)
-        elif learnt != 1:
+            return self
+        if learnt != 1:
             warn_of_skipped(self, learnt - 1)
+        if len(y) >= RUN and y[-1] == y[-RUN]:
+            warn_of_a_run(type(self).__name__, y, state)
         return self
 
     @exclusive
@@ -98,22 +101,22 @@ class OnlineClassifier(WithWeights):
         is_open = named is None if first else self._state.is_open
         if len(known) and y.dtype != known.dtype:
             y = validate.comparable(who, y, known)
-        if len(known) > 1:
-            codes, unknown = validate.encode(y, known)
-            if unknown is not None and not is_open:
-                validate.encode_known(who, y, known)  # (which raises)
-            if unknown is None:
-                class_weights = NO_WEIGHTS
-                if self.class_weight is not None:
-                    class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
-                if first:
-                    state = self._start(self._choice.params, rows, len(known))
-                    self._begin(X, rows, state, classes=known, is_open=is_open)
-                self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions))
-                self._end_call(n_skipped)
-                return predictions
-        self._learn_with_newcomers(X, rows, y, weights, known, first, predictions)
-        self._end_call(n_skipped)
+        codes, unknown = validate.encode(y, known) if len(known) > 1 else (y, y)
+        if unknown is not None and not is_open:
+            validate.encode_known(who, y, known)  # (which raises)
+        if unknown is not None:
+            self._learn_with_newcomers(X, rows, y, weights, known, first, predictions)
+        else:
+            class_weights = NO_WEIGHTS
+            if self.class_weight is not None:
+                class_weights = validate.read_class_weight(who, self.class_weight, known, closed=not is_open)
+            if first:
+                self._begin(X, rows, self._start(self._choice.params, rows, len(known)), known, is_open)
+            self._learn(Batch(rows, codes, weights, class_weights, predictions=predictions))
+        if "_state" in self.__dict__:  # (rows of weight 0 alone make no model)
+            self._end_call(n_skipped)
+            if len(y) >= RUN and y[-1] == y[-RUN]:
+                warn_of_a_run(who, y, self._state)
         return predictions
 
     def _read_classes(self, classes: ArrayLike, first: bool) -> np.ndarray:
@@ -150,7 +153,6 @@ class OnlineClassifier(WithWeights):
         labels, firsts = labels[fresh], np.flatnonzero(live)[firsts[fresh]]
         if not len(known) and not len(labels):
             return  # only rows of weight 0: no model begins
-        warn_of_class_each(who, len(labels), int(live.sum()))
         labels = labels[np.argsort(firsts)]
         joined = validate.union(known, labels)
         class_weights = class_weights[np.isin(everyone, joined)] if len(class_weights) else class_weights
@@ -413,20 +415,17 @@ def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
         raise ValueError(
             f"{who}: y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}. Give rows of another class too."
         )
-    warn_of_class_each(who, len(classes), len(y))
     return classes
 
 
-def have_class_each(n_classes: int, n_rows: int) -> bool:
-    """Return True if at least 98 % of the rows, 100 or more, have a class of their own."""
-    return n_rows >= MANY_ROWS and 50 * (n_rows - n_classes) <= n_rows
-
-
-def warn_of_class_each(who: str, n_classes: int, n_rows: int) -> None:
-    if have_class_each(n_classes, n_rows):
+def warn_of_a_run(who: str, y: Any, state: Any) -> None:
+    """Warn where the last rows all have one label, which most rows before them had not."""
+    y = np.asarray(y[-RUN:])
+    before, own = state.counts.sum() - RUN, state.counts[np.searchsorted(state.classes, y[-1])] - RUN
+    if 0.0 <= own < 0.5 * before and (y == y[-1]).all():
         warn_caller(
-            f"{who}: {CLASS_EACH}, got {n_classes:,} new ones in {n_rows:,} rows. Are they ids, or targets of a regression? "
-            "Give the labels; numbers take a regressor."
+            f"{who}: {IN_TURNS}, got {RUN} of {validate.brief(y[-1:].tolist()[0])} in a run, which teach that all rows are of "
+            "it. Shuffle the rows."
         )
 
 

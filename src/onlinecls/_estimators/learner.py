@@ -343,8 +343,6 @@ class OnlineLearner(saving.Describing, Estimator):
 
     def _end_call(self, n_skipped: int) -> None:
         """End a `partial_fit` on the general path, after which small calls may take the short one. n_skipped : of before it."""
-        if "_state" not in self.__dict__:  # (after rows of weight 0 alone)
-            return
         state, choice = self._state, self._choice
         is_ready = self._has_fast_path and (state.classes is None or 1 < len(state.classes) == len(state.counts))
         if is_ready and state.asked and state.asked[0] == choice.params and getattr(self, "class_weight", None) is None:

@@ -314,7 +314,6 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         average = early_stopping = False  # (not parameters, where a class does not name them)
         dtype = np.float64  # (not a parameter: coefficients and kernel values are float64)
     _has_fast_path = False
-    _kind = "the kernel's parameters, of the intercept's, of algorithm or of whether budget is None"
 
     def _params_of(self, algorithm: Algorithm, values: dict) -> Params:
         found, budget = super()._params_of(algorithm, values), values["budget"]
