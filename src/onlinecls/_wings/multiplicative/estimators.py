@@ -14,9 +14,9 @@ from ..._estimators.parameters import EpochParameters, LinearParameters, estimat
 from ..._estimators.regressor import OnlineRegressor
 from ..._models.arrays import Slot, absent
 from ..one_class.estimators import OnlineOneClass
-from ..shared import simplex
 from ..shared.groups import WithGroups
-from . import multiplicative
+from ..shared.simplex import GROUP
+from .multiplicative import SimplexModel
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from ..._rows import Rows
 
 
-class SignedSimplexState(WithGroups, multiplicative.SimplexModel):
+class SignedSimplexState(WithGroups, SimplexModel):
     """values : powers sinh(θ) e^-K and θ. groups : see simplex.pxd."""
 
     geometry = "sinh"
     KEPT = (*WithGroups.KEPT, "has_intercept")
-    FIELDS = tuple(simplex.GROUP)
+    FIELDS = tuple(GROUP)
     KNOWN = "high"
     SLOTS = (Slot(absent, merge=None), Slot())  # (powers come with the group's numbers)
     PRIMARY = 1
@@ -103,8 +103,7 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
 
     Notes
     -----
-    A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused: the scale of all weights falls
-    exponentially, so that a sum over rounds cancels all digits of the later ones.
+    A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused.
 
     References
     ----------

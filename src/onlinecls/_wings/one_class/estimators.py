@@ -15,7 +15,7 @@ from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.weights import over
 from ..._models.state import Shard
 from ..shared.groups import WithGroups
-from . import centre
+from .centre import FIELDS, SURFACE_SPACINGS, CentreModel
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -69,7 +69,7 @@ class OnlineOneClass(OnlineLearner):
         found = np.empty((rows.n_rows, 2))
         state.decision(rows, found)
         squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
-        rounding, epsilon = centre.SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params.epsilon
+        rounding, epsilon = SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params.epsilon
         return np.where(np.abs(squares - epsilon * epsilon) <= rounding, epsilon, np.sqrt(squares)) * (state.scale or 1.0)
 
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
@@ -108,11 +108,11 @@ class OnlineOneClass(OnlineLearner):
         return self._fitted_state().count("mistakes")
 
 
-class CentreState(WithGroups, centre.CentreModel):
+class CentreState(WithGroups, CentreModel):
     """values : u of the centre a u. groups : see centre.pyx."""
 
     geometry = "centre"
-    FIELDS = centre.FIELDS
+    FIELDS = FIELDS
 
     def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
         begun = [(shard.state, share) for shard, share in zip(shards, shares, strict=True) if shard.state.numbers("scale")[0]]

@@ -12,22 +12,22 @@ from ..._estimators.parameters import estimator
 from ..._models.arrays import Slot
 from ..._models.state import Shard
 from ..shared.groups import WithGroups
-from . import p_norm
+from .p_norm import FIELDS, PNormModel, power_of
 
 
-class PNormState(WithGroups, p_norm.PNormModel):
+class PNormState(WithGroups, PNormModel):
     """values : θ and its roots. groups : see p_norm.pyx."""
 
     geometry = "p_norm"
     KEPT = (*WithGroups.KEPT, "power")
-    FIELDS = p_norm.FIELDS
+    FIELDS = FIELDS
     KNOWN = "scale"
     SLOTS = (Slot(), Slot(merge=None))
 
     @property
     def _powers(self) -> tuple[float, float, int]:
         """p, and the root and the squarings that make θ's power of it (p_norm.pyx)."""
-        return p_norm.power_of(self.params.power, self.n_features)
+        return power_of(self.params.power, self.n_features)
 
     def share_of_half(self, params: Any) -> float:
         """Scale θ so that w becomes -w/2 and w/2: the joint norm of two halves is 2^(1/p) times that of one."""
@@ -80,8 +80,7 @@ class PNormPerceptron(LinearClassifier):
 
     Notes
     -----
-    A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused: the scale of all weights falls with
-    ``||theta||^(p-2)``, so that a sum over rounds cancels all digits of the later ones.
+    A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused.
 
     References
     ----------
