@@ -26,12 +26,16 @@ CHECKS = set(
 
 
 def members(cls: type) -> list[str]:
-    """Return the public methods and properties that the package defines, without values of parameters and fields of tuples."""
+    """Return the public methods and properties that the package defines, without values of parameters and fields of tuples.
+
+    One that overrides another and has the docstring of that one is left out.
+    """
     found = []
     for name in dir(cls):
         raw, value = inspect.getattr_static(cls, name), getattr(cls, name)
         is_documented = isinstance(raw, property | cached_property) or (callable(value) and not inspect.isclass(value))
         owner = next((each for each in cls.__mro__ if name in vars(each)), object)  # (enums: of no class)
+        is_documented &= bool(raw.__doc__) or not inspect.getdoc(raw)
         if name[0] != "_" and is_documented and owner.__module__.startswith("onlinecls"):
             found.append(name)
     return found

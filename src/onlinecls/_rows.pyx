@@ -103,6 +103,8 @@ cpdef Rows take(X, dtype):
         rows.data, rows.indices, indptr = X.data, X.indices, X.indptr
     else:
         return None
+    if type(rows.data) is not np.ndarray:       # (overwritten by something else)
+        return None
     return rows if state_of(rows, X.shape, own_float(rows.data.dtype if dtype is None else dtype), indptr) == SOUND else None
 
 
@@ -196,6 +198,8 @@ cpdef Rows converted(X, dtype):
     rows, indptr = Rows.__new__(Rows), None
     if getattr(X, "format", None) == "csr":
         data, indices, indptr, shape = X.data, X.indices, X.indptr, X.shape
+        if not all([isinstance(part, np.ndarray) for part in (data, indices, indptr)]):
+            return None
         if data.dtype.kind not in "biuf" or indices.dtype.kind not in "iu" or indptr.dtype.kind not in "iu":
             return None
         dtype, of_sums = own_float(data.dtype if dtype is None else dtype), own_float(data.dtype)

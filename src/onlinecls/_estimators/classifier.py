@@ -78,8 +78,9 @@ class OnlineClassifier(WithWeights):
             return self
         if learnt != 1:
             warn_of_skipped(self, learnt - 1)
-        if len(y) >= RUN and y[-1] == y[-RUN]:
-            warn_of_a_run(type(self).__name__, y, state)
+        labels: Any = y
+        if len(labels) >= RUN and labels[-1] == labels[-RUN]:
+            warn_of_a_run(type(self).__name__, labels, state)
         return self
 
     @exclusive

@@ -188,6 +188,7 @@ class Potential(Gaussian):
 
     @property
     def w(self) -> np.ndarray:
+        """The weights of the next round."""
         return times(self.Sigma, self.theta)
 
     def learn(self, z: np.ndarray, margin: float, wanted: float, c: float) -> bool:
@@ -240,6 +241,7 @@ class DualMatrixAdaGrad(MatrixAdaGrad):
 
     @property
     def w(self) -> np.ndarray:
+        """The weights of the next round."""
         return self.scaled(self.z)
 
     def descend(self, g: np.ndarray) -> None:

@@ -277,6 +277,7 @@ class PotentialLearner(Learner):
 
     @property
     def w(self) -> np.ndarray:
+        """The weights of the next round."""
         return self.f.weights(self.theta)
 
     def update(self, z: np.ndarray, c: float) -> bool:
@@ -363,6 +364,7 @@ class LeaderLearner(Learner):
 
     @property
     def w(self) -> np.ndarray:
+        """The weights of the next round."""
         return self.f.weights(self.theta)
 
     def update(self, z: np.ndarray, c: float) -> bool:
