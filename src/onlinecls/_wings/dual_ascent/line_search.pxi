@@ -59,11 +59,12 @@ cdef double weigh(const Line* line, Py_ssize_t c, double move, double top, doubl
     elif move != 0.0:
         exp_all(rise, line.m)
         for j in range(line.m):
-            fall[j] = 1.0 / rise[j]
+            fall[j] = down[j] * (1.0 / rise[j])
+            rise[j] *= up[j]
+    else:
+        rise, fall = up, down
     for j in range(line.m):
         a, b, h = rise[j], fall[j], line.h[j]
-        if not line.far:
-            a, b = (up[j] * a, down[j] * b) if move != 0.0 else (up[j], down[j])
         total += a + b
         mean += h * (a - b)
         square += h * h * (a + b)
