@@ -30,8 +30,8 @@ from ._compiled.rounds cimport (
     example, is_usable, measure, next_round, row_at, step_fits, top,
 )
 from ._compiled.sparse cimport (
-    HAS_LANES, ROWS, Layout, Row, Steps, Sums, apply_step_lanes, apply_step_two, column, dense_t, floating, index_t, larger,
-    lookahead_margin, place_of, pulled, root_of_sum, scan, scan_rows, smaller, weight_of, write_variances_down,
+    HAS_LANES, ROWS, Layout, Row, Steps, Sums, apply_step_two, column, dense_t, floating, index_t, larger,
+    lookahead_margin, narrow4, place_of, pulled, root_of_sum, scan, scan_rows, smaller, weight_of, write_variances_down,
 )
 from ._rules cimport (
     ADDITIVE, AROW, DUAL, FORGETTING, FULL_GAUSSIAN, FULL_POTENTIAL, GAUSSIAN, MIRROR, NAROW, PA1, PERCEPTRON, POTENTIAL,
@@ -87,21 +87,18 @@ cdef inline void apply_step_feature(int geometry, floating[::1] state, Py_ssize_
 cdef inline void apply_step_one(int geometry, floating[::1] state, Step step, const floating[::1] data,
                                 const index_t[::1] indices, Row row, const Params* p) noexcept nogil:
     """Apply a step to the only vector of weights, several features at a time in geometries that divide."""
-    cdef Py_ssize_t i, a, k = row.lo, width = slots_of(geometry).n, several = 16 // sizeof(floating)
+    cdef Py_ssize_t i, a, k = row.lo, width = slots_of(geometry).n
     cdef floating tau = <floating>step.tau, beta = <floating>step.beta, least = <floating>p.floor
     cdef floating *places[4]
     if geometry == FORGETTING:
         least /= <floating>p.growth
-    if geometry == POTENTIAL and beta == 0.0:       # (σ / 1 is not below its floor)
-        for k in range(row.lo, row.hi):
-            state[2 * column(indices, k, row.lo)] += tau * data[k]
-        state[state.shape[0] - 2] += tau * <floating>p.bias
-        return
-    while HAS_LANES and slots_of(geometry).variance and k + several <= row.hi:
-        for i in range(several):
-            places[i] = &state[2 * column(indices, k + i, row.lo)]
-        apply_step_lanes(geometry, places, &data[k], tau, beta, least, p)
-        k += several
+    if floating is float:
+        while HAS_LANES and (geometry == GAUSSIAN or geometry == FORGETTING or geometry == POTENTIAL) and k + 4 <= row.hi:
+            for i in range(4):
+                places[i] = &state[2 * column(indices, k + i, row.lo)]
+            narrow4(geometry == POTENTIAL, geometry == FORGETTING, places, &data[k], tau, beta, least, <float>p.growth,
+                    <float>p.stored_cap)
+            k += 4
     while HAS_LANES and (geometry == MIRROR or geometry == PROXIMAL) and k + 2 <= row.hi:
         apply_step_two(geometry, &state[2 * column(indices, k, row.lo)], &state[2 * column(indices, k + 1, row.lo)],
                        tau * data[k], tau * data[k + 1], p)
@@ -211,17 +208,13 @@ cdef inline int learn_one(Task task, int geometry, const Batch* b, PassContext* 
 
 
 cdef inline Sums in_units(Sums sums, const PassContext* context) noexcept nogil:
-    """Return the sums over a row x as those over z = x / s. (With s = 1 nothing waits for products.)"""
-    if context.inverse == 1.0:
-        return sums
+    """Return the sums over a row x as those over z = x / s."""
     return Sums(sums.score * context.inverse, sums.q * (context.inverse * context.inverse),
                 sums.v * (context.inverse * context.inverse))
 
 
 cdef inline Step along_x(Step step, const PassContext* context) noexcept nogil:
     """Return a step along z = x / s as one along x."""
-    if context.inverse == 1.0:
-        return step
     return Step(step.tau * context.inverse, step.beta * (context.inverse * context.inverse))
 
 
@@ -276,11 +269,10 @@ cdef inline int run_loop(Task task, int geometry, int rule, const Batch* batch, 
 
 cdef inline int run_task(Task task, int geometry, const Batch* b, PassContext* context, floating[::1] state,
                          const floating[::1] data, const index_t[::1] indices, const Params* p) except -1 nogil:
-    """Run the loop of a task, for any rule of the geometry. (No rule for targets has computed weights or sums of squares, but
-    the proximal one.)"""
+    """Run the loop of a task, for any rule of the geometry. (No rule for targets has computed weights or sums of squares.)"""
     if task == BINARY:
         return run_loop(BINARY, geometry, ANY_RULE, b, context, state, data, indices, p)
-    elif geometry == PROXIMAL or (slots_of(geometry).weight and not slots_of(geometry).squares):
+    elif slots_of(geometry).weight and not slots_of(geometry).squares:
         return run_loop(REGRESSION, geometry, ANY_RULE, b, context, state, data, indices, p)
     return refuse(p)
 

@@ -69,13 +69,13 @@ LANES_INLINE double2 pulled2(double2 z, double2 n, double2 grown, double2 g, dou
     return g + (double2_sqrt(grown) - before) * soft2(z, threshold) / (delta + before);
 }
 
-LANES_INLINE void load_float(float* const* p, float4* a, float4* b)
+LANES_INLINE void load_pairs(float* const* p, float4* a, float4* b)
 {
     float4 low = two_pairs(p[0], p[1]), high = two_pairs(p[2], p[3]);
     *a = LANES_PICK(low, high, 0, 2, 4, 6);
     *b = LANES_PICK(low, high, 1, 3, 5, 7);
 }
-LANES_INLINE void store_float(float* const* p, float4 a, float4 b)
+LANES_INLINE void store_pairs(float* const* p, float4 a, float4 b)
 {
     float4 low = LANES_PICK(a, b, 0, 4, 1, 5), high = LANES_PICK(a, b, 2, 6, 3, 7);
     memcpy(p[0], &low, sizeof(double));
@@ -83,34 +83,20 @@ LANES_INLINE void store_float(float* const* p, float4 a, float4 b)
     memcpy(p[2], &high, sizeof(double));
     memcpy(p[3], (char*)&high + sizeof(double), sizeof(double));
 }
-LANES_INLINE void load_double(double* const* p, double2* a, double2* b)
+/* The update of the geometries with variances, for four features whose slots are at p[0], p[1] .. */
+LANES_INLINE void narrow4(int potential, int grows, float* const* p, const float* x, float tau, float beta, float least,
+                          float growth, float most)
 {
-    *a = double2_of(p[0][0], p[1][0]);
-    *b = double2_of(p[0][1], p[1][1]);
+    float4 w, s, stored, z, g;
+    memcpy(&z, x, sizeof z);
+    load_pairs(p, &w, &stored);
+    s = grows ? LANES_WHERE(float4, stored < most, stored, most - (float4){0}) : stored;
+    g = z * (grows ? s * growth : s);
+    w += tau * (potential ? z : g);
+    s /= 1 + beta * (z * g);
+    s = LANES_WHERE(float4, s > least, s, least - (float4){0});
+    store_pairs(p, w, grows ? LANES_WHERE(float4, z != 0, s, stored) : s);
 }
-LANES_INLINE void store_double(double* const* p, double2 a, double2 b)
-{
-    p[0][0] = a[0], p[0][1] = b[0];
-    p[1][0] = a[1], p[1][1] = b[1];
-}
-
-/* The update of the geometries with variances, for 16 bytes of features whose slots are at p[0], p[1] .. */
-#define LANES_NARROW(real, vec) \
-    LANES_INLINE void narrow_##real##s(int potential, int grows, real* const* p, const real* x, real tau, real beta, real least, \
-                                       real growth, real most) \
-    { \
-        vec w, s, stored, z, g; \
-        memcpy(&z, x, sizeof z); \
-        load_##real(p, &w, &stored); \
-        s = grows ? LANES_WHERE(vec, stored < most, stored, most - (vec){0}) : stored; \
-        g = z * (grows ? s * growth : s); \
-        w += tau * (potential ? z : g); \
-        s /= 1 + beta * (z * g); \
-        s = LANES_WHERE(vec, s > least, s, least - (vec){0}); \
-        store_##real(p, w, grows ? LANES_WHERE(vec, z != 0, s, stored) : s); \
-    }
-LANES_NARROW(float, float4)
-LANES_NARROW(double, double2)
 #else
 #define ONLINECLS_HAS_LANES 0
 typedef struct { double first, second; } double2;
@@ -128,8 +114,7 @@ LANES_INLINE double2 double2_of_doubles(const double* at) { return double2_of(at
 #define shrunk2(z, G, eta, threshold, delta) (z)
 #define rated2(G, g, eta, delta) (g)
 #define pulled2(z, n, grown, g, threshold, delta) (g)
-#define narrow_floats(potential, grows, p, x, tau, beta, least, growth, most) ((void)0)
-#define narrow_doubles(potential, grows, p, x, tau, beta, least, growth, most) ((void)0)
+#define narrow4(potential, grows, p, x, tau, beta, least, growth, most) ((void)0)
 #endif
 
 #endif

@@ -17,7 +17,7 @@ lo. Sums are in double, from left to right: sparse equals dense.
 from libc.math cimport NAN, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t
 
-from .._rules cimport DUAL, FORGETTING, GAUSSIAN, MIRROR, POTENTIAL, PROXIMAL, Params, Step, slots_of
+from .._rules cimport DUAL, FORGETTING, MIRROR, POTENTIAL, PROXIMAL, Params, Step, slots_of
 
 cdef extern from "_compiled/lanes.h":
     enum:
@@ -35,10 +35,8 @@ cdef extern from "_compiled/lanes.h":
     double2 shrunk2(double2 z, double2 G, double eta, double threshold, double delta) noexcept nogil
     double2 rated2(double2 G, double2 g, double eta, double delta) noexcept nogil
     double2 pulled2(double2 z, double2 n, double2 grown, double2 g, double threshold, double delta) noexcept nogil
-    void narrow_floats(bint potential, bint grows, float** p, const float* x, float tau, float beta, float least, float growth,
-                       float most) noexcept nogil
-    void narrow_doubles(bint potential, bint grows, double** p, const double* x, double tau, double beta, double least,
-                        double growth, double most) noexcept nogil
+    void narrow4(bint potential, bint grows, float** p, const float* x, float tau, float beta, float least, float growth,
+                 float most) noexcept nogil
 
 
 cdef enum:
@@ -158,11 +156,11 @@ cdef inline void add_feature(int geometry, const floating[::1] state, Py_ssize_t
 
     (No row is usable in a geometry that is missing here.)
     """
-    if geometry == GAUSSIAN:
-        pair[0] = double2_add(pair[0], double2_of(x, x * x), double2_at(state, at))
-    elif geometry == FORGETTING:        # σ = s min(stored, σ_0/s)
+    if geometry == FORGETTING:          # σ = s min(stored, σ_0/s)
         pair[0] = double2_add(pair[0], double2_of(x, x * x), double2_of(
             state[at], smaller(state[at + 1], <floating>p.stored_cap)))
+    elif slots_of(geometry).weight and slots_of(geometry).variance:
+        pair[0] = double2_add(pair[0], double2_of(x, x * x), double2_at(state, at))
     elif geometry == POTENTIAL:
         pair[0] = double2_add(pair[0], double2_of(x, x * x), double2_of(<double>state[at] * state[at + 1], state[at + 1]))
         sums.q += x * x
@@ -233,18 +231,9 @@ cdef inline double lookahead_weight(const floating[::1] state, Py_ssize_t at, Py
     return x * state[at] * sigma / (1.0 + beta * x * x * sigma)
 
 
-cdef inline void apply_step_lanes(int geometry, floating** places, const floating* x, floating tau, floating beta, floating least,
-                                  const Params* p) noexcept nogil:
-    """Apply a step to as many features as 16 bytes hold numbers, as `apply_step_feature` (_core.pyx) does to one."""
-    cdef bint potential = geometry == POTENTIAL, grows = geometry == FORGETTING
-    if floating is float:
-        narrow_floats(potential, grows, places, x, tau, beta, least, <float>p.growth, <float>p.stored_cap)
-    else:
-        narrow_doubles(potential, grows, places, x, tau, beta, least, p.growth, p.stored_cap)
-
-
 cdef inline void apply_step_two(int geometry, floating* a, floating* b, floating g, floating h, const Params* p) noexcept nogil:
-    """Do the same for two features of MIRROR or PROXIMAL, with the gradients g and h: roots and divisions side by side."""
+    """Apply a step to two features of MIRROR or PROXIMAL, with the gradients g and h, as `apply_step_feature` (_core.pyx) does to
+    one: roots and divisions side by side."""
     cdef double2 change, gradients = double2_of(g, h)
     cdef floating first = a[1] + g * g, second = b[1] + h * h
     if geometry == MIRROR:
