@@ -245,6 +245,7 @@ def test_multi_class_may_change_between_calls():
         assert (learner.coef_ == shown).all()
         learner.partial_fit(X[60:], y[60:])
         t = theta(learner)
+        assert learner.n_skipped_ == 0
         learners = [t] if second == "crammer_singer" else [part[None] for part in t]
         expected = np.vstack([linked(part, True, 1.0) for part in learners])
         assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)

@@ -53,6 +53,8 @@ def test_renormalising_the_centre_leaves_it_that_of_the_slow_twin(epsilon, dtype
         learner.partial_fit(X[start : start + 3])
         u, centre = state_of(learner).values.astype(float), state_of(learner).groups[0]
         assert_allclose(centre[0] + centre[1], u @ u, rtol=1e-12)
+    if dtype == "float64":  # (whose squares, times those of the scale, might underflow)
+        assert PassiveAggressiveOneClass(2**-340 * epsilon, scale=1.0).partial_fit(2**-340 * X).n_updates_ == learner.n_updates_
     w = run_one_class("pa_one_class", X, epsilon=epsilon).w
     assert_allclose(learner.center_, w, rtol=1e-9 if dtype == "float64" else 1e-3, atol=1e-9 if dtype == "float64" else 1e-4)
 
