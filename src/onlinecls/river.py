@@ -203,7 +203,7 @@ class Classifier(_Model, base.MiniBatchClassifier):
     >>> model.predict_one({"price": 800.0})
     'yes'
     >>> round(model.predict_proba_one({"price": 800.0})["yes"], 2)
-    0.87
+    0.98
     """
 
     _kind, _target, _nothing = "classifier", "label", None

@@ -1,7 +1,6 @@
 """Bad input: each message by its beginning, once, and the model bit for bit as before. Odd but valid input."""
 
 import os
-import warnings
 
 import numpy as np
 import pytest
@@ -618,19 +617,3 @@ def test_columns_of_an_arrow_table_have_names():
 def test_merge_refuses_what_is_no_estimator():
     with pytest.raises(TypeError, match=r"merge: models must be estimators of this library, got 1\."):
         onlinecls.merge([1, 2])
-
-
-def test_labels_that_are_all_different_are_doubted():
-    """Ids, or targets of a regression, are not learnt in silence unless they are given as classes."""
-    X = np.random.default_rng(0).normal(size=(100, 2))
-    for algorithm, options in ((onlinecls.AROWClassifier, {}), (onlinecls.PassiveAggressiveClassifier, {"multi_class": "ovr"})):
-        for n, warns in ((100, 1), (98, 1), (97, 0), (2, 0)):
-            y = np.arange(100).clip(100 - n)
-            for method in ("fit", "partial_fit"):
-                with warnings.catch_warnings(record=True) as found:
-                    warnings.simplefilter("always")
-                    getattr(algorithm(**options, max_iter=1), method)(X, y)
-                assert len(found) == warns and all(f"got {n} new ones in 100 rows" in str(each.message) for each in found), n
-                assert all(each.filename == __file__ for each in found)
-        algorithm(**options).partial_fit(X, np.arange(100), classes=np.arange(100)).partial_fit(X, np.arange(100))
-        algorithm(**options).partial_fit(X[:99], np.arange(99)).partial_fit(X, np.arange(100))

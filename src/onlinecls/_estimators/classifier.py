@@ -422,7 +422,7 @@ def classes_of_fit(who: str, y: np.ndarray) -> np.ndarray:
 def warn_of_a_run(who: str, y: Any, state: Any) -> None:
     """Warn where the last rows all have one label, which most rows before them had not."""
     y = np.asarray(y[-RUN:])
-    before, own = state.counts.sum() - RUN, state.counts[np.searchsorted(state.classes, y[-1])] - RUN
+    before, own = state.counts.sum() - RUN, state.counts[state.classes == y[-1]].sum() - RUN
     if 0.0 <= own < 0.5 * before and (y == y[-1]).all():
         warn_caller(
             f"{who}: {IN_TURNS}, got {RUN} of {validate.brief(y[-1:].tolist()[0])} in a run, which teach that all rows are of "
