@@ -573,19 +573,28 @@ cdef inline bint step_full(Full* f, const Round* r, const Example* z, double q, 
     return sherman_morrison(f, z, &s, step, state, sigma, work, context)
 
 
-cdef int learn_full(Full* f, const Batch* b, PassContext* context, floating[::1] state, floating[:, :, ::1] sigma,
-                    const floating[::1] data, const index_t[::1] indices) except -1:
+cdef int learn_full(QuadraticModel model, floating[::1] state, const floating[::1] data, const index_t[::1] indices,
+                    const Batch* b, PassContext* context) except -1:
     """Learn rows of any task with a full covariance for each vector, kept as a lower triangle."""
-    cdef Py_ssize_t c, number, k = f.k
+    cdef floating[:, :, ::1] sigma = model.sigma
+    cdef double[::1] growth = model.growth
+    cdef double[:, ::1] caps = model.caps
+    cdef Py_ssize_t c, number, k = sigma.shape[0], D = sigma.shape[1], depth = min(model.depth, D, max(b.n, 1))
     cdef double[:, ::1] numbers = np.empty((3, k))
-    cdef int64_t[::1] places = np.zeros(k * (3 + f.span + f.depth + f.D), np.int64)
-    cdef floating[:, ::1] work = np.empty((k * (2 * f.depth + 3) + 2, f.D), np.float32 if floating is float else np.float64)
+    cdef int64_t[::1] places = np.zeros(k * (3 + SPAN * depth + depth + D), np.int64)
+    cdef floating[:, ::1] work = np.empty((k * (2 * depth + 3) + 2, D), np.float32 if floating is float else np.float64)
     cdef double q
     cdef bint updated
-    cdef const Params* p = f.p
+    cdef Params own = model.p
+    cdef const Params* p = &own
+    cdef Full full
+    cdef Full* f = &full
     cdef Round r
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Example z
+    own.bias = context.bias
+    f.task, f.foresight, f.p, f.k, f.D, f.depth, f.span = context.task, model.foresight, &own, k, D, depth, SPAN * depth
+    f.noise, f.growth, f.caps = NOISE * p.spacing, &growth[0], &caps[0, 0]
     f.scores, f.ahead_scores = &numbers[0, 0], &numbers[1, 0]
     open_full(f, &places[0], sigma, work)
     try:
@@ -685,21 +694,6 @@ cdef class QuadraticModel(Model):
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         return visit_any_rows(self, rows, b, context)
 
-    cdef int learn_with_sigma(self, floating[::1] state, const floating[::1] data, const index_t[::1] indices, const Batch* b,
-                              PassContext* context) except -1:
-        """Learn rows with full covariances."""
-        cdef floating[:, :, ::1] sigma = self.sigma
-        cdef double[::1] growth = self.growth
-        cdef double[:, ::1] caps = self.caps
-        cdef Full f
-        cdef Params p = self.p
-        p.bias = context.bias
-        f.growth, f.caps = &growth[0], &caps[0, 0]
-        f.task, f.foresight, f.p = context.task, self.foresight, &p
-        f.k, f.D, f.depth = sigma.shape[0], sigma.shape[1], min(self.depth, sigma.shape[1], max(b.n, 1))
-        f.span, f.noise = SPAN * f.depth, NOISE * self.p.spacing
-        return learn_full(&f, b, context, state, sigma, data, indices)
-
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1:
         """Compute found[i, c] = w_c.x_i of the weights, or of their average."""
         cdef const floating[::1] state = self.values
@@ -774,7 +768,7 @@ cdef int visit_rows(QuadraticModel self, const floating[::1] data, const index_t
             if context.task == DEVIATION:
                 return self.deviate(data, indices, b, context)
             state = self.values
-            return self.learn_with_sigma(state, data, indices, b, context)
+            return learn_full(self, state, data, indices, b, context)
         finally:
             end_pass(has_begun)
     state = self.values
