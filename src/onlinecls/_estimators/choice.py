@@ -5,6 +5,8 @@ from __future__ import annotations
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from .._input import validate
 from .._registry import AUTO, select
 
@@ -56,8 +58,10 @@ def choose(learner: Any, store: bool = True) -> Choice:
 
 def check_range(learner: Any, params: Any, dtype: DTypeLike) -> None:
     """Check that parameters fit the model's dtype, which depends on X."""
-    who = type(learner).__name__
-    for name, value, least, largest in params.limits(dtype):
+    who, most = type(learner).__name__, (float(np.finfo(dtype).max) / 4) ** 0.5  # (squares of both, and of 1/s, must fit)
+    units = ("scale", params.scale or 1.0, 1.0 / most, most), (
+        "intercept_scaling", max(params.constant, 0.0), 0.0, most / max(params.scale, 1.0))
+    for name, value, least, largest in (*units, *params.limits(dtype)):
         if not least <= value <= largest:
             bound = f"at least {least:.2g}" if value < least else f"at most {largest:.2g}"
             raise ValueError(f"{who}: {name} must fit {dtype}, {bound}, got {name}={value!r}.")

@@ -27,13 +27,6 @@ def common(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def units_within(params: Any, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
-    """Yield the limits of the scale and of the constant feature's value, whose squares, and those of 1/s, must fit the dtype."""
-    largest = (float(np.finfo(dtype).max) / 4) ** 0.5
-    yield "scale", params.scale or 1.0, 1.0 / largest, largest
-    yield "intercept_scaling", max(params.constant, 0.0), 0.0, largest / max(params.scale, 1.0)
-
-
 class Params(NamedTuple):
     """The fields of the C struct of the same name, which explains them (_rules.pxd).
 
@@ -114,7 +107,6 @@ class Params(NamedTuple):
         """Yield (parameter, its value, the least and the largest one that fit the dtype)."""
         info = np.finfo(dtype)
         largest, least = float(info.max) / 4, float(info.tiny) / float(info.eps)
-        yield from units_within(self, dtype)
         yield "initial_variance", self.variance, least, largest
         yield "norm_bound", self.norm_bound, max(least, 1e-250), min(largest, 1e250)  # (it is divided by sums of exponentials)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._compiled import model
 from ..._models.arrays import Array, Move, Slot, absent, n_vectors, read_only
-from ..._models.params import Params, common, units_within
+from ..._models.params import Params, common
 from ..._models.state import Shard
 from ..shared.groups import WithGroups
 from . import dual_ascent as ascent
@@ -74,7 +74,6 @@ class AscentParams(Params):
     def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
         # Weights are θ/σ or, entropic, at most W: their scales, and the σ computed from W by sigma="auto", must be finite.
         least = 1e-100 if self.schedule != SQRT and not self.experts else 0.0
-        yield from units_within(self, dtype)
         yield "norm_bound", self.norm_bound, least, min(float(np.finfo(dtype).max) / 4, 1e100)
         yield "alpha" if self.schedule == STRONGLY_CONVEX else "sigma", self.sigma, least, np.inf
 
