@@ -473,7 +473,7 @@ cdef void softmax_step(Ascent* a, const floating[::1] state, Py_ssize_t label) n
 
 cdef inline bint waits(Py_ssize_t c, const PassContext* context) noexcept nogil:
     """Return True if class c has not joined yet."""
-    return context.open_classes and context.counts[c] == 0.0
+    return c < context.n_classes and context.open_classes and context.counts[c] == 0.0
 
 
 cdef inline double loss_of_zeros(const Ascent* a, double y, const PassContext* context) noexcept nogil:

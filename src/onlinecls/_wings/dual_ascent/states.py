@@ -90,6 +90,7 @@ class AscentState(WithGroups, ascent.AscentModel):
     """
 
     geometry = "dual_ascent"
+    HAS_NONE = True
     KEPT = (*WithGroups.KEPT, "geometry", "schedule", "joint", "norm_bound", "powers_of", "has_intercept")
     FIELDS = tuple(ascent.GROUP)
     ARRAYS = {**WithGroups.ARRAYS, "groups": Array(("groups", "fields"), least=-1e300, most=1e300),
@@ -102,7 +103,7 @@ class AscentState(WithGroups, ascent.AscentModel):
 
     @classmethod
     def sizes(cls, n_features: int, n_classes: int, params: Any, n_none: int = 0, n_groups: int = 1) -> dict[str, int]:
-        return super().sizes(n_features, n_classes, params, n_none, 1 if params.joint else n_vectors(n_classes))
+        return super().sizes(n_features, n_classes, params, n_none, 1 if params.joint else n_vectors(n_classes) + n_none)
 
     def _problem_of_values(self, counters: dict) -> str:
         ages, averaged = self.groups[:, AGES], len(self.correction) > 0
@@ -193,7 +194,8 @@ class AscentState(WithGroups, ascent.AscentModel):
         if params.experts:
             return self.expert_weights()[None, features]
         # (θ/σ may exceed the dtype, unlike the scores, which are in double.)
-        return read_only(np.clip(self._weights(params, features), -self.largest, self.largest).astype(self.dtype).T)
+        found = np.clip(self._weights(params, features), -self.largest, self.largest).astype(self.dtype)
+        return read_only(found.T[: n_vectors(len(self.counts))])
 
 
 class EntropicState(AscentState):

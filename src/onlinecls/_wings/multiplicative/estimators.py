@@ -29,6 +29,7 @@ class SignedSimplexState(WithGroups, SimplexModel):
     """values : powers sinh(θ) e^-K and θ. groups : see simplex.pxd."""
 
     geometry = "sinh"
+    HAS_NONE = True
     KEPT = (*WithGroups.KEPT, "has_intercept")
     FIELDS = tuple(GROUP)
     KNOWN = "high"

@@ -192,7 +192,7 @@ cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_
     w.groups, w.n_groups = <Group*>&groups[0, 0], groups.shape[0]
     w.simplex.is_signed, w.simplex.k = p.geometry == SINH, k
     w.simplex.n = n_values // (2 * k) - (p.constant == 0.0)
-    w.simplex.counts = counts if p.open_classes and w.n_groups < k else NULL
+    w.simplex.counts = counts if p.open_classes and p.joint and w.n_groups < k else NULL
     w.simplex.correction, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
     w.row.n = w.row.capacity = 0
     select_group(&w, 0)

@@ -19,6 +19,7 @@ class PNormState(WithGroups, PNormModel):
     """values : θ and its roots. groups : see p_norm.pyx."""
 
     geometry = "p_norm"
+    HAS_NONE = True
     KEPT = (*WithGroups.KEPT, "power")
     FIELDS = FIELDS
     KNOWN = "scale"
