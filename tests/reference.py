@@ -82,6 +82,7 @@ class PNorm(Twin):
     p: float
     radius: float = sqrt(2)
 
+    joins_as_none = True
     state = {"theta": (-1 / 2, 1 / 2)}
 
     @property
@@ -155,6 +156,7 @@ class MultiplicativePassiveAggressive(Simplex, Twin):
     signed: bool = True
     norm_bound: float = 1.0
 
+    joins_as_none = True
     state = {"theta": (-1, 1)}  # whole: what the two classes' own learners would have
 
     def move(self, loss, z, c):

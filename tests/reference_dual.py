@@ -268,6 +268,8 @@ class OGD(DualTwin):
 class DualModel(Model):
     """Return one twin of k vectors (the joint construction), a twin a class (ovr), or one vector for two classes."""
 
+    none = None  # of ovr: the twin of "none of these", from the third class on
+
     def __init__(self, make, d, k, multi_class="crammer_singer"):
         self.make, self.d, self.k, self.multi_class = make, d, k, multi_class
         self.t = self.n_mistakes = self.n_updates = 0
@@ -290,10 +292,13 @@ class DualModel(Model):
             learner.t = self.t
             joint = self.k > 2 and len(self.learners) == 1
             learner.learn(x, y if joint else 1 if y == (1 if self.k == 2 else j) else -1, c)
+        if self.none:
+            self.none.t = self.t
+            self.none.learn(x, -1, c)
         return bool((self.W != before).any())
 
     def add_class(self, at):
-        """The third splits the vector in two halves; the newcomer starts at 0, with the others' numbers."""
+        """The third splits the vector in two halves; the newcomer is `none`, or starts at 0, with the others' numbers."""
         old, self.k = self.learners, self.k + 1
         if self.k <= 2:
             return
@@ -301,7 +306,10 @@ class DualModel(Model):
         vectors = np.concatenate([getattr(learner, name) for learner in old])
         if self.k == 3:
             vectors = np.concatenate([-vectors / 2, vectors / 2])
-        vectors = np.insert(vectors, at, 0.0, axis=0)
+        if self.multi_class == "ovr" and self.none is None:
+            self.none = deepcopy(old[0])
+            setattr(self.none, name, np.zeros_like(getattr(old[0], name)))
+        vectors = np.insert(vectors, at, getattr(self.none, name)[0] if self.none else 0.0, axis=0)
         self.learners = []
         for part in [vectors] if self.multi_class == "crammer_singer" else vectors[:, None]:
             self.learners.append(deepcopy(old[0]))

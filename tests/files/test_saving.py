@@ -535,3 +535,17 @@ def test_a_centre_of_rows_whose_squares_underflow_is_saved():
         learner.save(file)
         twin = onlinecls.load(io.BytesIO(file.getvalue()))
         assert (twin.center_ == learner.center_).all(), exponent
+
+
+@pytest.mark.parametrize("ways", [("ovr", "crammer_singer"), ("crammer_singer", "ovr")])
+def test_a_model_whose_multi_class_has_changed_is_saved_and_learns_on(ways):
+    """One against the rest has "none of these", from which labels join; a joint learner has not."""
+    X, y = continuous_problem(80, 6, seed=3, n_classes=4)
+    learner = onlinecls.AROWClassifier(multi_class=ways[0]).partial_fit(X[:40], y[:40])
+    learner.set_params(multi_class=ways[1]).partial_fit(X[40:], y[40:])
+    file = io.BytesIO()
+    learner.save(file)
+    loaded = onlinecls.load(io.BytesIO(file.getvalue()))
+    for model in (learner, loaded):
+        model.partial_fit(X[:6], np.arange(6))
+    assert (loaded.decision_function(X) == learner.decision_function(X)).all()

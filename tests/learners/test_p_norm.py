@@ -152,9 +152,9 @@ def test_multi_class_of_a_p_norm_may_change_between_calls(multi_class):
     learner.set_params(multi_class=other)
     assert (learner.coef_ == shown).all()
     learner.partial_fit(X[100:101], y[100:101])
-    moved = np.abs(theta(learner) - before)
+    moved = np.abs(theta(learner)[:4] - before[:4])
     assert not moved[:, :-1][:, X[100] == 0.0].any()
-    t = theta(learner)
+    t = theta(learner)[:4]
     expected = linked(t, 5.0) if other == "crammer_singer" else np.vstack([linked(part[None], 5.0) for part in t])
     assert_allclose(np.column_stack([learner.coef_, learner.intercept_]), expected, rtol=1e-11, atol=1e-14)
     assert_allclose(learner.decision_function(X), np.column_stack([X, np.ones(200)]) @ expected.T, rtol=1e-10, atol=1e-12)

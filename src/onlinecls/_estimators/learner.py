@@ -327,11 +327,13 @@ class OnlineLearner(saving.Describing, Estimator):
         state.sparse_coef = None
         if batch.rows.n_rows and (batch.order is NO_ORDER or len(batch.order)):
             task = self._prepare(batch.class_weights)
-            state.learn(model.TASKS[task], *batch)
+            self._state.learn(model.TASKS[task], *batch)
 
     def _prepare(self, class_weights: np.ndarray) -> str:
         """Prepare the model for a pass with the parameters as they were checked last; return the name of its kernel."""
         state = self._state
+        if self._choice.params.joint and state.n_none:  # ("none of these" is no class of a joint problem)
+            state = self._state = state.closed()
         task, is_open, balanced = self._task(state, class_weights)
         asked = self._choice.params, is_open, balanced
         if state.asked != asked:

@@ -610,8 +610,9 @@ class State(Counted, model.Model):
         require(sorted(header) == sorted(cls.SCALARS), f"a state of {sorted(cls.SCALARS)}", sorted(header))
         n_features, dtype = header["n_features"], arrays["values"].dtype
         require(type(n_features) is int and n_features > 0, "n_features > 0", n_features)
-        n_none = int(cls.HAS_NONE and n_classes > 2 and bool(params.open_classes) and not params.joint)
         following = cls._following(n_features, n_classes, params)
+        may_have_none = cls.HAS_NONE and n_classes > 2 and bool(params.open_classes) and not params.joint
+        n_none = int(may_have_none and header["n_columns"] == following["n_columns"] + 1)
         following["n_columns"] += n_none
         for name, value in following.items():
             require(type(header[name]) is type(value) and header[name] == value, f"{name}={value!r}", header[name])
