@@ -383,6 +383,7 @@ cdef class Model:
                 return None
             if len(X) > FEW or not X.columns.equals(known[1]):
                 return None
+            X = X.values                        # (numpy takes 20 µs to ask for the same)
         elif type(X) is not list and type(X) is not np.ndarray and not is_csr(X):
             return None
         shape = (len(X),) if type(X) is list else X.shape
