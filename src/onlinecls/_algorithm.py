@@ -1,4 +1,4 @@
-"""What a row of the table of algorithms says, and the ranges of parameters. The table itself is _registry.py."""
+"""Rows of the table of algorithms, and ranges of parameters. The table itself is in _registry.py."""
 
 from __future__ import annotations
 
