@@ -27,7 +27,7 @@ COMMANDS, REGRESSION_COMMANDS, NAMED = parameters.CLASSIFIERS, parameters.REGRES
 __all__ = ["Kernel", "SupportState", "laid_out", "main", "steps", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
-COUNTERS, FORESIGHT = model.COUNTERS, _core.FORESIGHT
+COUNTERS = model.COUNTERS
 SHARED, NOISE_AT = ascent_state.SHARED, p_norm.FIELDS.index("noise")
 
 # Compiled functions that are tested by themselves.
@@ -120,10 +120,9 @@ def predict_on_the_way(learner, X, y, sample_weight=None):
     return learner._partial_fit_labels(X, y, None, sample_weight, predict=True)
 
 
-def on_path(learner, path):
-    """Set a full covariance's path through compiled code: (which products are made ahead, how many steps wait)."""
-    learner._foresight, learner._depth = path
-    return learner
+def set_depth(n):
+    """Set how many steps of a full covariance wait at most, and how many products are made at once."""
+    _core.DEPTH = n
 
 
 def averages(geometry):

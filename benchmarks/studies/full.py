@@ -1,6 +1,6 @@
 """Time of a full covariance: one interleaved run on one BLAS thread, against the machine's own matrix products.
 
-    PYTHONPATH=benchmarks python -m studies.full [--write] [--rounds 5] [--only speed paths memory drift]
+    PYTHONPATH=benchmarks python -m studies.full [--write] [--rounds 5] [--only speed memory drift]
 
 --write puts the tables into docs/full_covariance.md. drift, a million float32 rows,
 takes some minutes and is made only where asked for.
@@ -10,7 +10,6 @@ The update rates are those of the digits in ../shared/data/mnist.npz; without th
 import subprocess
 import sys
 
-import corpora
 import numpy as np
 from pages import options, shown, table, write_between_if
 from scipy.linalg import blas
@@ -33,19 +32,11 @@ def interleaved(runs, rounds):
     return best
 
 
-def learner_of(cls, foresight="likely", depth=None, **params):
-    learner = cls(covariance="full", **params)
-    learner._foresight = foresight
-    if depth:
-        learner._depth = depth
-    return learner
-
-
-def one_pass(X, y, **how):
+def one_pass(X, y):
     """Make a pass of AROW on random labels, so that all but a few rows update."""
 
     def run():
-        learner = learner_of(onlinecls.AROWClassifier, r=1.0, fit_intercept=False, **how).partial_fit(X, y, classes=[0, 1])
+        learner = onlinecls.AROWClassifier(r=1.0, covariance="full", fit_intercept=False).partial_fit(X, y, classes=[0, 1])
         assert learner.n_updates_ > 0.95 * len(y)
 
     return run
@@ -82,56 +73,17 @@ def passes(rounds):
         for dtype in DTYPES:
             Z = X.astype(dtype)
             runs |= {
-                (dtype, "many"): one_pass(Z, y), (dtype, "never"): one_pass(Z, y, foresight="never"),
-                (dtype, "row"): one_pass(Z, y, depth=1), (dtype, "pair"): pair_of(Z),
+                (dtype, "many"): one_pass(Z, y), (dtype, "pair"): pair_of(Z),
                 (dtype, "gemm"): product_of(d, 64, dtype), (dtype, "square"): product_of(d, d, dtype),
             }
         best = interleaved(runs, rounds)
         for dtype in DTYPES:
-            many, never, row = (best[dtype, how] / n for how in ("many", "never", "row"))
+            many = best[dtype, "many"] / n
             pair, needed = best[dtype, "pair"] / PAIR_ROWS, 3 * d * d
             gemm, square = 2 * d * d * 64 / best[dtype, "gemm"], 2 * d**3 / best[dtype, "square"]
             yield (str(d), str(np.dtype(dtype)), f"{1e6 * many:.1f}", f"{needed / many / gemm:.0%} of {gemm / 1e9:.0f} GFlop/s",
-                   f"{needed / many / square:.0%} of {square / 1e9:.0f}", f"{1e6 * pair:.1f}", f"{pair / many:.2f}",
-                   f"{1e6 * never:.1f} ({never / pair:.2f})", f"{1e6 * row:.1f} ({row / pair:.2f})")
+                   f"{needed / many / square:.0%} of {square / 1e9:.0f}", f"{1e6 * pair:.1f}", f"{pair / many:.2f}")
         print(f"float32 against float64 at {d}: {best[np.float64, 'many'] / best[np.float32, 'many']:.2f}x", flush=True)
-
-
-def digits(n_rows, noise, pair=(3, 5)):
-    X, y = corpora.digits()
-    chosen = np.flatnonzero(np.isin(y, pair))[:n_rows]
-    y = (y[chosen] == pair[1]).astype(int)
-    wrong = np.random.default_rng(0).random(n_rows) < noise
-    return X[chosen] / 255.0, np.where(wrong, 1 - y, y)
-
-
-SETTINGS = [
-    ("SOP, digits 0 and 1", onlinecls.SecondOrderPerceptron, {"r": 100.0}, 0.0),
-    ("SOP", onlinecls.SecondOrderPerceptron, {"r": 1.0}, 0.0),
-    ("SOP, 10 % noise", onlinecls.SecondOrderPerceptron, {"r": 1.0}, 0.1),
-    ("CW, eta=0.6", onlinecls.ConfidenceWeightedClassifier, {"eta": 0.6}, 0.0),
-    ("AROW, r=1", onlinecls.AROWClassifier, {"r": 1.0}, 0.0),
-    ("AROW, r=100", onlinecls.AROWClassifier, {"r": 100.0}, 0.0),
-    ("AROW, r=100, 10 % noise", onlinecls.AROWClassifier, {"r": 100.0}, 0.1),
-    ("AROW, r=1000, 30 % noise", onlinecls.AROWClassifier, {"r": 1000.0}, 0.3),
-    ("AROWRegressor", onlinecls.AROWRegressor, {"r": 1.0}, 0.0),
-]
-
-
-def paths(rounds):
-    """Compare the chosen path with both paths, at the update rates of real digits."""
-    for name, cls, params, noise in SETTINGS:
-        X, y = digits(4000, noise, (0, 1) if "0 and 1" in name else (3, 5))
-        updates = {}
-
-        def run(foresight, cls=cls, params=params, X=X, y=y, updates=updates):
-            updates[foresight] = learner_of(cls, foresight, **params).partial_fit(X, y).n_updates_
-
-        best = interleaved({how: lambda how=how, run=run: run(how) for how in ("likely", "never", "always")}, rounds)
-        assert len(set(updates.values())) == 1
-        chosen, never, always = (1e6 * best[how] / 4000 for how in ("likely", "never", "always"))
-        ratio = chosen / min(never, always)
-        yield name, f"{updates['likely'] / 4000:.0%}", f"{chosen:.1f}", f"{never:.1f}", f"{always:.1f}", f"{ratio:.2f}"
 
 
 MEMORY = """
@@ -168,7 +120,7 @@ def drift(rounds, n_chunks=100, chunk=10_000, d=100):
     ]:
         rng = np.random.default_rng(0)
         mix, rule = rng.standard_normal((5, d)) / 10, rng.standard_normal(d)
-        learners = {dtype: learner_of(cls, dtype=dtype, **params) for dtype in ("float32", "float64")}
+        learners = {dtype: cls(covariance="full", dtype=dtype, **params) for dtype in ("float32", "float64")}
         for _ in range(n_chunks):
             X = (rng.standard_normal((chunk, 5)) @ mix + 1e-3 * rng.standard_normal((chunk, d))).astype(np.float32)
             y = np.where(X @ rule + 0.3 * rng.standard_normal(chunk) > 0, 1, -1)
@@ -187,9 +139,7 @@ def drift(rounds, n_chunks=100, chunk=10_000, d=100):
 
 TABLES = {  # name: (rows, titles)
     "speed": (passes, ("features", "dtype", "µs a row", "share of d x d by d x 64 products", "of square products",
-                       "symv + syr, µs", "ratio", "Σ written every 64 steps", "after each")),
-    "paths": (paths, ("digits 3 and 5, 4,000 rows", "rows that update", "chosen, µs a row", "none ahead", "all ahead",
-                      "chosen / better")),
+                       "symv + syr, µs", "ratio")),
     "memory": (memory, ("features", "Σ, MB", "peak, MB", "beyond Σ, in blocks of 64 rows")),
     "drift": (drift, ("learner", "rows", "updates", "largest number of Σ", "least variance", "largest weight",
                       "float32's scores off by")),
@@ -197,11 +147,8 @@ TABLES = {  # name: (rows, titles)
 
 
 def main():
-    args = options(__doc__, rounds=5, only=["speed", "paths", "memory"])
+    args = options(__doc__, rounds=5, only=["speed", "memory"])
     for name in args.only:
-        if name == "paths" and not corpora.available("mnist"):
-            print(f"no {corpora.data_dir() / 'mnist.npz'}: update rates of real digits are left out")
-            continue
         measure, head = TABLES[name]
         write_between_if(args.write, "full_covariance.md", name, table(head, shown(measure(args.rounds))))
 

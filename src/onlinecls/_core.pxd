@@ -6,7 +6,6 @@ from ._compiled.sparse cimport floating, index_t
 
 cdef class QuadraticModel(Model):
     cdef public object growth, caps     # of a full covariance, see Full
-    cdef public int foresight, depth    # how a full covariance updates by many rows at once, see Full
 
     cdef int decide(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1
     cdef int deviate(self, const floating[::1] data, const index_t[::1] indices, const Batch* b, PassContext* context) except -1

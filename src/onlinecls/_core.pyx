@@ -20,7 +20,7 @@ import numpy as np
 from ._compiled.blas cimport begin_pass, end_pass, syrk
 from ._compiled.classes cimport are_many, scan_classes, sort_by_class, variances
 from ._compiled.full cimport (
-    ALWAYS, FALL, LEFT, LIKELY, NEVER, NOISE, SPAN, WAITING, Full, cannot_step, capped, caps_of, dot, expand, forget, grow,
+    FALL, LEFT, NOISE, SPAN, WAITING, Full, cannot_step, capped, caps_of, dot, expand, forget, grow,
     keep_roots, look_ahead, lookahead, multiply, open_full, open_window, product, rank_one_gain, row_of, score_all,
     shrink_to_diagonal, write_growth,
 )
@@ -39,7 +39,7 @@ from ._rules cimport (
 )
 
 
-FORESIGHT = {"never": NEVER, "likely": LIKELY, "always": ALWAYS}
+DEPTH = 64              # of a full covariance: steps that wait, and products made at once
 
 
 # --- the diagonal update -------------------------------------------------------------------------------------------------------
@@ -579,7 +579,7 @@ cdef int learn_full(QuadraticModel model, floating[::1] state, const floating[::
     cdef floating[:, :, ::1] sigma = model.sigma
     cdef double[::1] growth = model.growth
     cdef double[:, ::1] caps = model.caps
-    cdef Py_ssize_t c, number, k = sigma.shape[0], D = sigma.shape[1], depth = min(model.depth, D, max(b.n, 1))
+    cdef Py_ssize_t c, number, k = sigma.shape[0], D = sigma.shape[1], depth = min(DEPTH, D, max(b.n, 1))
     cdef double[:, ::1] numbers = np.empty((3, k))
     cdef int64_t[::1] places = np.zeros(k * (3 + SPAN * depth + depth + D), np.int64)
     cdef floating[:, ::1] work = np.empty((k * (2 * depth + 3) + 2, D), np.float32 if floating is float else np.float64)
@@ -593,7 +593,7 @@ cdef int learn_full(QuadraticModel model, floating[::1] state, const floating[::
     cdef Stats s = Stats(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     cdef Example z
     own.bias = context.bias
-    f.task, f.foresight, f.p, f.k, f.D, f.depth, f.span = context.task, model.foresight, &own, k, D, depth, SPAN * depth
+    f.task, f.p, f.k, f.D, f.depth, f.span = context.task, &own, k, D, depth, SPAN * depth
     f.noise, f.growth, f.caps = NOISE * p.spacing, &growth[0], &caps[0, 0]
     f.scores, f.ahead_scores = &numbers[0, 0], &numbers[1, 0]
     open_full(f, &places[0], sigma, work)
@@ -606,7 +606,7 @@ cdef int learn_full(QuadraticModel model, floating[::1] state, const floating[::
                     if grow(f, c, work):
                         write_down(sigma[c], work, f, c)
                         write_growth(sigma[c], work, f, c)
-                if r.i >= max(f.stop, f.resume) and f.foresight != NEVER and f.depth > 1 and not context.measures:
+                if r.i >= max(f.stop, f.resume) and f.depth > 1 and not context.measures:
                     context.budget -= QUANTUM     # (signals are handled at the end of the row)
                     open_window(f)
                     for c in range(k):

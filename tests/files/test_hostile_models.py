@@ -69,7 +69,7 @@ FORGED = {
     "a growth below 1": (FULL, THREE, poking("growth", 0, 0.5)),
     "a sum of squares below 0": (onlinecls.AdaGradClassifier(), TWO, poking("values", 1, -1.0)),
     "labels out of order": (AROW, THREE, poking("classes", 0, 7)),
-    "a weight beyond its reach": (AROW, THREE, poking("values", 1, 1e6)),
+    "a weight beyond the range": (AROW, THREE, poking("values", 1, 1e308)),
     "a covariance beyond twice the first variance": (FULL, THREE, poking("sigma", 6, -2.1)),
     "a normaliser below 0": (ENTROPIC, THREE, poking("groups", 2, -1e3)),
     "the other regularizer": (ENTROPIC, THREE, setting("learnt_with", "regularizer", "euclidean")),

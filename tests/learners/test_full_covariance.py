@@ -1,4 +1,4 @@
-"""A full covariance: against the slow twins, on every path through the kernel, over any split, and under numbers that hurt."""
+"""A full covariance: against the slow twins, at every depth of the kernel, over any split, and under numbers that hurt."""
 
 import tracemalloc
 from itertools import product
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from algorithms import ALL, REGRESSION, Case
 from contracts import memory_of
-from internals import on_path, state_of
+from internals import set_depth, state_of
 from looping import each_estimator, within
 from matrices import continuous_problem, csr32, dense_c
 from numpy.testing import assert_allclose, assert_array_equal
@@ -22,16 +22,22 @@ import onlinecls
 NARROW = Case("narow", {"b": 8.0, "initial_variance": 1.0})
 CASES = [*(case for case in ALL if case.algorithm.geometry in ("gaussian", "potential")), NARROW]
 REGRESSOR = next(case for case in REGRESSION if case.name == "arow_regression")
-# How the kernel may go: (which products are made ahead, how many steps wait before Σ is written).
-PATHS = [*product(("never", "likely", "always"), (1, 4, 64)), ("likely", 3), ("always", 2)]
+DEPTHS = [1, 2, 3, 4, 64]  # of steps that wait, and of products made at once
 
 every_case = each_estimator(case=CASES)
 both_dtypes = within(dtype=["float64", "float32"])
 both_constructions = within(multi_class=["crammer_singer", "ovr"])
 
 
-def full(case, path=("likely", 64), **others):
-    return on_path(case.estimator(covariance="full", intercept_scaling=0.7, **others), path)
+@pytest.fixture(autouse=True)
+def depth_of_users():
+    yield
+    set_depth(64)
+
+
+def full(case, depth=64, **others):
+    set_depth(depth)
+    return case.estimator(covariance="full", intercept_scaling=0.7, **others)
 
 
 def symmetric(lower):
@@ -80,14 +86,14 @@ TWIN = {"covariance": "full", "fit_intercept": True, "intercept_scaling": 0.7}
 
 
 @both_dtypes
-@within(path=[("likely", 64), ("always", 4), ("never", 64), ("likely", 1)])
+@within(depth=[1, 4, 64])
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (4, "ovr"), (4, "crammer_singer")])
 @every_case
-def test_a_full_covariance_equals_the_slow_twin(case, n_classes, multi_class, path, dtype):
-    if n_classes > 2 and path not in (("likely", 64), ("always", 4)):
+def test_a_full_covariance_equals_the_slow_twin(case, n_classes, multi_class, depth, dtype):
+    if n_classes > 2 and depth == 1:
         return
     X, y = continuous_problem(110, 9, seed=20, n_classes=n_classes, dtype=dtype)
-    learner = full(case, path, multi_class=multi_class).partial_fit(X, y, classes=np.unique(y))
+    learner = full(case, depth, multi_class=multi_class).partial_fit(X, y, classes=np.unique(y))
     if n_classes == 2:
         twin = case.binary(X, y, **TWIN)
         is_twin(learner, twin.w[None], twin.Sigma[None], twin, dtype)
@@ -98,15 +104,15 @@ def test_a_full_covariance_equals_the_slow_twin(case, n_classes, multi_class, pa
     assert learner.n_updates_ > 20
 
 
-@within(path=[("likely", 64), ("never", 64)])
-def test_forgetting_lets_variance_grow_along_directions_of_few_rows(path):
+@within(depth=[1, 64])
+def test_forgetting_lets_variance_grow_along_directions_of_few_rows(depth):
     """There x'Σx passes the first variance times ||x||², and only rows that have no step by that are left unread."""
     X = np.random.default_rng(0).standard_normal((600, 8))
     X -= X.mean(axis=1, keepdims=True)
     X[::10] = 1.0
     y = np.sign(X @ np.arange(1.0, 9.0))
     case = Case("cw_variance", {"eta": 0.6, "initial_variance": 1.0, "forgetting": 0.05})
-    learner = full(case, path, fit_intercept=False).partial_fit(X, y, classes=[-1, 1])
+    learner = full(case, depth, fit_intercept=False).partial_fit(X, y, classes=[-1, 1])
     twin = case.binary(X, y, covariance="full", fit_intercept=False)
     W, Sigma = model(learner)
     assert X[0] @ twin.Sigma @ X[0] > 1.2 * X[0] @ X[0]
@@ -122,7 +128,7 @@ def test_full_covariances_of_joining_labels_equal_the_slow_twin(case, multi_clas
     y = np.array(["c", "a", "d", "b"])[y % np.digitize(np.arange(110), [-1, 10, 50, 50])]
     weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0], 110)
     for balanced in (False, True):
-        learner = full(case, ("always", 4), multi_class=multi_class, class_weight="balanced" if balanced else None)
+        learner = full(case, 4, multi_class=multi_class, class_weight="balanced" if balanced else None)
         learner.partial_fit(X, y, sample_weight=weights)
         twin_weights = case.costs(y, "balanced", weights) if balanced else weights
         twin = case.stream(X, y, multi_class=multi_class, weights=twin_weights, **TWIN)
@@ -132,31 +138,31 @@ def test_full_covariances_of_joining_labels_equal_the_slow_twin(case, multi_clas
 
 
 @both_dtypes
-@within(path=PATHS)
-def test_a_full_covariance_of_a_regressor_equals_the_slow_twin(path, dtype):
+@within(depth=DEPTHS)
+def test_a_full_covariance_of_a_regressor_equals_the_slow_twin(depth, dtype):
     X, y = continuous_problem(110, 9, seed=23, dtype=dtype)
     y = X @ np.arange(9.0) + y
     weights = np.random.default_rng(0).choice([0.0, 0.5, 1.0, 2.0], 110)
-    learner = full(REGRESSOR, path).partial_fit(X, y, sample_weight=weights)
+    learner = full(REGRESSOR, depth).partial_fit(X, y, sample_weight=weights)
     twin = REGRESSOR.regression(X, y, weights=weights, **TWIN)
     is_twin(learner, twin.w[None], twin.Sigma[None], twin, dtype)
     assert_allclose(learner.progressive_mse_, twin.squared / twin.t, rtol=1e-10 if dtype == "float64" else 1e-5)
 
 
-# --- every path is the same model ----------------------------------------------------------------------------------------------
+# --- every depth is the same model ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_classes, multi_class", [(2, "ovr"), (3, "ovr"), (3, "crammer_singer")])
 @every_case
-def test_every_path_makes_the_same_decisions(case, n_classes, multi_class):
+def test_every_depth_makes_the_same_decisions(case, n_classes, multi_class):
     """70 features: 64 steps may wait. Dense rows and rows of few non-zeros take turns."""
     X, y = continuous_problem(260, 70, seed=25, n_classes=n_classes, density=0.7)
     X[::3] *= np.random.default_rng(1).random(X[::3].shape) < 0.06
     y[100:180] = y[0]  # a stretch in which little happens
     others = {"multi_class": multi_class, "average": 9}
-    expected = full(case, ("never", 1), **others).partial_fit(csr32(X), y)
-    for path in PATHS:
-        same_model(full(case, path, **others).partial_fit(csr32(X), y), expected)
+    expected = full(case, 1, **others).partial_fit(csr32(X), y)
+    for depth in DEPTHS:
+        same_model(full(case, depth, **others).partial_fit(csr32(X), y), expected)
 
 
 def test_products_made_ahead_are_those_that_the_rows_ask_for():
@@ -164,9 +170,9 @@ def test_products_made_ahead_are_those_that_the_rows_ask_for():
     X, y = continuous_problem(1500, 20, seed=27)
     weights = np.where(np.arange(1500) < 200, 1.0, np.arange(1500) % 9 == 0)
     case = Case("cw_stdev", {"eta": 0.9})
-    expected = full(case, ("never", 1)).partial_fit(X, y, sample_weight=weights)
-    for path in PATHS:
-        same_model(full(case, path).partial_fit(X, y, sample_weight=weights), expected, 1e-9)
+    expected = full(case, 1).partial_fit(X, y, sample_weight=weights)
+    for depth in DEPTHS:
+        same_model(full(case, depth).partial_fit(X, y, sample_weight=weights), expected, 1e-9)
 
 
 # --- what defines the algorithms -----------------------------------------------------------------------------------------------
@@ -190,13 +196,14 @@ def test_confidence_weighted_meets_its_constraint_with_equality(name, others, po
     assert met > 20
 
 
-@within(path=PATHS)
+@within(depth=DEPTHS)
 @within(storage=[dense_c, csr32])
-def test_arow_regression_is_ridge_regression(path, storage):
+def test_arow_regression_is_ridge_regression(depth, storage):
     X, _ = continuous_problem(400, 90, seed=33)
     rng = np.random.default_rng(0)
     y, weights, r = X @ rng.standard_normal(90) + rng.standard_normal(400), rng.uniform(0.5, 2.0, 400), 0.3
-    learner = on_path(onlinecls.AROWRegressor(r=r, covariance="full", fit_intercept=False, scale=1.0), path)
+    set_depth(depth)
+    learner = onlinecls.AROWRegressor(r=r, covariance="full", fit_intercept=False, scale=1.0)
     learner.partial_fit(storage(X), y, sample_weight=weights)
     expected = np.linalg.inv(np.eye(90) + (X.T * weights) @ X / r)
     close(learner.covariance_, expected, 1e-11)
@@ -354,14 +361,14 @@ def test_hostile_rows_make_nothing_that_is_not_finite(case, dtype):
     rng = np.random.default_rng(0)
     largest = {"float32": 38, "float64": 307}[dtype]
     exponents = [-45, -40, -20, 0, 10, largest // 4, largest // 2 - 1, largest // 2, largest // 2 + 1, largest - 10, largest]
-    for variance, n_classes, path in product((None, 0.9), (2, 3), (("always", 64), ("likely", 1))):
+    for variance, n_classes, depth in product((None, 0.9), (2, 3), (64, 1)):
         with np.errstate(over="ignore", under="ignore"):
             scale = 10.0 ** rng.choice(exponents, (240, 1)) * rng.choice([1.0, 1.0, 1e-5], (240, 12))
             X = np.clip(rng.standard_normal((240, 12)) * scale, -(10.0**largest), 10.0**largest).astype(dtype)
         params = {**case.params}
         if variance and "initial_variance" in params:
             params["initial_variance"] = 10.0 ** int(variance * largest)
-        learner, y = full(Case(case.name, params), path), rng.integers(0, n_classes, 240)
+        learner, y = full(Case(case.name, params), depth), rng.integers(0, n_classes, 240)
         for start in range(0, 240, 60):
             learner.partial_fit(X[start : start + 60], y[start : start + 60])
             assert is_finite(learner) and np.isfinite(model(learner)[1]).all()
@@ -371,10 +378,6 @@ def test_a_row_whose_variance_overflows_is_left_out_and_counted():
     X, y = np.array([[1.0, 2.0], [1e80, 1e80], [3.0, -1.0]]), [1, 0, 0]
     learner = onlinecls.ConfidenceWeightedClassifier(initial_variance=1e150, covariance="full").partial_fit(X, y)
     assert learner.n_skipped_ == 1 and is_finite(learner) and learner.n_updates_ > 0
-
-
-def test_every_path_of_the_kernel_is_taken():
-    assert set(internals.FORESIGHT) == {path[0] for path in PATHS}
 
 
 def test_a_row_of_weight_0_with_a_new_label_changes_nothing():

@@ -1,4 +1,4 @@
-"""BLAS by function pointers out of scipy.linalg.cython_blas: no scipy is needed to build, and none is imported until `load`."""
+"""BLAS by function pointers out of scipy.linalg.cython_blas: no scipy is needed to build, and none is imported until the first pass of a full covariance."""
 from threading import Lock
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
@@ -39,7 +39,7 @@ cdef void* _address(str name) except NULL:
 
 
 def load():
-    """Find the routines; called before a model with a full covariance learns or reads."""
+    """Find the routines."""
     global GET_THREADS, SET_THREADS
     if GEMV[1] != NULL:     # (another thread may be calling them)
         return
@@ -60,8 +60,9 @@ def load():
 
 
 cdef bint begin_pass(Py_ssize_t n):
-    """Give scipy's BLAS one thread while matrices of n rows are multiplied, if they are small; return True to `end_pass` it."""
+    """Find the routines; give BLAS one thread while small matrices, of n rows, are multiplied: return True to `end_pass` it."""
     global n_passes, n_threads
+    load()
     if SET_THREADS == NULL or n > SMALL:
         return False
     with CHANGING:

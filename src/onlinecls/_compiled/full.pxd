@@ -50,15 +50,8 @@ cdef enum Part:             # of the workspace of a vector, in rows of D numbers
     AHEAD                   # B products made ahead
 
 
-cdef enum Foresight:        # which products Σx are made ahead, many at once
-    NEVER
-    LIKELY                  # those of rows that need one if the weights stay as they are
-    ALWAYS
-
-
 ctypedef struct Full:
     Task task
-    int foresight
     Params* p
     Py_ssize_t k            # vectors of weights
     Py_ssize_t D            # features, the constant one among them
@@ -359,14 +352,14 @@ cdef inline void look_ahead(Full* f, const Batch* b, const PassContext* context,
         q = score_all(state, data, indices, r.row, f.ahead_scores, f.k, f.inverse, f.p)
         for number in range(n_steps):
             z = example(f.task, number, &r, b, f.ahead_scores, context, f.p.epsilon)
-            if f.foresight == ALWAYS or not cannot_step(f, &z, f.ahead_scores, q):
+            if not cannot_step(f, &z, f.ahead_scores, q):
                 for j in range(z.n):
                     foresee(f, z.c[j], f.stop - 1, r.at)
         for j in range(f.k):
             full |= f.n_ahead[j] == f.aim
     for j in range(f.k):
         n_products += f.n_ahead[j]
-    if f.foresight == LIKELY and n_products * f.D < WORTH * f.k * (f.stop - f.start):
+    if n_products * f.D < WORTH * f.k * (f.stop - f.start):
         f.resume = f.stop + RARELY * (f.stop - f.start)
     make_products(sigma, work, f, data, indices, b.indptr)
 

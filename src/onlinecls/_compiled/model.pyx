@@ -287,10 +287,6 @@ cdef class Model:
         self.bind()
         return self.level_now()
 
-    def prepare(self, bint holds_level, foresight, depth):
-        """Prepare a pass. holds_level : see model.pxd. foresight, depth : how a full covariance processes many rows at once."""
-        self.holds_level = holds_level
-
     def tell_scale(self, rows, const int64_t[::1] numbers):
         """Let rows of these numbers tell the scale before any of them is learnt."""
         cdef Batch b

@@ -16,7 +16,7 @@ from .._compiled import model
 from .._compiled.lock import Lock
 from .._input import validate
 from .._input.compat import tags
-from .._models.state import Counted
+from .._models.state import State
 from .._rows import Rows
 from . import merging, saving
 
@@ -184,7 +184,7 @@ class Estimator:
             found = {name: part for name, part in self.__dict__.items() if name not in self._of_now}
             for name in self._in_place & found.keys():
                 own = found[name]
-                found[name] = own.copy() if isinstance(own, Counted) else deepcopy(own)
+                found[name] = own.copy() if isinstance(own, State) else deepcopy(own)
             return found
 
     @staticmethod

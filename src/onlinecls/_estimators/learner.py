@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from .._compiled import model
-from .._core import FORESIGHT
 from .._input import validate
 from .._input.compat import not_fitted, random_state, warn_caller
 from .._models.params import Params
@@ -99,7 +98,6 @@ class OnlineLearner(saving.Describing, Estimator):
     _choice: Choice  # what the parameters chose in the last call that learnt
 
     _record: ClassVar[Any] = Params  # the kind of parameters that a pass takes
-    _foresight, _depth = "likely", 64  # how a full covariance processes many rows at once: see full.pxd
     _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
     _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
     _holds_level = False  # True if the rows of a pass do not move the level of the targets
@@ -339,8 +337,7 @@ class OnlineLearner(saving.Describing, Estimator):
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
             state.given = dict(zip(self._parameter_names(), self._choice.given, strict=True))
-        state.are_seen = self._are_seen
-        state.prepare(self._holds_level, FORESIGHT[self._foresight], self._depth)
+        state.are_seen, state.holds_level = self._are_seen, self._holds_level
         return task
 
     def _end_call(self, n_skipped: int) -> None:

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 NO_ORDER = np.empty(0, np.int64)
 NO_WEIGHTS = np.empty(0)
-UNDERFLOW = 1e-150  # squares of smaller numbers, and sums of these, are not exact to a rounding
 
 
 #: The class of models of each name that a record of parameters may give (`Params.model`).
@@ -44,12 +43,19 @@ class Shard(NamedTuple):
         return float(self.state.counters[model.COUNTERS["t"]])
 
 
-class Counted:
-    """A model's counters, copies and files, common to all models.
+#: The arrays of every model: rows seen of each class, and counters at the places that `model.COUNTERS` names.
+COUNTS: Mapping[str, Array] = {"counts": Array(("classes",)), "counters": Array((model.N_COUNTERS,))}
 
-    counts : float64 (n_classes,), rows seen of each class. counters : float64, counters at the places that COUNTERS names.
-    params : the parameters of its last pass. classes : the labels, sorted; None without labels. is_open : True if more may
-    join.
+
+class State(model.Model):
+    """Vectors of weights, and a geometry's other numbers of each weight; counters, copies, growth, merging and files.
+
+    values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
+    sigma : full covariances, (columns, n_features + 1, n_features + 1), as lower triangles; or empty.
+    correction : float64, (n_features + 1) x columns, or empty: the sums that turn the last weights into the average.
+    calibration : float64, (1, 6), or (0, 6): how scores become probabilities, see calibration.h.
+    params : the parameters of its last pass. asked : what they were computed from. given : the estimator's then.
+    classes : the labels, sorted; None without labels. is_open : True if more may join.
 
     No part of a file is trusted. A class declares its arrays (`ARRAYS`), and defines what else must hold (`_problem_of_values`).
     """
@@ -61,24 +67,38 @@ class Counted:
     geometry = ""  # its name in STATES
     KEPT: tuple[str, ...] = ("model", "average_from", "probability", "level")  # parameters that a model cannot change
     ARRAYS: ClassVar[Mapping[str, Array]] = {
-        "counts": Array(("classes",)), "counters": Array((model.N_COUNTERS,)),
+        **COUNTS,
+        "values": Array(("features", "slots", "vectors"), None, is_flat=True),
+        "sigma": Array((0, 1, 1), None),
+        "correction": Array(("averages", "features", "vectors"), is_flat=True),
+        "calibration": Array(("calibrated", 6), fresh=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), least=-1e300, most=1e300),
     }
-    SCALARS: tuple[str, ...] = ("n_features",)  # the other parts but LEARNT_WITH
+    SCALARS: tuple[str, ...] = ("n_features", "geometry", "n_columns", "variance")  # the other parts but LEARNT_WITH
     LEARNT_WITH = ("params", "given", "classes", "is_open", "sparse_coef")
     COUNTERS = model.COUNTERS
-    IS_LOCAL = False  # True if a row changes only its own columns and the constant one, and all columns start equal
-    params: Any
+    SLOTS: tuple[Slot, ...] = (Slot(),)  # the numbers of a weight
+    PRIMARY = 0  # the slot that steps move along x
+    FIELDS: tuple[str, ...] = ()  # the numbers of a group of vectors (`WithGroups`)
+    MOVES_LEVEL = False  # True if merging weighs features by what rows tell of them, else rounds weigh hyperplanes and levels
+    HAS_ROOM = False  # True if vectors of classes that join take places beside the others
+    TAKES_WEIGHTS = False  # True if weights can be set: see `numbers_of`
+    HAS_NONE = False  # True if labels that join are copies of "none of these", where each label learns by itself
+    n_features: int
+    n_columns: int
+    variance: float
     classes: np.ndarray | None = None
     is_open = False
     given: Mapping[str, Any] = {}
-    asked: tuple = ()  # what its params were computed from
-    counts: np.ndarray
-    counters: np.ndarray
-    n_columns: int
+    asked: tuple = ()
 
-    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Any:
-        """Return this model with three or more of its classes only; the others have had no row. n_none : None: as it is."""
-        raise NotImplementedError
+    def __init__(self, n_features: int, n_classes: int, dtype, params: Any):
+        self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params
+        for name, (shape, of) in laid_out(self.ARRAYS, self.sizes(n_features, n_classes, params), dtype).items():
+            setattr(self, name, self._fresh(name, shape, of))
+        slots = self.values.reshape(n_features + 1, -1, self.n_columns)
+        for at, slot in enumerate(self.SLOTS):
+            if slot.fresh != 0.0:  # (untouched memory takes neither time nor room)
+                slots[:, at] = getattr(self, slot.fresh) if isinstance(slot.fresh, str) else slot.fresh
 
     def parts(self) -> dict:
         names = (*self.SCALARS, *self.ARRAYS)
@@ -88,30 +108,8 @@ class Counted:
         """Return the parts for a file: arrays, and values that JSON can hold."""
         return self.compact().parts()
 
-    def compact(self):
-        """Return this model without room for vectors of classes that may join."""
-        return self
-
-    @property
-    def n_none(self) -> int:
-        """1 if the last vector is that of "none of these", the negative of every row, from which labels that join are copied."""
-        return self.n_columns - n_vectors(len(self.counts))
-
     @classmethod
-    def joins_singly(cls, params: Any) -> bool:
-        """Return True if a label must not join before its first row, which another label's row may be."""
-        return bool(params.joins_singly)
-
-    def closed(self) -> Any:
-        """Return this model as one which no label may join."""
-        return self.keep_classes(np.ones(len(self.counts), bool), 0) if self.n_none else self
-
-    def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Any:
-        """Return this model with its classes at `places` among n_classes, in arrays of its own."""
-        raise NotImplementedError
-
-    @classmethod
-    def of(cls, parts: dict):
+    def of(cls, parts: dict) -> Self:
         """Return the model of these parts."""
         state = cls.__new__(cls)
         state.__setstate__(parts)
@@ -123,12 +121,9 @@ class Counted:
         counts[places] = self.counts
         return counts
 
-    def learnt_with(self) -> dict:
-        return {name: getattr(self, name) for name in self.LEARNT_WITH}
-
     def __getstate__(self) -> dict:
         compact = self.compact()
-        return {**compact.parts(), **compact.learnt_with()}
+        return {**compact.parts(), **{name: getattr(self, name) for name in self.LEARNT_WITH}}
 
     def __setstate__(self, parts: dict) -> None:
         for name, value in parts.items():
@@ -137,17 +132,18 @@ class Counted:
     def __reduce__(self):  # (the class without a call of its constructor, and a dict of the parts: what skops reads too)
         return __newobj__, (type(self),), self.__getstate__()
 
-    def sharing(self, **others: Any):
+    def sharing(self, **others: Any) -> Self:
         """Return a model with the same arrays, but for those given by name."""
-        return self.of({**self.parts(), **self.learnt_with(), **others})
+        names = ("places", "room", *self.LEARNT_WITH)
+        return self.of({**self.parts(), **{name: getattr(self, name) for name in names}, **others})
 
-    def copy(self):
+    def copy(self) -> Self:
         compact, mine = self.compact(), self.parts()
         arrays = {name: part for name, part in compact.parts().items() if isinstance(part, np.ndarray)}
         shared = {name: part for name, part in arrays.items() if compact is self or part is mine[name]}
         return compact.sharing(**{name: part.copy() for name, part in shared.items()})
 
-    def writable(self):
+    def writable(self) -> Self:
         """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
         for name in (*self.SCALARS, *self.ARRAYS):
             if isinstance(part := getattr(self, name), np.ndarray) and not part.flags.writeable:
@@ -156,170 +152,6 @@ class Counted:
 
     def count(self, name: str) -> int:
         return int(self.counters[self.COUNTERS[name]])
-
-    # --- the level of the targets --------------------------------------------------------------------------------------------
-
-    def set_level(self, level: float, mass: float) -> None:
-        """Set the level of the targets, and the sum of the weights of its rows."""
-        for name, number in (("level", level), ("level_rest", 0.0), ("mass", mass)):
-            self.counters[self.COUNTERS[name]] = number
-
-    def _level_in(self, counters: np.ndarray) -> float:
-        """Return the level of the targets by these counters; 0 if there is none."""
-        return float(counters[self.COUNTERS["level"]] + counters[self.COUNTERS["level_rest"]])
-
-    def level_with(self, batch: Any) -> tuple[float, float]:
-        """Return the mean of all targets so far and of a batch's, and the sum of their weights."""
-        of = batch.order if len(batch.order) else slice(None)
-        y, weights = batch.targets[of], batch.weights[of] if len(batch.weights) else np.ones(len(batch.targets[of]))
-        weights = np.minimum(weights, 1e290 / max(len(y), 1)) * (np.abs(y) <= 1e150)
-        before, level = self.counters[self.COUNTERS["mass"]], self._level_in(self.counters)
-        if not (mass := before + weights.sum()):
-            return level, 0.0
-        if not before:
-            level = float(y[weights > 0.0][0])
-        level += float((weights / mass) @ np.where(weights > 0.0, y - level, 0.0))
-        if forgetting := getattr(self.params, "forgetting", 0.0):  # (the rows so far weigh less in what follows)
-            weights = weights * (1.0 - forgetting) ** np.arange(len(y) - 1.0, -1.0, -1.0)
-            mass = before * (1.0 - forgetting) ** len(y) + weights.sum()
-        return level, float(min(mass, 1e290))
-
-    @property
-    def scale(self) -> float:
-        """s of the last row; 0 before the first that tells it."""
-        return float(self.counters[self.COUNTERS["scale"]])
-
-    @property
-    def is_told(self) -> bool:
-        """True once a row, or the parameters alone, have told the scale and the constant feature's value."""
-        return self.counters[self.COUNTERS["measured"]] > 0.0
-
-    @property
-    def constant(self) -> float:
-        """The value of the constant feature in z = x / s."""
-        return float(self.counters[self.COUNTERS["bias"]]) / (self.scale or 1.0)
-
-    def hold_scale(self) -> None:
-        """Let the scale and the constant feature's value, each 1 if no row has told it, stay: weights of X are to be given."""
-        scale, bias, of = self.scale or 1.0, self.constant * (self.scale or 1.0), self.COUNTERS
-        bias = bias if bias or self.params.constant == 0.0 else scale
-        self.counters[[of["scale"], of["bias"], of["measured"]]] = scale, bias, model.TOLD
-
-    def count_rows(self, n_rows: int) -> None:
-        """Count rows of a single class, from which there is nothing to learn. (Before the first, it was not known.)"""
-        self.counters[self.COUNTERS["mistakes"]] += n_rows > 0 and self.count("t") == 0
-        self.counters[self.COUNTERS["t"]] += n_rows
-        self.counters[self.COUNTERS["seen"]] = 1.0
-        self.counts[0] += n_rows
-
-    def can_learn_with(self, params: Any) -> bool:
-        """Return True if this model may go on with these parameters."""
-        alike = type(params) is type(self.params) and all(getattr(params, n) == getattr(self.params, n) for n in self.KEPT)
-        return alike and (params.scale in (0.0, self.scale) or not self.scale)
-
-    @classmethod
-    def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
-        """Return the size of the arrays of a new model; 0 if that grows with the rows."""
-        return 0
-
-    def stays_in_range(self, params: Any) -> bool:
-        """Return True if weights that are read with other parameters still fit the dtype."""
-        return True
-
-    def _fresh(self, name: str, shape: tuple, dtype: Any) -> np.ndarray:
-        """Return an array of new vectors."""
-        found, fresh = np.zeros(shape, dtype), self.ARRAYS[name].fresh
-        if fresh != 0.0:
-            found[...] = fresh
-        return found
-
-    def _vectors_moved(self, move: Move, share: float) -> dict[str, np.ndarray]:
-        """Return the arrays that have an axis of vectors, with these moved among new ones."""
-        found = {}
-        for name, array in self.ARRAYS.items():
-            if array.is_flat or "vectors" not in array.axes:
-                continue
-            old, axis = getattr(self, name), array.axes.index("vectors")
-            if old.shape[axis]:
-                shape = (*old.shape[:axis], move.n, *old.shape[axis + 1 :])
-                found[name] = fresh = self._fresh(name, shape, old.dtype)
-                moved(np.moveaxis(old, axis, 0), np.moveaxis(fresh, axis, 0), array.half, move, share)
-        return found
-
-    # --- files ---------------------------------------------------------------------------------------------------------------
-
-    def checked(self):
-        """Return this model; raise InvalidError if learning cannot produce its numbers."""
-        problem = self.problem()
-        require(not problem, "numbers that learning can produce", problem)
-        return self
-
-    def problem(self) -> str:
-        """Describe the first fault of the numbers in the arrays; "" if there is none."""
-        counters = {name: float(self.counters[at]) for name, at in self.COUNTERS.items()}
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._problem_of_ranges() or self._problem_of_counters(counters) or self._problem_of_values(counters)
-
-    def _problem_of_ranges(self) -> str:
-        for name, array in self.ARRAYS.items():
-            part = getattr(self, name)
-            if part.dtype.kind == "f" and not np.isfinite(part).all():
-                return f"{name} with NaN or infinity"
-            if not within(part, self.bound(array.least), self.bound(array.most)):
-                return f"{name} out of range"
-        return ""
-
-    def bound(self, number: float | str) -> float:
-        """Return a number of a declaration, which may be the name of an attribute."""
-        return getattr(self, number) if isinstance(number, str) else number
-
-    def _problem_of_counters(self, counters: dict) -> str:
-        signed = [counters.pop(name) for name in ("level", "level_rest", "exponents", "mantissas")]
-        whole = np.append(self.counts, [counters[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
-        if min(*counters.values(), self.counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
-            return "counters that are not numbers of rows"
-        return "a level or a scale that no rows tell" if np.abs(signed).max() > 1e150 else ""
-
-    def _problem_of_values(self, counters: dict) -> str:
-        raise NotImplementedError
-
-
-class State(Counted, model.Model):
-    """Vectors of weights, and a geometry's other numbers of each weight.
-
-    values : flat array, a run of (first slots, second slots) of all columns for each feature, the constant feature last.
-    sigma : full covariances, (columns, n_features + 1, n_features + 1), as lower triangles; or empty.
-    correction : float64, (n_features + 1) x columns, or empty: the sums that turn the last weights into the average.
-    calibration : float64, (1, 6), or (0, 6): how scores become probabilities, see calibration.h.
-    """
-
-    ARRAYS = {
-        **Counted.ARRAYS,
-        "values": Array(("features", "slots", "vectors"), None, is_flat=True),
-        "sigma": Array((0, 1, 1), None),
-        "correction": Array(("averages", "features", "vectors"), is_flat=True),
-        "calibration": Array(("calibrated", 6), fresh=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), least=-1e300, most=1e300),
-    }
-    SCALARS = (*Counted.SCALARS, "geometry", "n_columns", "variance")
-    SLOTS: tuple[Slot, ...] = (Slot(),)  # the numbers of a weight
-    PRIMARY = 0  # the slot that steps move along x
-    FIELDS: tuple[str, ...] = ()  # the numbers of a group of vectors (`WithGroups`)
-    MOVES_LEVEL = False  # True if merging weighs features by what rows tell of them, else rounds weigh hyperplanes and levels
-    HAS_ROOM = False  # True if vectors of classes that join take places beside the others
-    TAKES_WEIGHTS = False  # True if weights can be set: see `numbers_of`
-    HAS_NONE = False  # True if labels that join are copies of "none of these", where each label learns by itself
-    n_features: int
-    n_columns: int
-    variance: float
-
-    def __init__(self, n_features: int, n_classes: int, dtype, params: Any):
-        self.n_features, self.n_columns, self.variance, self.params = n_features, n_vectors(n_classes), params.variance, params
-        for name, (shape, of) in laid_out(self.ARRAYS, self.sizes(n_features, n_classes, params), dtype).items():
-            setattr(self, name, self._fresh(name, shape, of))
-        slots = self.values.reshape(n_features + 1, -1, self.n_columns)
-        for at, slot in enumerate(self.SLOTS):
-            if slot.fresh != 0.0:  # (untouched memory takes neither time nor room)
-                slots[:, at] = getattr(self, slot.fresh) if isinstance(slot.fresh, str) else slot.fresh
 
     @classmethod
     def sizes(cls, n_features: int, n_classes: int, params: Any, n_none: int = 0, n_groups: int = 1) -> dict[str, int]:
@@ -335,10 +167,18 @@ class State(Counted, model.Model):
 
     @classmethod
     def n_bytes(cls, params: Any, n_features: int, n_classes: int, dtype: DTypeLike) -> int:
+        """Return the size of the arrays of a new model."""
         total = 0
         for shape, of in laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, params), np.dtype(dtype)).values():
             total += prod(shape) * of.itemsize
         return total
+
+    def _fresh(self, name: str, shape: tuple, dtype: Any) -> np.ndarray:
+        """Return an array of new vectors."""
+        found, fresh = np.zeros(shape, dtype), self.ARRAYS[name].fresh
+        if fresh != 0.0:
+            found[...] = fresh
+        return found
 
     def _fresh_slots(self, n: int) -> np.ndarray:
         """Return the numbers of a feature never seen, for n vectors that start from nothing, (slots, n)."""
@@ -383,16 +223,84 @@ class State(Counted, model.Model):
         return self.slot(self.PRIMARY)
 
     def compact(self) -> Self:
+        """Return this model without room for vectors of classes that may join."""
         if self.places is None:
             return self
         numbers = {"values": self._slots, "correction": self.correction.reshape(-1, self.room)}
         arrays = {name: np.take(part, self.places, axis=-1).reshape(-1) for name, part in numbers.items()}
-        return self.of({**self.parts(), **self.learnt_with(), **arrays})
+        return self.sharing(places=None, room=0, **arrays)
 
-    def sharing(self, **others: Any) -> Self:
-        return super().sharing(**{"places": self.places, "room": self.room, **others})
+    # --- the level of the targets --------------------------------------------------------------------------------------------
+
+    def set_level(self, level: float, mass: float) -> None:
+        """Set the level of the targets, and the sum of the weights of its rows."""
+        for name, number in (("level", level), ("level_rest", 0.0), ("mass", mass)):
+            self.counters[self.COUNTERS[name]] = number
+
+    def level_with(self, batch: Any) -> tuple[float, float]:
+        """Return the mean of all targets so far and of a batch's, and the sum of their weights."""
+        of = batch.order if len(batch.order) else slice(None)
+        y, weights = batch.targets[of], batch.weights[of] if len(batch.weights) else np.ones(len(batch.targets[of]))
+        weights = np.minimum(weights, 1e290 / max(len(y), 1)) * (np.abs(y) <= 1e150)
+        before, level = self.counters[self.COUNTERS["mass"]], self.level
+        if not (mass := before + weights.sum()):
+            return level, 0.0
+        if not before:
+            level = float(y[weights > 0.0][0])
+        level += float((weights / mass) @ np.where(weights > 0.0, y - level, 0.0))
+        if forgetting := getattr(self.params, "forgetting", 0.0):  # (the rows so far weigh less in what follows)
+            weights = weights * (1.0 - forgetting) ** np.arange(len(y) - 1.0, -1.0, -1.0)
+            mass = before * (1.0 - forgetting) ** len(y) + weights.sum()
+        return level, float(min(mass, 1e290))
+
+    @property
+    def scale(self) -> float:
+        """s of the last row; 0 before the first that tells it."""
+        return float(self.counters[self.COUNTERS["scale"]])
+
+    @property
+    def is_told(self) -> bool:
+        """True once a row, or the parameters alone, have told the scale and the constant feature's value."""
+        return self.counters[self.COUNTERS["measured"]] > 0.0
+
+    @property
+    def constant(self) -> float:
+        """The value of the constant feature in z = x / s."""
+        return float(self.counters[self.COUNTERS["bias"]]) / (self.scale or 1.0)
+
+    def hold_scale(self) -> None:
+        """Let the scale and the constant feature's value, each 1 if no row has told it, stay: weights of X are to be given."""
+        scale, bias, of = self.scale or 1.0, self.constant * (self.scale or 1.0), self.COUNTERS
+        bias = bias if bias or self.params.constant == 0.0 else scale
+        self.counters[[of["scale"], of["bias"], of["measured"]]] = scale, bias, model.TOLD
+
+    def count_rows(self, n_rows: int) -> None:
+        """Count rows of a single class, from which there is nothing to learn. (Before the first, it was not known.)"""
+        self.counters[self.COUNTERS["mistakes"]] += n_rows > 0 and self.count("t") == 0
+        self.counters[self.COUNTERS["t"]] += n_rows
+        self.counters[self.COUNTERS["seen"]] = 1.0
+        self.counts[0] += n_rows
+
+    def can_learn_with(self, params: Any) -> bool:
+        """Return True if this model may go on with these parameters."""
+        alike = type(params) is type(self.params) and all(getattr(params, n) == getattr(self.params, n) for n in self.KEPT)
+        return alike and (params.scale in (0.0, self.scale) or not self.scale)
 
     # --- classes that join or leave ------------------------------------------------------------------------------------------
+
+    @property
+    def n_none(self) -> int:
+        """1 if the last vector is that of "none of these", the negative of every row, from which labels that join are copied."""
+        return self.n_columns - n_vectors(len(self.counts))
+
+    @classmethod
+    def joins_singly(cls, params: Any) -> bool:
+        """Return True if a label must not join before its first row, which another label's row may be."""
+        return bool(params.joins_singly) or (cls.HAS_NONE and not params.joint)
+
+    def closed(self) -> Any:
+        """Return this model as one which no label may join."""
+        return self.keep_classes(np.ones(len(self.counts), bool), 0) if self.n_none else self
 
     def _with_vectors(self, counts: np.ndarray, move: Move, share: float = 0.5) -> Self:
         """Return a model of this kind with other classes, whose values and average's sums are still those of this one."""
@@ -401,14 +309,16 @@ class State(Counted, model.Model):
         self._move(new, move, share)
         return new
 
-    @classmethod
-    def joins_singly(cls, params: Any) -> bool:
-        return super().joins_singly(params) or (cls.HAS_NONE and not params.joint)
-
     def _move(self, new: Self, move: Move, share: float) -> None:
         """Set the arrays that have an axis of vectors in a model with others, and its calibration: b is of two classes alone."""
-        for name, part in self._vectors_moved(move, share).items():
-            setattr(new, name, part)
+        for name, array in self.ARRAYS.items():
+            if array.is_flat or "vectors" not in array.axes:
+                continue
+            old, axis = getattr(self, name), array.axes.index("vectors")
+            if old.shape[axis]:
+                fresh = self._fresh(name, (*old.shape[:axis], move.n, *old.shape[axis + 1 :]), old.dtype)
+                moved(np.moveaxis(old, axis, 0), np.moveaxis(fresh, axis, 0), array.half, move, share)
+                setattr(new, name, fresh)
         new.calibration = self.calibration * ((1.0, 0.0, 1.0, 0.0, 0.0, 1.0) if move.splits else 1.0)
 
     def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
@@ -448,6 +358,7 @@ class State(Counted, model.Model):
         return copied.compact()
 
     def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
+        """Return this model with three or more of its classes only; the others have had no row. n_none : None: as it is."""
         move = Move.of_kept(np.append(keep, np.ones(self.n_none if n_none is None else n_none, bool)))
         rest = self._with_vectors(self.counts[keep], move)
         self._scatter(rest, move)
@@ -585,6 +496,10 @@ class State(Counted, model.Model):
             found = (found - self.corrections[features] / rounds).astype(self.dtype)
         return read_only(found.T[: n_vectors(len(self.counts))])
 
+    def stays_in_range(self, params: Any) -> bool:
+        """Return True if weights that are read with other parameters still fit the dtype."""
+        return True
+
     def _last_weights(self, params: Any, features: slice) -> np.ndarray:
         """Return the weights after the last row, (features, columns)."""
         return self.slot(0, features)
@@ -608,14 +523,12 @@ class State(Counted, model.Model):
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any) -> Self:
         """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
         require(sorted(header) == sorted(cls.SCALARS), f"a state of {sorted(cls.SCALARS)}", sorted(header))
-        n_features, dtype = header["n_features"], arrays["values"].dtype
+        n_features, dtype, k = header["n_features"], arrays["values"].dtype, n_vectors(n_classes)
         require(type(n_features) is int and n_features > 0, "n_features > 0", n_features)
-        following = cls._following(n_features, n_classes, params)
         may_have_none = cls.HAS_NONE and n_classes > 2 and bool(params.open_classes) and not params.joint
-        n_none = int(may_have_none and header["n_columns"] == following["n_columns"] + 1)
-        following["n_columns"] += n_none
-        for name, value in following.items():
-            require(type(header[name]) is type(value) and header[name] == value, f"{name}={value!r}", header[name])
+        n_none = int(may_have_none and header["n_columns"] == k + 1)
+        found = (header["geometry"], type(header["n_columns"]), header["n_columns"])
+        require(found == (cls.geometry, int, k + n_none), f"{k} vectors of {cls.geometry!r}", found)
         variance = header.get("variance", 1.0)
         require(type(variance) is float and 0.0 < variance < np.inf, "a variance", variance)
         require(dtype in FLOATS, "values of float32 or float64", dtype)
@@ -623,27 +536,41 @@ class State(Counted, model.Model):
         require_layout(arrays, laid_out(cls.ARRAYS, sizes, dtype))
         return cls.of({**header, **arrays, "params": params}).checked()
 
-    @classmethod
-    def _following(cls, n_features: int, n_classes: int, params: Any) -> dict:
-        """Return, by name, the parts other than arrays that these parameters determine."""
-        return {"geometry": cls.geometry, "n_columns": n_vectors(n_classes)}
+    def checked(self) -> Self:
+        """Return this model; raise InvalidError if learning cannot produce its numbers."""
+        problem = self.problem()
+        require(not problem, "numbers that learning can produce", problem)
+        return self
+
+    def problem(self) -> str:
+        """Describe the first fault of the numbers in the arrays; "" if there is none."""
+        counters = {name: float(self.counters[at]) for name, at in self.COUNTERS.items()}
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self._problem_of_ranges() or self._problem_of_counters(counters) or self._problem_of_values(counters)
 
     def _problem_of_ranges(self) -> str:
-        problem = super()._problem_of_ranges()
+        for name, array in self.ARRAYS.items():
+            part = getattr(self, name)
+            if part.dtype.kind == "f" and not np.isfinite(part).all():
+                return f"{name} with NaN or infinity"
+            if not within(part, self.bound(array.least), self.bound(array.most)):
+                return f"{name} out of range"
         for at, slot in enumerate(self.SLOTS):
-            if not problem and not within(self.slot(at), self.bound(slot.least), self.bound(slot.most)):
-                problem = f"slot {at} of the weights out of range"
-        return problem
+            if not within(self.slot(at), self.bound(slot.least), self.bound(slot.most)):
+                return f"slot {at} of the weights out of range"
+        return ""
+
+    def bound(self, number: float | str) -> float:
+        """Return a number of a declaration, which may be the name of an attribute."""
+        return getattr(self, number) if isinstance(number, str) else number
+
+    def _problem_of_counters(self, counters: dict) -> str:
+        signed = [counters.pop(name) for name in ("level", "level_rest", "exponents", "mantissas")]
+        whole = np.append(self.counts, [counters[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
+        if min(*counters.values(), self.counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
+            return "counters that are not numbers of rows"
+        return "a level or a scale that no rows tell" if np.abs(signed).max() > 1e150 else ""
 
     def _problem_of_values(self, counters: dict) -> str:
-        first = self.primary
-        # Rounding at most doubles a step that is not below one rounding: what has moved by `max_abs_weight` is within a few times
-        # that. (Where squares are subnormal, the lengths of rows are less exact.)
-        reach = max(4.0 * counters["max_abs_weight"], UNDERFLOW)
-        if max(float(first.max()), -float(first.min())) > min(reach, self.largest):
-            return "weights larger than the steps allow"
-        return self._problem_of_derived()
-
-    def _problem_of_derived(self) -> str:
-        """Describe a fault of numbers that follow from others; "" if there is none."""
-        return ""
+        """Describe a fault of the geometry's own numbers; "" if there is none."""
+        return "" if within(self.primary, -self.largest, self.largest) else "weights out of range"

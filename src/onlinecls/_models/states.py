@@ -7,7 +7,7 @@ from math import isfinite
 import numpy as np
 
 from .. import _core
-from .._compiled import blas, model
+from .._compiled import model
 from .arrays import Array, Move, Slot, halved, read_only, unchanged
 from .params import Params
 from .state import STATES as STATES
@@ -18,7 +18,7 @@ class AdditiveState(State, _core.QuadraticModel):
     """values : w."""
 
     geometry = "additive"
-    IS_LOCAL = HAS_ROOM = HAS_NONE = TAKES_WEIGHTS = True
+    HAS_ROOM = HAS_NONE = TAKES_WEIGHTS = True
 
 
 class WithPrior(State, _core.QuadraticModel):
@@ -65,7 +65,7 @@ class GaussianState(WithPrior):
     """values : w and σ, a variance for each weight."""
 
     geometry = "gaussian"
-    IS_LOCAL = HAS_ROOM = HAS_NONE = True
+    HAS_ROOM = HAS_NONE = True
     SLOTS = (Slot(), Slot(unchanged, "variance", "least_variance", "most_variance"))
     MOVES_LEVEL = True
     STORES_PULL = False  # True if P w is stored in the place of w
@@ -111,7 +111,6 @@ class ForgettingState(GaussianState):
     """values : w and σ/s, s the growth in `counters`: variances grow with the rows, up to the initial one."""
 
     geometry = "forgetting"
-    IS_LOCAL = False  # (all variances are occasionally rewritten)
 
     @property
     def growth_of_all(self) -> float:
@@ -125,11 +124,11 @@ class ForgettingState(GaussianState):
         stored = super().covariance(flat)
         return read_only(np.minimum(stored * self.dtype.type(self.growth_of_all), self.dtype.type(self.variance)))
 
-    def _problem_of_derived(self) -> str:
+    def _problem_of_values(self, counters: dict) -> str:
         growth, tiny = self.growth_of_all, float(np.finfo(self.dtype).tiny)
         if not (growth >= 1.0 and growth * tiny <= 2.0 * max(1.0, self.variance)):
             return "a growth out of range"
-        return super()._problem_of_derived()
+        return super()._problem_of_values(counters)
 
 
 class PotentialState(GaussianState):
@@ -160,20 +159,11 @@ class FullState(WithPrior):
         "caps": Array(("vectors", "features"), fresh=1.0, least=5e-324, most=1.0),
     }
 
-    def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
-        super().prepare(holds_level, foresight, depth)
-        blas.load()
-        self.foresight, self.depth = foresight, depth
-
     def _fresh(self, name: str, shape: tuple, dtype: np.dtype) -> np.ndarray:
         found = super()._fresh(name, shape, dtype)
         if name == "sigma":
             _set_diagonals(found, self.variance)
         return found
-
-    def deviation(self, rows, deviations: np.ndarray) -> None:
-        blas.load()
-        super().deviation(rows, deviations)
 
     def covariance(self, flat: bool) -> np.ndarray:
         """Return Σ without the constant feature, (columns, n_features, n_features), or a single vector's matrix: a copy."""
@@ -209,12 +199,12 @@ class FullState(WithPrior):
         more = (prior - values) / (prior * values)
         return (vectors * more) @ vectors.T, 1.0 / prior
 
-    def _problem_of_derived(self) -> str:
+    def _problem_of_values(self, counters: dict) -> str:
         # Rounding may bring a variance to 0, never below; the bound is that of full.pxd. (Upper triangles stay at 0.)
         if np.diagonal(self.sigma, axis1=1, axis2=2).min() < 0.0:
             return "variances below 0"
         beyond = max(float(self.sigma.max()), -float(self.sigma.min())) > 2.0 * self.variance
-        return "covariances out of range" if beyond else ""
+        return "covariances out of range" if beyond else super()._problem_of_values(counters)
 
 
 def _symmetric(lower: np.ndarray) -> np.ndarray:
@@ -238,7 +228,7 @@ class MirrorState(State, _core.QuadraticModel):
     """values : w and G, the sum of squared gradients of each weight (AdaGrad)."""
 
     geometry = "mirror"
-    IS_LOCAL = HAS_ROOM = HAS_NONE = TAKES_WEIGHTS = True
+    HAS_ROOM = HAS_NONE = TAKES_WEIGHTS = True
     SQUARES = Slot(unchanged, least=0.0, most="largest", merge="sum")
     SLOTS = (Slot(), SQUARES)
 

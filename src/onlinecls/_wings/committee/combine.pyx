@@ -132,6 +132,8 @@ cdef class CommitteeModel(Model):
         cdef Batch block = b[0]
         cdef bint counts = not self.are_seen
         cdef double updates = 0.0, skipped = 0.0
+        for j in range(k):
+            self.members[j].params = self.params.members[j]
         context.budget, block.n = ENDLESS, 0
         while block.n < b.n:
             start, work = block.n, 0

@@ -13,7 +13,7 @@ from ..._estimators.parameters import estimator
 from ..._files import of_number, require, require_layout
 from ..._models.arrays import Array, Move, laid_out, read_only
 from ..._models.params import Params
-from ..._models.state import STATES, Counted, State
+from ..._models.state import COUNTS, STATES, State
 from ..._registry import estimator_class
 from .combine import CommitteeModel
 
@@ -52,7 +52,7 @@ class CommitteeState(State, CommitteeModel):
     """
 
     ARRAYS = {
-        **Counted.ARRAYS, "calibration": State.ARRAYS["calibration"], "tally": Array(("members", 3), least=0.0, most=1e200),
+        **COUNTS, "calibration": State.ARRAYS["calibration"], "tally": Array(("members", 3), least=0.0, most=1e200),
     }
     SCALARS: tuple[str, ...] = ()
     SLOTS = ()
@@ -99,12 +99,6 @@ class CommitteeState(State, CommitteeModel):
         self.members = tuple(parts.pop("members", None) or (STATES[part["params"].model].of(part) for part in alone))
         first = self.members[0]
         super().__setstate__({**parts, "values": first.values, "n_features": first.n_features, "n_columns": first.n_columns})
-
-    def prepare(self, holds_level: bool, foresight: int, depth: int) -> None:
-        super().prepare(holds_level, foresight, depth)
-        for member, params in self.each(self.params):
-            member.params = params
-            member.prepare(holds_level, foresight, depth)
 
     @property
     def scale(self) -> float:
@@ -266,7 +260,7 @@ class CommitteeClassifier(WithProbabilities):
         with self._own_lock().waiting():
             state = self._fitted_state()
             for learner, (part, own) in zip(found, state.each(state.params), strict=True):
-                learner._state = part.sharing(**{**state.learnt_with(), "params": own, "given": {}, "sparse_coef": None}).copy()
+                learner._state = part.sharing(params=own, classes=state.classes, is_open=state.is_open).copy()
                 learner.__dict__.update({name: self.__dict__[name] for name in _COMMON if name in self.__dict__})
         return found
 

@@ -20,7 +20,7 @@ from ..._files import require, require_layout
 from ..._input import validate
 from ..._input.compat import issparse
 from ..._models.arrays import FLOAT64, Array, Move, as_theta, halved, laid_out, n_vectors
-from ..._models.state import STATES, Counted, State
+from ..._models.state import COUNTS, STATES, State
 from . import support
 from .support import packed
 
@@ -145,7 +145,7 @@ class SupportState(State, support.SupportSet):
     """
 
     ARRAYS = {
-        **Counted.ARRAYS, "calibration": State.ARRAYS["calibration"],
+        **COUNTS, "calibration": State.ARRAYS["calibration"],
         "alpha": Array(("vectors", "size"), half=as_theta, least=-LARGEST, most=LARGEST),
         "P": Array(("vectors", "covariances"), half=halved, least=-LARGEST, most=LARGEST), "Q": Array(("inverses",)),
         "prior": Array(("vectors", "priors"), fresh=1.0, half=halved, least=0.5, most=1.0),
