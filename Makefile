@@ -84,6 +84,7 @@ nightly: $(VENV)/.package $(VENV)/.test
 	$(MAKE) portable
 	$(MAKE) docs && $(BIN)/python -m pytest -q tests/project/test_site.py
 	$(MAKE) mutants
+	$(BIN)/python tests/recipe.py
 	$(MAKE) fuzz FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize FUZZ="--seconds 300 --first $$(date +%s)"
 	$(MAKE) sanitize-threads

@@ -5,6 +5,7 @@ import re
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+import recipe
 from mutate import mutants
 
 from onlinecls._registry import WINGS
@@ -183,5 +184,9 @@ def test_every_part_has_files():
     assert {part_of(path) for path in sources()} == set(range(len(PARTS)))
 
 
-def test_every_mutant_is_of_a_text_in_the_code():
+def test_every_mutant_is_of_a_text_in_the_code_and_so_is_every_edit_of_the_recipe(tmp_path):
     assert len(mutants([])) > 200
+    for name in {name for name, *_ in recipe.EDITS}:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    recipe.edited(tmp_path)

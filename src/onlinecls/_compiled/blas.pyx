@@ -1,4 +1,4 @@
-"""BLAS by function pointers out of scipy.linalg.cython_blas: no scipy is needed to build, and none is imported until the first pass of a full covariance."""
+"""BLAS by function pointers out of scipy.linalg.cython_blas, found at the first pass of a full covariance."""
 from threading import Lock
 
 from cpython.pycapsule cimport PyCapsule_GetName, PyCapsule_GetPointer
