@@ -67,10 +67,8 @@ def _parts(learner, state=None):
 def stored(learner):
     """Return all that learning may change, {name: array or value}; arrays of a kernel learner without spare room."""
     if isinstance(learner, OnlineToBatch):
-        run = learner._run
-        kept = [(each.row, each.errors, each.trials) for each in run.snapshots]
-        parts = {"kept": kept, "n_rows": run.n_rows, "spacing": run.spacing}
-        for i, snapshot in enumerate([run.learner, *learner.snapshots_]):
+        parts = {"kept": [each[1:] for each in learner._hypotheses], "n_rows": learner.n_rows_}
+        for i, snapshot in enumerate([learner.estimator_, *learner.snapshots_]):
             parts.update({f"{name} of {i}": part for name, part in stored(snapshot).items()})
         return parts
     if not learner.__sklearn_is_fitted__():  # a hypothesis from before the first row

@@ -105,8 +105,8 @@ def test_every_method_around_a_regressor_is_that_of_its_hypotheses(regressor):
     np.testing.assert_allclose(averaged.predict(X), said[:90].mean(axis=0), rtol=1e-7, atol=1e-9)
     largest = max(np.abs(s.predict(X[9::10]) - y[9::10])[np.arange(9, 90, 10) >= n].max(initial=0.0)
                   for s, n in zip(judged.snapshots_, judged.snapshot_rows_, strict=True))
-    assert judged._run.largest >= largest - 1e-12  # (snapshots that are no longer held count, too)
-    assert_chosen_by_validation(judged, X, y, 10, judged._run.largest, lambda a, b: np.abs(a - b))
+    assert judged._largest >= largest - 1e-12  # (snapshots that are no longer held count, too)
+    assert_chosen_by_validation(judged, X, y, 10, judged._largest, lambda a, b: np.abs(a - b))
     for learner in (averaged, judged):
         assert learner._estimator_type == "regressor" and learner.score(X, y) <= 1.0 and not hasattr(learner, "classes_")
         assert OnlineToBatch(**learner.get_params(deep=False)).fit(X, y).predict(X).shape == (90,)
