@@ -98,20 +98,6 @@ class Conflict(NamedTuple):
         return ValueError(f"{who}: {self.names[0]} must be {self.must.format_map(values)}, got {got}: {self.why}")
 
 
-def _quantile(eta: float) -> float:
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(eta)
-
-
-#: Parameters that are Params fields of the same name.
-PLAIN = ("C", "forgetting", "r", "b", "epsilon", "eta0", "delta", "l1", "radius", "margin", "norm_bound")
-#: Params fields that are parameters of another name, with that of the one taken instead of None, or computed from them.
-FIELDS: Mapping[str, tuple[str, str | Callable]] = {
-    "initial_variance": ("variance", ""), "eta": ("phi", lambda v: _quantile(v["eta"])), "p": ("power", lambda v: v["p"] or 0.0),
-    "alpha": ("eta0", ""), "beta": ("delta", lambda v: v["beta"] + v["alpha"] * v["l2"]),
-    "r1": ("r", "r"), "r2": ("r2", "r"),  # (AROW's r is that of the mean and of the covariance)
-}
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -148,18 +134,6 @@ class Algorithm(NamedTuple):
     conflicts: tuple[Conflict, ...] = ()
     level: bool = False
     costs: str = "weight"
-
-    def kernel_params(self, values: Mapping[str, Any]) -> dict:
-        """Return this algorithm's part of the kernels' Params, from an estimator's parameters."""
-        found = {}
-        for name in self.params:
-            if name in PLAIN:
-                found[name] = float(values[name])
-            elif name in FIELDS:
-                field, other = FIELDS[name]
-                value = values[name]
-                found[field] = float(other(values) if callable(other) else values[other] if value is None else value)
-        return {**found, **self.kernel}
 
     @property
     def geometries(self) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
 
 _ROUNDS = model.COUNTERS["t"]
+NO_COUNTERS = np.zeros(model.N_COUNTERS)
 _SAME_COLUMNS = "Give rows with the columns of the first call, or start a new model."
 
 
@@ -59,11 +60,13 @@ def exclusive(learn: Callable[Concatenate[E, P], T]) -> Callable[Concatenate[E, 
     @wraps(learn)
     def in_one_thread(self: E, *arguments: P.args, **named: P.kwargs) -> T:
         with self.__dict__.get("_lock") or self._own_lock(), np.errstate(under="ignore"):
-            before, n_rows = self.__dict__.copy(), self._rows_learnt(self.__dict__)
+            before = self.__dict__.copy()
+            counters = before["_state"].counters if "_state" in before else NO_COUNTERS
+            n_rows = counters.item(_ROUNDS)
             try:
                 return learn(self, *arguments, **named)
             except Exception:
-                if self._rows_learnt(before) == n_rows:
+                if counters.item(_ROUNDS) == n_rows:
                     self.__dict__.update(before)  # (at no time does a reader miss one)
                     for name in self.__dict__.keys() - before.keys() | {"_choice"} & self.__dict__.keys():
                         del self.__dict__[name]
@@ -186,12 +189,6 @@ class Estimator:
                 own = found[name]
                 found[name] = own.copy() if isinstance(own, State) else deepcopy(own)
             return found
-
-    @staticmethod
-    def _rows_learnt(attributes: dict) -> float | None:
-        """Return the number of rows that the model among these attributes has learnt; None without a model."""
-        state = attributes.get("_state")
-        return None if state is None else state.counters.item(_ROUNDS)
 
     def _take_features(self, X: Matrix, n_features: int) -> None:
         """Set the model's number of features, and their names if X has any."""

@@ -9,11 +9,27 @@ import numpy as np
 from .._compiled import model
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import DTypeLike
 
 GEOMETRY_NAMES = {number: name for name, number in model.GEOMETRIES.items()}
+
+
+def _quantile(eta: float) -> float:
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(eta)
+
+
+#: Parameters that are Params fields of the same name.
+PLAIN = ("C", "forgetting", "r", "b", "epsilon", "eta0", "delta", "l1", "radius", "margin", "norm_bound")
+#: Params fields that are parameters of another name, with that of the one taken instead of None, or computed from them.
+FIELDS: Mapping[str, tuple[str, str | Callable]] = {
+    "initial_variance": ("variance", ""), "eta": ("phi", lambda v: _quantile(v["eta"])), "p": ("power", lambda v: v["p"] or 0.0),
+    "alpha": ("eta0", ""), "beta": ("delta", lambda v: v["beta"] + v["alpha"] * v["l2"]),
+    "r1": ("r", "r"), "r2": ("r2", "r"),  # (AROW's r is that of the mean and of the covariance)
+}
 
 
 def common(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -88,11 +104,19 @@ class Params(NamedTuple):
         geometry = algorithm.geometry
         if second or values.get("forgetting"):
             geometry = algorithm.geometries[1 if second else 2]
+        found = {}
+        for name in algorithm.params:
+            if name in PLAIN:
+                found[name] = float(values[name])
+            elif name in FIELDS:
+                field, other = FIELDS[name]
+                value = values[name]
+                found[field] = float(other(values) if callable(other) else values[other] if value is None else value)
         return cls(
             model.RULES[algorithm.rule], model.TRIGGERS[algorithm.trigger],
             model.GEOMETRIES[geometry], algorithm.margin, **common(values),
             costs=model.COSTS[algorithm.costs],
-        )._replace(**algorithm.kernel_params(values))
+        )._replace(**{**found, **algorithm.kernel})
 
     @property
     def model(self) -> str:
