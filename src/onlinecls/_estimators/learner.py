@@ -24,7 +24,6 @@ from .estimator import Estimator, exclusive
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike
 
-    from .._algorithm import Algorithm
     from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, RandomState
     from .._rows import Rows
 
@@ -97,7 +96,7 @@ class OnlineLearner(saving.Describing, Estimator):
 
     _choice: Choice  # what the parameters chose in the last call that learnt
 
-    _record: ClassVar[Any] = Params  # the kind of parameters that a pass takes
+    _params_of: ClassVar[Any] = Params.of  # a function from an algorithm and checked values to the parameters of a pass
     _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
     _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
     _holds_level = False  # True if the rows of a pass do not move the level of the targets
@@ -121,10 +120,6 @@ class OnlineLearner(saving.Describing, Estimator):
             """Return the error so far as text, for the line of an epoch under `verbose`."""
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
-
-    def _params_of(self, algorithm: Algorithm, values: dict) -> Any:
-        """Return the parameters of a pass for checked values."""
-        return self._record.of(algorithm, values)
 
     def _is_another_kind(self, params: Any) -> bool:
         """Return True if these parameters ask for a model of another kind than the present one."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class AscentLearner(WithWeights):
     """Base of learners by dual_ascent.pyx."""
 
-    _record = AscentParams
+    _params_of = AscentParams.of
 
 
 class _DualAscent(AscentLearner):
