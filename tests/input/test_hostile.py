@@ -13,7 +13,7 @@ from states import fingerprint, is_finite
 
 import onlinecls
 from onlinecls._input import validate
-from onlinecls._rows import converted, take
+from onlinecls._rows import converted
 
 
 def test_an_average_over_many_rounds_of_huge_weights_is_finite():
@@ -122,7 +122,7 @@ def test_indices_at_the_ends_of_their_type_are_outside_any_matrix(index):
 
 
 def what_is_wrong(indices, indptr, n_columns, values):
-    """The checks of `take`, slowly."""
+    """The checks of `converted`, slowly."""
     if indptr[0] != 0 or (np.diff(indptr) < 0).any() or indptr[-1] > len(indices):
         return "indptr"
     indices, values = indices[: indptr[-1]], values[: indptr[-1]]
@@ -159,9 +159,6 @@ def test_rows_are_checked_wherever_the_fault_is(index, value):
             for slack in (0, 3):
                 X = forged(np.append(v, np.full(slack, np.nan, value)), np.append(x, np.full(slack, -1, index)), indptr, wide)
                 expected = what_is_wrong(X.indices, indptr, wide, X.data)
-                taken = take(X, None)
-                assert (taken is not None) == (expected == "" and index is np.int32), (lengths[:5], kind, at)
-                assert taken is None or len(taken.data) == len(taken.indices) == nnz
                 rows = converted(X, None)
                 assert (rows is not None) == (expected in ("", "order")), (lengths[:5], kind, at)
                 if rows is not None:

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from onlinecls import AROWClassifier
 from onlinecls._input.validate import encode, read_rows
-from onlinecls._rows import Rows, take
+from onlinecls._rows import Rows, converted
 from onlinecls.text import part_of, rows_of_table
 
 TABLE = sparse.random(30, 7, 0.4, random_state=np.random.RandomState(0)).toarray().astype(np.float32)
@@ -113,12 +113,21 @@ def test_all_storages_make_the_same_rows_and_models(values):
             own = np.float32 if values is np.float32 and name != "list_of_lists" else np.float64
             assert rows.data.dtype == (own if dtype is None else dtype), name
             assert (as_table(rows) == table).all(), name
-            assert take(rows.array(), None) is not None and pickle.dumps(X) == before
+            assert np.shares_memory(converted(rows.array(), None).data, rows.data) and pickle.dumps(X) == before
         model = AROWClassifier(dtype="float64").partial_fit(X, y)
         model.partial_fit(X, y).partial_fit(X, y, sample_weight=[1.0] * 30)
         models.add((model.decision_function(X).tobytes(), model.coef_.tobytes(), model.covariance_.tobytes()))
         assert pickle.dumps(X) == before
     assert len(models) == 1
+
+
+def test_duplicates_are_summed_in_the_order_in_which_they_came():
+    """In any other order the largest would hide other numbers."""
+    values = np.random.default_rng(0).permutation(np.tile([1e16, -1e16, 1.0, 0.3], 50))
+    X = sparse.csr_matrix((values, np.arange(200) % 2, [0, 0, 200]), shape=(2, 3))
+    rows = converted(X, None)
+    assert rows.data.tolist() == [np.cumsum(values[at::2])[-1] for at in (0, 1)]
+    assert rows.indices.tolist() == [0, 1] and rows.indptr.tolist() == [0, 0, 2]
 
 
 @every_kind

@@ -318,10 +318,7 @@ def _one_a_row(who: str, y, array: np.ndarray, n_rows: int, kind: str) -> np.nda
 
 
 def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") -> np.ndarray:
-    """Return labels that compare with the classes exactly; raise ValueError unless both are texts, or numbers that can.
-
-    Integers of another sign than the classes' dtype get that dtype: numpy would turn both into float64.
-    """
+    """Return labels that compare with the classes exactly; raise ValueError unless both are texts, or numbers that can."""
     kinds = {y.dtype.kind, classes.dtype.kind}
     if not len(y) or y.dtype == classes.dtype or kinds in ({"U"}, {"S"}):
         return y
@@ -330,13 +327,7 @@ def comparable(who: str, y: np.ndarray, classes: np.ndarray, name: str = "y") ->
             f"{who}: {name} must be labels like the model's classes, {brief(classes.tolist()[0])} of dtype {classes.dtype}, "
             f"got dtype {y.dtype}."
         )
-    if np.result_type(y, classes).kind != "f":
-        return y
-    if kinds == {"i", "u"}:
-        allowed = np.iinfo(classes.dtype)
-        if allowed.min <= int(y.min()) and int(y.max()) <= allowed.max:
-            return y.astype(classes.dtype)
-    for labels in (y, classes):
+    for labels in (y, classes) if np.result_type(y, classes).kind == "f" else ():
         large = labels[np.abs(labels.astype(np.float64)) >= 2**53] if labels.dtype.kind in "iu" else ()
         if len(large):
             raise ValueError(
