@@ -99,10 +99,9 @@ class Perceptron(_WithStart, LinearClassifier):
 
     With the margin m = y w.x and the row's weight c,
 
-        m <= 0 (aggressive: m < 1):   w += eta0 c y x,
+        m <= 0 (aggressive: m < 1):   w += eta0 c y x.
 
-    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one,
-    and m the difference of their scores.
+    S. Shalev-Shwartz, Y. Singer: Online Learning, ICML 2008 tutorial, part III (Perceptron) and DA1 (the aggressive form).
 
     Parameters
     ----------
@@ -115,10 +114,6 @@ class Perceptron(_WithStart, LinearClassifier):
     n_jobs : int or None, default=None
         scikit-learn's argument, not used.
     {shared}
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Online Learning. ICML 2008 tutorial, part III (Perceptron) and DA1 (the aggressive form).
 
     Examples
     --------
@@ -150,10 +145,14 @@ class PassiveAggressiveClassifier(_WithStart, UntilConverged, LinearClassifier):
 
         PA     (C=inf):                 tau = l / ||x||^2
         PA-I   (loss="hinge"):          tau = min(C c, l / ||x||^2)
-        PA-II  (loss="squared_hinge"):  tau = l / (||x||^2 + 1/(2 C c))
+        PA-II  (loss="squared_hinge"):  tau = l / (||x||^2 + 1/(2 C c)).
 
-    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
-    one, so that ||.||^2 = 2 ||x||^2.
+    K. Crammer et al.: Online Passive-Aggressive Algorithms, NIPS 2003, sections 3 and 5 (the paper's gamma is 1/(2C)); PA-I: part
+    III of S. Shalev-Shwartz, Y. Singer: Online Learning, ICML 2008 tutorial.
+
+    It takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes, with two differences: the
+    constant feature is in ||x||^2, so that the margin after a step is exactly 1, dense or sparse (scikit-learn leaves it out
+    and damps it for CSR), and weights are inside the cap, C c (scikit-learn multiplies the capped step).
 
     Parameters
     ----------
@@ -166,17 +165,6 @@ class PassiveAggressiveClassifier(_WithStart, UntilConverged, LinearClassifier):
     n_jobs : int or None, default=None
         scikit-learn's argument, not used.
     {shared}
-
-    Notes
-    -----
-    It takes the arguments of scikit-learn's class of the same name, which scikit-learn 1.10 removes, with two differences: the
-    constant feature is in ||x||^2, so that the margin after a step is exactly 1, dense or sparse (scikit-learn leaves it out
-    and damps it for CSR), and weights are inside the cap, C c (scikit-learn multiplies the capped step).
-
-    References
-    ----------
-    .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, sections 3 and 5 (the paper's gamma is 1/(2C)).
-    .. [2] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (PA-I).
 
     Examples
     --------
@@ -208,6 +196,9 @@ class PassiveAggressiveRegressor(_WithStart, UntilConverged, LinearParameters, O
         PA-I   (loss="epsilon_insensitive"):         tau = min(C c, l / ||x||^2)
         PA-II  (loss="squared_epsilon_insensitive"): tau = l / (||x||^2 + 1/(2 C c))
 
+    The papers, and the differences to scikit-learn's class, are those of `PassiveAggressiveClassifier`. It learns deviations from
+    the mean of the targets so far, unless `intercept_scaling` is a number.
+
     Parameters
     ----------
     C : float, default=1.0
@@ -217,16 +208,6 @@ class PassiveAggressiveRegressor(_WithStart, UntilConverged, LinearParameters, O
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         PA-I or PA-II.
     {shared}
-
-    Notes
-    -----
-    It differs from scikit-learn's class as `PassiveAggressiveClassifier` does, and learns deviations from the mean of the targets
-    so far, unless `intercept_scaling` is a number.
-
-    References
-    ----------
-    .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2, 3 and 5 (the paper's gamma is 1/(2C)).
-    .. [2] S. Shalev-Shwartz, Y. Singer. Theory and Applications of Online Learning. ICML 2008 tutorial, part III (PA-I).
 
     Examples
     --------

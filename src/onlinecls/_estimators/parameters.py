@@ -91,7 +91,8 @@ verbose : int, default=0
     Above 0: a line for each epoch.
 probability : bool, default=False
     Learn probabilities with the model, for `predict_proba`: two numbers of the scores, from every new row before it is learnt
-    (in `fit` only in the first epoch; `class_weight` is ignored).
+    (in `fit` only in the first epoch; `class_weight` is ignored). `fit` warns where the last rows bias the last weights (of the
+    Perceptron, PA and CW) and there is no `average`.
 dtype : numpy.float32, numpy.float64 or None, default=None
     Type of the model. None: that of the first X (float64 if that is neither).
 loss_tol : float or None, default=None
@@ -99,14 +100,12 @@ loss_tol : float or None, default=None
     there is no such row (at most `max_iter` cycles; then a ConvergenceWarning), whatever `tol` says.
 class_weight : dict, "balanced" or None, default=None
     Weights c of the classes, {label: weight >= 0}: what a mistake on each costs; 0 leaves its rows out. "balanced":
-    n / (n_classes * n_of_class), in `partial_fit` from the counts so far.
+    n / (n_classes * n_of_class), in `partial_fit` from the counts so far. They multiply `sample_weight`; where the loss alone
+    sets a step's length, c / rho does, and a row must have rho times the margin, rho = √(c / min c) over the classes so far, at
+    most √1000 (JMLR 2006, 6).
 multi_class : {"ovr", "crammer_singer"}, default="{multi_class}"
-    For three or more classes: one learner for each class against the rest (all in one pass), or one joint learner of the true
-    class against the best wrong one."""
-
-BIASED = """
-    Without `average`, `fit` warns: the last weights, and thus the scores, are biased towards the last rows, so the
-    probabilities may be off."""
+    For three or more classes: one learner for each class against the rest (all in one pass), or one joint learner, of x on the
+    true class and -x on the best wrong one: m is the difference of their scores, ||x||² twice as large, v the sum of both."""
 
 LEVEL = """
     It also lets the learner learn deviations of the targets from their level m, the weighted mean of the targets before the row
@@ -114,60 +113,41 @@ LEVEL = """
     number added to all targets is added to all predictions. The first row counts as predicted without error. An `average` is that
     of w, beside the last m. With a number for `intercept_scaling` there is no level, as in the papers."""
 
-COSTS = {
-    "weight": """
-    They multiply `sample_weight`.""",
-    "margin": """
-    With rho = √(c / min c) over the classes so far, at most √1000, a row must have rho times the margin, and
-    `sample_weight` is multiplied by c / rho (JMLR 2006, 6).""",
-    "hard_margin": """
-    With rho = √(c / min c) over the classes so far, at most √1000, a row must have rho times the margin, and
-    `sample_weight` is multiplied by c / rho, divided by the largest c / rho if that is above 1 (JMLR 2006, 6).""",
-}
-
 SCALE = """
 scale_, intercept_scaling_ : float
     The scale s, and the value of the constant feature beside z. NaN before the first row that is not all zeros."""
 
-ATTRIBUTES = {}
-ATTRIBUTES["classifier"] = """\
+ATTRIBUTES = {
+    "classifier": """\
 classes_ : ndarray of shape (n_classes,)
     The labels, sorted.
 coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
     Weights, in the model's dtype; a read-only view where they are stored as such (copy it to keep it).
 intercept_ : ndarray of shape (1,) or (n_classes,)
-n_features_in_, n_iter_ : int
-feature_names_in_ : ndarray of str
-    Only if X was a data frame.
-t_, n_mistakes_, n_updates_, n_skipped_ : int
-    Rows of weight > 0 consumed; those that `predict`, called just before, would have got wrong; those that changed the model;
-    those skipped because the update would overflow the dtype."""
-
-ATTRIBUTES["regressor"] = """\
+n_mistakes_ : int
+    Of the t_ rows, those that `predict`, called just before, would have got wrong.""",
+    "regressor": """\
 coef_ : ndarray of shape (n_features,)
     Weights, in the model's dtype; a read-only view where they are stored as such (copy it to keep it).
 intercept_ : ndarray of shape (1,)
-n_features_in_, n_iter_ : int
-feature_names_in_ : ndarray of str
-    Only if X was a data frame.
-t_, n_updates_, n_skipped_ : int
-    Rows of weight > 0 consumed; those that changed the model; those skipped because the update would overflow the
-    dtype.
 progressive_mse_, progressive_mae_ : float
     Mean squared and mean absolute error of `predict`, called just before each of the t_ rows was learnt (whatever the row's
-    weight; an error above 1e140 counts as 1e140). NaN before the first."""
-
-ATTRIBUTES["outlier_detector"] = """\
+    weight; an error above 1e140 counts as 1e140). NaN before the first.""",
+    "outlier_detector": """\
 center_ : ndarray of shape (n_features,)
     The centre, in the model's dtype. Computed when read.
 offset_ : float
     -epsilon: ``decision_function`` is ``score_samples - offset_``.
+n_mistakes_ : int
+    Of the t_ rows, those after the first that `predict`, called just before, would have called outliers.""",
+}
+
+ANY_KIND = """
+t_, n_updates_, n_skipped_ : int
+    Rows of weight > 0 consumed; those that changed the model; those skipped because the update would overflow the dtype.
 n_features_in_, n_iter_ : int
 feature_names_in_ : ndarray of str
-    Only if X was a data frame.
-t_, n_mistakes_, n_updates_, n_skipped_ : int
-    Rows of weight > 0 consumed; those after the first that `predict`, called just before, would have called outliers; those that
-    changed the model; those skipped because the update would overflow the dtype."""
+    Only if X was a data frame."""
 
 COVARIANCES = """
 covariance_ : ndarray
@@ -204,13 +184,10 @@ def estimator(cls: Any) -> Any:
     if what is None:  # python -OO
         return cls
     texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
-    if getattr(cls, "_is_biased", False):
-        texts["probability"] += BIASED
     if any(row.level for row in algorithms_of(cls)):
         texts["intercept_scaling"] += LEVEL
-    texts["class_weight"] += _costs_of(cls)
-    attributes = ATTRIBUTES[kind] + (COVARIANCES if "covariance" in defaults else "")
-    attributes += SCALE if "scale" in defaults else ""
+    attributes = ATTRIBUTES[kind] + ANY_KIND
+    attributes += (COVARIANCES if "covariance" in defaults else "") + (SCALE if "scale" in defaults else "")
     own = set(re.findall(r"^    (\w+)(?:, \w+)* : ", what, re.MULTILINE))
     parts = {
         "shared": "{parameters}\n\nAttributes\n----------\n{attributes}\n\nRaises\n------\n{raises}",
@@ -225,14 +202,3 @@ def estimator(cls: Any) -> Any:
         what = what.replace("{" + name + "}", text.replace("\n", "\n    "))
     cls.__doc__ = what
     return cls
-
-
-def _costs_of(cls: Any) -> str:
-    """Word how the weight of a class enters a step."""
-    rows = algorithms_of(cls)
-    with_margin = [row for row in rows if row.costs != "weight"]
-    if not with_margin:
-        return COSTS["weight"]
-    common = set.intersection(*(set(row.selects.items()) for row in with_margin)) if len(with_margin) < len(rows) else set()
-    where = ", ".join(f"{name}={value!r}" for name, value in sorted(common))
-    return (f"\n    They multiply `sample_weight`, but with {where}:" if where else "") + COSTS[with_margin[0].costs]

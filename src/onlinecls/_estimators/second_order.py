@@ -16,24 +16,16 @@ class AROWClassifier(LinearClassifier, SecondOrderClassifier):
 
     With the margin m = y w.x, v = x'Σx and the row's weight c, r1 = r2 = r: if m < 1,
 
-        w += y (1 - m) / (v + r1/c) Σx,     Σ^-1 += (c/r2) x x'   (on the diagonal),
+        w += y (1 - m) / (v + r1/c) Σx,     Σ^-1 += (c/r2) x x'   (on the diagonal).
 
-    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
-    one, one Σ a class and v the sum of both.
+    The diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r2, the exact minimiser among diagonal matrices, not the full update's diagonal.
+    Eqs (7)-(9) of K. Crammer, A. Kulesza, M. Dredze: Adaptive Regularization of Weight Vectors, NIPS 2009.
 
     Parameters
     ----------
     r : float, default=0.1
         Noise variance of a row, > 0. Larger r, smaller steps.
     {shared}
-
-    Notes
-    -----
-    The diagonal form is Σ_i /= 1 + c x_i^2 Σ_i / r2, the exact minimiser among diagonal matrices, not the full update's diagonal.
-
-    References
-    ----------
-    .. [1] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, eqs (7)-(9).
 
     Examples
     --------
@@ -58,22 +50,15 @@ class AROWRegressor(LinearParameters, SecondOrderRegressor):
 
         w += (y - s) / (v + r1/c) Σx,     Σ^-1 += (c/r2) x x'   (on the diagonal),
 
-    where y is the target's deviation from the mean of the targets before it (see `intercept_scaling`).
+    where y is the target's deviation from the mean of the targets before it (see `intercept_scaling`). The full update is ridge
+    regression on all rows so far, argmin r ||w||^2 + sum c (y - w.x)^2 (`fit`: of centred targets). ``tol`` of `fit` is in units
+    of y. Section 7 of K. Crammer, A. Kulesza, M. Dredze: Adaptive Regularization of Weight Vectors, NIPS 2009.
 
     Parameters
     ----------
     r : float, default=0.1
         Noise variance of a row, > 0. Larger r, smaller steps.
     {shared}
-
-    Notes
-    -----
-    The full update is ridge regression on all rows so far, argmin r ||w||^2 + sum c (y - w.x)^2 (`fit`: of centred targets).
-    ``tol`` of `fit` is in units of y.
-
-    References
-    ----------
-    .. [1] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, section 7.
 
     Examples
     --------
@@ -96,10 +81,9 @@ class NAROWClassifier(LinearClassifier, SecondOrderClassifier):
 
     With θ the sum of signed rows, w = Σθ, χ = x'Σx and m' = y x'Σ_tθ, the margin with x already in Σ_t: if m' < 1 and χ > 0,
 
-        θ += c y x,     and if b χ > 1:   Σ^-1 += ((b χ - 1)/χ) x x'   (on the diagonal),
+        θ += c y x,     and if b χ > 1:   Σ^-1 += ((b χ - 1)/χ) x x'   (on the diagonal).
 
-    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
-    one, χ and m' over both.
+    Section 5 and Fig. 1 of F. Orabona, K. Crammer: New Adaptive Algorithms for Online Classification, NIPS 2010.
 
     Parameters
     ----------
@@ -107,10 +91,6 @@ class NAROWClassifier(LinearClassifier, SecondOrderClassifier):
         Confidence wanted, > 0: a row of variance below 1/b does not change Σ. With the default variance b
         must be above 1 for Σ to change at all.
     {shared}
-
-    References
-    ----------
-    .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, section 5 and Fig. 1.
 
     Examples
     --------
@@ -131,10 +111,9 @@ class SecondOrderPerceptron(LinearClassifier, SecondOrderClassifier):
 
     With θ the sum of signed rows, w = Σθ and m' = y x'Σ_tθ, the margin with x already in Σ_t: if m' <= 0 (aggressive: m' < 1),
 
-        θ += c y x,     Σ^-1 += x x'/r   (on the diagonal),
+        θ += c y x,     Σ^-1 += x x'/r   (on the diagonal).
 
-    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
-    one, m' over both.
+    Sections 4.2 and 4.3 of F. Orabona, K. Crammer: New Adaptive Algorithms for Online Classification, NIPS 2010.
 
     Parameters
     ----------
@@ -143,11 +122,6 @@ class SecondOrderPerceptron(LinearClassifier, SecondOrderClassifier):
     aggressive : bool, default=False
         Update on every m' below 1 instead of on m' <= 0 only.
     {shared}
-
-    References
-    ----------
-    .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, section 4.2 (both forms), Fig. 1
-       (the framework), section 4.3 (diagonal).
 
     Examples
     --------
@@ -171,10 +145,12 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
 
         variant="stdev":      α = [(-mψ + √(m²φ⁴/4 + vφ²ζ)) / (vζ)]+,  ψ = 1 + φ²/2,  ζ = 1 + φ²,     Σ^-1 += (αφ/√u) x x',
                               √u = (-αvφ + √(α²v²φ² + 4v)) / 2
-        variant="variance":   α = [(-(1 + 2φm) + √((1 + 2φm)² - 8φ(m - φv))) / (4φv)]+,               Σ^-1 += 2αφ x x',
+        variant="variance":   α = [(-(1 + 2φm) + √((1 + 2φm)² - 8φ(m - φv))) / (4φv)]+,               Σ^-1 += 2αφ x x'.
 
-    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
-    one, one Σ a class. A row's weight c multiplies both steps by min(1, c).
+    A row's weight c multiplies both steps by min(1, c). No variance is less than the dtype's smallest normal number / eps, or, in
+    the diagonal "stdev" form, 1e-4 of the initial one: rows that contradict each other would narrow the model until it stops
+    learning. M. Dredze, K. Crammer, F. Pereira: Confidence-Weighted Linear Classification, ICML 2008 ("variance"), and Exact
+    Convex Confidence-Weighted Learning, NIPS 2008 ("stdev").
 
     Parameters
     ----------
@@ -183,16 +159,6 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
     variant : {"stdev", "variance"}, default="{variant}"
         The exact convex form, or the first paper's linearised one.
     {shared}
-
-    Notes
-    -----
-    No variance is less than the dtype's smallest normal number / eps, or, in the diagonal "stdev" form, 1e-4 of the initial one:
-    rows that contradict each other would narrow the model until it stops learning.
-
-    References
-    ----------
-    .. [1] M. Dredze, K. Crammer, F. Pereira. Confidence-Weighted Linear Classification. ICML 2008 ("variance").
-    .. [2] K. Crammer, M. Dredze, F. Pereira. Exact Convex Confidence-Weighted Learning. NIPS 2008 ("stdev").
 
     Examples
     --------
@@ -216,14 +182,12 @@ class ConfidenceWeightedClassifier(LinearClassifier, SecondOrderClassifier):
 class SCWClassifier(LinearClassifier, SecondOrderClassifier):
     """Soft confidence-weighted: confidence-weighted learning with steps bounded by C, so that noisy labels do not end it.
 
-    With the margin m = y w.x, v = x'Σx, φ = Φ^-1(eta) and the row's weight c: if φ√v > m, w += α y Σx and, on the diagonal,
-    Σ^-1 += (αφ/√u) x x' with √u = (-αvφ + √(α²v²φ² + 4v)) / 2 and
+    With m, v, φ, ψ, ζ of `ConfidenceWeightedClassifier` and the row's weight c: if φ√v > m, w += α y Σx, Σ changes as there, and
 
-        variant="SCW-I":    α = min(C c, [(-mψ + √(m²φ⁴/4 + vφ²ζ)) / (vζ)]+),   ψ = 1 + φ²/2,  ζ = 1 + φ²
-        variant="SCW-II":   α = [(-(2mn + φ²mv) + γ) / (2(n² + nvφ²))]+,        n = v + 1/(2Cc),  γ = φ√(φ²m²v² + 4nv(n + vφ²))
+        variant="SCW-I":    α = min(C c, [(-mψ + √(m²φ⁴/4 + vφ²ζ)) / (vζ)]+)
+        variant="SCW-II":   α = [(-(2mn + φ²mv) + γ) / (2(n² + nvφ²))]+,        n = v + 1/(2Cc),  γ = φ√(φ²m²v² + 4nv(n + vφ²)).
 
-    for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class and -x on the best wrong
-    one, one Σ a class.
+    Propositions 1 (SCW-I) and 2 (SCW-II) of J. Wang, P. Zhao, S. Hoi: Exact Soft Confidence-Weighted Learning, ICML 2012.
 
     Parameters
     ----------
@@ -234,10 +198,6 @@ class SCWClassifier(LinearClassifier, SecondOrderClassifier):
     variant : {"SCW-I", "SCW-II"}, default="{variant}"
         Linear or squared penalty on missing confidence.
     {shared}
-
-    References
-    ----------
-    .. [1] J. Wang et al. Exact Soft Confidence-Weighted Learning. ICML 2012, propositions 1 (SCW-I) and 2 (SCW-II).
 
     Examples
     --------
@@ -253,4 +213,3 @@ class SCWClassifier(LinearClassifier, SecondOrderClassifier):
     variant: Literal["SCW-I", "SCW-II"] = "SCW-I"
     initial_variance: float = 3.0
     forgetting: float = 0.0
-

@@ -25,6 +25,8 @@ class AdaGradClassifier(LinearClassifier):
         update="mirror_descent":   w_i -= eta0 g_i / (delta + sqrt(G_i))
         update="dual_averaging":   w_i = eta0 soft(z_i, l1 t) / (delta + sqrt(G_i)),   z = -(sum of g),   t rounds so far.
 
+    J. Duchi, E. Hazan, Y. Singer: Adaptive Subgradient Methods for Online Learning and Stochastic Optimization, COLT 2010.
+
     Parameters
     ----------
     eta0 : float, default=0.5
@@ -35,11 +37,6 @@ class AdaGradClassifier(LinearClassifier):
     l1 : float, default=0.0
         L1 regularisation of the dual averaging form, >= 0, per round: weights whose |z_i| is at most l1 t are exactly 0.
     {shared}
-
-    References
-    ----------
-    .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, experiments: the baseline [9].
-    .. [2] J. Duchi, E. Hazan, Y. Singer. Adaptive Subgradient Methods for Online Learning and Stochastic Optimization. COLT 2010.
 
     Examples
     --------
@@ -115,8 +112,8 @@ class FTRLClassifier(LinearClassifier):
         w_i = 0                                                                   if |z_i| <= l1
         w_i = -(z_i - sgn(z_i) l1) / ((beta + sqrt(n_i)) / alpha + l2)            else
 
-    For each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one,
-    and m the difference of their scores. With l1 = l2 = 0 and the hinge loss it is AdaGrad by mirror descent.
+    With l1 = l2 = 0 and the hinge loss it is AdaGrad by mirror descent. Algorithm 1 of H. B. McMahan, G. Holt, D. Sculley et al.:
+    Ad Click Prediction: a View from the Trenches, KDD 2013.
 
     Parameters
     ----------
@@ -133,10 +130,6 @@ class FTRLClassifier(LinearClassifier):
         With the log loss, two classes or each against the rest, `predict_proba` needs no ``probability=True``: it is the sigmoid
         of the scores. (The joint learner's scores are no logarithms of probabilities.)
     {shared}
-
-    References
-    ----------
-    .. [1] H. B. McMahan, G. Holt, D. Sculley et al. Ad Click Prediction: a View from the Trenches. KDD 2013, Algorithm 1.
 
     Examples
     --------
