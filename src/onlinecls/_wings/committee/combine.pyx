@@ -6,7 +6,7 @@ s_k is member k's score of a row before it learns the row, m_k is 1 + its mistak
 root mean square of its scores so far (of several classes: of those of all classes that have come), 1 while all of them are 0. A
 mistake is a row whose class has not the highest score alone, so that ties prefer no class.
 """
-from libc.math cimport fabs, sqrt
+from libc.math cimport fmax, fmin, sqrt
 from libc.stdint cimport int64_t
 
 import numpy as np
@@ -19,14 +19,17 @@ cdef enum:
     LEAST_WORK = 64         # so many more, as there must be room for its scores
 
 cdef Py_ssize_t ENDLESS = <Py_ssize_t>1 << 60      # a budget that no block uses up, so that no signal is handled within it
-cdef double FAR = 1e100     # larger scores, and sums of their squares beyond FAR², count as these; and
-cdef double FARTHEST = 1e300    # weighted scores beyond this, so that sums are finite
+cdef double FAR = 1e100     # larger scores, and sums of their squares beyond FAR², count as these, so that all sums are finite
 
 
 ctypedef struct Member:     # a row of `tally`
     double mistakes
     double squares          # the sum of its squared scores
     double scored           # and their number
+
+
+cdef inline double bounded(double score) noexcept nogil:
+    return fmax(fmin(score, FAR), -FAR)         # (FAR of NaN, of a score that overflowed)
 
 
 cdef inline void weigh(const Member* tally, Py_ssize_t k, double* shares) noexcept nogil:
@@ -42,30 +45,18 @@ cdef inline void weigh(const Member* tally, Py_ssize_t k, double* shares) noexce
         shares[j] = share / sqrt(tally[j].squares / tally[j].scored) if tally[j].squares > 0.0 else share
 
 
-cdef inline double product(double share, double score) noexcept nogil:
-    cdef double found = share * score
-    return found if fabs(found) < FARTHEST else FARTHEST * ((found > 0.0) - (found < 0.0))
-
-
-cdef inline bint has_come(Py_ssize_t c, const Round* r, const PassContext* context) noexcept nogil:
-    """Return True if class c has a score: if it was named, or had a row before this one. ("None of these" has no rows.)"""
-    return not context.open_classes or (c < context.n_classes and not (r.newcomer and c == r.label))
-
-
 cdef inline void judge(Member* member, const double* scores, const Round* r, const PassContext* context) noexcept nogil:
-    """Count a member's mistake, and the squares of its scores."""
+    """Count a member's mistake, and the squares of its scores, of the classes that were named or had a row before this one."""
     cdef double[2] pair
-    cdef double square = 0.0, size
+    cdef double square = 0.0
     cdef bint wrong = r.newcomer
     cdef Py_ssize_t c
     if context.columns == 1:
         pair[0], pair[1] = -scores[0], scores[0]
         scores = pair
     for c in range(max(context.columns, 2)):
-        if has_come(c, r, context):
-            size = fabs(scores[c])
-            size = size if size < FAR else FAR  # (NaN, too, of a score that overflowed)
-            square += size * size
+        if not context.open_classes or (c < context.n_classes and not (r.newcomer and c == r.label)):   # ("none" has no rows)
+            square += bounded(scores[c]) * bounded(scores[c])
             member.scored += 1.0
             wrong |= c != r.label and not scores[r.label] > scores[c]
     member.mistakes += wrong
@@ -84,27 +75,11 @@ cdef int combine(Member* tally, Py_ssize_t k, const Batch* block, PassContext* c
         for c in range(columns):
             scores[c] = 0.0
             for j in range(k):
-                scores[c] += product(shares[j], outputs[j * stride + c])
+                scores[c] += shares[j] * bounded(outputs[j * stride + c])
         before_step(context.task, scores, 0.0, &r, block, context)
         for j in range(k if counts else 0):
             judge(&tally[j], &outputs[j * stride], &r, context)
         outputs += columns
-    return 0
-
-
-cdef int learn_member(Model member, Task task, rows, const Batch* block, Py_ssize_t start, double* outputs) except -1:
-    """Let a member learn a block by its own rule, and store its scores of each row from before it learnt the row."""
-    cdef PassContext context
-    cdef Batch b
-    cdef double[::1] counts = member.counts, counters = member.counters, correction = member.correction
-    member.bind()
-    member.enter(&b, &context, &counts[0], counts.shape[0], &counters[0], &correction[0] if correction.shape[0] else NULL)
-    b = block[0]                # (the committee's predictions replace the member's)
-    context.next, context.budget, context.scores_out, context.has_observers = start, ENDLESS, outputs, True
-    try:
-        member.run(task, rows, &b, &context)
-    finally:
-        (<Counters*>&counters[0])[0] = context.counters
     return 0
 
 
@@ -127,13 +102,13 @@ cdef class CommitteeModel(Model):
         """Let the members learn one block of rows after another, and add their scores."""
         cdef Py_ssize_t start, at, n, work, j, k = len(self.members), columns = context.columns, budget = context.budget
         cdef Py_ssize_t stride = min(b.n, MOST_WORK // (LEAST_WORK * columns) + 1) * columns
-        cdef double[::1] outputs = np.empty(stride * k), scores = np.empty(columns + k), theirs
+        cdef double[::1] outputs = np.empty(stride * k), scores = np.empty(columns + k), counts, counters, correction
         cdef double[:, ::1] tally = self.tally
-        cdef Batch block = b[0]
-        cdef bint counts = not self.are_seen
         cdef double updates = 0.0, skipped = 0.0
-        for j in range(k):
-            self.members[j].params = self.params.members[j]
+        cdef bint is_new = not self.are_seen
+        cdef Batch own, block = b[0]
+        cdef PassContext theirs
+        cdef Model member
         context.budget, block.n = ENDLESS, 0
         while block.n < b.n:
             start, work = block.n, 0
@@ -146,13 +121,23 @@ cdef class CommitteeModel(Model):
                 block.n += 1
             budget = check_signals(budget, work * k)
             for j in range(k):
-                learn_member(self.members[j], context.task, rows, &block, start, &outputs[j * stride])
+                member = self.members[j]
+                member.params = self.params.members[j]
+                counts, counters, correction = member.counts, member.counters, member.correction
+                member.bind()
+                member.enter(&own, &theirs, &counts[0], counts.shape[0], &counters[0],
+                             &correction[0] if correction.shape[0] else NULL)
+                own = block         # (its predictions are the committee's)
+                theirs.next, theirs.budget, theirs.scores_out, theirs.has_observers = start, ENDLESS, &outputs[j * stride], True
+                try:
+                    member.run(context.task, rows, &own, &theirs)
+                finally:
+                    (<Counters*>&counters[0])[0] = theirs.counters
+                # (A row changes the committee if it changes a member, and is skipped if all skip it.)
+                updates = max(updates if j else 0.0, theirs.counters.updates)
+                skipped = min(skipped if j else 1e300, theirs.counters.skipped)
             with nogil:
-                combine(<Member*>&tally[0, 0], k, &block, context, &outputs[0], stride, &scores[0], counts)
-            for j in range(k):      # (a row changes the committee if it changes a member, and is skipped if all skip it)
-                theirs = self.members[j].counters
-                updates = max(updates if j else 0.0, (<Counters*>&theirs[0]).updates)
-                skipped = min(skipped if j else 1e300, (<Counters*>&theirs[0]).skipped)
+                combine(<Member*>&tally[0, 0], k, &block, context, &outputs[0], stride, &scores[0], is_new)
             context.counters.updates, context.counters.skipped = updates, skipped
         return 0
 
@@ -161,12 +146,9 @@ cdef class CommitteeModel(Model):
         cdef Py_ssize_t i, j
         cdef double[::1] outputs = np.empty(n * n_found), shares = self.shares
         cdef Model member
-        for i in range(n * n_found):
-            found[i] = 0.0
         for j in range(shares.shape[0]):
             member = self.members[j]
             member.read(task, rows, indptr, n, &outputs[0], n_found)
-            with nogil:
-                for i in range(n * n_found):
-                    found[i] += product(shares[j], outputs[i])
+            for i in range(n * n_found):
+                found[i] = (found[i] if j else 0.0) + shares[j] * bounded(outputs[i])
         return 0

@@ -18,8 +18,6 @@ from ..._registry import estimator_class
 from .combine import CommitteeModel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import DTypeLike, NDArray
 
     from ..._algorithm import Algorithm
@@ -35,10 +33,6 @@ class CommitteeParams(Params):
     """The parameters of a committee's pass: those of its members."""
 
     model = "committee"
-
-    def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
-        for own in self.members:
-            yield from own.limits(dtype)
 
     def of_pass(self, state: CommitteeState, is_open: bool, balanced: bool) -> Self:
         members = tuple(own.of_pass(its, is_open, balanced) for its, own in state.each(self))
@@ -81,9 +75,6 @@ class CommitteeState(State, CommitteeModel):
     def can_learn_with(self, params: Any) -> bool:
         alike = type(params) is CommitteeParams and params.probability == self.params.probability
         return alike and all(its.can_learn_with(own) for its, own in self.each(params))
-
-    def stays_in_range(self, params: CommitteeParams) -> bool:
-        return all(its.stays_in_range(own) for its, own in self.each(params))
 
     # --- parts ---------------------------------------------------------------------------------------------------------------
 
