@@ -190,7 +190,7 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
     (updated, chi, lookahead, spread, forgotten, sigma), theta = np.zeros((6, n)), np.zeros(d)
     full = getattr(learner, "covariance", "") == "full"
 
-    def covariance() -> np.ndarray | None:
+    def covariance() -> Any:
         return None if n_classes or not hasattr(walker, "covariance_") else walker.covariance_.reshape([d] * (1 + full)).copy()
 
     def form(a: np.ndarray, S: np.ndarray, b: np.ndarray) -> float:
@@ -295,10 +295,10 @@ def _check(who: str, course: Course, u: np.ndarray, several: bool, needed: Mappi
         )
     if getattr(learner, "covariance", "") == "full":
         chi = course.norms().max(keepdims=True, initial=0.0) ** 2 * getattr(learner, "initial_variance", 1.0)  # x'Σ_0x
-        found, most = float((_beta(learner, chi) * chi)[0]), 1e12 * float(np.finfo(np.float64).eps / np.finfo(dtype).eps)
-        if not found <= most:
+        lost, most = float((_beta(learner, chi) * chi)[0]), 1e12 * float(np.finfo(np.float64).eps / np.finfo(dtype).eps)
+        if not lost <= most:
             raise ValueError(
-                f"{who}: X must be rows with x'Σ_0x/r up to {most:.2g} for a full covariance of {dtype}, got {found:.2g}: "
+                f"{who}: X must be rows with x'Σ_0x/r up to {most:.2g} for a full covariance of {dtype}, got {lost:.2g}: "
                 "rounding then changes what the theorem sums. Divide X by the length of a row, or take covariance='diagonal'."
             )
 

@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
 from .rules import Stats, Step
 
 # Signed examples, and what a learner keeps, are arrays of float64.
-
+State: TypeAlias = dict[str, tuple[Any, Any]]
 
 def blocks(Sigma: np.ndarray, z: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield each full block of Sigma, (d, d) or k of them one below the other, with its part of z."""
@@ -56,11 +56,13 @@ class Learner:
     offset : what the weight of the row's class adds to the wanted margin, (rho - 1) times the margin (`class_cost`).
     """
 
-    state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2)}
+    state: ClassVar[State] = {"w": (-1 / 2, 1 / 2)}
     Sigma: Any = None
     w: Any
     offset: float = 0.0
     joins_as_none: ClassVar[bool] = False  # see `Model.none`
+    update: Callable[..., bool]  # learns z != 0 with weight c; True when the model changed
+    update_towards: Callable[..., bool]  # the same of x != 0, y, c and epsilon
 
     def __init__(self, d: int) -> None:
         self.d, self.t = d, 0  # rows consumed so far, counted by the caller
@@ -82,15 +84,7 @@ class Learner:
     def forget(self) -> None:
         """Forget what a row, whichever it is, lets this learner forget."""
 
-    def update(self, z: np.ndarray, c: float) -> bool:
-        """Update the model for z != 0."""
-        raise NotImplementedError
-
-    def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
-        """Update the model for the target y of x != 0."""
-        raise NotImplementedError
-
-    def split(self, multi_class: str) -> dict[str, tuple[float, float]]:
+    def split(self, multi_class: str) -> State:
         """Return the factors by which the state splits, so that w becomes -w/2 and w/2."""
         return self.state
 
@@ -134,7 +128,7 @@ class Gaussian(Additive):
     initial value.
     """
 
-    state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2), "Sigma": (1 / 2, 1 / 2)}
+    state: ClassVar[State] = {"w": (-1 / 2, 1 / 2), "Sigma": (1 / 2, 1 / 2)}
     floor: float = float(np.finfo(np.float64).tiny / np.finfo(np.float64).eps)
 
     def __init__(
@@ -142,10 +136,8 @@ class Gaussian(Additive):
         forgetting: float = 0.0, least: float = 0.0, **params: Any,
     ) -> None:
         super().__init__(d, rule, **params)
-        self.variance, self.forgetting = initial_variance, forgetting
-        self.floor = max(self.floor, least * initial_variance)
-        identity: Any = {"diagonal": np.ones, "full": np.eye}[covariance]
-        self.Sigma = initial_variance * identity(d)
+        self.variance, self.forgetting, self.floor = initial_variance, forgetting, max(self.floor, least * initial_variance)
+        self.Sigma = initial_variance * (np.eye(d) if covariance == "full" else np.ones(d))
 
     def forget(self) -> None:
         """Widen Σ once, by `forgetting`, to at most its initial variances."""
@@ -177,7 +169,7 @@ class Potential(Gaussian):
     """
 
     theta: Any
-    state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1, 1), "Sigma": (1 / 2, 1 / 2)}  # (w = Σθ)
+    state: ClassVar[State] = {"theta": (-1, 1), "Sigma": (1 / 2, 1 / 2)}  # (w = Σθ)
 
     def __init__(
         self, d: int, rule: Callable[..., Step], precision: Callable[..., float], covariance: str = "diagonal",
@@ -209,7 +201,7 @@ class MatrixAdaGrad(Learner):
     Mirror descent: w -= eta0 (delta I + G^(1/2))^-1 g. Each class has its own matrix.
     """
 
-    state: ClassVar[dict[str, tuple[float, float]]] = {"w": (-1 / 2, 1 / 2), "G": (1, 1)}
+    state: ClassVar[State] = {"w": (-1 / 2, 1 / 2), "G": (1, 1)}
 
     def __init__(self, d: int, eta0: float, delta: float) -> None:
         super().__init__(d)
@@ -218,14 +210,13 @@ class MatrixAdaGrad(Learner):
     def update(self, z: np.ndarray, c: float) -> bool:
         if float(self.w @ z) >= 1.0:
             return False
-        g = -c * z
-        self.G = np.concatenate([S + np.outer(part, part) for S, part in blocks(self.G, g)])
-        self.descend(g)
+        self.G = np.concatenate([S + np.outer(part, part) for S, part in blocks(self.G, c * z)])
+        self.descend(c * z)
         return True
 
-    def descend(self, g: np.ndarray) -> None:
-        """Move w against the scaled gradient g."""
-        self.w = self.w - self.scaled(g)
+    def descend(self, z: np.ndarray) -> None:
+        """Move w along z = -g."""
+        self.w = self.w + self.scaled(z)
 
     def scaled(self, a: np.ndarray) -> np.ndarray:
         """Compute eta0 (delta I + G^(1/2))^-1 a."""
@@ -236,7 +227,7 @@ class MatrixAdaGrad(Learner):
 class DualMatrixAdaGrad(MatrixAdaGrad):
     """Dual averaging: w = eta0 (delta I + G^(1/2))^-1 z, z the sum of all -g."""
 
-    state: ClassVar[dict[str, tuple[float, float]]] = {"z": (-1 / 2, 1 / 2), "G": (1, 1)}
+    state: ClassVar[State] = {"z": (-1 / 2, 1 / 2), "G": (1, 1)}
     z: Any
 
     @property
@@ -244,8 +235,8 @@ class DualMatrixAdaGrad(MatrixAdaGrad):
         """The weights of the next round."""
         return self.scaled(self.z)
 
-    def descend(self, g: np.ndarray) -> None:
-        self.z = self.z - g
+    def descend(self, z: np.ndarray) -> None:
+        self.z = self.z + z
 
 
 GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gaussian, "potential": Potential}
@@ -259,11 +250,6 @@ def predicted(scores: np.ndarray) -> int:
 def rival(scores: np.ndarray, y: int) -> int:
     """Return the class, other than y, of the highest score, the first of equals."""
     return int(np.argmax(np.where(np.arange(len(scores)) == y, -np.inf, scores)))
-
-
-def margin(scores: np.ndarray, y: int) -> float:
-    """Return the margin of class y: its score less its rival's; of two classes ± the only score."""
-    return float(scores[y] - scores[rival(scores, y)]) if len(scores) > 1 else float(scores[0] if y else -scores[0])
 
 
 def joined(learners: list[Any]) -> Any:
@@ -416,7 +402,8 @@ class Committee:
         """Run one round: predict, count, let all members learn."""
         x, scores = np.asarray(x, float), self.scores(x)
         self.n_mistakes += self.predict(x) != y
-        self.mistakes += [margin(own, y) <= 0.0 for own in scores]
+        several = scores if scores.shape[1] > 1 else np.column_stack([-scores, scores])
+        self.mistakes += [own[y] <= own[rival(own, y)] for own in several]
         self.squares += (scores**2).sum(axis=1)
         self.n_scores, self.t = self.n_scores + scores.shape[1], self.t + 1
         for member in self.members:

@@ -11,12 +11,13 @@ and λ > 0, over the rounds that changed θ:
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from math import exp, inf, log, log1p, sqrt
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from .learners import Learner, add_precision, times
+from .learners import Learner, State, add_precision, times
 from .rules import Stats, narow_precision, row_precision
 
 
@@ -162,7 +163,6 @@ class Entropic(SquaredNorm):
         return p[: len(theta)] - p[len(theta) :] if self.signed else p
 
     def dual_norm(self, z: np.ndarray) -> float:
-        """Return W max |z|, the dual of ||w||_1 / W."""
         return self.W * float(np.abs(z).max())
 
 
@@ -199,7 +199,8 @@ class Quadratic(SquaredNorm):
     precision : of x (margin and loss are not known yet), with r or b; 1/r as in the second-order Perceptron, or NAROW's.
     """
 
-    beta, Sigma = 1.0, np.ones(0)
+    beta: float = 1.0
+    Sigma: Any = None
 
     def __init__(self, r: float | None = None, b: float | None = None, covariance: str = "diagonal") -> None:
         if (r is None) == (b is None):
@@ -207,20 +208,15 @@ class Quadratic(SquaredNorm):
         self.r, self.b, self.covariance = r, b, covariance
 
     def begin(self, d: int) -> Quadratic:
-        """Return this function in d dimensions, before any row: A = I."""
-        return self.of(np.ones(d) if self.covariance == "diagonal" else np.eye(d))
-
-    def of(self, Sigma: np.ndarray) -> Quadratic:
-        """Return the function with this Σ = A^-1."""
-        found = Quadratic(self.r, self.b, self.covariance)
-        found.Sigma = Sigma
+        found = copy(self)  # (before any row A = I)
+        found.Sigma = np.ones(d) if self.covariance == "diagonal" else np.eye(d)
         return found
 
     def seen(self, x: np.ndarray) -> Quadratic:
-        """Return f_t after the row x, whose precision is added to A."""
-        s = Stats(0.0, 0.0, float(x @ x), float(x @ times(self.Sigma, x)))
+        found, s = copy(self), Stats(0.0, 0.0, float(x @ x), float(x @ times(self.Sigma, x)))
         gain = row_precision(s, self.r) if self.r is not None else narow_precision(s, float(self.b or 0.0))
-        return self.of(add_precision(self.Sigma, gain, x))
+        found.Sigma = add_precision(self.Sigma, gain, x)
+        return found
 
     def value(self, u: np.ndarray) -> float:
         return float(u @ (u / self.Sigma if self.Sigma.ndim == 1 else np.linalg.solve(self.Sigma, u))) / 2.0
@@ -232,7 +228,6 @@ class Quadratic(SquaredNorm):
         return times(self.Sigma, theta)
 
     def dual_norm(self, z: np.ndarray) -> float:
-        """Return √(z'Σz), the dual of √(w'A_t w)."""
         return sqrt(float(z @ times(self.Sigma, z)))
 
 
@@ -260,25 +255,30 @@ def best_r(s: float, M: float, R: float, d: int) -> float:
     return s * M * R**2 / spare if spare > 0.0 else inf
 
 
-class PotentialLearner(Learner):
+class OfPotential(Learner):
+    """Base of learners whose weights are ∇f*(θ)."""
+
+    f: Any
+    theta: Any
+    state: ClassVar[State] = {"theta": (-1 / 2, 1 / 2)}
+
+    @property
+    def w(self) -> np.ndarray:
+        """The weights of the next round."""
+        return self.f.weights(self.theta)
+
+
+class PotentialLearner(OfPotential):
     """Learner of Fig. 1 in R^d that sums both sides of Lemma 1 (`lemma_1`).
 
     f : as above. loss : a `Loss`. eta : a number, or a function of Stats (margin, loss, ||x||², ||x||*² by f_t) and the signed
     row; 0 means no update. The weight c of a row multiplies η.
     """
 
-    theta: Any
-    state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1 / 2, 1 / 2)}
-
     def __init__(self, d: int, f: Any, loss: Loss, eta: float | Callable[[Stats, np.ndarray], float] = 1.0) -> None:
         super().__init__(d)
         self.f, self.loss, self.eta = f.begin(d), loss, eta
         self.left, self.pull, self.right = 0.0, np.zeros(d), 0.0  # Σ η z.w, Σ η z, and the sum on the right side
-
-    @property
-    def w(self) -> np.ndarray:
-        """The weights of the next round."""
-        return self.f.weights(self.theta)
 
     def update(self, z: np.ndarray, c: float) -> bool:
         f = self.f.seen(z)
@@ -292,8 +292,8 @@ class PotentialLearner(Learner):
 
     def take(self, f: Any, x: np.ndarray, gradient: np.ndarray, m: float, loss: float, c: float) -> bool:
         """Update θ -= η gradient if there is a loss, and the sums of Lemma 1."""
-        rate = self.rate(Stats(m, loss, float(x @ x), f.dual_norm(x) ** 2, c), x) if loss > 0.0 else 0.0
-        step = c * rate * gradient
+        s = Stats(m, loss, float(x @ x), f.dual_norm(x) ** 2, c)
+        step = (c * float(self.eta(s, x) if callable(self.eta) else self.eta) if loss > 0.0 else 0.0) * gradient
         if not step.any():
             return False
         self.left += float(step @ f.weights(self.theta))
@@ -301,10 +301,6 @@ class PotentialLearner(Learner):
         self.right += f.dual_norm(step) ** 2 / (2.0 * f.beta) + f.conjugate(self.theta) - self.f.conjugate(self.theta)
         self.f, self.theta = f, self.theta - step
         return True
-
-    def rate(self, s: Stats, z: np.ndarray) -> float:
-        """Return η of a row."""
-        return float(self.eta(s, z) if callable(self.eta) else self.eta)
 
     def lemma_1(self, u: Any, lam: float = 1.0) -> tuple[float, float]:
         """Return both sides of Lemma 1 so far, (paid, allowed), for a competitor u."""
@@ -336,7 +332,7 @@ DUALS = {
 }
 
 
-class LeaderLearner(Learner):
+class LeaderLearner(OfPotential):
     """w_t = argmin f(w) + Σ_{i <= t} c_i l_i(w), for any fixed f above (not Quadratic), by coordinate ascent on the dual.
 
     loss : a name of DUALS. A row's α moves θ by α z; its optimum, given all others, is where the dual's derivative is 0, or an
@@ -353,8 +349,6 @@ class LeaderLearner(Learner):
     """
 
     gap: float = 0.0
-    theta: Any
-    state: ClassVar[dict[str, tuple[float, float]]] = {"theta": (-1 / 2, 1 / 2)}
 
     def __init__(self, d: int, f: Any, loss: str, gap_tol: float = 1e-6) -> None:
         super().__init__(d)
@@ -362,19 +356,11 @@ class LeaderLearner(Learner):
         self.rows: list[tuple[np.ndarray, float, float]] = []  # z, target (of classes 0), c
         self.alpha: list[float] = []
 
-    @property
-    def w(self) -> np.ndarray:
-        """The weights of the next round."""
-        return self.f.weights(self.theta)
-
     def update(self, z: np.ndarray, c: float) -> bool:
-        return self.take(z, 0.0, c)
+        return self.update_towards(z, 0.0, c)
 
-    def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
-        return self.take(x, y, c)
-
-    def take(self, z: np.ndarray, y: float, c: float) -> bool:
-        """Add a row, and maximise the dual.  True when the model changed."""
+    def update_towards(self, z: np.ndarray, y: float, c: float, epsilon: float = 0.0) -> bool:
+        """Add a row, and maximise the dual."""
         before = self.theta
         self.rows.append((z, y, c))
         self.alpha.append(0.0)
