@@ -76,19 +76,9 @@ class _WithStart(OnlineLearner):
         self, X: Matrix, y: ArrayLike, coef_init: ArrayLike | None = None, intercept_init: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from scratch in epochs, like other learners' `fit`, starting from the weights coef_init and intercept_init.
+        """Learn from scratch in epochs, like other learners' `fit`. Returns the estimator.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        coef_init : array-like of the shape of `coef_`, default=None
-        intercept_init : array-like of the shape of `intercept_`, default=None
-        sample_weight : array-like of shape (n_samples,), default=None
-
-        Returns
-        -------
-        self : object
+        It starts from the weights coef_init and intercept_init, of the shapes of `coef_` and `intercept_`; None: from 0.
         """
         return self._fit(X, y, sample_weight, coef_init, intercept_init)
 

@@ -157,36 +157,28 @@ covariance_ : ndarray
 RAISES = """\
 ValueError
     By `fit` and `partial_fit`, before anything is written: a parameter out of range, NaN or infinity in X, a broken CSR
-    matrix, wrong shapes, {targets}negative weights."""
-TARGETS = {"classifier": "invalid labels, ", "regressor": "targets that are not finite, "}
-
-
-def in_documented_order(cls: Any) -> Any:
-    """Put the constructor's parameters in the order of `PARAMETERS`, behind those that are the class's own."""
-    signature = inspect.signature(cls.__init__)
-    shared = [name for names in re.findall(r"^(\w.*?) : ", PARAMETERS, re.MULTILINE) for name in names.split(", ")]
-    places = {name: place for place, name in enumerate(shared)}
-    ordered = sorted(signature.parameters.values(), key=lambda each: (each.kind, places.get(each.name, -1)))
-    cls.__init__.__signature__ = signature.replace(parameters=ordered)
-    return cls
+    matrix, wrong shapes, targets that are not finite or no labels, negative weights."""
 
 
 @dataclass_transform()
 def estimator(cls: Any) -> Any:
     """Turn a class into an estimator: with a dataclass's constructor of its parameters, and a completed docstring.
 
-    In the docstring {shared}, or {parameters}, {attributes} and {raises}, are replaced by the shared texts that it does not have
-    itself, and names in braces by the constructor's defaults.
+    Its own parameters come first, the others in the order of `PARAMETERS`. In the docstring {shared}, or {parameters},
+    {attributes} and {raises}, are replaced by the shared texts that it does not have itself, and names in braces by the
+    constructor's defaults.
     """
-    what, cls = cls.__doc__, in_documented_order(dataclass(eq=False, repr=False)(cls))
-    defaults = {name: parameter.default for name, parameter in inspect.signature(cls.__init__).parameters.items()}
-    kind = cls._estimator_type
+    what, cls = cls.__doc__, dataclass(eq=False, repr=False)(cls)
+    texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
+    signature, place = inspect.signature(cls.__init__), {name: at for at, name in enumerate(", ".join(texts).split(", "))}
+    ordered = sorted(signature.parameters.values(), key=lambda each: (each.kind, place.get(each.name, -1)))
+    cls.__init__.__signature__ = signature.replace(parameters=ordered)
     if what is None:  # python -OO
         return cls
-    texts = {text.split(" :")[0]: text for text in re.split(r"\n(?=\w)", PARAMETERS)}
+    defaults = {each.name: each.default for each in ordered}
     if any(row.level for row in algorithms_of(cls)):
         texts["intercept_scaling"] += LEVEL
-    attributes = ATTRIBUTES[kind] + ANY_KIND
+    attributes = ATTRIBUTES[cls._estimator_type] + ANY_KIND
     attributes += (COVARIANCES if "covariance" in defaults else "") + (SCALE if "scale" in defaults else "")
     own = set(re.findall(r"^    (\w+)(?:, \w+)* : ", what, re.MULTILINE))
     parts = {
@@ -195,7 +187,7 @@ def estimator(cls: Any) -> Any:
             text for names, text in texts.items() if (name := names.split(",")[0]) in defaults and name not in own
         ),
         "attributes": "\n".join(text for text in re.split(r"\n(?=\w)", attributes) if re.split("[ ,]", text)[0] not in own),
-        "raises": RAISES.replace("{targets}", TARGETS.get(kind, "")),
+        "raises": RAISES,
         **{name: f'"{value}"' if name == "scale" and value == "auto" else str(value) for name, value in defaults.items()},
     }
     for name, text in parts.items():

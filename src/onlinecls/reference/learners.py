@@ -61,8 +61,6 @@ class Learner:
     w: Any
     offset: float = 0.0
     joins_as_none: ClassVar[bool] = False  # see `Model.none`
-    update: Callable[..., bool]  # learns z != 0 with weight c; True when the model changed
-    update_towards: Callable[..., bool]  # the same of x != 0, y, c and epsilon
 
     def __init__(self, d: int) -> None:
         self.d, self.t = d, 0  # rows consumed so far, counted by the caller
@@ -83,6 +81,14 @@ class Learner:
 
     def forget(self) -> None:
         """Forget what a row, whichever it is, lets this learner forget."""
+
+    def update(self, z: np.ndarray, c: float) -> bool:
+        """Learn z != 0.  True when the model changed."""
+        raise NotImplementedError
+
+    def update_towards(self, x: np.ndarray, y: float, c: float, epsilon: float) -> bool:
+        """Learn the target y of x != 0.  True when the model changed."""
+        raise NotImplementedError
 
     def split(self, multi_class: str) -> State:
         """Return the factors by which the state splits, so that w becomes -w/2 and w/2."""

@@ -56,7 +56,9 @@ class OnlineToBatch(Estimator):
     Row n (of weight > 0) is predicted by the hypothesis w_n, which has learnt the rows before it. "average" is the mean of
     w_1 (nothing learnt yet) to w_T; "validation" one of k snapshots, taken at the multiples of a row number: that of the least
     mean (absolute) error on the n held-out rows behind it + B √(ln(k(k + 1)/0.05) / 2n), a bound that holds for all of them
-    together with probability 0.95. B is 1; of a regressor, the largest error seen.
+    together with probability 0.95. B is 1; of a regressor, the largest error seen. Part V of S. Shalev-Shwartz, Y. Singer: Online
+    Learning, ICML 2008 tutorial; the bound: N. Cesa-Bianchi, A. Conconi, C. Gentile: On the Generalization Ability of On-Line
+    Learning Algorithms, IEEE Transactions on Information Theory 50, 2004.
 
     Parameters
     ----------
@@ -87,12 +89,6 @@ class OnlineToBatch(Estimator):
     ------
     ValueError
         A parameter out of range, an estimator unsuitable for the method, or input that the estimator would refuse.
-
-    References
-    ----------
-    .. [1] S. Shalev-Shwartz, Y. Singer. Online Learning tutorial, ICML 2008, part V.
-    .. [2] N. Cesa-Bianchi, A. Conconi, C. Gentile. On the Generalization Ability of On-Line Learning Algorithms. IEEE
-       Transactions on Information Theory 50, 2004 (the choice by later rows, with its penalty).
 
     Examples
     --------
@@ -199,20 +195,9 @@ class OnlineToBatch(Estimator):
     def partial_fit(
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from rows in the given order, in one pass, from the present model; any split of a stream gives the same model.
+        """Learn from rows in the given order, in one pass, with the arguments of the estimator's `partial_fit`.
 
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), default=None
-            As in the estimator's `partial_fit`; not for a regressor.
-        sample_weight : array-like of shape (n_samples,), default=None
-            A row of weight 0 changes nothing, not even a row number.
-
-        Returns
-        -------
-        self : object
+        Any split of a stream gives the same model. A row of weight 0 changes nothing, not even a row number. Returns self.
         """
         who, first = type(self).__name__, "estimator_" not in self.__dict__
         rows, y, weights = self._read(X, y, sample_weight, whole=False)
