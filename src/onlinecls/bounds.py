@@ -1,7 +1,7 @@
 """The papers' bounds on mistakes and regret, as numbers: what a learner paid on a stream, and the most that it could have paid.
 
-`follow` runs a learner over a stream row by row and records what the bounds need; each bound is then a function of that course
-and of any competitor u, a vector of weights chosen in hindsight:
+`follow` records what a learner does on a stream; each bound is then a function of that course and of any competitor u, a vector
+of weights chosen in hindsight:
 
 >>> import numpy as np
 >>> from onlinecls import AROWClassifier, bounds
@@ -12,9 +12,8 @@ and of any competitor u, a vector of weights chosen in hindsight:
 >>> paid, round(allowed, 2)
 (3, 12.78)
 
-`certify` has both sides along the stream, by the learner's own theorem. docs/bounds.md tells what the theorems cover: two
-classes -1 and +1 (some targets, `one_class` no y), rows of weight 1, and learners without an intercept; `dual_ascent` joint
-learners of the classes 0 .. k - 1, too, with u of shape (k, d).
+`certify` has both sides along the stream, by the learner's own theorem. The theorems cover two classes -1 and +1 (some targets,
+`one_class` no y; `dual_ascent` classes 0 .. k - 1 too, with u of shape (k, d)), rows of weight 1, and no intercept.
 
 m = y w.x is a row's margin (of several classes, the score of its class y less that of the strongest rival), l its loss, L(u)
 the hinge loss of u over the rounds of the course that changed the model, l(u) that of a row (of several classes, the largest of
@@ -386,10 +385,10 @@ def _losses(course: Course, scores: np.ndarray) -> np.ndarray:
     return _positive(_excess(replace(course, scores=scores))) ** (2 if loss == "squared" else 1)
 
 
-def _lossless(losses: np.ndarray, excess: np.ndarray, allowed: float, tolerance: float = 1e-12) -> tuple[float, float]:
-    """Return (Σ l² + 2 (ε - ε*) Σ l, allowed), the latter infinite if u has a loss in a round: an excess > 0."""
-    spare = -excess.max()
-    return losses @ losses + 2.0 * max(spare, 0.0) * losses.sum(), allowed if spare >= -tolerance else np.inf
+def _lossless(course: Course, u: np.ndarray, allowed: float, first: int = 0, unit: float = 1.0) -> tuple[float, float]:
+    """Return (Σ l² + 2 (ε - ε*) Σ l, allowed), the latter infinite if u has a loss in a round. first : round that counts."""
+    losses, spare = _positive(_excess(course))[first:], -_excess(course, u).max()
+    return losses @ losses + 2.0 * max(spare, 0.0) * losses.sum(), allowed if spare >= -1e-12 * unit else np.inf
 
 
 def _sizes(course: Course, u: np.ndarray, sigma: float) -> tuple[np.ndarray, Any]:
@@ -472,10 +471,9 @@ def passive_aggressive(course: Course, u: Any) -> tuple:
     least margin y u.x, less γ. Where u has a loss, PA's bound is infinite.
     """
     learner, C, B = course.learner, float(course.learner.C), course.norms().max() ** 2
-    excess = _excess(course, u)
-    losses, best = _positive(_excess(course)), _positive(excess)
     if C == np.inf:
-        return _lossless(losses, excess, B * (u @ u))
+        return _lossless(course, u, B * (u @ u))
+    losses, best = _positive(_excess(course)), _positive(_excess(course, u))
     if learner.loss.startswith("squared"):
         return losses @ losses, (B + 0.5 / C) * (u @ u) + (1.0 + 2.0 * C * B) * (best @ best)
     if kind_of(learner) != "classifier":
@@ -501,8 +499,7 @@ def margin_corollary(course: Course, u: Any) -> tuple:
 @_theorem("PA paper, Lemma 2", C=np.inf)
 def distance(course: Course, u: Any) -> tuple:
     """Bound how far the weights of PA (C = inf) move:  ||w_T - w_1|| <= 2 ||u - w_1||  for any u without loss."""
-    has_loss = _excess(course, u).max() > 1e-12
-    return course.lengths.max(), np.inf if has_loss else 2.0 * np.linalg.norm(u)
+    return course.lengths.max(), np.inf if _excess(course, u).max() > 1e-12 else 2.0 * np.linalg.norm(u)
 
 
 @_theorem("PA paper, Theorem 4")
@@ -512,12 +509,11 @@ def multiplicative(course: Course, u: Any) -> tuple:
         sum of l² + 2 (ε - ε*) sum of l <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
 
     ε* as in `passive_aggressive`. D is the relative entropy, to the uniform, of u's shares in the 2d weights W and -W (unsigned:
-    d weights W); infinite if u has no such shares or has a loss. (With the paper's max|x| for ρ, the signed form breaks it.)
+    d weights W); infinite if u has no such shares or has a loss.
     """
     learner = course.learner
     rho = (2.0 if learner.signed else 1.0) * learner.norm_bound * course.norms(np.inf).max()
-    allowed = _entropy(learner, u, max(rho**2 / 2.0, 5e-324))  # (0 times inf would be 0)
-    return _lossless(_positive(_excess(course)), _excess(course, u), allowed)
+    return _lossless(course, u, _entropy(learner, u, max(rho**2 / 2.0, 5e-324)))  # (0 times inf would be 0)
 
 
 @_theorem("PA paper, Theorems 1 and 4 (uniclass)")
@@ -527,16 +523,14 @@ def one_class(course: Course, u: Any) -> tuple:
         PA, w_1 the first row:   sum of l² + 2 (ε - ε*) sum of l <= ||u - w_1||²                   (PA paper, Theorem 1)
         multiplicative:          15/16 sum of l² + (ε - ε*) sum of l <= 8 W² D,   W = norm_bound     (Theorem 4, corrected)
 
-    D as in `multiplicative`; ε* is the largest distance of a row from u: above ε, the bound is infinite. (The second has B = 32
-    for the printed 16, which random streams refute where ε* < ε.)
+    D as in `multiplicative`; ε* is the largest distance of a row from u: above ε, the bound is infinite. The second has B = 32
+    for the printed 16.
     """
-    learner, epsilon = course.learner, float(course.learner.epsilon)
-    losses, excess = _positive(_excess(course)), _excess(course, u)
+    learner, losses = course.learner, _positive(_excess(course))
     if hasattr(learner, "norm_bound"):
-        paid, allowed = _lossless(losses, excess, _entropy(learner, u, 8.0 * learner.norm_bound**2), 1e-12 * epsilon)
+        paid, allowed = _lossless(course, u, _entropy(learner, u, 8.0 * learner.norm_bound**2), 0, learner.epsilon)
         return (paid + 7.0 / 8.0 * (losses @ losses)) / 2.0, allowed
-    losses[0] = 0.0  # PA starts from the first row
-    return _lossless(losses, excess, np.sum((u - course.X[0]) ** 2), 1e-12 * epsilon)
+    return _lossless(course, u, np.sum((u - course.X[0]) ** 2), 1, learner.epsilon)  # (PA starts from the first row)
 
 
 # --- theorems of potential-based learners --------------------------------------------------------------------------------------
@@ -633,7 +627,7 @@ def narow(course: Course, u: Any) -> tuple:
 
         M + U <= L(u) + ||u|| R √(1/(bvR²) + log det vA_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
 
-    the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a minus before it: random streams refute it.
+    the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a minus before it.
     """
     b, m, on = float(course.learner.b), course.margins, course.updated
     chi = np.maximum(course.chi, 1.0 / b)
@@ -669,8 +663,8 @@ def dual_ascent(course: Course, u: Any) -> tuple:
     L_t times 2|y - w_t.x| for the squared loss.
 
     sigma="auto", two classes or targets (the library's own): the last sum has sigma_t of each round, f the last sigma. Euclidean:
-    the losses of θ_t/sigma_t are paid. Entropic: the losses of the predictions are paid; where sigma rose, the prediction's loss
-    less the least loss that weights can have, with a margin of L_t or a prediction of ±L_t, is allowed in addition.
+    the losses of θ_t/sigma_t are paid; entropic: those of the predictions, and where sigma rose, a loss less the least that
+    weights can have, at a score of ±L_t, is allowed in addition.
     """
     learner, y, n, scores = course.learner, course.y, len(course.y), course.scores
     rose, sigma = np.zeros(n, bool), course.sigma

@@ -523,6 +523,7 @@ class Contrary(HedgeClassifier):
 
 
 def test_the_bound_of_hedge_holds_against_an_adversary(monkeypatch):
+    assert bounds.hedge([[1.0, 0.0]], [1.0]) == pytest.approx((0.5, 2.0 * (np.log(2) / 2) ** 0.5 + (np.log(2) / 8) ** 0.5))
     rng = np.random.default_rng(4)
     X, y = advice(400, 15, 0)
     for labels, experts in ((2 * y - 1, X), (2 * y - 1, rng.integers(0, 2, (400, 3)).astype(float))):
