@@ -85,7 +85,7 @@ FORGED = {
     "a number of probabilities beyond the range": (CALIBRATED, THREE, poking("calibration", 3, 1e301)),
     "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62)),
     "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1)),
-    "snapshots after no rows": (CHOOSING, THREE, poking("numbers", 3, 0.0)),
+    "fewer errors than none": (CHOOSING, THREE, poking("numbers", 4, -1.0)),
 }
 #: What X is for those that take no ordinary rows.
 ROWS = {id(PRECOMPUTED): X @ X.T, id(SPARSE): csr_matrix(X)}
