@@ -12,7 +12,6 @@ from states import fingerprint
 
 import onlinecls
 from onlinecls import CommitteeClassifier, load
-from onlinecls.reference import Committee
 
 MEMBERS = ("AROWClassifier", "NAROWClassifier", "FTRLClassifier", "PassiveAggressiveClassifier")
 
@@ -33,6 +32,28 @@ class Alone:
     def consume(self, x, y, c):
         first = {} if self.learner.__sklearn_is_fitted__() else {"classes": self.classes}
         self.learner.partial_fit([x[:-1]], [y], sample_weight=[c], **first)
+
+
+class Committee:
+    """The slow committee: Σ_k a_k s_k, a_k = (m_0 / m_k)^16 / rms_k, of two or more classes."""
+
+    def __init__(self, members):
+        self.members, self.n_scores, self.n_mistakes = members, 0, 0
+        self.mistakes, self.squares = np.zeros(len(members), int), np.zeros(len(members))
+
+    @property
+    def a(self):
+        rms = np.sqrt(self.squares / max(self.n_scores, 1))
+        return ((1 + self.mistakes.min()) / (1 + self.mistakes)) ** 16 / np.where(rms > 0.0, rms, 1.0)
+
+    def consume(self, x, y, c):
+        scores = np.array([member.W @ x for member in self.members])
+        several = scores if scores.shape[1] > 1 else np.hstack([-scores, scores])
+        self.n_mistakes += (self.a @ several).argmax() != y
+        self.mistakes += several[:, y] <= np.delete(several, y, axis=1).max(axis=1)
+        self.squares, self.n_scores = self.squares + (scores**2).sum(axis=1), self.n_scores + scores.shape[1]
+        for member in self.members:
+            member.consume(x, y, c)
 
 
 def problem(n, n_classes, seed=0):

@@ -45,28 +45,22 @@ class UntilConverged(OnlineLearner):
         self.__dict__.pop("_choice", None)
         choose(self)
         try:
-            is_done = self._cycle(batch, generator)
+            for cycle in range(1, self.max_iter + 1):
+                before, self.n_iter_ = self.n_updates_, cycle
+                order = generator.permutation(batch.rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
+                with learning(self, again=cycle > 1, holds_level=True):
+                    self._learn(batch._replace(order=order))
+                if self.verbose:
+                    print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")
+                if self.n_updates_ == before:
+                    return
         finally:
             del self._slack, self._choice
-        if not is_done:
-            warn_caller(
-                f"{type(self).__name__}: fit must leave no squared loss above loss_tol={self.loss_tol:g}, but rows still took "
-                f"steps in the last of max_iter={self.max_iter} cycles. Raise max_iter or loss_tol; if no weights have so small "
-                "a loss on all rows, no number of cycles will do.", "ConvergenceWarning",
-            )
-
-    def _cycle(self, batch: Batch, generator: Generator) -> bool:
-        """Run cycles until one takes no step; return False if none of max_iter does."""
-        for cycle in range(1, self.max_iter + 1):
-            before, self.n_iter_ = self.n_updates_, cycle
-            order = generator.permutation(batch.rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
-            with learning(self, again=cycle > 1, holds_level=True):
-                self._learn(batch._replace(order=order))
-            if self.verbose:
-                print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")
-            if self.n_updates_ == before:
-                return True
-        return False
+        warn_caller(
+            f"{type(self).__name__}: fit must leave no squared loss above loss_tol={self.loss_tol:g}, but rows still took "
+            f"steps in the last of max_iter={self.max_iter} cycles. Raise max_iter or loss_tol; if no weights have so small "
+            "a loss on all rows, no number of cycles will do.", "ConvergenceWarning",
+        )
 
 
 class _WithStart(OnlineLearner):

@@ -17,13 +17,11 @@ r=1.0)` is AROWClassifier(r=1.0), some hundred times slower. The library's tests
 `PotentialLearner` is the potential framework of Orabona and Crammer (NIPS 2010), Fig. 1, for any convex loss, any rates and any
 functions f_t: LOSSES, REGRESSION_LOSSES, `SquaredNorm`, `SimplexNorm`, `PNorm`, `Entropic`, `Quadratic`. It computes both sides
 of Lemma 1 while learning. `LeaderLearner` follows the regularized leader with any of these f and losses. `MatrixAdaGrad` and
-`DualMatrixAdaGrad` are AdaGrad with its full matrix. `Committee` adds the scores of models of classes. `Scale` makes of a row
-what a learner reads, `Level` of a target.
-
+`DualMatrixAdaGrad` are AdaGrad with its full matrix. `Scale` makes of a row what a learner reads, `Level` of a target.
 docs/reference.md shows how to use all of this.
 """
 
-from .learners import GEOMETRIES, Additive, Committee, DualMatrixAdaGrad, Gaussian, Learner, MatrixAdaGrad, Model, Potential
+from .learners import GEOMETRIES, Additive, DualMatrixAdaGrad, Gaussian, Learner, MatrixAdaGrad, Model, Potential
 from .potential import (
     LOSSES,
     REGRESSION_LOSSES,
@@ -44,9 +42,8 @@ from .reading import Level, Scale
 from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
-    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "Committee", "DualMatrixAdaGrad",
-    "Entropic", "Gaussian", "LeaderLearner", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model",
-    "PNorm", "Potential", "PotentialLearner", "Quadratic", "Rule", "Scale", "SimplexNorm", "SquaredNorm", "Stats", "Step",
+    "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "DualMatrixAdaGrad", "Entropic", "Gaussian",
+    "LeaderLearner", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model", "PNorm", "Potential", "PotentialLearner", "Quadratic", "Rule", "Scale", "SimplexNorm", "SquaredNorm", "Stats", "Step",
     "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
 ]
 

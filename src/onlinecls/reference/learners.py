@@ -248,16 +248,6 @@ class DualMatrixAdaGrad(MatrixAdaGrad):
 GEOMETRIES: dict[str, type[Additive]] = {"additive": Additive, "gaussian": Gaussian, "potential": Potential}
 
 
-def predicted(scores: np.ndarray) -> int:
-    """Return the code of the class of the highest score, the first of equals; of two classes, with one score, 1 above 0."""
-    return int(scores[0] > 0.0) if len(scores) == 1 else int(np.argmax(scores))
-
-
-def rival(scores: np.ndarray, y: int) -> int:
-    """Return the class, other than y, of the highest score, the first of equals."""
-    return int(np.argmax(np.where(np.arange(len(scores)) == y, -np.inf, scores)))
-
-
 def joined(learners: list[Any]) -> Any:
     """Join learners, one a class, to one whose vectors are theirs, one below the other."""
     joint = copy(learners[0])
@@ -323,8 +313,9 @@ class Model:
         return Sigma.reshape(-1, *[self.d] * Sigma.ndim)
 
     def predict(self, x: np.ndarray) -> int:
-        """Return the code of the class that is `predicted`."""
-        return predicted(self.W @ x) if self.k > 1 else 0
+        """Return the code of the class of the highest score, the first of equals; of two classes, with one score, 1 above 0."""
+        scores = self.W @ x
+        return int(np.argmax(scores) if self.k > 2 else self.k > 1 and scores[0] > 0.0)
 
     def consume(self, x: np.ndarray, y: int, c: float, known: bool = True, offset: float = 0.0) -> None:
         """Run one round: predict, learn, count.  A label that was never seen counts as a mistake.  offset : see `Learner`."""
@@ -342,8 +333,8 @@ class Model:
             return self.k == 2 and self.learners[0].step(x if y == 1 else -x, c)
         if self.multi_class == "ovr":
             return any([learner.step(x if j == y else -x, c) for j, learner in enumerate(self.everyone())])
-        z = np.zeros((self.k, self.d))
-        z[y], z[rival(self.W @ x, y)] = x, -x
+        z, others = np.zeros((self.k, self.d)), np.where(np.arange(self.k) == y, -np.inf, self.W @ x)
+        z[y], z[others.argmax()] = x, -x
         return self.learners[0].step(z.ravel(), c)
 
     def add_class(self, at: int) -> None:
@@ -368,49 +359,3 @@ class Model:
         if isinstance(part, Gaussian) and part.Sigma.ndim == 1:
             part.Sigma = np.maximum(part.Sigma, part.floor)
         return part
-
-
-class Committee:
-    """Models of two or more classes, with the score  Σ_k a_k s_k,  a_k = (m_0 / m_k)^16 / rms_k.
-
-    m_k : 1 + mistakes of model k, m_0 the least of them; a mistake is a row whose class has not the highest score alone.
-    rms_k : root mean square of its scores before each row, of all classes, 1 while they are 0.
-
-    >>> from onlinecls.reference import RULES
-    >>> makes = [lambda d: Gaussian(d, RULES["arow"].step, r=0.1), lambda d: Additive(d, RULES["pa1"].step, C=1.0)]
-    >>> committee = Committee([Model(make, 2, 2) for make in makes])
-    >>> for x, y in [([1.0, 0.0], 1), ([0.0, 1.0], 0), ([1.0, 0.2], 1)]:
-    ...     committee.consume(x, y)
-    >>> committee.mistakes.tolist(), committee.n_mistakes
-    ([2, 2], 1)
-    """
-
-    def __init__(self, members: list[Any]) -> None:
-        self.members = members
-        self.mistakes, self.squares = np.zeros(len(members), int), np.zeros(len(members))
-        self.n_scores, self.n_mistakes, self.t = 0, 0, 0
-
-    @property
-    def a(self) -> np.ndarray:
-        """The weights of the members' scores."""
-        rms = np.sqrt(self.squares / max(self.n_scores, 1))
-        return ((1 + self.mistakes.min()) / (1 + self.mistakes)) ** 16 / np.where(rms > 0.0, rms, 1.0)
-
-    def scores(self, x: Any) -> np.ndarray:
-        """Return each member's scores of a row, (members, vectors)."""
-        return np.array([member.W @ np.asarray(x, float) for member in self.members])
-
-    def predict(self, x: Any) -> int:
-        """Return the code of the class of the highest score, the first of equals; of two classes 1 above 0."""
-        return predicted(self.a @ self.scores(x))
-
-    def consume(self, x: Any, y: int, c: float = 1.0) -> None:
-        """Run one round: predict, count, let all members learn."""
-        x, scores = np.asarray(x, float), self.scores(x)
-        self.n_mistakes += self.predict(x) != y
-        several = scores if scores.shape[1] > 1 else np.column_stack([-scores, scores])
-        self.mistakes += [own[y] <= own[rival(own, y)] for own in several]
-        self.squares += (scores**2).sum(axis=1)
-        self.n_scores, self.t = self.n_scores + scores.shape[1], self.t + 1
-        for member in self.members:
-            member.consume(x, y, c)

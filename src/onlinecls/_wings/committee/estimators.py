@@ -112,7 +112,7 @@ class CommitteeState(State, CommitteeModel):
 
     # --- classes -------------------------------------------------------------------------------------------------------------
 
-    def _with(self, members: list[State], counts: np.ndarray, move: Move | None = None) -> CommitteeState:
+    def _with(self, members: Any, counts: np.ndarray, move: Move | None = None) -> CommitteeState:
         """Return a committee of these members, which have other classes. move : of the vectors."""
         arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
         new = self.sharing(**{**arrays, "counts": counts, "members": members})
@@ -133,9 +133,8 @@ class CommitteeState(State, CommitteeModel):
         return self._with(members, self.counts_at(places, n_classes), move)
 
     def compact(self) -> CommitteeState:
-        members = [member.compact() for member in self.members]
-        is_compact = all(new is old for new, old in zip(members, self.members, strict=True))
-        return self if is_compact else self._with(members, self.counts)
+        members = tuple(member.compact() for member in self.members)
+        return self if members == self.members else self._with(members, self.counts)
 
     def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> CommitteeState:
         members = [member.keep_classes(keep, n_none) for member in self.members]
