@@ -43,8 +43,9 @@ from .rules import RULES, Rule, Stats, Step
 
 __all__ = [
     "GEOMETRIES", "LOSSES", "REGRESSION_LOSSES", "RULES", "Additive", "DualMatrixAdaGrad", "Entropic", "Gaussian",
-    "LeaderLearner", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model", "PNorm", "Potential", "PotentialLearner", "Quadratic", "Rule", "Scale", "SimplexNorm", "SquaredNorm", "Stats", "Step",
-    "aggressive_p_norm_rate", "best_r", "conservative", "insensitive",
+    "LeaderLearner", "Learner", "Level", "Loss", "MatrixAdaGrad", "Model", "PNorm", "Potential", "PotentialLearner",
+    "Quadratic", "Rule", "Scale", "SimplexNorm", "SquaredNorm", "Stats", "Step", "aggressive_p_norm_rate", "best_r",
+    "conservative", "insensitive",
 ]
 
 
