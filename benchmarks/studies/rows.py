@@ -26,16 +26,12 @@ def rows_of_kinds() -> dict[str, tuple[list[dict], list]]:
         return [{**{f"n{k}": float(draw.normal()) for k in range(n)}, **{name: make() for name, make in more.items()}}
                 for _ in range(N)]
 
-    def day() -> str:
-        return f"2024-{draw.integers(1, 13):02d}-{draw.integers(1, 28):02d}"
-
     return {
         "8 numbers, a name": (rows(8, c=lambda: "xyz"[draw.integers(3)]), texts),
         "the same, labels of numpy": (rows(8, c=lambda: "xyz"[draw.integers(3)]), list(np.arange(N) % 2)),
         "20 numbers": (rows(20), texts),
-        "19 numbers, a date": (rows(19, d=day), texts),
         "19 numbers, a `datetime`": (rows(19, d=lambda: dt.datetime(2024, int(draw.integers(1, 13)), 1, 10, 30)), texts),
-        "19 numbers, a text of 10 words": (rows(19, text=lambda: " ".join(draw.choice(words, 10))), texts),
+        "19 numbers, 10 words in a list": (rows(19, v=lambda: draw.choice(words, 10).tolist()), texts),
         "19 numbers, 10 numbers in a list": (rows(19, v=lambda: draw.normal(size=10).tolist()), texts),
         "19 numbers, 3 names in a list": (rows(19, v=lambda: draw.choice(words, 3).tolist()), texts),
     }

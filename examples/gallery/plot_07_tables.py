@@ -2,7 +2,7 @@
 Tables as they come
 ===================
 
-Names, dates, prices with a currency sign, and holes: ``TableVectorizer`` turns each row into numbers while the rows stream by,
+Numbers, names, dates and holes: ``TableVectorizer`` turns each row into numbers while the rows stream by,
 with the means and deviations so far, and ``make_stream_pipeline`` puts a learner behind it. The bars are the weights that it
 found, under names that one can read. The same AROW, given the numbers as they stand, hardly learns anything: years, which are
 large and all alike, drown the rest. (It says so in a warning.)
@@ -26,19 +26,19 @@ leaves = 0.03 * (price - 60) - 0.02 * (age - 48) + 1.5 * (plan == "monthly") - (
 leaves += 0.001 * (since - since.min()).days - 1.2 + rng.logistic(scale=0.5, size=n)
 y = np.where(leaves > 0, "leaves", "stays")
 table = pd.DataFrame({
-    "age": np.where(rng.random(n) < 0.1, np.nan, age), "price": [f"${each:.0f}" for each in price], "plan": plan,
-    "city": np.where(rng.random(n) < 0.1, "?", city), "since": since.strftime("%Y-%m-%d"),
+    "age": np.where(rng.random(n) < 0.1, np.nan, age), "price": price, "plan": plan,
+    "city": np.where(rng.random(n) < 0.1, None, city), "since": since,
 })
 print(table.head())
 
 # %%
 # The pipeline takes the data frame as it is.
 
-pipeline = make_stream_pipeline(TableVectorizer(bits=0, slots=16), AROWClassifier())
+pipeline = make_stream_pipeline(TableVectorizer(bits=0, max_values=16), AROWClassifier())
 ours = progressive_validation(pipeline, (table, y), every=20)
 
 # %%
-# For comparison, the numbers alone: the price without its sign, the year of the date, holes filled with 0.
+# For comparison, the numbers alone: the year of the date, holes filled with 0.
 
 numbers = np.column_stack([table["age"].fillna(0), price, since.year])
 with warnings.catch_warnings():

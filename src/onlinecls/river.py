@@ -197,7 +197,7 @@ class Classifier(_Model, base.MiniBatchClassifier):
     >>> from onlinecls import AROWClassifier, make_stream_pipeline
     >>> from onlinecls.river import Classifier
     >>> from onlinecls.tables import TableVectorizer
-    >>> model = Classifier(make_stream_pipeline(TableVectorizer(unknown="ignore"), AROWClassifier(probability=True)))
+    >>> model = Classifier(make_stream_pipeline(TableVectorizer(), AROWClassifier(probability=True)))
     >>> for x, y in [({"price": 9.5, "color": "red"}, "no"), ({"price": 900.0, "color": None}, "yes")] * 20:
     ...     model.learn_one(x, y)
     >>> model.predict_one({"price": 800.0})
@@ -215,7 +215,7 @@ class Classifier(_Model, base.MiniBatchClassifier):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"model": AROWClassifier()}
-        yield {"model": make_stream_pipeline(TableVectorizer(unknown="ignore"), AROWClassifier(probability=True))}
+        yield {"model": make_stream_pipeline(TableVectorizer(), AROWClassifier(probability=True))}
 
     def _require_probabilities(self) -> None:
         if not hasattr(self.learnt, "predict_proba"):
@@ -284,4 +284,4 @@ class Regressor(_Model, base.MiniBatchRegressor):
     @classmethod
     def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
         yield {"model": AROWRegressor()}
-        yield {"model": make_stream_pipeline(TableVectorizer(unknown="ignore"), AROWRegressor())}
+        yield {"model": make_stream_pipeline(TableVectorizer(), AROWRegressor())}

@@ -19,8 +19,8 @@ def test_a_file_of_the_command_line_reads_in_python_what_it_was_learnt_from_and_
     data, model, again = tmp_path / "a.jsonl", tmp_path / "model", tmp_path / "again"
     data.write_text("".join(json.dumps({"label": y, **x}) + "\n" for x, y in zip(rows, labels, strict=True)))
     code, _, err = run("train", data, "--dtype", "float64", "--save", model)
-    assert code == 0 and "\ncolumns income (number), year (number), color (category)\n" in err
-    found, expected = load(model), make_stream_pipeline(TableVectorizer(bits=0, slots=32), AROWClassifier())
+    assert code == 0 and "\ncolumns income, year, color\n" in err
+    found, expected = load(model), make_stream_pipeline(TableVectorizer(bits=0, max_values=32), AROWClassifier())
     for x, y in zip(rows, labels, strict=True):
         expected.learn_one(x, y)
     assert found[-1].t_ == 2500 and found[-1].coef_.shape == (1, 32)
@@ -49,7 +49,7 @@ def test_numbers_are_standardised_and_passes_learn_their_statistics_once(tmp_pat
         errors[more] = told["progressive_error"]
     assert errors[()] == errors["--passes", 2] < 0.05
     step = load(model)[0]
-    of_all_rows = TableVectorizer(bits=0, slots=32, dtype=np.float32).partial_fit({"a": a, "income": income})
+    of_all_rows = TableVectorizer(bits=0, max_values=32, dtype=np.float32).partial_fit({"a": a, "income": income})
     row = [{"a": 0.5, "income": 7e4}]
     np.testing.assert_array_equal(step.transform(row), of_all_rows.transform(row))
 

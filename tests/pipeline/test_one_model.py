@@ -41,7 +41,7 @@ def rows_of(X):
 
 def young(learner=None):
     learner = AROWClassifier(probability=True, random_state=0) if learner is None else learner
-    return make_stream_pipeline(TableVectorizer(bits=0, slots=8), learner).partial_fit(*table(200))
+    return make_stream_pipeline(TableVectorizer(bits=0, max_values=8), learner).partial_fit(*table(200))
 
 
 def learnt_beside(pipeline):
@@ -184,7 +184,7 @@ AWKWARD = {  # rows, labels, weights and the learner's class weights, of which n
 @pytest.mark.parametrize("name", AWKWARD)
 def test_after_ctrl_c_steps_know_the_rows_learnt_of_any_input(name):
     make_rows, y, weights, class_weight = AWKWARD[name]
-    steps = [MaxAbsScaler()] if name in FORMATS else [TableVectorizer(bits=0, slots=8)]
+    steps = [MaxAbsScaler()] if name in FORMATS else [TableVectorizer(bits=0, max_values=8)]
     steps = [HashingVectorizer(n_features=64), MaxAbsScaler()] if name == "an iterator" else steps
     named = {} if weights is None else {"sample_weight": weights}
     pipeline = make_stream_pipeline(*steps, Stopped(class_weight=class_weight))
@@ -200,7 +200,7 @@ def test_after_ctrl_c_steps_know_the_rows_learnt_of_any_input(name):
 @pytest.mark.parametrize("name", ["an iterator", "a stream of Arrow"])
 def test_iterators_and_streams_are_learnt_and_read(name):
     make_rows, y = AWKWARD[name][0], LATER[1]
-    step = HashingVectorizer(n_features=64) if name == "an iterator" else TableVectorizer(bits=0, slots=8)
+    step = HashingVectorizer(n_features=64) if name == "an iterator" else TableVectorizer(bits=0, max_values=8)
     pipeline = make_stream_pipeline(step, AROWClassifier()).fit(make_rows(), y)
     expected = pipeline.predict(make_rows())
     assert len(expected) == 300
@@ -233,7 +233,7 @@ class Uncopied(AROWClassifier):
         raise AssertionError("a learner was copied while it was validated")
 
 
-@pytest.mark.parametrize("steps", [[TableVectorizer(bits=4)], [TableVectorizer(bits=0, slots=8), StandardScaler()]], ids=len)
+@pytest.mark.parametrize("steps", [[TableVectorizer(bits=4)], [TableVectorizer(bits=0, max_values=8), StandardScaler()]], ids=len)
 @pytest.mark.parametrize("form", ["pairs", "batches"])
 def test_validation_by_row_copies_no_learner_and_scores_each_row_by_the_model_before_it(steps, form):
     (X, y), expected = LATER, ClassificationMeasures(["no", "yes"])
@@ -269,7 +269,8 @@ def test_a_batch_that_cannot_be_learnt_is_refused_whole_by_a_validation():
     with pytest.raises(ValueError, match="weight"):
         progressive_validation(regressor, (X, np.arange(300.0), -np.ones(300)))
     assert not regressor[0].__sklearn_is_fitted__()
-    other = make_stream_pipeline(TableVectorizer(bits=0, slots=8), SGDClassifier()).partial_fit(*table(9), classes=["no", "yes"])
+    other = make_stream_pipeline(TableVectorizer(bits=0, max_values=8), SGDClassifier())
+    other.partial_fit(*table(9), classes=["no", "yes"])
     with pytest.raises(ValueError, match="all valid labels"):
         progressive_validation(other, (X, y))
     assert other[0].statistics_["x"][0] == 9 + 77 == other[-1].t_ - 1
@@ -277,10 +278,10 @@ def test_a_batch_that_cannot_be_learnt_is_refused_whole_by_a_validation():
 
 @pytest.mark.parametrize("size", [1, 7, 300])
 def test_validation_gives_the_same_in_any_batches_whatever_rows_count_for(size):
-    """A class of weight 0 makes no model, and a name that is new (with unknown="error") has no column yet."""
+    """A class of weight 0 makes no model, and a name that is new has no column yet."""
     X, y = [{**row, "name": f"n{k // 40}"} for k, row in enumerate(rows_of(LATER[0]))], LATER[1]
-    for table, learner in (({}, AROWClassifier(class_weight={y[0]: 0.0})), ({"unknown": "error"}, AROWClassifier())):
-        make = lambda: make_stream_pipeline(TableVectorizer(bits=0, slots=16, **table), copy.copy(learner))  # noqa: E731, B023
+    for learner in (AROWClassifier(class_weight={y[0]: 0.0}), AROWClassifier()):
+        make = lambda: make_stream_pipeline(TableVectorizer(bits=0, max_values=16), copy.copy(learner))  # noqa: E731, B023
         whole, pipeline = make().partial_fit(X, y), make()
         batches = [(X[at : at + size], y[at : at + size]) for at in range(0, 300, size)]
         result = progressive_validation(pipeline, batches if size > 1 else list(zip(X, y, strict=True)), predictions=True)
@@ -304,7 +305,7 @@ def test_rows_whose_class_has_weight_0_are_neither_predicted_nor_counted(first, 
                 {"measures": ClassificationMeasures(["no", "yes"])} if scores else {})))
             for model, stream in (
                 (make(), (numbers, y, *sample_weight)),
-                (make_stream_pipeline(TableVectorizer(bits=0, slots=8), make()), (X, y, *sample_weight)),
+                (make_stream_pipeline(TableVectorizer(bits=0, max_values=8), make()), (X, y, *sample_weight)),
                 (make_stream_pipeline(TableVectorizer(bits=4), MaxAbsScaler(), make()), (X, y, *sample_weight)),
                 (clone(text), (WORDS, y, *sample_weight)),
                 (clone(text), list(zip(WORDS, y, *sample_weight, strict=True))),
@@ -318,7 +319,7 @@ def test_rows_whose_class_has_weight_0_are_neither_predicted_nor_counted(first, 
 
 @pytest.mark.parametrize("learner", [AROWClassifier(), AROWClassifier(class_weight={"yes": 0.0}), BernoulliNB()])
 @pytest.mark.parametrize(
-    "step", [TableVectorizer(bits=0, slots=16), HashingVectorizer(n_features=64), Normalizer(), StandardScaler()])
+    "step", [TableVectorizer(bits=0, max_values=16), HashingVectorizer(n_features=64), Normalizer(), StandardScaler()])
 def test_validation_predicts_all_rows_behind_the_first_whatever_makes_and_learns_them(step, learner):
     """Named classes, rows and classes of weight 0 make no prediction, and another library's learner may have no coef_."""
     X = np.random.default_rng(0).normal(size=(40, 2))

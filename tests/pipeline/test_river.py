@@ -24,7 +24,7 @@ from onlinecls.river import Classifier, Regressor  # noqa: E402
 from onlinecls.tables import TableVectorizer  # noqa: E402
 
 ROWS, LABELS = zip(*datasets.Phishing().take(300), strict=True)
-TABLE = {"bits": 0, "slots": 32, "unknown": "ignore"}
+TABLE = {"bits": 0, "max_values": 32}
 
 
 def pipeline(**parameters):

@@ -22,7 +22,7 @@ def test_tables_and_pipelines_in_any_units(scale):
     y = np.arange(40) % 3
     with np.errstate(all="raise"):
         for make in (lambda: make_stream_pipeline(TableVectorizer(bits=6), CommitteeClassifier(probability=True)),
-                     lambda: make_stream_pipeline(TableVectorizer(bits=0, forgetting=0.1), CommitteeClassifier())):
+                     lambda: make_stream_pipeline(TableVectorizer(bits=0), CommitteeClassifier())):
             pipeline, other = make().partial_fit(table, y), make().partial_fit(table, y)
             pipeline.learn_one({"a": scale, "b": -scale, "c": "c1"}, 2).predict_one({"a": -scale, "b": 0.0, "c": "c2"})
             pipeline.decision_function(table)

@@ -270,7 +270,7 @@ def trained(tmp_path, run):
     code, out, err = run("train", data, "--save", model)
     assert (code, out) == (0, "")
     assert "2^5 columns, from csv" in err
-    assert "\ncolumns a (number), b (number), color (category)\n" in err
+    assert "\ncolumns a, b, color\n" in err
     return model
 
 
@@ -288,13 +288,8 @@ def test_the_command_line_predicts_with_the_columns_of_the_model(tmp_path, run, 
         (tmp_path / name).write_bytes(make([row]))
         assert run("predict", trained, tmp_path / name) == (0, f"{load(trained).predict_one(row)}\n", "")
         (tmp_path / name).write_bytes(make([{"a": 1, "color": "red"}]))
-        lacks = "onlinecls predict: warning: TableVectorizer: rows must have the columns that all have had so far, got row 0"
         code, out, err = run("predict", trained, tmp_path / name)
-        assert (code, out in ("yes\n", "no\n")) == (0, True) and err.startswith(lacks)
-        (tmp_path / name).write_bytes(make([{"A": 1, "B": 2, "Color": "red"}]))
-        code, out, err = run("predict", trained, tmp_path / name)
-        assert (code, out) == (1,
-            "") and "without 'a', 'b', 'color' but 'A', 'B', 'Color', which are unknown. Rename its columns" in err
+        assert (code, out in ("yes\n", "no\n"), err) == (0, True, "")
     right = sum(said == row["label"] for said, row in zip(expected.split(), rows, strict=True))
     assert right > 80
     texts = tmp_path / "b.tsv"
@@ -310,7 +305,7 @@ def test_inspect_names_the_columns_of_a_table(run, trained):
     assert by_name["a"]["weight"] == pytest.approx(float(learner.coef_[0, 0]) / np.std(learnt)) and "color=red" in by_name
     assert "b" in {each["name"] for each in json.loads(run("inspect", trained, "--json")[1])["top"]["no"]}
     page = run("inspect", trained)[1]
-    assert "rows       from csv; columns a (number), b (number), color (category)\n" in page
+    assert "rows       from csv; columns a, b, color\n" in page
 
 
 def test_a_model_saved_in_python_works_on_the_command_line(tmp_path, run):

@@ -12,8 +12,8 @@ from onlinecls.text import HashingVectorizer
 
 CSV = b"age,city,label,text\n20,Oslo,a,good day\n40,Rome,b,bad day\n,Oslo,a,good\n"
 ROWS = [
-    {"age": "20", "city": "Oslo", "text": "good day"}, {"age": "40", "city": "Rome", "text": "bad day"},
-    {"age": "", "city": "Oslo", "text": "good"},
+    {"age": 20.0, "city": "Oslo", "text": "good day"}, {"age": 40.0, "city": "Rome", "text": "bad day"},
+    {"age": None, "city": "Oslo", "text": "good"},
 ]
 JSON = b'{"age": 20, "label": "a", "city": "Oslo"}\n{"label": "b", "tags": [1, 2]}\n'
 
@@ -27,12 +27,13 @@ def test_rows_of_tables_are_dicts_with_all_columns_but_labels():
     for source, options, rows in (
         (CSV, {"format": "csv"}, ROWS), (CSV, {"format": "csv", "ignore": ["text"]}, [{**row, "text": None} for row in ROWS]),
         (JSON, {"format": "jsonl"}, [{"age": 20, "city": "Oslo"}, {"tags": [1, 2]}]),
-        (b"1,2,x\n3,4,y\n", {"format": "csv", "header": False, "label": 2}, [{"0": "1", "1": "2"}, {"0": "3", "1": "4"}]),
+        (b"1,2,x\n3,4,y\n", {"format": "csv", "header": False, "label": 2}, [{"0": 1.0, "1": 2.0}, {"0": 3.0, "1": 4.0}]),
     ):
         stream, batches = read_all(source, tables="passthrough", **options)
         rows = [{name: value for name, value in row.items() if value is not None} for row in rows]
-        assert [row for batch in batches for row in batch.X] == rows, (source, options)
-        assert stream.features == {} and stream.n_rows == len(rows) and stream.nnz == sum(map(len, rows))
+        found = [{name: value for name, value in row.items() if value is not None} for batch in batches for row in batch.X]
+        assert found == rows, (source, options)
+        assert stream.features == {} and stream.n_rows == len(rows)
 
 
 def test_texts_that_are_alone_are_for_a_vectorizer_that_is_given():
@@ -48,7 +49,7 @@ def test_a_vectorizer_of_tables_makes_the_rows_and_a_pipeline_learns_them():
     table = pa.table({"age": [20.0, 40.0, None], "label": ["a", "b", "a"], "city": ["Oslo", "Rome", "Oslo"]})
     for source, options in ((CSV, {"format": "csv"}), (table, {})):
         for bits in (0, 6):
-            pipeline = make_stream_pipeline(TableVectorizer(bits=bits, slots=8), AROWClassifier())
+            pipeline = make_stream_pipeline(TableVectorizer(bits=bits, max_values=8), AROWClassifier())
             _, (batch,) = read_all(source, tables="passthrough", ignore=["text"] if source is CSV else [], **options)
             pipeline.partial_fit(batch.X, batch.y)
             _, (rows,) = read_all(source, tables=pipeline[0], ignore=["text"] if source is CSV else [], labels=None, **options)
@@ -89,7 +90,7 @@ def test_metadata_read_further_files_as_tables():
     options = options_of(stream.metadata)
     assert options["tables"] == "passthrough" and np.dtype(options["dtype"]) == np.float32
     _, (batch,) = read_all(b"b;y\n5;p\n", **options)
-    assert batch.X == [{"b": "5"}] and batch.y.tolist() == ["p"]
+    assert batch.X == [{"b": 5.0}] and batch.y.tolist() == ["p"]
 
 
 def in_lines(format, values):
@@ -106,10 +107,10 @@ def in_lines(format, values):
 
 @pytest.mark.parametrize("least", [0, 1 << 60])  # (blocks that pyarrow or orjson reads, and lines)
 @pytest.mark.parametrize(
-    ("format", "bad"), [("csv", ["big", "1e5x"]), ("jsonl", ["1e999", "Infinity", '[{"b": 1}]']), ("arrow", ["inf", "1e200"])])
+    ("format", "bad"), [("csv", ["inf", "1e999"]), ("jsonl", ["1e999", "Infinity"]), ("arrow", ["inf", "1e200"])])
 def test_rows_that_the_vectorizer_refuses_are_malformed_lines(monkeypatch, format, bad, least):
     monkeypatch.setattr("onlinecls.streams._csv.LEAST", least)
-    learnt = TableVectorizer(bits=2, slots=4, numbers=["a"] if format == "csv" else ()).fit([{"a": 1.0}, {"a": 2.0}])
+    learnt = TableVectorizer(bits=2, max_values=4).fit([{"a": 1.0}, {"a": 2.0}])
     usual = [str(k) for k in range(50)]
     for each in bad:
         for at in (0, 7, 8, 49):

@@ -19,7 +19,7 @@ _AHEAD = 1000  # rows of a table that say what its vectorizer is to be
 _VALUES_AHEAD = 1 << 20  # values of them, at most
 _SHOWN = 100  # most columns that a line names
 _USUAL = 1e100  # numbers of this size and beyond are looked at one by one
-_OF_TABLE = ("categories", "ignore", "dates", "decimal", "unknown", "dtype")
+_OF_TABLE = ("ignore", "dtype")
 _PLACES = ("label", "text", "weight")
 
 
@@ -33,7 +33,7 @@ class Input:
     is_known: bool = True  # False: the file of the model does not say how its rows were read
     step: object = None  # the TableVectorizer that makes the rows of tables
     new_step: object = None  # makes one for the rows that come first
-    found: str = ""  # the columns in these rows, and their kinds
+    found: str = ""  # the columns in these rows
 
     @classmethod
     def from_options(cls, options) -> Input:
@@ -228,9 +228,9 @@ def load_model(path, options) -> tuple[object, dict, Input]:
     return learner, metadata, Input.from_model(learner, metadata, options, steps)
 
 
-def kinds_of(schema: dict) -> str:
-    """Return the columns of a table with the kinds of their values, not all of very many."""
-    names = [f"{name} ({', '.join(kinds)})" if kinds else name for name, kinds in schema.items()]
+def columns_of(step) -> str:
+    """Return the columns of a table that a step has learnt, not all of very many."""
+    names = list(getattr(step, "feature_names_in_", [f"x{k}" for k in range(step.n_features_in_)]))
     more = f", and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return f"columns {', '.join(names[:_SHOWN])}{more}"
 
@@ -249,7 +249,7 @@ class _Whole:
     """Hands the rows of a table on as they stand. Raises the error of a `TableVectorizer` for one that it could not learn."""
 
     def __init__(self, options: dict):
-        self.options, self.decimal = options, options.get("decimal", ".")
+        self.options = options
 
     def transform(self, table):
         from ..tables import TableVectorizer
@@ -277,14 +277,16 @@ class _Whole:
 
 
 def _new_vectorizer(bits, options: dict, first: list):
-    """Return a vectorizer for a table that begins with these batches, and the kinds of its columns. What a value of these rows
-    shows of its column holds from the first one on."""
-    from ..tables import TableVectorizer, look_ahead, shape_of
+    """Return a vectorizer for a table that begins with these batches, and the kinds of its columns: without hashed columns where
+    the first rows have few features."""
+    from ..tables import TableVectorizer, slot_names
 
-    step = TableVectorizer("auto" if bits is None else bits, **options)
-    found = kinds_of(look_ahead(step, _rows_of([X for X, _, _ in first])))
-    slots, bits = shape_of(step)
-    return step.set_params(slots=slots, bits=bits), found
+    step = TableVectorizer(18 if bits is None else bits, **options)
+    probe = TableVectorizer(1, **options).partial_fit(_rows_of([X for X, _, _ in first]))
+    n = len(slot_names(probe))
+    if bits is None and 2 * n <= step.max_values:
+        step.set_params(bits=0, max_values=max(1 << (2 * n - 1).bit_length(), 32))
+    return step, columns_of(probe)
 
 
 def _rows_of(tables: list) -> list[dict]:

@@ -11,9 +11,9 @@ import numpy as np
 from .._estimators.learner import state_of
 from .._input import escaped
 from .._input.compat import is_regressor
-from .._pipeline import linear_of, named_columns
+from .._pipeline import linear_of
 from ..text import top_columns, vectorizer_of
-from .inputs import kinds_of, load_model, shown_label
+from .inputs import columns_of, load_model, shown_label
 from .parameters import NAMED, algorithm_of, is_kernel, learner_of, own_parameters
 from .report import counters_of, shown_weight, summary
 from .run import counts_of
@@ -75,7 +75,9 @@ def _top(learner, inputs) -> dict:
 def _column_lookup(inputs):
     """Return a function from a column to (name or None, shared, factor to the units of a table's column, or sign)."""
     if inputs.step is not None:
-        return named_columns(inputs.step)
+        from ..tables import look_up as look_up_of
+
+        return look_up_of(inputs.step)
     first, hashed = inputs.column_names, inputs.names
 
     def look_up(column: int) -> tuple:
@@ -126,7 +128,7 @@ def _rows(metadata: dict, step) -> str:
     features, vectorizer = metadata.get("features"), metadata.get("vectorizer")
     origin = f"from {metadata.get('format') or 'files'}"
     if step is not None:
-        return f"{origin}; {kinds_of(step.schema_)}"
+        return f"{origin}; {columns_of(step)}"
     if isinstance(features, dict):
         kinds = {kind: [name for name, each in features.items() if each == kind] for kind in ("number", "category")}
         lists = [f"{name}[{kind}]" for name, kind in features.items() if type(kind) is int]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ..tables import TableVectorizer
     from ..text import Contribution
 
 _NAMES = 100_000  # words kept of a row
@@ -74,9 +72,7 @@ def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanati
     for at, step in enumerate(steps):
         home = home_of(step.__class__)
         if home is not None:
-            step = copy(step)  # (so that the words of a row stay with the row)
-            home.keep_words(step, _NAMES)
-            X, look_up = step.transform(X), named_columns(step, is_last=at == len(steps) - 1)
+            X, look_up = home.named(step, X, in_units=at == len(steps) - 1)
         elif isinstance(step, HashingVectorizer):
             words = step.feature_names or FeatureNames(_NAMES)
             X = type(step)(**{**step.get_params(), "feature_names": words}).transform(X)
@@ -98,24 +94,6 @@ def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanati
     found = contributions(weights_towards(learner, c), intercept, columns, values, look_up)[:top]
     features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found]
     return Explanation(prediction, score, std, features)
-
-
-def named_columns(step: TableVectorizer, is_last: bool = True) -> Callable[[int], tuple]:
-    """Return the function that looks up a column which a `TableVectorizer` makes: its name or None, whether others share it, and
-    its sign, or what turns its weight into the units of a table's column.
-
-    is_last : False where other steps change its values, so that they are not in units of its columns.
-    """
-    from ..tables import shape_of, slot_names, units_of, word_of
-
-    names, units, slots = slot_names(step), units_of(step) if is_last else {}, shape_of(step)[0]
-
-    def look_up(column: int) -> tuple:
-        if column < len(names):
-            return names[column], False, units.get(names[column], 1)
-        return (f"slot_{column}", False, 1) if column < slots else word_of(step, column)
-
-    return look_up
 
 
 def _by_names(names: Any) -> Callable[[int], tuple]:

@@ -68,9 +68,7 @@ def learn_predicting(
             codes[said.live.argmax()] = NO_ROUND
         if (known := codes >= 0).any():  # (rows of weight 0 alone make no model)
             said.predictions[known] = learner.classes_[codes[known]]
-    elif len(learning) == 1 and home_of(learning[0].__class__) is not None and (
-        len(y) > 1 or getattr(learning[0], "unknown", None) == "error"
-    ):
+    elif len(y) > 1 and len(learning) == 1 and home_of(learning[0].__class__) is not None:
         with unchanged([pipeline], learner=pipeline):
             _learn_behind_one(pipeline, X, y, classes, weights, said)
     else:
@@ -93,7 +91,7 @@ def _planned(steps: list[Any], X: Any, sample_weight: Any) -> tuple:
         if stays(step):
             known, rows = (step.transform(rows),) * 2 if known is rows else (step.transform(known), step.transform(rows))
         else:
-            known, rows, commit = home_of(step.__class__).planned_progressively(step, rows, sample_weight)
+            known, rows, commit = home_of(step.__class__).planned(step, rows, sample_weight, also_before=True)
     return known, rows, commit
 
 

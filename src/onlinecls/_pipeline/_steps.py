@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping
 from copy import deepcopy
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -115,8 +114,8 @@ def step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.ndar
     """Describe a step by what JSON holds, and arrays."""
     home = home_of(step.__class__)
     if home is not None and type(step) is home.TableVectorizer:
-        parameters = {name: _plain(value) for name, value in step.get_params().items() if name != "dtype"}
-        parameters["dtype"] = np.dtype(step.dtype).type
+        ignored = {str(k): name for k, name in enumerate(step.ignore)}  # (which a header holds whatever is in it)
+        parameters = {**step.get_params(), "ignore": ignored, "dtype": np.dtype(step.dtype).type}
         state, arrays = home.described(step)
         return {"step": "TableVectorizer", "parameters": packed_parameters(who, parameters), "learnt": state}, arrays
     found = parameters_of(step)
@@ -128,18 +127,6 @@ def step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.ndar
     return {"step": "HashingVectorizer", "parameters": found}, {}
 
 
-def _plain(value: Any) -> Any:
-    """Return sequences as dicts by place, which a header holds whatever is in them."""
-    if isinstance(value, str) or not hasattr(value, "__iter__"):
-        return value
-    value = value.items() if isinstance(value, Mapping) else value
-    return {str(k): _plain(each) for k, each in enumerate(value)}
-
-
-def _sequence(value: Any) -> Any:
-    return tuple(_sequence(each) for each in value.values()) if isinstance(value, dict) else value
-
-
 def step_of_file(header: dict, arrays: dict[str, np.ndarray]) -> Any:
     """Rebuild a step from a description that need not be trusted."""
     kind = header["step"]
@@ -148,10 +135,8 @@ def step_of_file(header: dict, arrays: dict[str, np.ndarray]) -> Any:
     require(kind == "TableVectorizer", "a step of this version", kind)
     from ..tables import TableVectorizer, rebuild
 
-    parameters = {name: _sequence(value) for name, value in read_parameters(TableVectorizer, header["parameters"]).items()}
-    dates = parameters["dates"]
-    require(isinstance(dates, tuple) and all(isinstance(each, tuple) and len(each) == 2 for each in dates), "pairs", dates)
-    parameters["dates"] = dict(dates) or ()
+    parameters = read_parameters(TableVectorizer, header["parameters"])
+    parameters["ignore"] = tuple(dict(parameters["ignore"]).values())
     return rebuild(TableVectorizer(**parameters), header["learnt"], arrays)
 
 

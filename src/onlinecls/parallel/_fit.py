@@ -155,7 +155,6 @@ def _step_and_learner(pipeline: Any, parts: list[Part]) -> tuple[Any, Any]:
     check_merges(learner)
     step = fresh(steps[0])
     if isinstance(step, TableVectorizer):
-        step.merge()  # (one that forgets is refused)
         once = next((part for part in parts if isinstance(part.what, Iterator)), None)
         if once is not None:
             raise ValueError(

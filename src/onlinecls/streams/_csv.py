@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..tables import MISSING_TEXTS, TextTable
 from ._errors import HINTS, MalformedLineError, excerpt
 from ._formats import MANY_LINES, delimiter_of, first_lines, has_bare_quotes
 from ._records import Block, Record, WrongRecordError, is_utf8, n_lines, pieces_of, pointed, record_of, utf8
-from ._tables import IGNORED, NUMBER, Columns, in_range
+from ._tables import IGNORED, MISSING_TEXTS, NUMBER, Columns, TextTable, in_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

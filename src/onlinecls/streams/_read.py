@@ -231,7 +231,7 @@ class _Reader(SimpleNamespace):
         if not self.header or self.delimiter not in ("auto", "\t"):
             return frozenset()
         features = () if isinstance(self.features, str) or self.features is None else self.features
-        known = getattr(self.tables, "schema_", ()) if self.tables is not None else ()
+        known = getattr(self.tables, "feature_names_in_", ()) if self.tables is not None else ()
         named = ("label" if self.label is None else self.label, self.text, self.weight)
         names = (*named, *features, *self.categories, *self.ignore, *known)
         return frozenset(name for name in names if isinstance(name, str))

@@ -46,7 +46,9 @@ def fasttext(reader: Any, files: Files) -> Batches:
 def csv(reader: Any, files: Files) -> Batches:
     labels, layout_of = _labels(reader, "str"), partial(_layout, reader)
     found = CsvReader(files, reader.max_line_bytes, reader.delimiter, reader.header, labels, reader.dtype, layout_of)
-    return _batches(reader, found.records, _content(reader, found.layout), labels, found.layout.weight is not None)
+    content = _content(reader, found.layout)
+    content.are_texts = True
+    return _batches(reader, found.records, content, labels, found.layout.weight is not None)
 
 
 def jsonl(reader: Any, files: Files) -> Batches:

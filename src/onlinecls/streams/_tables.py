@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._input.validate import ParameterError
 from .._rows import Rows
-from ..tables import MISSING_TEXTS, TextTable
 from ..text import rows_of_table
 from ._errors import HINTS
 from ._features import FeatureRows
@@ -18,7 +19,7 @@ from ._formats import DELIMITERS
 from ._records import RefusedRowsError, WrongRecordError, n_until, number, shown, utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from .._hashing.sketch import Names
@@ -27,6 +28,67 @@ NUMBER, CATEGORY, IGNORED = "number", "category", "ignore"  # kinds of columns; 
 _OF_ROW = re.compile(r",? (?:of|in) row \d+")  # in a vectorizer's error
 _SHOWN = 30  # most names in a message
 BATCH_NUMBERS = 1 << 20  # most numbers in a batch, and in a row
+MISSING_TEXTS = frozenset((
+    "", "?", "-", "--", "#N/A", "#N/A N/A", "#NA", "<NA>", "N/A", "NA", "NULL", "Null", "NaN", "-NaN", "NaT", "None", "n/a",
+    "nan", "-nan", "null",
+))
+_FLAGS = {**dict.fromkeys(("true", "True", "TRUE"), True), **dict.fromkeys(("false", "False", "FALSE"), False)}
+
+
+def typed(text: str) -> Any:
+    """Return what a text of CSV says: None, a number, a boolean, a date or time of ISO 8601, or the text."""
+    if text in MISSING_TEXTS:
+        return None
+    if text in _FLAGS:
+        return _FLAGS[text]
+    try:
+        return float(text) if "_" not in text else text
+    except ValueError:
+        if text[4:5] != "-" or not text[:4].isdecimal():
+            return text
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return text
+
+
+class TextTable(Sequence):
+    """Hold rows of a table whose values are all texts, as columns of Arrow; a sequence of dicts, one a row.
+
+    Its values are those of the dicts, of a kind each, but are read many times faster.
+    """
+
+    def __init__(self, columns: Any) -> None:
+        self.columns = columns
+
+    @classmethod
+    def joined(cls, parts: list) -> Any:
+        """Return parts of a table, lists of dicts among them, as one; a list unless all are of Arrow, with the same columns."""
+        if len(parts) == 1:
+            return parts[0]
+        if parts and all(isinstance(part, cls) and part.columns.schema == parts[0].columns.schema for part in parts):
+            import pyarrow
+
+            return cls(pyarrow.concat_tables([part.columns for part in parts]))
+        return [row for part in parts for row in part]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.columns.shape
+
+    def __len__(self) -> int:
+        return self.columns.num_rows
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            start, stop, step = at.indices(len(self))
+            return TextTable(self.columns.slice(start, max(stop - start, 0))) if step == 1 else list(self)[at]
+        if isinstance(at, np.ndarray):
+            return TextTable(self.columns.take(at))
+        return self.columns.slice(range(len(self))[at], 1).to_pylist()[0]
+
+    def __iter__(self) -> Iterator[dict]:
+        return iter(self.columns.to_pylist())
 
 
 class Columns:
@@ -300,6 +362,8 @@ class TableRows:
 class WholeRows:
     """Collect rows of a table as dicts for a vectorizer of tables, or for a pipeline ("passthrough")."""
 
+    are_texts = False  # whether values are texts that say what they are
+
     def __init__(self, vectorizer: Any, missing: str):
         self.vectorizer, self.must_be_there, self.n_values = vectorizer, missing == "error", 0
         self.rows: list[dict] = []
@@ -364,6 +428,8 @@ class WholeRows:
 
     def made(self, table: Any) -> Any:
         """Return the rows that the vectorizer makes of a table."""
+        if self.are_texts:
+            table = [{name: typed(value) if isinstance(value, str) else value for name, value in row.items()} for row in table]
         if self.vectorizer == "passthrough":
             return table
         found = self.vectorizer.transform(table)

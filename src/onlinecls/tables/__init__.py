@@ -9,22 +9,16 @@
 ['yes']
 """
 
-# (What `__all__` does not name is for pipelines, streams and the command line.)
-from ._columns import TextTable  # noqa: F401
-from ._dates import date_in_any_form  # noqa: F401
-from ._values import MISSING_TEXTS  # noqa: F401
+# (What `__all__` does not name is for pipelines and the command line.)
 from ._vectorizer import (
     TableVectorizer,
     described,  # noqa: F401
     keep_words,  # noqa: F401
-    look_ahead,  # noqa: F401
+    look_up,  # noqa: F401
+    named,  # noqa: F401
     planned,  # noqa: F401
-    planned_progressively,  # noqa: F401
     rebuild,  # noqa: F401
-    shape_of,  # noqa: F401
     slot_names,  # noqa: F401
-    units_of,  # noqa: F401
-    word_of,  # noqa: F401
 )
 
 __all__ = ["TableVectorizer"]

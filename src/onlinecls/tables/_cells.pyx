@@ -1,668 +1,654 @@
-"""Running means and variances, and rows of a few columns, in C.
+"""Typed values of tables to rows of numbers: one loop over cells, whatever holds them.
 
-A record holds what is known of a column of numbers: n, the sum of the weights of its rows, μ, their mean, S, the sum of squared
-deviations from it, and 1 in the last place once a value other than 0 and 1 has come.
+A cell gives features of its column, each of which has a place in the rows: a column of its own while there are any, else a
+hashed one. A place is 2 * column, + 1 where the value changes its sign.
 """
-from cpython.float cimport PyFloat_AS_DOUBLE
-from libc.math cimport M_PI as pi, cos, fabs, fmod, isnan, sin, sqrt
-from libc.stdint cimport int32_t, int64_t
+cimport cython
+from cpython.dict cimport PyDict_GetItem, PyDict_Next
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.long cimport PyLong_AsLongLong, PyLong_Check
+from cpython.object cimport PyObject
+from libc.math cimport fabs, isnan, sqrt
+from libc.stdint cimport INT64_MIN, int32_t, int64_t
 from libc.stdlib cimport free, llabs, qsort, realloc
-from libc.string cimport memcpy, memset
+
+from .._hashing.murmur cimport murmur3
+from .._rows cimport start_of
+
+from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from operator import index
 
 import numpy as np
 
-from .._hashing.murmur cimport murmur3
-from ._persistent cimport Map, Records
-from ._values cimport (
-    AS_DATE, AS_NAME, AS_NUMBER, BOOLEAN, COMMA, DATE, LARGEST_NUMBER, MISSING, NAME, NONE_THERE, NUMBER, TEXT,
-    Reading, absent,
-)
-
-from .._input import validate
-from ._dates import is_day
-from ._values import KINDS, dicts_of, is_valid, named_state
+from .._files import require
+from .._input.validate import brief
 
 cdef extern from "Python.h":
-    bint PyDict_Check(object o)
-    const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
-    bint PyUnicode_Check(object o)
     bint PyUnicode_CheckExact(object o)
-    int PyUnicode_KIND(object text)             # bytes a character
-    void* PyUnicode_1BYTE_DATA(object text)
-    str PyUnicode_FromObject(object o)
+    const char* PyUnicode_AsUTF8AndSize(object text, Py_ssize_t* n) except NULL
+    double PyLong_AsDouble(object o) except? -1.0
 
 cdef enum:
-    N, MEAN, SQUARES, NOT_BINARY, N_RECORD      # places in a record
-    FEW = 32                                    # entries of a row that are sorted by insertion at most
-    NEW = -2                                    # the record of a hashed column that has had no number
-    MOST_DIGITS = 15                            # of a number that a double surely holds
-cdef double[MOST_DIGITS + 1] powers_of_ten = [float(f"1e{k}") for k in range(MOST_DIGITS + 1)]
+    NUMBERS, DATES, CODES, VALUES       # kinds of columns of a table (_columns.py)
+
+cdef enum:
+    NONE = -1                           # the place of what has none
+    NUMBER, SECONDS, MISSING            # keys of a column's features; a text is its own
+    MONTH = 100                         # of parts of a date, to be added to
+    WEEKDAY = 200
+    HOUR = 300
+    FEW = 32                            # entries of a row that are sorted by insertion at most
+    DEEPEST = 64                        # lists and dicts within each other
+    MOST = 65_536                       # columns that are noted at most, unless more features have a column of their own
+cdef double LARGEST = 1e150
+cdef int64_t HOURS = 3_600_000_000, DAYS = 86_400_000_000       # in microseconds
+cdef dict PARTS = {MONTH: "month", WEEKDAY: "weekday", HOUR: "hour"}
+
+ctypedef struct Sums:
+    double n, mean, squares             # weight, mean, and sum of squared deviations of the numbers so far
+
+ctypedef struct Number:
+    int64_t place
+    Sums sums, before                   # and what they were before the last call that changed them,
+    int64_t call                        # the number of that call,
+    Py_ssize_t next                     # and the number that it changed before this one
+
+ctypedef struct Entry:
+    int64_t key                         # column << 32 | its number in the row
+    double value
+
+ctypedef struct Held:
+    int kind                            # of a column of a table
+    char* data
+    Py_ssize_t step
+    int64_t* places                     # of codes, NONE where one has not been looked up
 
 
-def hash_of(str text):
-    """Return the signed 32-bit MurmurHash3 of a text's UTF-8."""
-    cdef Py_ssize_t n
-    cdef const char* start = PyUnicode_AsUTF8AndSize(text, &n)
-    return <int32_t>murmur3(<const unsigned char*>start, n, 0)
+@cython.final
+cdef class Column:
+    """What is known of a column: places of its features, but hashed texts; the places of its `Number` of NUMBER and SECONDS."""
+    cdef str name
+    cdef dict places
+    cdef bint is_noted
+    cdef Py_ssize_t[2] numbers
+
+    def __init__(self, str name, bint is_noted):
+        self.name, self.places, self.is_noted = name, {}, is_noted
+        self.numbers[0], self.numbers[1] = NONE, NONE
 
 
-def column_of(str text, Py_ssize_t first, Py_ssize_t n_hashed):
-    """Return (column, sign) of a hashed name: abs(h) mod n_hashed, behind the first columns."""
-    cdef int64_t h = hash_of(text)
-    return first + llabs(h) % n_hashed, 1.0 if h >= 0 else -1.0
+cdef str feature_of(Column column, key):
+    """Return the name of a feature."""
+    if isinstance(key, str):
+        return f"{column.name}={key}"
+    if key >= MONTH:
+        return f"{column.name}.{PARTS[key // 100 * 100]}={key % 100}"
+    return (column.name, f"{column.name}.seconds", f"{column.name}=?")[key]
 
 
-def is_new_kind(int kind, int had):
-    """Return True if a kind is another one than those that a column has had. Numbers and booleans are the same to it."""
-    return is_new(kind, had)
+cdef int in_order(const void* a, const void* b) noexcept nogil:
+    cdef int64_t x = (<const Entry*>a).key, y = (<const Entry*>b).key
+    return (x > y) - (x < y)
 
 
-cpdef bint may_be_told(int had) noexcept:
-    """Return True unless a column has had names alone, of which learning has told what they look like."""
-    return had & (1 << NUMBER | 1 << BOOLEAN | 1 << DATE) or not had & 1 << NAME
-
-
-cdef bint is_new(int kind, int had) noexcept:
-    cdef int alike = 1 << NUMBER | 1 << BOOLEAN
-    if kind >= NONE_THERE or kind == MISSING or not had & 127:
-        return False
-    return not had & (alike if 1 << kind & alike else 1 << kind)
-
-
-# --- running means and variances -----------------------------------------------------------------------------------------------
-
-
-cdef inline void take(double* record, double x, double c, double keep) noexcept nogil:
-    """Take a value of weight c into a record (Welford), after everything before it has lost the factor `keep`."""
-    cdef double d = x - record[MEAN]
-    record[N] = record[N] * keep + c
-    record[MEAN] += d * (c / record[N])             # (c / n is 1 at the first row: the mean is then x to the bit)
-    record[SQUARES] = record[SQUARES] * keep + c * d * (x - record[MEAN])
-    if x != 0.0 and x != 1.0:
-        record[NOT_BINARY] = 1.0
-
-
-cdef inline double standard(const double* record, double x, double clip) noexcept nogil:
-    """Return (x - μ) / √(S/n) within [-clip, clip], 0 while S is 0; x itself as long as all values are 0 or 1."""
-    cdef double variance
-    if record[NOT_BINARY] == 0.0 and (x == 0.0 or x == 1.0):
-        return x
-    if record[N] == 0.0:
-        return 0.0
-    variance = record[SQUARES] / record[N]
-    if not 0.0 < variance <= 1e308:                 # (the sum of squares may overflow)
-        return 0.0
-    return min(max((x - record[MEAN]) / sqrt(variance), -clip), clip)
-
-
-cdef void standardise_row(double* record, double* x, Py_ssize_t n, double clip, double keep, bint learn) noexcept nogil:
-    """Standardise the numbers of one column, each of weight 1."""
-    cdef Py_ssize_t i
-    cdef double[N_RECORD] own
-    memcpy(&own[0], record, N_RECORD * sizeof(double))
-    if learn:
-        for i in range(n):
-            if isnan(x[i]):
-                x[i] = 0.0
-            else:
-                take(&own[0], x[i], 1.0, keep)
-                x[i] = standard(&own[0], x[i], clip)
-    else:
-        for i in range(n):
-            x[i] = 0.0 if isnan(x[i]) else standard(&own[0], x[i], clip)
-    memcpy(record, &own[0], N_RECORD * sizeof(double))
-
-
-def standardise(Records records, const int64_t[::1] at, double[:, ::1] x, const double[::1] weights, double clip, double keep,
-                bint learn, bint is_progressive):
-    """Standardise numbers, a row of x for each column, by the record that has them and what is before them in it; NaN becomes 0.
-    Return them by the record just before their row, if is_progressive. Records learn them if `learn`, else stay as they are.
-
-    at : the record of each column, -1 for none (all is 0), NEW for one of a hashed column that has had no number. Columns that
-    share a record take turns, row by row. (No weights: all are 1.)
-    """
-    cdef Py_ssize_t i, k, p, first = 0, last, m = x.shape[0], n = x.shape[1]
-    cdef double[N_RECORD] none, start, own
-    cdef double* record
-    cdef double value
-    cdef bint weighted = len(weights) > 0
-    before = np.zeros((m if is_progressive else 0, n))
-    cdef double[:, ::1] y = before
-    cdef const int64_t[::1] order = np.argsort(at, kind="stable")
-    cdef size_t[::1] places = np.zeros(m, np.uintp)     # of records
-    none[N], none[MEAN], none[SQUARES], none[NOT_BINARY] = 0.0, 0.0, 0.0, 0.0
-    for p in range(m):
-        if at[p] >= 0 and learn:
-            places[p] = <size_t>records.to_change(at[p])
-        elif at[p] >= 0:
-            places[p] = <size_t>records.at(at[p])
-        elif at[p] == NEW:
-            places[p] = <size_t>&none[0]
-    with nogil:
-        while first < m:
-            record, last = <double*>places[order[first]], first + 1
-            while record != NULL and last < m and places[order[last]] == places[order[first]]:
-                last += 1
-            if record == NULL:
-                memset(&x[order[first], 0], 0, n * sizeof(double))
-                first += 1
-                continue
-            memcpy(&own[0], record, N_RECORD * sizeof(double))  # (the compiler knows that nothing else writes there)
-            if last == first + 1 and not is_progressive and not weighted:
-                standardise_row(&own[0], &x[order[first], 0], n, clip, keep, learn)
-            for i in range(n if is_progressive or weighted or last > first + 1 else 0):
-                if is_progressive:
-                    memcpy(&start[0], &own[0], N_RECORD * sizeof(double))
-                for k in range(first, last):
-                    p = order[k]
-                    value, x[p, i] = x[p, i], 0.0
-                    if isnan(value):
-                        continue
-                    if is_progressive:
-                        y[p, i] = standard(&start[0], value, clip)
-                    if learn:
-                        take(&own[0], value, weights[i] if weighted else 1.0, keep)
-                    x[p, i] = standard(&own[0], value, clip)
-            if learn:
-                memcpy(record, &own[0], N_RECORD * sizeof(double))
-            first = last
-    return before
-
-
-cdef double angle(double seconds, double first, double length) noexcept nogil:
-    """Return the part of a period as an angle. first : the part of it that had gone when 1970 began; both in days."""
-    cdef double part = fmod(seconds / 86400.0 + first, length)
-    return 2.0 * pi * ((part + length if part < 0.0 else part) / length)
-
-
-def waves(double seconds, double first, double length, bint less_one):
-    """Return sine and cosine of the part of a period (less_one: the cosine less 1)."""
-    cdef double a = angle(seconds, first, length)
-    return sin(a), cos(a) - less_one
-
-
-def waves_of(const double[::1] seconds, double first, double length, bint less_one):
-    """Return what `waves` returns of each of the seconds, as two arrays. (Numpy's may have other bits in other arrays.)"""
-    cdef Py_ssize_t i
-    cdef double a
-    sines, cosines = np.empty(len(seconds)), np.empty(len(seconds))
-    cdef double[::1] x = sines, y = cosines
-    with nogil:
-        for i in range(seconds.shape[0]):
-            a = angle(seconds[i], first, length)
-            x[i], y[i] = sin(a), cos(a) - less_one
-    return sines, cosines
-
-
-# --- columns -------------------------------------------------------------------------------------------------------------------
-
-
-def have_alike(list rows, list names):
-    """Return True if these are the keys of all dicts, and no value is a dict."""
-    cdef Py_ssize_t k
-    cdef dict row
-    for row in rows:
-        if len(row) != len(names):
-            return False
-        k = 0
-        for key, value in row.items():
-            if type(value) is dict or (key is not names[k] and key != names[k] and names[k] not in row):
-                return False
-            k += 1
-    return True
-
-
-def read_rows(list rows, list names, const int32_t[::1] places, const int32_t[::1] states, double[:, ::1] x):
-    """Read columns of dicts that have these names as keys; return which of them are numbers that show nothing but that.
-
-    places : the row of x for each name, -1 for none. states : what is known of the columns of x, which take numbers as such.
-    """
-    cdef Py_ssize_t i, k, p, n = len(rows)
-    cdef Reading reading = Reading()
-    cdef dict row
-    found = np.ones(len(states), bool)
-    cdef unsigned char[::1] are_numbers = found.view(np.uint8)
-    for i in range(n):
-        row, k = rows[i], 0
-        for key, value in row.items():
-            p, name, k = places[k], names[k], k + 1
-            if p >= 0 and are_numbers[p]:
-                if key is not name and key != name:
-                    value = row[name]  # (the order may be another one)
-                are_numbers[p] = is_number(reading, value, states[p], &x[p, i])
+cdef void* grown(void* memory, Py_ssize_t* room, size_t size) except NULL:
+    cdef void* found = realloc(memory, (2 * room[0] + 64) * size)
+    if found == NULL:
+        raise MemoryError("TableVectorizer: rows must have memory, got none.")
+    room[0] = 2 * room[0] + 64
     return found
 
 
-def read_list(list values, int state, double[::1] x):
-    """Read the values of one column as `read_rows` does."""
-    cdef Py_ssize_t i
-    cdef Reading reading = Reading()
-    for i in range(len(values)):
-        if not is_number(reading, values[i], state, &x[i]):
-            return False
-    return True
+@cython.final
+cdef class Out:
+    """The rows made so far: entries of a CSR matrix, or an array."""
+    cdef Entry* entries
+    cdef Py_ssize_t n, room, first
+    cdef double* dense
+    cdef int64_t* ends
+    cdef object array
 
-
-def read_array(const double[:] values, double[::1] x):
-    """Copy numbers; return whether all of them are there and in range."""
-    cdef Py_ssize_t i
-    cdef bint found = True
-    for i in range(values.shape[0]):
-        x[i] = values[i]
-        found &= fabs(x[i]) <= LARGEST_NUMBER
-    return found
-
-
-cdef inline bint is_number(Reading reading, value, int state, double* x) except -1:
-    """Read a value; return whether it is a number in range, and shows nothing else of its column."""
-    if type(value) is float:
-        x[0] = PyFloat_AS_DOUBLE(value)
-    elif not (type(value) is str and not state & COMMA and is_plain(value, x)):
-        if reading.read(value, state) != NUMBER or reading.raises:
-            return False
-        x[0] = reading.number
-    return fabs(x[0]) <= LARGEST_NUMBER
-
-
-cdef bint is_plain(str text, double* value):
-    """Read a number of digits, 15 at most, with or without a sign and a point; return False for any other text, and for one that
-    may be an id. (A quotient of two doubles that are exact is rounded once: it is what Python reads.)"""
-    cdef Py_ssize_t i, n = len(text), n_digits = 0, n_behind = 0
-    cdef int64_t digits = 0
-    cdef bint has_point = False
-    cdef const unsigned char* p = <const unsigned char*>PyUnicode_1BYTE_DATA(text)
-    if PyUnicode_KIND(text) != 1 or n > MOST_DIGITS + 2:
-        return False
-    for i in range(n):
-        if 48 <= p[i] <= 57:
-            digits, n_digits, n_behind = digits * 10 + (p[i] - 48), n_digits + 1, n_behind + has_point
-        elif p[i] == b"." and not has_point:
-            has_point = True
-        elif p[i] != b"-" or i > 0:
-            return False
-    if not 0 < n_digits <= MOST_DIGITS or (n >= 5 and p[0] == b"0" and not has_point):
-        return False
-    value[0] = <double>digits / powers_of_ten[n_behind]
-    if p[0] == b"-":
-        value[0] = -value[0]
-    return True
-
-
-# --- rows ----------------------------------------------------------------------------------------------------------------------
-
-
-cdef int compare(const void* a, const void* b) noexcept nogil:
-    return (<const int64_t*>a)[0] > (<const int64_t*>b)[0] or -((<const int64_t*>a)[0] < (<const int64_t*>b)[0])
-
-
-cdef Py_ssize_t add_up(int64_t* keys, const double* values, Py_ssize_t step, Py_ssize_t n, int32_t* columns,
-                       double* sums) noexcept nogil:
-    """Write the entries of a row in the order of columns, with what shares a column added up, and no zeros; return how many.
-
-    keys : columns * 2^32 + places in values, which are added in the order of these places. step : from a value to the next one.
-    """
-    cdef Py_ssize_t i, k, size = 0
-    cdef int64_t key
-    for i in range(1, n):
-        if keys[i - 1] > keys[i]:
-            break
-    else:
-        i = n
-    if i < n and n > FEW:
-        qsort(keys, n, sizeof(int64_t), compare)
-    else:
-        for i in range(i, n):
-            key, k = keys[i], i
-            while k > 0 and keys[k - 1] > key:
-                keys[k], k = keys[k - 1], k - 1
-            keys[k] = key
-    for i in range(n):
-        if i == 0 or keys[i] >> 32 != keys[i - 1] >> 32:
-            if size == 0 or sums[size - 1] != 0.0:
-                size += 1
-            columns[size - 1], sums[size - 1] = <int32_t>(keys[i] >> 32), 0.0
-        sums[size - 1] += values[(keys[i] & 0x7fffffff) * step]
-    return size - 1 if size > 0 and sums[size - 1] == 0.0 else size
-
-
-def assemble(const int32_t[:, ::1] columns, const double[:, ::1] values):
-    """Return (data, indices, indptr) of rows; entry [p, i] is one of row i, none where the column is -1 or the value 0."""
-    cdef Py_ssize_t i, k, n, total = 0, p, n_parts = columns.shape[0], n_rows = columns.shape[1]
-    data, indices, indptr = np.empty(n_parts * n_rows), np.empty(n_parts * n_rows, np.int32), np.zeros(n_rows + 1, np.int64)
-    cdef double[::1] out = data
-    cdef int32_t[::1] places = indices
-    cdef int64_t[::1] ends = indptr, keys = np.empty(n_parts, np.int64)
-    # Parts in the order of the first row's columns: mostly that of all rows.
-    cdef const int64_t[::1] order = np.argsort(columns[:, 0], kind="stable") if n_rows else np.empty(0, np.int64)
-    with nogil:
-        for i in range(n_rows):
-            n = 0
-            for k in range(n_parts):
-                p = order[k]
-                if columns[p, i] >= 0 and values[p, i] != 0.0:
-                    keys[n], n = <int64_t>columns[p, i] << 32 | p, n + 1
-            if n:
-                total += add_up(&keys[0], &values[0, i], n_rows, n, &places[total], &out[total])
-            ends[i + 1] = total
-    return data[:total].copy(), indices[:total].copy(), indptr
-
-
-cdef class RowReader:
-    """Read single rows of tables, which are dicts, as one reads a table: by what has been learnt, and learning it or not.
-
-    Columns are read in the order in which they came first. A reader holds nothing but the options of its vectorizer.
-    """
-    cdef dict hows, forms
-    cdef frozenset ignored
-    cdef bint is_strict, warns
-    cdef int plain
-    cdef double clip, keep
-    cdef Py_ssize_t slots, n_hashed, most
-    cdef object features_of, words_of, notices
-
-    def __init__(self, options, features_of, words_of, notices):
-        """Take the function of this name of _parts.py, one from a column's text to columns and values, and what warns."""
-        self.hows = {name: options.state_of(name) for name in options.how}
-        self.plain = options.state_of("")
-        self.forms, self.ignored = options.dates, options.ignore
-        self.is_strict, self.warns, self.most = options.unknown == "error", options.unknown == "warn", options.most_columns
-        self.clip, self.keep, self.slots, self.n_hashed = options.clip, options.keep, options.slots, options.n_hashed
-        self.features_of, self.words_of, self.notices = features_of, words_of, notices
-
-    def read(self, dict row, learnt, bint learn):
-        """Return values and columns of a row, and what has been learnt after it; None where the long way has to raise an
-        error."""
-        cdef RowRead reading = RowRead()
-        cdef Py_ssize_t order, last = 0, n_there = 0, n_new = 0, room
-        cdef frozenset expected = learnt.expected
-        if self.is_strict and (expected is None or expected != row.keys()):
-            return None
-        reading.start(self, learnt, learn)
-        room = self.most - len(reading.columns)
-        newest = None
-        for name, value in row.items():
-            if PyDict_Check(value):
-                row = flat(row)
-                return None if row is None else self.read(row, learnt, learn)
-            if self.ignored and name in self.ignored:
-                continue
-            known = reading.columns.find(name)
-            order = LAST if known is None else (<tuple>known)[ORDER]
-            if known is None:
-                n_new += 1
-            if order < last or not PyUnicode_CheckExact(name) or (n_new > room and known is None and n_new > 1 and name < newest):
-                row = in_order(row, reading.columns, room)
-                return None if row is None else self.read(row, learnt, learn)
-            last = order
-            if known is None:
-                newest = name if n_new > room else ""
-                if not is_valid(name):
-                    return None
-            if expected is not None:
-                n_there += name in expected
-            if not reading.cell(name, value, known):
-                return None
-        if not self.is_strict and (expected is None or n_there < len(expected)) and not reading.lack(row, expected, n_there):
-            return None
-        return reading.end()
-
-
-cdef enum:
-    ORDER, KINDS_HAD, STATE, ORIGIN     # places in a `Known`
-    YOUNG = 1000                        # rows of which a kind of value may be the first of its column without a word
-cdef Py_ssize_t LAST = 1 << 62          # the order of a column that is new
-
-
-cdef dict flat(dict row):
-    """Return a row with the values of dicts in it by dotted names; None if two names are the same or one is no text."""
-    cdef dict found = {}
-    for name, value in row.items():
-        if PyDict_Check(value):
-            if not PyUnicode_Check(name):
-                return None
-            pairs = [(f"{name}.{key}" if PyUnicode_Check(key) else None, each) for key, each in (<dict>value).items()]
+    def __init__(self, Py_ssize_t n_rows, Py_ssize_t n_own, bint is_dense):
+        cdef Py_ssize_t n
+        self.array = np.zeros(n_rows * n_own) if is_dense else np.zeros(n_rows + 1, np.int64)
+        if is_dense:
+            self.dense = <double*>start_of(self.array, 8, &n, True)
         else:
-            pairs = ((name, value),)
-        for key, each in pairs:
-            if key is None or key in found:
-                return None
-            found[key] = each
-    return found
-
-
-cdef dict in_order(dict row, Map columns, Py_ssize_t room):
-    """Return a row in the order of columns, new ones last, with texts as names; None if two names are the same or one is none.
-
-    room : new columns that may be noted; others come last, in the order of their names.
-    """
-    cdef list cells = []
-    cdef Py_ssize_t n_new = 0
-    for name, value in row.items():
-        if PyDict_Check(value):  # (whose own columns have their places)
-            row = flat(row)
-            return None if row is None else in_order(row, columns, room)
-        if isinstance(name, int | np.integer) and not isinstance(name, bool):
-            name = str(name)
-        if not PyUnicode_Check(name):
-            return None
-        name = PyUnicode_FromObject(name)
-        known = columns.find(name)
-        n_new += known is None
-        is_late = known is None and n_new > room
-        order = LAST if known is None else (<tuple>known)[ORDER]
-        cells.append((order, is_late, name if is_late else "", len(cells), name, value))
-    cells.sort()
-    found = {cell[4]: cell[5] for cell in cells}
-    return found if len(found) == len(row) else None
-
-
-cdef class RowRead:
-    """Hold a row while it is read.
-
-    learnt : what has been learnt, a copy of it where the row is learnt. column, at, sign : of the last feature that had its place
-    looked up; the column is -1 where it has none, and the record is -1 where it is no number's, NEW where it has had no number.
-    words : columns and values of texts.
-    """
-    cdef RowReader reader
-    cdef object learnt
-    cdef Map columns, features, hashed
-    cdef Records records
-    cdef Reading value
-    cdef bint learn, is_refused, is_young
-    cdef Py_ssize_t column, at
-    cdef double sign
-    cdef list words
-    cdef int64_t* keys
-    cdef double* values
-    cdef Py_ssize_t n, room
+            self.ends = <int64_t*>start_of(self.array, 8, &n, True)
 
     def __dealloc__(self):
-        free(self.keys)
-        free(self.values)
+        free(self.entries)
 
-    cdef int start(self, RowReader reader, learnt, bint learn) except -1:
-        self.reader, self.learn, self.learnt = reader, learn, learnt.copy() if learn else learnt
-        self.columns, self.features, self.hashed = self.learnt.columns, self.learnt.features, self.learnt.hashed
-        self.records, self.value, self.words = self.learnt.records, Reading(), []
-        self.keys, self.values = NULL, NULL
-        self.is_young = learn and learnt.t < YOUNG
-        return 0
-
-    cdef bint cell(self, str name, value, known) except -1:
-        """Read a cell; return False if an error has to be raised."""
-        cdef RowReader reader = self.reader
-        how = reader.hows.get(name)
-        cdef int state = reader.plain if how is None else how, kind
-        if state < 0:
-            return self.text(name, value, known)
-        if known is not None:
-            state |= <int>(<tuple>known)[STATE]
-        if state & AS_DATE:
-            self.value.form = reader.forms[name]
-        cdef int named = named_state(name) if known is None and not state & (AS_NAME | AS_NUMBER | AS_DATE) else 0
-        kind = self.value.read(value, state | named)
-        self.value.raises |= named
-        if self.value.doubt is not None and (self.learn or may_be_told(state)):
-            reader.notices.of_doubt(name, value, self.value.doubt, 0)
-        if state & (AS_NUMBER | AS_DATE) and kind != MISSING and kind != NONE_THERE:
-            if kind != DATE if state & AS_DATE else kind != NUMBER and kind != BOOLEAN:
-                return False
-        if kind == NUMBER or kind == BOOLEAN:
-            if not fabs(self.value.number) <= LARGEST_NUMBER:
-                return False
-            if known is None and self.learn and 1.9e7 < self.value.number < 2.11e7 and how is None and is_day(self.value.number):
-                reader.notices.of_doubt(name, value, "digits", 0)
-            self.number(name, self.value.number)
-        elif kind == NAME or kind == MISSING:
-            feature = f"{name}={self.value.value}" if kind == NAME else f"{name}=?"
-            self.name(feature, 1.0)
-        elif kind == NONE_THERE:
-            return True
-        else:
-            found = reader.features_of(name, self.value.value, None if known is None else (<tuple>known)[ORIGIN])
-            if found is None:
-                return False
-            features, origin = found
-            for feature, x, given in features:
-                if x is None:
-                    self.name(feature, given)
-                else:
-                    self.number(feature, x)
-            if self.learn and origin is not None and (known is None or (<tuple>known)[ORIGIN] is None):
-                self.learnt.see(name, (KINDS[kind],), 0, origin)
-        self.see(name, value, known, kind)
-        return not self.is_refused
-
-    cdef bint text(self, str name, value, known) except -1:
-        """Read a text by its words."""
-        cdef int kind = MISSING if validate.is_missing(value) else TEXT
-        self.value.raises = 0
-        if not self.reader.n_hashed:
-            return False
-        if value is absent:
-            return True
-        if kind == MISSING:
-            self.name(f"{name}=?", 1.0)
-        elif isinstance(value, str | bytes):
-            self.words.append(self.reader.words_of(name, value))
-        else:
-            return False
-        self.see(name, value, known, kind)
-        return not self.is_refused
-
-    cdef int see(self, str name, value, known, int kind) except -1:
-        """Note what a value shows of its column, and warn if the column has had values of other kinds alone."""
-        cdef int had = 0 if known is None else (<tuple>known)[STATE], mark = 1 << kind | self.value.raises
-        if had & mark == mark:
+    cdef inline int put(self, int64_t place, double value) except -1:
+        if place < 0 or value == 0.0:
             return 0
-        if not self.is_young and is_new(kind, had):
-            self.reader.notices.of_kind(name, value, KINDS[kind], (<tuple>known)[KINDS_HAD], 0)
-        if self.learn:
-            self.learnt.see(name, (KINDS[kind],), self.value.raises)
-        return 0
-
-    cdef bint lack(self, dict row, frozenset expected, Py_ssize_t n_there) except -1:
-        """Note or tell that a row lacks columns that all rows before it have had; return False if it is no row of the table."""
-        cdef RowReader reader = self.reader
-        if expected is None:
-            if self.learn:
-                self.learnt.expected = frozenset(row) - reader.ignored
-            return True
-        lacking = frozenset([name for name in expected.difference(row) if not self.has_none(row, name)])
-        if not lacking:
-            return True
-        n_there = len(expected) - len(lacking)
-        if reader.warns and not self.is_young and self.learnt.is_regular:
-            if not self.learn and 2 * n_there < len(expected):
-                return False
-            if not self.learn or 2 * n_there < len(expected):
-                reader.notices.of_lacking(lacking, [name for name in row if name not in expected], 0)
-        if self.learn:
-            self.learnt.expected = expected - lacking
-        return True
-
-    cdef bint has_none(self, dict row, str name) except -1:
-        """Return True if a dict that a column is of is missing from a row, as a value that is None or so."""
-        for whole in dicts_of(name) if "." in name else ():
-            if whole in row and self.value.read(row[whole], 0) == MISSING:
-                return True
-        return False
-
-    cdef int find(self, str feature, bint is_number) except -1:
-        """Look up the column of a feature, its sign there, and its record; give it a slot if it has none and learns."""
-        found = self.features.find(feature)
-        cdef bint is_full = found is None and len(self.features) == self.reader.slots
-        if found is None and self.learn and not is_full:
-            self.learnt.add_slot(feature, is_number)
-            self.features = self.learnt.features
-            found = self.features.find(feature)
-        self.sign, self.column, self.at = 1.0, -1, -1
-        if found is not None:
-            self.column, self.at = (<tuple>found)[0], (<tuple>found)[1]
-        elif self.reader.n_hashed and is_full:
-            self.column, self.sign = column_of(feature, self.reader.slots, self.reader.n_hashed)
-            if is_number and self.learn:
-                self.at = self.learnt.add_hashed(self.column)
-                self.hashed = self.learnt.hashed
-            elif is_number:
-                found = self.hashed.find(self.column)
-                self.at = NEW if found is None else found
-        elif self.reader.is_strict and not feature.endswith("=?"):
-            self.is_refused = True
-        return 0
-
-    cdef int number(self, str feature, double x) except -1:
-        """Learn a number if it is to be learnt, and add it to the row, standardised."""
-        cdef double[N_RECORD] none
-        cdef double* record
-        cdef double value = 0.0
-        self.find(feature, True)
-        if self.at >= 0 and self.learn:
-            record = self.records.to_change(self.at)
-            take(record, x, 1.0, self.reader.keep)
-            value = standard(record, x, self.reader.clip)
-        elif self.at >= 0:
-            value = standard(self.records.at(self.at), x, self.reader.clip)
-        elif self.at == NEW:
-            none[N], none[MEAN], none[SQUARES], none[NOT_BINARY] = 0.0, 0.0, 0.0, 0.0
-            value = standard(none, x, self.reader.clip)
-        return self.add(self.column, self.sign * value)
-
-    cdef int name(self, str feature, double value) except -1:
-        """Add a feature of this value to the row."""
-        self.find(feature, False)
-        return self.add(self.column, self.sign * value)
-
-    cdef int add(self, Py_ssize_t column, double value) except -1:
-        cdef void* more
-        if column < 0 or value == 0.0:
+        if self.ends == NULL:
+            self.dense[place >> 1] += value
             return 0
         if self.n == self.room:
-            self.room = 2 * self.room + FEW
-            more = realloc(self.keys, self.room * sizeof(int64_t))
-            if more == NULL:
-                raise MemoryError
-            self.keys = <int64_t*>more
-            more = realloc(self.values, self.room * sizeof(double))
-            if more == NULL:
-                raise MemoryError
-            self.values = <double*>more
-        self.keys[self.n], self.values[self.n] = <int64_t>column << 32 | self.n, value
+            self.entries = <Entry*>grown(self.entries, &self.room, sizeof(Entry))
+        self.entries[self.n].key = (place >> 1) << 32 | (self.n - self.first)
+        self.entries[self.n].value = -value if place & 1 else value
         self.n += 1
         return 0
 
-    cdef end(self):
-        """Return values, columns and what has been learnt."""
-        cdef int32_t[::1] columns
-        cdef double[::1] values
-        cdef Py_ssize_t size = 0
-        for places, numbers in self.words:
-            for column, value in zip(places.tolist(), numbers.tolist()):
-                self.add(column, value)
-        found, where = np.empty(self.n), np.empty(self.n, np.int32)
-        if self.n:
-            columns, values = where, found
-            size = add_up(self.keys, self.values, 1, self.n, &columns[0], &values[0])
+    cdef void end_row(self, Py_ssize_t i, Py_ssize_t n_own) noexcept:
+        """Put the entries of a row in the order of columns, and add up those of one column."""
+        cdef Py_ssize_t k, j, n = self.n - self.first
+        cdef Entry* row = self.entries + self.first
+        cdef Entry entry
+        if self.ends == NULL:
+            self.dense += n_own
+            return
+        if n > FEW:
+            qsort(row, n, sizeof(Entry), in_order)
+        for k in range(1, n if n <= FEW else 0):
+            entry, j = row[k], k
+            while j > 0 and row[j - 1].key > entry.key:
+                row[j] = row[j - 1]
+                j -= 1
+            row[j] = entry
+        j = 0
+        for k in range(n):
+            if k > 0 and row[j - 1].key >> 32 == row[k].key >> 32:
+                row[j - 1].value += row[k].value
+            else:
+                row[j] = row[k]
+                j += 1
+        self.first += j
+        self.n = self.ends[i + 1] = self.first
+
+    cdef take(self, Py_ssize_t n_own):
+        """Return the array, or data, indices and indptr."""
+        cdef Py_ssize_t k, n
+        cdef double* values
+        cdef int32_t* columns
+        if self.ends == NULL:
+            return self.array.reshape(-1, n_own)
+        data, indices = np.empty(self.n), np.empty(self.n, np.int32)
+        values, columns = <double*>start_of(data, 8, &n, True), <int32_t*>start_of(indices, 4, &n, True)
+        for k in range(self.n):
+            values[k], columns[k] = self.entries[k].value, <int32_t>(self.entries[k].key >> 32)
+        return data, indices, self.array
+
+
+@cython.final
+cdef class Cells:
+    """What a `TableVectorizer` has learnt, and the loop that learns it.
+
+    A call that learns keeps what it changes, so that `exchange` takes the call back, or makes it again. columns : by their names.
+    features, owners : (column, key) of those with a column of their own, in the order of these, and of all numbers. words : None,
+    or what hashed columns stand for: name, whether others share it, sign.
+    """
+    cdef str who
+    cdef readonly Py_ssize_t n_own, n_hashed
+    cdef Py_ssize_t n_words, room, changed, row
+    cdef readonly dict words
+    cdef double clip, weight
+    cdef frozenset ignored
+    cdef dict columns
+    cdef list features, owners, layout      # layout : columns of the dict before
+    cdef Number* numbers
+    cdef int64_t call
+    cdef list added                         # places of the call: (column, key, place)
+    cdef tuple sizes, gone                  # of columns, features and owners before the call; what has been taken back of them
+    cdef bint learn
+    cdef int depth
+    cdef Out out
+
+    def __init__(self, str who, Py_ssize_t n_own, Py_ssize_t n_hashed, double clip=10.0, frozenset ignored=frozenset()):
+        self.who, self.n_own, self.n_hashed, self.clip, self.ignored = who, n_own, n_hashed, clip, ignored
+        self.columns, self.features, self.owners, self.layout = {}, [], [], []
+        self.begin(False)
+
+    def __dealloc__(self):
+        free(self.numbers)
+
+    def __reduce__(self):
+        return rebuilt, (*self.described(), self.who, self.n_own, self.n_hashed, self.clip, self.ignored)
+
+    def configure(self, double clip, frozenset ignored):
+        """Take the parameters that may change between calls."""
+        self.clip, self.ignored, self.layout = clip, ignored, []
+
+    # --- features -----------------------------------------------------------------------------------------------------------
+
+    cdef Column column(self, name):
+        """Return the column of this name, which is noted if the call learns; None if it is ignored."""
+        if not isinstance(name, str):
+            if isinstance(name, bool) or not isinstance(name, int | np.integer):
+                raise TypeError(f"{self.who}: names of columns must be texts or integers, got {brief(name)} in row {self.row}.")
+            name = str(index(name))
+        name = str.__str__(name)
+        if name in self.ignored:
+            return None
+        found = self.columns.get(name)
+        if found is None:
+            found = Column(name, self.learn and len(self.columns) < max(MOST, self.n_own))
+            if (<Column>found).is_noted:
+                self.columns[name] = found
+        return <Column>found
+
+    cdef inline int64_t place(self, Column column, key) except -2:
+        cdef PyObject* found = PyDict_GetItem(column.places, key)
+        return PyLong_AsLongLong(<object>found) if found != NULL else self.new_place(column, key)
+
+    cdef int64_t new_place(self, Column column, key) except -2:
+        """Return the place of a feature that has no known one; if the call learns and one is left, a column of its own."""
+        cdef int64_t found = 2 * len(self.features), h
+        cdef Py_ssize_t n
+        cdef bint is_kept = self.learn and column.is_noted, is_full = len(self.features) == self.n_own
+        if not (self.n_hashed if is_full else is_kept):
+            return NONE
+        feature = feature_of(column, key)
+        try:
+            h = <int32_t>murmur3(<const unsigned char*>PyUnicode_AsUTF8AndSize(feature, &n), n, 0)
+        except UnicodeEncodeError:
+            raise ValueError(
+                f"{self.who}: names and texts must be valid Unicode, got {brief(feature)} in row {self.row}. Half of a surrogate "
+                "pair stands for nothing: read the text with the right encoding."
+            ) from None
+        if not is_full:
+            self.features.append((column, key))
+        else:
+            found = 2 * (self.n_own + llabs(h) % self.n_hashed) + (h < 0)
+            if self.words is not None:
+                known = self.words.get(found >> 1)
+                if known is not None or len(self.words) < self.n_words:
+                    known = known or (feature, False, -1 if found & 1 else 1)
+                    self.words[found >> 1] = known[0], known[1] or known[0] != feature, known[2]
+        if is_kept and key not in (NUMBER, SECONDS) and not (is_full and isinstance(key, str)):    # (texts have no end)
+            column.places[key] = found
+            self.added.append((column, key, found))
+        return found
+
+    cdef Py_ssize_t number_of(self, Column column, int key) except -2:
+        """Return the place of the `Number` of a column; NONE if there is none, and the call does not learn."""
+        cdef Py_ssize_t at = column.numbers[key]
+        if at >= 0 or not (self.learn and column.is_noted):
+            return at
+        at = len(self.owners)
+        if at == self.room:
+            self.numbers = <Number*>grown(self.numbers, &self.room, sizeof(Number))
+        self.numbers[at] = Number(self.new_place(column, key), Sums(0.0, 0.0, 0.0), Sums(0.0, 0.0, 0.0), 0, NONE)
+        self.owners.append((column, key))
+        column.numbers[key] = at
+        return at
+
+    def keep_words(self, Py_ssize_t n):
+        """Note up to n hashed columns from now on."""
+        self.words, self.n_words = {}, n
+
+    # --- cells --------------------------------------------------------------------------------------------------------------
+
+    cdef int number(self, Column column, int key, double x) except -1:
+        """Read a number: it is learnt if the call learns, and standardised."""
+        cdef Py_ssize_t at = column.numbers[key]
+        cdef Number* number
+        cdef double d, value
+        if not fabs(x) <= LARGEST:
+            raise ValueError(
+                f"{self.who}: numbers must be finite and within ±{LARGEST:g}, got {x!r} in column {brief(column.name)} of row "
+                f"{self.row}. Give None for what is missing."
+            )
+        if at < 0:
+            at = self.number_of(column, key)
+            if at < 0:
+                return 0
+        number = self.numbers + at
         if self.learn:
-            self.learnt.t += 1
-        return found[:size], where[:size], self.learnt
+            if number.call != self.call:
+                number.before = number.sums
+                number.call, number.next, self.changed = self.call, self.changed, at
+            number.sums.n += self.weight
+            d = x - number.sums.mean
+            number.sums.mean += d * (self.weight / number.sums.n)
+            number.sums.squares += self.weight * d * (x - number.sums.mean)
+        if not number.sums.squares > 0.0:
+            return 0
+        value = (x - number.sums.mean) / sqrt(number.sums.squares / number.sums.n)
+        return self.out.put(number.place, self.clip if value > self.clip else -self.clip if value < -self.clip else value)
+
+    cdef int missing(self, Column column) except -1:
+        return self.out.put(self.place(column, MISSING), 1.0)
+
+    cdef int dated(self, Column column, int64_t t) except -1:
+        """Read a time in microseconds since 1970, which is missing if it is the least."""
+        cdef int64_t day = t // DAYS - (t % DAYS < 0), era, of_era, year, month
+        if t == INT64_MIN:
+            return self.missing(column)
+        self.number(column, SECONDS, t / 1e6)
+        era = (day + 719_468) // 146_097 - ((day + 719_468) % 146_097 < 0)      # (of 400 years that begin in March)
+        of_era = day + 719_468 - era * 146_097
+        year = (of_era - of_era // 1_460 + of_era // 36_524 - of_era // 146_096) // 365
+        month = (5 * (of_era - (365 * year + year // 4 - year // 100)) + 2) // 153
+        self.out.put(self.place(column, MONTH + (month + 3 if month < 10 else month - 9)), 1.0)
+        self.out.put(self.place(column, WEEKDAY + (day % 7 + 10) % 7), 1.0)
+        return self.out.put(self.place(column, HOUR + (t - day * DAYS) // HOURS), 1.0)
+
+    cdef inline int cell(self, Column column, value) except -1:
+        """Read a value that says what it is."""
+        cdef double x
+        if PyFloat_CheckExact(value):
+            x = PyFloat_AS_DOUBLE(value)
+            return self.missing(column) if isnan(x) else self.number(column, NUMBER, x)
+        if PyUnicode_CheckExact(value):
+            return self.out.put(self.place(column, value), 1.0)
+        if value is None:
+            return self.missing(column)
+        if value is True or value is False:
+            return self.out.put(self.place(column, "True" if value is True else "False"), 1.0)
+        return self.others(column, value)
+
+    cdef int others(self, Column column, value) except -1:
+        cdef Column inner
+        cdef bint is_dict
+        if PyLong_Check(value):
+            try:
+                return self.number(column, NUMBER, PyLong_AsDouble(value))
+            except OverflowError:
+                return self.number(column, NUMBER, float("inf"))
+        if isinstance(value, float | np.floating | Decimal):
+            return self.cell(column, float(value))
+        if isinstance(value, str):
+            return self.cell(column, str.__str__(value))
+        if isinstance(value, date):
+            return self.missing(column) if value != value else self.dated(column, microseconds(value))
+        if isinstance(value, np.datetime64):
+            return self.dated(column, microseconds_of(self.who, np.array([value]), column.name, self.row).item())
+        if isinstance(value, np.bool_ | np.integer):
+            return self.cell(column, value.item())
+        if type(value).__name__ == "NAType":        # (of pandas)
+            return self.missing(column)
+        if isinstance(value, np.ndarray):
+            value = list(value) if value.dtype.kind in "mM" and value.ndim else value.tolist()
+        is_dict = isinstance(value, Mapping)
+        if not is_dict and not isinstance(value, list | tuple):
+            raise TypeError(
+                f"{self.who}: a value must be a number, a text, a boolean, a date, a list, a dict or None, got {brief(value)} in "
+                f"column {brief(column.name)} of row {self.row}. Make it one of these, or ignore the column."
+            )
+        if self.depth == DEEPEST:
+            raise ValueError(
+                f"{self.who}: lists and dicts must be at most {DEEPEST} deep, got more in column {brief(column.name)} of row "
+                f"{self.row}. Flatten them."
+            )
+        self.depth += 1
+        for key, each in value.items() if is_dict else enumerate(value):
+            inner = column if not is_dict and isinstance(each, str) else self.column(f"{column.name}.{key}")
+            if inner is not None:
+                self.cell(inner, each)
+        self.depth -= 1
+        return 0
+
+    # --- rows ---------------------------------------------------------------------------------------------------------------
+
+    cdef int read_dict(self, dict row) except -1:
+        cdef PyObject* name
+        cdef PyObject* value
+        cdef Py_ssize_t at = 0, k = 0
+        cdef Column column
+        while PyDict_Next(row, &at, &name, &value):
+            if k < len(self.layout) and <PyObject*>(<Column>self.layout[k]).name == name:
+                column = <Column>self.layout[k]
+            else:
+                column = self.column(<object>name)
+                if self.learn and column is not None and column.is_noted:
+                    del self.layout[k:]
+                    self.layout.append(column)
+            if column is not None:
+                self.cell(column, <object>value)
+            k += 1
+        return 0
+
+    cdef int read_held(self, list columns, Held* held, list names, Py_ssize_t i) except -1:
+        cdef Py_ssize_t k
+        cdef double x
+        cdef int32_t code
+        cdef Column column
+        for k in range(len(columns)):
+            column = <Column>columns[k]
+            if held[k].kind == NUMBERS:
+                x = (<double*>(held[k].data + i * held[k].step))[0]
+                if isnan(x):
+                    self.missing(column)
+                else:
+                    self.number(column, NUMBER, x)
+            elif held[k].kind == CODES:
+                code = (<int32_t*>held[k].data)[i]
+                if code < 0:
+                    self.missing(column)
+                else:
+                    if held[k].places[code] < 0:
+                        held[k].places[code] = self.place(column, (<list>names[k])[code])
+                    self.out.put(held[k].places[code], 1.0)
+            elif held[k].kind == DATES:
+                self.dated(column, (<int64_t*>held[k].data)[i])
+            else:
+                self.cell(column, (<list>names[k])[i])
+        return 0
+
+    def read(self, list table, bint by_rows, Py_ssize_t n_rows, weights, bint learn, bint also_before=False):
+        """Return the rows of a table: of all cells, and if also_before of what was known just before each row.
+
+        table : by_rows a list of dicts, else of columns: (name, kind, array, names of codes or values). weights : of rows, or
+        None. An error leaves all as it was.
+        """
+        cdef list columns = [], names = [], kept = []
+        cdef Py_ssize_t i, n
+        cdef const double* given = NULL if weights is None else <const double*>start_of(weights, 8, &n)
+        cdef Held* held = NULL
+        cdef Out after = Out(n_rows, self.n_own, not self.n_hashed), before = None
+        if also_before:
+            before = Out(n_rows, self.n_own, not self.n_hashed)
+        self.row, self.depth, self.weight = 0, 0, 1.0
+        self.begin(learn)
+        try:
+            if n_rows and not by_rows:
+                held = self.hold(table, columns, names, kept)
+            for i in range(n_rows):
+                if not i & 1023:
+                    PyErr_CheckSignals()
+                self.row = i
+                if given != NULL:
+                    self.weight = given[i]
+                if self.weight > 0.0:
+                    if before is not None:
+                        self.out, self.learn = before, False
+                        self.read_dict(<dict>table[i]) if by_rows else self.read_held(columns, held, names, i)
+                        self.learn = learn
+                    self.out = after
+                    self.read_dict(<dict>table[i]) if by_rows else self.read_held(columns, held, names, i)
+                after.end_row(i, self.n_own)
+                if before is not None:
+                    before.end_row(i, self.n_own)
+        except BaseException:
+            self.exchange()
+            raise
+        finally:
+            free(held)
+            self.out = None
+        return (before.take(self.n_own), after.take(self.n_own)) if also_before else after.take(self.n_own)
+
+    cdef Held* hold(self, list table, list columns, list names, list kept) except NULL:
+        """Return where the data of columns lie, but those that are ignored. kept : arrays, which must live on."""
+        cdef Py_ssize_t room = len(table), k = 0, n
+        cdef Held* held = <Held*>grown(NULL, &room, sizeof(Held))
+        try:
+            for name, kind, array, values in table:
+                column = self.column(name)
+                if column is None:
+                    continue
+                held[k].kind, held[k].step, held[k].places = kind, 0, NULL
+                if kind == NUMBERS:         # (of an array, a column)
+                    held[k].data, held[k].step = <char*><size_t>array.ctypes.data, array.strides[0]
+                elif kind != VALUES:
+                    held[k].data = <char*>start_of(array, 4 if kind == CODES else 8, &n)
+                if kind == CODES:
+                    places = np.full(len(values) + 1, NONE, np.int64)
+                    held[k].places = <int64_t*>start_of(places, 8, &n, True)
+                    kept.append(places)
+                columns.append(column)
+                names.append(values)
+                kept.append(array)
+                k += 1
+        except BaseException:
+            free(held)
+            raise
+        return held
+
+    # --- taking back --------------------------------------------------------------------------------------------------------
+
+    cdef begin(self, bint learn):
+        """Begin to keep what a call changes."""
+        self.learn, self.call, self.changed, self.added, self.gone = learn, self.call + 1, NONE, [], None
+        self.sizes = len(self.columns), len(self.features), len(self.owners)
+
+    def exchange(self):
+        """Take the last call back; or, if it has been, make it again."""
+        cdef Py_ssize_t k = self.changed
+        cdef Sums sums
+        cdef Column column
+        while k >= 0:
+            sums = self.numbers[k].sums
+            self.numbers[k].sums = self.numbers[k].before
+            self.numbers[k].before = sums
+            k = self.numbers[k].next
+        if self.gone is None:
+            n_columns, n_features, n_owners = self.sizes
+            columns = [self.columns.popitem() for _ in range(len(self.columns) - n_columns)]
+            self.gone = columns[::-1], self.features[n_features:], self.owners[n_owners:]
+            del self.features[n_features:], self.owners[n_owners:]
+            if columns:
+                self.layout = []
+            for column, key in self.gone[2]:
+                column.numbers[<int>key] = NONE
+            for column, key, _ in self.added:
+                del column.places[key]
+        else:
+            self.columns.update(self.gone[0])
+            self.features += self.gone[1]
+            for k, (column, key) in enumerate(self.gone[2], len(self.owners)):
+                column.numbers[<int>key] = k
+            self.owners += self.gone[2]
+            for column, key, place in self.added:
+                column.places[key] = place
+            self.gone = None
+
+    def learn_again(self):
+        """Make the last call again if it has been taken back."""
+        if self.gone is not None:
+            self.exchange()
+
+    # --- what has been learnt -----------------------------------------------------------------------------------------------
+
+    @property
+    def names(self):
+        """The names of the features that have a column of their own."""
+        return [feature_of(column, key) for column, key in self.features]
+
+    @property
+    def column_names(self):
+        """The names of columns, but of those that are dicts or lists."""
+        outer = {name.rpartition(".")[0] for name in self.columns}
+        owners = {(<Column>column).name for column, _ in self.owners}
+        return [name for name in self.columns if name in owners or name not in outer or (<Column>self.columns[name]).places]
+
+    def sums(self):
+        """Return the name of each number, its weight, mean and sum of squared deviations."""
+        cdef Py_ssize_t k
+        cdef list found = []
+        for k, (column, key) in enumerate(self.owners):
+            sums = self.numbers[k].sums
+            found.append((feature_of(column, key), sums.n, sums.mean, sums.squares))
+        return found
+
+    def take_in(self, Cells other):
+        """Add what another one has learnt from rows of its own, by Chan's sums; its features come behind those here."""
+        cdef Sums* a
+        cdef Sums* b
+        cdef Py_ssize_t k, at
+        cdef double n, d
+        self.begin(True)
+        for name in other.columns:
+            self.column(name)
+        for column, key in other.features + other.owners:
+            if key in (NUMBER, SECONDS):
+                self.number_of(self.column((<Column>column).name), key)
+            else:
+                self.place(self.column((<Column>column).name), key)
+        for k, (column, key) in enumerate(other.owners):
+            at = self.number_of(self.column((<Column>column).name), key)
+            if at >= 0 and other.numbers[k].sums.n > 0.0:
+                a, b = &self.numbers[at].sums, &other.numbers[k].sums
+                n, d = a.n + b.n, b.mean - a.mean
+                a.squares += b.squares + d * d * (a.n * b.n / n)
+                a.mean += d * (b.n / n)
+                a.n = n
+
+    def described(self):
+        """Describe it by what JSON holds, and arrays."""
+        order = {name: k for k, name in enumerate(self.columns)}
+        pairs = [[[order[(<Column>column).name], key] for column, key in each] for each in (self.features, self.owners)]
+        sums = np.array([each[1:] for each in self.sums()]).reshape(-1, 3)
+        return {"columns": list(self.columns), "features": pairs[0], "numbers": pairs[1]}, {"sums": sums}
+
+
+def rebuilt(dict header, dict arrays, *parameters):
+    """Rebuild what has been learnt from a description that need not be trusted."""
+    cdef Cells found = Cells(*parameters)
+    cdef Py_ssize_t k
+    ignored, found.ignored = found.ignored, frozenset()
+    names, features, numbers, sums = header["columns"], header["features"], header["numbers"], arrays["sums"]
+    found.begin(True)
+    for name in names:
+        require(type(name) is str and name not in found.columns, "different names of columns", name)
+        require(found.column(name).is_noted, "fewer columns", len(names))
+    columns = list(found.columns.values())
+    for at, key in [*features, *numbers]:
+        right = type(at) is int and 0 <= at < len(columns) and (type(key) is str or (type(key) is int and is_key(key)))
+        require(right, "a column and a key", (at, key))
+        if key in (NUMBER, SECONDS):
+            found.number_of(columns[at], key)
+        else:
+            found.place(columns[at], key)
+    known = found.described()[0]
+    require(known["features"] == features and known["numbers"] == numbers, "features as learning leaves them", len(features))
+    require(sums.dtype == np.float64 and sums.shape == (len(numbers), 3), "sums of numbers", sums.shape)
+    require(bool(np.isfinite(sums[:, :2]).all() and (sums[:, ::2] >= 0.0).all()), "sums as learning leaves them", sums)
+    for k, (n, mean, squares) in enumerate(sums.tolist()):
+        found.numbers[k].sums = Sums(n, mean, squares)
+    found.ignored = ignored
+    found.begin(False)
+    return found
+
+
+def is_key(key):
+    parts = {MONTH: range(1, 13), WEEKDAY: range(7), HOUR: range(24)}
+    return 0 <= key <= MISSING or key % 100 in parts.get(key - key % 100, ())
+
+
+def microseconds(value):
+    """Return a date of Python, or a time in UTC, as microseconds since 1970."""
+    days = value.toordinal() - 719_163
+    if not isinstance(value, datetime):
+        return days * DAYS
+    found = ((days * 24 + value.hour) * 60 + value.minute) * 60 + value.second
+    offset = value.utcoffset()
+    found = 1_000_000 * found + value.microsecond
+    return found if offset is None else found - 1_000_000 * (86_400 * offset.days + offset.seconds) - offset.microseconds
+
+
+def microseconds_of(str who, times, name, row=None):
+    """Return times of numpy as microseconds since 1970, the least integer where one is missing."""
+    wide = ~np.isnat(times) & (np.abs(times.astype("datetime64[Y]").astype(np.int64)) > 200_000)
+    if wide.any():
+        at = int(wide.argmax())
+        raise ValueError(
+            f"{who}: dates must lie within 200,000 years of 1970, got {times[at]} in column {brief(name)} of row "
+            f"{at if row is None else row}. Give None for what is missing."
+        )
+    return times.astype("datetime64[us]").astype(np.int64)

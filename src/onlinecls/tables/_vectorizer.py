@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from copy import copy
 from operator import is_
 from typing import TYPE_CHECKING
 
@@ -11,106 +11,73 @@ import numpy as np
 from .._estimators.estimator import Estimator
 from .._estimators.learner import read_weights_of_fit
 from .._estimators.merging import unchanged
-from .._files import require
-from .._input.compat import not_fitted, tags, warn_caller
-from ..text import lasting
-from ._learnt import Learnt
-from ._rows import AUTO_BITS, Options, TableReader
+from .._input import validate
+from .._input.compat import not_fitted, tags
+from .._rows import Rows
+from ..text import lasting, sparse_rows
+from ._cells import Cells, rebuilt
+from ._columns import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal, Self
+    from collections.abc import Callable, Sequence
+    from typing import Any, Self
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from sklearn.utils import Tags
 
-_LARGEST_VARIANCE = 1e308  # of numbers that are standardised (_cells.pyx)
+_LARGEST_WEIGHT = 1e100
 
 
 class TableVectorizer(Estimator):
     r"""Turn the rows of tables into numbers while they stream: each column of numbers standardised by what has come so far.
 
-    A number x of a column becomes :math:`(x - \mu) / \sqrt{S / n}` within [-clip, clip], where n is the sum of the weights of the
-    column's rows so far, μ their weighted mean, and S the sum of squared deviations from it (Welford's update, row by row); 0
-    while S is 0. Columns whose values have all been 0 or 1 so far stay as they are. A text v of a column c becomes the feature
-    "c=v", with value 1, and a missing value the feature "c=?". A boolean is 0 or 1. A date becomes the days since the column's
-    first date, standardised, and the sine and cosine of the part of its week and year (of 365.2425 days), and, unless it is
-    midnight, of its day and half day, the cosine less 1; dates with a time zone are read in UTC. A list of numbers becomes as
-    many numbers, one of names as many features "c=v"; a dict is read as columns with dotted names.
+    What a value becomes depends on its type alone, wherever it comes from. A number x of a column c is the feature "c", of value
+    :math:`(x - \mu) / \sqrt{S / n}` within [-clip, clip], where n is the sum of the weights of the column's numbers so far, μ
+    their weighted mean, and S the sum of squared deviations from it (Welford's update, row by row); 0 while S is 0. A text v is
+    the feature "c=v" of value 1, a boolean "c=True" or "c=False", and None or NaN "c=?". A date or time is the number
+    "c.seconds", of seconds since 1970 in UTC, and the features "c.month=5", "c.weekday=0" (Monday) and "c.hour=14". A list is
+    each of its items: texts as values of c, the others as columns "c.0", "c.1" ..; a dict is columns with dotted names.
 
-    A value has the same kind wherever it comes from: ``"12"``, ``"$12"``, ``"5 %"``, ``"1,234.5"`` and 12 are numbers,
-    ``"true"``, ``"yes"`` and True booleans, ``"2024-05-01"``, ``"01.05.2024 10:30"`` and ``datetime`` objects dates, ``""``,
-    ``"?"``, ``"N/A"``, ``"null"`` and None missing; docs/values.md lists all spellings. Some depend on what the column has shown
-    in the rows before: in one of ids (``"a99f214a"``, ``"02134"``) whole numbers are names. Any split of a stream into calls
-    gives the same rows, to the last bit. `fit` looks at the first 1,000 rows together.
-
-    Features get the first `slots` columns in the order in which they appear. Later ones, and the words of texts, are hashed into
-    the 2^bits columns behind, so that the width never changes.
+    Features get columns of their own in the order in which they appear, up to `max_values`. Later ones are hashed into the
+    2^bits columns behind, so that the width never changes. Any split of a stream into calls gives the same rows, to the last bit.
 
     Parameters
     ----------
-    bits : int in 0..30 or "auto", default=18
-        Base-2 logarithm of the number of hashed columns. 0: none, and rows are dense arrays of `slots` columns. "auto": as the
-        first 1,000 rows of `fit`, or of the first call that learns, need: 0, with twice as many slots as they have features, 32
-        at least; 18 if `slots` do not hold these, if there is a column of texts, or if the first call has less than 100 rows, or
-        less than 1,000 in which features still appear.
-    slots : int in 1..2**20, default=256
-        Features with a column of their own; with bits="auto", at most.
-    texts : sequence of str, default=()
-        Columns of texts, hashed by their words as by `onlinecls.text.HashingVectorizer`, each text in rows of unit length. A
-        column named "text" is one of them unless another parameter names it.
-    categories : sequence of str, default=()
-        Columns whose values are all names, numbers among them.
-    numbers : sequence of str, default=()
-        Columns whose values must all be numbers, or missing.
+    bits : int in 0..30, default=18
+        Base-2 logarithm of the number of hashed columns. 0: none, and rows are dense arrays of `max_values` columns.
+    max_values : int in 1..2**20, default=256
+        Features with a column of their own.
     ignore : sequence of str, default=()
         Columns to leave out.
-    dates : dict of str to str or None, default=()
-        Columns whose values must all be dates, or missing, with their format, as of ``datetime.strptime`` (None: any that
-        docs/values.md lists): ``{"day": "%d/%m/%Y"}``.
-    decimal : {".", ","}, default="."
-        What stands before decimals in texts that are numbers; the other one may stand between thousands.
-    unknown : {"warn", "ignore", "error"}, default="warn"
-        Treatment of what has no column. A column or name that `transform` meets first is left out, and a column that a row lacks
-        has no features in it; "warn": where most columns have been in all rows learnt, `transform` refuses a row that lacks more
-        than half of these, which is one of another table, and warns once of a row that lacks any. "error": every row must have
-        the columns of the first one, and `transform` names that have been learnt. (A missing value is neither.)
     clip : float, default=10.0
         Largest magnitude of a standardised number, in (0, 1e6].
-    forgetting : float, default=0.0
-        λ in [0, 0.1]: before each row of a column its n and S are multiplied by 1 - λ, so that what is older than about 1/λ rows
-        counts little.
     dtype : {np.float32, np.float64}, default=np.float64
         Type of the rows.
 
     Attributes
     ----------
-    schema_ : dict of str to tuple of str
-        Columns in the order of their first appearance, each with the kinds of values it has had: "number", "boolean",
-        "category", "date", "list", "text", "missing". At most 4,096 columns, or as many as the rows are wide up to 65,536.
     statistics_ : dict of str to tuple of (float, float, float)
-        Weight, mean and standard deviation of each number that has a slot. (A deviation beyond about 1e154 over the root of the
-        weight is inf, and the column's numbers become 0.)
+        Weight, mean and standard deviation of each number.
     n_features_out_ : int
-        Width of the rows: slots + 2^bits (bits=0: slots).
+        Width of the rows: max_values + 2^bits (bits=0: max_values).
     feature_names_in_ : ndarray of str
-        The columns of `schema_`; not there for arrays, whose columns have no names.
+        The columns in the order of their first appearance, at most 65,536; not there for arrays, whose columns have no names.
     n_features_in_ : int
         Number of these columns.
 
     Raises
     ------
     ValueError
-        If a parameter is not valid; if a number is infinite or beyond 1e150; if a name or column's name has half of a surrogate
-        pair; if a column has what `numbers` or `dates` rule out; if columns are of different lengths or share a name; of what is
-        unknown, by `unknown`; if `fit` has no row of weight > 0. Nothing is learnt then.
+        If a parameter is not valid; if a number is infinite or beyond 1e150; if a text or name has half of a surrogate pair; if
+        columns are of different lengths or share a name; if `transform` gets a table none of whose columns has been learnt; if
+        `fit` has no row of weight > 0. Nothing is learnt then.
     TypeError
-        If X is no table, or a value is of no kind above.
+        If X is no table, or a value is of no type above (its column and row are named). Nothing is learnt then.
 
     Notes
     -----
     A row of weight 0 is ignored, and `learn_transform` returns zeros for it. `learn_transform` standardises a row by statistics
-    that include it, `transform` by those before it.
+    that include it, `transform` by those before it. A feature that `transform` meets first has no column of its own.
 
     References
     ----------
@@ -120,47 +87,34 @@ class TableVectorizer(Estimator):
     --------
     >>> from onlinecls.tables import TableVectorizer
     >>> rows = [{"age": 20, "city": "Oslo"}, {"age": 40, "city": "Rome"}, {"age": None, "city": "Oslo"}]
-    >>> vectorizer = TableVectorizer(bits=0, slots=4)
+    >>> vectorizer = TableVectorizer(bits=0, max_values=4)
     >>> vectorizer.fit_transform(rows).tolist()
     [[-1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]]
     >>> vectorizer.get_feature_names_out().tolist()
     ['age', 'city=Oslo', 'city=Rome', 'age=?']
     """
 
-    bits: int | Literal["auto"]
-    slots: int
-    texts: Sequence[str]
-    categories: Sequence[str]
-    numbers: Sequence[str]
+    bits: int
+    max_values: int
     ignore: Sequence[str]
-    dates: Mapping[str, str | None] | tuple[()]
-    decimal: Literal[".", ","]
-    unknown: Literal["warn", "ignore", "error"]
     clip: float
-    forgetting: float
     dtype: DTypeLike
-    _learnt: Learnt
-    _in_place = frozenset({"_learnt"})
+    _cells: Cells
+    _in_place = frozenset({"_cells"})
 
     def __init__(
-        self, bits: int | Literal["auto"] = 18, *, slots: int = 256, texts: Sequence[str] = (), categories: Sequence[str] = (),
-        numbers: Sequence[str] = (), ignore: Sequence[str] = (),
-        dates: Mapping[str, str | None] | tuple[()] = (), decimal: Literal[".", ","] = ".",
-        unknown: Literal["warn", "ignore", "error"] = "warn", clip: float = 10.0,
-        forgetting: float = 0.0, dtype: DTypeLike = np.float64,
+        self, bits: int = 18, *, max_values: int = 256, ignore: Sequence[str] = (), clip: float = 10.0,
+        dtype: DTypeLike = np.float64,
     ) -> None:
         self._assign(locals())
 
     def __sklearn_tags__(self) -> Tags:
         return tags(None, string=True, categorical=True, dict=True, allow_nan=True)  # (its cells may be missing)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return "_learnt" in self.__dict__
-
-    # --- scikit-learn's interface --------------------------------------------------------------------------------------------
+    # --- learning ------------------------------------------------------------------------------------------------------------
 
     def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the columns, names and statistics of rows, from where the vectorizer is.
+        """Learn the columns, values and statistics of rows, from where the vectorizer is.
 
         Parameters
         ----------
@@ -186,9 +140,7 @@ class TableVectorizer(Estimator):
         rows : CSR matrix of shape (n_rows, n_features_out_); with bits=0 an ndarray
         """
         with self._own_lock():
-            reader, known = self._to_learn(X)
-            rows, after = reader.read(X, sample_weight, known, learn=True)
-            self._learn(known, after)
+            (rows,), self._cells = self._read(self._known(), X, sample_weight, True)
         return rows
 
     def transform(self, X: Any) -> Any:
@@ -198,19 +150,17 @@ class TableVectorizer(Estimator):
         -------
         rows : CSR matrix of shape (n_rows, n_features_out_); with bits=0 an ndarray
         """
-        learnt = self._fitted()
-        return self._reader(learnt).read(X, None, learnt, learn=False)[0]
+        with self._own_lock().waiting():
+            return self._read(self._fitted(), X, None, False)[0][0]
 
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the columns, names and statistics of rows from scratch. Returns the vectorizer."""
+        """Learn the columns, values and statistics of rows from scratch. Returns the vectorizer."""
         with self._own_lock():
-            reader, known = self._to_learn(X, anew=True)
-            rows, learnt = reader.read(X, sample_weight, known, learn=True, looks_ahead=True)
-            who, n = type(self).__name__, rows.shape[0]
-            if not n:
-                raise ValueError(f"{who}: Found array with 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
-            read_weights_of_fit(who, sample_weight, n)
-            self._learnt = learnt
+            (rows,), cells = self._read(self._known(anew=True), X, sample_weight, True)
+            if not rows.shape[0]:
+                raise ValueError(f"{type(self).__name__}: Found array with 0 sample(s) while a minimum of 1 is required.")
+            read_weights_of_fit(type(self).__name__, sample_weight, rows.shape[0])
+            self._cells = cells
         return self
 
     def fit_transform(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Any:
@@ -218,47 +168,38 @@ class TableVectorizer(Estimator):
         X = lasting(X)
         return self.fit(X, y, sample_weight).transform(X)
 
-    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """Return the names of the columns of the rows: features in their slots, "slot_k" for free ones, and "hashed_k" behind."""
-        learnt = self._fitted()
-        slots, bits = learnt.shape
-        free = [f"slot_{k}" for k in range(len(learnt.features), slots)]
-        return np.array([*learnt.slots, *free, *(f"hashed_{k}" for k in range(1 << bits if bits else 0))], dtype=object)
-
     def merge(self, *others: Any) -> Self:
         """Take in what others have learnt from rows of their own: counts, means and squared deviations add up (Chan's formula).
 
-        Features that are new here get slots behind those that have one. Returns the vectorizer.
+        Features that are new here get columns behind those that have one. Returns the vectorizer.
 
         Raises
         ------
         ValueError
             If one of them is no TableVectorizer with the same parameters. Nothing is taken in then.
         """
-        who = type(self).__name__
         for other in others:
             if type(other) is not type(self) or repr(other) != repr(self):
-                raise ValueError(f"{who}: merge must have vectorizers of the same parameters, got {other!r}.")
-        if self.forgetting:
-            raise ValueError(
-                f"{who}: merge must have statistics of all rows alike, got forgetting={self.forgetting!r}, by which the order of "
-                "rows counts. Learn in one stream."
-            )
+                raise ValueError(f"{type(self).__name__}: merge must have vectorizers of the same parameters, got {other!r}.")
         with unchanged((self, *others), learner=self):
-            self._reader()  # (which refuses other slots and bits than those of what was learnt)
-            found = self._known().copy()
-            for other in others:
-                if other.__sklearn_is_fitted__():
-                    found.take_in(other._learnt)
-            self._learnt = found
+            cells, theirs = self._known(), [other._fitted() for other in others if "_cells" in other.__dict__]
+            for each in theirs:
+                cells.take_in(each)
+            self._cells = cells
         return self
 
     # --- what was learnt -----------------------------------------------------------------------------------------------------
 
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the names of the columns of the rows: features, "free_k" for columns without one, and "hashed_k" behind."""
+        cells = self._fitted()
+        free = [f"free_{k}" for k in range(len(cells.names), cells.n_own)]
+        return np.array([*cells.names, *free, *(f"hashed_{k}" for k in range(cells.n_hashed))], dtype=object)
+
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:  # type: ignore[override]
         """The columns of the tables learnt, in the order in which they came; none of arrays, whose columns have no names."""
-        names = list(self.schema_)
+        names = self._fitted().column_names
         if names == [f"x{k}" for k in range(len(names))]:
             raise AttributeError(f"{type(self).__name__}: feature_names_in_ must be of columns with names, got arrays.")
         return np.array(names, dtype=object)
@@ -266,150 +207,116 @@ class TableVectorizer(Estimator):
     @property
     def n_features_in_(self) -> int:  # type: ignore[override]
         """The number of columns of the tables learnt."""
-        return len(self.schema_)
-
-    @property
-    def schema_(self) -> dict[str, tuple[str, ...]]:
-        """The columns so far, in order, with the kinds of values that each has had."""
-        return self._fitted().kinds
+        return len(self._fitted().column_names)
 
     @property
     def statistics_(self) -> dict[str, tuple[float, float, float]]:
-        """Weight, mean and standard deviation of each number that has a slot."""
-        learnt, found = self._fitted(), {}
-        for feature, record in learnt.numbers.items():
-            n, mean, squares, _ = record.tolist()
-            found[feature] = n, mean, (max(squares, 0.0) / n) ** 0.5 if n else 0.0
-        return found
+        """Weight, mean and standard deviation of each number."""
+        return {name: (n, mean, (squares / n) ** 0.5 if n else 0.0) for name, n, mean, squares in self._fitted().sums()}
 
     @property
     def n_features_out_(self) -> int:
         """The width of the rows."""
-        return self._reader().options.width
+        return sum(self._shape()[:2])
 
-    def _known(self) -> Learnt:
-        """Return what has been learnt, which never changes."""
-        return self.__dict__.get("_learnt") or self._reader().begin()
+    def _known(self, anew: bool = False) -> Cells:
+        """Return what has been learnt; of a vectorizer that has learnt nothing, what nothing is."""
+        shape, found = self._shape(anew), None if anew else self.__dict__.get("_cells")
+        return found or Cells(type(self).__name__, *shape[:2], float(self.clip), frozenset(self.ignore))
 
-    def _fitted(self) -> Learnt:
-        if "_learnt" not in self.__dict__:
+    def _fitted(self) -> Cells:
+        if "_cells" not in self.__dict__:
             raise not_fitted(type(self).__name__)
-        return self._learnt
+        self._shape()
+        return self._cells
 
-    def _learn(self, known: Learnt, after: Learnt) -> None:
-        """Take what is known after rows, and warn once of slots that bits="auto" chose and the rest of the stream has filled."""
-        self._learnt = after
-        if self.bits == "auto" and not after.shape[1] and after.is_full and not known.is_full:
-            warn_caller(
-                f"{type(self).__name__}: all {after.shape[0]} slots that bits='auto' chose have a feature, later ones are left "
-                "out. Let the first call have more rows, or set bits=18."
-            )
-
-    def _to_learn(self, X: Any, anew: bool = False) -> tuple[TableReader, Learnt]:
-        """Return a reader of what is to be learnt, and what is known before it. anew : X is all there is, or its beginning."""
-        known = None if anew else self.__dict__.get("_learnt")
-        if known is None:
-            reader = self._reader(anew=anew)
-            known = reader.begin() if self.bits != "auto" else Learnt(reader.shape_of(X, int(self.slots), anew))
-        return self._reader(known), known
-
-    # --- parameters ----------------------------------------------------------------------------------------------------------
-
-    def _reader(self, learnt: Learnt | None = None, anew: bool = False) -> TableReader:
-        """Return a reader with the parameters, checked, for what was learnt; they are checked again when one of them is another
-        object."""
-        values, checked = self._parameter_values()(self.__dict__), self.__dict__.get("_checked")
-        if checked is None or not all(map(is_, checked[0], values)):
-            self._checked = checked = values, TableReader(type(self).__name__, self._check())
-        reader, learnt = checked[1], None if anew else learnt or self.__dict__.get("_learnt")
-        if learnt is not None and learnt.shape != (reader.options.slots, reader.options.bits):
-            slots, bits = learnt.shape
-            if self.bits == "auto" and slots <= self.slots and bits in (0, AUTO_BITS):
-                reader = TableReader(type(self).__name__, reader.options._replace(slots=slots, bits=bits))
-                self._checked = values, reader
-                return reader
-            raise ValueError(
-                f"{type(self).__name__}: slots and bits must be those of the first call, {learnt.shape}, got "
-                f"slots={self.slots!r} and bits={self.bits!r}. Set them back, or start with clone(vectorizer)."
-            )
-        return reader
-
-    def _check(self) -> Options:
+    def _read(self, cells: Cells, X: Any, sample_weight: Any, learn: bool, also_before: bool = False) -> tuple:
+        """Return [rows of a table] and cells; also_before : [rows as `transform` gave each before it was learnt, rows]."""
         who = type(self).__name__
+        table, are_dicts, n = read_table(who, X)
+        weights = None if sample_weight is None else validate.read_weights(who, sample_weight, n)
+        if weights is not None and weights.max(initial=0.0) > _LARGEST_WEIGHT:
+            raise ValueError(f"{who}: sample_weight must be at most {_LARGEST_WEIGHT:g}, got {weights.max():g}.")
+        if not learn and n and not are_dicts:
+            known, names = cells.column_names, [str(each[0]) for each in table]
+            if known and {*known}.isdisjoint(names):
+                raise ValueError(
+                    f"{who}: a table must have columns that have been learnt, such as {known[:3]}, got {names[:3]}. Give a table "
+                    "like those of partial_fit."
+                )
+        found = cells.read(table, are_dicts, n, weights, learn, also_before)
+        return [self._made(each, n) for each in found] if also_before else [self._made(found, n)], cells
 
+    def _plan(self, X: Any, sample_weight: Any, also_before: bool) -> tuple:
+        """Return what `_read` does of rows to be learnt, and take the learning back."""
+        with self._own_lock():
+            rows, cells = self._read(self._known(), X, sample_weight, True, also_before)
+            cells.exchange()
+        return rows, cells
+
+    def _made(self, found: Any, n: int) -> Any:
+        """Return rows as the parameters want them."""
+        max_values, n_hashed, dtype = self._checked[1]
+        if not n_hashed:
+            return found.astype(dtype, copy=False)
+        data, indices, indptr = found
+        return sparse_rows(Rows(data.astype(dtype, copy=False), indices, indptr, n, max_values + n_hashed).matrix())
+
+    def _shape(self, anew: bool = False) -> tuple[int, int, np.dtype]:
+        """Return the number of columns of features, that of hashed ones, and the type of rows; all parameters are checked when
+        one of them is another object. anew : whatever has been learnt."""
+        values, checked = self._parameter_values()(self.__dict__), self.__dict__.get("_checked")
+        if checked is not None and all(map(is_, checked[0], values)):
+            return checked[1]
+        shape, cells = self._check(), None if anew else self.__dict__.get("_cells")
+        if cells is not None:
+            if (cells.n_own, cells.n_hashed) != shape[:2]:
+                raise ValueError(
+                    f"{type(self).__name__}: max_values and bits must be those of the first call, with {cells.n_own} columns of "
+                    f"features and {cells.n_hashed} hashed ones, got max_values={self.max_values!r} and bits={self.bits!r}. Set "
+                    "them back, or start with clone(vectorizer)."
+                )
+            cells.configure(float(self.clip), frozenset(self.ignore))
+        self._checked = values, shape
+        return shape
+
+    def _check(self) -> tuple[int, int, np.dtype]:
         def require(condition: bool, name: str, needed: str) -> None:
             if not condition:
-                raise ValueError(f"{who}: {name} must be {needed}, got {name}={getattr(self, name)!r}.")
+                raise ValueError(f"{type(self).__name__}: {name} must be {needed}, got {name}={getattr(self, name)!r}.")
 
-        def is_number(value: object, kinds: tuple = (int, float, np.integer, np.floating)) -> bool:
+        def is_number(value: object, kinds: Any) -> bool:
             return isinstance(value, kinds) and not isinstance(value, bool)
 
-        whole = (int, np.integer)
-        bits: Any = self.bits
-        is_auto = isinstance(bits, str) and bits == "auto"
-        require(is_auto or (is_number(bits, whole) and 0 <= bits <= 30), "bits", "an integer in 0..30 or 'auto'")
-        require(is_number(self.slots, whole) and 1 <= self.slots <= 2**20, "slots", "an integer in 1..2**20")
-        known = isinstance(self.unknown, str) and self.unknown in ("warn", "ignore", "error")
-        require(known, "unknown", "'warn', 'ignore' or 'error'")
-        require(isinstance(self.decimal, str) and self.decimal in (".", ","), "decimal", "'.' or ','")
-        forms: dict = {}
-        with suppress(TypeError, ValueError):
-            forms = dict(self.dates)
-        right = len(forms) == len(self.dates) and all(isinstance(form, str | None) for form in forms.values())
-        require(right, "dates", "a dict of names of columns and their formats (of strptime), or None for any")
-        require(is_number(self.clip) and 0.0 < self.clip <= 1e6, "clip", "a number in (0, 1e6]")
-        require(is_number(self.forgetting) and 0.0 <= self.forgetting <= 0.1, "forgetting", "a number in [0, 0.1]")
-        named: dict[str, str] = {}
-        kinds = {"texts": "text", "categories": "category", "numbers": "number", "dates": "date", "ignore": "ignored"}
-        for parameter, kind in kinds.items():
-            names = getattr(self, parameter)
-            try:
-                names = [] if isinstance(names, str) else list(names)
-            except TypeError:
-                names = [None]
-            right = not isinstance(getattr(self, parameter), str) and all(isinstance(name, str) for name in names)
-            require(right, parameter, "a sequence of names of columns")
-            for name in names:
-                if named.setdefault(name, kind) != kind:
-                    other = next(key for key, value in kinds.items() if value == named[name])
-                    raise ValueError(f"{who}: a column must be named once, got {name!r} in {other} and in {parameter}.")
-        require(bool(self.bits) or not self.texts, "texts", "empty with bits=0, as words are hashed")
+        whole, ignore = (int, np.integer), self.ignore
+        require(is_number(self.bits, whole) and 0 <= self.bits <= 30, "bits", "an integer in 0..30")
+        require(is_number(self.max_values, whole) and 1 <= self.max_values <= 2**20, "max_values", "an integer in 1..2**20")
+        require(is_number(self.clip, (*whole, float, np.floating)) and 0.0 < self.clip <= 1e6, "clip", "a number in (0, 1e6]")
+        are_names = not isinstance(ignore, str) and hasattr(ignore, "__len__") and all(isinstance(name, str) for name in ignore)
+        require(are_names, "ignore", "a sequence of names of columns")
         try:
             dtype = np.dtype(self.dtype)
         except (TypeError, ValueError, SyntaxError):
             dtype = np.dtype(object)
         require(dtype in (np.float32, np.float64), "dtype", "float32 or float64")
-        ignore = frozenset(name for name, kind in named.items() if kind == "ignored")
-        how = {"text": "text", **{name: kind for name, kind in named.items() if kind != "ignored"}}
-        return Options(
-            int(self.slots), AUTO_BITS if is_auto else int(bits), how, ignore, forms, self.decimal, self.unknown,
-            float(self.clip), 1.0 - float(self.forgetting), dtype,
-        )
+        return int(self.max_values), 1 << int(self.bits) if self.bits else 0, dtype
 
 
 # --- for pipelines, and for the command line -----------------------------------------------------------------------------------
 
 
-def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
-    """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them."""
-    reader, known = vectorizer._to_learn(X)
-    rows, after = reader.read(X, sample_weight, known, learn=True)
-    return rows, lambda: vectorizer._learn(known, after)
+def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None, also_before: bool = False) -> tuple:
+    """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them, which may be called again.
 
+    also_before : return in front of them the rows as `transform` gave each just before it was learnt.
+    """
+    rows, cells = vectorizer._plan(X, sample_weight, also_before)
 
-def planned_progressively(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple:
-    """Return rows as `transform` would have returned each just before it was learnt, and what `planned` returns."""
-    reader, known = vectorizer._to_learn(X)
-    before, rows, after = reader.read_progressively(X, sample_weight, known)
-    return before, rows, lambda: vectorizer._learn(known, after)
+    def commit() -> None:
+        cells.learn_again()
+        vectorizer._cells = cells
 
-
-def look_ahead(vectorizer: TableVectorizer, rows: list) -> dict[str, tuple[str, ...]]:
-    """Let a vectorizer that has learnt nothing see what the values of rows show of their columns together, as `fit` does; return
-    the columns and their kinds."""
-    reader, known = vectorizer._to_learn(rows, anew=True)
-    vectorizer._learnt, kinds = reader.look_ahead(rows, known)
-    return kinds
+    return *rows, commit
 
 
 def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -419,42 +326,41 @@ def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np
 
 def rebuild(vectorizer: TableVectorizer, header: dict, arrays: dict[str, np.ndarray]) -> TableVectorizer:
     """Give a new vectorizer what `described` returned, which need not be trusted."""
-    vectorizer._reader()  # (which checks the parameters)
-    slots, bits = vectorizer.slots, vectorizer.bits
-    if bits == "auto":
-        shape = header["shape"]
-        require(type(shape) is list and len(shape) == 2 and all(type(each) is int for each in shape), "slots and bits", shape)
-        require(0 < shape[0] <= slots and shape[1] in (0, AUTO_BITS), "slots and bits", shape)
-        slots, bits = shape
-    vectorizer._learnt = Learnt.of_file(header, arrays, (slots, bits), slots + (1 << bits if bits else 0))
+    shape, who = vectorizer._shape()[:2], type(vectorizer).__name__
+    vectorizer._cells = rebuilt(header, arrays, who, *shape, float(vectorizer.clip), frozenset(vectorizer.ignore))
     return vectorizer
 
 
-def shape_of(vectorizer: TableVectorizer) -> tuple[int, int]:
-    """Return the number of slots and the bits of the rows."""
-    return vectorizer._known().shape
-
-
 def slot_names(vectorizer: TableVectorizer) -> list[str]:
-    """Return the names of the features that have a slot, in the order of slots."""
-    return list(vectorizer._fitted().slots)
-
-
-def units_of(vectorizer: TableVectorizer) -> dict[str, float]:
-    """Return 1 / standard deviation of each number that has a slot and is standardised: what turns its weight into its units."""
-    learnt, found = vectorizer._fitted(), {}
-    for feature, record in learnt.numbers.items():
-        n, _, squares, not_binary = record.tolist()
-        if not_binary and n and 0.0 < squares / n <= _LARGEST_VARIANCE:
-            found[feature] = (n / squares) ** 0.5
-    return found
+    """Return the names of the features that have a column of their own, in the order of these."""
+    return vectorizer._fitted().names
 
 
 def keep_words(vectorizer: TableVectorizer, most: int) -> None:
-    """Keep up to `most` words of each column of texts from now on, for `word_of`."""
-    vectorizer._reader().n_words = most
+    """Note up to `most` hashed columns from now on, for `look_up`."""
+    vectorizer._fitted().keep_words(most)
 
 
-def word_of(vectorizer: TableVectorizer, column: int) -> tuple[str | None, bool, int]:
-    """Return the word that a hashed column stands for, or None; whether others share it; and the sign of its values."""
-    return vectorizer._reader().word_of(column)
+def look_up(vectorizer: TableVectorizer, in_units: bool = True) -> Callable[[int], tuple[str | None, bool, float]]:
+    """Return a function of a column of the rows: its name or None, whether others share it, and the sign of its values, or
+    1 / standard deviation, which turns the weight of a number into its units.
+
+    in_units : False where other steps change the values.
+    """
+    cells = vectorizer._fitted()
+    names, statistics = cells.names, vectorizer.statistics_ if in_units else {}
+
+    def find(column: int) -> tuple[str | None, bool, float]:
+        if column >= len(names):
+            return (cells.words or {}).get(column, (None, False, 1))
+        deviation = statistics.get(names[column], (0.0, 0.0, 0.0))[2]
+        return names[column], False, 1.0 / deviation if deviation > 0.0 else 1
+
+    return find
+
+
+def named(vectorizer: TableVectorizer, X: Any, in_units: bool = True) -> tuple:
+    """Return what `transform` returns, and what `look_up` does, which knows all names in X."""
+    twin = copy(vectorizer)
+    keep_words(twin, 1 << 30)
+    return twin.transform(X), look_up(twin, in_units)
