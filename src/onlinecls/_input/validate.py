@@ -138,11 +138,7 @@ def _table_of(who: str, X, dtype) -> np.ndarray:
     except MemoryError:
         raise
     except Exception as error:  # objects fail in many ways
-        raise _no_number(who, table, error) from None
-
-
-def _no_number(who: str, table: np.ndarray, error: Exception) -> Exception:
-    """Return the error for the first object of a table that is not a number."""
+        failed = error
     came = f"dtype {table.dtype}"
     for (row, column), value in np.ndenumerate(table):
         try:
@@ -150,10 +146,12 @@ def _no_number(who: str, table: np.ndarray, error: Exception) -> Exception:
         except Exception:
             came = f"{brief(value)} at row {row}, column {column}"
             if is_missing(value):
-                return ValueError(f"{who}: X must be finite, got the missing value {came}. Drop the row, or fill in the value.")
+                raise ValueError(
+                    f"{who}: X must be finite, got the missing value {came}. Drop the row, or fill in the value."
+                ) from None
             break
-    kind = TypeError if isinstance(error, TypeError) else ValueError
-    return kind(f"{who}: X must be numbers, got {came} ({error}). {_ENCODE}")
+    kind = TypeError if isinstance(failed, TypeError) else ValueError
+    raise kind(f"{who}: X must be numbers, got {came} ({failed}). {_ENCODE}")
 
 
 def is_missing(value) -> bool:

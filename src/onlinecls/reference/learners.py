@@ -1,13 +1,6 @@
-"""Learners in R^d on signed examples, and a model of several classes made of them.
+"""Learners in R^d that increase the margin m = w.z of signed examples z = y x, and a model of several classes made of them.
 
-A learner receives signed examples z = y x and increases the margin m = w.z:
-
->>> from onlinecls.reference import RULES, Gaussian
->>> learner = Gaussian(2, RULES["arow"].step, r=1.0)
->>> learner.step([3.0, 4.0])  # c=1.0: the row's weight. True when the model changed
-True
->>> learner.w.round(9).tolist(), learner.Sigma.round(9).tolist()
-([0.115384615, 0.153846154], [0.1, 0.058823529])
+Signed examples, and what a learner keeps, are arrays of float64.
 """
 
 from __future__ import annotations
@@ -21,7 +14,6 @@ import numpy as np
 
 from .rules import Stats, Step
 
-# Signed examples, and what a learner keeps, are arrays of float64.
 State: TypeAlias = dict[str, tuple[Any, Any]]
 
 def blocks(Sigma: np.ndarray, z: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
