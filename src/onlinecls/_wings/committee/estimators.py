@@ -32,7 +32,7 @@ _FAR = 1e300  # products of weights and scores beyond this count as this, so tha
 class CommitteeParams(Params):
     """The parameters of a committee's pass: those of its members."""
 
-    model = "committee"
+    model, joins_singly = "committee", True
 
     def of_pass(self, state: CommitteeState, is_open: bool, balanced: bool) -> Self:
         members = tuple(own.of_pass(its, is_open, balanced) for its, own in state.each(self))
@@ -46,7 +46,7 @@ class CommitteeState(State, CommitteeModel):
     """
 
     ARRAYS = {
-        **COUNTS, "calibration": State.ARRAYS["calibration"], "tally": Array(("members", 3), least=0.0, most=1e200),
+        **COUNTS, "calibration": State.ARRAYS["calibration"], "tally": Array((len(_MEMBERS), 3), least=0.0, most=1e200),
     }
     SCALARS: tuple[str, ...] = ()
     SLOTS = ()
@@ -56,10 +56,6 @@ class CommitteeState(State, CommitteeModel):
         members = [STATES[own.model](n_features, n_classes, dtype, own) for own in params.members]
         self.__setstate__({"params": params, "members": members})
         super().__init__(n_features, n_classes, dtype, params)
-
-    @classmethod
-    def sizes(cls, n_features: int, n_classes: int, params: Any, n_none: int = 0, n_groups: int = 1) -> dict[str, int]:
-        return {**super().sizes(n_features, n_classes, params, n_none), "members": len(params.members)}
 
     def each(self, params: CommitteeParams) -> list[tuple[Any, Any]]:
         """Return the members, each with its parameters."""
@@ -119,10 +115,6 @@ class CommitteeState(State, CommitteeModel):
         if move is not None:
             self._move(new, move, 0.5)
         return new
-
-    @classmethod
-    def joins_singly(cls, params: CommitteeParams) -> bool:
-        return any(STATES[own.model].joins_singly(own) for own in params.members)
 
     def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
         for member in self.members:
