@@ -157,6 +157,20 @@ def test_an_interrupt_leaves_a_whole_number_of_rows(monkeypatch, n):
     assert fingerprint(begun) == fingerprint(other)
 
 
+def test_an_error_at_a_snapshot_leaves_a_whole_number_of_rows(monkeypatch):
+    def no_room(_):
+        raise MemoryError
+
+    X, y = problem(40)
+    failing, other = (OnlineToBatch(Perceptron(), "validation").partial_fit(X[:10], y[:10], [0, 1, 2]) for _ in range(2))
+    with monkeypatch.context() as patch, pytest.raises(MemoryError):
+        patch.setattr("onlinecls._wings.online_to_batch.estimators.deepcopy", no_room)
+        failing.partial_fit(X[10:], y[10:])
+    assert 10 < failing.n_rows_ < 40
+    other.partial_fit(X[10 : failing.n_rows_], y[10 : failing.n_rows_])
+    assert fingerprint(failing.estimator_) == fingerprint(other.estimator_)
+
+
 def test_partial_fit_refuses_another_method_than_the_model_s():
     learner = OnlineToBatch(AROWClassifier(), "validation").partial_fit(*problem())
     with pytest.raises(ValueError, match="go on with the method it began with, 'validation', got method='average'"):

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..._estimators import saving
 from ..._estimators.classifier import classes_of_fit
-from ..._estimators.estimator import Estimator, exclusive
+from ..._estimators.estimator import Estimator
 from ..._estimators.learner import OnlineLearner, check_parameters, read_weights_of_fit
 from ..._files import numbered, of_number, require, require_layout
 from ..._input import validate
@@ -191,7 +191,6 @@ class OnlineToBatch(Estimator):
             judged.append(each._replace(errors=each.errors + float(errors.sum()), trials=each.trials + len(numbers)))
         self._hypotheses = judged or self._hypotheses
 
-    @exclusive
     def partial_fit(
         self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -199,44 +198,45 @@ class OnlineToBatch(Estimator):
 
         Any split of a stream gives the same model. A row of weight 0 changes nothing, not even a row number. Returns self.
         """
-        who, first = type(self).__name__, "estimator_" not in self.__dict__
-        rows, y, weights = self._read(X, y, sample_weight, whole=False)
-        if classes is not None and self._estimator_type == "regressor":
-            raise ValueError(f"{who}: classes must be None for a regressor, got classes={classes!r}.")
-        if not first and self.method != self._method:
-            raise ValueError(
-                f"{who}: partial_fit must go on with the method it began with, {self._method!r}, got method={self.method!r}. "
-                "Call fit, or start with clone(estimator)."
-            )
-        if not first:
-            self._check_features(X, rows.n_features)
-        learner, named = self._new_learner() if first else self.estimator_, {} if classes is None else {"classes": classes}
-        learner.partial_fit(rows, y, sample_weight=0.0 * weights, **named)  # (which checks all)
-        if first and classes is None and not weights.any():
-            return self  # (rows of weight 0 alone make no model)
-        if first:
-            self._begin(X, rows, learner)
-        self._learn(rows, y, weights, self._held_out(weights))
-        return self
+        with self._own_lock(), np.errstate(under="ignore"):  # (errors come before a write, or leave a whole number of rows)
+            who, first = type(self).__name__, "estimator_" not in self.__dict__
+            rows, y, weights = self._read(X, y, sample_weight, whole=False)
+            if classes is not None and self._estimator_type == "regressor":
+                raise ValueError(f"{who}: classes must be None for a regressor, got classes={classes!r}.")
+            if not first and self.method != self._method:
+                raise ValueError(
+                    f"{who}: partial_fit must go on with the method it began with, {self._method!r}, got method={self.method!r}. "
+                    "Call fit, or start with clone(estimator)."
+                )
+            if not first:
+                self._check_features(X, rows.n_features)
+            learner, named = self._new_learner() if first else self.estimator_, {} if classes is None else {"classes": classes}
+            learner.partial_fit(rows, y, sample_weight=0.0 * weights, **named)  # (which checks all)
+            if first and classes is None and not weights.any():
+                return self  # (rows of weight 0 alone make no model)
+            if first:
+                self._begin(X, rows, learner)
+            self._learn(rows, y, weights, self._held_out(weights))
+            return self
 
-    @exclusive
     def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from scratch in `max_iter` passes over all rows, with the arguments of `partial_fit`.
 
         With "validation" the same rows are held out in each pass.
         """
-        rows, y, weights = self._read(X, y, sample_weight, whole=True)
-        named = {"classes": classes_of_fit(type(self).__name__, y)} if self._estimator_type == "classifier" else {}
-        generator, learner = random_state(type(self).__name__, self.random_state), self._new_learner()
-        generator.bytes(4)  # (the orders of rows are those behind them)
-        learner.partial_fit(rows, y, sample_weight=0.0 * weights, **named)
-        self._begin(X, rows, learner)
-        held_out = self._held_out(weights)
-        for _ in range(self.max_iter):
-            at = generator.permutation(len(y)) if self.shuffle else np.arange(len(y))
-            self._learn(rows.chosen(at), y[at], weights[at], held_out[at])
-        self.n_iter_ = self.max_iter
-        return self
+        with self._own_lock(), np.errstate(under="ignore"):  # (errors come before a write, or leave a whole number of rows)
+            rows, y, weights = self._read(X, y, sample_weight, whole=True)
+            named = {"classes": classes_of_fit(type(self).__name__, y)} if self._estimator_type == "classifier" else {}
+            generator, learner = random_state(type(self).__name__, self.random_state), self._new_learner()
+            generator.bytes(4)  # (the orders of rows are those behind them)
+            learner.partial_fit(rows, y, sample_weight=0.0 * weights, **named)
+            self._begin(X, rows, learner)
+            held_out = self._held_out(weights)
+            for _ in range(self.max_iter):
+                at = generator.permutation(len(y)) if self.shuffle else np.arange(len(y))
+                self._learn(rows.chosen(at), y[at], weights[at], held_out[at])
+            self.n_iter_ = self.max_iter
+            return self
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
