@@ -130,6 +130,12 @@ def test_duplicates_are_summed_in_the_order_in_which_they_came():
     assert rows.indices.tolist() == [0, 1] and rows.indptr.tolist() == [0, 0, 2]
 
 
+def test_a_column_may_have_the_name_of_an_attribute_of_sparse_matrices():
+    pandas = pytest.importorskip("pandas")
+    named = pandas.DataFrame(TABLE[:, :3], columns=["format", "indices", "shape"])
+    assert_array_equal(as_table(read_rows("test", named, None)), TABLE[:, :3])
+
+
 @every_kind
 def test_a_learner_learns_parts_of_rows_as_the_whole(make):
     rows, y = make(), np.arange(30) % 2
