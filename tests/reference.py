@@ -38,7 +38,6 @@ from scipy.special import softmax
 
 from onlinecls.reference import GEOMETRIES, RULES, DualMatrixAdaGrad, Learner, MatrixAdaGrad, Model, Scale
 from onlinecls.reference.learners import add_precision, times  # noqa: F401
-from onlinecls.reference.rules import class_cost
 
 REFERENCE = {}
 
@@ -544,6 +543,10 @@ class Calibrated:
 def costs_of_classes(costs, margin, y, class_weight, weights=None):
     """Pairs as in `rows`, from class_weight, a dict or "balanced", and the rows' own weights.  costs : as in the registry.
 
+    The weight c of a class is split into a factor rho of the wanted margin, √(c / least) up to √1000, and a factor a of its rows'
+    weights, rho a = c: with the margin √c a mistake has a squared loss of at least c (JMLR 2006, 6).  "hard_margin":
+    the rule takes its whole step at any weight from 1 on, so that the a of the largest weight is at most 1.
+
     The least and the largest weight are those of the labels met so far.  "balanced" in partial_fit: N_t / (k_t n_{y,t}), counted
     through row t, without rows of weight 0.  k_t is the number of labels met so far.
     """
@@ -555,7 +558,9 @@ def costs_of_classes(costs, margin, y, class_weight, weights=None):
         counts[label] = counts.get(label, 0) + 1
         balanced = {seen: sum(counts.values()) / (len(counts) * n) for seen, n in counts.items()}
         of = balanced if class_weight == "balanced" else {seen: class_weight[seen] for seen in counts}
-        rho, a = class_cost(of[label], min(of.values()), max(of.values()), costs == "hard_margin")
+        rhos = {seen: sqrt(min(weight / min(of.values()), 1000.0)) for seen, weight in of.items()}
+        rho, largest = rhos[label], max(of, key=of.get)
+        a = of[label] / rho / (max(1.0, of[largest] / rhos[largest]) if costs == "hard_margin" else 1.0)
         found.append((c * of[label], 0.0) if costs == "weight" else (c * a, margin * (rho - 1.0)))
     return found
 

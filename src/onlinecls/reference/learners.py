@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -45,7 +44,7 @@ class Learner:
     """Base of all learners.
 
     state : the arrays of the state, with their factors for the (smaller, larger) label when a third class splits them.
-    offset : what the weight of the row's class adds to the wanted margin, (rho - 1) times the margin (`class_cost`).
+    offset : what the weight of the row's class adds to the wanted margin, (rho - 1) times the margin (docs/class_weights.md).
     """
 
     state: ClassVar[State] = {"w": (-1 / 2, 1 / 2)}
@@ -259,7 +258,6 @@ def parted(joint: Any, k: int) -> list[Any]:
     return learners
 
 
-@dataclass(eq=False, repr=False)
 class Model:
     """k classes, coded 0..k-1 in the order of their labels: one vector for k <= 2, one a class from k = 3 on.
 
@@ -270,17 +268,9 @@ class Model:
     none : "none of these", one against the rest: the negative of every row since the third class, of which later ones are copies.
     """
 
-    make: Callable[[int], Any]
-    d: int
-    k: int
-    multi_class: str = "crammer_singer"
-    t: int = field(default=0, init=False)
-    n_mistakes: int = field(default=0, init=False)
-    n_updates: int = field(default=0, init=False)
-    learners: list[Any] = field(init=False)
-    none: Any = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
+    def __init__(self, make: Callable[[int], Any], d: int, k: int, multi_class: str = "crammer_singer") -> None:
+        self.make, self.d, self.k, self.multi_class, self.none = make, d, k, multi_class, None
+        self.t = self.n_mistakes = self.n_updates = 0
         self.learners = self.arranged([self.make(self.d) for _ in range(self.k if self.k > 2 else 1)])
 
     def arranged(self, learners: list[Any]) -> list[Any]:

@@ -36,18 +36,6 @@ class Step(NamedTuple):
 REST = Step()
 
 
-def class_cost(c: float, least: float, most: float, hard: bool = False) -> tuple[float, float]:
-    """Split the weight c of a class into a factor rho of the wanted margin and a factor a of its rows' weights, rho a = c.
-
-    rho = √(c / least), at most √1000; least, most : the extreme weights > 0 of the classes.  Crammer et al. (JMLR 2006), 6: with
-    the margin √c a mistake has a squared loss of at least c.  In the mean, the squared hinge loss a [rho - y s]+² is least at a
-    score s > 0 where P(y=1) a_1 rho_1 > P(y=-1) a_-1 rho_-1: the product is what a class costs.
-    hard : the rule takes its whole step at any weight from 1 on: the a of `most` becomes 1 if it is above 1.
-    """
-    root = lambda weight: sqrt(min(weight / least, 1000.0))  # noqa: E731
-    return root(c), c / root(c) / (max(1.0, most / root(most)) if hard else 1.0)
-
-
 class Rule(NamedTuple):
     """A rule with its geometry and, for the potential geometry, the precision that a row adds to Σ^-1, Stats -> float.
 
