@@ -39,7 +39,7 @@ PARTS = {
     "tables/*": "the vectorizer of tables",
     "_pipeline/*": "steps and a learner as one object",
     "streams/*": "files of rows, in batches",
-    "parallel/*": "streams in parts, on many cores and machines",
+    "parallel.py": "streams in parts, on many cores and machines",
     "datasets/*": "a data set to try things on",
     "reference/*": "the algorithms as one would write them down, slowly",
     "measures.py": "measures of predictions",
