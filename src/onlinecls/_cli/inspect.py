@@ -11,7 +11,7 @@ import numpy as np
 from .._estimators.learner import state_of
 from .._input import escaped
 from .._input.compat import is_regressor
-from .._pipeline import linear_of
+from .._pipeline import linear_of, named_columns
 from ..text import top_columns, vectorizer_of
 from .inputs import columns_of, load_model, shown_label
 from .parameters import NAMED, algorithm_of, is_kernel, learner_of, own_parameters
@@ -75,9 +75,7 @@ def _top(learner, inputs) -> dict:
 def _column_lookup(inputs):
     """Return a function from a column to (name or None, shared, factor to the units of a table's column, or sign)."""
     if inputs.step is not None:
-        from ..tables import look_up as look_up_of
-
-        return look_up_of(inputs.step)
+        return named_columns(inputs.step)
     first, hashed = inputs.column_names, inputs.names
 
     def look_up(column: int) -> tuple:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -72,7 +73,9 @@ def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanati
     for at, step in enumerate(steps):
         home = home_of(step.__class__)
         if home is not None:
-            X, look_up = home.named(step, X, in_units=at == len(steps) - 1)
+            step = copy(step)  # (so that the words of a row stay with the row)
+            home.keep_words(step, _NAMES)
+            X, look_up = step.transform(X), named_columns(step, is_last=at == len(steps) - 1)
         elif isinstance(step, HashingVectorizer):
             words = step.feature_names or FeatureNames(_NAMES)
             X = type(step)(**{**step.get_params(), "feature_names": words}).transform(X)
@@ -94,6 +97,24 @@ def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanati
     found = contributions(weights_towards(learner, c), intercept, columns, values, look_up)[:top]
     features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found]
     return Explanation(prediction, score, std, features)
+
+
+def named_columns(step: Any, is_last: bool = True) -> Callable[[int], tuple]:
+    """Return the function that looks up a column which a `TableVectorizer` makes: its name or None, whether others share it, and
+    its sign, or what turns its weight into the units of a table's column.
+
+    is_last : False where other steps change its values, so that they are not in units of its columns.
+    """
+    from ..tables import slot_names, word_of
+
+    names, statistics = slot_names(step), step.statistics_ if is_last else {}
+
+    def look_up(column: int) -> tuple:
+        if column >= len(names):
+            return word_of(step, column)
+        return names[column], False, 1.0 / (statistics.get(names[column], (0.0, 0.0, 0.0))[2] or 1.0)
+
+    return look_up
 
 
 def _by_names(names: Any) -> Callable[[int], tuple]:

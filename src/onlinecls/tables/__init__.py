@@ -10,16 +10,7 @@
 """
 
 # (What `__all__` does not name is for pipelines and the command line.)
-from ._vectorizer import (
-    TableVectorizer,
-    described,  # noqa: F401
-    keep_words,  # noqa: F401
-    look_up,  # noqa: F401
-    named,  # noqa: F401
-    planned,  # noqa: F401
-    rebuild,  # noqa: F401
-    slot_names,  # noqa: F401
-)
+from ._vectorizer import TableVectorizer, described, keep_words, planned, rebuild, slot_names, word_of  # noqa: F401
 
 __all__ = ["TableVectorizer"]
 

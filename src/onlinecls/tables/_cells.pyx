@@ -4,14 +4,13 @@ A cell gives features of its column, each of which has a place in the rows: a co
 hashed one. A place is 2 * column, + 1 where the value changes its sign.
 """
 cimport cython
-from cpython.dict cimport PyDict_GetItem, PyDict_Next
-from cpython.exc cimport PyErr_CheckSignals
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
-from cpython.long cimport PyLong_AsLongLong, PyLong_Check
-from cpython.object cimport PyObject
+from cpython cimport (
+    PyDict_GetItem, PyDict_Next, PyErr_CheckSignals, PyFloat_AS_DOUBLE, PyFloat_CheckExact, PyLong_AsLongLong, PyLong_Check,
+    PyObject,
+)
 from libc.math cimport fabs, isnan, sqrt
 from libc.stdint cimport INT64_MIN, int32_t, int64_t
-from libc.stdlib cimport free, llabs, qsort, realloc
+from libc.stdlib cimport free, llabs, realloc
 
 from .._hashing.murmur cimport murmur3
 from .._rows cimport start_of
@@ -19,7 +18,6 @@ from .._rows cimport start_of
 from collections.abc import Mapping
 from datetime import date, datetime
 from decimal import Decimal
-from operator import index
 
 import numpy as np
 
@@ -32,20 +30,19 @@ cdef extern from "Python.h":
     double PyLong_AsDouble(object o) except? -1.0
 
 cdef enum:
-    NUMBERS, DATES, CODES, VALUES       # kinds of columns of a table (_columns.py)
-
-cdef enum:
     NONE = -1                           # the place of what has none
-    NUMBER, SECONDS, MISSING            # keys of a column's features; a text is its own
-    MONTH = 100                         # of parts of a date, to be added to
+    NUMBER, SECONDS, MISSING            # keys of a column's features (a text is its own),
+    MONTH = 100                         # and of parts of a date, to be added to
     WEEKDAY = 200
     HOUR = 300
-    FEW = 32                            # entries of a row that are sorted by insertion at most
     DEEPEST = 64                        # lists and dicts within each other
     MOST = 65_536                       # columns that are noted at most, unless more features have a column of their own
+cdef dict ENDS = {                      # of features' names, by their keys
+    NUMBER: "", SECONDS: ".seconds", MISSING: "=?", **{MONTH + k: f".month={k}" for k in range(1, 13)},
+    **{WEEKDAY + k: f".weekday={k}" for k in range(7)}, **{HOUR + k: f".hour={k}" for k in range(24)},
+}
 cdef double LARGEST = 1e150
 cdef int64_t HOURS = 3_600_000_000, DAYS = 86_400_000_000       # in microseconds
-cdef dict PARTS = {MONTH: "month", WEEKDAY: "weekday", HOUR: "hour"}
 
 ctypedef struct Sums:
     double n, mean, squares             # weight, mean, and sum of squared deviations of the numbers so far
@@ -60,10 +57,10 @@ ctypedef struct Entry:
     int64_t key                         # column << 32 | its number in the row
     double value
 
-ctypedef struct Held:
-    int kind                            # of a column of a table
-    char* data
-    Py_ssize_t step
+ctypedef struct Held:                   # a column of a table: one of the first three, or values that each say what they are
+    const double* numbers
+    const int64_t* times
+    const int32_t* codes
     int64_t* places                     # of codes, NONE where one has not been looked up
 
 
@@ -80,18 +77,9 @@ cdef class Column:
         self.numbers[0], self.numbers[1] = NONE, NONE
 
 
-cdef str feature_of(Column column, key):
+def feature_of(str column, key):
     """Return the name of a feature."""
-    if isinstance(key, str):
-        return f"{column.name}={key}"
-    if key >= MONTH:
-        return f"{column.name}.{PARTS[key // 100 * 100]}={key % 100}"
-    return (column.name, f"{column.name}.seconds", f"{column.name}=?")[key]
-
-
-cdef int in_order(const void* a, const void* b) noexcept nogil:
-    cdef int64_t x = (<const Entry*>a).key, y = (<const Entry*>b).key
-    return (x > y) - (x < y)
+    return f"{column}={key}" if isinstance(key, str) else column + ENDS[key]
 
 
 cdef void* grown(void* memory, Py_ssize_t* room, size_t size) except NULL:
@@ -104,29 +92,22 @@ cdef void* grown(void* memory, Py_ssize_t* room, size_t size) except NULL:
 
 @cython.final
 cdef class Out:
-    """The rows made so far: entries of a CSR matrix, or an array."""
+    """The rows made so far, as entries of a CSR matrix."""
     cdef Entry* entries
     cdef Py_ssize_t n, room, first
-    cdef double* dense
     cdef int64_t* ends
-    cdef object array
+    cdef object indptr
 
-    def __init__(self, Py_ssize_t n_rows, Py_ssize_t n_own, bint is_dense):
+    def __init__(self, Py_ssize_t n_rows):
         cdef Py_ssize_t n
-        self.array = np.zeros(n_rows * n_own) if is_dense else np.zeros(n_rows + 1, np.int64)
-        if is_dense:
-            self.dense = <double*>start_of(self.array, 8, &n, True)
-        else:
-            self.ends = <int64_t*>start_of(self.array, 8, &n, True)
+        self.indptr = np.zeros(n_rows + 1, np.int64)
+        self.ends = <int64_t*>start_of(self.indptr, 8, &n, True)
 
     def __dealloc__(self):
         free(self.entries)
 
     cdef inline int put(self, int64_t place, double value) except -1:
         if place < 0 or value == 0.0:
-            return 0
-        if self.ends == NULL:
-            self.dense[place >> 1] += value
             return 0
         if self.n == self.room:
             self.entries = <Entry*>grown(self.entries, &self.room, sizeof(Entry))
@@ -135,22 +116,21 @@ cdef class Out:
         self.n += 1
         return 0
 
-    cdef void end_row(self, Py_ssize_t i, Py_ssize_t n_own) noexcept:
-        """Put the entries of a row in the order of columns, and add up those of one column."""
-        cdef Py_ssize_t k, j, n = self.n - self.first
+    cdef void end_row(self, Py_ssize_t i) noexcept:
+        """Put the entries of a row in the order of columns, by Shell's sort, and add up those of one column."""
+        cdef Py_ssize_t k, j, n = self.n - self.first, gap = 1
         cdef Entry* row = self.entries + self.first
         cdef Entry entry
-        if self.ends == NULL:
-            self.dense += n_own
-            return
-        if n > FEW:
-            qsort(row, n, sizeof(Entry), in_order)
-        for k in range(1, n if n <= FEW else 0):
-            entry, j = row[k], k
-            while j > 0 and row[j - 1].key > entry.key:
-                row[j] = row[j - 1]
-                j -= 1
-            row[j] = entry
+        while 32 * gap < n:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for k in range(gap, n):
+                entry, j = row[k], k
+                while j >= gap and row[j - gap].key > entry.key:
+                    row[j] = row[j - gap]
+                    j -= gap
+                row[j] = entry
+            gap //= 3
         j = 0
         for k in range(n):
             if k > 0 and row[j - 1].key >> 32 == row[k].key >> 32:
@@ -161,18 +141,19 @@ cdef class Out:
         self.first += j
         self.n = self.ends[i + 1] = self.first
 
-    cdef take(self, Py_ssize_t n_own):
-        """Return the array, or data, indices and indptr."""
-        cdef Py_ssize_t k, n
-        cdef double* values
-        cdef int32_t* columns
-        if self.ends == NULL:
-            return self.array.reshape(-1, n_own)
-        data, indices = np.empty(self.n), np.empty(self.n, np.int32)
-        values, columns = <double*>start_of(data, 8, &n, True), <int32_t*>start_of(indices, 4, &n, True)
-        for k in range(self.n):
+    cdef take(self, Py_ssize_t width):
+        """Return data, indices and indptr, or an array of this width."""
+        cdef Py_ssize_t i, k, n, n_rows = len(self.indptr) - 1
+        data = np.zeros(n_rows * width if width else self.n)
+        indices = np.empty(0 if width else self.n, np.int32)
+        cdef double* values = <double*>start_of(data, 8, &n, True)
+        cdef int32_t* columns = <int32_t*>start_of(indices, 4, &n, True)
+        for i in range(n_rows if width else 0):
+            for k in range(self.ends[i], self.ends[i + 1]):
+                values[i * width + (self.entries[k].key >> 32)] = self.entries[k].value
+        for k in range(0 if width else self.n):
             values[k], columns[k] = self.entries[k].value, <int32_t>(self.entries[k].key >> 32)
-        return data, indices, self.array
+        return data.reshape(n_rows, width) if width else (data, indices, self.indptr)
 
 
 @cython.final
@@ -181,27 +162,27 @@ cdef class Cells:
 
     A call that learns keeps what it changes, so that `exchange` takes the call back, or makes it again. columns : by their names.
     features, owners : (column, key) of those with a column of their own, in the order of these, and of all numbers. words : None,
-    or what hashed columns stand for: name, whether others share it, sign.
+    or what up to n_words hashed columns stand for: name, whether others share it, sign.
     """
     cdef str who
     cdef readonly Py_ssize_t n_own, n_hashed
-    cdef Py_ssize_t n_words, room, changed, row
-    cdef readonly dict words
+    cdef public dict words
+    cdef public Py_ssize_t n_words
+    cdef Py_ssize_t room, changed, row
     cdef double clip, weight
     cdef frozenset ignored
     cdef dict columns
-    cdef list features, owners, layout      # layout : columns of the dict before
+    cdef list features, owners, layout, added   # layout : columns of the dict before. added : (column, key, place) of the call
+    cdef tuple sizes, gone                  # of columns, features and owners before the call; what has been taken back of them
     cdef Number* numbers
     cdef int64_t call
-    cdef list added                         # places of the call: (column, key, place)
-    cdef tuple sizes, gone                  # of columns, features and owners before the call; what has been taken back of them
     cdef bint learn
     cdef int depth
     cdef Out out
 
     def __init__(self, str who, Py_ssize_t n_own, Py_ssize_t n_hashed, double clip=10.0, frozenset ignored=frozenset()):
-        self.who, self.n_own, self.n_hashed, self.clip, self.ignored = who, n_own, n_hashed, clip, ignored
-        self.columns, self.features, self.owners, self.layout = {}, [], [], []
+        self.who, self.n_own, self.n_hashed, self.columns, self.features, self.owners = who, n_own, n_hashed, {}, [], []
+        self.configure(clip, ignored)
         self.begin(False)
 
     def __dealloc__(self):
@@ -214,14 +195,15 @@ cdef class Cells:
         """Take the parameters that may change between calls."""
         self.clip, self.ignored, self.layout = clip, ignored, []
 
-    # --- features -----------------------------------------------------------------------------------------------------------
+    cdef refuse(self, kind, needed, came, Column column, do):
+        raise kind(f"{self.who}: {needed}, got {brief(came)} in column {brief(column.name)} of row {self.row}. {do}")
 
     cdef Column column(self, name):
         """Return the column of this name, which is noted if the call learns; None if it is ignored."""
         if not isinstance(name, str):
             if isinstance(name, bool) or not isinstance(name, int | np.integer):
                 raise TypeError(f"{self.who}: names of columns must be texts or integers, got {brief(name)} in row {self.row}.")
-            name = str(index(name))
+            name = str(int(name))
         name = str.__str__(name)
         if name in self.ignored:
             return None
@@ -243,27 +225,26 @@ cdef class Cells:
         cdef bint is_kept = self.learn and column.is_noted, is_full = len(self.features) == self.n_own
         if not (self.n_hashed if is_full else is_kept):
             return NONE
-        feature = feature_of(column, key)
+        feature = feature_of(column.name, key)
         try:
             h = <int32_t>murmur3(<const unsigned char*>PyUnicode_AsUTF8AndSize(feature, &n), n, 0)
         except UnicodeEncodeError:
-            raise ValueError(
-                f"{self.who}: names and texts must be valid Unicode, got {brief(feature)} in row {self.row}. Half of a surrogate "
-                "pair stands for nothing: read the text with the right encoding."
-            ) from None
+            self.refuse(ValueError, "names and texts must be valid Unicode", feature, column, "Read it with the right encoding.")
         if not is_full:
             self.features.append((column, key))
         else:
             found = 2 * (self.n_own + llabs(h) % self.n_hashed) + (h < 0)
-            if self.words is not None:
-                known = self.words.get(found >> 1)
-                if known is not None or len(self.words) < self.n_words:
-                    known = known or (feature, False, -1 if found & 1 else 1)
-                    self.words[found >> 1] = known[0], known[1] or known[0] != feature, known[2]
+            self.note(feature, found)
         if is_kept and key not in (NUMBER, SECONDS) and not (is_full and isinstance(key, str)):    # (texts have no end)
             column.places[key] = found
             self.added.append((column, key, found))
         return found
+
+    cdef note(self, feature, int64_t place):
+        """Note what a hashed column stands for, and whether others share it."""
+        if self.words is not None and (place >> 1 in self.words or len(self.words) < self.n_words):
+            name, is_shared, sign = self.words.get(place >> 1, (feature, False, -1 if place & 1 else 1))
+            self.words[place >> 1] = name, is_shared or name != feature, sign
 
     cdef Py_ssize_t number_of(self, Column column, int key) except -2:
         """Return the place of the `Number` of a column; NONE if there is none, and the call does not learn."""
@@ -278,22 +259,14 @@ cdef class Cells:
         column.numbers[key] = at
         return at
 
-    def keep_words(self, Py_ssize_t n):
-        """Note up to n hashed columns from now on."""
-        self.words, self.n_words = {}, n
-
-    # --- cells --------------------------------------------------------------------------------------------------------------
-
     cdef int number(self, Column column, int key, double x) except -1:
         """Read a number: it is learnt if the call learns, and standardised."""
         cdef Py_ssize_t at = column.numbers[key]
         cdef Number* number
         cdef double d, value
         if not fabs(x) <= LARGEST:
-            raise ValueError(
-                f"{self.who}: numbers must be finite and within ±{LARGEST:g}, got {x!r} in column {brief(column.name)} of row "
-                f"{self.row}. Give None for what is missing."
-            )
+            needed = f"numbers must be finite and within ±{LARGEST:g}"
+            self.refuse(ValueError, needed, x, column, "Give None for what is missing.")
         if at < 0:
             at = self.number_of(column, key)
             if at < 0:
@@ -307,6 +280,8 @@ cdef class Cells:
             d = x - number.sums.mean
             number.sums.mean += d * (self.weight / number.sums.n)
             number.sums.squares += self.weight * d * (x - number.sums.mean)
+        if self.words is not None and number.place >= 2 * self.n_own:
+            self.note(feature_of(column.name, key), number.place)
         if not number.sums.squares > 0.0:
             return 0
         value = (x - number.sums.mean) / sqrt(number.sums.squares / number.sums.n)
@@ -358,24 +333,17 @@ cdef class Cells:
         if isinstance(value, date):
             return self.missing(column) if value != value else self.dated(column, microseconds(value))
         if isinstance(value, np.datetime64):
-            return self.dated(column, microseconds_of(self.who, np.array([value]), column.name, self.row).item())
-        if isinstance(value, np.bool_ | np.integer):
-            return self.cell(column, value.item())
+            return self.dated(column, value.astype("datetime64[us]").astype(np.int64))
         if type(value).__name__ == "NAType":        # (of pandas)
             return self.missing(column)
-        if isinstance(value, np.ndarray):
-            value = list(value) if value.dtype.kind in "mM" and value.ndim else value.tolist()
+        if isinstance(value, np.bool_ | np.integer | np.ndarray) and not isinstance(value, np.timedelta64):
+            return self.cell(column, value.tolist() if value.dtype.kind not in "mM" else list(value))
         is_dict = isinstance(value, Mapping)
         if not is_dict and not isinstance(value, list | tuple):
-            raise TypeError(
-                f"{self.who}: a value must be a number, a text, a boolean, a date, a list, a dict or None, got {brief(value)} in "
-                f"column {brief(column.name)} of row {self.row}. Make it one of these, or ignore the column."
-            )
+            needed = "a value must be a number, a text, a boolean, a date, a list, a dict or None"
+            self.refuse(TypeError, needed, value, column, "Make it one of these, or ignore the column.")
         if self.depth == DEEPEST:
-            raise ValueError(
-                f"{self.who}: lists and dicts must be at most {DEEPEST} deep, got more in column {brief(column.name)} of row "
-                f"{self.row}. Flatten them."
-            )
+            self.refuse(ValueError, f"lists and dicts must be at most {DEEPEST} deep", value, column, "Flatten them.")
         self.depth += 1
         for key, each in value.items() if is_dict else enumerate(value):
             inner = column if not is_dict and isinstance(each, str) else self.column(f"{column.name}.{key}")
@@ -383,8 +351,6 @@ cdef class Cells:
                 self.cell(inner, each)
         self.depth -= 1
         return 0
-
-    # --- rows ---------------------------------------------------------------------------------------------------------------
 
     cdef int read_dict(self, dict row) except -1:
         cdef PyObject* name
@@ -404,131 +370,109 @@ cdef class Cells:
             k += 1
         return 0
 
-    cdef int read_held(self, list columns, Held* held, list names, Py_ssize_t i) except -1:
+    cdef int read_held(self, list columns, const Held* held, list values, Py_ssize_t i) except -1:
         cdef Py_ssize_t k
-        cdef double x
         cdef int32_t code
         cdef Column column
         for k in range(len(columns)):
             column = <Column>columns[k]
-            if held[k].kind == NUMBERS:
-                x = (<double*>(held[k].data + i * held[k].step))[0]
-                if isnan(x):
+            if column is None:
+                continue
+            if held[k].numbers != NULL:
+                if isnan(held[k].numbers[i]):
                     self.missing(column)
                 else:
-                    self.number(column, NUMBER, x)
-            elif held[k].kind == CODES:
-                code = (<int32_t*>held[k].data)[i]
+                    self.number(column, NUMBER, held[k].numbers[i])
+            elif held[k].codes != NULL:
+                code = held[k].codes[i]
                 if code < 0:
                     self.missing(column)
-                else:
-                    if held[k].places[code] < 0:
-                        held[k].places[code] = self.place(column, (<list>names[k])[code])
-                    self.out.put(held[k].places[code], 1.0)
-            elif held[k].kind == DATES:
-                self.dated(column, (<int64_t*>held[k].data)[i])
+                    continue
+                if held[k].places[code] < 0:
+                    held[k].places[code] = self.place(column, (<list>values[k])[code])
+                self.out.put(held[k].places[code], 1.0)
+            elif held[k].times != NULL:
+                self.dated(column, held[k].times[i])
             else:
-                self.cell(column, (<list>names[k])[i])
+                self.cell(column, (<list>values[k])[i])
         return 0
 
     def read(self, list table, bint by_rows, Py_ssize_t n_rows, weights, bint learn, bint also_before=False):
-        """Return the rows of a table: of all cells, and if also_before of what was known just before each row.
+        """Return [the rows of a table], and in front, if also_before, those of what was known just before each row.
 
-        table : by_rows a list of dicts, else of columns: (name, kind, array, names of codes or values). weights : of rows, or
-        None. An error leaves all as it was.
+        table : by_rows a list of dicts, else of `Column` (_columns.py). weights : of rows, or None. An error takes all back.
         """
-        cdef list columns = [], names = [], kept = []
-        cdef Py_ssize_t i, n
+        cdef list columns = [], values = [], kept = []
+        cdef Py_ssize_t i, k, n, room = len(table)
         cdef const double* given = NULL if weights is None else <const double*>start_of(weights, 8, &n)
-        cdef Held* held = NULL
-        cdef Out after = Out(n_rows, self.n_own, not self.n_hashed), before = None
-        if also_before:
-            before = Out(n_rows, self.n_own, not self.n_hashed)
+        cdef Held* held = <Held*>grown(NULL, &room, sizeof(Held)) if n_rows and not by_rows else NULL
+        cdef Out after = Out(n_rows), before = Out(n_rows) if also_before else None
         self.row, self.depth, self.weight = 0, 0, 1.0
         self.begin(learn)
         try:
-            if n_rows and not by_rows:
-                held = self.hold(table, columns, names, kept)
+            for k in range(len(table) if held != NULL else 0):
+                name, array, texts = table[k]
+                columns.append(self.column(name))
+                values.append(texts)
+                held[k] = Held(NULL, NULL, NULL, NULL)
+                if array is None:
+                    continue
+                array, places = np.require(array, None, "CA"), np.full(len(texts or "") + 1, NONE, np.int64)
+                kept += array, places
+                if array.dtype == np.float64:
+                    held[k].numbers = <const double*>start_of(array, 8, &n)
+                elif array.dtype == np.int64:
+                    held[k].times = <const int64_t*>start_of(array, 8, &n)
+                else:
+                    held[k].codes = <const int32_t*>start_of(array, 4, &n)
+                    held[k].places = <int64_t*>start_of(places, 8, &n, True)
             for i in range(n_rows):
                 if not i & 1023:
                     PyErr_CheckSignals()
-                self.row = i
-                if given != NULL:
-                    self.weight = given[i]
-                if self.weight > 0.0:
-                    if before is not None:
+                self.row, self.weight = i, given[i] if given != NULL else 1.0
+                for k in range(also_before, -1, -1):
+                    self.out, self.learn = after, learn
+                    if k:
                         self.out, self.learn = before, False
-                        self.read_dict(<dict>table[i]) if by_rows else self.read_held(columns, held, names, i)
-                        self.learn = learn
-                    self.out = after
-                    self.read_dict(<dict>table[i]) if by_rows else self.read_held(columns, held, names, i)
-                after.end_row(i, self.n_own)
-                if before is not None:
-                    before.end_row(i, self.n_own)
+                    if self.weight > 0.0:
+                        self.read_dict(<dict>table[i]) if by_rows else self.read_held(columns, held, values, i)
+                    self.out.end_row(i)
         except BaseException:
             self.exchange()
             raise
         finally:
             free(held)
             self.out = None
-        return (before.take(self.n_own), after.take(self.n_own)) if also_before else after.take(self.n_own)
-
-    cdef Held* hold(self, list table, list columns, list names, list kept) except NULL:
-        """Return where the data of columns lie, but those that are ignored. kept : arrays, which must live on."""
-        cdef Py_ssize_t room = len(table), k = 0, n
-        cdef Held* held = <Held*>grown(NULL, &room, sizeof(Held))
-        try:
-            for name, kind, array, values in table:
-                column = self.column(name)
-                if column is None:
-                    continue
-                held[k].kind, held[k].step, held[k].places = kind, 0, NULL
-                if kind == NUMBERS:         # (of an array, a column)
-                    held[k].data, held[k].step = <char*><size_t>array.ctypes.data, array.strides[0]
-                elif kind != VALUES:
-                    held[k].data = <char*>start_of(array, 4 if kind == CODES else 8, &n)
-                if kind == CODES:
-                    places = np.full(len(values) + 1, NONE, np.int64)
-                    held[k].places = <int64_t*>start_of(places, 8, &n, True)
-                    kept.append(places)
-                columns.append(column)
-                names.append(values)
-                kept.append(array)
-                k += 1
-        except BaseException:
-            free(held)
-            raise
-        return held
-
-    # --- taking back --------------------------------------------------------------------------------------------------------
+        n = 0 if self.n_hashed else self.n_own
+        return [before.take(n), after.take(n)] if also_before else [after.take(n)]
 
     cdef begin(self, bint learn):
         """Begin to keep what a call changes."""
         self.learn, self.call, self.changed, self.added, self.gone = learn, self.call + 1, NONE, [], None
         self.sizes = len(self.columns), len(self.features), len(self.owners)
 
-    def exchange(self):
-        """Take the last call back; or, if it has been, make it again."""
+    def exchange(self, bint again=False):
+        """Take the last call back; again : make it again, if it has been taken back."""
         cdef Py_ssize_t k = self.changed
         cdef Sums sums
         cdef Column column
-        while k >= 0:
+        while k >= 0 and again == (self.gone is not None):
             sums = self.numbers[k].sums
             self.numbers[k].sums = self.numbers[k].before
             self.numbers[k].before = sums
             k = self.numbers[k].next
-        if self.gone is None:
+        if not again:
             n_columns, n_features, n_owners = self.sizes
             columns = [self.columns.popitem() for _ in range(len(self.columns) - n_columns)]
             self.gone = columns[::-1], self.features[n_features:], self.owners[n_owners:]
             del self.features[n_features:], self.owners[n_owners:]
-            if columns:
-                self.layout = []
             for column, key in self.gone[2]:
                 column.numbers[<int>key] = NONE
             for column, key, _ in self.added:
                 del column.places[key]
-        else:
+            if columns:
+                self.layout = []
+        elif self.gone is not None:
             self.columns.update(self.gone[0])
             self.features += self.gone[1]
             for k, (column, key) in enumerate(self.gone[2], len(self.owners)):
@@ -538,33 +482,29 @@ cdef class Cells:
                 column.places[key] = place
             self.gone = None
 
-    def learn_again(self):
-        """Make the last call again if it has been taken back."""
-        if self.gone is not None:
-            self.exchange()
+    def knows(self, names):
+        """Return True if a column of one of these names has been learnt, or none at all."""
+        return not self.columns or not self.columns.keys().isdisjoint(names)
 
-    # --- what has been learnt -----------------------------------------------------------------------------------------------
-
-    @property
-    def names(self):
-        """The names of the features that have a column of their own."""
-        return [feature_of(column, key) for column, key in self.features]
-
-    @property
-    def column_names(self):
-        """The names of columns, but of those that are dicts or lists."""
-        outer = {name.rpartition(".")[0] for name in self.columns}
-        owners = {(<Column>column).name for column, _ in self.owners}
-        return [name for name in self.columns if name in owners or name not in outer or (<Column>self.columns[name]).places]
-
-    def sums(self):
-        """Return the name of each number, its weight, mean and sum of squared deviations."""
+    def described(self):
+        """Describe what has been learnt by what JSON holds, and arrays."""
         cdef Py_ssize_t k
-        cdef list found = []
-        for k, (column, key) in enumerate(self.owners):
-            sums = self.numbers[k].sums
-            found.append((feature_of(column, key), sums.n, sums.mean, sums.squares))
-        return found
+        pairs = [[[(<Column>column).name, key] for column, key in each] for each in (self.features, self.owners)]
+        sums = np.empty((len(self.owners), 3))
+        for k in range(len(self.owners)):
+            sums[k] = self.numbers[k].sums.n, self.numbers[k].sums.mean, self.numbers[k].sums.squares
+        return {"columns": list(self.columns), "features": pairs[0], "numbers": pairs[1]}, {"sums": sums}
+
+    cdef adopt(self, dict header):
+        """Learn the columns and features of a description, in its order."""
+        self.begin(True)
+        for name in header["columns"]:
+            self.column(name)
+        for name, key in [*header["features"], *header["numbers"]]:
+            if key in (NUMBER, SECONDS):
+                self.number_of(self.column(name), key)
+            else:
+                self.place(self.column(name), key)
 
     def take_in(self, Cells other):
         """Add what another one has learnt from rows of its own, by Chan's sums; its features come behind those here."""
@@ -572,14 +512,7 @@ cdef class Cells:
         cdef Sums* b
         cdef Py_ssize_t k, at
         cdef double n, d
-        self.begin(True)
-        for name in other.columns:
-            self.column(name)
-        for column, key in other.features + other.owners:
-            if key in (NUMBER, SECONDS):
-                self.number_of(self.column((<Column>column).name), key)
-            else:
-                self.place(self.column((<Column>column).name), key)
+        self.adopt(other.described()[0])
         for k, (column, key) in enumerate(other.owners):
             at = self.number_of(self.column((<Column>column).name), key)
             if at >= 0 and other.numbers[k].sums.n > 0.0:
@@ -589,46 +522,23 @@ cdef class Cells:
                 a.mean += d * (b.n / n)
                 a.n = n
 
-    def described(self):
-        """Describe it by what JSON holds, and arrays."""
-        order = {name: k for k, name in enumerate(self.columns)}
-        pairs = [[[order[(<Column>column).name], key] for column, key in each] for each in (self.features, self.owners)]
-        sums = np.array([each[1:] for each in self.sums()]).reshape(-1, 3)
-        return {"columns": list(self.columns), "features": pairs[0], "numbers": pairs[1]}, {"sums": sums}
 
-
-def rebuilt(dict header, dict arrays, *parameters):
+def rebuilt(dict header, dict arrays, str who, Py_ssize_t n_own, Py_ssize_t n_hashed, double clip, frozenset ignored):
     """Rebuild what has been learnt from a description that need not be trusted."""
-    cdef Cells found = Cells(*parameters)
+    cdef Cells found = Cells(who, n_own, n_hashed)
     cdef Py_ssize_t k
-    ignored, found.ignored = found.ignored, frozenset()
-    names, features, numbers, sums = header["columns"], header["features"], header["numbers"], arrays["sums"]
-    found.begin(True)
-    for name in names:
-        require(type(name) is str and name not in found.columns, "different names of columns", name)
-        require(found.column(name).is_noted, "fewer columns", len(names))
-    columns = list(found.columns.values())
-    for at, key in [*features, *numbers]:
-        right = type(at) is int and 0 <= at < len(columns) and (type(key) is str or (type(key) is int and is_key(key)))
-        require(right, "a column and a key", (at, key))
-        if key in (NUMBER, SECONDS):
-            found.number_of(columns[at], key)
-        else:
-            found.place(columns[at], key)
-    known = found.described()[0]
-    require(known["features"] == features and known["numbers"] == numbers, "features as learning leaves them", len(features))
-    require(sums.dtype == np.float64 and sums.shape == (len(numbers), 3), "sums of numbers", sums.shape)
-    require(bool(np.isfinite(sums[:, :2]).all() and (sums[:, ::2] >= 0.0).all()), "sums as learning leaves them", sums)
+    sums, pairs = arrays["sums"], [*header["features"], *header["numbers"]]
+    right = all([type(key) is str or (type(key) is int and key in ENDS) for _, key in pairs])
+    require(right and all([type(name) is str for name in header["columns"]]), "names, and keys of features", len(pairs))
+    found.adopt(header)
+    require(found.described()[0] == header, "columns and features as learning leaves them", len(pairs))
+    right = sums.dtype == np.float64 and sums.shape == (len(found.owners), 3) and np.isfinite(sums[:, :2]).all()
+    require(bool(right and (sums[:, ::2] >= 0.0).all()), "sums as learning leaves them", sums.shape)
     for k, (n, mean, squares) in enumerate(sums.tolist()):
         found.numbers[k].sums = Sums(n, mean, squares)
-    found.ignored = ignored
     found.begin(False)
+    found.configure(clip, ignored)
     return found
-
-
-def is_key(key):
-    parts = {MONTH: range(1, 13), WEEKDAY: range(7), HOUR: range(24)}
-    return 0 <= key <= MISSING or key % 100 in parts.get(key - key % 100, ())
 
 
 def microseconds(value):
@@ -636,19 +546,6 @@ def microseconds(value):
     days = value.toordinal() - 719_163
     if not isinstance(value, datetime):
         return days * DAYS
-    found = ((days * 24 + value.hour) * 60 + value.minute) * 60 + value.second
+    found = 1_000_000 * (((days * 24 + value.hour) * 60 + value.minute) * 60 + value.second) + value.microsecond
     offset = value.utcoffset()
-    found = 1_000_000 * found + value.microsecond
     return found if offset is None else found - 1_000_000 * (86_400 * offset.days + offset.seconds) - offset.microseconds
-
-
-def microseconds_of(str who, times, name, row=None):
-    """Return times of numpy as microseconds since 1970, the least integer where one is missing."""
-    wide = ~np.isnat(times) & (np.abs(times.astype("datetime64[Y]").astype(np.int64)) > 200_000)
-    if wide.any():
-        at = int(wide.argmax())
-        raise ValueError(
-            f"{who}: dates must lie within 200,000 years of 1970, got {times[at]} in column {brief(name)} of row "
-            f"{at if row is None else row}. Give None for what is missing."
-        )
-    return times.astype("datetime64[us]").astype(np.int64)

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._input import escaped, validate
-from ._cells import microseconds_of
 
 if TYPE_CHECKING:
     from typing import Any
 
-    # name, kind, numbers, microseconds or codes (-1 where a value is missing), and the names of codes, or values
-    Column = tuple[Any, int, Any, list | None]
+    # a name; an array of numbers (float64), microseconds (int64) or codes (int32, -1 where missing); names of codes, or values
+    Column = tuple[Any, np.ndarray | None, list | None]
 
-NUMBERS, DATES, CODES, VALUES = range(4)  # (_cells.pyx)
 _FLAGS = ["False", "True"]
 _HOW = "Give a data frame, an Arrow table, a list of dicts, one a row, or a dict of columns."
 
@@ -26,28 +24,26 @@ def read_table(who: str, X: Any) -> tuple[list, bool, int]:
     """Return a table's dicts or columns, whether they are dicts, and the number of rows."""
     if type(X) is list and set(map(type, X)) <= {dict}:
         return X, True, len(X)
-    is_mapping, home = isinstance(X, Mapping), type(X).__module__.partition(".")[0]
+    home, is_array = type(X).__module__.partition(".")[0], isinstance(X, np.ndarray) and X.ndim == 2
     is_frame = home in ("pandas", "polars") and hasattr(X, "columns") and hasattr(X, "__len__")
-    is_array = isinstance(X, np.ndarray) and X.ndim == 2
-    if not (is_mapping or is_frame or is_array or hasattr(X, "__arrow_c_stream__") or home == "pyarrow"):
+    if not (isinstance(X, Mapping) or is_frame or is_array or hasattr(X, "__arrow_c_stream__") or home == "pyarrow"):
         return _rows(who, X), True, len(X)
     try:
-        if is_mapping:
+        if isinstance(X, Mapping):
             pairs = list(X.items())
         elif is_frame:
             pairs = [(name, X.iloc[:, k] if home == "pandas" else X[name]) for k, name in enumerate(X.columns)]
         elif is_array:
-            pairs = [(f"x{k}", X[:, k]) for k in range(X.shape[1])]
+            pairs = [(f"x{k}", column) for k, column in enumerate(np.ascontiguousarray(X.T))]
         else:
-            X = _pyarrow(who, X).table(X) if home != "pyarrow" or not hasattr(X, "columns") else X
+            X = X if home == "pyarrow" and hasattr(X, "columns") else _pyarrow(who, X).table(X)
             pairs = list(zip(X.schema.names, X.columns, strict=True))
         columns = [_column(who, name, values) for name, values in pairs]
     except (ValueError, LookupError) as error:
         if str(error).startswith(who):
             raise
-        raise ValueError(
-            f"{who}: X must be a sound table of columns, got {type(X).__name__} that is not read: {escaped(str(error))}. {_HOW}"
-        ) from None
+        came = f"{type(X).__name__} that is not read: {escaped(str(error))}"
+        raise ValueError(f"{who}: X must be a sound table of columns, got {came}. {_HOW}") from None
     lengths, names = {str(name): len(values) for name, values in pairs}, [str(name) for name, _ in pairs]
     if len(lengths) < len(names):
         name = next(name for name in names if names.count(name) > 1)
@@ -59,9 +55,7 @@ def read_table(who: str, X: Any) -> tuple[list, bool, int]:
 
 def _rows(who: str, X: Any) -> list[dict]:
     if not isinstance(X, Sequence | np.ndarray) or isinstance(X, str | bytes):
-        lazy = next((name for name in ("collect", "compute", "toPandas") if hasattr(X, name)), None)
-        how = _HOW if lazy is None else f"Its rows are not in memory yet: give X.{lazy}(), or its parts one by one."
-        raise TypeError(f"{who}: X must be a table, got {type(X).__name__}. {how}")
+        raise TypeError(f"{who}: X must be a table in memory, got {type(X).__name__}. {_HOW}")
     for at, row in enumerate(X):
         if not (isinstance(row, Mapping) or type(row).__name__ == "Series"):
             raise TypeError(f"{who}: X must be a table, got a list with {validate.brief(row)} in row {at}. {_HOW}")
@@ -79,65 +73,57 @@ def _pyarrow(who: str, X: Any) -> Any:
 def _column(who: str, name: Any, values: Any) -> Column:
     """Return a column of a frame, of an array, or of a dict of columns."""
     home = type(values).__module__.partition(".")[0]
-    if home == "polars":
-        return _of_polars(name, values)
-    if home == "pandas":
-        if "arrow" in type(values.array).__name__.lower():
-            return _of_arrow(who, name, values.array.__arrow_array__())
-        if hasattr(values.dtype, "tz"):
-            values = values.dt.tz_convert("UTC").dt.tz_localize(None)
-        elif not isinstance(values.dtype, np.dtype):  # (with a mask of what is missing, some of them)
-            is_number = getattr(values.dtype, "kind", "O") in "iuf"
-            values = values.to_numpy(np.float64, na_value=np.nan) if is_number else values.tolist()
-    if home == "pyarrow":
-        return _of_arrow(who, name, values)
+    if home == "pandas" and "arrow" in type(values.array).__name__.lower():
+        home, values = "pyarrow", values.array.__arrow_array__()
+    elif home == "pandas" and hasattr(values.dtype, "tz"):
+        values = values.dt.tz_convert("UTC").dt.tz_localize(None)
+    elif home == "pandas" and not isinstance(values.dtype, np.dtype):  # (with a mask of what is missing, some of them)
+        is_number = getattr(values.dtype, "kind", "O") in "iuf"
+        values = values.to_numpy(np.float64, na_value=np.nan) if is_number else values.tolist()
+    if home in ("polars", "pyarrow"):
+        return (_of_polars if home == "polars" else _of_arrow)(who, name, values)
     if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__len__"):
-        raise TypeError(
-            f"{who}: a dict must hold columns of values, got {validate.brief(values)} as {name!r}. One row is a list of one dict."
-        )
-    values = values if isinstance(values, list) else np.asanyarray(values)
-    kind = "O" if isinstance(values, list | np.ma.MaskedArray) or values.ndim != 1 else values.dtype.kind
+        came = validate.brief(values)
+        raise TypeError(f"{who}: a dict must hold columns of values, got {came} as {name!r}. One row is a list of one dict.")
+    if isinstance(values, list | tuple | np.ma.MaskedArray):
+        return name, None, list(values) if isinstance(values, tuple) else values if isinstance(values, list) else values.tolist()
+    values = np.asarray(values)
+    kind = values.dtype.kind if values.ndim == 1 else ""
     if kind == "M":
-        return name, DATES, microseconds_of(who, values, name), None
-    if kind == "b":
-        return name, CODES, values.astype(np.int32), _FLAGS
-    if kind in "iuf":
-        return name, NUMBERS, values.astype(np.float64, copy=False), None
-    is_of_times = not isinstance(values, list) and values.dtype.kind in "mM"
-    return name, VALUES, None, list(values) if is_of_times or isinstance(values, list) else values.tolist()
+        return name, values.astype("datetime64[us]").astype(np.int64), None
+    if kind in ("i", "u", "f", "b"):
+        return name, np.ascontiguousarray(values, np.int32 if kind == "b" else np.float64), _FLAGS
+    return name, None, list(values) if values.dtype.kind in "mM" else values.tolist()
 
 
-def _of_polars(name: Any, values: Any) -> Column:
-    dtype, kind, polars = values.dtype, str(values.dtype).partition("(")[0], sys.modules["polars"]
-    if dtype.is_numeric() and not dtype.is_decimal():
-        return name, NUMBERS, values.cast(float).to_numpy(), None
+def _of_polars(who: str, name: Any, values: Any) -> Column:
+    kind, polars = str(values.dtype).partition("(")[0], sys.modules["polars"]
+    if values.dtype.is_numeric() and kind != "Decimal":
+        return name, values.cast(float).to_numpy(), None
     if kind in ("Date", "Datetime"):
-        return name, DATES, values.dt.epoch("us").fill_null(np.iinfo(np.int64).min).to_numpy(), None
-    if kind == "String":
-        texts = values.unique().drop_nulls()
-        codes = values.cast(polars.Enum(texts)).to_physical().cast(polars.Int32)
-        return name, CODES, codes.fill_null(-1).to_numpy(), texts.to_list()
-    return name, VALUES, None, values.to_list()
+        return name, values.dt.epoch("us").fill_null(np.iinfo(np.int64).min).to_numpy(), None
+    if kind != "String":
+        return name, None, values.to_list()
+    texts = values.unique().drop_nulls()
+    return name, values.cast(polars.Enum(texts)).to_physical().cast(polars.Int32).fill_null(-1).to_numpy(), texts.to_list()
 
 
 def _of_arrow(who: str, name: Any, values: Any) -> Column:
     import pyarrow as pa
 
     values.validate(full=True)  # (pyarrow trusts offsets wherever they point)
-    types, kind = pa.types, values.type
+    types, kind, texts = pa.types, values.type, _FLAGS
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    is_coded = types.is_dictionary(kind)
     if types.is_integer(kind) or types.is_floating(kind):
-        return name, NUMBERS, values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), None
-    if types.is_boolean(kind):
-        return name, CODES, _codes(values.cast(pa.int32())), _FLAGS
+        return name, values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), None
     if types.is_timestamp(kind) or types.is_date(kind):
-        return name, DATES, microseconds_of(who, values.to_numpy(zero_copy_only=False), name), None
-    if "string" in str(kind) and not types.is_nested(kind):
-        values = values if types.is_dictionary(kind) else values.cast(pa.large_string()).dictionary_encode()
-        if None not in (names := values.dictionary.to_pylist()):
-            return name, CODES, _codes(values.indices), names
-    return name, VALUES, None, values.to_pylist()
-
-
-def _codes(values: Any) -> np.ndarray:
-    return values.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+        return name, values.to_numpy(zero_copy_only=False).astype("datetime64[us]").astype(np.int64), None
+    if str(kind.value_type if is_coded else kind) in ("string", "large_string", "string_view"):
+        found = values if is_coded else values.cast(pa.large_string()).dictionary_encode()
+        values, texts = (found.indices, found.dictionary.to_pylist()) if not found.dictionary.null_count else (values, None)
+    elif not types.is_boolean(kind):
+        texts = None
+    if texts is None:
+        return name, None, values.to_pylist()
+    return name, values.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False), texts
