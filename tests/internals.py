@@ -42,7 +42,7 @@ DOCTESTED = [
     "", "._wings.dual_ascent.estimators",
     "._estimators.first_order", "._estimators.merging", "._wings.multiplicative.estimators", "._wings.one_class.estimators",
     "._wings.online_to_batch.estimators", "._estimators.second_order", ".measures",
-    "._evaluation._compare", "._evaluation._progressive", "._wings.committee.estimators",
+    ".evaluation", "._wings.committee.estimators",
     "._wings.kernels.estimators", "._estimators.saving", "._wings.adagrad.estimators", ".reference.potential",
 ]
 

@@ -36,7 +36,6 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
         SCWClassifier,
         SecondOrderPerceptron,
     )
-    from ._evaluation import compare, progressive_validation
     from ._pipeline import StreamPipeline, make_stream_pipeline
     from ._wings.adagrad.estimators import AdaGradClassifier, FTRLClassifier
     from ._wings.committee.estimators import CommitteeClassifier
@@ -50,6 +49,7 @@ if TYPE_CHECKING:  # the names below, for type checkers and editors
     from ._wings.one_class.estimators import PassiveAggressiveOneClass
     from ._wings.online_to_batch.estimators import OnlineToBatch
     from ._wings.p_norm.estimators import PNormPerceptron
+    from .evaluation import compare, progressive_validation
     from .tables import TableVectorizer
     from .text import HashingVectorizer
 
@@ -66,8 +66,8 @@ __all__ = [
 
 _SUBMODULES = ("bounds", "datasets", "measures", "parallel", "plotting", "reference", "streams", "tables", "text")
 _FUNCTIONS = {
-    "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "_evaluation",
-    "compare": "_evaluation",
+    "load": "_estimators.saving", "merge": "_estimators.merging", "progressive_validation": "evaluation",
+    "compare": "evaluation",
     "StreamPipeline": "_pipeline", "make_stream_pipeline": "_pipeline", "HashingVectorizer": "text", "TableVectorizer": "tables",
 }
 

@@ -151,7 +151,6 @@ def test_evaluate_agrees_with_scikit_learns_metrics(tmp_path, run, labels):
         truth = np.array(y)[:, None] == learner.classes_
         area = metrics.roc_auc_score(truth, scores)
     assert told["auc"] == pytest.approx(area, abs=1e-4)
-    assert told["average_precision"] == pytest.approx(metrics.average_precision_score(truth, scores), abs=1e-3)
     page = run("evaluate", model, new)[1]
     assert f"AUC       {told['auc']:.4f}\n" in page and f" {100 * told['error']:.2f} % ({told['mistakes']} mistakes)" in page
 

@@ -13,7 +13,6 @@ from states import fingerprint
 
 import onlinecls
 from onlinecls import progressive_validation
-from onlinecls.measures import ClassificationMeasures
 
 X, Y = continuous_problem(90, 6, seed=50, n_classes=4)
 RNG = np.random.default_rng(51)
@@ -26,7 +25,7 @@ def slowly(learner, X, y, y_clean=None, weights=None, classes=None):
     """Predict, compare and learn row by row, and return the curve after every row of weight > 0."""
     y_clean = y if y_clean is None else y_clean
     weights = np.ones(len(y)) if weights is None else weights
-    points, mistakes, weighted, seen, weight = [], 0, 0.0, 0, 0.0
+    points, mistakes, seen = [], 0, 0
     for i in range(len(y)):
         row = slice(i, i + 1)
         fitted = learner.__sklearn_is_fitted__()
@@ -36,8 +35,8 @@ def slowly(learner, X, y, y_clean=None, weights=None, classes=None):
             wrong = classes is None or copy.deepcopy(learner).partial_fit(X[:0], y[:0], classes).predict(X[row])[0] != y_clean[i]
         learner.partial_fit(X[row], y[row], None if fitted else classes, weights[row])
         if weights[i] > 0:
-            mistakes, weighted, seen, weight = mistakes + wrong, weighted + wrong * weights[i], seen + 1, weight + weights[i]
-            points.append((seen, mistakes, weight, weighted, learner.n_updates_))
+            mistakes, seen = mistakes + wrong, seen + 1
+            points.append((seen, mistakes, learner.n_updates_))
     return points
 
 
@@ -49,8 +48,7 @@ def assert_is_that_of_a_slow_loop(make, rows, labels, clean, weights, classes):
     live = np.flatnonzero(np.ones(90) if weights is None else weights)
     at = [np.searchsorted(live, stop) - 1 for stop in (*range(7, 90, 7), 90)]
     at = [i for i, before in zip(at, [-1, *at[:-1]], strict=True) if i > before]
-    found = zip(result.examples, result.mistakes, result.weight, result.weighted_mistakes, result.updates, strict=True)
-    np.testing.assert_allclose(list(found), [points[i] for i in at], rtol=1e-12)
+    assert list(zip(result.examples, result.mistakes, result.updates, strict=True)) == [points[i] for i in at]
     assert result.by_row and (clean is not None or result.mistakes[-1] == fast.n_mistakes_)
     assert result.progressive_error == result.mistakes[-1] / result.examples[-1]
     return fast, slow
@@ -95,6 +93,37 @@ def test_online_to_batch_is_predicted_by_batches():
     assert (learner.predict(X) == onlinecls.AROWClassifier(average=True).partial_fit(X, Y, np.unique(Y)).predict(X)).all()
 
 
+class Contrary(onlinecls.AROWClassifier):
+    """Says the other class of two."""
+
+    def predict(self, X):
+        return 1 - super().predict(X)
+
+
+class Twice(onlinecls.AROWRegressor):
+    """Learns every row twice."""
+
+    def partial_fit(self, X, y, sample_weight=None):
+        super().partial_fit(X, y)
+        return super().partial_fit(X, y)
+
+
+def test_a_class_that_extends_ones_of_this_library_is_asked_and_taught_by_its_own_methods():
+    own, stock = (progressive_validation(make(), (X, Y % 2), classes=[0, 1]) for make in (Contrary, onlinecls.AROWClassifier))
+    assert own.mistakes[-1] == 90 - stock.mistakes[-1] and own.by_row
+    found = onlinecls.compare([Contrary(), onlinecls.AROWClassifier(), onlinecls.AROWClassifier()], (X, Y % 2), classes=[0, 1])
+    assert found.errors == {"contrary": own.progressive_error, **dict.fromkeys(
+        ("arowclassifier-1", "arowclassifier-2"), stock.progressive_error)}
+    in_pipeline = progressive_validation(onlinecls.make_stream_pipeline(Contrary()), (X, Y % 2), predictions=True)
+    assert in_pipeline.predictions[1:].tolist() != Y[1:].tolist() and in_pipeline.progressive_error > 0.5
+    learner = Twice()
+    progressive_validation(learner, (X, X[:, 0]))
+    assert learner.t_ == 180
+    learner = onlinecls.AROWClassifier()
+    learner.predict = lambda rows: np.full(len(rows), 7)  # (of this object alone)
+    assert progressive_validation(learner, (X, Y)).progressive_error == 1.0
+
+
 def test_class_weights_of_zero_leave_rows_out():
     learner = onlinecls.AROWClassifier(class_weight={1: 0.0})
     result = progressive_validation(learner, (X, Y), np.zeros(90, int))
@@ -110,14 +139,10 @@ def test_the_curve_does_not_depend_on_the_batches(case):
         return [(X[a:b], NOISY[a:b], WEIGHTS[a:b]) for a, b in zip((0, *cuts), (*cuts, 90), strict=True)]
 
     whole = progressive_validation(case.estimator(), (X, NOISY, WEIGHTS), Y, every=20)
-    for batches, clean in (
-        (cut(1, 2, 50), Y), (cut(*range(1, 90)), list(Y)), (cut(20, 40), iter(np.split(Y, (20, 40)))),
-        (cut(33, 33, 89), iter(np.split(Y, (33, 33, 89)))),
-    ):
-        other = progressive_validation(case.estimator(), iter(batches), clean, every=20)
+    for batches in (cut(1, 2, 50), cut(*range(1, 90)), cut(33, 33, 89)):
+        other = progressive_validation(case.estimator(), iter(batches), list(Y), every=20)
         for name in ("examples", "mistakes", "updates"):
             assert getattr(other, name).tolist() == getattr(whole, name).tolist()
-        np.testing.assert_allclose(other.weighted_error, whole.weighted_error, rtol=1e-12)
 
 
 def test_validation_goes_on_from_a_fitted_learner():
@@ -132,10 +157,8 @@ def test_validation_goes_on_from_a_fitted_learner():
 def test_the_curve_has_a_point_every_40_rows_and_at_the_end():
     result = progressive_validation(onlinecls.AROWClassifier(), (X, Y), every=40)
     assert result.examples.tolist() == [40, 80, 90]
-    assert result.mistakes_since_last.tolist() == np.diff([0, *result.mistakes]).tolist()
     assert result.error.tolist() == (result.mistakes / [40, 80, 90]).tolist()
-    assert result.error_since_last.tolist() == (result.mistakes_since_last / [40, 40, 10]).tolist()
-    assert result.weight.tolist() == [40, 80, 90] and (result.weighted_error == result.error).all()
+    assert result.error_since_last.tolist() == (np.diff([0, *result.mistakes]) / [40, 40, 10]).tolist()
     assert (np.diff(result.seconds) > 0).all() and result.seconds[0] > 0
     with pytest.raises(AttributeError):
         result.mistakes = 0
@@ -157,7 +180,6 @@ def test_learners_of_scikit_learn_are_validated_by_batches():
         wrong, live = np.array(wrong), w > 0
         assert result.mistakes.tolist() == [(wrong & live)[:n].sum() for n in (25, 50, 75, 90)]
         assert result.examples.tolist() == [live[:n].sum() for n in (25, 50, 75, 90)]
-        np.testing.assert_allclose(result.weighted_mistakes, [(wrong * w)[:n].sum() for n in (25, 50, 75, 90)])
         assert result.updates is None and not result.by_row
     again = make().partial_fit(X, Y, np.unique(Y))
     assert progressive_validation(again, [(X, Y)]).examples[-1] == 90
@@ -166,19 +188,15 @@ def test_learners_of_scikit_learn_are_validated_by_batches():
     assert progressive_validation(make(), [(X, Y)], classes=[0, 1, 2, 3]).examples[-1] == 90
 
 
-MORE = "y_clean must have a label for every row of the stream, got more. Give those of its rows."
+WHOLE = "y_clean must have a label for every row of the stream, got {} labels for 90 rows or more. Give one array of the labels "
 
 
 @pytest.mark.parametrize("message, arguments", [
     ("every must be an integer >= 1, got every=0.", dict(every=0)),
     ("every must be an integer >= 1, got every=True.", dict(every=True)),
     ("every must be an integer >= 1, got every=1.5.", dict(every=1.5)),
-    ("y_clean must have a label for every row of the stream, got 89 labels for 90 rows of a batch. Give one "
-     "array for the whole stream, or an iterator of one array a batch.", dict(y_clean=Y[:89])),
-    ("y_clean must have a label for every row of the stream, got 0 labels for 90 rows of a batch. Give one "
-     "array for the whole stream, or an iterator of one array a batch.", dict(y_clean=iter([]))),
-    (MORE, dict(y_clean=np.append(Y, 0))),
-    (MORE, dict(y_clean=iter([Y, Y]))),
+    (WHOLE.format(89) + "of all its rows.", dict(y_clean=Y[:89])),
+    (WHOLE.format(91) + "of all its rows.", dict(y_clean=np.append(Y, 0))),
     ("stream must have a row of weight > 0, got 0 rows. Give it rows to learn.", dict(stream=[])),
     ("stream must have a row of weight > 0, got 90 rows. Give it rows to learn.", dict(stream=(X, Y, np.zeros(90)))),
     ("stream must be (X, y), (X, y, weight) or an iterable of such tuples, got ndarray for a batch. "
@@ -262,35 +280,20 @@ def test_plotted_lines_equal_the_curves(display):
         name: progressive_validation(learner, (X, NOISY, WEIGHTS), Y, every=10)
         for name, learner in (("Perceptron", onlinecls.Perceptron()), ("AROW", onlinecls.AROWClassifier()))
     }
-    for weighted in (False, True):
-        shown = display.from_results(results, weighted=weighted)
-        errors = {name: 100 * (result.weighted_error if weighted else result.error) for name, result in results.items()}
-        assert list(shown.lines_) == sorted(errors, key=lambda name: errors[name][-1])
-        for name, line in shown.lines_.items():
-            assert line.get_xdata().tolist() == results[name].examples.tolist()
-            assert line.get_ydata().tolist() == errors[name].tolist()
-            assert line.get_label() == f"{name}  {errors[name][-1]:.3g} %"
-        assert shown.figure_ is shown.ax_.figure and shown.ax_.get_legend() is not None
+    shown = display.from_results(results)
+    errors = {name: 100 * result.error for name, result in results.items()}
+    assert list(shown.lines_) == sorted(errors, key=lambda name: errors[name][-1])
+    for name, line in shown.lines_.items():
+        assert line.get_xdata().tolist() == results[name].examples.tolist()
+        assert line.get_ydata().tolist() == errors[name].tolist()
+        assert line.get_label() == f"{name}  {errors[name][-1]:.3g} %"
+    assert shown.figure_ is shown.ax_.figure and shown.ax_.get_legend() is not None
     lines = display.from_results({f"learner {i}": results["AROW"] for i in range(23)}).lines_.values()
     assert len({(line.get_color(), line.get_linestyle()) for line in lines}) == 23
     again = shown.plot(log_x=True, log_y=True, linewidth=5)
     assert again is shown and (again.ax_.get_xscale(), again.ax_.get_yscale()) == ("log", "log")
     assert {line.get_linewidth() for line in again.lines_.values()} == {5}
     again.figure_.canvas.draw()
-
-
-def test_measures_are_plotted_the_best_first(display):
-    results = {
-        name: progressive_validation(learner, (X, Y), classes=np.unique(Y), every=10, measures=ClassificationMeasures())
-        for name, learner in (("Perceptron", onlinecls.Perceptron()), ("AROW", onlinecls.AROWClassifier()))
-    }
-    shown = display.from_results(results, measure="macro_f1")
-    last = {name: result.measures["macro_f1"][-1] for name, result in results.items()}
-    assert list(shown.lines_) == sorted(last, key=last.get, reverse=True)
-    assert shown.lines_["AROW"].get_ydata().tolist() == results["AROW"].measures["macro_f1"].tolist()
-    assert shown.ax_.get_ylabel() == "macro_f1"
-    with pytest.raises(ValueError, match=r"measure must be one of .*'macro_f1'.* for 'Perceptron', got 'f1'"):
-        display.from_results(results, measure="f1")
 
 
 def test_orders_are_drawn_as_their_mean_in_a_band_of_their_spread(display):
@@ -322,7 +325,7 @@ def test_a_display_draws_on_the_given_axes(display):
     shown = display.from_estimators({"AROW": learner}, [(X[:50], Y[:50]), (X[50:], Y[50:])], Y, ax=axes)
     assert shown.ax_ is axes and shown.figure_ is figure and len(axes.lines) == 1
     assert not learner.__sklearn_is_fitted__()
-    assert shown.results["AROW"].examples.tolist() == list(range(1, 91))
+    assert shown.results["AROW"][0].examples.tolist() == list(range(1, 91))
     figure.canvas.draw()
 
 
@@ -332,8 +335,6 @@ def test_a_display_refuses_wrong_results_and_streams(display):
             display.from_results(bad)
     with pytest.raises(ValueError, match="results must be results of progressive_validation, got int"):
         display.from_results({"a": 1})
-    with pytest.raises(ValueError, match=r"stream must be .* which every learner can read, got generator"):
-        display.from_estimators({"a": onlinecls.AROWClassifier()}, (batch for batch in [(X, Y)]))
 
 
 def test_plotting_without_matplotlib_is_an_import_error(monkeypatch):

@@ -43,7 +43,7 @@ PARTS = {
     "datasets/*": "a data set to try things on",
     "reference/*": "the algorithms as one would write them down, slowly",
     "measures.py": "measures of predictions",
-    "_evaluation/*": "progressive validation, and learners compared on a stream",
+    "evaluation.py": "progressive validation, and learners compared on a stream",
     "plotting.py": "curves of progressive validation",
     "bounds.py": "the papers' bounds beside what a learner did",
     "river.py": "models of river",

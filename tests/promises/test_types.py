@@ -23,7 +23,7 @@ from onlinecls import (
     bounds,
     progressive_validation,
 )
-from onlinecls._evaluation import ProgressiveResult
+from onlinecls.evaluation import ProgressiveResult
 from onlinecls.streams import Batch, Stream, read
 from onlinecls.text import HashingVectorizer
 

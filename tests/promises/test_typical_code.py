@@ -99,7 +99,7 @@ def test_learners_are_evaluated_on_a_stream() -> None:
     found = compare({"arow": AROWClassifier(), "perceptron": Perceptron()}, [(X, LABELS)] * 3)
     assert 0.0 <= result.progressive_error <= 1.0 and found.errors[found.best] <= 1.0 and measures.examples == 4
     errors = progressive_validation(AROWRegressor(), [(X, NUMBERS), (X, NUMBERS, np.ones(4))], measures=RegressionMeasures())
-    assert errors.measures["mse"][-1] >= 0.0
+    assert errors.mse[-1] >= 0.0
 
 
 def test_files_and_tables_are_evaluated_as_they_are(tmp_path: Path) -> None:

@@ -65,8 +65,8 @@ class _Numbers(RegressionMeasures):
         self.update(y, self.learner.predict(X))
 
     def summary(self) -> str:
-        mse, mae, r2 = (format_error(value, self.learner) for value in (self.mse, self.mae, self.r2))
-        return f"{self.examples:,} examples, mse {mse}, mae {mae}, R² {r2}"
+        mse, mae = (format_error(value, self.learner) for value in (self.mse, self.mae))
+        return f"{self.examples:,} examples, mse {mse}, mae {mae}"
 
     page = summary
 
@@ -108,7 +108,7 @@ class _Classes(ClassificationMeasures):
         confusion = {shown_label(true): dict.fromkeys(few, 0) for true in labels}
         for true, guess, weight in super().as_dict()["confusion"]:
             confusion[shown_label(true)][shown_label(guess)] = int(weight)
-        measures = {name: getattr(self, name) for name in ("log_loss", "auc", "average_precision")} | {"f1": self.macro_f1}
+        measures = {name: getattr(self, name) for name in ("log_loss", "auc")} | {"f1": self.macro_f1}
         return {**self.errors(), **measures, "classes": classes, "confusion": confusion}
 
     def page(self) -> str:
@@ -118,7 +118,6 @@ class _Classes(ClassificationMeasures):
             f"error     {format_error(values['error'], self.learner)} ({values['mistakes']:,} mistakes)",
             f"log loss  {_number(values['log_loss'], ' (the model gives no probabilities)')}",
             f"AUC       {_number(values['auc'])}",
-            f"AP        {_number(values['average_precision'])} (average precision)",
             f"F1        {_number(values['f1'])}" + (" (mean of the classes)" if len(values["classes"]) > 1 else ""),
         ]
         width = max(5, *(len(label) for label in values["classes"]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import is_
 from typing import TYPE_CHECKING, Any
 
@@ -437,7 +437,11 @@ def make_stream_pipeline(*steps: Any) -> StreamPipeline:
     >>> pipeline.partial_fit(["cheap pills", "lunch at noon"] * 5, ["spam", "ham"] * 5).predict_one("pills, cheap")
     'spam'
     """
+    return StreamPipeline(list(zip(names_of(steps), steps, strict=True)))
+
+
+def names_of(steps: Sequence[Any]) -> list[str]:
+    """Return the classes of objects in small letters; several of one class are numbered, as by scikit-learn's make_pipeline."""
     names = [type(step).__name__.lower() for step in steps]
-    several = {name for name in names if names.count(name) > 1}  # (these are numbered, as by scikit-learn's make_pipeline)
-    numbered = [f"{name}-{names[: at + 1].count(name)}" if name in several else name for at, name in enumerate(names)]
-    return StreamPipeline(list(zip(numbered, steps, strict=True)))
+    several = {name for name in names if names.count(name) > 1}
+    return [f"{name}-{names[: at + 1].count(name)}" if name in several else name for at, name in enumerate(names)]

@@ -1,0 +1,622 @@
+"""Learners on a stream: each row predicted, then learnt."""
+
+from __future__ import annotations
+
+import copy
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from numbers import Number
+from typing import TYPE_CHECKING, overload
+
+import numpy as np
+
+from ._compiled.model import COUNTERS
+from ._estimators.classifier import NO_ROUND, OnlineClassifier, predict_and_learn
+from ._estimators.estimator import Estimator
+from ._estimators.learner import state_of
+from ._estimators.regressor import OnlineRegressor
+from ._input import validate
+from ._input.compat import issparse, kind_of, random_state
+from ._pipeline import StreamPipeline, is_fitted, live_rows, n_rounds, names_of, stays
+from ._rows import Rows
+from .text import lasting, n_rows_of, part_of
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from numpy.typing import ArrayLike
+
+    from ._input.types import XY, RandomState, XYWeight
+    from .measures import ClassificationMeasures, RegressionMeasures
+
+__all__ = ["Comparison", "ProgressiveErrors", "ProgressiveResult", "compare", "progressive_validation"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Points:
+    """Base of both results: what a curve has at each of its points, the last of which is the end."""
+
+    examples: np.ndarray
+    updates: np.ndarray | None
+    seconds: np.ndarray
+    by_row: bool
+    predictions: np.ndarray | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressiveResult(_Points):
+    """Learning curve from `progressive_validation`. Arrays have one number for each point; the last point is the end.
+
+    Attributes
+    ----------
+    examples : ndarray of int64
+        Rows of weight > 0 predicted and learnt so far.
+    mistakes : ndarray of int64
+        Number of them that were predicted wrongly.
+    updates : ndarray of int64 or None
+        Number of them that changed the model; None for a learner that does not count them.
+    seconds : ndarray of float64
+        Time spent predicting and learning so far, without the reading of the stream.
+    by_row : bool
+        True: each row was predicted by the model that had learnt all rows before it. False: a batch was predicted, then learnt
+        (learners of other libraries), so that early mistakes depend on the size of the batches.
+    predictions : ndarray of object, shape (n_rows,), or None
+        Label predicted for each row before it was learnt, None without a prediction (a weight of 0, or no classes yet).
+    """
+
+    mistakes: np.ndarray
+
+    @property
+    def error(self) -> np.ndarray:
+        """Progressive error at each point: mistakes / examples, in [0, 1]."""
+        return self.mistakes / self.examples
+
+    @property
+    def error_since_last(self) -> np.ndarray:
+        """Mistakes since the previous point (at the first: since the start), divided by the examples since then."""
+        return np.diff(self.mistakes, prepend=0) / np.diff(self.examples, prepend=0)
+
+    @property
+    def progressive_error(self) -> float:
+        """Error over the whole stream: the last of `error`."""
+        return float(self.error[-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProgressiveErrors(_Points):
+    """Learning curve of a regressor from `progressive_validation`.
+
+    Attributes
+    ----------
+    squared, absolute : ndarray of float64
+        Sums of the squared and of the absolute errors of the predictions so far, unweighted.
+    examples, updates, seconds, by_row, predictions :
+        As in ProgressiveResult; predictions are numbers.
+    """
+
+    squared: np.ndarray
+    absolute: np.ndarray
+
+    @property
+    def mse(self) -> np.ndarray:
+        """Progressive mean squared error at each point."""
+        return self.squared / self.examples
+
+    @property
+    def mae(self) -> np.ndarray:
+        """Progressive mean absolute error at each point."""
+        return self.absolute / self.examples
+
+    @property
+    def progressive_error(self) -> float:
+        """Mean absolute error over the whole stream: the last of `mae`."""
+        return float(self.mae[-1])
+
+
+# --- one learner on a stream ---------------------------------------------------------------------------------------------------
+
+
+class _Run:
+    """A learner on a stream, and its curve. There are four ways to predict and learn a part of the rows:
+
+    "kernel" : a classifier of this library, alone or behind steps that learn nothing, predicts inside its loop, row by row.
+    "sums" : a regressor of this library sums its errors inside its loop.
+    "rows" : pipelines, classes that extend this library's, and whatever predictions or scores of single rows are asked of.
+    "batches" : learners of other libraries predict a part, which is no longer than what came before it, then learn it.
+    """
+
+    def __init__(
+        self, who: str, learner: Any, classes: Any, every: Any, measures: Any = None, predictions: bool = False,
+        scores: bool = False, on_batch: Callable[[dict], object] | None = None,
+    ) -> None:
+        if isinstance(every, bool) or not isinstance(every, (int, np.integer)) or every < 1:
+            raise ValueError(f"{who}: every must be an integer >= 1, got every={every!r}.")
+        self.who, self.learner, self.classes, self.every = who, learner, classes, int(every)
+        self.measures, self.on_batch, self.scores = measures, on_batch, scores
+        self.is_pipeline, self.is_regressor = isinstance(learner, StreamPipeline), kind_of(learner) == "regressor"
+        self.inner = learner[-1] if self.is_pipeline else learner
+        self.by_row = self.is_pipeline or isinstance(learner, OnlineClassifier | OnlineRegressor)
+        self.counts = isinstance(self.inner, OnlineClassifier | OnlineRegressor)
+        self.way = self._way(measures is not None or predictions) if self.by_row else "batches"
+        self.names = ("examples", "squared", "absolute") if self.is_regressor else ("examples", "mistakes")
+        self.totals, self.seconds, self.n_rows = np.zeros(len(self.names)), 0.0, 0
+        self.points: list[tuple] = []
+        self.said: list[np.ndarray] | None = [] if predictions else None
+        self.seen: list[tuple] = []  # of rows since the last point: truth, predictions, weights, and scores if there are any
+        has_model = self.counts and self.inner.__sklearn_is_fitted__()
+        self.n_updates = self.inner.n_updates_ if has_model else 0
+        self.sums = state_of(learner).counters[_SUMS] if self.way == "sums" and has_model else np.zeros(len(_SUMS))
+
+    def _way(self, asked: bool) -> str:
+        """Return the way of a learner of this library: a short one only where all its methods are the library's own."""
+        used = [*([self.learner] if self.is_pipeline else []), self.inner]
+        names = [(each, name) for each in used for name in ("partial_fit", "predict", "decision_function") if hasattr(each, name)]
+        is_own = all(getattr(each, name).__module__.startswith(f"{__package__}.") for each, name in names)
+        if not is_own or self.scores or (self.is_pipeline and not all(stays(step) for _, step in self.learner.steps[:-1])):
+            return "rows"
+        if isinstance(self.inner, OnlineClassifier):
+            return "kernel"
+        return "rows" if asked or self.is_pipeline else "sums"
+
+    def learn(self, X: Any, y: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> None:
+        """Predict and learn a batch in parts, which end where a point of the curve is due."""
+        n, start = len(y), 0
+        is_whole = self.way in ("kernel", "sums") and n <= self.every - self.n_rows % self.every
+        X = _to_be_cut(self.who, X, is_whole)
+        if self.way == "rows" and self.is_pipeline:
+            X = _as_records(X)
+        while start < n:
+            most = {"rows": 1, "batches": max(self.n_rows, 1)}.get(self.way, n)
+            stop = min(start + most, start + self.every - self.n_rows % self.every, n)
+            rows = slice(start, stop)
+            self._learn_part(part_of(X, start, stop), y[rows], truth[rows], weights[rows])
+            self.n_rows += stop - start
+            start = stop
+            if self.n_rows % self.every == 0:
+                self.mark()
+
+    def _learn_part(self, X: Any, y: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> None:
+        begun = time.perf_counter()
+        if self.way == "sums":
+            self.learner.partial_fit(X, y, **_weighted(weights))
+            self.seconds += time.perf_counter() - begun
+            if self.learner.__sklearn_is_fitted__():
+                self.totals = state_of(self.learner).counters[_SUMS] - self.sums
+            return
+        predicted, known, live, scored = (self._in_kernel if self.way == "kernel" else self._by_methods)(X, y, weights)
+        self.seconds += time.perf_counter() - begun
+        if self.is_regressor:
+            errors = (truth - predicted)[live]
+            self.totals += len(errors), errors @ errors, np.abs(errors).sum()
+        else:
+            wrong = live & ~(known & np.asarray(predicted == truth, bool))
+            self.totals += np.count_nonzero(live), np.count_nonzero(wrong)
+        if self.said is not None or self.measures is not None:
+            said = np.full(len(y), None, object)
+            said[known & live] = predicted[known & live]
+            if self.said is not None:
+                self.said.append(said)
+            if self.measures is not None and live.any():
+                weights = weights if len(weights) else np.ones(len(y))
+                self.seen.append(tuple(column[live] for column in (truth, said, weights, *scored)))
+
+    def _in_kernel(self, X: Any, y: np.ndarray, weights: np.ndarray) -> tuple:
+        inner, begins = self.inner, not _has_learnt(self.inner)
+        for _, step in self.learner.steps[:-1] if self.is_pipeline else ():
+            X = step.transform(X)
+        classes = None if inner.__sklearn_is_fitted__() else self.classes
+        codes = predict_and_learn(inner, X, y, classes, weights if len(weights) else None)
+        live, known = codes != NO_ROUND, codes >= 0
+        if begins and self.is_pipeline and live.any():  # (which predicts nothing before it has learnt a row)
+            known[live.argmax()] = False
+        return inner.classes_[np.maximum(codes, 0)] if known.any() else y, known, live, ()
+
+    def _by_methods(self, X: Any, y: np.ndarray, weights: np.ndarray) -> tuple:
+        """Predict rows, then learn them, by the learner's public methods."""
+        learner, has_learnt, n = self.learner, _has_learnt(self.inner), len(y)
+        live = live_rows(self.inner, y, weights if len(weights) else None)
+        predicted, known = np.zeros(n, float if self.is_regressor else object), np.zeros(n, bool)
+        scored, named = (), {}  # type: tuple, dict
+        if not has_learnt and not (self.is_regressor or self.classes is None or is_fitted(self.inner)):
+            if isinstance(learner, OnlineClassifier):  # (which can then predict)
+                learner.partial_fit(part_of(X, 0, 0), y[:0], self.classes)
+            else:
+                named = {"classes": self.classes}
+        if live.any() and (has_learnt or (isinstance(learner, OnlineClassifier) and is_fitted(learner))):
+            predicted[:], known[:] = learner.predict(X), True
+            if self.scores and has_learnt:
+                scored = (learner.decision_function(X).reshape(n, -1),)
+                scored += (learner.predict_proba(X),) if hasattr(learner, "predict_proba") else ()
+        if not len(weights) or weights.any():  # (scikit-learn's refuse rows that all have a weight of 0)
+            learner.partial_fit(X, y, **named, **_weighted(weights))
+        if self.is_regressor:
+            known[:] = True
+            if not has_learnt and live.any() and isinstance(self.inner, OnlineRegressor) and state_of(self.inner).params.level:
+                predicted[live.argmax()] = y[live.argmax()]  # a level begins at the first target, which thus counts as predicted
+        return predicted, known, live, scored
+
+    def mark(self) -> None:
+        """Measure the rows since the last point; if any counts, add a point to the curve, and call the caller's function."""
+        for _, alike in groupby(self.seen, key=len):  # (rows before the first model have no scores)
+            truth, said, weights, *scored = (np.concatenate(column) for column in zip(*alike, strict=True))
+            self.measures.update(truth, said, *scored, sample_weight=weights)
+        self.seen = []
+        if self.totals[0] <= (self.points[-1][0] if self.points else 0):
+            return
+        updates = self.inner.n_updates_ - self.n_updates if self.counts else 0
+        self.points.append((*self.totals, updates, self.seconds))
+        if self.on_batch is not None:
+            point: dict[str, Any] = dict(zip((*self.names, "updates", "seconds"), map(float, self.points[-1]), strict=True))
+            self.on_batch(point if self.measures is None else {**point, "measures": self.measures.as_dict()})
+
+    def result(self) -> Any:
+        self.mark()
+        if not self.points:
+            raise ValueError(f"{self.who}: stream must have a row of weight > 0, got {self.n_rows} rows. Give it rows to learn.")
+        found: dict[str, Any] = dict(zip((*self.names, "updates", "seconds"), np.array(self.points).T, strict=True))
+        for name in {"examples", "mistakes", "updates"} & found.keys():
+            found[name] = found[name].astype(np.int64)
+        found["updates"] = found["updates"] if self.counts else None
+        found["predictions"] = None if self.said is None else np.concatenate([np.zeros(0, object), *self.said])
+        return (ProgressiveErrors if self.is_regressor else ProgressiveResult)(by_row=self.by_row, **found)
+
+
+_SUMS = [COUNTERS[name] for name in ("t", "squared", "absolute")]
+
+
+def _has_learnt(learner: Any) -> bool:
+    """Return True if a learner has learnt a row. (Classes that are named make one of this library fitted before that.)"""
+    return n_rounds(learner) > 0 if isinstance(learner, Estimator) else is_fitted(learner)
+
+
+def _weighted(weights: np.ndarray) -> dict[str, np.ndarray]:
+    return {"sample_weight": weights} if len(weights) else {}
+
+
+def _require_methods(who: str, learner: Any) -> None:
+    if isinstance(learner, type):
+        raise TypeError(f"{who}: estimator must be an object, got the class {learner.__name__}. Construct one.")
+    lacking = [method for method in ("partial_fit", "predict") if not hasattr(learner, method)]
+    if lacking:
+        raise TypeError(
+            f"{who}: estimator must have partial_fit and predict, got {type(learner).__name__} without {lacking[0]}. Only "
+            "learners that learn in parts can be validated progressively."
+        )
+
+
+def _all_classes(who: str, learner: Any, stream: Any, classes: Any, scores: bool = False) -> Any:
+    """Return the classes for the first `partial_fit`; raise ValueError if they must be named."""
+    fitted = hasattr(learner, "classes_")
+    is_own = isinstance(learner[-1] if isinstance(learner, StreamPipeline) else learner, OnlineClassifier)
+    if not (is_own or fitted) and classes is None:
+        if not _is_one_batch(stream):
+            raise ValueError(
+                f"{who}: classes must name all labels for {type(learner).__name__} on a stream of batches, got None. "
+                "Its first partial_fit needs them."
+            )
+        classes = np.unique(validate.read_labels(who, stream[1], None))
+    if scores and not fitted and classes is None:
+        raise ValueError(f"{who}: classes must name all labels where scores=True, got None. A row has a score for each of them.")
+    return classes
+
+
+# --- rows ----------------------------------------------------------------------------------------------------------------------
+
+
+def _is_one_batch(stream: Any) -> bool:
+    return isinstance(stream, tuple) and len(stream) > 1 and not isinstance(stream[0], tuple)
+
+
+def _to_be_cut(who: str, X: Any, is_whole: bool = False) -> Any:
+    """Return X with rows that can be cut out; raise where a sparse X that is cut has a broken structure."""
+    is_read = not issparse(X) or isinstance(X, Rows) or (X.format == "csr" and is_whole)
+    return X if is_read else validate.as_csr(who, X)
+
+
+def _as_records(X: Any) -> Any:
+    """Return the rows of a frame or an Arrow table as dicts, which are read one by one in less time than parts of it."""
+    if hasattr(X, "iloc"):
+        return X
+    return X.to_pylist() if hasattr(X, "to_pylist") else X.to_dicts() if hasattr(X, "to_dicts") else X
+
+
+def _batches(who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: bool) -> Iterator[tuple]:
+    """Yield the batches of a stream; one pair (X, y) or triple (X, y, weight) is a stream of one.
+
+    read : reader of y. tables : True if X may be of any kind that a pipeline's steps read.
+    """
+
+    def wrong(found: str) -> ValueError:
+        return ValueError(
+            f"{who}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, got {found}. "
+            f"Give arrays as {who}(..., (X, y))."
+        )
+
+    if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
+        stream = [stream]
+    if not isinstance(stream, Iterable):
+        raise wrong(type(stream).__name__)
+    for batch in stream:
+        if not isinstance(batch, tuple) or len(batch) not in (2, 3):
+            raise wrong((f"a tuple of {len(batch)}" if isinstance(batch, tuple) else type(batch).__name__) + " for a batch")
+        X, y, weight = (*batch, None)[:3]
+        if tables:
+            if isinstance(y, (str, bytes, Number, np.generic)):  # a row and its label, as river's streams have them
+                X, y, weight = [X], [y], None if weight is None else [weight]
+            X = lasting(X)
+            n_rows = n_rows_of(X)
+        else:
+            X = X if hasattr(X, "shape") else validate.as_array(f"{who}: X", X, "rows of equal length")
+            n_rows = X.shape[0] if X.ndim else 0
+        yield X, read(who, y, n_rows), validate.read_weights(who, weight, n_rows)
+
+
+def _learn_all(who: str, runs: Sequence[_Run], stream: Any, y_clean: Any) -> None:
+    """Read a stream once, and have each of several learners predict and learn its rows."""
+    clean = None if y_clean is None else validate.read_labels(who, y_clean, None, "y_clean")
+    read, at = validate.read_targets if runs[0].is_regressor else validate.read_labels, 0
+    for X, y, weights in _batches(who, stream, read, any(run.is_pipeline for run in runs)):
+        truth = y if clean is None else clean[at : at + len(y)]
+        at += len(y)
+        if len(truth) != len(y):
+            break
+        validate.comparable(who, truth, y)
+        for run in runs:
+            run.learn(X, y, truth, weights)
+    if clean is not None and len(clean) != at:
+        raise ValueError(
+            f"{who}: y_clean must have a label for every row of the stream, got {len(clean)} labels for {at} rows or more. Give "
+            "one array of the labels of all its rows."
+        )
+
+
+def _rows_of(X: Any, numbers: np.ndarray) -> Any:
+    """Return the rows of these numbers of a matrix, an array, a table, a list or `Rows`, copied."""
+    if hasattr(X, "iloc"):
+        return X.iloc[numbers]
+    if hasattr(X, "items"):
+        return {name: _rows_of(values, numbers) for name, values in X.items()}
+    if isinstance(X, Rows):
+        return X.chosen(numbers)
+    if hasattr(X, "column_names"):
+        return X.take(numbers)
+    return X[numbers] if hasattr(X, "shape") else [X[number] for number in numbers.tolist()]
+
+
+def _in_orders(who: str, stream: Any, y_clean: Any, orders: Any, seed: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield a stream and its clean labels, in random orders of the rows; as they are where orders is None."""
+    if orders is None:
+        yield stream, y_clean
+        return
+    if isinstance(orders, bool) or not isinstance(orders, (int, np.integer)) or orders < 1:
+        raise ValueError(f"{who}: orders must be None or an integer >= 1, got orders={orders!r}.")
+    if not _is_one_batch(stream):
+        raise ValueError(
+            f"{who}: stream must be one (X, y) or (X, y, weight) where orders is given, got {type(stream).__name__}. Its "
+            "rows are put in another order as a whole."
+        )
+    X, generator = _to_be_cut(who, lasting(stream[0])), random_state(who, seed)
+    columns, n_rows = [*stream[1:], y_clean], n_rows_of(X)
+    if any(column is not None and (not hasattr(column, "__len__") or len(column) != n_rows) for column in columns):
+        raise ValueError(f"{who}: X and y must have the same number of rows where orders is given, got {n_rows} in X.")
+    for _ in range(orders):
+        order = generator.permutation(n_rows)
+        *shuffled, clean = (None if column is None else _rows_of(column, order) for column in columns)
+        yield (_rows_of(X, order), *shuffled), clean
+
+
+# --- what users call -----------------------------------------------------------------------------------------------------------
+
+
+@overload
+def progressive_validation(
+    estimator: OnlineRegressor, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: None = None, *,
+    classes: None = None, every: int = 1000, measures: RegressionMeasures | None = None, predictions: bool = False,
+    scores: bool = False, on_batch: Callable[[dict], object] | None = None,
+) -> ProgressiveErrors: ...
+@overload
+def progressive_validation(
+    estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | None = None, *,
+    classes: ArrayLike | None = None, every: int = 1000, measures: ClassificationMeasures | None = None,
+    predictions: bool = False, scores: bool = False, on_batch: Callable[[dict], object] | None = None,
+) -> ProgressiveResult: ...
+def progressive_validation(
+    estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | None = None, *,
+    classes: ArrayLike | None = None, every: int = 1000, measures: Any = None, predictions: bool = False, scores: bool = False,
+    on_batch: Callable[[dict], object] | None = None,
+) -> ProgressiveResult | ProgressiveErrors:
+    """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
+
+    The progressive (prequential) error after n rows is (1/n) |{t <= n: h_{t-1}(x_t) != y_t}|, with h_{t-1} the classifier that
+    has learnt the t - 1 rows before: an unbiased estimate of the error from all rows, without holding any out.
+
+    Parameters
+    ----------
+    estimator : object
+        A classifier, regressor or pipeline of this library, or anything with `partial_fit` and `predict`. It learns in place,
+        from its present state.
+    stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
+        The rows, in one batch or many (`onlinecls.streams.read` makes them of files). For learners of this library their sizes do
+        not matter. For a pipeline, a tuple may also have a single row and its label.
+    y_clean : array-like of shape (n_rows of the stream,), default=None
+        Labels to count mistakes against, while y is what is learnt: the papers train on noisy labels and count against the clean
+        ones. None: y.
+    classes : array-like of shape (n_classes,), default=None
+        All labels that will appear, for the first `partial_fit`. None: labels join as they appear; a learner of another library
+        gets those of y if the stream is one (X, y).
+    every : int, default=1000
+        Rows of the stream between two points of the curve, >= 1. Larger batches are cut there.
+    measures : onlinecls.measures.ClassificationMeasures or RegressionMeasures, default=None
+        Updated with every row: precision, recall, F1 and confusion, or squared and absolute errors.
+    predictions : bool, default=False
+        Keep the prediction of every row in ``result.predictions``.
+    scores : bool, default=False
+        Give `measures` the scores and probabilities of each row too, for the AUC and the log loss. Rows are then predicted one by
+        one; name the classes.
+    on_batch : callable, default=None
+        Called at each point of the curve with a dict of its numbers (`examples`, `mistakes`, `seconds`, ...) and of `measures` by
+        name. An exception ends the run.
+
+    Returns
+    -------
+    result : ProgressiveResult, or for a regressor ProgressiveErrors
+        The curve: examples, mistakes (a regressor's squared and absolute errors), updates and seconds so far;
+        `result.progressive_error` is the end of it (a regressor's: the mean absolute error).
+
+    Raises
+    ------
+    TypeError
+        If the estimator is neither a classifier nor a regressor, or has no `partial_fit`.
+    ValueError
+        If the stream has no row of weight > 0, or a batch is not valid. The rows before it have been learnt.
+
+    Notes
+    -----
+    Learners of this library predict inside the kernel, with the score that the update needs anyway: exact to the row, whatever
+    the batches, at little more than the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a
+    label that is not in `classes` is a mistake, as it could not be predicted.
+
+    Pipelines, and classes that extend this library's, predict and learn row by row through their public methods. A pipeline
+    predicts each row but the first by the statistics of its steps and the model before it.
+
+    Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
+    that early rows are not all predicted by an empty model; ``result.by_row`` is then False. If such a learner has not been
+    fitted, the first row counts as a mistake.
+
+    Examples
+    --------
+    >>> from onlinecls import AROWClassifier, progressive_validation
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 4, ["ham", "spam"] * 4
+    >>> result = progressive_validation(AROWClassifier(), (X, y), every=4)
+    >>> result.examples.tolist(), result.mistakes.tolist(), result.progressive_error
+    ([4, 8], [3, 3], 0.375)
+    >>> from onlinecls.measures import ClassificationMeasures
+    >>> seen = ClassificationMeasures(["ham", "spam"])
+    >>> result = progressive_validation(AROWClassifier(), (X, y), measures=seen, predictions=True)
+    >>> result.predictions[-2:].tolist(), seen.recall("spam")
+    (['ham', 'spam'], 0.75)
+    """
+    who, kind = "progressive_validation", kind_of(estimator)
+    _require_methods(who, estimator)
+    if measures is None and scores:
+        raise ValueError(f"{who}: measures must be given where scores=True, got None. Give ClassificationMeasures(classes).")
+    if kind not in (None, "classifier", "regressor"):
+        raise TypeError(f"{who}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")
+    wanted = "RegressionMeasures" if kind == "regressor" else "ClassificationMeasures"
+    if measures is not None and type(measures).__name__ != wanted:
+        raise TypeError(f"{who}: measures must be {wanted} for this estimator, got {type(measures).__name__}.")
+    if kind == "regressor" and (y_clean is not None or classes is not None):
+        raise ValueError(f"{who}: y_clean and classes must be None for a regressor, got others. They are about labels.")
+    named = None if kind == "regressor" else _all_classes(who, estimator, stream, classes, scores)
+    run = _Run(who, estimator, named, every, measures, predictions, scores and kind != "regressor", on_batch)
+    _learn_all(who, [run], stream, y_clean)
+    return run.result()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison:
+    """Learners that were compared on a stream, from `onlinecls.compare`. It prints as a table.
+
+    Attributes
+    ----------
+    names : list of str
+        Learners, fewest mistakes first.
+    curves : dict of str to list of ProgressiveResult
+        Learning curve of each in each order of the rows (one, unless `orders` was given), for `plotting.ProgressiveDisplay`.
+    errors : dict of str to float
+        Progressive error of each; the mean over the orders.
+    spread : dict of str to float
+        Standard deviation of the error over the orders (divided by their number less one); NaN where there is one only.
+    seconds : dict of str to float
+        Time that each has spent predicting and learning, in all orders.
+    best : str
+        The first of the names.
+    """
+
+    names: list[str]
+    curves: dict[str, list[ProgressiveResult]]
+    errors: dict[str, float]
+    spread: dict[str, float]
+    seconds: dict[str, float]
+
+    @property
+    def best(self) -> str:
+        """The learner with the fewest mistakes."""
+        return self.names[0]
+
+    def __repr__(self) -> str:
+        width = max(8, *map(len, self.names))
+        lines = [f"{'learner':<{width}}  {'error, %':>14}  {'seconds':>8}"]
+        for name in self.names:
+            error = f"{100 * self.errors[name]:.2f}"
+            error += f" ± {100 * self.spread[name]:.2f}" if len(self.curves[name]) > 1 else ""
+            lines.append(f"{name:<{width}}  {error:>14}  {self.seconds[name]:>8.3g}")
+        return "\n".join(lines)
+
+
+def compare(
+    learners: Mapping[str, Any] | Sequence[Any], stream: XY | XYWeight | Iterable[XY | XYWeight],
+    y_clean: ArrayLike | None = None, *, classes: ArrayLike | None = None, every: int = 1000, orders: int | None = None,
+    random_state: RandomState = 0,
+) -> Comparison:
+    """Stream rows once through several classifiers, each row predicted and then learnt by all of them, and count mistakes.
+
+    Parameters
+    ----------
+    learners : dict of str to classifier, or list of classifiers
+        By their names in the result (of a list, by their classes): any that `progressive_validation` takes. They learn in place.
+    stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
+        As in `progressive_validation`, as are y_clean, classes and every. It is read once.
+    orders : int >= 1, default=None
+        Number of random orders of the rows of one (X, y) to learn them in. Copies of the learners learn; those given stay as they
+        are. None: the rows as they come.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of the orders.
+
+    Returns
+    -------
+    found : Comparison
+        Errors, their spread over the orders, and curves; it prints as a table.
+
+    Raises
+    ------
+    TypeError
+        If a learner is no classifier, or cannot learn in parts.
+    ValueError
+        If there is no learner or one has two names, a parameter is out of range, or a batch is not valid.
+
+    Examples
+    --------
+    >>> from onlinecls import AdaGradClassifier, AROWClassifier, compare
+    >>> X, y = [[1.0, 0.0], [0.0, 1.0]] * 500, ["ham", "spam"] * 500
+    >>> sparse = AdaGradClassifier(update="dual_averaging", l1=10.0)
+    >>> found = compare({"sparse": sparse, "arow": AROWClassifier()}, (X, y))
+    >>> found.best, found.errors["arow"]
+    ('arow', 0.003)
+    """
+    who = "compare"
+    if isinstance(learners, list | tuple):
+        learners = dict(zip(names_of(learners), learners, strict=True))
+    if not isinstance(learners, Mapping) or not learners:
+        raise ValueError(f"{who}: learners must be a list of classifiers, or a dict of them by their names, got {learners!r}.")
+    for name, learner in learners.items():
+        _require_methods(who, learner)
+        if kind_of(learner) not in (None, "classifier"):
+            raise TypeError(f"{who}: learners must be classifiers, got {type(learner).__name__} for {name!r}.")
+    if len({*map(id, learners.values())}) < len(learners):
+        raise ValueError(f"{who}: learners must be different objects, got one twice among {list(learners)}. Give a copy of it.")
+    named = {name: _all_classes(who, learner, stream, classes) for name, learner in learners.items()}
+    curves: dict[str, list[ProgressiveResult]] = {name: [] for name in learners}
+    for rows, clean in _in_orders(who, stream, y_clean, orders, random_state):
+        learning = learners if orders is None else copy.deepcopy(learners)
+        runs = {name: _Run(who, learner, named[name], every) for name, learner in learning.items()}
+        _learn_all(who, list(runs.values()), rows, clean)
+        for name, run in runs.items():
+            curves[name].append(run.result())
+    errors = {name: [each.progressive_error for each in found] for name, found in curves.items()}
+    spread = {name: float(np.std(each, ddof=1)) if len(each) > 1 else float("nan") for name, each in errors.items()}
+    means = {name: float(np.mean(each)) for name, each in errors.items()}
+    seconds = {name: float(sum(each.seconds[-1] for each in found)) for name, found in curves.items()}
+    return Comparison(sorted(curves, key=means.__getitem__), curves, means, spread, seconds)
