@@ -88,6 +88,15 @@ def test_features_have_the_names_and_units_of_a_table():
         "note": []}).keys() == found.keys() - words - {f"name={row['name']}"}
 
 
+def test_hashed_features_of_a_table_are_named_and_shared_columns_told():
+    for bits, is_shared in ((18, False), (1, True)):
+        pipeline = make_stream_pipeline(TableVectorizer(bits, max_values=1), AROWClassifier()).partial_fit(TABLE, TWO)
+        found, row = pipeline.explain(TABLE[0], top=None).features, TABLE[0]
+        names = {"(intercept)", "price", f"name={row['name']}", *(f"note={word}" for word in row["note"])}
+        assert {each.name for each in found} == names if not is_shared else {each.name for each in found} < names
+        assert any(each.shared for each in found) == is_shared
+
+
 def test_a_step_behind_a_table_keeps_its_names_and_changes_the_units():
     pipeline = make_stream_pipeline(TableVectorizer(bits=0, ignore=["note"]), StandardScaler(), AROWClassifier())
     found = explained(pipeline.partial_fit(TABLE, TWO), TABLE[0])

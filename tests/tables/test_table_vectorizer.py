@@ -13,7 +13,7 @@ from scipy import sparse
 
 import onlinecls
 from onlinecls import AROWClassifier, make_stream_pipeline
-from onlinecls.tables import TableVectorizer, described, keep_words, planned, rebuild, slot_names, word_of
+from onlinecls.tables import TableVectorizer, described, planned, rebuild, slot_names
 from onlinecls.text import HashingVectorizer
 
 UTC, DAY = dt.UTC, dt.date(1850, 1, 1)
@@ -173,19 +173,6 @@ def test_what_has_no_column_of_its_own_is_hashed_with_a_sign():
             column, sign = 2 + int(hashed.indices[0]), float(hashed.data[0])
         expected[:, column] += sign * whole[:, at]
     np.testing.assert_allclose(found, expected, rtol=1e-15)
-    vectorizer = copy.deepcopy(vectorizer)
-    keep_words(vectorizer, 100)
-    many = vectorizer.transform([{"d": f"new {k}"} for k in range(40)])
-    told = [word_of(vectorizer, column) for column in range(2, 10)]
-    assert {name for name, _, _ in told} <= {f"d=new {k}" for k in range(40)}
-    assert [is_shared for _, is_shared, _ in told] == (np.bincount(many.indices)[2:] > 1).tolist()
-    keep_words(vectorizer, 1)
-    for name, value in (("e", None), ("c", 1.0)):
-        keep_words(vectorizer, 1)
-        column = vectorizer.transform([{name: value}]).indices[0]
-        assert word_of(vectorizer, column)[0] == (name if value else "e=?") and not word_of(vectorizer, column)[1]
-    vectorizer.transform([{"b": "y"}, {"b": "z"}])
-    assert len([column for column in range(2, 10) if word_of(vectorizer, column)[0]]) == 1
 
 
 def state_of(vectorizer):
@@ -295,7 +282,7 @@ def test_weights_count_rows_several_times_and_zero_leaves_one_out():
     assert not found[weights == 0].nnz and slot_names(weighted) == slot_names(repeated)
     bad = [{"a": 1.0}, {"b": object()}]
     assert TableVectorizer(0, max_values=1).learn_transform(bad, [1.0, 0.0]).tolist() == [[0.0], [0.0]]
-    for weights, message in (([1.0], "one weight a row"), ([1.0, -1.0], ">= 0"), ([1.0, 1e101], "at most 1e")):
+    for weights, message in (([1.0], "one weight a row"), ([1.0, -1.0], ">= 0")):
         with pytest.raises(ValueError, match=message):
             TableVectorizer().partial_fit([{"a": 1.0}] * 2, sample_weight=weights)
     with pytest.raises(ValueError, match="Found array with 0 sample"):

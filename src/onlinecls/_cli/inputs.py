@@ -114,9 +114,6 @@ class Input:
     def keep_names(self, n: int) -> None:
         """Collect the names of up to n columns from now on."""
         if self.step is not None:
-            from ..tables import keep_words
-
-            keep_words(self.step, n)
             return
         self.names = FeatureNames(n)
         self.reading["vectorizer"].set_params(feature_names=self.names)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -73,9 +72,8 @@ def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanati
     for at, step in enumerate(steps):
         home = home_of(step.__class__)
         if home is not None:
-            step = copy(step)  # (so that the words of a row stay with the row)
-            home.keep_words(step, _NAMES)
-            X, look_up = step.transform(X), named_columns(step, is_last=at == len(steps) - 1)
+            look_up = named_columns(step, X, is_last=at == len(steps) - 1)
+            X = step.transform(X)
         elif isinstance(step, HashingVectorizer):
             words = step.feature_names or FeatureNames(_NAMES)
             X = type(step)(**{**step.get_params(), "feature_names": words}).transform(X)
@@ -99,19 +97,27 @@ def explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanati
     return Explanation(prediction, score, std, features)
 
 
-def named_columns(step: Any, is_last: bool = True) -> Callable[[int], tuple]:
+def named_columns(step: Any, X: Any = None, is_last: bool = True) -> Callable[[int], tuple]:
     """Return the function that looks up a column which a `TableVectorizer` makes: its name or None, whether others share it, and
     its sign, or what turns its weight into the units of a table's column.
 
-    is_last : False where other steps change its values, so that they are not in units of its columns.
+    X : rows whose hashed features are named, too. is_last : False where other steps change the values, which then have no units.
     """
-    from ..tables import slot_names, word_of
+    from ..tables import TableVectorizer, slot_names
 
     names, statistics = slot_names(step), step.statistics_ if is_last else {}
+    hashed: dict[int, tuple] = {}
+    own, every = set(names), TableVectorizer(1, max_values=2**20, ignore=step.ignore)
+    others = [name for name in slot_names(every.fit(X)) if name not in own] if X is not None and step.bits else []
+    if others:
+        hashing = HashingVectorizer(n_features=2**step.bits, norm=None, analyzer=lambda name: [name])
+        found = hashing.transform(others)
+        for name, column, sign in zip(others, (found.indices + step.max_values).tolist(), found.data.tolist(), strict=True):
+            hashed[column] = (hashed[column][0], True, hashed[column][2]) if column in hashed else (name, False, sign)
 
     def look_up(column: int) -> tuple:
         if column >= len(names):
-            return word_of(step, column)
+            return hashed.get(column, (None, False, 1))
         return names[column], False, 1.0 / (statistics.get(names[column], (0.0, 0.0, 0.0))[2] or 1.0)
 
     return look_up

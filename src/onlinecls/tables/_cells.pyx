@@ -16,7 +16,7 @@ from .._hashing.murmur cimport murmur3
 from .._rows cimport start_of
 
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 import numpy as np
@@ -41,8 +41,9 @@ cdef dict ENDS = {                      # of features' names, by their keys
     NUMBER: "", SECONDS: ".seconds", MISSING: "=?", **{MONTH + k: f".month={k}" for k in range(1, 13)},
     **{WEEKDAY + k: f".weekday={k}" for k in range(7)}, **{HOUR + k: f".hour={k}" for k in range(24)},
 }
-cdef double LARGEST = 1e150
+cdef double LARGEST = 1e150, MOST_VARIANCE = 1e308
 cdef int64_t HOURS = 3_600_000_000, DAYS = 86_400_000_000       # in microseconds
+cdef object EPOCH = datetime(1970, 1, 1), NO_TIME = timedelta(), MICROSECOND = timedelta(microseconds=1)
 
 ctypedef struct Sums:
     double n, mean, squares             # weight, mean, and sum of squared deviations of the numbers so far
@@ -66,7 +67,7 @@ ctypedef struct Held:                   # a column of a table: one of the first 
 
 @cython.final
 cdef class Column:
-    """What is known of a column: places of its features, but hashed texts; the places of its `Number` of NUMBER and SECONDS."""
+    """What is known of a column: places of its features that are not hashed, and of its `Number` of NUMBER and of SECONDS."""
     cdef str name
     cdef dict places
     cdef bint is_noted
@@ -161,18 +162,15 @@ cdef class Cells:
     """What a `TableVectorizer` has learnt, and the loop that learns it.
 
     A call that learns keeps what it changes, so that `exchange` takes the call back, or makes it again. columns : by their names.
-    features, owners : (column, key) of those with a column of their own, in the order of these, and of all numbers. words : None,
-    or what up to n_words hashed columns stand for: name, whether others share it, sign.
+    features, owners : (column, key) of those with a column of their own, in the order of these, and of all numbers.
     """
     cdef str who
     cdef readonly Py_ssize_t n_own, n_hashed
-    cdef public dict words
-    cdef public Py_ssize_t n_words
     cdef Py_ssize_t room, changed, row
     cdef double clip, weight
     cdef frozenset ignored
     cdef dict columns
-    cdef list features, owners, layout, added   # layout : columns of the dict before. added : (column, key, place) of the call
+    cdef list features, owners, layout      # layout : columns of the dict before
     cdef tuple sizes, gone                  # of columns, features and owners before the call; what has been taken back of them
     cdef Number* numbers
     cdef int64_t call
@@ -220,31 +218,21 @@ cdef class Cells:
 
     cdef int64_t new_place(self, Column column, key) except -2:
         """Return the place of a feature that has no known one; if the call learns and one is left, a column of its own."""
-        cdef int64_t found = 2 * len(self.features), h
+        cdef int64_t found, h
         cdef Py_ssize_t n
-        cdef bint is_kept = self.learn and column.is_noted, is_full = len(self.features) == self.n_own
-        if not (self.n_hashed if is_full else is_kept):
+        cdef bint is_full = len(self.features) == self.n_own
+        if not (self.n_hashed if is_full else self.learn and column.is_noted):
             return NONE
         feature = feature_of(column.name, key)
         try:
             h = <int32_t>murmur3(<const unsigned char*>PyUnicode_AsUTF8AndSize(feature, &n), n, 0)
         except UnicodeEncodeError:
             self.refuse(ValueError, "names and texts must be valid Unicode", feature, column, "Read it with the right encoding.")
-        if not is_full:
-            self.features.append((column, key))
-        else:
-            found = 2 * (self.n_own + llabs(h) % self.n_hashed) + (h < 0)
-            self.note(feature, found)
-        if is_kept and key not in (NUMBER, SECONDS) and not (is_full and isinstance(key, str)):    # (texts have no end)
-            column.places[key] = found
-            self.added.append((column, key, found))
+        if is_full:
+            return 2 * (self.n_own + llabs(h) % self.n_hashed) + (h < 0)
+        found = column.places[key] = 2 * len(self.features)
+        self.features.append((column, key))
         return found
-
-    cdef note(self, feature, int64_t place):
-        """Note what a hashed column stands for, and whether others share it."""
-        if self.words is not None and (place >> 1 in self.words or len(self.words) < self.n_words):
-            name, is_shared, sign = self.words.get(place >> 1, (feature, False, -1 if place & 1 else 1))
-            self.words[place >> 1] = name, is_shared or name != feature, sign
 
     cdef Py_ssize_t number_of(self, Column column, int key) except -2:
         """Return the place of the `Number` of a column; NONE if there is none, and the call does not learn."""
@@ -280,11 +268,10 @@ cdef class Cells:
             d = x - number.sums.mean
             number.sums.mean += d * (self.weight / number.sums.n)
             number.sums.squares += self.weight * d * (x - number.sums.mean)
-        if self.words is not None and number.place >= 2 * self.n_own:
-            self.note(feature_of(column.name, key), number.place)
-        if not number.sums.squares > 0.0:
+        d = number.sums.squares / number.sums.n
+        if not 0.0 < d <= MOST_VARIANCE:    # (sums may have left the range of numbers)
             return 0
-        value = (x - number.sums.mean) / sqrt(number.sums.squares / number.sums.n)
+        value = (x - number.sums.mean) / sqrt(d)
         return self.out.put(number.place, self.clip if value > self.clip else -self.clip if value < -self.clip else value)
 
     cdef int missing(self, Column column) except -1:
@@ -331,7 +318,11 @@ cdef class Cells:
         if isinstance(value, str):
             return self.cell(column, str.__str__(value))
         if isinstance(value, date):
-            return self.missing(column) if value != value else self.dated(column, microseconds(value))
+            if value != value:
+                return self.missing(column)
+            value = value if isinstance(value, datetime) else datetime(value.year, value.month, value.day)
+            value = value.replace(tzinfo=None) - EPOCH - (value.utcoffset() or NO_TIME)
+            return self.dated(column, value // MICROSECOND)
         if isinstance(value, np.datetime64):
             return self.dated(column, value.astype("datetime64[us]").astype(np.int64))
         if type(value).__name__ == "NAType":        # (of pandas)
@@ -448,7 +439,7 @@ cdef class Cells:
 
     cdef begin(self, bint learn):
         """Begin to keep what a call changes."""
-        self.learn, self.call, self.changed, self.added, self.gone = learn, self.call + 1, NONE, [], None
+        self.learn, self.call, self.changed, self.gone = learn, self.call + 1, NONE, None
         self.sizes = len(self.columns), len(self.features), len(self.owners)
 
     def exchange(self, bint again=False):
@@ -468,18 +459,18 @@ cdef class Cells:
             del self.features[n_features:], self.owners[n_owners:]
             for column, key in self.gone[2]:
                 column.numbers[<int>key] = NONE
-            for column, key, _ in self.added:
+            for column, key in self.gone[1]:
                 del column.places[key]
             if columns:
                 self.layout = []
         elif self.gone is not None:
             self.columns.update(self.gone[0])
-            self.features += self.gone[1]
-            for k, (column, key) in enumerate(self.gone[2], len(self.owners)):
-                column.numbers[<int>key] = k
-            self.owners += self.gone[2]
-            for column, key, place in self.added:
-                column.places[key] = place
+            for column, key in self.gone[1]:
+                column.places[key] = 2 * len(self.features)
+                self.features.append((column, key))
+            for column, key in self.gone[2]:
+                column.numbers[<int>key] = len(self.owners)
+                self.owners.append((column, key))
             self.gone = None
 
     def knows(self, names):
@@ -539,13 +530,3 @@ def rebuilt(dict header, dict arrays, str who, Py_ssize_t n_own, Py_ssize_t n_ha
     found.begin(False)
     found.configure(clip, ignored)
     return found
-
-
-def microseconds(value):
-    """Return a date of Python, or a time in UTC, as microseconds since 1970."""
-    days = value.toordinal() - 719_163
-    if not isinstance(value, datetime):
-        return days * DAYS
-    found = 1_000_000 * (((days * 24 + value.hour) * 60 + value.minute) * 60 + value.second) + value.microsecond
-    offset = value.utcoffset()
-    return found if offset is None else found - 1_000_000 * (86_400 * offset.days + offset.seconds) - offset.microseconds

@@ -36,9 +36,13 @@ def read_table(who: str, X: Any) -> tuple[list, bool, int]:
         elif is_array:
             pairs = [(f"x{k}", column) for k, column in enumerate(np.ascontiguousarray(X.T))]
         else:
-            X = X if home == "pyarrow" and hasattr(X, "columns") else _pyarrow(who, X).table(X)
+            import pyarrow
+
+            X = X if home == "pyarrow" and hasattr(X, "columns") else pyarrow.table(X)
             pairs = list(zip(X.schema.names, X.columns, strict=True))
         columns = [_column(who, name, values) for name, values in pairs]
+    except ImportError:
+        raise ImportError(f'{who}: pyarrow is needed to read {type(X).__name__}: pip install "onlinecls[arrow]"') from None
     except (ValueError, LookupError) as error:
         if str(error).startswith(who):
             raise
@@ -60,14 +64,6 @@ def _rows(who: str, X: Any) -> list[dict]:
         if not (isinstance(row, Mapping) or type(row).__name__ == "Series"):
             raise TypeError(f"{who}: X must be a table, got a list with {validate.brief(row)} in row {at}. {_HOW}")
     return [dict(row.items()) for row in X]
-
-
-def _pyarrow(who: str, X: Any) -> Any:
-    try:
-        import pyarrow
-    except ImportError:
-        raise ImportError(f'{who}: pyarrow is needed to read {type(X).__name__}: pip install "onlinecls[arrow]"') from None
-    return pyarrow
 
 
 def _column(who: str, name: Any, values: Any) -> Column:

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
     from sklearn.utils import Tags
 
-_LARGEST_WEIGHT = 1e100
-
 
 class TableVectorizer(Estimator):
     r"""Turn the rows of tables into numbers while they stream: each column of numbers standardised by what has come so far.
@@ -153,7 +151,7 @@ class TableVectorizer(Estimator):
             if type(other) is not type(self) or repr(other) != repr(self):
                 raise ValueError(f"{type(self).__name__}: merge must have vectorizers of the same parameters, got {other!r}.")
         with unchanged((self, *others), learner=self):
-            cells, theirs = self._known(), [other._fitted() for other in others if "_cells" in other.__dict__]
+            cells, *theirs = (each._known(learn=True)[0] for each in (self, *others))
             for each in theirs:
                 cells.take_in(each)
             self._cells = cells
@@ -190,15 +188,12 @@ class TableVectorizer(Estimator):
         """The width of the rows."""
         return sum(self._shape()[:2])
 
-    def _known(self, anew: bool = False) -> Cells:
-        """Return what has been learnt; of a vectorizer that has learnt nothing, what nothing is."""
+    def _known(self, learn: bool, anew: bool = False) -> tuple[Cells, tuple[int, int, np.dtype]]:
+        """Return what has been learnt, and `_shape`; of a vectorizer that has learnt nothing, what nothing is, if it learns."""
         shape, found = self._shape(anew), None if anew else self.__dict__.get("_cells")
-        return found or Cells(type(self).__name__, *shape[:2], float(self.clip), frozenset(self.ignore))
-
-    def _fitted(self) -> Cells:
-        if "_cells" not in self.__dict__:
+        if found is None and not learn:
             raise not_fitted(type(self).__name__)
-        return self._known()
+        return found or Cells(type(self).__name__, *shape[:2], float(self.clip), frozenset(self.ignore)), shape
 
     def _read(
         self, X: Any, sample_weight: Any, *, learn: bool = True, anew: bool = False, also_before: bool = False,
@@ -209,17 +204,15 @@ class TableVectorizer(Estimator):
         anew : forget what has been learnt. only_planned : take back what the call has learnt.
         """
         with self._own_lock() if learn else self._own_lock().waiting():
-            who, cells = type(self).__name__, self._known(anew) if learn else self._fitted()
+            who, (cells, shape) = type(self).__name__, self._known(learn, anew)
             table, are_dicts, n = read_table(who, X)
             weights = None if sample_weight is None else validate.read_weights(who, sample_weight, n)
-            if weights is not None and weights.max(initial=0.0) > _LARGEST_WEIGHT:
-                raise ValueError(f"{who}: sample_weight must be at most {_LARGEST_WEIGHT:g}, got {weights.max():g}.")
             if anew and not (n if weights is None else weights.any()):
                 raise ValueError(f"{who}: Found array with 0 sample(s) of weight > 0 while a minimum of 1 is required.")
             if not learn and n and not are_dicts and not cells.knows([str(name) for name, *_ in table]):
                 known, came = cells.described()[0]["columns"][:3], [name for name, *_ in table][:3]
                 raise ValueError(f"{who}: X must have columns that have been learnt, such as {known}, got {came}. Rename them.")
-            found, shape = cells.read(table, are_dicts, n, weights, learn, also_before), self._checked[1]
+            found = cells.read(table, are_dicts, n, weights, learn, also_before)
             if only_planned:
                 cells.exchange()
             elif learn:
@@ -255,7 +248,8 @@ class TableVectorizer(Estimator):
             if (cells.n_own, cells.n_hashed) != shape[:2]:
                 raise ValueError(f"{who}: max_values and bits must stay as they are once rows are learnt, got others. Clone it.")
             cells.configure(float(self.clip), frozenset(self.ignore))
-        self._checked = values, shape
+        if not anew:
+            self._checked = values, shape
         return shape
 
 
@@ -278,7 +272,7 @@ def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None
 
 def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Describe what a vectorizer has learnt by what JSON holds, and arrays."""
-    return vectorizer._fitted().described()
+    return vectorizer._known(learn=False)[0].described()
 
 
 def rebuild(vectorizer: TableVectorizer, header: dict, arrays: dict[str, np.ndarray]) -> TableVectorizer:
@@ -291,14 +285,3 @@ def rebuild(vectorizer: TableVectorizer, header: dict, arrays: dict[str, np.ndar
 def slot_names(vectorizer: TableVectorizer) -> list[str]:
     """Return the names of the features that have a column of their own, in the order of these."""
     return [feature_of(*pair) for pair in described(vectorizer)[0]["features"]]
-
-
-def keep_words(vectorizer: TableVectorizer, most: int) -> None:
-    """Note what up to `most` hashed columns stand for from now on, for `word_of`."""
-    cells = vectorizer._fitted()
-    cells.words, cells.n_words = {}, most
-
-
-def word_of(vectorizer: TableVectorizer, column: int) -> tuple[str | None, bool, int]:
-    """Return what a hashed column stands for, or None; whether others share it; and the sign of its values."""
-    return (vectorizer._fitted().words or {}).get(column, (None, False, 1))
