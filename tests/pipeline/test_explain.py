@@ -1,7 +1,6 @@
 """Explanations of single predictions, and the learner's attributes on the pipeline."""
 
 import re
-import threading
 
 import numpy as np
 import pandas as pd
@@ -66,10 +65,6 @@ def test_contributions_add_up_to_the_score_of_the_prediction(kind, y):
         assert sum(each.contribution for each in found.features) == pytest.approx(found.score, rel=1e-12, abs=1e-12)
         assert all(each.contribution == pytest.approx(each.weight * each.value) for each in found.features)
         assert found.features[:2] == pipeline.explain(row, top=2).features
-    if hasattr(pipeline, "covariance_"):
-        ask = pipeline.predict if kind == "numbers" else pipeline.decision_function
-        std = ask([row], return_std=True)[1]
-        assert any(found.std == pytest.approx(each) for each in np.ravel(std))
 
 
 def explained(pipeline, row):
@@ -134,18 +129,6 @@ def test_the_learners_attributes_are_those_of_the_pipeline():
     assert [name for name in names if not hasattr(without, name)] == ["covariance_"]
     kernel = make_stream_pipeline(KernelOnlineClassifier(kernel="rbf")).partial_fit(ROWS, TWO)
     assert not hasattr(kernel, "coef_") and kernel.t_ == 90
-
-
-class Waiting(SGDClassifier):
-    """Counts a call, then waits before it learns."""
-
-    n_updates_, begun, may_end = 0, threading.Event(), threading.Event()
-
-    def partial_fit(self, X, y, classes=None, sample_weight=None):
-        self.n_updates_ += 1
-        self.begun.set()
-        assert self.may_end.wait(60)
-        return super().partial_fit(X, y, classes)
 
 
 @pytest.mark.parametrize("top", [0, -1, 1.5, True, "10"])

@@ -42,20 +42,12 @@ def young(learner=None):
     return make_stream_pipeline(TableVectorizer(bits=0, max_values=8), learner).partial_fit(*table(200))
 
 
-def learnt_beside(pipeline):
-    """Return a pipeline of the same step, whose learner has learnt later rows."""
-    other = copy.deepcopy(pipeline)
-    other[-1].partial_fit(other[0].transform(LATER[0]), LATER[1])
-    return other
-
-
 LATER, OTHER_ORDER = table(300, 1, 50.0), table(300, 1, 50.0, ("z", "y", "x"))
 CHANGES = {
     "a batch": [lambda pipeline: pipeline.partial_fit(*LATER)],
     "fit": [lambda pipeline: pipeline.fit(*OTHER_ORDER)],
     "rows": [partial(lambda pipeline, row, label: pipeline.learn_one({**row, label: 1.0}, label), row=row, label=label)
              for row, label in zip(rows_of(LATER[0])[:30], LATER[1].tolist(), strict=False)],
-    "merging": [lambda pipeline: pipeline.merge(learnt_beside(pipeline))],
 }
 
 

@@ -37,7 +37,7 @@ PARTS = {
     "_hashing/*": "names and texts to columns, compiled",
     "text/*": "the vectorizer of texts, and names of its columns",
     "tables/*": "the vectorizer of tables",
-    "_pipeline/*": "steps and a learner as one object",
+    "_pipeline.py": "steps and a learner as one object",
     "streams/*": "files of rows, in batches",
     "parallel.py": "streams in parts, on many cores and machines",
     "datasets/*": "a data set to try things on",

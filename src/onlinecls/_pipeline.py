@@ -1,0 +1,590 @@
+"""`StreamPipeline`: steps and a learner as one object, which learns streams of whatever its first step reads."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from functools import partial
+from operator import is_
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ._compiled.lock import learn_together
+from ._estimators import saving
+from ._estimators.estimator import Estimator
+from ._estimators.saving import packed_parameters, read_parameters
+from ._files import numbered, of_number, require
+from ._input import validate
+from ._input.compat import available_if, is_regressor, issparse, kind_of
+from .text import (
+    FeatureNames,
+    HashingVectorizer,
+    contributions,
+    lasting,
+    parameters_of,
+    part_of,
+    vectorizer_of,
+    weights_towards,
+)
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from numpy.typing import ArrayLike, NDArray
+    from sklearn.utils import Tags
+
+    from .text import Contribution
+
+    Commits = list[Callable[[], object]]
+
+__all__ = ["Explanation", "StreamPipeline", "make_stream_pipeline"]
+
+_NAMES = 100_000  # words kept of a row that is explained
+_OF_LEARNER = "classes_", "coef_", "intercept_", "covariance_", "t_", "n_mistakes_", "n_updates_"
+_OF_FIRST_STEP = "feature_names_in_", "n_features_in_"
+
+
+class Explanation(NamedTuple):
+    """What `StreamPipeline.explain` returns.
+
+    Attributes
+    ----------
+    prediction : label, or the number that a regressor predicts
+    score : float
+        w.x + intercept towards the predicted class; of a regressor, the prediction.
+    features : list of onlinecls.text.Contribution
+        Those of the largest contributions (weight times value) first. The intercept is called "(intercept)".
+    """
+
+    prediction: Any
+    score: float
+    features: list[Contribution]
+
+
+class StreamPipeline(Estimator):
+    """Run rows through steps into a learner, all of which learn a stream as it comes: any batch, any row, in one pass.
+
+    A step learns the rows of a batch, then transforms them (by its `learn_transform` if it has one, else `partial_fit` and
+    `transform`), and hands them to the next one. Where rows are predicted, steps transform them only.
+
+    A prediction waits for the end of a learning call of another thread. After Ctrl-C in `partial_fit` the steps have learnt the
+    rows that the learner has counted; `fit` then has changed nothing.
+
+    Parameters
+    ----------
+    steps : list of (str, object) pairs
+        Names and transformers, the learner last. Those with `learn_transform` or `partial_fit` learn a stream:
+        `onlinecls.tables.TableVectorizer`, scikit-learn's `StandardScaler` and its like. `partial_fit` uses others as they are
+        (fitted beforehand, if they have to be): `onlinecls.text.HashingVectorizer`, scikit-learn's `TfidfTransformer`, a
+        package's embeddings. `fit` fits them all, unless they are in scikit-learn's `FrozenEstimator`.
+
+    Attributes
+    ----------
+    named_steps : dict of str to object
+        The steps by their names.
+    classes_, coef_, intercept_, covariance_ : ndarray
+        The learner's labels, weights, intercepts and covariance, if it has them. Columns are those of its rows, which
+        `explain` names.
+    t_, n_mistakes_, n_updates_ : int
+        The learner's counts of rows, mistakes and updates, if it has them.
+    feature_names_in_, n_features_in_ : ndarray of str, int
+        Those of the first step, if it has them.
+
+    Raises
+    ------
+    TypeError
+        If a step is no transformer, or the last one is no learner.
+    ValueError
+        If a step or the learner refuses a batch. No step has then learnt anything of it.
+
+    Examples
+    --------
+    >>> from onlinecls import AROWClassifier, make_stream_pipeline
+    >>> from onlinecls.tables import TableVectorizer
+    >>> rows = [{"price": 9.5, "color": "red"}, {"price": 900.0, "color": "blue"}] * 20
+    >>> pipeline = make_stream_pipeline(TableVectorizer(), AROWClassifier())
+    >>> pipeline = pipeline.partial_fit(rows, ["no", "yes"] * 20)
+    >>> pipeline.learn_one({"price": 1000.0, "color": "green"}, "yes").predict_one({"price": 800.0, "color": None})
+    'yes'
+    """
+
+    steps: list[tuple[str, Any]]
+    _in_place = frozenset({"steps"})
+
+    def __init__(self, steps: list[tuple[str, Any]]) -> None:
+        self._assign(locals())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return is_fitted(self._learner)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags, first = deepcopy(self._learner.__sklearn_tags__()), self.steps[0][1]
+        if first is not self._learner and hasattr(first, "__sklearn_tags__"):
+            tags.input_tags = first.__sklearn_tags__().input_tags
+        return tags
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in (*_OF_LEARNER, *_OF_FIRST_STEP):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}.")
+        with self._own_lock().waiting():
+            return getattr(self._parts()[-1 if name in _OF_LEARNER else 0], name)
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def __getitem__(self, at: int | str) -> Any:
+        """Return a step by its name or place."""
+        return self.named_steps[at] if isinstance(at, str) else self.steps[at][1]
+
+    @property
+    def named_steps(self) -> dict[str, Any]:
+        """The steps by their names."""
+        return dict(self.steps)
+
+    @property
+    def _estimator_type(self) -> str | None:
+        return kind_of(self._learner)
+
+    @property
+    def _learner(self) -> Any:
+        return self._parts()[-1]
+
+    def _parts(self) -> tuple[Any, ...]:
+        """Return the steps, checked when one of them is another object, the learner last."""
+        checked = self.__dict__.get("_checked")
+        if checked is not None and len(checked[0]) == len(self.steps) and all(map(is_, checked[0], self.steps)):
+            return checked[1]
+        who, given = type(self).__name__, self.steps
+        pairs = isinstance(given, list | tuple) and all(isinstance(each, list | tuple) and len(each) == 2 for each in given)
+        if not pairs or not given:
+            raise TypeError(f"{who}: steps must be a list of (name, step) pairs, got steps={validate.brief(given)}.")
+        names = [name for name, _ in given]
+        for name in names:
+            if not isinstance(name, str) or "__" in name or name == "steps" or names.count(name) > 1:
+                raise ValueError(
+                    f"{who}: steps must have different names, each a text without '__' that is not 'steps', got {name!r} among "
+                    f"{names!r}."
+                )
+        *steps, learner = (step for _, step in given)
+        for step in steps:
+            if not hasattr(step, "transform") or isinstance(step, type):
+                raise TypeError(
+                    f"{who}: a step must have transform, and learn_transform or partial_fit, or be fitted, got "
+                    f"{validate.brief(step)}. Give a transformer."
+                )
+        if not (hasattr(learner, "partial_fit") and hasattr(learner, "predict")) or isinstance(learner, type):
+            raise TypeError(f"{who}: the last step must have partial_fit and predict, got {validate.brief(learner)}.")
+        self._checked = tuple(given), (*steps, learner)
+        return self._checked[1]
+
+    def _nested(self) -> dict[str, Any]:
+        return dict(self.steps)
+
+    def _set_nested(self, named: dict[str, Any]) -> None:
+        self.steps = [(name, named[name]) for name, _ in self.steps]
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from rows in the order given, one pass, from where the steps and the learner are.
+
+        Parameters
+        ----------
+        X : whatever the first step reads
+        y : array-like of shape (n_rows,)
+        classes : array-like of shape (n_classes,), default=None
+            All labels there will be; at the first call. None: for learners of this library labels join as they appear.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights >= 0 of the rows, for the learner and for the steps that take weights.
+        """
+        arguments = {} if classes is None else {"classes": classes}
+        if sample_weight is not None:
+            arguments["sample_weight"] = sample_weight
+        with self._own_lock():
+            self._learn(lasting(X), y, sample_weight, arguments)
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any, arguments: dict[str, Any]) -> None:
+        """Make the learner learn a batch, and the steps the rows of it that the learner has learnt."""
+        learner = self._parts()[-1]
+        rows, commits = self._rows_to_learn(X, sample_weight)
+
+        def commits_of_rows_learnt() -> Commits:
+            labels = np.zeros(rows.shape[0]) if y is None else np.ravel(y)
+            weights = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, np.float64), len(labels))
+            n = rows_learnt(learner, before, labels, weights)
+            if not (n and commits):
+                return []
+            whole = validate.as_csr(type(self).__name__, X) if issparse(X) and X.format != "csr" else X
+            return self._rows_to_learn(part_of(whole, 0, n), None if weights is None else weights[:n])[1]
+
+        before = n_rounds(learner)
+        learn_together(lambda: learner.partial_fit(rows, y, **arguments), commits, commits_of_rows_learnt)
+
+    def _rows_to_learn(self, X: Any, sample_weight: Any) -> tuple[Any, Commits]:
+        """Return what the learner is to learn, and functions that make the steps learn the same batch."""
+        commits: Commits = []
+        for step in self._parts()[:-1]:
+            X, commit = learnt(step, X, sample_weight)
+            commits += [] if commit is None else [commit]
+        return X, commits
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from scratch: each step from all rows, then the learner in epochs over what the last step makes of them."""
+        X = lasting(X)
+        with self._own_lock():
+            *steps, learner = self._parts()
+            commits: Commits = []
+            for step in steps:
+                if _is_frozen(step) or not hasattr(step, "fit"):
+                    X = step.transform(X)
+                    continue
+                after = deepcopy(step)
+                X = after.fit(X, y, **_weights_of(after.fit, sample_weight)).transform(X)
+                commits.append(partial(become, step, after))
+            after = deepcopy(learner)
+            after.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+            commits.append(partial(become, learner, after))
+            learn_together(lambda: None, commits, lambda: commits)
+        return self
+
+    def learn_one(self, x: Any, y: Any) -> Self:
+        """Learn one row: a dict of a table's row, a text, whatever the first step reads a list of. Returns the pipeline."""
+        with self._own_lock():
+            self._learn([x], [y], None, {})
+        return self
+
+    def merge(self, *others: Any) -> Self:
+        """Refuse: learners merge, and `parallel.fit` learns a pipeline from parts."""
+        raise ValueError(
+            f"{type(self).__name__}: merge must have learners, got pipelines. Merge those behind steps that have learnt the same "
+            "rows, pipeline[-1].merge(other[-1]), or learn the parts by parallel.fit."
+        )
+
+    # --- predicting ----------------------------------------------------------------------------------------------------------
+
+    def _transformed(self, X: Any) -> Any:
+        """Return the rows that the learner predicts: those of the last step before it."""
+        for step in self._parts()[:-1]:
+            X = step.transform(X)
+        return X
+
+    def _answer(self, name: str, X: Any, *more: Any, **arguments: Any) -> Any:
+        """Return what a method of the learner returns for rows."""
+        with self._own_lock().waiting():
+            return getattr(self._learner, name)(self._transformed(X), *more, **arguments)
+
+    def predict(self, X: Any, **arguments: Any) -> Any:
+        """Return what the learner predicts for rows; arguments are its own (a regressor's `return_std`)."""
+        return self._answer("predict", X, **arguments)
+
+    @available_if(lambda self: self._learner.decision_function)
+    def decision_function(self, X: Any, **arguments: Any) -> Any:
+        """Return the learner's scores of rows; there only if it has them. Arguments are its own (`return_std`)."""
+        return self._answer("decision_function", X, **arguments)
+
+    @available_if(lambda self: self._learner.predict_proba)
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the learner's probabilities of rows; there only if it has them (``probability=True``)."""
+        return self._answer("predict_proba", X)
+
+    @available_if(lambda self: self._learner.predict_log_proba)
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithms of `predict_proba`; there only if the learner has them (``probability=True``)."""
+        return self._answer("predict_log_proba", X)
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the learner's score on rows: mean accuracy, or R² of a regressor."""
+        arguments = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return self._answer("score", X, y, **arguments)
+
+    def predict_one(self, x: Any) -> Any:
+        """Return the prediction for one row; before there is a model, None (a regressor's: 0.0)."""
+        with self._own_lock().waiting():
+            if not self.__sklearn_is_fitted__():
+                return 0.0 if self._estimator_type == "regressor" else None
+            return self._learner.predict(self._transformed([x])).item(0)
+
+    def predict_proba_one(self, x: Any) -> dict[Any, float]:
+        """Return the probability of each label for one row; {} before there is a model."""
+        with self._own_lock().waiting():
+            if not self.__sklearn_is_fitted__():
+                return {}
+            chances = self._learner.predict_proba(self._transformed([x]))[0]
+            return dict(zip(self._learner.classes_.tolist(), chances.tolist(), strict=True))
+
+    def explain(self, row: Any, top: int | None = 10) -> Explanation:
+        """Return what each feature of a row adds to the score of its prediction: weight times value.
+
+        Parameters
+        ----------
+        row : whatever the first step reads a list of
+            A dict of a table's row, a text; for a pipeline of the learner alone, an array, or a sparse matrix of one row.
+        top : int >= 1 or None, default=10
+            Most features to return; None: all, which add up to the score.
+
+        Returns
+        -------
+        explanation : Explanation
+            A named tuple of prediction, score and features, with the names of columns and words. Weights of a table's
+            numbers are per unit of the column, and their values distances from the mean so far. A column without a name is
+            called by its number.
+
+        Raises
+        ------
+        TypeError
+            If the learner's scores are not sums over features.
+
+        Examples
+        --------
+        >>> from onlinecls import AROWClassifier, make_stream_pipeline
+        >>> from onlinecls.text import HashingVectorizer
+        >>> pipeline = make_stream_pipeline(HashingVectorizer(), AROWClassifier())
+        >>> pipeline = pipeline.partial_fit(["cheap pills", "lunch at noon"] * 5, ["spam", "ham"] * 5)
+        >>> found = pipeline.explain("lunch at noon, cheap")
+        >>> found.prediction, [each.name for each in found.features if each.contribution < 0]
+        ('ham', ['cheap'])
+        """
+        who = type(self).__name__
+        if top is not None and (isinstance(top, bool) or not isinstance(top, int | np.integer) or top < 1):
+            raise ValueError(f"{who}: top must be an integer >= 1 or None, got top={top!r}.")
+        with self._own_lock().waiting():
+            *steps, learner = self._parts()
+            linear = linear_of(learner)
+            if linear is None:
+                raise TypeError(
+                    f"{who}: explain must have a learner whose scores are sums over features, with coef_, got {learner!r}."
+                )
+            return _explained(steps, linear, row, top)
+
+    # --- files ---------------------------------------------------------------------------------------------------------------
+
+    def _described(self, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
+        """Describe the pipeline by a header for JSON and arrays; those of step k are called k.name."""
+        who, learner = type(self).__name__, self._learner
+        if not saving.is_saved(learner):
+            raise ValueError(f"{who}: save must have a learner of onlinecls, got {validate.brief(learner)}. Use pickle.")
+        described = [*(_step_in_file(who, step) for step in self._parts()[:-1]), learner._described({})]
+        steps = [[name, header] for (name, _), (header, _) in zip(self.steps, described, strict=True)]
+        return {"estimator": who, "steps": steps, "metadata": metadata}, numbered(arrays for _, arrays in described)
+
+    @classmethod
+    def _rebuilt(cls, header: dict, arrays: dict[str, np.ndarray]) -> Self:
+        steps = []
+        require(type(header["steps"]) is list and bool(header["steps"]), "steps", header["steps"])
+        for k, (name, described) in enumerate(header["steps"]):
+            rebuilt = saving.rebuilt if k == len(header["steps"]) - 1 else _step_of_file
+            steps.append((name, rebuilt(described, of_number(k, arrays))))
+        require(not arrays, "arrays of steps", list(arrays))
+        return cls(steps)
+
+
+def make_stream_pipeline(*steps: Any) -> StreamPipeline:
+    """Make a `StreamPipeline` of transformers and, last, a learner, each named by its class in small letters.
+
+    Several of one class are called name-1, name-2 ..
+
+    Examples
+    --------
+    >>> from onlinecls import AROWClassifier, make_stream_pipeline
+    >>> from onlinecls.text import HashingVectorizer
+    >>> pipeline = make_stream_pipeline(HashingVectorizer(), AROWClassifier())
+    >>> pipeline.partial_fit(["cheap pills", "lunch at noon"] * 5, ["spam", "ham"] * 5).predict_one("pills, cheap")
+    'spam'
+    """
+    return StreamPipeline(list(zip(names_of(steps), steps, strict=True)))
+
+
+def names_of(steps: Sequence[Any]) -> list[str]:
+    """Return the classes of objects in small letters; several of one class are numbered, as by scikit-learn's make_pipeline."""
+    names = [type(step).__name__.lower() for step in steps]
+    several = {name for name in names if names.count(name) > 1}
+    return [f"{name}-{names[: at + 1].count(name)}" if name in several else name for at, name in enumerate(names)]
+
+
+# --- steps ---------------------------------------------------------------------------------------------------------------------
+
+
+def _tables_of(step: Any) -> Any:
+    """Return `tables`, which has functions for pipelines, for a TableVectorizer; None for another step."""
+    tables = sys.modules.get("onlinecls.tables")  # (pipelines of texts do not import it)
+    return tables if isinstance(step, getattr(tables, "TableVectorizer", ())) else None
+
+
+def stays(step: Any) -> bool:
+    """Return True for a transformer that a stream does not change."""
+    learns = hasattr(step, "learn_transform") or hasattr(step, "partial_fit")
+    return not learns or isinstance(step, HashingVectorizer) or _is_frozen(step)
+
+
+def _is_frozen(step: Any) -> bool:
+    """Return True for scikit-learn's FrozenEstimator, whose `fit` does nothing. (It shows all methods of what it holds.)"""
+    return type(step).__name__ == "FrozenEstimator"
+
+
+def _weights_of(learn: Callable, sample_weight: Any) -> dict[str, Any]:
+    """Return the weights as a keyword, if there are any and this method takes them."""
+    takes = sample_weight is not None and "sample_weight" in inspect.signature(learn).parameters
+    return {"sample_weight": sample_weight} if takes else {}
+
+
+def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
+    """Return the rows of a batch that a step is to learn, and a function that makes it learn them; None if there is nothing."""
+    tables = _tables_of(step)
+    if tables is not None:
+        return tables.planned(step, X, sample_weight)
+    if stays(step):
+        return step.transform(X), None
+    after = deepcopy(step)
+    if hasattr(after, "learn_transform"):
+        rows = after.learn_transform(X, **_weights_of(after.learn_transform, sample_weight))
+    else:
+        rows = after.partial_fit(X, **_weights_of(after.partial_fit, sample_weight)).transform(X)
+    return rows, lambda: become(step, after)
+
+
+def become(step: Any, after: Any) -> None:
+    """Give a step, or a learner, all that a copy of it has learnt."""
+    found = {name: value for name, value in vars(after).items() if name != "_lock"}
+    vars(step).update(found)
+    for name in vars(step).keys() - found.keys() - {"_lock"}:
+        del vars(step)[name]
+
+
+def n_rounds(learner: Any) -> float:
+    """Return how many rows of weight > 0 a learner has counted; 0 if it does not count."""
+    return getattr(learner, "t_", None) or getattr(learner, "n_rows_", None) or 0
+
+
+def live_rows(learner: Any, y: Any, sample_weight: Any) -> np.ndarray:
+    """Return where rows have a weight > 0, the class weights of a learner of this library included."""
+    live = np.ones(len(y), bool) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64) > 0.0
+    class_weight = getattr(learner, "class_weight", None)
+    if isinstance(learner, Estimator) and isinstance(class_weight, dict):
+        live = live & np.array([class_weight.get(label, 1.0) > 0.0 for label in np.asarray(y).tolist()], bool)
+    return live
+
+
+def rows_learnt(learner: Any, before: float, y: Any, sample_weight: Any) -> int:
+    """Return the number of the rows of a batch that a learner has learnt, by its count from before it."""
+    n, done = len(y), n_rounds(learner) - before
+    if not done or not isinstance(learner, Estimator):  # (other libraries' learners are not interrupted within a batch)
+        return n if done else 0
+    n_live = live_rows(learner, y, sample_weight).cumsum()
+    return n if done >= n_live[-1] else int(n_live.searchsorted(done)) + 1
+
+
+def is_fitted(estimator: Any) -> bool:
+    """Return True if any library's estimator has learnt, as scikit-learn's check_is_fitted tells it."""
+    if hasattr(estimator, "__sklearn_is_fitted__"):
+        return bool(estimator.__sklearn_is_fitted__())
+    return any(name.endswith("_") and not name.startswith("_") for name in getattr(estimator, "__dict__", ()))
+
+
+# --- files ---------------------------------------------------------------------------------------------------------------------
+
+
+def _step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Describe a step by what JSON holds, and arrays."""
+    tables = _tables_of(step)
+    if tables is not None and type(step) is tables.TableVectorizer:
+        ignored = {str(k): name for k, name in enumerate(step.ignore)}  # (which a header holds whatever is in it)
+        parameters = {**step.get_params(), "ignore": ignored, "dtype": np.dtype(step.dtype).type}
+        state, arrays = tables.described(step)
+        return {"step": "TableVectorizer", "parameters": packed_parameters(who, parameters), "learnt": state}, arrays
+    found = parameters_of(step)
+    if found is None:
+        raise ValueError(
+            f"{who}: save must have steps that a file without pickle can hold, those of this library without functions as "
+            f"parameters, got {validate.brief(step)}. Use pickle."
+        )
+    return {"step": "HashingVectorizer", "parameters": found}, {}
+
+
+def _step_of_file(header: dict, arrays: dict[str, np.ndarray]) -> Any:
+    """Rebuild a step from a description that need not be trusted."""
+    kind = header["step"]
+    if kind == "HashingVectorizer":
+        return vectorizer_of(header["parameters"])
+    require(kind == "TableVectorizer", "a step of this version", kind)
+    from .tables import TableVectorizer, rebuild
+
+    parameters = read_parameters(TableVectorizer, header["parameters"])
+    parameters["ignore"] = tuple(dict(parameters["ignore"]).values())
+    return rebuild(TableVectorizer(**parameters), header["learnt"], arrays)
+
+
+# --- explanations --------------------------------------------------------------------------------------------------------------
+
+
+def linear_of(learner: Any) -> Any:
+    """Return the linear model that predicts; None for a kernel learner."""
+    found = getattr(learner, "chosen_", learner)
+    return found if hasattr(found, "coef_") else None
+
+
+def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanation:
+    """Explain what a learner predicts for a row behind steps."""
+    X: Any = row if issparse(row) else [row]
+    look_up: Callable[[int], tuple] = lambda column: (None, False, 1)  # noqa: E731
+    names = getattr([*steps, learner][0], "feature_names_in_", None)
+    if names is not None:
+        look_up = _by_names(names)
+    for step in steps:
+        tables = _tables_of(step)
+        if tables is not None:
+            look_up = named_columns(step, X, in_units=step is steps[-1])
+            X = step.transform(X)
+        elif isinstance(step, HashingVectorizer):
+            words = step.feature_names or FeatureNames(_NAMES)
+            X = type(step)(**{**step.get_params(), "feature_names": words}).transform(X)
+            look_up = words.look_up
+        else:
+            X = step.transform(X)
+            inner = step.estimator if _is_frozen(step) else step
+            keeps_columns = any(each.__name__ == "OneToOneFeatureMixin" for each in type(inner).__mro__)
+            if hasattr(step, "get_feature_names_out") and not keeps_columns:
+                look_up = _by_names(step.get_feature_names_out())
+    rows = X if issparse(X) else np.atleast_2d(np.asarray(X))
+    if issparse(rows):
+        rows = rows.tocsr()
+        columns, values = rows.indices.tolist(), rows.data.tolist()
+    else:
+        columns = np.flatnonzero(rows[0]).tolist()
+        values = rows[0][columns].tolist()
+    prediction = learner.predict(rows).item(0)
+    c = 1 if is_regressor(learner) else np.asarray(learner.classes_).tolist().index(prediction)
+    intercepts = np.reshape(learner.intercept_, -1)
+    intercept = intercepts[c] if len(intercepts) > 1 else intercepts[0] if c == 1 else -intercepts[0]
+    found = contributions(weights_towards(learner, c), intercept, columns, values, look_up)
+    features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found[:top]]
+    return Explanation(prediction, float(sum(each.contribution for each in found)), features)
+
+
+def named_columns(step: Any, X: Any = None, in_units: bool = True) -> Callable[[int], tuple]:
+    """Return a function of a column of a `TableVectorizer`: its name or None, whether others share it, and what turns its weight
+    into that of the value in the table. X : rows whose hashed features are named. in_units : False where other steps follow."""
+    from .tables import TableVectorizer, slot_names
+
+    names, statistics = slot_names(step), step.statistics_ if in_units else {}
+    hashed: dict[int, tuple] = {}
+    every = TableVectorizer(1, max_values=2**20, ignore=step.ignore)
+    others = sorted({*slot_names(every.fit(X))} - {*names}) if X is not None and step.bits else []
+    if others:
+        found = HashingVectorizer(n_features=2**step.bits, norm=None, analyzer=lambda name: [name]).transform(others)
+        for name, column, sign in zip(others, (found.indices + step.max_values).tolist(), found.data.tolist(), strict=True):
+            hashed[column] = (hashed[column][0], True, hashed[column][2]) if column in hashed else (name, False, sign)
+
+    def look_up(column: int) -> tuple:
+        if column >= len(names):
+            return hashed.get(column, (None, False, 1))
+        return names[column], False, 1.0 / (statistics.get(names[column], (0.0, 0.0, 0.0))[2] or 1.0)
+
+    return look_up
+
+
+def _by_names(names: Any) -> Callable[[int], tuple]:
+    return lambda column: (str(names[column]), False, 1)
