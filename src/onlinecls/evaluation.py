@@ -6,9 +6,8 @@ import copy
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from numbers import Number
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,29 +23,15 @@ from ._rows import Rows
 from .text import lasting, n_rows_of, part_of
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from numpy.typing import ArrayLike
 
     from ._input.types import XY, RandomState, XYWeight
-    from .measures import ClassificationMeasures, RegressionMeasures
 
-__all__ = ["Comparison", "ProgressiveErrors", "ProgressiveResult", "compare", "progressive_validation"]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Points:
-    """Base of both results: what a curve has at each of its points, the last of which is the end."""
-
-    examples: np.ndarray
-    updates: np.ndarray | None
-    seconds: np.ndarray
-    by_row: bool
-    predictions: np.ndarray | None = None
+__all__ = ["Comparison", "ProgressiveResult", "compare", "progressive_validation"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProgressiveResult(_Points):
+class ProgressiveResult:
     """Learning curve from `progressive_validation`. Arrays have one number for each point; the last point is the end.
 
     Attributes
@@ -54,65 +39,48 @@ class ProgressiveResult(_Points):
     examples : ndarray of int64
         Rows of weight > 0 predicted and learnt so far.
     mistakes : ndarray of int64
-        Number of them that were predicted wrongly.
+        Number of them that were predicted wrongly; None for a regressor.
+    squared, absolute : ndarray of float64
+        Of a regressor: sums of the squared and of the absolute errors of its predictions so far, unweighted.
     updates : ndarray of int64 or None
-        Number of them that changed the model; None for a learner that does not count them.
+        Number of rows that changed the model; None for a learner that does not count them.
     seconds : ndarray of float64
         Time spent predicting and learning so far, without the reading of the stream.
     by_row : bool
         True: each row was predicted by the model that had learnt all rows before it. False: a batch was predicted, then learnt
         (learners of other libraries), so that early mistakes depend on the size of the batches.
     predictions : ndarray of object, shape (n_rows,), or None
-        Label predicted for each row before it was learnt, None without a prediction (a weight of 0, or no classes yet).
+        What was predicted for each row before it was learnt, None without a prediction (a weight of 0, or no classes yet).
     """
 
-    mistakes: np.ndarray
+    examples: np.ndarray
+    seconds: np.ndarray
+    by_row: bool
+    updates: np.ndarray | None = None
+    predictions: np.ndarray | None = None
+    mistakes: Any = None
+    squared: Any = None
+    absolute: Any = None
 
     @property
     def error(self) -> np.ndarray:
-        """Progressive error at each point: mistakes / examples, in [0, 1]."""
-        return self.mistakes / self.examples
+        """Progressive error at each point: mistakes / examples, in [0, 1]; of a regressor the mean absolute error."""
+        return (self.absolute if self.mistakes is None else self.mistakes) / self.examples
 
     @property
     def error_since_last(self) -> np.ndarray:
-        """Mistakes since the previous point (at the first: since the start), divided by the examples since then."""
-        return np.diff(self.mistakes, prepend=0) / np.diff(self.examples, prepend=0)
+        """Error of the examples since the previous point (at the first: since the start)."""
+        return np.diff(self.absolute if self.mistakes is None else self.mistakes, prepend=0) / np.diff(self.examples, prepend=0)
+
+    @property
+    def mse(self) -> np.ndarray:
+        """Progressive mean squared error of a regressor at each point."""
+        return self.squared / self.examples
 
     @property
     def progressive_error(self) -> float:
         """Error over the whole stream: the last of `error`."""
         return float(self.error[-1])
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProgressiveErrors(_Points):
-    """Learning curve of a regressor from `progressive_validation`.
-
-    Attributes
-    ----------
-    squared, absolute : ndarray of float64
-        Sums of the squared and of the absolute errors of the predictions so far, unweighted.
-    examples, updates, seconds, by_row, predictions :
-        As in ProgressiveResult; predictions are numbers.
-    """
-
-    squared: np.ndarray
-    absolute: np.ndarray
-
-    @property
-    def mse(self) -> np.ndarray:
-        """Progressive mean squared error at each point."""
-        return self.squared / self.examples
-
-    @property
-    def mae(self) -> np.ndarray:
-        """Progressive mean absolute error at each point."""
-        return self.absolute / self.examples
-
-    @property
-    def progressive_error(self) -> float:
-        """Mean absolute error over the whole stream: the last of `mae`."""
-        return float(self.mae[-1])
 
 
 # --- one learner on a stream ---------------------------------------------------------------------------------------------------
@@ -144,7 +112,6 @@ class _Run:
         self.totals, self.seconds, self.n_rows = np.zeros(len(self.names)), 0.0, 0
         self.points: list[tuple] = []
         self.said: list[np.ndarray] | None = [] if predictions else None
-        self.seen: list[tuple] = []  # of rows since the last point: truth, predictions, weights, and scores if there are any
         has_model = self.counts and self.inner.__sklearn_is_fitted__()
         self.n_updates = self.inner.n_updates_ if has_model else 0
         self.sums = state_of(learner).counters[_SUMS] if self.way == "sums" and has_model else np.zeros(len(_SUMS))
@@ -165,8 +132,6 @@ class _Run:
         n, start = len(y), 0
         is_whole = self.way in ("kernel", "sums") and n <= self.every - self.n_rows % self.every
         X = _to_be_cut(self.who, X, is_whole)
-        if self.way == "rows" and self.is_pipeline:
-            X = _as_records(X)
         while start < n:
             most = {"rows": 1, "batches": max(self.n_rows, 1)}.get(self.way, n)
             stop = min(start + most, start + self.every - self.n_rows % self.every, n)
@@ -199,8 +164,8 @@ class _Run:
             if self.said is not None:
                 self.said.append(said)
             if self.measures is not None and live.any():
-                weights = weights if len(weights) else np.ones(len(y))
-                self.seen.append(tuple(column[live] for column in (truth, said, weights, *scored)))
+                more = {"sample_weight": weights[live]} if len(weights) else {}
+                self.measures.update(truth[live], said[live], *(column[live] for column in scored), **more)
 
     def _in_kernel(self, X: Any, y: np.ndarray, weights: np.ndarray) -> tuple:
         inner, begins = self.inner, not _has_learnt(self.inner)
@@ -238,11 +203,7 @@ class _Run:
         return predicted, known, live, scored
 
     def mark(self) -> None:
-        """Measure the rows since the last point; if any counts, add a point to the curve, and call the caller's function."""
-        for _, alike in groupby(self.seen, key=len):  # (rows before the first model have no scores)
-            truth, said, weights, *scored = (np.concatenate(column) for column in zip(*alike, strict=True))
-            self.measures.update(truth, said, *scored, sample_weight=weights)
-        self.seen = []
+        """If any row since the last point counts, add a point to the curve, and call the caller's function."""
         if self.totals[0] <= (self.points[-1][0] if self.points else 0):
             return
         updates = self.inner.n_updates_ - self.n_updates if self.counts else 0
@@ -251,7 +212,7 @@ class _Run:
             point: dict[str, Any] = dict(zip((*self.names, "updates", "seconds"), map(float, self.points[-1]), strict=True))
             self.on_batch(point if self.measures is None else {**point, "measures": self.measures.as_dict()})
 
-    def result(self) -> Any:
+    def result(self) -> ProgressiveResult:
         self.mark()
         if not self.points:
             raise ValueError(f"{self.who}: stream must have a row of weight > 0, got {self.n_rows} rows. Give it rows to learn.")
@@ -260,7 +221,7 @@ class _Run:
             found[name] = found[name].astype(np.int64)
         found["updates"] = found["updates"] if self.counts else None
         found["predictions"] = None if self.said is None else np.concatenate([np.zeros(0, object), *self.said])
-        return (ProgressiveErrors if self.is_regressor else ProgressiveResult)(by_row=self.by_row, **found)
+        return ProgressiveResult(by_row=self.by_row, **found)
 
 
 _SUMS = [COUNTERS[name] for name in ("t", "squared", "absolute")]
@@ -313,13 +274,6 @@ def _to_be_cut(who: str, X: Any, is_whole: bool = False) -> Any:
     """Return X with rows that can be cut out; raise where a sparse X that is cut has a broken structure."""
     is_read = not issparse(X) or isinstance(X, Rows) or (X.format == "csr" and is_whole)
     return X if is_read else validate.as_csr(who, X)
-
-
-def _as_records(X: Any) -> Any:
-    """Return the rows of a frame or an Arrow table as dicts, which are read one by one in less time than parts of it."""
-    if hasattr(X, "iloc"):
-        return X
-    return X.to_pylist() if hasattr(X, "to_pylist") else X.to_dicts() if hasattr(X, "to_dicts") else X
 
 
 def _batches(who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: bool) -> Iterator[tuple]:
@@ -410,23 +364,11 @@ def _in_orders(who: str, stream: Any, y_clean: Any, orders: Any, seed: Any) -> I
 # --- what users call -----------------------------------------------------------------------------------------------------------
 
 
-@overload
-def progressive_validation(
-    estimator: OnlineRegressor, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: None = None, *,
-    classes: None = None, every: int = 1000, measures: RegressionMeasures | None = None, predictions: bool = False,
-    scores: bool = False, on_batch: Callable[[dict], object] | None = None,
-) -> ProgressiveErrors: ...
-@overload
-def progressive_validation(
-    estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | None = None, *,
-    classes: ArrayLike | None = None, every: int = 1000, measures: ClassificationMeasures | None = None,
-    predictions: bool = False, scores: bool = False, on_batch: Callable[[dict], object] | None = None,
-) -> ProgressiveResult: ...
 def progressive_validation(
     estimator: Any, stream: XY | XYWeight | Iterable[XY | XYWeight], y_clean: ArrayLike | None = None, *,
     classes: ArrayLike | None = None, every: int = 1000, measures: Any = None, predictions: bool = False, scores: bool = False,
     on_batch: Callable[[dict], object] | None = None,
-) -> ProgressiveResult | ProgressiveErrors:
+) -> ProgressiveResult:
     """Stream rows once through a learner, each of them predicted and then learnt, and count the mistakes.
 
     The progressive (prequential) error after n rows is (1/n) |{t <= n: h_{t-1}(x_t) != y_t}|, with h_{t-1} the classifier that
@@ -435,8 +377,7 @@ def progressive_validation(
     Parameters
     ----------
     estimator : object
-        A classifier, regressor or pipeline of this library, or anything with `partial_fit` and `predict`. It learns in place,
-        from its present state.
+        Anything with `partial_fit` and `predict`. It learns in place, from its present state.
     stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
         The rows, in one batch or many (`onlinecls.streams.read` makes them of files). For learners of this library their sizes do
         not matter. For a pipeline, a tuple may also have a single row and its label.
@@ -461,7 +402,7 @@ def progressive_validation(
 
     Returns
     -------
-    result : ProgressiveResult, or for a regressor ProgressiveErrors
+    result : ProgressiveResult
         The curve: examples, mistakes (a regressor's squared and absolute errors), updates and seconds so far;
         `result.progressive_error` is the end of it (a regressor's: the mean absolute error).
 
@@ -474,16 +415,13 @@ def progressive_validation(
 
     Notes
     -----
-    Learners of this library predict inside the kernel, with the score that the update needs anyway: exact to the row, whatever
-    the batches, at little more than the cost of learning. Rows of weight 0 are neither learnt nor counted. The first row of a
-    label that is not in `classes` is a mistake, as it could not be predicted.
+    Learners of this library predict inside the kernel: exact to the row, whatever the batches, at little more than the cost of
+    learning. Pipelines, and classes that extend this library's, predict and learn row by row through their public methods.
+    Others predict a batch, then learn it, of at most `every` rows and of at most as many as have been seen;
+    ``result.by_row`` is then False.
 
-    Pipelines, and classes that extend this library's, predict and learn row by row through their public methods. A pipeline
-    predicts each row but the first by the statistics of its steps and the model before it.
-
-    Others predict a batch, then learn it. The batches are of at most `every` rows and of at most as many as have been seen, so
-    that early rows are not all predicted by an empty model; ``result.by_row`` is then False. If such a learner has not been
-    fitted, the first row counts as a mistake.
+    Rows of weight 0 are neither learnt nor counted. The first row of a label that is not in `classes`, and the first row of a
+    pipeline or of another library's learner, is a mistake, as it could not be predicted.
 
     Examples
     --------
@@ -522,17 +460,13 @@ class Comparison:
     Attributes
     ----------
     names : list of str
-        Learners, fewest mistakes first.
+        Learners, fewest mistakes first; `best` is the first of them.
     curves : dict of str to list of ProgressiveResult
         Learning curve of each in each order of the rows (one, unless `orders` was given), for `plotting.ProgressiveDisplay`.
-    errors : dict of str to float
-        Progressive error of each; the mean over the orders.
-    spread : dict of str to float
-        Standard deviation of the error over the orders (divided by their number less one); NaN where there is one only.
+    errors, spread : dict of str to float
+        Mean of each one's progressive error over the orders, and its standard deviation (NaN of a single order).
     seconds : dict of str to float
         Time that each has spent predicting and learning, in all orders.
-    best : str
-        The first of the names.
     """
 
     names: list[str]

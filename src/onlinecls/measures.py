@@ -31,9 +31,8 @@ def __dir__() -> list[str]:
 class ClassificationMeasures:
     """Error, precision, recall, F1, confusion, AUC and log loss of a classifier's predictions.
 
-    They are those of scikit-learn's functions, from counts that add up. (The AUC counts scores in bins of a relative width of
-    2^-11, and differs from the exact one by the ties within a bin. From four classes on bins are wider, so that all classes
-    together take no more memory.)
+    They are those of scikit-learn's functions, but for the AUC, which counts scores in bins of a relative width of 2^-11 (wider
+    from four classes on) and differs by the ties within a bin.
 
     Parameters
     ----------
@@ -49,8 +48,8 @@ class ClassificationMeasures:
     labels : list
         Classes, then other labels in the order in which they came.
     confusion : ndarray of float64, shape (n_labels, n_labels)
-        Weight of the rows with a true label (row) and a predicted one (column). Made when it is read: for many labels take the
-        pairs that occur, ``as_dict()["confusion"]``.
+        Weight of the rows with a true label (row) and a predicted one (column); ``as_dict()["confusion"]`` has the pairs that
+        occur.
 
     Raises
     ------
@@ -115,7 +114,7 @@ class ClassificationMeasures:
         sample_weight : array-like of shape (n_rows,), default=None
             Rows of weight 0 do not count.
         """
-        (new, true), (guessed, predicted) = self._read("y_true", y_true), self._read("y_pred", y_pred)
+        true, predicted = self._read("y_true", y_true), self._read("y_pred", y_pred)
         n = len(true)
         ranked, chances = self._columns("scores", scores), self._columns("probabilities", probabilities)
         for name, column in (("y_pred", predicted), ("scores", ranked), ("probabilities", chances)):
@@ -123,35 +122,27 @@ class ClassificationMeasures:
                 raise ValueError(f"{_WHO}: {name} must have a row for each of the {n} labels, got {len(column)}.")
         if chances is not None and (np.abs(chances - 0.5) > 0.5 + _ROUNDING).any():
             raise ValueError(f"{_WHO}: probabilities must be in [0, 1], got others. Give scores as scores.")
-        if n and true.min() < 0:
+        if None in true:
             raise ValueError(f"{_WHO}: y_true must have a label for each row, got None. Leave the row out.")
         if ranked is not None and self._ranks and ranked.shape[1] != len(self._ranks):
             raise ValueError(f"{_WHO}: scores must have as many columns as before, {len(self._ranks)}, got {ranked.shape[1]}.")
         weights = validate.read_weights(_WHO, sample_weight, n)
         weights = weights if len(weights) else np.ones(n)
         live = weights > 0.0
-        self._count(weights[live], self._placed(new, true)[live], self._placed(guessed, predicted)[live],
+        self._count(weights[live], self._placed(true)[live], self._placed(predicted)[live],
                     None if ranked is None else ranked[live], None if chances is None else chances[live])
         return self
 
     @staticmethod
-    def _read(name: str, labels: ArrayLike) -> tuple[list, NDArray]:
-        """Return the different labels, and for each row the place of its label among them; -1 for None."""
-        given = labels if isinstance(labels, (list, np.ndarray)) else np.asarray(labels)
-        if isinstance(given, np.ndarray) and given.dtype.kind != "O":
-            array, places = np.unique(given, return_inverse=True)
-            found, places = array.tolist(), places.ravel()
-        else:
-            numbers: dict[Hashable, int] = {}
-            plain = given.tolist() if isinstance(given, np.ndarray) else given
-            try:
-                codes = [-1 if label is None else numbers.setdefault(label, len(numbers)) for label in plain]
-            except TypeError:
-                raise ValueError(f"{_WHO}: {name} must be a list or 1-D array of labels, got {validate.brief(labels)}.") from None
-            found, places = list(numbers), np.array(codes, np.int64)
-        if any(label != label for label in found):  # (NaN, of which each would be another label)
-            raise ValueError(f"{_WHO}: {name} must be labels, got NaN. Drop the row.")
-        return found, places
+    def _read(name: str, labels: Any) -> list:
+        """Return labels as a list, checked."""
+        plain = labels if isinstance(labels, list) else np.asarray(labels).tolist()
+        try:
+            if any(label != label for label in set(plain)):  # (NaN, of which each would be another label)
+                raise ValueError(f"{_WHO}: {name} must be labels, got NaN. Drop the row.")
+        except TypeError:
+            raise ValueError(f"{_WHO}: {name} must be a list or 1-D array of labels, got {validate.brief(labels)}.") from None
+        return plain
 
     def _columns(self, name: str, values: ArrayLike | None) -> NDArray | None:
         """Return scores or probabilities as an array of a column a class (scores of two classes: also of one)."""
@@ -169,12 +160,12 @@ class ClassificationMeasures:
             raise ValueError(f"{_WHO}: {name} must be numbers, got NaN. Leave {name} out where there are none.")
         return given
 
-    def _placed(self, found: list, places: NDArray) -> NDArray:
-        """Return the places of the rows' labels among `labels`, which grow by those that are new; -1 stays."""
-        for label in found:
-            if self._places.setdefault(label, len(self.labels)) == len(self.labels):
+    def _placed(self, plain: list) -> NDArray:
+        """Return the places of labels among `labels`, which grow by those that are new; -1 for None."""
+        for label in dict.fromkeys(plain):
+            if label is not None and self._places.setdefault(label, len(self.labels)) == len(self.labels):
                 self.labels.append(label)
-        return np.array([*(self._places[label] for label in found), -1], np.int64)[places]
+        return np.array([-1 if label is None else self._places[label] for label in plain], np.int64)
 
     @np.errstate(over="ignore", under="ignore")
     def _count(self, weights: NDArray, true: NDArray, predicted: NDArray, scores: Any, probabilities: Any) -> None:
@@ -287,16 +278,6 @@ class _Ranks:
 class RegressionMeasures:
     """Mean squared and mean absolute error of a regressor's predictions. Errors above 1e140 count as 1e140.
 
-    Attributes
-    ----------
-    examples, weight :
-        As of `ClassificationMeasures`.
-
-    Raises
-    ------
-    ValueError
-        If the arrays do not fit each other or hold what is not finite.
-
     Examples
     --------
     >>> from onlinecls.measures import RegressionMeasures
@@ -309,14 +290,7 @@ class RegressionMeasures:
         self.examples, self.weight, self._squared, self._absolute = 0, 0.0, 0.0, 0.0
 
     def update(self, y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Count rows.
-
-        Parameters
-        ----------
-        y_true, y_pred : array-like of shape (n_rows,)
-        sample_weight : array-like of shape (n_rows,), default=None
-            Rows of weight 0 do not count.
-        """
+        """Count rows; raise a ValueError if the arrays do not fit each other or hold what is not finite."""
         who, n = "RegressionMeasures", len(y_true)  # type: ignore[arg-type]
         y = validate.read_targets(who, y_true, n)
         predicted = np.asarray(y_pred, float)

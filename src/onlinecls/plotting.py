@@ -30,14 +30,14 @@ class _Display:
     figure_: Figure | SubFigure
     lines_: dict[str, Any]
 
-    def _draw_on(self, ax: Axes | None, width: float = 8) -> Axes:
+    def _draw_on(self, ax: Axes | None) -> Axes:
         """Take these axes, or those of a new figure."""
         try:
             import matplotlib.pyplot as plt
         except ImportError:
             do = 'pip install "onlinecls[plot]"'
             raise ImportError(f"{type(self).__name__}: plotting needs matplotlib, which is not installed. {do}") from None
-        self.ax_ = ax or plt.subplots(figsize=(width, 5), layout="constrained")[1]
+        self.ax_ = ax or plt.subplots(figsize=(8, 5), layout="constrained")[1]
         self.lines_, self.figure_ = {}, self.ax_.figure
         return self.ax_
 
@@ -49,13 +49,13 @@ class ProgressiveDisplay(_Display):
 
     Parameters
     ----------
-    results : dict of str to ProgressiveResult, or to list of ProgressiveResult
-        Curves by their names in the legend; of a list, one for each order of the rows.
+    results : dict of str to list of ProgressiveResult
+        Curves by their names in the legend, one for each order of the rows.
 
     Attributes
     ----------
     ax_, figure_, lines_ :
-        Axes of the last drawing, their figure, and the lines by name, best first: the order of the legend.
+        Axes of the last drawing, their figure, and the lines by name, best first.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class ProgressiveDisplay(_Display):
     >>> display.figure_.savefig("curves.png")  # doctest: +SKIP
     """
 
-    def __init__(self, *, results: Mapping[str, ProgressiveResult | list[ProgressiveResult]]) -> None:
+    def __init__(self, *, results: Mapping[str, list[ProgressiveResult]]) -> None:
         self.results = results
 
     @classmethod
@@ -78,11 +78,11 @@ class ProgressiveDisplay(_Display):
         who = f"{cls.__name__}: results"
         if not isinstance(results, Mapping) or not results:
             raise ValueError(f"{who} must be a dict of name: result of progressive_validation, one or more, got {results!r}.")
-        for each in results.values():
-            for one in each if isinstance(each, list | tuple) and each else [each]:
-                if not hasattr(one, "error"):
-                    raise ValueError(f"{who} must be results of progressive_validation, got {type(one).__name__}.")
-        return cls(results=dict(results)).plot(ax, **options)
+        found = {name: list(each) if isinstance(each, list | tuple) else [each] for name, each in results.items()}
+        strange = [one for each in found.values() for one in each or [each] if getattr(one, "mistakes", None) is None]
+        if strange:
+            raise ValueError(f"{who} must be results of progressive_validation of classifiers, got {strange[0]!r}.")
+        return cls(results=found).plot(ax, **options)
 
     @classmethod
     def from_estimators(
@@ -91,11 +91,10 @@ class ProgressiveDisplay(_Display):
     ) -> Self:
         """Stream rows through copies of classifiers, and draw the curves.
 
-        The parameters are those of `onlinecls.compare` (every=None: 200 points), and, as ax and options, those of `plot`.
+        The parameters are those of `onlinecls.compare` (every=None: 200 points of one (X, y)), and, as ax and options, of `plot`.
         """
-        if every is None:
-            batches = [stream] if isinstance(stream, tuple) and not isinstance(stream[0], tuple) else stream
-            every = max(sum(len(batch[1]) for batch in batches) // 200, 1) if isinstance(batches, list) else 1000
+        one = isinstance(stream, tuple) and not isinstance(stream[0], tuple)
+        every = every or (max(len(stream[1]) // 200, 1) if one else 1000)
         found = compare(
             copy.deepcopy(estimators), stream, y_clean, classes=classes, every=every, orders=orders, random_state=random_state)
         return cls.from_results(found.curves, ax=ax, **options)
@@ -105,10 +104,9 @@ class ProgressiveDisplay(_Display):
 
         log_x and log_y are for logarithmic axes, kwargs options of matplotlib's `Axes.plot` for every line.
         """
-        ax = self._draw_on(ax, 11 if len(self.results) > 6 else 8)
+        ax = self._draw_on(ax)
         curves = {}
-        for name, found in self.results.items():
-            several = list(found) if isinstance(found, list | tuple) else [found]
+        for name, several in self.results.items():
             at = several[0].examples  # (others differ where rows have a weight of 0)
             curves[name] = several[0], np.array([np.interp(at, each.examples, 100 * each.error) for each in several])
         ranked = sorted(curves.items(), key=lambda item: item[1][1].mean(axis=0)[-1])
@@ -122,15 +120,11 @@ class ProgressiveDisplay(_Display):
             self.lines_[name] = line
             if spread is not None:
                 ax.fill_between(result.examples, error - spread, error + spread, color=line.get_color(), alpha=0.2, linewidth=0)
-        outside = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)} if len(ranked) > 6 else {"loc": "upper right"}
         ax.set(xlabel="examples seen", ylabel="mistakes so far, % of examples", xscale="log" if log_x else "linear",
                yscale="log" if log_y else "linear")
         ax.grid(alpha=0.3)
-        ax.legend(fontsize="small", **outside)
-        if log_y:  # few powers of ten lie in so narrow a range
-            ax.yaxis.set_major_formatter("{x:g}")
-            ax.yaxis.set_minor_formatter("{x:g}")
-        else:  # the first points, after a handful of rows, would flatten the rest
+        ax.legend(fontsize="small")
+        if not log_y:  # the first points, after a handful of rows, would flatten the rest
             settled = [errors[:, each.examples >= each.examples[-1] / 50].max() for each, errors in curves.values()]
             ax.set_ylim(0, 1.05 * float(max(settled)) or 1)
         return self

@@ -235,7 +235,7 @@ def test_the_curve_of_a_regressor_equals_its_own_sums(estimator):
         assert result.squared[at] == pytest.approx(walker.progressive_mse_ * walker.t_ - start[0])
         assert result.absolute[at] == pytest.approx(walker.progressive_mae_ * walker.t_ - start[1])
     assert result.by_row and result.examples[-1] == (weights[7:] > 0).sum()
-    assert result.progressive_error == result.mae[-1] and (result.mse >= result.mae**2 - 1e-9).all()
+    assert result.progressive_error == result.error[-1] and (result.mse >= result.error**2 - 1e-9).all()
 
 
 def test_regressors_of_scikit_learn_are_validated_by_batches():
@@ -322,7 +322,7 @@ def test_a_display_draws_on_the_given_axes(display):
 
     figure, axes = plt.subplots()
     learner = onlinecls.AROWClassifier()
-    shown = display.from_estimators({"AROW": learner}, [(X[:50], Y[:50]), (X[50:], Y[50:])], Y, ax=axes)
+    shown = display.from_estimators({"AROW": learner}, [(X[:50], Y[:50]), (X[50:], Y[50:])], Y, ax=axes, every=1)
     assert shown.ax_ is axes and shown.figure_ is figure and len(axes.lines) == 1
     assert not learner.__sklearn_is_fitted__()
     assert shown.results["AROW"][0].examples.tolist() == list(range(1, 91))
@@ -333,7 +333,7 @@ def test_a_display_refuses_wrong_results_and_streams(display):
     for bad in ({}, [1], None):
         with pytest.raises(ValueError, match="results must be a dict of name: result of progressive_validation"):
             display.from_results(bad)
-    with pytest.raises(ValueError, match="results must be results of progressive_validation, got int"):
+    with pytest.raises(ValueError, match="results must be results of progressive_validation of classifiers, got 1"):
         display.from_results({"a": 1})
 
 
