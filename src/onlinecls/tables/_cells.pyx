@@ -92,72 +92,6 @@ cdef void* grown(void* memory, Py_ssize_t* room, size_t size) except NULL:
 
 
 @cython.final
-cdef class Out:
-    """The rows made so far, as entries of a CSR matrix."""
-    cdef Entry* entries
-    cdef Py_ssize_t n, room, first
-    cdef int64_t* ends
-    cdef object indptr
-
-    def __init__(self, Py_ssize_t n_rows):
-        cdef Py_ssize_t n
-        self.indptr = np.zeros(n_rows + 1, np.int64)
-        self.ends = <int64_t*>start_of(self.indptr, 8, &n, True)
-
-    def __dealloc__(self):
-        free(self.entries)
-
-    cdef inline int put(self, int64_t place, double value) except -1:
-        if place < 0 or value == 0.0:
-            return 0
-        if self.n == self.room:
-            self.entries = <Entry*>grown(self.entries, &self.room, sizeof(Entry))
-        self.entries[self.n].key = (place >> 1) << 32 | (self.n - self.first)
-        self.entries[self.n].value = -value if place & 1 else value
-        self.n += 1
-        return 0
-
-    cdef void end_row(self, Py_ssize_t i) noexcept:
-        """Put the entries of a row in the order of columns, by Shell's sort, and add up those of one column."""
-        cdef Py_ssize_t k, j, n = self.n - self.first, gap = 1
-        cdef Entry* row = self.entries + self.first
-        cdef Entry entry
-        while 32 * gap < n:
-            gap = 3 * gap + 1
-        while gap > 0:
-            for k in range(gap, n):
-                entry, j = row[k], k
-                while j >= gap and row[j - gap].key > entry.key:
-                    row[j] = row[j - gap]
-                    j -= gap
-                row[j] = entry
-            gap //= 3
-        j = 0
-        for k in range(n):
-            if k > 0 and row[j - 1].key >> 32 == row[k].key >> 32:
-                row[j - 1].value += row[k].value
-            else:
-                row[j] = row[k]
-                j += 1
-        self.first += j
-        self.n = self.ends[i + 1] = self.first
-
-    cdef take(self, Py_ssize_t width):
-        """Return data, indices and indptr, or an array of this width."""
-        cdef Py_ssize_t i, k, n, n_rows = len(self.indptr) - 1
-        data = np.zeros(n_rows * width if width else self.n)
-        indices = np.empty(0 if width else self.n, np.int32)
-        cdef double* values = <double*>start_of(data, 8, &n, True)
-        cdef int32_t* columns = <int32_t*>start_of(indices, 4, &n, True)
-        for i in range(n_rows if width else 0):
-            for k in range(self.ends[i], self.ends[i + 1]):
-                values[i * width + (self.entries[k].key >> 32)] = self.entries[k].value
-        for k in range(0 if width else self.n):
-            values[k], columns[k] = self.entries[k].value, <int32_t>(self.entries[k].key >> 32)
-        return data.reshape(n_rows, width) if width else (data, indices, self.indptr)
-
-
-@cython.final
 cdef class Cells:
     """What a `TableVectorizer` has learnt, and the loop that learns it.
 
@@ -176,7 +110,8 @@ cdef class Cells:
     cdef int64_t call
     cdef bint learn
     cdef int depth
-    cdef Out out
+    cdef Entry* entries                     # of the rows made so far
+    cdef Py_ssize_t n, n_room, first        # first : of the row at hand
 
     def __init__(self, str who, Py_ssize_t n_own, Py_ssize_t n_hashed, double clip=10.0, frozenset ignored=frozenset()):
         self.who, self.n_own, self.n_hashed, self.columns, self.features, self.owners = who, n_own, n_hashed, {}, [], []
@@ -247,6 +182,55 @@ cdef class Cells:
         column.numbers[key] = at
         return at
 
+    cdef inline int put(self, int64_t place, double value) except -1:
+        if place < 0 or value == 0.0:
+            return 0
+        if self.n == self.n_room:
+            self.entries = <Entry*>grown(self.entries, &self.n_room, sizeof(Entry))
+        self.entries[self.n].key = (place >> 1) << 32 | (self.n - self.first)
+        self.entries[self.n].value = -value if place & 1 else value
+        self.n += 1
+        return 0
+
+    cdef void end_row(self) noexcept:
+        """Put the entries of a row in the order of columns, by Shell's sort, and add up those of one column."""
+        cdef Py_ssize_t k, j = 0, n = self.n - self.first, gap = 1
+        cdef Entry* row = self.entries + self.first
+        cdef Entry entry
+        while 32 * gap < n:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for k in range(gap, n):
+                entry, j = row[k], k
+                while j >= gap and row[j - gap].key > entry.key:
+                    row[j] = row[j - gap]
+                    j -= gap
+                row[j] = entry
+            gap //= 3
+        j = 0
+        for k in range(n):
+            if k > 0 and row[j - 1].key >> 32 == row[k].key >> 32:
+                row[j - 1].value += row[k].value
+            else:
+                row[j] = row[k]
+                j += 1
+        self.first += j
+        self.n = self.first
+
+    cdef made(self, indptr):
+        """Return data, indices and indptr of the entries; without hashed columns an array."""
+        cdef Py_ssize_t i, k, n, n_rows = len(indptr) - 1, width = 0 if self.n_hashed else self.n_own
+        data, indices = np.zeros(n_rows * width if width else self.n), np.empty(0 if width else self.n, np.int32)
+        cdef double* values = <double*>start_of(data, 8, &n, True)
+        cdef int32_t* columns = <int32_t*>start_of(indices, 4, &n, True)
+        cdef const int64_t* ends = <const int64_t*>start_of(indptr, 8, &n)
+        for i in range(n_rows if width else 0):
+            for k in range(ends[i], ends[i + 1]):
+                values[i * width + (self.entries[k].key >> 32)] = self.entries[k].value
+        for k in range(0 if width else self.n):
+            values[k], columns[k] = self.entries[k].value, <int32_t>(self.entries[k].key >> 32)
+        return data.reshape(n_rows, width) if width else (data, indices, indptr)
+
     cdef int number(self, Column column, int key, double x) except -1:
         """Read a number: it is learnt if the call learns, and standardised."""
         cdef Py_ssize_t at = column.numbers[key]
@@ -272,10 +256,10 @@ cdef class Cells:
         if not 0.0 < d <= MOST_VARIANCE:    # (sums may have left the range of numbers)
             return 0
         value = (x - number.sums.mean) / sqrt(d)
-        return self.out.put(number.place, self.clip if value > self.clip else -self.clip if value < -self.clip else value)
+        return self.put(number.place, self.clip if value > self.clip else -self.clip if value < -self.clip else value)
 
     cdef int missing(self, Column column) except -1:
-        return self.out.put(self.place(column, MISSING), 1.0)
+        return self.put(self.place(column, MISSING), 1.0)
 
     cdef int dated(self, Column column, int64_t t) except -1:
         """Read a time in microseconds since 1970, which is missing if it is the least."""
@@ -287,9 +271,9 @@ cdef class Cells:
         of_era = day + 719_468 - era * 146_097
         year = (of_era - of_era // 1_460 + of_era // 36_524 - of_era // 146_096) // 365
         month = (5 * (of_era - (365 * year + year // 4 - year // 100)) + 2) // 153
-        self.out.put(self.place(column, MONTH + (month + 3 if month < 10 else month - 9)), 1.0)
-        self.out.put(self.place(column, WEEKDAY + (day % 7 + 10) % 7), 1.0)
-        return self.out.put(self.place(column, HOUR + (t - day * DAYS) // HOURS), 1.0)
+        self.put(self.place(column, MONTH + (month + 3 if month < 10 else month - 9)), 1.0)
+        self.put(self.place(column, WEEKDAY + (day % 7 + 10) % 7), 1.0)
+        return self.put(self.place(column, HOUR + (t - day * DAYS) // HOURS), 1.0)
 
     cdef inline int cell(self, Column column, value) except -1:
         """Read a value that says what it is."""
@@ -298,11 +282,11 @@ cdef class Cells:
             x = PyFloat_AS_DOUBLE(value)
             return self.missing(column) if isnan(x) else self.number(column, NUMBER, x)
         if PyUnicode_CheckExact(value):
-            return self.out.put(self.place(column, value), 1.0)
+            return self.put(self.place(column, value), 1.0)
         if value is None:
             return self.missing(column)
         if value is True or value is False:
-            return self.out.put(self.place(column, "True" if value is True else "False"), 1.0)
+            return self.put(self.place(column, "True" if value is True else "False"), 1.0)
         return self.others(column, value)
 
     cdef int others(self, Column column, value) except -1:
@@ -381,24 +365,25 @@ cdef class Cells:
                     continue
                 if held[k].places[code] < 0:
                     held[k].places[code] = self.place(column, (<list>values[k])[code])
-                self.out.put(held[k].places[code], 1.0)
+                self.put(held[k].places[code], 1.0)
             elif held[k].times != NULL:
                 self.dated(column, held[k].times[i])
             else:
                 self.cell(column, (<list>values[k])[i])
         return 0
 
-    def read(self, list table, bint by_rows, Py_ssize_t n_rows, weights, bint learn, bint also_before=False):
-        """Return [the rows of a table], and in front, if also_before, those of what was known just before each row.
+    def read(self, list table, bint by_rows, Py_ssize_t n_rows, weights, bint learn):
+        """Return the rows of a table; an error takes back what has been learnt of it.
 
-        table : by_rows a list of dicts, else of `Column` (_columns.py). weights : of rows, or None. An error takes all back.
+        table : by_rows a list of dicts, else of `Column` (_columns.py). weights : of rows, or None.
         """
         cdef list columns = [], values = [], kept = []
         cdef Py_ssize_t i, k, n, room = len(table)
         cdef const double* given = NULL if weights is None else <const double*>start_of(weights, 8, &n)
         cdef Held* held = <Held*>grown(NULL, &room, sizeof(Held)) if n_rows and not by_rows else NULL
-        cdef Out after = Out(n_rows), before = Out(n_rows) if also_before else None
-        self.row, self.depth, self.weight = 0, 0, 1.0
+        indptr = np.zeros(n_rows + 1, np.int64)
+        cdef int64_t* ends = <int64_t*>start_of(indptr, 8, &n, True)
+        self.row, self.depth, self.weight, self.n, self.first = 0, 0, 1.0, 0, 0
         self.begin(learn)
         try:
             for k in range(len(table) if held != NULL else 0):
@@ -421,21 +406,18 @@ cdef class Cells:
                 if not i & 1023:
                     PyErr_CheckSignals()
                 self.row, self.weight = i, given[i] if given != NULL else 1.0
-                for k in range(also_before, -1, -1):
-                    self.out, self.learn = after, learn
-                    if k:
-                        self.out, self.learn = before, False
-                    if self.weight > 0.0:
-                        self.read_dict(<dict>table[i]) if by_rows else self.read_held(columns, held, values, i)
-                    self.out.end_row(i)
+                if self.weight > 0.0:
+                    self.read_dict(<dict>table[i]) if by_rows else self.read_held(columns, held, values, i)
+                    self.end_row()
+                ends[i + 1] = self.n
+            return self.made(indptr)
         except BaseException:
             self.exchange()
             raise
         finally:
             free(held)
-            self.out = None
-        n = 0 if self.n_hashed else self.n_own
-        return [before.take(n), after.take(n)] if also_before else [after.take(n)]
+            free(self.entries)
+            self.entries, self.n_room = NULL, 0
 
     cdef begin(self, bint learn):
         """Begin to keep what a call changes."""

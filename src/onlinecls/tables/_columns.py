@@ -108,7 +108,8 @@ def _of_arrow(who: str, name: Any, values: Any) -> Column:
     import pyarrow as pa
 
     values.validate(full=True)  # (pyarrow trusts offsets wherever they point)
-    types, kind, texts = pa.types, values.type, _FLAGS
+    types, kind = pa.types, values.type
+    texts: list | None = _FLAGS
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     is_coded = types.is_dictionary(kind)
     if types.is_integer(kind) or types.is_floating(kind):

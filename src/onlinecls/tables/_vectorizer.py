@@ -17,7 +17,7 @@ from ._cells import Cells, feature_of, rebuilt
 from ._columns import read_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Any, Self
 
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -126,11 +126,11 @@ class TableVectorizer(Estimator):
         -------
         rows : CSR matrix of shape (n_rows, n_features_out_); with bits=0 an ndarray
         """
-        return self._read(X, sample_weight)[0][0]
+        return self._read(X, sample_weight)[0]
 
     def transform(self, X: Any) -> Any:
         """Return rows as `learn_transform` does, standardised by the statistics so far, without learning anything."""
-        return self._read(X, None, learn=False)[0][0]
+        return self._read(X, None, learn=False)[0]
 
     def fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the columns, values and statistics of rows from scratch. Returns the vectorizer."""
@@ -196,13 +196,10 @@ class TableVectorizer(Estimator):
         return found or Cells(type(self).__name__, *shape[:2], float(self.clip), frozenset(self.ignore)), shape
 
     def _read(
-        self, X: Any, sample_weight: Any, *, learn: bool = True, anew: bool = False, also_before: bool = False,
-        only_planned: bool = False,
-    ) -> tuple[list, Cells]:
-        """Return [rows of a table], also_before : [as `transform` gave each before it was learnt, as learnt], and what is known.
-
-        anew : forget what has been learnt. only_planned : take back what the call has learnt.
-        """
+        self, X: Any, sample_weight: Any, *, learn: bool = True, anew: bool = False, only_planned: bool = False
+    ) -> tuple[Any, Cells]:
+        """Return the rows of a table, and what is known. anew : forget what has been learnt. only_planned : take back what the call
+        has learnt."""
         with self._own_lock() if learn else self._own_lock().waiting():
             who, (cells, shape) = type(self).__name__, self._known(learn, anew)
             table, are_dicts, n = read_table(who, X)
@@ -212,15 +209,15 @@ class TableVectorizer(Estimator):
             if not learn and n and not are_dicts and not cells.knows([str(name) for name, *_ in table]):
                 known, came = cells.described()[0]["columns"][:3], [name for name, *_ in table][:3]
                 raise ValueError(f"{who}: X must have columns that have been learnt, such as {known}, got {came}. Rename them.")
-            found = cells.read(table, are_dicts, n, weights, learn, also_before)
+            found = cells.read(table, are_dicts, n, weights, learn)
             if only_planned:
                 cells.exchange()
             elif learn:
                 self._cells = cells
         if not shape[1]:
-            return [each.astype(shape[2], copy=False) for each in found], cells
-        rows = [Rows(data.astype(shape[2], copy=False), *more, n, sum(shape[:2])) for data, *more in found]
-        return [sparse_rows(each.matrix()) for each in rows], cells
+            return found.astype(shape[2], copy=False), cells
+        data, indices, indptr = found
+        return sparse_rows(Rows(data.astype(shape[2], copy=False), indices, indptr, n, shape[0] + shape[1]).matrix()), cells
 
     def _shape(self, anew: bool = False) -> tuple[int, int, np.dtype]:
         """Return the number of columns of features, that of hashed ones, and the type of rows; all parameters are checked when
@@ -256,18 +253,15 @@ class TableVectorizer(Estimator):
 # What follows is for pipelines, and for the command line.
 
 
-def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None, also_before: bool = False) -> tuple:
-    """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them, which may be called again.
-
-    also_before : return in front of them the rows as `transform` gave each just before it was learnt.
-    """
-    rows, cells = vectorizer._read(X, sample_weight, also_before=also_before, only_planned=True)
+def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
+    """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them, which may be called again."""
+    rows, cells = vectorizer._read(X, sample_weight, only_planned=True)
 
     def commit() -> None:
         cells.exchange(again=True)
         vectorizer._cells = cells
 
-    return *rows, commit
+    return rows, commit
 
 
 def described(vectorizer: TableVectorizer) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
