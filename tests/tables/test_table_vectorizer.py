@@ -315,7 +315,7 @@ def test_what_is_no_table_is_refused():
         (sparse.eye(2), TypeError, "X must be a table"),
         ({"a": 1.0}, TypeError, "One row is a list of one dict"), ({"a": "text"}, TypeError, "a dict must hold columns"),
         ({"a": [1], "b": [1, 2]}, ValueError, "of one length"), ([{None: 1}], TypeError, "names of columns must be texts"),
-        (pandas.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "two columns 'a'"),
+        (pandas.DataFrame([[1, 2]], columns=["a", "a"]), ValueError, "must be different, got two 'a'"),
         (broken, ValueError, "a sound table of columns, got Broken"),
         (pa.table({"a": texts.view(pa.string())}), ValueError, "sound table"),
     ):

@@ -103,8 +103,8 @@ cdef class Cells:
     cdef Py_ssize_t room, changed, row
     cdef double clip, weight
     cdef frozenset ignored
-    cdef dict columns
-    cdef list features, owners, layout      # layout : columns of the dict before
+    cdef readonly dict columns
+    cdef list features, owners, layout      # layout : columns of the dict before, most of which the next one has
     cdef tuple sizes, gone                  # of columns, features and owners before the call; what has been taken back of them
     cdef Number* numbers
     cdef int64_t call
@@ -125,7 +125,6 @@ cdef class Cells:
         return rebuilt, (*self.described(), self.who, self.n_own, self.n_hashed, self.clip, self.ignored)
 
     def configure(self, double clip, frozenset ignored):
-        """Take the parameters that may change between calls."""
         self.clip, self.ignored, self.layout = clip, ignored, []
 
     cdef refuse(self, kind, needed, came, Column column, do):
@@ -328,8 +327,7 @@ cdef class Cells:
         return 0
 
     cdef int read_dict(self, dict row) except -1:
-        cdef PyObject* name
-        cdef PyObject* value
+        cdef PyObject *name, *value
         cdef Py_ssize_t at = 0, k = 0
         cdef Column column
         while PyDict_Next(row, &at, &name, &value):
@@ -347,6 +345,7 @@ cdef class Cells:
 
     cdef int read_held(self, list columns, const Held* held, list values, Py_ssize_t i) except -1:
         cdef Py_ssize_t k
+        cdef double x
         cdef int32_t code
         cdef Column column
         for k in range(len(columns)):
@@ -354,26 +353,21 @@ cdef class Cells:
             if column is None:
                 continue
             if held[k].numbers != NULL:
-                if isnan(held[k].numbers[i]):
-                    self.missing(column)
-                else:
-                    self.number(column, NUMBER, held[k].numbers[i])
+                x = held[k].numbers[i]
+                self.missing(column) if isnan(x) else self.number(column, NUMBER, x)
             elif held[k].codes != NULL:
                 code = held[k].codes[i]
-                if code < 0:
-                    self.missing(column)
-                    continue
-                if held[k].places[code] < 0:
+                if code >= 0 and held[k].places[code] < 0:
                     held[k].places[code] = self.place(column, (<list>values[k])[code])
-                self.put(held[k].places[code], 1.0)
+                self.missing(column) if code < 0 else self.put(held[k].places[code], 1.0)
             elif held[k].times != NULL:
                 self.dated(column, held[k].times[i])
             else:
                 self.cell(column, (<list>values[k])[i])
         return 0
 
-    def read(self, list table, bint by_rows, Py_ssize_t n_rows, weights, bint learn):
-        """Return the rows of a table; an error takes back what has been learnt of it.
+    def read(self, list table, bint by_rows, Py_ssize_t n_rows, weights, bint learn, bint keep=True):
+        """Return the rows of a table. What has been learnt of it is taken back after an error, or if it is not to be kept.
 
         table : by_rows a list of dicts, else of `Column` (_columns.py). weights : of rows, or None.
         """
@@ -410,7 +404,10 @@ cdef class Cells:
                     self.read_dict(<dict>table[i]) if by_rows else self.read_held(columns, held, values, i)
                     self.end_row()
                 ends[i + 1] = self.n
-            return self.made(indptr)
+            rows = self.made(indptr)
+            if not keep:
+                self.exchange()
+            return rows
         except BaseException:
             self.exchange()
             raise
@@ -420,7 +417,6 @@ cdef class Cells:
             self.entries, self.n_room = NULL, 0
 
     cdef begin(self, bint learn):
-        """Begin to keep what a call changes."""
         self.learn, self.call, self.changed, self.gone = learn, self.call + 1, NONE, None
         self.sizes = len(self.columns), len(self.features), len(self.owners)
 
@@ -455,10 +451,6 @@ cdef class Cells:
                 self.owners.append((column, key))
             self.gone = None
 
-    def knows(self, names):
-        """Return True if a column of one of these names has been learnt, or none at all."""
-        return not self.columns or not self.columns.keys().isdisjoint(names)
-
     def described(self):
         """Describe what has been learnt by what JSON holds, and arrays."""
         cdef Py_ssize_t k
@@ -473,18 +465,15 @@ cdef class Cells:
         self.begin(True)
         for name in header["columns"]:
             self.column(name)
-        for name, key in [*header["features"], *header["numbers"]]:
-            if key in (NUMBER, SECONDS):
-                self.number_of(self.column(name), key)
-            else:
-                self.place(self.column(name), key)
+        for name, key in header["features"] + header["numbers"]:
+            self.number_of(self.column(name), key) if key in (NUMBER, SECONDS) else self.place(self.column(name), key)
 
     def take_in(self, Cells other):
         """Add what another one has learnt from rows of its own, by Chan's sums; its features come behind those here."""
-        cdef Sums* a
-        cdef Sums* b
+        cdef Sums *a, *b
         cdef Py_ssize_t k, at
         cdef double n, d
+        ignored, self.ignored = self.ignored, frozenset()
         self.adopt(other.described()[0])
         for k, (column, key) in enumerate(other.owners):
             at = self.number_of(self.column((<Column>column).name), key)
@@ -494,17 +483,17 @@ cdef class Cells:
                 a.squares += b.squares + d * d * (a.n * b.n / n)
                 a.mean += d * (b.n / n)
                 a.n = n
+        self.ignored = ignored
 
 
 def rebuilt(dict header, dict arrays, str who, Py_ssize_t n_own, Py_ssize_t n_hashed, double clip, frozenset ignored):
     """Rebuild what has been learnt from a description that need not be trusted."""
     cdef Cells found = Cells(who, n_own, n_hashed)
     cdef Py_ssize_t k
-    sums, pairs = arrays["sums"], [*header["features"], *header["numbers"]]
-    right = all([type(key) is str or (type(key) is int and key in ENDS) for _, key in pairs])
-    require(right and all([type(name) is str for name in header["columns"]]), "names, and keys of features", len(pairs))
+    sums, keys = arrays["sums"], [key for _, key in header["features"] + header["numbers"]]
+    require(all([type(key) is str or (type(key) is int and key in ENDS) for key in keys]), "keys of features", len(keys))
     found.adopt(header)
-    require(found.described()[0] == header, "columns and features as learning leaves them", len(pairs))
+    require(found.described()[0] == header, "columns and features as learning leaves them", len(keys))
     right = sums.dtype == np.float64 and sums.shape == (len(found.owners), 3) and np.isfinite(sums[:, :2]).all()
     require(bool(right and (sums[:, ::2] >= 0.0).all()), "sums as learning leaves them", sums.shape)
     for k, (n, mean, squares) in enumerate(sums.tolist()):

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from .._input import escaped, validate
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    # a name; an array of numbers (float64), microseconds (int64) or codes (int32, -1 where missing); names of codes, or values
-    Column = tuple[Any, np.ndarray | None, list | None]
-
+# A name; an array of numbers (float64), microseconds (int64) or codes (int32, -1 where missing); names of codes, or values.
+Column = tuple[Any, np.ndarray | None, list | None]
 _FLAGS = ["False", "True"]
 _HOW = "Give a data frame, an Arrow table, a list of dicts, one a row, or a dict of columns."
 
@@ -48,13 +44,12 @@ def read_table(who: str, X: Any) -> tuple[list, bool, int]:
             raise
         came = f"{type(X).__name__} that is not read: {escaped(str(error))}"
         raise ValueError(f"{who}: X must be a sound table of columns, got {came}. {_HOW}") from None
-    lengths, names = {str(name): len(values) for name, values in pairs}, [str(name) for name, _ in pairs]
-    if len(lengths) < len(names):
-        name = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"{who}: names of columns must be different, got two columns {name!r}. Rename one of them.")
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"{who}: columns must be of one length, got {lengths}.")
-    return columns, False, next(iter(lengths.values()), 0)
+    lengths, names = [len(values) for _, values in pairs], [str(name) for name, _ in pairs]
+    if len(set(names)) < len(names):
+        raise ValueError(f"{who}: names of columns must be different, got two {max(names, key=names.count)!r}. Rename one.")
+    if len(set(lengths)) > 1:
+        raise ValueError(f"{who}: columns must be of one length, got {dict(zip(names, lengths, strict=True))}.")
+    return columns, False, lengths[0] if lengths else 0
 
 
 def _rows(who: str, X: Any) -> list[dict]:
@@ -108,10 +103,9 @@ def _of_arrow(who: str, name: Any, values: Any) -> Column:
     import pyarrow as pa
 
     values.validate(full=True)  # (pyarrow trusts offsets wherever they point)
-    types, kind = pa.types, values.type
-    texts: list | None = _FLAGS
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-    is_coded = types.is_dictionary(kind)
+    types, kind, is_coded = pa.types, values.type, pa.types.is_dictionary(values.type)
+    texts: list | None = _FLAGS
     if types.is_integer(kind) or types.is_floating(kind):
         return name, values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False), None
     if types.is_timestamp(kind) or types.is_date(kind):

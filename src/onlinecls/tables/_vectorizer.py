@@ -36,6 +36,8 @@ class TableVectorizer(Estimator):
 
     Features get columns of their own in the order in which they appear, up to `max_values`. Later ones are hashed into the
     2^bits columns behind, so that the width never changes. Any split of a stream into calls gives the same rows, to the last bit.
+    `learn_transform` standardises a row by statistics that include it, `transform` by those before it, where a new feature has no
+    column of its own. A row of weight 0 is ignored, and becomes zeros.
 
     Parameters
     ----------
@@ -61,17 +63,10 @@ class TableVectorizer(Estimator):
 
     Raises
     ------
-    ValueError
-        If a parameter is not valid; if a number is infinite or beyond 1e150; if a text or name has half of a surrogate pair; if
-        columns are of different lengths or share a name; if `transform` gets a frame none of whose columns has been learnt; if
-        `fit` has no row of weight > 0. Nothing is learnt then.
-    TypeError
-        If X is no table, or a value is of no type above (its column and row are named). Nothing is learnt then.
-
-    Notes
-    -----
-    A row of weight 0 is ignored, and `learn_transform` returns zeros for it. `learn_transform` standardises a row by statistics
-    that include it, `transform` by those before it. A feature that `transform` meets first has no column of its own.
+    ValueError, TypeError
+        If a parameter is not valid; if X is no table, has columns of different lengths or of one name, or is a frame for
+        `transform` none of whose columns has been learnt; if a value is of no type above, a number infinite or beyond 1e150, or a
+        text half of a surrogate pair (column and row are named); if `fit` has no row of weight > 0. Nothing is learnt then.
 
     References
     ----------
@@ -101,7 +96,7 @@ class TableVectorizer(Estimator):
         return tags(None, string=True, categorical=True, dict=True, allow_nan=True)  # (its cells may be missing)
 
     def partial_fit(self, X: Any, y: object = None, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn the columns, values and statistics of rows, from where the vectorizer is.
+        """Learn the columns, values and statistics of rows, from where the vectorizer is. Returns the vectorizer.
 
         Parameters
         ----------
@@ -111,21 +106,12 @@ class TableVectorizer(Estimator):
         y : ignored
         sample_weight : array-like of shape (n_rows,), default=None
             Weights >= 0 of the rows. A row of weight 0 changes nothing.
-
-        Returns
-        -------
-        self : object
         """
         self.learn_transform(X, sample_weight)
         return self
 
     def learn_transform(self, X: Any, sample_weight: ArrayLike | None = None) -> Any:
-        """Learn rows, and return them, each standardised by the statistics of all rows so far, itself among them.
-
-        Returns
-        -------
-        rows : CSR matrix of shape (n_rows, n_features_out_); with bits=0 an ndarray
-        """
+        """Learn rows, and return them as a CSR matrix (bits=0: ndarray), each standardised by all rows so far and itself."""
         return self._read(X, sample_weight)[0]
 
     def transform(self, X: Any) -> Any:
@@ -143,10 +129,7 @@ class TableVectorizer(Estimator):
         return self.fit(X, y, sample_weight).transform(X)
 
     def merge(self, *others: Any) -> Self:
-        """Take in what others of the same parameters have learnt from rows of their own, by Chan's sums. Returns the vectorizer.
-
-        Features that are new here get columns behind those that have one. Another vectorizer is a ValueError.
-        """
+        """Take in what others of the same parameters have learnt from rows of their own, by Chan's sums; returns itself."""
         for other in others:
             if type(other) is not type(self) or repr(other) != repr(self):
                 raise ValueError(f"{type(self).__name__}: merge must have vectorizers of the same parameters, got {other!r}.")
@@ -160,8 +143,8 @@ class TableVectorizer(Estimator):
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the names of the columns of the rows: features, "free_k" for columns without one, and "hashed_k" behind."""
         names, (n_own, n_hashed, _) = slot_names(self), self._shape()
-        free, hashed = (f"free_{k}" for k in range(len(names), n_own)), (f"hashed_{k}" for k in range(n_hashed))
-        return np.array([*names, *free, *hashed], dtype=object)
+        names += [f"free_{k}" for k in range(len(names), n_own)] + [f"hashed_{k}" for k in range(n_hashed)]
+        return np.array(names, dtype=object)
 
     @property
     def feature_names_in_(self) -> NDArray[np.object_]:  # type: ignore[override]
@@ -190,29 +173,25 @@ class TableVectorizer(Estimator):
 
     def _known(self, learn: bool, anew: bool = False) -> tuple[Cells, tuple[int, int, np.dtype]]:
         """Return what has been learnt, and `_shape`; of a vectorizer that has learnt nothing, what nothing is, if it learns."""
-        shape, found = self._shape(anew), None if anew else self.__dict__.get("_cells")
+        who, shape, found = type(self).__name__, self._shape(anew), None if anew else self.__dict__.get("_cells")
         if found is None and not learn:
-            raise not_fitted(type(self).__name__)
-        return found or Cells(type(self).__name__, *shape[:2], float(self.clip), frozenset(self.ignore)), shape
+            raise not_fitted(who)
+        return found or Cells(who, *shape[:2], float(self.clip), frozenset(self.ignore)), shape
 
-    def _read(
-        self, X: Any, sample_weight: Any, *, learn: bool = True, anew: bool = False, only_planned: bool = False
-    ) -> tuple[Any, Cells]:
-        """Return the rows of a table, and what is known. anew : forget what has been learnt. only_planned : take back what the call
-        has learnt."""
+    def _read(self, X: Any, sample_weight: Any, learn: bool = True, anew: bool = False, keep: bool = True) -> tuple[Any, Cells]:
+        """Return the rows of a table, and what is known. anew : forget what was learnt. keep : what is learnt of these rows."""
         with self._own_lock() if learn else self._own_lock().waiting():
             who, (cells, shape) = type(self).__name__, self._known(learn, anew)
             table, are_dicts, n = read_table(who, X)
             weights = None if sample_weight is None else validate.read_weights(who, sample_weight, n)
             if anew and not (n if weights is None else weights.any()):
                 raise ValueError(f"{who}: Found array with 0 sample(s) of weight > 0 while a minimum of 1 is required.")
-            if not learn and n and not are_dicts and not cells.knows([str(name) for name, *_ in table]):
-                known, came = cells.described()[0]["columns"][:3], [name for name, *_ in table][:3]
-                raise ValueError(f"{who}: X must have columns that have been learnt, such as {known}, got {came}. Rename them.")
-            found = cells.read(table, are_dicts, n, weights, learn)
-            if only_planned:
-                cells.exchange()
-            elif learn:
+            names = [] if learn or are_dicts or not n else [str(name) for name, *_ in table]
+            if names and cells.columns and cells.columns.keys().isdisjoint(names):
+                known = list(cells.columns)[:3]
+                raise ValueError(f"{who}: X must have columns that have been learnt, such as {known}, got {names[:3]}.")
+            found = cells.read(table, are_dicts, n, weights, learn, keep)
+            if learn and keep:
                 self._cells = cells
         if not shape[1]:
             return found.astype(shape[2], copy=False), cells
@@ -230,11 +209,11 @@ class TableVectorizer(Estimator):
             return isinstance(value, kinds) and not isinstance(value, bool) and least <= value <= most
 
         who, ignore = type(self).__name__, self.ignore
-        are_names = not isinstance(ignore, str) and hasattr(ignore, "__len__") and all(isinstance(name, str) for name in ignore)
+        is_list = not isinstance(ignore, str) and hasattr(ignore, "__len__")
         for name, is_right, needed in (
             ("bits", is_number(self.bits, 0, 30), "an integer in 0..30"),
             ("max_values", is_number(self.max_values, 1, 2**20), "an integer in 1..2**20"),
-            ("ignore", are_names, "a sequence of names of columns"),
+            ("ignore", is_list and all(isinstance(name, str) for name in ignore), "a sequence of names of columns"),
             ("clip", is_number(self.clip, 5e-324, 1e6, (int, float, np.integer, np.floating)), "a number in (0, 1e6]"),
         ):
             if not is_right:
@@ -250,12 +229,9 @@ class TableVectorizer(Estimator):
         return shape
 
 
-# What follows is for pipelines, and for the command line.
-
-
 def planned(vectorizer: TableVectorizer, X: Any, sample_weight: ArrayLike | None) -> tuple[Any, Callable[[], None]]:
     """Return rows as `learn_transform` does, and a function that makes the vectorizer learn them, which may be called again."""
-    rows, cells = vectorizer._read(X, sample_weight, only_planned=True)
+    rows, cells = vectorizer._read(X, sample_weight, keep=False)
 
     def commit() -> None:
         cells.exchange(again=True)
