@@ -19,16 +19,7 @@ from ._estimators.saving import packed_parameters, read_parameters
 from ._files import numbered, of_number, require
 from ._input import validate
 from ._input.compat import available_if, is_regressor, issparse, kind_of
-from .text import (
-    FeatureNames,
-    HashingVectorizer,
-    contributions,
-    lasting,
-    parameters_of,
-    part_of,
-    vectorizer_of,
-    weights_towards,
-)
+from .text import FeatureNames, HashingVectorizer, contributions, lasting, parameters_of, part_of, vectorizer_of, weights_towards
 
 if TYPE_CHECKING:
     from typing import Self
@@ -85,12 +76,9 @@ class StreamPipeline(Estimator):
     ----------
     named_steps : dict of str to object
         The steps by their names.
-    classes_, coef_, intercept_, covariance_ : ndarray
-        The learner's labels, weights, intercepts and covariance, if it has them. Columns are those of its rows, which
-        `explain` names.
-    t_, n_mistakes_, n_updates_ : int
-        The learner's counts of rows, mistakes and updates, if it has them.
-    feature_names_in_, n_features_in_ : ndarray of str, int
+    classes_, coef_, intercept_, covariance_, t_, n_mistakes_, n_updates_ :
+        Those of the learner, if it has them.
+    feature_names_in_, n_features_in_ :
         Those of the first step, if it has them.
 
     Raises
@@ -162,19 +150,13 @@ class StreamPipeline(Estimator):
         if not pairs or not given:
             raise TypeError(f"{who}: steps must be a list of (name, step) pairs, got steps={validate.brief(given)}.")
         names = [name for name, _ in given]
-        for name in names:
-            if not isinstance(name, str) or "__" in name or name == "steps" or names.count(name) > 1:
-                raise ValueError(
-                    f"{who}: steps must have different names, each a text without '__' that is not 'steps', got {name!r} among "
-                    f"{names!r}."
-                )
+        are_texts = all(isinstance(name, str) and "__" not in name and name != "steps" for name in names)
+        if not are_texts or len({*names}) < len(names):
+            raise ValueError(f"{who}: steps must have different names, texts without '__' that are not 'steps', got {names!r}.")
         *steps, learner = (step for _, step in given)
         for step in steps:
             if not hasattr(step, "transform") or isinstance(step, type):
-                raise TypeError(
-                    f"{who}: a step must have transform, and learn_transform or partial_fit, or be fitted, got "
-                    f"{validate.brief(step)}. Give a transformer."
-                )
+                raise TypeError(f"{who}: a step must have transform, got {validate.brief(step)}. Give a transformer.")
         if not (hasattr(learner, "partial_fit") and hasattr(learner, "predict")) or isinstance(learner, type):
             raise TypeError(f"{who}: the last step must have partial_fit and predict, got {validate.brief(learner)}.")
         self._checked = tuple(given), (*steps, learner)
@@ -200,9 +182,8 @@ class StreamPipeline(Estimator):
         sample_weight : array-like of shape (n_rows,), default=None
             Weights >= 0 of the rows, for the learner and for the steps that take weights.
         """
-        arguments = {} if classes is None else {"classes": classes}
-        if sample_weight is not None:
-            arguments["sample_weight"] = sample_weight
+        given = {"classes": classes, "sample_weight": sample_weight}
+        arguments = {name: value for name, value in given.items() if value is not None}
         with self._own_lock():
             self._learn(lasting(X), y, sample_weight, arguments)
         return self
@@ -329,9 +310,8 @@ class StreamPipeline(Estimator):
         Returns
         -------
         explanation : Explanation
-            A named tuple of prediction, score and features, with the names of columns and words. Weights of a table's
-            numbers are per unit of the column, and their values distances from the mean so far. A column without a name is
-            called by its number.
+            Prediction, score and features, with the names of columns and words. Weights of a table's numbers are per unit of the
+            column, and their values distances from the mean so far. A column without a name is called by its number.
 
         Raises
         ------
@@ -355,9 +335,7 @@ class StreamPipeline(Estimator):
             *steps, learner = self._parts()
             linear = linear_of(learner)
             if linear is None:
-                raise TypeError(
-                    f"{who}: explain must have a learner whose scores are sums over features, with coef_, got {learner!r}."
-                )
+                raise TypeError(f"{who}: explain must have a learner whose scores are sums over features, got {learner!r}.")
             return _explained(steps, linear, row, top)
 
     # --- files ---------------------------------------------------------------------------------------------------------------
@@ -376,7 +354,7 @@ class StreamPipeline(Estimator):
         steps = []
         require(type(header["steps"]) is list and bool(header["steps"]), "steps", header["steps"])
         for k, (name, described) in enumerate(header["steps"]):
-            rebuilt = saving.rebuilt if k == len(header["steps"]) - 1 else _step_of_file
+            rebuilt = _step_of_file if k < len(header["steps"]) - 1 else saving.rebuilt
             steps.append((name, rebuilt(described, of_number(k, arrays))))
         require(not arrays, "arrays of steps", list(arrays))
         return cls(steps)
@@ -497,10 +475,8 @@ def _step_in_file(who: str, step: Any) -> tuple[dict[str, Any], dict[str, np.nda
         return {"step": "TableVectorizer", "parameters": packed_parameters(who, parameters), "learnt": state}, arrays
     found = parameters_of(step)
     if found is None:
-        raise ValueError(
-            f"{who}: save must have steps that a file without pickle can hold, those of this library without functions as "
-            f"parameters, got {validate.brief(step)}. Use pickle."
-        )
+        steps = "steps that a file without pickle can hold, those of this library without functions as parameters"
+        raise ValueError(f"{who}: save must have {steps}, got {validate.brief(step)}. Use pickle.")
     return {"step": "HashingVectorizer", "parameters": found}, {}
 
 
@@ -529,10 +505,8 @@ def linear_of(learner: Any) -> Any:
 def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanation:
     """Explain what a learner predicts for a row behind steps."""
     X: Any = row if issparse(row) else [row]
-    look_up: Callable[[int], tuple] = lambda column: (None, False, 1)  # noqa: E731
     names = getattr([*steps, learner][0], "feature_names_in_", None)
-    if names is not None:
-        look_up = _by_names(names)
+    look_up = _by_names(names)
     for step in steps:
         tables = _tables_of(step)
         if tables is not None:
@@ -548,18 +522,14 @@ def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanat
             keeps_columns = any(each.__name__ == "OneToOneFeatureMixin" for each in type(inner).__mro__)
             if hasattr(step, "get_feature_names_out") and not keeps_columns:
                 look_up = _by_names(step.get_feature_names_out())
-    rows = X if issparse(X) else np.atleast_2d(np.asarray(X))
-    if issparse(rows):
-        rows = rows.tocsr()
-        columns, values = rows.indices.tolist(), rows.data.tolist()
-    else:
-        columns = np.flatnonzero(rows[0]).tolist()
-        values = rows[0][columns].tolist()
+    rows = X.tocsr() if issparse(X) else np.atleast_2d(np.asarray(X))
+    columns = rows.indices if issparse(rows) else np.flatnonzero(rows[0])
+    values = rows.data if issparse(rows) else rows[0][columns]
     prediction = learner.predict(rows).item(0)
     c = 1 if is_regressor(learner) else np.asarray(learner.classes_).tolist().index(prediction)
     intercepts = np.reshape(learner.intercept_, -1)
     intercept = intercepts[c] if len(intercepts) > 1 else intercepts[0] if c == 1 else -intercepts[0]
-    found = contributions(weights_towards(learner, c), intercept, columns, values, look_up)
+    found = contributions(weights_towards(learner, c), intercept, columns.tolist(), values.tolist(), look_up)
     features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found[:top]]
     return Explanation(prediction, float(sum(each.contribution for each in found)), features)
 
@@ -587,4 +557,4 @@ def named_columns(step: Any, X: Any = None, in_units: bool = True) -> Callable[[
 
 
 def _by_names(names: Any) -> Callable[[int], tuple]:
-    return lambda column: (str(names[column]), False, 1)
+    return lambda column: (None if names is None else str(names[column]), False, 1)
