@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
     from .bounds import Certificate
 
@@ -26,8 +25,6 @@ def __dir__() -> list[str]:
 
 
 class _Display:
-    ax_: Axes
-    figure_: Figure | SubFigure
     lines_: dict[str, Any]
 
     def _draw_on(self, ax: Axes | None) -> Axes:
@@ -54,8 +51,7 @@ class ProgressiveDisplay(_Display):
 
     Attributes
     ----------
-    ax_, figure_, lines_ :
-        Axes of the last drawing, their figure, and the lines by name, best first.
+    ax_, figure_, lines_ : of the last drawing; lines_ has the lines by name, best first.
 
     Examples
     --------
@@ -78,10 +74,9 @@ class ProgressiveDisplay(_Display):
         who = f"{cls.__name__}: results"
         if not isinstance(results, Mapping) or not results:
             raise ValueError(f"{who} must be a dict of name: result of progressive_validation, one or more, got {results!r}.")
-        found = {name: list(each) if isinstance(each, list | tuple) else [each] for name, each in results.items()}
-        strange = [one for each in found.values() for one in each or [each] if getattr(one, "mistakes", None) is None]
-        if strange:
-            raise ValueError(f"{who} must be results of progressive_validation of classifiers, got {strange[0]!r}.")
+        found: dict[str, Any] = {name: list(each) if isinstance(each, list | tuple) else [each] for name, each in results.items()}
+        if any(getattr(one, "mistakes", None) is None for each in found.values() for one in each or [each]):
+            raise ValueError(f"{who} must be results of progressive_validation of classifiers, got {results!r}.")
         return cls(results=found).plot(ax, **options)
 
     @classmethod
@@ -116,10 +111,10 @@ class ProgressiveDisplay(_Display):
             label = f"{name}  {error[-1]:.3g}" + ("" if spread is None else f" ± {spread[-1]:.2g}")
             label += " %" if result.by_row else " % (by batch)"
             style = {"color": f"C{i % 10}", "linestyle": ("-", "--", ":", "-.")[i // 10 % 4], "linewidth": 1.6, "label": label}
-            (line,) = ax.plot(result.examples, error, **{**style, **kwargs})
-            self.lines_[name] = line
+            (self.lines_[name],) = ax.plot(result.examples, error, **{**style, **kwargs})
             if spread is not None:
-                ax.fill_between(result.examples, error - spread, error + spread, color=line.get_color(), alpha=0.2, linewidth=0)
+                band: dict[str, Any] = {"color": self.lines_[name].get_color(), "alpha": 0.2, "linewidth": 0}
+                ax.fill_between(result.examples, error - spread, error + spread, **band)
         ax.set(xlabel="examples seen", ylabel="mistakes so far, % of examples", xscale="log" if log_x else "linear",
                yscale="log" if log_y else "linear")
         ax.grid(alpha=0.3)
@@ -140,8 +135,7 @@ class BoundDisplay(_Display):
 
     Attributes
     ----------
-    ax_, figure_, lines_ :
-        Axes of the last drawing, their figure, and by name a pair of lines, of the losses and of the bound.
+    ax_, figure_, lines_ : of the last drawing; lines_ has by name a pair of lines, of the losses and of the bound.
 
     Examples
     --------
