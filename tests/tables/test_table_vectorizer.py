@@ -130,12 +130,14 @@ def frame_of(kind, rows):
     return table.to_pandas(types_mapper=pytest.importorskip("pandas").ArrowDtype) if kind == "pandas arrow" else table
 
 
-@pytest.mark.parametrize("kind", ["pandas", "pandas arrow", "polars", "arrow", "stream", "columns", "arrays"])
-def test_tables_of_all_kinds_give_the_rows_of_dicts(kind):
+@pytest.mark.parametrize("kind", ["pandas", "pandas arrow", "polars", "polars alone", "arrow", "stream", "columns", "arrays"])
+def test_tables_of_all_kinds_give_the_rows_of_dicts(kind, monkeypatch):
     rows = some_rows(60, all_there=True)
     expected = TableVectorizer(8, max_values=70)
     found = expected.learn_transform(rows)
-    table = frame_of("arrow" if kind == "stream" else kind, rows)
+    table = frame_of({"stream": "arrow", "polars alone": "polars"}.get(kind, kind), rows)
+    if kind == "polars alone":
+        monkeypatch.setattr(type(table), "to_arrow", lambda self: exec("raise ImportError('pyarrow')"))
     if kind == "stream":
         table = type("Stream", (), {"__arrow_c_stream__": lambda self, *_, it=table: it.__arrow_c_stream__()})()
     for size in (60,) if kind == "stream" else (1, 7, 60):
@@ -355,6 +357,8 @@ def test_memory_has_an_end_whatever_names_come():
         vectorizer.learn_transform([{f"n{k}": 1.0, f"t{k}": "x", "id": f"u{k}"} for k in range(start, start + 1000)])
     header = described(vectorizer)[0]
     assert len(header["columns"]) == 65_536 and len(header["features"]) == 8 and len(header["numbers"]) <= 65_536
+    empty = TableVectorizer(4).fit([{f"c{k}": [] for k in range(70_000)}, {"late": "x", "later": 1.0}])
+    assert slot_names(copy.deepcopy(empty)) == slot_names(empty) == []
     row = {f"c{k}": "x" for k in range(100_000)}
     assert vectorizer.transform([row]).nnz <= 16
 
