@@ -47,8 +47,7 @@ class ProgressiveResult:
     seconds : ndarray of float64
         Time spent predicting and learning so far, without the reading of the stream.
     by_row : bool
-        True: each row was predicted by the model that had learnt all rows before it. False: a batch was predicted, then learnt
-        (learners of other libraries), so that early mistakes depend on the size of the batches.
+        True: each row was predicted by the model of all rows before it. False: a batch was predicted, then learnt.
     predictions : ndarray of object, shape (n_rows,), or None
         What was predicted for each row before it was learnt, None without a prediction (a weight of 0, or no classes yet).
     """
@@ -282,19 +281,15 @@ def _batches(who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray],
     read : reader of y. tables : True if X may be of any kind that a pipeline's steps read.
     """
 
-    def wrong(found: str) -> ValueError:
-        return ValueError(
-            f"{who}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, got {found}. "
-            f"Give arrays as {who}(..., (X, y))."
-        )
-
     if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
         stream = [stream]
-    if not isinstance(stream, Iterable):
-        raise wrong(type(stream).__name__)
-    for batch in stream:
+    for batch in stream if isinstance(stream, Iterable) else [stream]:
         if not isinstance(batch, tuple) or len(batch) not in (2, 3):
-            raise wrong((f"a tuple of {len(batch)}" if isinstance(batch, tuple) else type(batch).__name__) + " for a batch")
+            came = f"a tuple of {len(batch)}" if isinstance(batch, tuple) else type(batch).__name__
+            raise ValueError(
+                f"{who}: stream must be (X, y), (X, y, weight) or an iterable of such tuples, got {came} for a batch. "
+                f"Give arrays as {who}(..., (X, y))."
+            )
         X, y, weight = (*batch, None)[:3]
         if tables:
             if isinstance(y, (str, bytes, Number, np.generic)):  # a row and its label, as river's streams have them
@@ -382,29 +377,24 @@ def progressive_validation(
         The rows, in one batch or many (`onlinecls.streams.read` makes them of files). For learners of this library their sizes do
         not matter. For a pipeline, a tuple may also have a single row and its label.
     y_clean : array-like of shape (n_rows of the stream,), default=None
-        Labels to count mistakes against, while y is what is learnt: the papers train on noisy labels and count against the clean
-        ones. None: y.
+        Labels to count mistakes against, while y, which may be noisy, is learnt. None: y.
     classes : array-like of shape (n_classes,), default=None
-        All labels that will appear, for the first `partial_fit`. None: labels join as they appear; a learner of another library
-        gets those of y if the stream is one (X, y).
+        All labels that will appear. None: labels join as they appear; a learner of another library gets those of one (X, y).
     every : int, default=1000
         Rows of the stream between two points of the curve, >= 1. Larger batches are cut there.
     measures : onlinecls.measures.ClassificationMeasures or RegressionMeasures, default=None
-        Updated with every row: precision, recall, F1 and confusion, or squared and absolute errors.
+        Updated with every row.
     predictions : bool, default=False
         Keep the prediction of every row in ``result.predictions``.
     scores : bool, default=False
-        Give `measures` the scores and probabilities of each row too, for the AUC and the log loss. Rows are then predicted one by
-        one; name the classes.
+        Give `measures` the scores and probabilities of each row too, for the AUC and the log loss. Name the classes.
     on_batch : callable, default=None
-        Called at each point of the curve with a dict of its numbers (`examples`, `mistakes`, `seconds`, ...) and of `measures` by
-        name. An exception ends the run.
+        Called at each point of the curve with a dict of its numbers and of `measures` by name. An exception ends the run.
 
     Returns
     -------
     result : ProgressiveResult
-        The curve: examples, mistakes (a regressor's squared and absolute errors), updates and seconds so far;
-        `result.progressive_error` is the end of it (a regressor's: the mean absolute error).
+        The curve; `result.progressive_error` is the end of it (a regressor's: the mean absolute error).
 
     Raises
     ------
@@ -504,8 +494,7 @@ def compare(
     stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
         As in `progressive_validation`, as are y_clean, classes and every. It is read once.
     orders : int >= 1, default=None
-        Number of random orders of the rows of one (X, y) to learn them in. Copies of the learners learn; those given stay as they
-        are. None: the rows as they come.
+        Number of random orders of the rows of one (X, y) to learn them in, by copies of the learners. None: as they come.
     random_state : int, RandomState, Generator or None, default=0
         Seed of the orders.
 
