@@ -131,6 +131,8 @@ class _Run:
         n, start = len(y), 0
         is_whole = self.way in ("kernel", "sums") and n <= self.every - self.n_rows % self.every
         X = _to_be_cut(self.who, X, is_whole)
+        if self.way == "rows" and self.is_pipeline and type(self.learner[0]).__name__ == "TableVectorizer":
+            X = _as_dicts(X)
         while start < n:
             most = {"rows": 1, "batches": max(self.n_rows, 1)}.get(self.way, n)
             stop = min(start + most, start + self.every - self.n_rows % self.every, n)
@@ -273,6 +275,13 @@ def _to_be_cut(who: str, X: Any, is_whole: bool = False) -> Any:
     """Return X with rows that can be cut out; raise where a sparse X that is cut has a broken structure."""
     is_read = not issparse(X) or isinstance(X, Rows) or (X.format == "csr" and is_whole)
     return X if is_read else validate.as_csr(who, X)
+
+
+def _as_dicts(X: Any) -> Any:
+    """Return the rows of a frame as dicts, of which a TableVectorizer makes the same rows in less time than of its parts."""
+    if hasattr(X, "to_dicts"):
+        return X.to_dicts()
+    return X.to_dict("records") if hasattr(X, "iloc") else X.to_pylist() if hasattr(X, "to_pylist") else X
 
 
 def _batches(who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray], tables: bool) -> Iterator[tuple]:

@@ -117,3 +117,18 @@ def test_what_cannot_be_compared_is_refused(arguments, error, words):
     X, y, _ = stream(10)
     with pytest.raises(error, match=words):
         compare(**{"learners": learners(), "stream": (X, y), **arguments})
+
+
+def test_a_frame_is_validated_as_by_a_loop_over_its_parts():
+    pandas = pytest.importorskip("pandas")
+    X, y, _ = stream(60)
+    frame = pandas.DataFrame({
+        "size": X[:, 0].astype(np.float32), "kind": pandas.Categorical(np.where(X[:, 1] > 0, "a", "b")), "large": X[:, 2] > 0,
+        "day": pandas.date_range("2024-01-01 05:00", periods=60, freq="7h", tz="Europe/Oslo"), "format": np.arange(60),
+        "count": pandas.array([None if k % 5 == 0 else k for k in range(60)], dtype="Int64"),
+    })
+    slow, fast = (make_stream_pipeline(TableVectorizer(), AROWClassifier()) for _ in range(2))
+    for at in range(60):
+        slow.partial_fit(frame[at : at + 1], y[at : at + 1])
+    progressive_validation(fast, (frame, y))
+    np.testing.assert_array_equal(fast.coef_, slow.coef_)
