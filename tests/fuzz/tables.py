@@ -8,6 +8,7 @@ import pyarrow.parquet
 
 from fuzz.mutation import chance, mutated_bytes, one_of, poked
 from fuzz.texts import rows_of
+from onlinecls.tables import TableVectorizer
 from onlinecls.text import HashingVectorizer
 
 N = 20
@@ -91,7 +92,7 @@ def check(case):
 
 
 def columns(data):
-    """Columns of the file as they are handed to the vectorizer."""
+    """Columns of the file as they are handed to the vectorizers."""
     try:
         with pa.ipc.open_stream(data) as reader:
             batches = [batch.columns for batch in reader]
@@ -104,4 +105,9 @@ def columns(data):
                 assert X.shape == (len(part), 16)
             except (ValueError, TypeError) as error:
                 assert str(error).startswith("HashingVectorizer") or isinstance(error, UnicodeDecodeError), repr(error)
+            try:
+                X = TableVectorizer(4).fit_transform({"column": part})
+                assert X.shape == (len(part), 256 + 16) and np.isfinite(X.data).all()
+            except (ValueError, TypeError) as error:
+                assert str(error).startswith("TableVectorizer"), repr(error)
     return "columns"

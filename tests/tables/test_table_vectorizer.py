@@ -196,7 +196,7 @@ def test_a_refused_call_names_column_and_row_and_leaves_nothing_behind(value):
                 with pytest.raises((ValueError, TypeError), match=r"^TableVectorizer: .* row 1"):
                     call(X)
         assert state_of(vectorizer) == state_of(twin)
-        later = some_rows(20, seed=3)
+        later = [deep[0], *some_rows(20, seed=3)]
         assert (vectorizer.learn_transform(later) != twin.learn_transform(later)).nnz == 0
         assert state_of(vectorizer) == state_of(twin)
 
@@ -287,6 +287,8 @@ def test_weights_count_rows_several_times_and_zero_leaves_one_out():
             TableVectorizer().partial_fit([{"a": 1.0}] * 2, sample_weight=weights)
     with pytest.raises(ValueError, match="Found array with 0 sample"):
         TableVectorizer().fit([{"a": 1.0}], sample_weight=[0.0])
+    heavy = TableVectorizer(0, max_values=1)
+    assert np.isfinite(heavy.learn_transform([{"a": 1e150}, {"a": -1e150}] * 3, [1e300, 1.0, 1e307, 1e308, 1e308, 1.0])).all()
 
 
 PARAMETERS = [

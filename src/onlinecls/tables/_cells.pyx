@@ -41,7 +41,7 @@ cdef dict ENDS = {                      # of features' names, by their keys
     NUMBER: "", SECONDS: ".seconds", MISSING: "=?", **{MONTH + k: f".month={k}" for k in range(1, 13)},
     **{WEEKDAY + k: f".weekday={k}" for k in range(7)}, **{HOUR + k: f".hour={k}" for k in range(24)},
 }
-cdef double LARGEST = 1e150, MOST_VARIANCE = 1e308
+cdef double LARGEST = 1e150
 cdef int64_t HOURS = 3_600_000_000, DAYS = 86_400_000_000       # in microseconds
 cdef object EPOCH = datetime(1970, 1, 1), NO_TIME = timedelta(), MICROSECOND = timedelta(microseconds=1)
 
@@ -250,9 +250,9 @@ cdef class Cells:
             number.sums.n += self.weight
             d = x - number.sums.mean
             number.sums.mean += d * (self.weight / number.sums.n)
-            number.sums.squares += self.weight * d * (x - number.sums.mean)
+            number.sums.squares += d * (x - number.sums.mean) * self.weight
         d = number.sums.squares / number.sums.n
-        if not 0.0 < d <= MOST_VARIANCE:    # (sums may have left the range of numbers)
+        if not d > 0.0:                     # (sums of large weights may have left the range of numbers)
             return 0
         value = (x - number.sums.mean) / sqrt(d)
         return self.put(number.place, self.clip if value > self.clip else -self.clip if value < -self.clip else value)
