@@ -18,7 +18,6 @@ from sklearn.utils import murmurhash3_32
 
 from onlinecls import AROWClassifier
 from onlinecls._hashing.hasher import RowHasher
-from onlinecls._hashing.options import HashingOptions
 from onlinecls.text import FeatureNames, HashingVectorizer
 
 TEXTS = [
@@ -86,7 +85,7 @@ def test_words_and_lower_case_of_every_character_are_those_of_python(kind):
     # Between letters, where case and word borders show; the sigma has a test of its own. A text a plane's 256th.
     characters = every_character()
     texts = ["".join(f"a{c}b {c}{c}- " for c in characters[i : i + 4096]) for i in range(0, len(characters), 4096)]
-    hasher = RowHasher(HashingOptions(alternate_sign=False, norm=None, n_features=2**31 - 1))
+    hasher = RowHasher(alternate_sign=False, norm=None, n_features=2**31 - 1)
     hasher.add_texts([kind(text) for text in texts])
     rows = hasher.take()
     data, indices, indptr = rows.data, rows.indices, rows.indptr
@@ -345,8 +344,15 @@ def test_rows_are_sparse_arrays_if_scikit_learn_is_configured_so():
 def test_the_vectorizer_imports_neither_scikit_learn_nor_pyarrow():
     code = (
         "import sys; from onlinecls.text import HashingVectorizer as V; V().fit_transform(['ab', 'Äß']); "
-        "V(analyzer=str.split).transform(['ab']); assert not {'sklearn', 'pyarrow', 'pandas'} & set(sys.modules)")
+        "assert not {'sklearn', 'pyarrow', 'pandas'} & set(sys.modules)")
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_parameters_beyond_the_compiled_code_say_that_they_need_scikit_learn(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
+    assert HashingVectorizer().transform(["ab"]).nnz == 1
+    with pytest.raises(ImportError, match=r"HashingVectorizer: strip_accents, another token_pattern, .* need scikit-learn"):
+        HashingVectorizer(strip_accents="ascii").transform(["ab"])
 
 
 def test_a_vectorizer_can_be_used_by_several_threads():

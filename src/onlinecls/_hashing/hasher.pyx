@@ -23,7 +23,6 @@ from .lanes cimport (
 from .murmur cimport murmur3, murmur3_of_two
 
 from .._rows import Rows
-from .options import HashingOptions
 
 cdef extern from "Python.h":
     bint Py_UNICODE_ISALNUM(uint32_t c) noexcept nogil
@@ -436,29 +435,22 @@ cdef array_of(void* start, Py_ssize_t n_bytes, dtype):
     return np.frombuffer(memory, dtype)
 
 
-class DamagedError(ValueError):
-    """Raised for offsets or views that point outside their text."""
-
-
 cdef class RowHasher:
-    """Make CSR rows of documents, as `HashingOptions` say."""
+    """Make CSR rows of documents. min_chars : the least number of characters of a word. names : notes tokens by their columns."""
 
-    def __cinit__(self, options=HashingOptions()):
-        cdef int64_t n_features = options.n_features
-        self.analyzer = ANALYZERS[options.analyzer]
+    def __cinit__(self, analyzer="word", ngram_range=(1, 1), lowercase=True, stop_words=None, binary=False, alternate_sign=True,
+                  norm="l2", dtype=np.float64, int64_t n_features=2**20, min_chars=2, decode_error="strict", names=None):
+        self.analyzer, self.norm = ANALYZERS[analyzer], NORMS[norm]
         # No document has more than MAX_DOCUMENT units, so that longer n-grams are all empty, and their lengths fit an int.
-        self.min_n, self.max_n = (min(n, MAX_DOCUMENT + 1) for n in options.ngram_range)
-        self.lowercase, self.binary, self.alternate_sign = options.lowercase, options.binary, options.alternate_sign
-        self.norm = NORMS[options.norm]
-        self.single = np.dtype(options.dtype) == np.float32
+        self.min_n, self.max_n = (min(n, MAX_DOCUMENT + 1) for n in ngram_range)
+        self.lowercase, self.binary, self.alternate_sign = lowercase, binary, alternate_sign
+        self.single = dtype == np.float32
         self.n_features = n_features
         self.mask = n_features - 1 if n_features & (n_features - 1) == 0 and n_features > 1 else 0
-        self.min_chars = options.min_chars
-        self.decode_error = options.decode_error
-        self.names = options.names
+        self.min_chars, self.decode_error, self.names = min_chars, decode_error, names
         self.stop_mask = -1
-        if options.stop_words:
-            self._set_stops(options.stop_words)
+        if stop_words:
+            self._set_stops(stop_words)
         self._room(1024)
         self._room_for_row(256)
         self.indptr[0] = 0
@@ -983,7 +975,7 @@ cdef class RowHasher:
     def add_offsets(self, const offset_t[::1] offsets, const unsigned char[::1] text):
         """Append rows of the documents between neighbouring offsets of one text, as in Arrow's string columns.
 
-        Offsets outside the text, or not in order, raise DamagedError; the rows before them are appended.
+        Offsets outside the text, or not in order, raise ValueError; the rows before them are appended.
         """
         cdef Py_ssize_t i = 0, n = offsets.shape[0] - 1, size = text.shape[0]
         cdef int64_t first, end, until
@@ -995,7 +987,7 @@ cdef class RowHasher:
                     first, end = offsets[i], offsets[i + 1]
                     if not 0 <= first <= end <= size:
                         with gil:
-                            raise DamagedError(
+                            raise ValueError(
                                 f"the offsets of a text of {size} bytes must be in order and within it, got {first} and {end}"
                             )
                     if until < 0:
@@ -1005,32 +997,6 @@ cdef class RowHasher:
                     self.add(start + first, end - first)
                     i += 1
             PyErr_CheckSignals()
-
-    def add_views(self, const int32_t[:, ::1] views, list texts):
-        """Append rows of Arrow's string views: (length, 12 bytes) if short, else (length, prefix, buffer, offset)."""
-        cdef int64_t i, length, first
-        cdef const unsigned char[::1] text
-        if views.shape[1] != 4:
-            raise DamagedError(f"a view must be 4 integers, got {views.shape[1]}")
-        for i in range(views.shape[0]):
-            length, first = views[i, 0], views[i, 3]
-            if 0 <= length <= 12:
-                with nogil:
-                    self.add(<const unsigned char*>&views[i, 1], length)
-            elif length > 12 and 0 <= views[i, 2] < len(texts):
-                text = texts[views[i, 2]]
-                if not 0 <= first <= text.shape[0] - length:
-                    raise DamagedError(
-                        f"a view must lie within its text of {text.shape[0]} bytes, got {length} bytes from {first}"
-                    )
-                with nogil:
-                    self.add(&text[0] + first, length)
-            else:
-                raise DamagedError(
-                    f"a view must have a length >= 0 and one of {len(texts)} texts, got {length} and {views[i, 2]}"
-                )
-            if i % 4096 == 0:
-                PyErr_CheckSignals()
 
     def add_tokens(self, tokens):
         """Append the row of one document from its tokens, str or bytes."""

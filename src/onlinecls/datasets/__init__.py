@@ -8,14 +8,14 @@ from __future__ import annotations
 import gzip
 import re
 from importlib.resources import files
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any, Literal
+    from typing import Any
 
     from numpy.typing import NDArray
 
@@ -43,14 +43,6 @@ def _hash_words(texts: Iterable[str], n_features: int, dtype: FloatType) -> Any:
     return X
 
 
-@overload
-def load_sms_spam(
-    *, return_text: Literal[False] = False, n_features: int = 2**20, dtype: FloatType = np.float32,
-) -> tuple[Any, NDArray[np.str_]]: ...
-@overload
-def load_sms_spam(
-    *, return_text: Literal[True], n_features: int = 2**20, dtype: FloatType = np.float32,
-) -> tuple[list[str], NDArray[np.str_]]: ...
 def load_sms_spam(
     *, return_text: bool = False, n_features: int = 2**20, dtype: FloatType = np.float32,
 ) -> tuple[Any, NDArray[np.str_]]:
@@ -67,8 +59,7 @@ def load_sms_spam(
     Returns
     -------
     X : scipy.sparse.csr_matrix of shape (5574, n_features), or list of str
-    y : ndarray of str, shape (5574,)
-        "ham" or "spam".
+    y : ndarray of "ham" and "spam", shape (5574,)
 
     Examples
     --------

@@ -9,8 +9,8 @@ from typing import Any
 from .._input import escaped
 
 
-def string_chunks(who: str, X: Any, full: bool = True) -> list[Any] | None:
-    """Return the pyarrow arrays of texts of X; None if it is not an Arrow column. full : check offsets and views."""
+def string_chunks(who: str, X: Any) -> list[Any] | None:
+    """Return the pyarrow arrays of texts of X; None if it is not an Arrow column."""
     if type(X).__module__.startswith("pandas."):
         dtype = getattr(X, "dtype", None)
         if type(dtype).__name__ != "ArrowDtype" and getattr(dtype, "storage", None) != "pyarrow":
@@ -25,11 +25,11 @@ def string_chunks(who: str, X: Any, full: bool = True) -> list[Any] | None:
     kinds = {str(chunk.type.value_type if hasattr(chunk, "dictionary") else chunk.type) for chunk in chunks}
     if not kinds <= {"string", "large_string", "string_view", "binary", "large_binary", "binary_view"}:
         raise TypeError(f"{who}: X must be a column of strings, got an Arrow column of {', '.join(sorted(kinds))}.")
-    return [sound(chunk, f"{who}: X must be", full) for chunk in chunks]
+    return [sound(chunk, f"{who}: X must be") for chunk in chunks]
 
 
-def sound(column: Any, must_be: str, full: bool = True) -> Any:
-    """Check the offsets, views and indices of a pyarrow array, and return it with dictionaries decoded and texts as bytes.
+def sound(column: Any, must_be: str) -> Any:
+    """Check the offsets, views and indices of a pyarrow array, and return it with dictionaries and views decoded, as bytes.
 
     pyarrow does not check those of a damaged file. That texts are UTF-8 is not checked.
     """
@@ -43,14 +43,10 @@ def sound(column: Any, must_be: str, full: bool = True) -> Any:
         bytes_type = {"string": "binary", "large_string": "large_binary", "string_view": "binary_view"}.get(str(column.type))
         if bytes_type:
             column = column.view(getattr(pyarrow, bytes_type)())
-        column.validate(full=full)
+        column.validate(full=True)
     except pyarrow.ArrowException as error:
-        raise damaged(must_be, error) from None
-    return column
-
-
-def damaged(must_be: str, error: Exception) -> ValueError:
-    return ValueError(f"{must_be} a sound Arrow column, got a damaged one: {escaped(str(error))}.")
+        raise ValueError(f"{must_be} a sound Arrow column, got a damaged one: {escaped(str(error))}.") from None
+    return column.cast(pyarrow.large_binary()) if str(column.type) == "binary_view" else column
 
 
 def is_utf8(encoding: str) -> bool:

@@ -1,13 +1,11 @@
 """`HashingVectorizer` checks parameters and reads texts; the compiled `RowHasher` makes the rows.
 
-Where a parameter is beyond the compiled code, tokens are made here and hashed there.
+Where a parameter is beyond the compiled code, scikit-learn makes the tokens.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-import warnings
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -18,11 +16,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .._estimators.estimator import Estimator
-from .._hashing.hasher import MAX_FEATURES, WHITE_SPACES, DamagedError, RowHasher
-from .._hashing.options import HashingOptions
+from .._hashing.hasher import MAX_FEATURES, RowHasher
 from .._input.compat import tags
 from .._input.validate import is_missing
-from ._arrow import damaged, is_utf8, string_chunks
+from ._arrow import is_utf8, string_chunks
 from ._names import FeatureNames
 from ._rows import sparse_rows
 
@@ -52,7 +49,7 @@ class HashingVectorizer(Estimator):
 
     The default `token_pattern` (also ``r"\w+"``, with or without ``\b``), ``analyzer="char"`` and ``"char_wb"``, `lowercase`,
     `stop_words` and n-grams run compiled, without the GIL. A `preprocessor`, `tokenizer`, callable `analyzer`, `strip_accents`
-    or another `token_pattern` runs in Python, as in scikit-learn; the hashing is compiled all the same.
+    or another `token_pattern` runs in scikit-learn, which must be installed; the hashing is compiled all the same.
 
     Parameters
     ----------
@@ -138,7 +135,6 @@ class HashingVectorizer(Estimator):
         """
         self._refuse_one_text(X)
         self._check()
-        self._warn_of_unused()
         return self
 
     def partial_fit(self, X: Iterable[Any], y: object = None) -> Self:
@@ -286,20 +282,6 @@ class HashingVectorizer(Estimator):
         require(dtype in (np.float32, np.float64) or dtype.kind == "i", "dtype", "float32, float64 or a signed integer type")
         require(isinstance(self.feature_names, FeatureNames | None), "feature_names", "a FeatureNames or None")
 
-    def _warn_of_unused(self) -> None:
-        """Warn of parameters that have no effect, word for word as scikit-learn does."""
-        warn_if = (
-            (self.tokenizer is not None and self.token_pattern is not None, "token_pattern", "'tokenizer' is not None'"),
-            (self.preprocessor is not None and callable(self.analyzer), "preprocessor", "'analyzer' is callable'"),
-            (tuple(self.ngram_range) != (1, 1) and callable(self.analyzer), "ngram_range", "'analyzer' is callable'"),
-            (self.analyzer != "word" and self.stop_words is not None, "stop_words", "'analyzer' != 'word'"),
-            (self.analyzer != "word" and self.token_pattern not in (None, _WORDS), "token_pattern", "'analyzer' != 'word'"),
-            (self.analyzer != "word" and self.tokenizer is not None, "tokenizer", "'analyzer' != 'word'"),
-        )
-        for unused, name, why in warn_if:
-            if unused:
-                warnings.warn(f"The parameter '{name}' will not be used since {why}", stacklevel=3)
-
     def _is_native(self) -> bool:
         """Return True if the compiled code makes the tokens."""
         if callable(self.analyzer) or self.preprocessor is not None or self.strip_accents is not None:
@@ -315,16 +297,14 @@ class HashingVectorizer(Estimator):
         self._check()
         native = self._is_native()
         stop_words = self.get_stop_words() if self.analyzer == "word" else None
-        if stop_words:
-            self._check_stop_words(stop_words)
-        return RowHasher(HashingOptions(
-            analyzer=self.analyzer if native and not callable(self.analyzer) else "word",
-            ngram_range=self.ngram_range if native else (1, 1), stop_words=stop_words if native else None,
-            lowercase=self.lowercase, binary=self.binary, alternate_sign=self.alternate_sign, norm=self.norm,
+        return RowHasher(
+            analyzer=self.analyzer if native else "word", ngram_range=self.ngram_range if native else (1, 1),
+            stop_words=stop_words if native else None, lowercase=self.lowercase, binary=self.binary,
+            alternate_sign=self.alternate_sign, norm=self.norm,
             dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64, n_features=int(self.n_features),
             min_chars=_NATIVE_PATTERNS.get(self._pattern(), 2), decode_error=self.decode_error,
             names=None if self.feature_names is None else self.feature_names._sketch,
-        ))
+        )
 
     def get_stop_words(self) -> frozenset[str] | None:
         """Return the words to leave out, as a frozenset, or None."""
@@ -341,23 +321,6 @@ class HashingVectorizer(Estimator):
             return ENGLISH_STOP_WORDS
         return frozenset(self.stop_words)
 
-    def _check_stop_words(self, stop_words: frozenset[str]) -> None:
-        """Warn, as scikit-learn does, of stop words that no token can equal."""
-        if self.__dict__.get("_stop_words_seen") is self.stop_words:
-            return
-        try:
-            preprocess, tokenize = self.build_preprocessor(), self.build_tokenizer()
-            strange = {token for word in stop_words for token in tokenize(preprocess(word)) if token not in stop_words}
-        except Exception:  # of a callable that does not take single words
-            strange = set()
-        self._stop_words_seen = self.stop_words
-        if strange:
-            warnings.warn(
-                "Your stop_words may be inconsistent with your preprocessing. Tokenizing the stop words generated tokens "
-                f"{sorted(strange)!r} not in stop_words.",
-                stacklevel=4,
-            )
-
     # --- input ---------------------------------------------------------------------------------------------------------------
 
     def _fill(self, hasher: RowHasher, X: Iterable[Any]) -> None:
@@ -365,7 +328,7 @@ class HashingVectorizer(Estimator):
         if not self._is_native():
             self._fill_with_tokens(hasher, X)
             return
-        arrow = string_chunks("HashingVectorizer", X, full=False) if self.input == "content" and is_utf8(self.encoding) else None
+        arrow = string_chunks("HashingVectorizer", X) if self.input == "content" and is_utf8(self.encoding) else None
         if arrow is not None:
             for chunk in arrow:
                 self._fill_from_arrow(hasher, chunk)
@@ -425,30 +388,24 @@ class HashingVectorizer(Estimator):
             raise ValueError(
                 f"{type(self).__name__}: X must not hold nulls, got one in row {row}. Drop such rows, or fill them with ''."
             )
-        kind, start, n = str(column.type), column.offset, len(column)
-        _, places, *texts = column.buffers()
-        if n == 0:
+        if len(column) == 0:
             return
-        texts = [np.frombuffer(text, np.uint8) if text is not None and text.size else np.empty(0, np.uint8) for text in texts]
+        _, places, text = column.buffers()
+        width = np.int64 if str(column.type).startswith("large_") else np.int32
+        offsets = np.frombuffer(places, width, column.offset + len(column) + 1)[column.offset :]
+        offsets = offsets if offsets.flags.aligned else offsets.copy()  # (a file may put a buffer anywhere)
         try:
-            if kind.endswith("_view"):
-                hasher.add_views(_aligned(np.frombuffer(places, np.int32, 4 * (start + n))).reshape(-1, 4)[start:], texts)
-            else:
-                width = np.int64 if kind.startswith("large_") else np.int32
-                hasher.add_offsets(_aligned(np.frombuffer(places, width, start + n + 1))[start:], texts[0])
+            hasher.add_offsets(offsets, np.frombuffer(text or b"", np.uint8))
         except UnicodeError as error:
             error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
             raise
-        except DamagedError as error:
-            raise damaged(f"{type(self).__name__}: X must be", error) from None
-
-    # --- tokens made in Python, for parameters beyond the compiled code ------------------------------------------------------
 
     def _fill_with_tokens(self, hasher: RowHasher, X: Iterable[Any]) -> None:
-        analyze = self.build_analyzer()
-        chunks = string_chunks("HashingVectorizer", X)
-        texts = self._each(X) if chunks is None else chain.from_iterable(chunk.to_pylist() for chunk in chunks)
-        for text in texts:
+        """Add all texts to the hasher by the tokens that scikit-learn's vectorizer makes."""
+        analyze, chunks = self.build_analyzer(), string_chunks("HashingVectorizer", X)
+        for text in self._each(X) if chunks is None else chain.from_iterable(chunk.to_pylist() for chunk in chunks):
+            if is_missing(text):
+                raise self._error_of_item(hasher.n_rows, [text])
             tokens = analyze(text)
             if isinstance(tokens, str):
                 raise ValueError(
@@ -456,52 +413,16 @@ class HashingVectorizer(Estimator):
                 )
             hasher.add_tokens(tokens)
 
-    def decode(self, doc: Any) -> str:
-        """Read and decode a document, which is a text, a file name or a file by `input`, and return it as str."""
-        text = self._read(doc)
-        if isinstance(text, bytes):
-            text = text.decode(self.encoding, self.decode_error)
-        if is_missing(text):
-            raise ValueError(f"{type(self).__name__}: X must hold str or bytes, got {text!r}, a missing value.")
-        return text
-
-    def build_preprocessor(self) -> Callable[[str], str]:
-        """Return the function that prepares a str before it is split into tokens."""
-        if self.preprocessor is not None:
-            return self.preprocessor
-        strips: dict[Any, Any] = {None: None, "ascii": _ascii_of, "unicode": _without_accents}
-        strip = strips.get(self.strip_accents, self.strip_accents)
-
-        def preprocess(text: str) -> str:
-            text = text.lower() if self.lowercase else text
-            return text if strip is None else strip(text)
-
-        return preprocess
-
-    def build_tokenizer(self) -> Callable[[str], Iterable[str]]:
-        """Return the function that splits a str into words."""
-        return self.tokenizer if self.tokenizer is not None else re.compile(str(self.token_pattern)).findall
-
     def build_analyzer(self) -> Callable[[Any], Iterable[str]]:
-        """Return the function that makes the tokens of a text, including n-grams."""
-        if callable(self.analyzer):
-            analyzer = self.analyzer
-            return lambda doc: analyzer(self.decode(doc))
-        preprocess, (least, most) = self.build_preprocessor(), self.ngram_range
-        if self.analyzer == "char":
-            return lambda doc: _character_ngrams(preprocess(self.decode(doc)), least, most)
-        if self.analyzer == "char_wb":
-            return lambda doc: _padded_ngrams(preprocess(self.decode(doc)), least, most)
-        tokenize, stop_words = self.build_tokenizer(), self.get_stop_words() or ()
-
-        def analyze(doc: Any) -> Iterable[str]:
-            words = [word for word in tokenize(preprocess(self.decode(doc))) if word not in stop_words]
-            if most == 1:
-                return words
-            lengths = range(least, min(most, len(words)) + 1)
-            return [" ".join(words[i : i + n]) for n in lengths for i in range(len(words) - n + 1)]
-
-        return analyze
+        """Return scikit-learn's function that makes the tokens of a text, including n-grams."""
+        try:
+            from sklearn.feature_extraction.text import HashingVectorizer as Theirs
+        except ImportError:
+            raise ImportError(
+                f"{type(self).__name__}: strip_accents, another token_pattern, and an analyzer, preprocessor or tokenizer of "
+                "your own need scikit-learn, which is not installed. Install it (pip install scikit-learn)."
+            ) from None
+        return Theirs(**{name: value for name, value in self.get_params().items() if name != "feature_names"}).build_analyzer()
 
 
 def compiled_hasher(vectorizer: object) -> tuple[Callable[[], RowHasher], Lock | None] | None:
@@ -522,35 +443,3 @@ def sketch_of(vectorizer: object) -> tuple[Names, Lock] | None:
     """Return the compiled sketch of names of a vectorizer and its lock; None if it keeps no names."""
     names = getattr(vectorizer, "feature_names", None)
     return (names._sketch, names._lock) if isinstance(names, FeatureNames) else None
-
-
-def _character_ngrams(text: str, least: int, most: int) -> list[str]:
-    text = WHITE_SPACES.sub(" ", text)
-    return [text[i : i + n] for n in range(least, min(most, len(text)) + 1) for i in range(len(text) - n + 1)]
-
-
-def _padded_ngrams(text: str, least: int, most: int) -> list[str]:
-    found: list[str] = []
-    for word in text.split():
-        padded = f" {word} "
-        for n in range(least, most + 1):
-            found.extend(padded[i : i + n] for i in range(max(len(padded) - n, 0) + 1))
-            if n >= len(padded):
-                break
-    return found
-
-
-def _without_accents(text: str) -> str:
-    if text.isascii():
-        return text
-    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
-
-
-def _ascii_of(text: str) -> str:
-    return unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii")
-
-
-def _aligned(array: np.ndarray) -> np.ndarray:
-    """Return the array, copied if it is not aligned: a file may put a buffer anywhere."""
-    return array if array.flags.aligned else array.copy()
-
