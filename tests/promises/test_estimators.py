@@ -342,7 +342,7 @@ def test_import_leaves_scipy_scikit_learn_and_the_extras_alone():
 
 def test_models_of_river_name_what_to_install_where_it_is_missing():
     code = "import sys; sys.modules['river'] = None\ntry: import onlinecls.river\nexcept ImportError as error: print(error)"
-    assert "river 0.26 or later, which is not installed" in (found := in_a_new_process(code))
+    assert "needs river 0.26 or later" in (found := in_a_new_process(code))
     assert found.endswith('pip install "onlinecls[river]"')
 
 

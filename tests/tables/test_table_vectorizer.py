@@ -186,7 +186,7 @@ BAD = [math.inf, -math.inf, 1e200, 10**400, object(), b"bytes", {1, 2}, 1j, np.a
        "\ud800", {"k\udfff": 1}, np.timedelta64(3, "s"), [object()], Decimal("Infinity")]
 
 
-@pytest.mark.parametrize("value", BAD, ids=repr)
+@pytest.mark.parametrize("value", BAD, ids=[f"{k}-{type(value).__name__}" for k, value in enumerate(BAD)])
 def test_a_refused_call_names_column_and_row_and_leaves_nothing_behind(value):
     deep = [{"a": 5.0, "new": "text", "z": 3.0, "d": DAY, "q": ["u"]}, {"a": 6.0, "b": value}]
     for max_values in (256, 3):
