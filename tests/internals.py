@@ -7,7 +7,7 @@ import numpy as np
 
 from onlinecls import OnlineToBatch, _core, _files, _registry, load
 from onlinecls import tables as steps
-from onlinecls._cli import main, parameters, stopping
+from onlinecls._cli import main, options, stopping
 from onlinecls._compiled import model
 from onlinecls._estimators import epochs
 from onlinecls._estimators import saving as saved_estimators
@@ -23,7 +23,7 @@ from onlinecls._wings.p_norm import p_norm
 ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
 
 # The command line: what it runs, and the names by which it calls learners.
-COMMANDS, REGRESSION_COMMANDS, NAMED = parameters.CLASSIFIERS, parameters.REGRESSORS, parameters.NAMED
+COMMANDS, REGRESSION_COMMANDS, NAMED = options.CLASSIFIERS, options.REGRESSORS, options.NAMED
 __all__ = ["Kernel", "SupportState", "laid_out", "main", "steps", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.

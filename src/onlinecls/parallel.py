@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from copy import deepcopy
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,7 +105,7 @@ def fit(
     check_merges(learner)
     step, how = _fresh(steps[0]) if steps else None, dict(reading or {})
     if steps:
-        how = {"vectorizer": step, **how} if isinstance(step, HashingVectorizer) else {"tables": "passthrough", **how}
+        how = {"vectorizer": step, **how} if isinstance(step, HashingVectorizer) else how
     listed = _partitions(parts) if _is_dask(parts) else _parts_of(parts)
     if isinstance(step, TableVectorizer):
         step.merge(*(found for _, found in _of_each(partial(_statistics_of, step, how), listed, n_jobs)))
@@ -242,7 +242,12 @@ def _batches(what: Any, reading: Mapping[str, Any], step: Any = None) -> Iterato
         rest = iter(what)
         for first in rest:
             if isinstance(first, tuple) and len(first) == 2 and isinstance(first[0], str):  # (text, label)
-                yield from _batches(streams.read(chain([first], rest), **reading), reading, step)
+                how = {"n_features": reading.get("n_features", 2**20), "dtype": reading.get("dtype", np.float32)}
+                words = reading.get("vectorizer") or HashingVectorizer(**how)
+                pairs = chain([first], rest)
+                while found := list(islice(pairs, 10_000)):
+                    texts, labels = zip(*found, strict=True)
+                    yield words.transform(texts), list(labels), None
                 return
             X, y, weight = (*first, None)[:3]  # (a Batch is such a tuple, too)
             yield X if step is None or hasattr(X, "indptr") else step.transform(X), y, weight

@@ -1,7 +1,5 @@
-"""The command line against the same learning in Python, its messages word for word, and its processes."""
+"""The command line against the same learning in Python, and its messages."""
 
-import gzip
-import io
 import json
 import os
 import random
@@ -11,13 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from algorithms import CLASSIFIERS
-from internals import COMMANDS, NAMED, REGRESSION_COMMANDS, learner_in, main
+from internals import COMMANDS, REGRESSION_COMMANDS, learner_in
 from mails import WORDS, texts, write_tsv, written
+from states import fingerprint
 
 import onlinecls
-from onlinecls import AROWClassifier, AROWRegressor, PassiveAggressiveOneClass
-from onlinecls._cli.progress import Clock, Every
+from onlinecls import AROWClassifier, KernelOnlineClassifier, OnlineToBatch, PassiveAggressiveOneClass
 from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
 
@@ -34,6 +31,15 @@ def trained(tsv, tmp_path, run):
     model = str(tmp_path / "mail.model")
     assert run("train", tsv, "--bits", "10", "--save", model)[0] == 0
     return model
+
+
+@pytest.fixture
+def prices(tmp_path):
+    draw, path = random.Random(0), tmp_path / "prices.csv"
+    rows = [(draw.uniform(50, 200), draw.choice(["north", "south"])) for _ in range(300)]
+    lines = [f"{3 * size + 40 * (side == 'south'):.2f},{size:.2f},{side}\n" for size, side in rows]
+    path.write_text("price,size,side\n" + "".join(lines))
+    return str(path)
 
 
 def in_python(path, learner=None, **options):
@@ -55,534 +61,240 @@ def test_train_learns_the_same_model_as_the_estimator_in_python(tsv, tmp_path, r
     words += ["--analyzer", options["analyzer"]] if "analyzer" in options else []
     code, out, err = run("train", tsv, "--bits", 10, "--param", "r=0.5", "--json", "--quiet", "--save", model, *words)
     expected, _ = in_python(tsv, AROWClassifier(r=0.5, dtype="float32"), **options)
-    learner = learner_in(model)
+    learner, result = learner_in(model), json.loads(out)
     assert (code, err) == (0, "") and repr(learner) == "AROWClassifier(r=0.5, dtype='float32')"
     np.testing.assert_array_equal(learner.coef_, expected.coef_)
-    np.testing.assert_array_equal(learner.covariance_, expected.covariance_)
-    found = json.loads(out)
-    assert found.pop("seconds") > 0
-    assert 0 < found["mistakes"] < 150 and found.pop("features") > 600
-    assert found.pop("parameters")["r"] == 0.5
-    assert found == {
-        "algorithm": "arow", "examples": 300, "mistakes": expected.n_mistakes_,
-        "progressive_error": expected.n_mistakes_ / 300, "updates": expected.n_updates_,
-        "bytes": len(Path(tsv).read_bytes()), "skipped": 0, "passes": 1, "interrupted": False, "model": str(model),
-    }
-
-
-def test_an_interval_in_rows_begins_anew_when_it_has_passed():
-    clock = Clock(Every(rows=10))
-    assert [rows for rows in (5, 10, 15, 19, 25, 26, 35, 60) if clock.is_due(rows)] == [10, 25, 35, 60]
+    assert (result["examples"], result["mistakes"], result["updates"]) == (300, expected.n_mistakes_, expected.n_updates_)
+    assert result["passes"] == 1 and not result["interrupted"] and result["model"] == str(model)
 
 
 def test_train_prints_a_line_when_the_examples_have_doubled(tsv, run):
     code, out, err = run("train", tsv, "--bits", 10)
-    expected, vectorizer = in_python(tsv)
-    header, names, *lines, summary = err.splitlines()
-    assert header == "AROWClassifier(dtype='float32'), 2^10 columns, from tsv; the model is not kept (--save)"
-    assert names.split("  ")[-1].strip() == "features" and (code, out) == (0, "")
-    rows = [line.replace("%", "").replace(",", "").split() for line in lines]
-    assert [int(row[0]) for row in rows] == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300]
-    mistakes, features = [], []
-    X, y = vectorizer.transform([text for _, text in texts(300)]), [label for label, _ in texts(300)]
-    for row in rows:
-        n = int(row[0])
-        mistakes.append(AROWClassifier(dtype="float32").partial_fit(X[:n], y[:n]).n_mistakes_)
-        features.append(X[:n].nnz)
-        assert float(row[3]) == pytest.approx(100 * mistakes[-1] / n, abs=0.006)
-    assert [int(row[2]) for row in rows] == mistakes and [int(row[5]) for row in rows] == features
-    assert float(rows[8][4]) == pytest.approx(100 * (mistakes[8] - mistakes[7]) / 128, abs=0.006)
-    assert summary.startswith(f"300 examples, {expected.n_mistakes_} mistakes ({expected.n_mistakes_ / 3:.2f} %), ")
+    first, head, *lines, last = err.splitlines()
+    assert (code, out) == (0, "")
+    assert first == "AROWClassifier(dtype='float32'), from tsv; the model is not kept (--save)"
+    assert head.split() == ["examples", "seconds", "mistakes", "error", "since", "last"]
+    assert [int(line.split()[0]) for line in lines] == [1, 2, 4, 8, 16, 32, 64, 128, 256]
+    expected, _ = in_python(tsv)
+    assert last.startswith(f"300 examples, {expected.n_mistakes_} mistakes ({100 * expected.n_mistakes_ / 300:.2f} %), ")
+    code, out, err = run("train", tsv, "--bits", 10, "--every", 100, "--json")
+    assert [json.loads(line)["examples"] for line in out.splitlines()] == [100, 200, 300, 300]
 
 
-def test_batches_are_cut_only_where_a_line_is_printed(tsv, run, monkeypatch):
-    sizes, learn = [], AROWClassifier.partial_fit
-    monkeypatch.setattr(
-        AROWClassifier, "partial_fit", lambda self, X, y, **more: (sizes.append(len(y)), learn(self, X, y, **more)))
-    found = [json.loads(run("train", tsv, "--bits", 10, "--json", *more)[1]) for more in (("--quiet",), ())]
-    assert sizes == [300, 1, 1, 2, 4, 8, 16, 32, 64, 128, 44]
-    assert all(found[0][name] == found[1][name] for name in ("examples", "mistakes", "updates", "features"))
+@pytest.mark.parametrize("format", ["tsv", "fasttext", "csv", "jsonl", "parquet", "arrow", "svmlight", "vw"])
+def test_every_format_is_learnt_resumed_predicted_and_evaluated(tmp_path, run, format):
+    rows = texts(200)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    data = written(tmp_path, format, rows)
+    parts = [written(tmp_path / "a", format, rows[:90]), written(tmp_path / "b", format, rows[90:])]
+    whole, part = tmp_path / "whole", tmp_path / "part"
+    assert run("train", data, "--bits", 12, "--save", whole, "--quiet") == (0, "", "")
+    assert run("train", parts[0], "--bits", 12, "--save", part, "--quiet")[0] == 0
+    assert run("train", parts[1], "--resume", part, "--save", part, "--quiet") == (0, "", "")
+    assert fingerprint(learner_in(part)) == fingerprint(learner_in(whole))
+    code, out, err = run("predict", whole, data)
+    assert (code, err) == (0, "") and set(out.split()) == ({"1", "-1"} if format in ("svmlight", "vw") else {"ham", "spam"})
+    code, page, err = run("evaluate", whole, data)
+    assert code == 0 and page.startswith("examples  200\n") and "log loss  - (the model gives no probabilities)" in page
 
 
-@pytest.mark.parametrize("name", ["arow", "adagrad_da", "da_regression"])
-def test_resume_gives_the_model_of_one_uninterrupted_run(tmp_path, run, name):
-    rows = [texts(100), texts(150, 1)]
-    if name in REGRESSION_COMMANDS:
-        rows = [[(str(len(text) / 10), text) for _, text in part] for part in rows]
-    a, b = (write_tsv(tmp_path / file, part) for file, part in zip(("a.tsv", "b.tsv"), rows, strict=True))
-    whole, half, both = tmp_path / "whole", tmp_path / "half", tmp_path / "both"
-    options = ("--bits", 8, "--algorithm", name, "--ngrams", 1, 2, "--quiet")
-    assert run("train", a, b, *options, "--save", whole)[0] == 0
-    assert run("train", a, *options, "--save", half)[0] == 0
-    assert run("train", b, "--resume", half, "--quiet", "--save", both)[0] == 0
-    assert whole.read_bytes() == both.read_bytes() != half.read_bytes()
-
-
-def test_resume_counts_its_own_examples(tmp_path, run):
-    a, b = write_tsv(tmp_path / "a.tsv", texts(100)), write_tsv(tmp_path / "b.tsv", texts(150, 1))
-    assert run("train", a, "--bits", 8, "--save", tmp_path / "half")[0] == 0
-    _, out, err = run("train", b, "--resume", tmp_path / "half", "--save", tmp_path / "both", "--json")
-    assert "going on after 100 examples" in err and json.loads(out)["examples"] == 150
-    assert learner_in(tmp_path / "both").t_ == 250
-
-
-def test_the_reported_error_is_that_of_the_first_pass(tsv, tmp_path, run):
-    _, once, _ = run("train", tsv, "--bits", 10, "--json")
-    _, twice, err = run("train", tsv, "--bits", 10, "--json", "--passes", 2, "--save", tmp_path / "model")
-    once, twice = json.loads(once), json.loads(twice)
-    assert once["mistakes"] == twice["mistakes"] and twice["passes"] == 2 and "pass 2" in err.splitlines()
-    assert (twice["features"], twice["bytes"]) == (2 * once["features"], 2 * once["bytes"])
-    assert learner_in(tmp_path / "model").t_ == 600
-
-
-def test_errors_on_test_files_are_counted_after_learning(tsv, tmp_path, run):
-    held_out = texts(80, 9)
-    code, out, err = run("train", tsv, "--bits", 10, "--json", "--test", write_tsv(tmp_path / "test.tsv", held_out))
-    learner, vectorizer = in_python(tsv)
-    wrong = int(np.sum(learner.predict(vectorizer.transform([t for _, t in held_out])) != [label for label, _ in held_out]))
-    found = json.loads(out)
-    assert (found["test_examples"], found["test_mistakes"], found["test_error"]) == (80, wrong, wrong / 80)
-    assert code == 0 and f"test: 80 examples, {wrong} mistakes" in err
-
-
-def test_malformed_lines_are_counted_and_shown(tsv, tmp_path, run):
-    bad = tmp_path / "bad.tsv"
-    bad.write_text(Path(tsv).read_text() + "no tab here\n")
-    code, out, err = run("train", bad, "--bits", 10, "--on-error", "skip", "--json")
-    assert code == 0 and json.loads(out)["skipped"] == 1 and json.loads(out)["examples"] == 300
-    assert "1 malformed line skipped; the last:\nbad.tsv:301:12: expected a tab between label and text" in err
-    code, out, err = run("train", bad, "--bits", 10, "--quiet", "--save", tmp_path / "model")
-    assert (code, out) == (1, "") and not (tmp_path / "model").exists()
-    assert err.startswith("onlinecls train: bad.tsv:301:12: expected a tab between label and text")
-
-
-def test_rows_that_leave_the_range_are_told_once(tmp_path, run):
-    data, model = tmp_path / "rows.svm", tmp_path / "model"
-    data.write_text("".join(f"{i % 2} 1:{i % 3} 2:{'1e38' if i % 50 == 49 else i % 5}\n" for i in range(400)))
-    code, _, err = run("train", data, "--param", "r=1", "--param", "intercept_scaling=1", "--save", model)
-    assert (code, err.count("8 rows skipped: updates should stay within the range of numbers. Standardise")) == (0, 1), err
-    assert "Warning" not in err and learner_in(model).n_skipped_ == 8
-
-
-def test_weights_of_examples_are_read_from_every_format(tmp_path, run):
-    rows = texts(60)
-    path = tmp_path / "mail.csv"
-    path.write_text("label,text,much\n" + "".join(f"{label},{text},{i % 3}\n" for i, (label, text) in enumerate(rows)))
-    code, out, _ = run("train", path, "--weights", "much", "--bits", 10, "--json", "--save", tmp_path / "model")
-    X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in rows])
-    y = [label for label, _ in rows]
-    expected = AROWClassifier(dtype="float32").partial_fit(X, y, sample_weight=[i % 3 for i in range(60)])
-    np.testing.assert_array_equal(learner_in(tmp_path / "model").coef_, expected.coef_)
-    assert code == 0 and json.loads(out)["examples"] == 40
-
-
-# --- formats --------------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("format", ["svmlight", "vw", "tsv", "fasttext", "csv", "jsonl", "parquet", "arrow"])
-def test_every_format_is_learnt_and_predicted(tmp_path, run, format):
-    path, model = written(tmp_path, format, texts(200)), tmp_path / "model"
-    code, out, _ = run("train", path, "--bits", 10, "--json", "--save", model)
-    assert code == 0 and json.loads(out)["examples"] == 200
-    code, out, err = run("predict", model, path)
-    with read([str(path)], n_features=2**10) as stream:
-        X, _, _ = next(stream)
-        expected = learner_in(model).predict(X).tolist()
-    numbers = {1.0: "1", -1.0: "-1"}
-    assert out.splitlines() == [numbers.get(label, label) for label in expected] and (code, err) == (0, "")
-    assert len(set(expected)) == 2
-
-
-def test_predict_reads_texts_in_another_format_than_train(tmp_path, run, trained, tsv):
-    expected = run("predict", trained, tsv)[1]
-    for format in ("csv", "jsonl"):
-        assert run("predict", trained, written(tmp_path, format, texts(300)))[1] == expected
-    packed = tmp_path / "mail.tsv.gz"
-    packed.write_bytes(gzip.compress(Path(tsv).read_bytes()))
-    assert run("predict", trained, packed)[1] == expected
-
-
-def test_columns_of_a_csv_file_are_kept_with_the_model(tmp_path, run):
-    path, bare = tmp_path / "a.csv", tmp_path / "b.csv"
-    path.write_text("".join(f"{label};{text};x\n" for label, text in texts(100)))
-    bare.write_text("".join(f"?;{text};x\n" for _, text in texts(100)))
-    options = ("--no-header", "--label", 0, "--text", 1, "--delimiter", ";", "--bits", 10)
-    assert run("train", path, *options, "--save", tmp_path / "model")[0] == 0
-    code, out, err = run("predict", tmp_path / "model", bare)
-    assert (code, err) == (0, "") and set(out.split()) == {"ham", "spam"} and len(out.split()) == 100
-
-
-# --- predict --------------------------------------------------------------------------------------------------------------------
-
-
-def test_predict_prints_what_the_estimator_predicts_in_python(tsv, tmp_path, run, trained):
-    rows = texts(5000, 3)
-    path = write_tsv(tmp_path / "new.tsv", rows)
-    learner, vectorizer = in_python(tsv)
-    X = vectorizer.transform([text for _, text in rows])
-    code, out, err = run("predict", trained, path)
-    assert (code, err) == (0, "") and out.splitlines() == learner.predict(X).tolist()
-    header, *lines = run("predict", trained, path, "--scores")[1].splitlines()
-    labels, scores = zip(*(line.split("\t") for line in lines), strict=True)
-    assert header == "prediction\tspam" and list(labels) == learner.predict(X).tolist()
-    assert [float(score) for score in scores] == learner.decision_function(X).tolist()
-
-
-def test_predict_prints_a_column_of_scores_for_each_class(tmp_path, run):
-    rows = [*texts(60), ("a\\b", "third kind of words")] * 3
-    path, model = tmp_path / "mail.jsonl", tmp_path / "model"
-    path.write_text("".join(json.dumps({"label": label.replace("\\", "\n"), "text": text}) + "\n" for label, text in rows))
-    assert run("train", path, "--bits", 10, "--save", model)[0] == 0
-    header, *lines = run("predict", model, path, "--scores")[1].splitlines()
-    assert header.split("\t") == ["prediction", "a\\nb", "ham", "spam"] and len(lines) == 183
-    scores = np.array([[float(s) for s in line.split("\t")[1:]] for line in lines])
-    assert [line.split("\t")[0] for line in lines] == [header.split("\t")[1 + i] for i in scores.argmax(1)]
-    assert set(scores.argmax(1)) == {0, 1, 2}
-
-
-# --- inspect --------------------------------------------------------------------------------------------------------------------
-
-
-def test_inspect_shows_words_with_their_confidence(tsv, tmp_path, run):
-    model = tmp_path / "model"
-    run("train", tsv, "--bits", 16, "--save", model)
-    learner = learner_in(model)
-    found = json.loads(run("inspect", model, tsv, "--json")[1])
-    assert found["classes"] == {label: sum(each == label for each, _ in texts(300)) for label in WORDS}
-    assert (found["examples"], found["mistakes"], found["algorithm"]) == (300, learner.n_mistakes_, "arow")
-    for label, sign in (("spam", 1), ("ham", -1)):
-        words = found["top"][label]
-        assert {word["name"] for word in words[:4]} <= set(WORDS[label])
-        for word in words[:4]:
-            X = HashingVectorizer(n_features=2**16, norm=None).transform([word["name"]])
-            assert word["weight"] == pytest.approx(sign * (X @ learner.coef_.T)[0, 0], rel=1e-6)
-            assert word["std"] == pytest.approx(learner.covariance_[0, word["column"]] ** 0.5)
-    page = run("inspect", model, tsv)[1]
-    first = found["top"]["spam"][0]
-    assert f"  {first['weight']:>+9.4f} ± {first['std']:<8.4f}  {first['name']}\n" in page and "classes    ham " in page
-
-
-def test_inspect_without_data_shows_columns_by_number(tsv, tmp_path, run):
-    model = tmp_path / "model"
-    run("train", tsv, "--bits", 16, "--save", model)
-    named, bare = (json.loads(run("inspect", *a, "--json")[1])["top"] for a in ((model, tsv), (model,)))
-    assert bare["spam"][0]["name"].startswith("column ")
-    # (Without names the sign of a hash is not known: a column is shown where its weight is above 0.)
-    assert max(features[0]["weight"] for features in bare.values()) >= named["spam"][0]["weight"]
-    asks = "\nThe model keeps no words: give the data in which they occur, onlinecls inspect MODEL DATA.\n"
-    assert run("inspect", model)[1].endswith(asks) and asks not in run("inspect", model, tsv)[1]
-
-
-def test_inspect_flags_columns_that_words_share(tsv, tmp_path, run):
-    run("train", tsv, "--bits", 2, "--save", tmp_path / "model")
-    assert "  (shared)\n" in run("inspect", tmp_path / "model", tsv)[1]
-
-
-def test_inspect_shows_a_model_that_was_saved_in_python(tmp_path, run):
-    AROWClassifier().partial_fit([[0.0, 1.0], [1.0, 0.0]], ["ham", "spam"]).save(tmp_path / "model")
-    code, out, _ = run("inspect", tmp_path / "model")
-    assert code == 0 and "column 0" in out and "the file does not say how they were read" in out
-
-
-# --- complaints -----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("arguments", "complaint"), [
-    (["--param", "r=-1"], "argument --param: AROWClassifier: r must be "),
-    (["--param", "q=1"], "argument --param: must be one of " + ", ".join(NAMED["arow"].params) + ", average, "),
-    (["--probabilities", "--algorithm", "da_squared"], "argument --probabilities: must be left out for da_squared, "),
-    (["--param", "r"], "argument --param: must be NAME=VALUE, got 'r'"),
-    (["--bits", "41"], "argument --bits: must be an integer in 1..40, got '41'"),
-    (["--ngrams", "2", "1"], "argument --ngrams: MIN must not be more than MAX, got [2, 1]"),
-    (["--every", "x"], "argument --every: must be a number of rows >= 1 (1000, 1e6) or a time (30s, 10m, 2h), got 'x'"),
-    (["--save-every", "10m"], "argument --save-every: must have --save, the file to write"),
-    (["--classes", "a,a"], "argument --classes: must be different names "),
-    (["--classes", "ham"], "argument --classes: must be two labels or more, got 'ham'"),
-    (["--classes", "1,2", "--algorithm", "arow_regression"], "argument --classes: must be left out for arow_regression, "),
-    (["--quiet", "b.tsv"], "unknown b.tsv. Files are given together; "),
-    (["-", "--passes", "2"], "argument --passes: must be 1 for standard input, which cannot be read again"),
-    (["--resume", "m", "--bits", "9"], "argument --bits: must be left out with --resume, "),
-    (["--resume", "m", "--param", "r=1"], "argument --param: must be left out with --resume, "),
-    (["--save", "no/where"], "argument --save: must be a file in a folder that can be written to, got 'no/where'"),
-    (["--save", "-"], "argument --save: must be a file in a folder that can be written to, got '-'"),
-])
-def test_train_reports_wrong_usage_before_it_reads(run, arguments, complaint):
-    code, out, err = run("train", "missing.tsv", *arguments)
-    assert (code, out) == (2, "") and err.splitlines()[-1].startswith(f"onlinecls train: error: {complaint}")
-
-
-def test_errors_about_files_name_the_file(tmp_path, run, trained, tsv):
-    def complaint(*arguments):
-        code, out, err = run(*arguments)
-        assert (code, out) == (1, "")
-        return err.splitlines()[-1]
-
-    missing, empty, one = tmp_path / "missing.tsv", tmp_path / "empty.tsv", tmp_path / "zeros.vw"
-    empty.write_text("")
-    one.write_text("1 0 | a\n")
-    assert complaint("train", missing) == f"onlinecls train: {missing}: No such file or directory"
-    assert complaint("predict", missing, tsv) == f"onlinecls predict: {missing}: No such file or directory"
-    beginning = f"onlinecls predict: onlinecls.load: {tsv!r} must be a model that onlinecls could have saved, got"
-    assert complaint("predict", tsv, tsv).startswith(beginning)
-    for path in (empty, one):
-        assert complaint("train", path, "--bits", "4") == (
-            f"onlinecls train: {path}: must have an example of weight > 0, got none. There is no model.")
-    vw = written(tmp_path, "vw", texts(5))
-    assert complaint("predict", trained, vw) == (
-        f"onlinecls predict: {vw}: the model has learnt from tsv, whose columns are not those of vw. Give it tsv.")
-    assert complaint("train", vw, "--resume", trained).endswith("whose columns are not those of vw. Give it tsv.")
-
-
-def test_a_model_without_metadata_of_hashing_refuses_texts(tmp_path, run, tsv):
-    model, rows = str(tmp_path / "model"), tmp_path / "rows.svm"
-    learner = AROWClassifier(fit_intercept=False).partial_fit([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]], ["ham", "spam"])
-    learner.save(model)
-    code, out, err = run("predict", model, tsv)
-    assert (code, out) == (1, "") and err.startswith("onlinecls predict: the model must say how its texts were hashed, got ")
-    rows.write_text("1 0:2\n1 1:2\n")
-    assert run("predict", model, rows) == (0, "spam\nham\n", "")
-
-
-def test_a_model_with_strange_metadata_is_refused(tmp_path, run, trained, tsv):
-    learner, metadata = learner_in(trained, return_metadata=True)
-    good, model = metadata["input"], str(tmp_path / "model")
-    strange = {"n_features": -1, "text": 1.5, "format": [], "header": 1, "dtype": "x", "features": [], "missing": "x", "new": 1}
-    hashed = {"ngram_range": [1, 10**30], "analyzer": "x", "n_features": 2**60, "dtype": "(,)f4", "input": "filename", "new": 1}
-    changes = [{name: value} for name, value in strange.items() if name != "n_features"]
-    changes += [{"vectorizer": {**good["vectorizer"], name: value}} for name, value in hashed.items()]
-    changes += [{"n_features": -1, "vectorizer": None}, {"vectorizer": {**good["vectorizer"], "ngram_range": [2, 1]}}]
-    for change in changes:
-        learner.save(model, {"input": {**good, **change}})
-        code, _, err = run("predict", model, tsv)
-        assert code == 1 and f"{model!r} must say in its metadata how its rows were read, got what train does not write" in err
-    learner.save(model, {"input": {**good, "vectorizer": {**good["vectorizer"], "n_features": 2**9}}})
-    assert "has 512 features, but AROWClassifier is expecting 1024" in run("predict", model, tsv)[2]
-
-
-def test_a_one_class_model_is_refused(tmp_path, run, tsv):
-    model = str(tmp_path / "model")
-    PassiveAggressiveOneClass().partial_fit([[0.0, 1.0]]).save(model)
-    message = f"onlinecls predict: {model!r} must be a classifier or a regressor, got PassiveAggressiveOneClass. "
-    assert run("predict", model, tsv)[2].startswith(message)
-
-
-# --- regression -----------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def prices(tmp_path):
-    """Write texts whose target is the sum of a number for each word."""
-    draw, words = random.Random(4), sorted({*WORDS["ham"], *WORDS["spam"]})
-    worth = {word: draw.uniform(-2, 2) for word in words}
-    rows = [[draw.choice(words) for _ in range(draw.randint(1, 6))] for _ in range(300)]
-    return write_tsv(tmp_path / "prices.tsv", [(f"{sum(map(worth.get, row)):.3f}", " ".join(row)) for row in rows])
-
-
-def rows_of(path):
-    lines = [line.split("\t") for line in Path(path).read_text().splitlines()]
-    X = HashingVectorizer(n_features=2**10, dtype="float32").transform([text for _, text in lines])
-    return X, np.array([float(label) for label, _ in lines])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_algorithm_has_a_name(tsv, tmp_path, run, name):
+    if "hedge" in name:
+        return
+    data = tmp_path / "positive.svm"
+    data.write_text("".join(f"{k % 2} {1 + k % 2}:1 {3 + k % 5}:0.5\n" for k in range(60)))
+    assert run("train", data, "--bits", 4, "--algorithm", name, "--save", tmp_path / "model", "--quiet") == (0, "", "")
+    assert run("predict", tmp_path / "model", data)[1].split()[-1] in ("0", "1")
 
 
 @pytest.mark.parametrize("name", REGRESSION_COMMANDS)
-def test_numbers_are_learnt_and_predicted_as_in_python(prices, tmp_path, run, name):
-    model, (X, y) = tmp_path / "model", rows_of(prices)
-    options = ("--bits", 10, "--algorithm", name, "--json", "--save", model)
-    code, out, _ = run("train", prices, *options, "--test", prices)
-    algorithm, found = NAMED[name], json.loads(out)
-    expected = getattr(onlinecls, algorithm.estimator)(**algorithm.selects, dtype="float32").partial_fit(X, y)
-    np.testing.assert_array_equal(learner_in(model).coef_, expected.coef_)
-    residuals = y - expected.predict(X)
-    assert found["progressive_mse"] == expected.progressive_mse_ and found["progressive_mae"] == expected.progressive_mae_
-    assert found["test_mse"] == pytest.approx(np.mean(residuals**2)) and found["test_examples"] == 300
-    assert found["test_mae"] == pytest.approx(np.mean(np.abs(residuals)))
-    assert code == 0 and not {"mistakes", "progressive_error", "test_error"} & found.keys()
-    code, out, _ = run("predict", model, prices)
-    assert code == 0 and [float(line) for line in out.splitlines()] == expected.predict(X).tolist()
-
-
-def test_lines_show_mean_squared_and_absolute_errors(prices, run):
-    _, _, err = run("train", prices, "--bits", 10, "--algorithm", "arow_regression", "--every", 100)
-    X, y = rows_of(prices)
-    assert err.splitlines()[1].split("  ")[-1].strip() == "features" and "mse  since last         mae" in err.splitlines()[1]
-    before = 0.0
-    for line, n in zip(err.splitlines()[2:5], (100, 200, 300), strict=True):
-        learner = AROWRegressor(dtype="float32").partial_fit(X[:n], y[:n])
-        squared = learner.progressive_mse_ * n
-        shown = f"{squared / n:.5g} {(squared - before) / 100:.5g} {learner.progressive_mae_:.5g} {X[:n].nnz}"
-        assert line.replace(",", "").split()[2:] == shown.split()
-        before = squared
-    assert f"300 examples, mse {squared / 300:.5g}, mae {learner.progressive_mae_:.5g}, " in err.splitlines()[-1]
-
-
-def test_errors_beyond_1e140_count_as_1e140(tmp_path, run):
-    path = tmp_path / "rows.svm"
-    path.write_text("1e300 1:1\n-1e300 2:1\n1e300 3:1\n1e300 4:1\n")
-    code, out, err = run("train", path, "--bits", 4, "--algorithm", "pa1_regression", "--json")
-    assert code == 0
-    assert json.loads(out)["progressive_mse"] == pytest.approx(1e280)
-    assert json.loads(out)["progressive_mae"] == pytest.approx(1e140)
-    assert "4 examples, mse 1e+280, mae 1e+140, " in err
-
-
-def test_inspect_shows_what_raises_and_what_lowers_a_prediction(prices, tmp_path, run):
+def test_numbers_are_learnt_and_predicted(prices, tmp_path, run, name):
     model = tmp_path / "model"
-    run("train", prices, "--bits", 16, "--algorithm", "arow_regression", "--save", model)
-    found = json.loads(run("inspect", model, prices, "--json")[1])
-    assert list(found["top"]) == ["lower predictions", "higher predictions"] and "classes" not in found
-    assert len(found["top"]["lower predictions"]) == 10
-    for direction, sign in (("lower predictions", -1), ("higher predictions", 1)):
-        for word in found["top"][direction][:2]:
-            X = HashingVectorizer(n_features=2**16, norm=None).transform([word["name"]])
-            assert word["weight"] == pytest.approx((X @ learner_in(model).coef_)[0], rel=1e-6) and word["weight"] * sign > 0
-            assert word["std"] == pytest.approx(learner_in(model).covariance_[word["column"]] ** 0.5)
+    how = ("--label", "price", "--algorithm", name, "--dtype", "float64")
+    code, out, err = run("train", prices, *how, "--save", model, "--json")
+    result = json.loads(out)
+    assert code == 0 and result["progressive_mse"] > 0.0 and "mae" in err
+    predicted = np.array(run("predict", model, prices)[1].split(), float)
+    loaded = onlinecls.load(model)
+    with read([prices], label="price", labels="number") as stream:
+        np.testing.assert_array_equal(np.concatenate([loaded.predict(batch.X) for batch in stream]), predicted)
+    assert "mae" in run("evaluate", model, prices)[1]
+    page = run("inspect", model, prices)[1]
+    assert "for higher predictions" in page and "size" in page
+
+
+def test_tables_weights_and_probabilities(tmp_path, run):
+    path, model, draw = tmp_path / "t.csv", tmp_path / "model", random.Random(0)
+    rows = [(draw.gauss(0, 1), draw.choice("xyz"), draw.choice([0, 1, 2])) for _ in range(500)]
+    lines = [f"{'yes' if a + (c == 'x') > 0 else 'no'},{a:.3f},{c},2024-05-{1 + k % 28:02},{w}\n"
+             for k, (a, c, w) in enumerate(rows)]
+    path.write_text("label,a,c,day,w\n" + "".join(lines))
+    assert run("train", path, "--weights", "w", "--probabilities", "--save", model, "--quiet") == (0, "", "")
+    assert learner_in(model).t_ == sum(w > 0 for *_, w in rows)
+    header, first, *_ = run("predict", model, path, "--probabilities", "--scores")[1].splitlines()
+    assert header == "prediction\tyes\tp no\tp yes" and sum(map(float, first.split("\t")[2:])) == pytest.approx(1.0)
+    first, *_ = run("predict", model, path, "--probabilities", "--json")[1].splitlines()
+    assert json.loads(first)["probabilities"].keys() == {"no", "yes"}
     page = run("inspect", model)[1]
-    assert f"300 examples, mse {learner_in(model).progressive_mse_:.5g}, mae " in page and "for higher predictions\n" in page
-    for covariance in ("diagonal", "full"):
-        X = [[0.0, 0.0, 0.0], [0.0, 1.0, -1.0], [1.0, 0.0, 0.0]]
-        learner = AROWRegressor(covariance=covariance).partial_fit(X, [0.0, 1.0, 2.0])
-        learner.sparsify().save(model)
-        top = json.loads(run("inspect", model, "--json")[1])["top"]
-        assert [f["column"] for f in top["lower predictions"]] == [2] and top["higher predictions"][0]["name"] == "column 0"
+    assert "; a (number); c (text); day (date)" in page and "c=x" in page
+    path.write_text("label,a,c,day,w\nyes,1.5,x,soon,1\n")
+    assert "t.csv:2: expected a date in column 'day', as in the first rows, got 'soon'" in run("predict", model, path)[2]
+    other = tmp_path / "o.tsv"
+    other.write_text("yes\tsome words\n")
+    assert "rows must be like those of csv that the model has learnt, got tsv" in run("predict", model, other)[2]
 
 
-def test_labels_that_do_not_fit_the_task_are_refused(prices, tmp_path, run):
-    model = str(tmp_path / "model")
-    tsv = write_tsv(tmp_path / "mail.tsv", [("ham", "lunch")])
-    code, out, err = run("train", tsv, "--algorithm", "arow_regression", "--quiet", "--save", model)
-    assert (code, out, err) == (1, "", (
-        "onlinecls train: mail.tsv:1:1: expected a finite number for a label, got 'ham\\tlunch'. "
-        "arow_regression learns numbers; for classes take a classifier, arow say.\n"))
-    run("train", prices, "--bits", 10, "--algorithm", "arow_regression", "--save", model)
-    assert run("train", tsv, "--resume", model, "--quiet")[2] == err
-    assert run("predict", model, prices, "--scores")[2].splitlines()[-1] == (
-        f"onlinecls predict: error: argument --scores: must be left out for {model!r}, whose predictions are numbers")
+def test_passes_test_files_and_malformed_lines(tsv, tmp_path, run):
+    model = tmp_path / "model"
+    code, out, err = run("train", tsv, "--bits", 10, "--passes", 3, "--test", tsv, "--json", "--save", model)
+    learner, _ = in_python(tsv)
+    result, first = json.loads(out), learner.n_mistakes_
+    assert code == 0 and result["mistakes"] == first and result["passes"] == 3 and learner_in(model).t_ == 900
+    assert result["test_examples"] == 300 and "test: 300 examples, " in err and "pass 3" in err
+    with open(tsv, "a") as file:
+        file.write("no tab\nham\tlunch\n")
+    code, _, err = run("train", tsv, "--bits", 10)
+    assert code == 1 and "mail.tsv:301:7: expected a tab between label and text" in err and "what was learnt is not saved" in err
+    code, _, err = run("train", tsv, "--bits", 10, "--on-error", "skip")
+    assert code == 0 and "301 examples" in err and "1 malformed line skipped; the last:\nmail.tsv:301:7:" in err
 
 
-def test_help_has_examples_and_names_every_algorithm(run):
-    for command in ("train", "predict", "evaluate", "inspect"):
-        code, out, _ = run(command, "--help")
-        assert code == 0 and "examples:\n  onlinecls " in out and "Exit codes: 0 done;" in out
-    assert all(name in run("train", "--help")[1] for name in (*COMMANDS, *REGRESSION_COMMANDS))
-    assert {NAMED[name].estimator for name in COMMANDS} == {"CommitteeClassifier", *(cls.__name__ for cls in CLASSIFIERS)}
-    assert run("--help")[0] == 0 and run()[0] == 2 and run("learn")[0] == 2
+def test_what_was_learnt_before_an_error_is_saved(tsv, tmp_path, run, monkeypatch):
+    model = tmp_path / "model"
+    with open(tsv, "a") as file:
+        file.write("no tab\n")
+    assert run("train", tsv, "--bits", 10, "--save", model, "--quiet")[0] == 1
+    assert learner_in(model).t_ == 300
+    code, _, err = run("train", tsv, "--resume", model, "--save", model, "--on-error", "skip")
+    assert code == 0 and "going on after 300 examples, behind row 300" in err and learner_in(model).t_ == 300
+    code, _, err = run("train", tsv, "--resume", model, "--save", model)
+    assert code == 0 and "has learnt all of DATA, 1 times: there is nothing to learn" in err
+
+    def no_memory(*_, **__):
+        raise MemoryError("in the middle")
+
+    monkeypatch.setattr(AROWClassifier, "partial_fit", no_memory)
+    code, _, err = run("train", write_tsv(tmp_path / "new.tsv", texts(9)), "--resume", model, "--save", tmp_path / "other")
+    assert code == 1 and "not enough memory (in the middle)" in err and learner_in(tmp_path / "other").t_ == 300
 
 
-# --- the bar --------------------------------------------------------------------------------------------------------------------
+def test_texts_without_blanks_are_told(tmp_path, run):
+    path = tmp_path / "zh.tsv"
+    path.write_text("".join(f"a\t{'東京都港区虎ノ門' * 4}{k}\n" for k in range(200)), encoding="utf-8")
+    assert "--analyzer char" in run("train", path)[2]
+    assert "--analyzer" not in run("train", path, "--analyzer", "char")[2]
 
 
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
+# --- predict, evaluate, inspect -------------------------------------------------------------------------------------------------
 
 
-def test_a_terminal_gets_a_bar_and_the_lines(tsv, monkeypatch):
-    pytest.importorskip("tqdm")
-    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    assert main(["train", tsv, "--bits", "10"]) == 0
-    size = len(Path(tsv).read_bytes())
-    shown = terminal.getvalue()
-    assert "train:   0%|" in shown and f"/{size / 1000:.2f}k" in shown and "B/s" in shown and "         256 " in shown
+def test_predict_prints_what_the_estimator_predicts_in_python(tsv, run, trained):
+    learner, vectorizer = in_python(tsv)
+    rows = [text for _, text in texts(300)]
+    X = vectorizer.transform(rows)
+    assert run("predict", trained, tsv)[1].split() == learner.predict(X).tolist()
+    lines = run("predict", trained, tsv, "--scores")[1].splitlines()[1:]
+    np.testing.assert_array_equal([float(line.split("\t")[1]) for line in lines], learner.decision_function(X))
 
 
-def test_without_tqdm_a_terminal_gets_the_lines(tsv, monkeypatch):
-    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
-    monkeypatch.setitem(sys.modules, "tqdm", None)
-    assert main(["train", tsv, "--bits", "10"]) == 0
-    assert "%|" not in terminal.getvalue() and "         256 " in terminal.getvalue()
+@pytest.mark.parametrize("labels", [("ham", "spam"), tuple("abc")])
+def test_evaluate_agrees_with_scikit_learns_metrics(tmp_path, run, labels):
+    metrics = pytest.importorskip("sklearn.metrics")
+    draw, path, model = random.Random(1), tmp_path / "a.tsv", tmp_path / "model"
+    path.write_text("".join(f"{draw.choice(labels)}\t{' '.join(draw.choices(WORDS['ham'], k=4))}\n" for _ in range(400)))
+    assert run("train", path, "--bits", 8, "--probabilities", "--save", model, "--quiet")[0] == 0
+    found = json.loads(run("evaluate", model, path, "--json")[1])
+    learner = onlinecls.load(model)
+    y, rows = zip(*(line.split("\t") for line in path.read_text().splitlines()), strict=True)
+    predicted, chances = learner.predict(rows), learner.predict_proba(rows)
+    assert found["error"] == pytest.approx(1.0 - metrics.accuracy_score(y, predicted))
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, chances))
+    assert found["macro_f1"] == pytest.approx(metrics.f1_score(y, predicted, average="macro"))
+    scores = learner.decision_function(rows)
+    if len(labels) == 2:
+        assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, scores), abs=1e-4)
+    page = run("evaluate", model, path)[1]
+    assert f"error     {100 * found['error']:.2f} %" in page and "(predicted)" in page
+
+
+def test_evaluate_refuses_a_file_none_of_whose_labels_is_the_models(tmp_path, run, trained):
+    path = write_tsv(tmp_path / "b.tsv", [("Ham", "lunch"), ("Spam", "win")])
+    assert "a label must be one of the model's (ham, spam), got none of them, but Ham, Spam" in run("evaluate", trained, path)[2]
+    path = write_tsv(tmp_path / "b.tsv", [("ham", "lunch"), ("other", "win")])
+    found = json.loads(run("evaluate", trained, path, "--json")[1])
+    assert found["mistakes"] >= 1 and found["classes"]["other"]["recall"] == 0.0
+
+
+def test_inspect_shows_words_with_their_confidence(tsv, run, trained):
+    page = run("inspect", trained, tsv)[1]
+    assert "for ham" in page and "for spam" in page and "±" in page and any(word in page for word in WORDS["spam"])
+    assert "The model keeps no words" in run("inspect", trained)[1] and "column " in run("inspect", trained)[1]
+    found = json.loads(run("inspect", trained, "--json")[1])
+    assert found["classes"].keys() == {"ham", "spam"} and found["input"]["format"] == "tsv" and found["top"]["ham"]
+
+
+@pytest.mark.parametrize("learner", [KernelOnlineClassifier(gamma=0.3, budget=30), OnlineToBatch(AROWClassifier())])
+def test_models_of_other_kinds_predict_and_are_shown(learner, tmp_path, run):
+    X = np.random.default_rng(0).normal(size=(80, 4)).round(2)
+    path, y = tmp_path / "a.svm", np.where(X[:, 0] > 0, "p", "q")
+    lines = [f"{label} " + " ".join(f"{k}:{x}" for k, x in enumerate(row)) for row, label in zip(X, y, strict=True)]
+    path.write_text("\n".join([*lines, ""]))
+    learner.partial_fit(X, y).save(tmp_path / "model")
+    assert run("predict", tmp_path / "model", path)[1].split() == learner.predict(X).tolist()
+    assert run("inspect", tmp_path / "model")[0] == 0
+
+
+# --- messages -------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("arguments, complaint", [
+    (["train", "a.tsv", "--param", "r=-1"], "argument --param: AROWClassifier: r must be"),
+    (["train", "a.tsv", "--param", "q=1"], "argument --param: must be NAME=VALUE, for arow with one of r, r1"),
+    (["train", "a.tsv", "--bits", "41"], "argument --bits: must be an integer in 1..31, got '41'"),
+    (["train", "a.tsv", "--ngrams", "2", "1"], "argument --ngrams: MIN must not be more than MAX"),
+    (["train", "a.tsv", "--every", "x"], "argument --every: must be a number of rows >= 1"),
+    (["train", "a.tsv", "--save-every", "9"], "argument --save-every: must have --save"),
+    (["train", "a.tsv", "--algorithm", "arow_regression", "--probabilities"], "argument --probabilities: must be left out"),
+    (["train", "-", "--passes", "2"], "argument --passes: must be 1 for standard input"),
+    (["train", "a.tsv", "--resume", "m", "--bits", "9"], "argument --bits: must be left out with --resume"),
+    (["train", "a.tsv", "--save", "no/where"], "argument --save: must be a file in a folder"),
+    (["train"], "the following arguments are required: DATA"), (["fly"], "invalid choice: 'fly'"),
+    (["train", "a.tsv", "--classes", "a"], "unrecognized arguments: --classes a"),
+])
+def test_wrong_usage_is_one_line_and_a_pointer_to_the_help(run, arguments, complaint):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "") and complaint in err and err.endswith(" --help.\n") and err.count("\n") == 1
+
+
+def test_errors_about_files_name_the_file(tmp_path, run, trained, tsv):
+    assert run("train", tmp_path / "absent.tsv")[2].endswith("absent.tsv: No such file or directory\n")
+    assert "could have saved" in run("predict", tsv, tsv)[2]
+    PassiveAggressiveOneClass().partial_fit([[1.0]]).save(tmp_path / "one")
+    assert "must be a classifier or a regressor" in run("predict", tmp_path / "one", tsv)[2]
+    (tmp_path / "empty.tsv").write_text("")
+    assert "must have an example of weight > 0, got none" in run("train", tmp_path / "empty.tsv")[2]
+    assert "must have an example, got none" in run("evaluate", trained, tmp_path / "empty.tsv")[2]
+    learner, metadata = onlinecls.load(trained, return_metadata=True)
+    learner.save(tmp_path / "strange", {"input": {**metadata["input"], "format": "xml"}})
+    assert "metadata must describe how rows were read" in run("predict", tmp_path / "strange", tsv)[2]
+
+
+def test_help_has_the_algorithms_and_fits(run):
+    code, out, _ = run("train", "--help")
+    assert code == 0 and "arow_regression" in out and len(out.splitlines()) < 80
+    assert run("--help")[0] == run("predict", "--help")[0] == 0 and run("--version")[1].startswith("onlinecls ")
 
 
 def test_learning_texts_imports_nothing_that_takes_long(tsv):
-    code = (
-        "import sys, numpy\n"
-        "before = set(sys.modules)\n"
-        f"from {main.__module__} import main\n"
-        "main(['train', sys.argv[1], '--quiet'])\n"
-        "print(*set(sys.modules) - before)\n")
-    loaded = subprocess.run([sys.executable, "-c", code, tsv], capture_output=True, text=True, check=True).stdout.split()
-    assert "onlinecls.streams" in loaded
-    assert not {"scipy", "numpy.ma", "hashlib", "concurrent.futures", "logging", "sklearn"}.intersection(loaded)
+    script = f"import sys; from onlinecls._cli import main; main(['train', {tsv!r}, '--quiet']); print(*sys.modules)"
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env={
+        **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}).stdout.split()
+    assert not {"pandas", "sklearn", "pyarrow", "scipy.stats", "matplotlib", "onlinecls.tables"} & set(found)
 
 
-# --- as a process ---------------------------------------------------------------------------------------------------------------
-
-
-def process(*arguments, **options):
-    return subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
-
-
-@pytest.mark.parametrize("arguments", [["--version"], ["train", "--help"], ["train"]], ids=" ".join)
-def test_help_and_wrong_usage_are_answered_without_numpy(arguments):
-    code = (
-        "import os, sys\n"
-        f"from {main.__module__} import main\n"
-        "main(sys.argv[1:])\n"
-        "print('numpy' in sys.modules, os.environ['OPENBLAS_NUM_THREADS'], file=sys.stderr)\n")
-    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
-    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=environment, check=True)
-    assert done.stderr.endswith("False 1\n")  # (OpenBLAS reads it when numpy is imported)
-
-
-def test_processes_read_standard_input_and_return_exit_codes(tsv, tmp_path):
-    done = process("train", "-", "--bits", 10, "--json", "--save", tmp_path / "model", input=Path(tsv).read_text())
-    assert done.returncode == 0 and json.loads(done.stdout)["examples"] == 300
-    assert process("--version").stdout.startswith("onlinecls ")
-    assert process("train", tmp_path / "missing").returncode == 1 and process("train").returncode == 2
-    told = process("predict", tmp_path / "model", "-", input=Path(tsv).read_text())
-    assert len(told.stdout.split()) == 300 and told.stderr == ""
-
-
-def test_a_closed_output_pipe_ends_predict_silently_with_code_141(tmp_path, trained):
-    path = write_tsv(tmp_path / "long.tsv", texts(2000) * 40)
-    told = subprocess.Popen([*COMMAND, "predict", trained, path, "--scores"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert told.stdout.readline() == b"prediction\tspam\n"
-    told.stdout.close()
-    assert told.stderr.read() == b"" and told.wait(60) == 141
-    told.stderr.close()
-
-
-# --- kernel learners and OnlineToBatch ------------------------------------------------------------------------------------------
-
-
-def saved_with_its_stream(learner, tsv, path):
-    with read(tsv, n_features=2**10) as stream:
-        for rows, labels, _ in stream:
-            learner.partial_fit(rows, labels)
-    learner.save(path, metadata=stream.metadata)
-    return learner, [(rows, labels) for rows, labels, _ in read(tsv, n_features=2**10)]
-
-
-@pytest.mark.parametrize("learner", [
-    onlinecls.KernelOnlineClassifier(gamma=0.3, budget=30), onlinecls.OnlineToBatch(AROWClassifier(), "validation"),
-    onlinecls.OnlineToBatch(AROWClassifier()), onlinecls.OnlineToBatch(onlinecls.KernelOnlineClassifier("pa"), "validation"),
-], ids=repr)
-def test_models_of_other_kinds_predict_and_are_evaluated(learner, tsv, tmp_path, run):
-    model = str(tmp_path / "model")
-    learner, ((X, y),) = saved_with_its_stream(learner, tsv, model)
-    code, out, _ = run("predict", model, tsv, "--scores")
-    lines = [line.split("\t") for line in out.splitlines()[1:]]
-    assert code == 0 and [line[0] for line in lines] == learner.predict(X).tolist()
-    assert [float(line[1]) for line in lines] == learner.decision_function(X).tolist()
-    told = json.loads(run("evaluate", model, tsv, "--json")[1])
-    assert (told["examples"], told["mistakes"]) == (300, int((learner.predict(X) != y).sum()))
-    told = json.loads(run("inspect", model, "--json")[1])
-    assert sum(told["classes"].values()) == told["examples"] == getattr(learner, "estimator_", learner).t_
-    assert run("inspect", model)[0] == 0
-    message = f"onlinecls train: {model!r} must be a linear learner to go on here, got {type(learner).__name__}. "
-    assert run("train", tsv, "--resume", model)[2] == message + "Go on in Python: onlinecls.load, partial_fit.\n"
-
-
-def test_a_kernel_regressor_predicts_and_one_of_kernel_values_is_refused(prices, tmp_path, run):
-    model = str(tmp_path / "model")
-    with read(prices, n_features=2**8, labels="number") as stream:
-        X, y, _ = next(stream)
-    learner = onlinecls.KernelOnlineRegressor("arow", kernel="linear").partial_fit(X, y)
-    learner.save(model, metadata=stream.metadata)
-    out = run("predict", model, prices)[1]
-    assert list(map(float, out.split())) == learner.predict(X).tolist()
-    assert json.loads(run("evaluate", model, prices, "--json")[1])["mse"] == pytest.approx(np.mean((learner.predict(X) - y) ** 2))
-    assert json.loads(run("inspect", model, "--json")[1])["top"]["higher predictions"]
-    G = (X @ X.T).toarray()
-    onlinecls.KernelOnlineRegressor(kernel="precomputed").partial_fit(G, y).save(model)
-    message = f"onlinecls predict: {model!r} must take rows, got a model of kernel values (kernel='precomputed')."
-    assert run("predict", model, prices)[2] == f"{message} Use it in Python.\n"
+def test_a_stream_is_read_as_the_models_data_from_standard_input(tsv, trained):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([*COMMAND, "predict", trained, "-"], input=Path(tsv).read_bytes(), capture_output=True, env=environment)
+    assert done.returncode == 0 and len(done.stdout.split()) == 300

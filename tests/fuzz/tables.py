@@ -65,8 +65,7 @@ def make(draw):
     options = {
         "format": "parquet" if kind == "parquet" else "arrow",
         "on_error": one_of(draw, ["raise", "skip"]),
-        "labels": one_of(draw, ["auto", "number", "str", None]),
-        "missing": one_of(draw, ["absent", "error"]),
+        "labels": one_of(draw, ["auto", "number", None]),
     }
     if "weight" in names and chance(draw, 0.5):
         options["weight"] = "weight"

@@ -71,7 +71,7 @@ def test_types_of_functions_are_inferred(tmp_path: Path) -> None:
 def test_types_of_streams_are_inferred(tmp_path: Path) -> None:
     path = tmp_path / "rows.tsv"
     path.write_text("spam\tcheap pills\nham\tlunch at noon\n")
-    with assert_type(read(path, vectorizer=HashingVectorizer(n_features=64), labels="str"), Stream) as stream:
+    with assert_type(read(path, vectorizer=HashingVectorizer(n_features=64), labels="auto"), Stream) as stream:
         batch = assert_type(next(stream), Batch)
     assert_type(batch.weight, np.ndarray | None)
     assert_type(stream.n_rows, int)

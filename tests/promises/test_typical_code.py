@@ -70,7 +70,7 @@ def test_a_file_is_learnt_in_batches(tmp_path: Path) -> None:
     path = tmp_path / "mail.tsv"
     path.write_text("spam\tcheap pills\nham\tlunch at noon\n" * 20)
     learner = AROWClassifier()
-    with read(path, vectorizer=HashingVectorizer(n_features=64), labels="str") as stream:
+    with read(path, vectorizer=HashingVectorizer(n_features=64), labels="auto") as stream:
         for rows, y, weight in stream:
             learner.partial_fit(rows, y, sample_weight=weight)
             assert rows.shape[0] == len(y)

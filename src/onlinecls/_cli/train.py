@@ -4,19 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 import sys
+import time
+from typing import Any
 
+import numpy as np
+
+from .._compiled.lock import learn_together
+from .._compiled.model import COUNTERS
 from .._estimators.epochs import learning
+from .._estimators.learner import state_of
 from .._input import escaped
-from .inputs import Input, load_model
-from .parameters import REGRESSORS, algorithm_of, is_kernel, learner_of, make_learner, own_parameters
-from .progress import Clock, Progress
-from .report import counters_of, mean, skipped_lines, skipped_rows, summary
-from .run import Reading, Run, counts_of, labels_of, learn
+from .._input.compat import is_regressor
+from .._pipeline import rows_learnt
+from ..text import n_rows_of, part_of
+from .models import Model, algorithm_of, shown_error, skipped_lines, skipped_rows
+from .options import REGRESSORS
 from .stopping import check_stopped, signals_ignored, stoppable
 
-# Options of a new model; a resumed model has its own.
-_OF_NEW_MODEL = ("algorithm", "param", "probabilities", "classes", "bits", "ngrams", "analyzer", "dtype")
+_OF_NEW_MODEL = ("algorithm", "param", "probabilities", "bits", "ngrams", "analyzer", "dtype")
+_LONGEST_SILENCE = 60.0  # seconds between lines by default
 
 
 def train(options) -> None:
@@ -24,13 +32,12 @@ def train(options) -> None:
     training = _Training(options)
     with stoppable():
         try:
-            training.run_passes()
-        except (KeyboardInterrupt, BrokenPipeError) as error:
-            training.reports &= isinstance(error, KeyboardInterrupt)  # (else whoever reads the output has left)
+            training.run()
+        except BaseException as error:  # (whatever it is, what has been learnt is saved)
             with signals_ignored():
-                training.finish(interrupted=True)
+                training.end(error)
             raise
-        training.finish(interrupted=False)
+        training.end(None)
 
 
 def _check(options) -> None:
@@ -39,201 +46,237 @@ def _check(options) -> None:
         error("argument --passes: must be 1 for standard input, which cannot be read again")
     if options.save_every is not None and save is None:
         error("argument --save-every: must have --save, the file to write")
-    if save is None or (os.path.exists(save) and not os.path.isfile(save) and not os.path.isdir(save)):  # (/dev/stdout, say)
-        return
-    folder = os.path.dirname(os.path.realpath(save))
-    if save == "-" or os.path.isdir(save) or not os.path.isdir(folder) or not os.access(folder, os.W_OK):
-        error(f"argument --save: must be a file in a folder that can be written to, got {save!r}")
-
-
-class _Training:
-    """A learner, its input, and the progress of its passes."""
-
-    def __init__(self, options):
-        self.options, self.reading = options, Reading()
-        self.metadata, self.inputs, self.run = _start(options)
-        self.learner = self.run.learner
-        self.reports = options.json and options.every is not None  # a JSON object for each line of progress?
-        self.progress = Progress(options.quiet, options.every, marks=not options.quiet or self.reports)
-        self.saving = None if options.save_every is None else Clock(options.save_every)
-        self.unsaved: list[str] = []  # checkpoints that could not be written, and why
-        self.first = None  # counts of the first pass
-        stopped = self.metadata.pop("interrupted", None)
-        self.n_passes, self.row = self._begin_behind(stopped) if stopped else (0, 0)  # passes done; rows of the next one
-
-    def _begin_behind(self, stopped) -> tuple[int, int]:
-        """Return the passes over the same files, and the rows of the next one, that an interrupted model has learnt."""
-        n_passes, row, data = (stopped.get(name) if isinstance(stopped, dict) else None for name in ("pass", "row", "data"))
-        if not all(type(place) is int and place >= 0 for place in (n_passes, row)):
-            raise ValueError(f"{self.options.resume}: must say behind which row it was interrupted, got {stopped!r}.")
-        if data != self.options.data or "-" in data:
-            self.progress.say(f"{self.options.resume} was interrupted behind row {row:,} of other data; all of DATA is learnt.")
-            return 0, 0
-        if n_passes > self.options.passes:
-            raise ValueError(f"{self.options.resume}: must go on with --passes {n_passes} or more, got {self.options.passes}.")
-        return n_passes - 1, row
-
-    def line(self) -> str:
-        if self.reports:
-            print(json.dumps(self.point()), flush=True)
-        return f"{self.run.counts[0]:>12,} {self.progress.seconds:>9.2f} {self.run.columns()} {self.reading.features:>14,}"
-
-    def open(self, learns: bool):
-        return self.inputs.open(self.options.data, self.options, labels_of(self.learner, self.options.classes or ()), learns)
-
-    def run_passes(self) -> None:
-        begun = self.n_passes
-        stream = self.open(learns=begun == 0)
-        self._say_beginning(stream)
-        for number in range(begun, self.options.passes):
-            self.run.begin()
-            self.reading.begin(self.learner, number, self.row if number == begun else 0)
-            if number > begun:
-                self.progress.say(f"pass {number + 1}")
-                self.progress.restart()
-                stream = self.open(learns=False)
-            self.progress.open(stream, "train")
-            step = self.inputs.step if number == 0 else None  # (later passes read the table through it)
-            try:
-                with learning(self.learner, again=number > 0):
-                    learn(stream, self.run, self.progress, self.reading, self.line, self.save_in_time, step)
-            finally:
-                self.first = self.first or self.run.counts
-            self.n_passes = number + 1
-
-    def _say_beginning(self, stream) -> None:
-        before = counts_of(self.learner)[0]
-        where = f", with row {self.row + 1:,} of the input" if self.row else ""
-        where += f" in pass {self.n_passes + 1}" if self.n_passes else ""
-        self.progress.say(
-            f"{self.learner!r}, {_columns(stream, self.inputs)}, from {stream.format}"
-            + (f", going on after {before:,} examples{where}" if before else "")
-            + ("" if self.options.save else "; the model is not kept (--save)")
-        )
-        if self.inputs.found:
-            self.progress.say(self.inputs.found)
-        self.progress.say(f"{'examples':>12} {'seconds':>9} {self.run.headings()} {'features':>14}")
-
-    # --- saving ------------------------------------------------------------------------------------------------------------
-
-    def save_in_time(self) -> None:
-        """Save a checkpoint if one is due: a whole model whose metadata name the row to go on with.
-
-        Where that fails, learning goes on: the disk may have room again when the next one is due.
-        """
-        check_stopped()
-        row = self.place()["row"]
-        if self.saving is not None and self.saving.is_due(row) and self.learner.__sklearn_is_fitted__():
-            try:
-                self.save(is_whole=False)
-            except OSError as error:
-                self.unsaved.append(f"that behind row {row:,} could not be saved: {error}")
-                print(f"onlinecls train: of the checkpoints, {escaped(self.unsaved[-1])}. Learning goes on.", file=sys.stderr)
-
-    def save(self, is_whole: bool) -> None:
-        more = {} if is_whole else {"interrupted": {**self.place(), "data": self.options.data}}
-        model = self.inputs.model_of(self.learner)
-        model.save(self.options.save, {**self.metadata, **self.inputs.metadata(), **more})
-
-    def place(self) -> dict:
-        return self.reading.place(self.learner)
-
-    # --- the end -----------------------------------------------------------------------------------------------------------
-
-    def finish(self, interrupted: bool) -> None:
-        """Print what was learnt, and save it."""
-        options, run, learner, progress = self.options, self.run, self.learner, self.progress
-        first = self.first = self.first or run.counts
-        if run.counts[0] != run.last[0]:
-            progress.say(self.line())
-        speed = f", {self.reading.bytes / 1e6 / max(progress.seconds, 1e-9):.0f} MB/s" if self.reading.bytes else ""
-        progress.say(f"{first[0]:,} examples, {summary(learner, first)}, {progress.seconds:.2f} s{speed}")
-        if self.reading.skipped:
-            progress.say(skipped_lines(self.reading.skipped, self.reading.reasons))
-        if line := skipped_rows(learner):
-            progress.say(line)
-        is_learnt = learner.__sklearn_is_fitted__()
-        result = self.result(interrupted)
-        if options.save and is_learnt:
-            with signals_ignored():
-                self.save(is_whole=not interrupted)
-            result["model"] = options.save
-        if interrupted:
-            self._say_how_to_go_on(result["model"])
-        elif not is_learnt:
-            raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is no model.")
-        elif options.test:
-            result.update(self.tested())
-        if result["model"]:
-            progress.say(f"saved: {options.save}, {os.path.getsize(options.save) / 1e6:.1f} MB")
-        if options.json:
-            print(json.dumps(result), flush=True)
-        if self.unsaved and not interrupted:
-            where = f"The whole model is saved in {options.save}" if result["model"] else "There is no model"
-            raise OSError(f"{len(self.unsaved)} checkpoints could not be saved, the last: {self.unsaved[-1]}. {where}.")
-
-    def point(self) -> dict:
-        """Return the counts so far in the present pass."""
-        since = mean(tuple(now - then for now, then in zip(self.run.counts, self.run.last, strict=True)), 2)
-        return {
-            "pass": self.n_passes + 1, **counters_of(self.learner, self.run.counts), "error_since_last": since,
-            "seconds": self.progress.seconds, "features": self.reading.features,
-        }
-
-    def result(self, interrupted: bool) -> dict:
-        return {
-            "algorithm": self.run.name, "parameters": own_parameters(self.learner), **counters_of(self.learner, self.first),
-            "seconds": self.progress.seconds, "bytes": self.reading.bytes, "features": self.reading.features,
-            "skipped": self.reading.skipped, "passes": self.n_passes, "interrupted": interrupted, "model": None,
-            **(self.place() if interrupted else {}),
-        }
-
-    def tested(self) -> dict:
-        """Return the errors on the files of `--test`."""
-        from .evaluate import measure, opened
-
-        with opened(self.inputs, self.options.test, self.options, self.learner) as stream:
-            measures = measure(self.learner, stream)
-        self.progress.say(f"test: {measures.summary()}")
-        return {f"test_{name}": value for name, value in measures.errors().items()}
-
-    def _say_how_to_go_on(self, saved: str | None) -> None:
-        """Print on standard error, quiet or not, how to go on."""
-        options, place = self.options, self.place()
-        of_pass = f" of pass {place['pass']}" if options.passes > 1 else ""
-        behind = " and the input behind it" if "-" in options.data else " and the same DATA"
-        print(
-            f"onlinecls train: interrupted after {self.run.counts[0]:,} examples{of_pass}, behind row {place['row']:,} of the "
-            f"input; what was learnt is " + (f"saved in {saved}. To go on: --resume {saved}{behind}." if saved else "not saved."),
-            file=sys.stderr,
-        )
-
-
-def _columns(stream, inputs: Input) -> str:
-    width = stream.n_features if inputs.step is None else inputs.step.n_features_out_
-    return f"2^{width.bit_length() - 1} columns" if width & (width - 1) == 0 else f"{width:,} columns"
-
-
-def _settings(options) -> list[str]:
-    return [*(options.param or []), *(["probability=true"] if options.probabilities else [])]
-
-
-def _start(options) -> tuple[dict, Input, Run]:
-    """Return (metadata, input, run) of a new learner, or of the saved one to go on with."""
     if options.resume is not None:
         given = next((name for name in _OF_NEW_MODEL if getattr(options, name) is not None), None)
         if given:
-            options.parser.error(f"argument --{given}: must be left out with --resume, which goes on with the model's own")
-        learner, metadata, inputs = load_model(options.resume, options)
-        if learner_of(learner) is not learner or is_kernel(learner):
-            raise ValueError(
-                f"{options.resume!r} must be a linear learner to go on here, got {type(learner).__name__}. Go on in Python: "
-                "onlinecls.load, partial_fit."
-            )
-        return metadata, inputs, Run(algorithm_of(learner), learner)
-    inputs, name = Input.from_options(options), options.algorithm or "arow"
-    for option in ("probabilities", "classes"):
-        if getattr(options, option) is not None and name in REGRESSORS:
-            options.parser.error(f"argument --{option}: must be left out for {name}, which learns numbers")
-    learner = make_learner(options.parser, "--param", name, _settings(options), inputs.reading["dtype"])
-    return {}, inputs, Run(name, learner, options.classes)
+            error(f"argument --{given}: must be left out with --resume, which goes on with the model's own")
+    elif options.probabilities and options.algorithm in REGRESSORS:
+        error(f"argument --probabilities: must be left out for {options.algorithm}, which learns numbers")
+    if save is None or (os.path.exists(save) and not stat.S_ISDIR(os.stat(save).st_mode)):
+        return
+    folder = os.path.dirname(os.path.realpath(save))
+    if save == "-" or os.path.isdir(save) or not os.access(folder, os.W_OK):
+        error(f"argument --save: must be a file in a folder that can be written to, got {save!r}")
+
+
+class _Clock:
+    """Tells when an interval, (rows, None) or (None, seconds), has passed."""
+
+    def __init__(self, every: tuple[int | None, float | None]):
+        self.every, self.rows, self.at = every, 0, time.monotonic()
+
+    def is_due(self, rows: int) -> bool:
+        n, seconds = self.every
+        due = rows - self.rows >= n if n is not None else seconds is not None and time.monotonic() - self.at >= seconds
+        if due:
+            self.rows, self.at = rows, time.monotonic()
+        return due
+
+
+def counts_of(learner: Any) -> np.ndarray:
+    """Return the rows, updates and mistakes that a learner has counted; of a regressor squared and absolute errors."""
+    names = ("t", "updates", "squared", "absolute") if is_regressor(learner) else ("t", "updates", "mistakes")
+    if not learner.__sklearn_is_fitted__():
+        return np.zeros(len(names))
+    return state_of(learner).counters[[COUNTERS[name] for name in names]]
+
+
+class _Training:
+    """A model in passes over a stream. row : rows of the present pass that it has learnt."""
+
+    def __init__(self, options):
+        self.options, self.stream, self.begun = options, None, time.perf_counter()
+        self.model, self.metadata = Model.new(options), {}
+        if options.resume is not None:
+            self.model, self.metadata = Model.of_file(options.resume, options)
+        self.learner, self.saving = self.model.learner, _Clock(options.save_every or (None, None))
+        stopped = self.metadata.pop("stopped", None)
+        self.n_passes, self.row = self._place_in(stopped) if stopped else (0, 0)
+        self.skipped, self.n_bytes, self.unsaved = 0, 0, ""
+        self.before = self.last = counts_of(self.learner)
+        self.first: np.ndarray | None = None  # counts of the first pass
+
+    def _place_in(self, stopped: Any) -> tuple[int, int]:
+        """Return the passes over the same files, and the rows of the next one, that a resumed model has learnt."""
+        n_passes, row, data = (stopped.get(name) if isinstance(stopped, dict) else None for name in ("passes", "row", "data"))
+        if not all(type(place) is int and place >= 0 for place in (n_passes, row)):
+            raise ValueError(f"{self.options.resume}: must say behind which row it was saved, got {stopped!r}.")
+        if data == self.options.data and "-" not in data:
+            return n_passes, row
+        if row:
+            self.say(f"{self.options.resume} was interrupted behind row {row:,} of other data; all of DATA is learnt.")
+        return 0, 0
+
+    def say(self, line: str) -> None:
+        if not self.options.quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    # --- learning ------------------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        if self.n_passes >= self.options.passes:
+            self.say(f"{self.options.resume} has learnt all of DATA, {self.n_passes} times: there is nothing to learn.")
+            return
+        for number in range(self.n_passes, self.options.passes):
+            with self.model.open(self.options.data) as self.stream, learning(self.learner, again=number > 0):
+                self._say_beginning(number)
+                self.before = self.last = counts_of(self.learner)
+                try:
+                    self._learn()
+                finally:
+                    self.skipped, self.n_bytes = self.stream.n_skipped, self.n_bytes + self.stream.bytes_read
+                    self.first = self.counts if self.first is None else self.first
+            self.n_passes, self.row = number + 1, 0
+
+    def _say_beginning(self, number: int) -> None:
+        if number == 0 or self.first is None:
+            n = int(counts_of(self.learner)[0])
+            self.say(f"{self.learner!r}, from {self.stream.format}"
+                     + (f", going on after {n:,} examples" + f", behind row {self.row:,}" * (self.row > 0) if n else "")
+                     + ("" if self.options.save else "; the model is not kept (--save)"))
+            what = "" if is_regressor(self.learner) else "mistakes"
+            self.say(f"{'examples':>12} {'seconds':>9} {what or 'mse':>12} {'error' if what else 'mae':>10} {'since last':>10}")
+        else:
+            self.say(f"pass {number + 1}")
+
+    def _learn(self) -> None:
+        every = self.options.every or (None, _LONGEST_SILENCE)
+        clock, step = _Clock((None, every[1])), every[0]
+        to_skip, seen = self.row, 0
+        mark = step or 1 if self.options.every is None or step else sys.maxsize
+        for X, y, weight in self.stream.batches_of_rows():
+            n, start = n_rows_of(X), 0
+            if seen == 0:
+                self._warn_of_long_words(X, n)
+            if to_skip:
+                start = min(to_skip, n)
+                to_skip, seen = to_skip - start, seen + start
+            while start < n:
+                stop = min(n, start + max(mark - seen, 1))
+                self._learn_batch(part_of(X, start, stop), y[start:stop], None if weight is None else weight[start:stop])
+                seen += stop - start
+                start = stop
+                if seen >= mark:
+                    self._report()
+                    mark += step or mark
+                elif clock.is_due(seen):
+                    self._report()
+            check_stopped()
+            if self.saving.is_due(seen) and self.model.is_known:
+                self._save_checkpoint()
+
+    def _warn_of_long_words(self, X: Any, n_rows: int) -> None:
+        """Tell that texts have no blanks, as in Chinese or Japanese, so that each is a word."""
+        vectorizer = self.model.reading.get("vectorizer")
+        if hasattr(X, "nnz") and getattr(vectorizer, "analyzer", "") == "word" and self.stream.format not in ("svmlight", "vw"):
+            n_bytes = self.stream.bytes_read
+            if n_rows >= 100 and X.nnz < 1.5 * n_rows and n_bytes > 24 * n_rows:
+                print("onlinecls train: warning: texts should have words with blanks between, got about one long word a text. "
+                      "For Chinese, Japanese, Thai: --analyzer char --ngrams 1 2.", file=sys.stderr)
+
+    def _learn_batch(self, X: Any, y: Any, weight: Any) -> None:
+        """Learn a batch; whatever ends it, `row` is that of the last row learnt."""
+        begun, before, whole = self.row, self._n_rounds(), self.model.whole
+
+        def learn() -> None:
+            whole.partial_fit(X, y, sample_weight=weight)
+
+        def place(n: int):
+            def commit() -> None:
+                self.row = begun + n
+
+            return commit
+
+        learn_together(learn, [place(len(y))], lambda: [place(rows_learnt(self.learner, before, y, weight))])
+
+    def _n_rounds(self) -> float:
+        return self.learner.t_ if self.model.is_known else 0
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Counts of the present pass."""
+        return counts_of(self.learner) - self.before
+
+    # --- reports and files ---------------------------------------------------------------------------------------------------
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.begun
+
+    def _report(self) -> None:
+        now = self.counts
+        since = now - (self.last - self.before)
+        rate = [float(each / now[0]) if now[0] else None for each in now]
+        recent = float(since[2] / since[0]) if since[0] else None
+        self.last = now + self.before
+        shown = [f"{int(now[2]):>12,}" if len(now) == 3 else f"{shown_error(rate[2], self.learner):>12}",
+                 f"{shown_error(rate[-1], self.learner):>10}", f"{shown_error(recent, self.learner):>10}"]
+        self.say(f"{int(now[0]):>12,} {self.seconds:>9.2f} {' '.join(shown)}")
+        if self.options.json and self.options.every is not None:
+            print(json.dumps({"pass": self.n_passes + 1, **self._numbers(now), "error_since_last": recent,
+                              "seconds": self.seconds}), flush=True)
+
+    def _numbers(self, counts: np.ndarray) -> dict:
+        """Return counters and errors for JSON."""
+        errors = [float(each / counts[0]) if counts[0] else None for each in counts]
+        if len(counts) == 4:
+            return {"examples": int(counts[0]), "progressive_mse": errors[2], "progressive_mae": errors[3],
+                    "updates": int(counts[1])}
+        return {"examples": int(counts[0]), "mistakes": int(counts[2]), "progressive_error": errors[2], "updates": int(counts[1])}
+
+    def _save(self) -> None:
+        stopped = {"passes": self.n_passes, "row": self.row, "data": self.options.data}
+        self.model.save(self.options.save, self.stream, {**self.metadata, "stopped": stopped})
+
+    def _save_checkpoint(self) -> None:
+        """Save the model so far. Where that fails, learning goes on: the disk may have room again when the next one is due."""
+        try:
+            self._save()
+        except OSError as error:
+            self.unsaved = f"the checkpoint behind row {self.row:,} could not be saved: {error}"
+            print(f"onlinecls train: {escaped(self.unsaved)}. Learning goes on.", file=sys.stderr)
+
+    def end(self, error: BaseException | None) -> None:
+        """Say what was learnt, and save it. error : what has ended the learning early."""
+        options, learner, stream = self.options, self.learner, self.stream
+        if stream is None:
+            return
+        first = self.counts if self.first is None else self.first
+        numbers = self._numbers(first)
+        speed = f", {self.n_bytes / 1e6 / max(self.seconds, 1e-9):.0f} MB/s" if self.n_bytes else ""
+        rates = [shown_error(each, learner) for each in list(numbers.values())[1:3]]
+        errors = f"mse {rates[0]}, mae {rates[1]}" if is_regressor(learner) else f"{numbers['mistakes']:,} mistakes ({rates[1]})"
+        self.say(f"{numbers['examples']:,} examples, {errors}, {self.seconds:.2f} s{speed}")
+        for line in (skipped_lines(stream) if stream.n_skipped else "", skipped_rows(learner)):
+            if line:
+                self.say(line)
+        saved = None
+        if self.model.is_known and options.save:
+            with signals_ignored():
+                self._save()
+            saved = options.save
+            self.say(f"saved: {saved}, {os.path.getsize(saved) / 1e6:.1f} MB")
+        result = {
+            "algorithm": algorithm_of(learner).name, "learner": repr(learner), **numbers, "seconds": self.seconds,
+            "bytes": self.n_bytes, "skipped": self.skipped, "passes": self.n_passes, "row": self.row,
+            "interrupted": error is not None, "model": saved,
+        }
+        if error is not None:
+            where = f"saved in {saved}. To go on: --resume {saved}" if saved else "not saved"
+            print(f"onlinecls train: ended behind row {self.row:,} of pass {self.n_passes + 1}; what was learnt is {where}.",
+                  file=sys.stderr)
+        elif not self.model.is_known:
+            raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is no model.")
+        elif options.test:
+            from .evaluate import measured
+
+            measures = measured(self.model, options.test)
+            self.say(f"test: {measures.examples:,} examples, " + (
+                f"mse {measures.mse:.5g}, mae {measures.mae:.5g}" if is_regressor(learner)
+                else f"{int(measures.mistakes):,} mistakes ({shown_error(measures.error, learner)})"))
+            plain = {name: each for name, each in measures.as_dict().items() if isinstance(each, int | float | None)}
+            result.update({f"test_{name}": value for name, value in plain.items()})
+        if options.json and not isinstance(error, BrokenPipeError):
+            print(json.dumps(result), flush=True)
+        if self.unsaved and error is None:
+            raise OSError(f"{self.unsaved}. The whole model is saved in {saved}.")

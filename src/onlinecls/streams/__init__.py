@@ -6,18 +6,14 @@ Examples of a line in each format:
     vw              -1 2.5 'tag|title:2 cheap pills |body price:9.5 color:red
     tsv             spam<TAB>Cheap pills, buy now
     fasttext        __label__spam Cheap pills, buy now
-    csv             label,text  and then  spam,"Cheap pills, buy now"  (or divided by semicolons, tabs or bars)
-    jsonl           {"label": "spam", "text": "Cheap pills"}  or  {"label": 1, "features": {"price": 9.5, "color": "red"}}
-                    or  {"label": 1, "price": 9.5, "color": "red"}
-    parquet, arrow  columns label and text, or label and numbers
-    pairs           any iterable of (text, label)
+    csv             label,text  and then  spam,"Cheap pills, buy now"
+    jsonl           {"label": "spam", "text": "Cheap pills"}  or  {"label": 1, "price": 9.5, "color": "red"}
+    parquet, arrow  columns label and text, or label and others
 """
 
 from ._errors import MalformedLineError
 from ._features import FeatureRows as FeatureRows  # (for onlinecls.river)
-from ._labels import are_names as are_names
-from ._metadata import options_of
-from ._read import read
+from ._read import options_of, read
 from ._stream import Batch, Stream
 
 __all__ = ["Batch", "MalformedLineError", "Stream", "options_of", "read"]

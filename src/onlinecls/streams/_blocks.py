@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ._errors import HINTS, Counts, MalformedLineError, excerpt
-from ._labels import aside, looks_like
 from ._lines import BEHIND, BLANK
 
 BOM = b"\xef\xbb\xbf"
@@ -54,11 +53,6 @@ def _description(parser, block, fault) -> tuple[int, str | None, str]:
         return fault
     first, last = parser.line
     rest = bytes(block[first + column - 1 : last])
-    before = rest.partition(b"|")[0].decode("utf-8", "replace").rstrip()
-    if parameter == "label":
-        return column, f"expected {expected}, got {excerpt(rest)}{aside(before, expected)}", parameter
-    if "importance" in expected and (what := looks_like(f"ca {before}")):
-        return column, f"expected {expected}, got {excerpt(rest)} ({what})", parameter
     return column, f"expected {expected}{HINTS.get(parameter, '')}, got {excerpt(rest)}", parameter
 
 

@@ -11,16 +11,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 KEPT = 5  # reasons
+FARTHEST = 1e150  # numbers of a table are within this
 
 # Hints in messages about lines, by the parameter of `read` that each is about.
 HINTS = {
     "labels": " (labels=None reads lines without)", "tab": " (labels=None reads lines without)",
-    "label": "; labels='str' takes any text for a label",
     "max_line_bytes": " (max_line_bytes)",
     "zero_based": " (0-based files: zero_based=True)",
     "n_features": "n_features (give a larger one, or zero_based=False if indices start at 1)",
-    "missing": " (missing='absent' takes it for 0)", "categories": " (among the categories its values would be names)",
-    "csv.field_size_limit": " Longer fields: csv.field_size_limit(characters).",
 }
 
 
@@ -53,14 +51,6 @@ class MalformedLineError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ValueError.__new__, (type(self), *self.args), self.__dict__
-
-
-class StreamWarning(UserWarning):
-    """A warning that names a parameter. The command line replaces `hint`, the part of the message about it, by its option."""
-
-    def __init__(self, message: str, parameter: str, hint: str) -> None:
-        super().__init__(message)
-        self.parameter, self.hint = parameter, hint
 
 
 class Progress(NamedTuple):

@@ -1,154 +1,215 @@
-"""The reader of JSON lines: orjson, or Python's json where it is not installed, makes objects; what they mean is said once.
-
-A block of lines is read at once if Python's json would read the same, and no value needs a check; any other block a line at a
-time, by Python's json.
-"""
+"""JSON lines: an object a line, by orjson if it is there, else by json."""
 
 from __future__ import annotations
 
 import json
-import re
-import struct
-from contextlib import suppress
-from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._records import TextsOrFeatures, WrongRecordError, is_utf8, n_lines, records_of_lines, shown, weight_of
-from ._tables import NUMBER, in_range, unexpected
+from .._input.validate import LONGEST_LABEL, brief
+from ._blocks import blocks, skip_bom, too_long
+from ._errors import FARTHEST, HINTS, Counts, MalformedLineError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
-    from ._records import Block, LabelReader, Record
     from ._sources import Files
-    from ._tables import Layout
 
-_DEEPEST = 200  # brackets in a line that Python's json surely reads
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+_BATCH_CHARS = 1 << 22  # of lines in a batch
 
 
-def json_object(line: bytes) -> dict[str | None, Any]:
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number of JSON")
+
+
+def _number(text: str) -> float:
+    found = float(text)
+    return found if abs(found) != float("inf") else _no_number(brief(text))
+
+
+def _integer(text: str) -> int | float:
+    return int(text) if len(text) < 20 else _number(text)
+
+
+def _plain(line: bytes) -> Any:
+    """Read a line as orjson does."""
+    found = json.loads(line, parse_constant=_no_number, parse_float=_number, parse_int=_integer)
+    if b"\\ud" in line.lower():
+        json.dumps(found, ensure_ascii=False).encode()  # halves of surrogates are no text
+    return found
+
+
+try:
+    from orjson import loads as _loads
+except ImportError:
+    _loads = _plain  # type: ignore[assignment]
+
+
+class _WrongError(ValueError):
+    """A line that is no row. parameter : of the hint."""
+
+    def __init__(self, problem: str, parameter: str = ""):
+        super().__init__(problem)
+        self.parameter = parameter
+
+
+class _Rows:
+    """Collect the objects of a batch."""
+
+    def __init__(self, options: Any, text: str | None):
+        self.options, self.text = options, text
+        self.label = options.label or "label"
+        self.kind: type | None = None  # of the labels
+        self._clear()
+
+    def _clear(self) -> None:
+        self.rows: list[Any] = []
+        self.labels: list[Any] = []
+        self.weights: list[float] = []
+        self.n_chars = 0
+
+    def parse(self, line: bytes) -> dict:
+        try:
+            row = _loads(line)
+        except (ValueError, RecursionError) as error:
+            raise _WrongError(f"expected a JSON object, got {brief(line[:40])} ({error})") from None
+        if not isinstance(row, dict):
+            raise _WrongError(f"expected a JSON object, got {brief(row)}")
+        return row
+
+    def add(self, line: bytes) -> None:
+        row = self.parse(line)
+        label, weight = row.pop(self.label, None), 1.0
+        if self.options.labelled:
+            label = self._label(label)
+        if self.options.weight is not None:
+            weight = row.pop(self.options.weight, None)
+            if type(weight) not in (int, float) or not 0.0 <= weight < np.inf:
+                raise _WrongError(f"expected a weight >= 0, got {brief(weight)}")
+        for name in self.options.ignore:
+            row.pop(name, None)
+        content: Any = row
+        if self.text is not None:
+            content = row.get(self.text)
+            if not isinstance(content, str):
+                raise _WrongError(f"expected a text at key {self.text!r}, got {brief(content)}")
+            self._utf8(content)
+        elif any(type(value) is float and not abs(value) <= FARTHEST for value in row.values()):
+            raise _WrongError(f"expected numbers within ±{FARTHEST}, got {brief(row)}")
+        self.rows.append(content)
+        self.labels.append(label)
+        self.weights.append(weight)
+        self.n_chars += len(line)
+
+    def _utf8(self, text: str) -> None:
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError:
+                raise _WrongError(f"expected text in UTF-8, got {brief(text)}") from None
+
+    def _label(self, label: Any) -> Any:
+        if label is None or label == "":
+            raise _WrongError(f"expected a label{HINTS['labels']}, got none", "labels")
+        kind = float if self.options.labels == "number" else type(label)
+        if kind is float and (type(label) not in (int, float) or not np.isfinite(label)):
+            raise _WrongError(f"expected a label that is a finite number, got {brief(label)}", "label")
+        if kind not in (str, int, float, bool):
+            raise _WrongError(f"expected one label a row, a text or a number, got {brief(label)}", "label")
+        if kind is str:
+            self._utf8(label)
+            if "\0" in label:
+                raise _WrongError(f"expected a label without NUL, got {brief(label)}", "label")
+        if (kind is str and len(label) > LONGEST_LABEL) or (kind is int and abs(label) >= 2**63):
+            raise _WrongError(f"expected a label of at most {LONGEST_LABEL} characters or 63 bits, got a longer one", "label")
+        self.kind = self.kind or kind
+        if kind is not self.kind:
+            raise _WrongError(f"expected a label of the type of the first one, {self.kind.__name__}, got {brief(label)}", "label")
+        return label
+
+    @property
+    def is_full(self) -> bool:
+        return len(self.rows) >= self.options.batch_rows or self.n_chars >= _BATCH_CHARS
+
+    def take(self) -> tuple[Any, Any, Any]:
+        X = self.rows if self.text is None else self.options.texts_of(self.rows)
+        y = np.array(self.labels, dtype=self.kind) if self.options.labelled else None
+        weights = np.array(self.weights) if self.options.weight is not None else None
+        self._clear()
+        return X, y, weights
+
+
+class _Words(_Rows):
+    """Collect lines of TSV for a vectorizer that is not compiled."""
+
+    def parse(self, line: bytes) -> dict:
+        try:
+            label, tab, text = line.removesuffix(b"\r").decode().partition("\t")
+        except UnicodeDecodeError:
+            raise _WrongError(f"expected text in UTF-8, got {brief(line[:40])}") from None
+        if not tab and self.options.labelled:
+            raise _WrongError(f"expected a tab between label and text{HINTS['tab']}, got none", "tab")
+        if self.options.labels == "number":
+            try:
+                return {self.label: float(label), self.text: text}
+            except ValueError:
+                raise _WrongError(f"expected a finite number for a label, got {brief(label)}", "label") from None
+        return {self.label: label, self.text: text if tab else label}
+
+
+def words(options: Any, files: Files, counts: Counts) -> Iterator[Any]:
+    """Return the batches of TSV for a vectorizer that is not compiled."""
+    return _batches(options, files, counts, _Words(options, options.text or "text"))
+
+
+def jsonl(options: Any, files: Files, counts: Counts) -> tuple[bool, Iterator[Any]]:
+    """Return whether the objects are rows of a table, and their batches."""
+    text = options.text
+    if text is None:
+        keys: set[str] = set()
+        for line in files.current.peek_lines():
+            try:
+                row = _loads(line)
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(row, dict):
+                keys = set(row)
+                break
+        text = "text" if keys - {options.label or "label", options.weight, *options.ignore} == {"text"} else None
+    return text is None, _batches(options, files, counts, _Rows(options, text))
+
+
+def _batches(options: Any, files: Files, counts: Counts, rows: _Rows) -> Iterator[Any]:
     try:
-        record = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise WrongRecordError(f"expected a JSON object, got {shown(line)} ({error})") from None
-    if not isinstance(record, dict):
-        raise WrongRecordError(f"expected a JSON object, got {shown(record)}")
-    return record
-
-
-def first_objects(files: Files) -> list[dict[str | None, Any]]:
-    """Return the objects of the first lines, which are read again."""
-    objects = []
-    for line in files.current.peek_lines():
-        with suppress(WrongRecordError):
-            objects += [json_object(line)] if line.strip() else []
-    return objects
-
-
-class JsonReader:
-    """Read the records of lines of an object each.
-
-    dtype : of X. label, weight : keys, or None. meaning : what the other keys are, or the collector that takes whole objects and
-    finds their texts or their features.
-    """
-
-    def __init__(
-        self, read_label: LabelReader, dtype: np.dtype, label: str | None, weight: str | None, meaning: Layout | TextsOrFeatures
-    ) -> None:
-        self._read_label, self._dtype, self._label, self._weight, self._meaning = read_label, dtype, label, weight, meaning
-        try:
-            self._loads = import_module("orjson").loads
-        except ImportError:
-            self._loads = json.loads
-
-    def records(self, files: Files, max_line_bytes: int) -> Iterator[Record | Block | None]:
-        return records_of_lines(files, max_line_bytes, self._read_line, self._read_block)
-
-    def _read_line(self, line: bytes) -> tuple[Any, Any, Any]:
-        record = json_object(line)
-        return record.get(self._label), self._content(record), record.get(self._weight)
-
-    def _read_block(self, piece: bytes) -> tuple[list, Any, list[float] | None] | None:
-        if not is_utf8(piece) or not self._is_read_alike(piece):
-            return None
-        try:
-            records = list(map(self._loads, piece.split(b"\n")[:-1]))
-            if set(map(type, records)) != {dict}:
-                return None
-            if self._label is None:
-                labels = [record.get(self._label) for record in records]
-            else:
-                labels = [record[self._label] for record in records]
-            weights = None if self._weight is None else [weight_of(record[self._weight]) for record in records]
-            contents = self._contents(records)
-            # Labels come last: the first one that is read decides their type.
-            return self._read_label.read_all(labels), contents, weights
-        except (ValueError, KeyError, RecursionError, struct.error):
-            return None
-
-    def _content(self, record: dict[str | None, Any]) -> Any:
-        """Return what the collector of rows takes of an object."""
-        layout = self._meaning
-        if isinstance(layout, TextsOrFeatures):
-            return record
-        if layout.is_whole:
-            return {name: value for name, value in record.items() if name not in layout.left_out}
-        for name in record:
-            if name not in layout:
-                raise WrongRecordError(unexpected(name, layout))
-        names = layout.used
-        for name in names:
-            if name not in record:
-                problem = f"expected a key {shown(name)} (null where there is no value), got {shown(list(record))}"
-                raise WrongRecordError(problem)
-        return [record[name] for name in names]
-
-    def _contents(self, records: list[dict[str | None, Any]]) -> Any:
-        """Return what the collector takes of many objects without a check; raise an error if one may be wrong."""
-        layout = self._meaning
-        if isinstance(layout, TextsOrFeatures):
-            texts = [record[layout.text] for record in records]
-            if not layout.takes_texts or set(map(type, texts)) != {str}:
-                raise ValueError
-            return texts
-        if layout.is_whole:
-            if layout.missing == "error":
-                raise ValueError
-            for key in layout.left_out:
-                for record in records:
-                    record.pop(key, None)
-            return records
-        return self._numbers(records, layout)
-
-    def _numbers(self, records: list[dict[str | None, Any]], layout: Layout) -> np.ndarray:
-        """Return the numbers of objects that have the same keys."""
-        names, n_keys = layout.used, len(records[0])
-        others = records[0].keys() - layout.kinds.keys() - {self._label, self._weight}  # (which have been found in all objects)
-        if not names or any(kind != NUMBER for kind in layout.kinds.values()) or others or set(map(len, records)) != {n_keys}:
-            raise ValueError
-        values = [record[name] for record in records for name in names]
-        packed = struct.pack(f"{len(values)}d", *values)  # (fails for a text, a list and None)
-        rows = np.frombuffer(packed).reshape(len(records), len(names))
-        return in_range(rows, self._dtype)
-
-    def _is_read_alike(self, piece: bytes) -> bool:
-        """Return True if Python's json would read the same values in the same lines."""
-        if self._loads is json.loads:
-            return b"\\u" not in piece or not _SURROGATE.search(piece)  # (surrogates are refused a line at a time)
-        opening = (np.frombuffer(piece, np.uint8) | 32) == ord("{")  # (or "[")
-        if np.count_nonzero(opening) > n_lines(piece) + _DEEPEST:
-            if max(line.count(b"[") + line.count(b"{") for line in piece.split(b"\n")) > _DEEPEST:
-                return False
-        return isinstance(self._meaning, TextsOrFeatures) or not self._meaning.is_whole or not _has_many_digits(piece)
-
-
-def _has_many_digits(piece: bytes) -> bool:
-    """Return True if there are 19 digits in a row: orjson rounds integers beyond 64 bits."""
-    found = np.frombuffer(piece, np.uint8) - np.uint8(ord("0")) < 10
-    for step in (1, 2, 4, 8, 3):  # runs of 2, 4, 8, 16 and 19
-        found = found[:-step] & found[step:]
-    return bool(found.any())
+        for source in files:
+            skip_bom(source)
+            number = 0
+            for block, start, stop in blocks(source, options.block_bytes, options.max_line_bytes):
+                if block is None and not stop:  # (a silent pipe)
+                    if rows.rows or counts.gaps:
+                        yield rows.take() if rows.rows else None
+                    continue
+                if block is None:
+                    number += 1
+                    problem = MalformedLineError(source.name, number, stop + 1, *too_long(options.max_line_bytes))
+                    counts.refuse(problem, len(rows.rows))
+                    continue
+                for line in bytes(memoryview(block)[start:stop]).split(b"\n")[:-1]:
+                    number += 1
+                    if not line or line.isspace():
+                        if not options.labelled:
+                            counts.leave_out(len(rows.rows))
+                        continue
+                    try:
+                        rows.add(line)
+                    except _WrongError as error:
+                        counts.refuse(MalformedLineError(source.name, number, None, f" {error}", error.parameter), len(rows.rows))
+                    if rows.is_full:
+                        yield rows.take()
+    except (ValueError, OSError):
+        if rows.rows:
+            yield rows.take()
+        raise
+    if rows.rows:
+        yield rows.take()

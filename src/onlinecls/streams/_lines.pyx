@@ -27,7 +27,7 @@ cdef enum:
     FEW = 24                    # entries that sort faster by insertion
 
 cdef double ROUNDED = 2.0 ** 53         # the least whole number that may be another one's rounding
-cdef char* WHOLE_LABEL = b"a whole number below 2^53 for a label; labels='str' takes any text for a label"
+cdef char* WHOLE_LABEL = b"a whole number below 2^53 for a label; labels='auto' takes any text for a label"
 
 BEHIND = BEHIND_BYTES
 BLANK = (0, None, "")           # a "fault" of column 0: a line without a row
@@ -103,6 +103,8 @@ cdef class Labels:
             code = self._intern(p, end - p)
             if code < 0:
                 self.expected = b"a label in UTF-8" if code == -1 else b"a label of at most 4096 characters"
+                if code == -5:
+                    self.expected = b"a label of a character or more, none of them NUL"
                 if code == -4:
                     self.expected = self.called
                 return False
@@ -110,7 +112,8 @@ cdef class Labels:
         return True
 
     cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil:
-        """Return the code of a label, a new one for a new label; -1: not UTF-8, -3: too long, -4: unlike the pattern."""
+        """Return the code of a label, a new one for a new label; -1: not UTF-8, -3: too long, -4: unlike the pattern, -5: empty,
+        or with NUL."""
         cdef uint32_t hash = <uint32_t>siphash(p, n, KEY)
         cdef Py_ssize_t i = hash & (self.n_slots - 1)
         while self.slots[i].code >= 0:
@@ -120,7 +123,7 @@ cdef class Labels:
         return self._add(p, n, hash, i)
 
     cdef int32_t _add(self, const unsigned char* p, Py_ssize_t n, uint32_t hash, Py_ssize_t i) except -2 nogil:
-        """Put a new label in slot i and return its code; -1, -3 or -4 as `_intern`.
+        """Put a new label in slot i and return its code; -1, -3, -4 or -5 as `_intern`.
 
         (A function with Python objects of its own takes the GIL at each call: this one is called only for new labels.)
         """
@@ -131,6 +134,8 @@ cdef class Labels:
                 return -1
             if len(name) > LONGEST_LABEL:       # (an array of labels has room for the longest label in every row)
                 return -3
+            if not n or "\0" in name:           # (NumPy's texts end before it)
+                return -5
             if self.like is not None and self.like.fullmatch(name) is None:
                 return -4
             if self.n_names == MAX_NAMES or self.n_bytes + n > MAX_NAME_BYTES:

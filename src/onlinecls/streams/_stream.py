@@ -6,15 +6,11 @@ import os
 import queue
 import threading
 import weakref
-from collections import deque
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
 from .._rows import Rows
-from ..text import n_rows_of
 from ._errors import Progress
 from ._sources import ClosedError
 
@@ -22,10 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    import numpy as np
+
     from ._sources import Files
 
 _AHEAD = 2  # batches between the two threads
-_MANY = 1 << 20  # values that are enough to look at
 
 
 class Batch(NamedTuple):
@@ -33,10 +30,10 @@ class Batch(NamedTuple):
 
     Attributes
     ----------
-    X : scipy.sparse.csr_matrix of shape (n_rows, n_features)
-        Columns are int32, sorted and unique in each row.
+    X : scipy.sparse.csr_matrix of shape (n_rows, n_features), pyarrow.RecordBatch or list of dicts
+        Columns of a matrix are int32, sorted and unique in each row.
     y : ndarray of shape (n_rows,) or None
-        float64, or str; None with ``labels=None``.
+        Texts, or numbers; None with ``labels=None``.
     weight : ndarray of shape (n_rows,) or None
         float64, >= 0; None in formats without weights.
     """
@@ -54,15 +51,10 @@ class Stream:
     Attributes
     ----------
     format : str
+    is_table : bool
+        True if X is a table: a ``pyarrow.RecordBatch``, or a list of dicts.
     n_features : int
-        Columns of every X.
-    features : dict or None
-        Columns of a table, {name: "number", "category", "ignore" or the length of a list}; None for texts and hashed names.
-    feature_names : tuple of str
-        Names of the first columns of X, which hold the numbers of a table; categories are hashed to the columns behind them.
-    metadata : dict
-        Describes how rows are read, for ``model.save(path, metadata=stream.metadata)``: the command line can then predict with
-        the model, and `options_of` makes options that read further files in the same way.
+        Columns of every X that is no table.
     bytes_read : int
         Bytes of the files, as stored on the disk, that were read for the batches returned so far.
     bytes_total : int or None
@@ -81,23 +73,18 @@ class Stream:
     bytes_read: int
     bytes_total: int | None
     close: weakref.finalize[..., Stream]
-    feature_names: tuple[str, ...]
-    features: dict[Any, Any] | None
     format: str
     gaps: tuple[int, ...]
-    metadata: dict[str, Any]
+    is_table: bool
     n_features: int
     n_rows: int
     n_skipped: int
     nnz: int
     skipped: tuple[str, ...]
 
-    def __init__(
-        self, format: str, n_features: int, bytes_total: int | None, batches: Any, files: Files | None, stop: threading.Event,
-        prefetch: bool, columns: tuple[dict[Any, Any] | None, tuple[str, ...], dict[str, Any]],
-    ) -> None:
-        self.format, self.n_features, self.bytes_total = format, n_features, bytes_total
-        self.features, self.feature_names, self.metadata = columns
+    def __init__(self, reader: Any, files: Files, batches: Any, stop: threading.Event, prefetch: bool) -> None:
+        self.format, self.n_features, self.is_table = reader.format, reader.n_features, reader.is_table
+        self.bytes_total, self._metadata = files.total, reader.metadata
         self._set(Progress())
         self._next = batches.__next__
         thread: threading.Thread | None = None
@@ -133,24 +120,13 @@ class Stream:
         """
         return iter(partial(self._next_rows, paused), None)
 
-    def peek(self, n_rows: int) -> list[Batch]:
-        """Return the next batches, of n_rows rows or more (or of many values) if there are as many, and leave them in the stream.
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """How rows are read, for ``model.save(path, metadata=stream.metadata)``, once the first batch has come.
 
-        An error in them is raised where the stream comes to it.
+        The command line can then predict with the model, and `options_of` makes options that read further files in the same way.
         """
-        ahead: deque[Any] = deque()
-        found: list[Batch] = []
-        while sum(n_rows_of(batch.X) for batch in found) < n_rows and sum(n_values_of(batch.X) for batch in found) < _MANY:
-            try:
-                ahead.append(self._next())
-            except Exception as error:
-                ahead.append(error)
-                break
-            if ahead[-1][0] is None:
-                break
-            found += [ahead[-1][0]] if ahead[-1][0].X is not None else []
-        self._next = partial(_again, ahead, self._next)
-        return found
+        return self._metadata()
 
     def _next_rows(self, paused: Callable[[], None] | None = None) -> Batch:
         if not self.close.alive:
@@ -189,13 +165,6 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"<onlinecls.streams.Stream {self.format}: {self.n_rows} rows, {self.bytes_read} of {self.bytes_total} bytes>"
-
-
-def _again(ahead: deque, then: Callable[[], Any]) -> Any:
-    item = ahead.popleft() if ahead else then()
-    if isinstance(item, Exception):
-        raise item
-    return item
 
 
 def _read_ahead(batches: Any, ahead: queue.SimpleQueue, wanted: queue.SimpleQueue, stop: threading.Event) -> None:
@@ -240,6 +209,4 @@ def _close(
 
 def n_values_of(X: Any) -> int:
     """Return the number of values of rows: those that are not 0, or all of a table."""
-    if hasattr(X, "nnz"):
-        return X.nnz
-    return sum(map(len, X)) if isinstance(X, list) else int(np.prod(X.shape))
+    return X.nnz if hasattr(X, "nnz") else sum(map(len, X)) if isinstance(X, list) else X.num_rows * X.num_columns

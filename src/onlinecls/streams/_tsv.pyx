@@ -1,5 +1,5 @@
 """A parser of ``label<TAB>text`` that hashes the text without making a Python object of a line."""
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr, memcmp, memcpy
 
 import numpy as np
 
@@ -10,16 +10,24 @@ from .._rows import Rows
 
 
 cdef class TsvParser(LineParser):
+    """is_fasttext : labels are words that begin with __label__, before the text. header : a line that is left out."""
     cdef RowHasher hasher
+    cdef bint is_fasttext
+    cdef bytes header
+    cdef const char* head
+    cdef Py_ssize_t n_head
 
-    def __init__(self, labels, batch_rows, batch_nnz, RowHasher hasher):
+    def __init__(self, labels, batch_rows, batch_nnz, RowHasher hasher, bint is_fasttext, bytes header):
         LineParser.__init__(self, labels, batch_rows, batch_nnz)
-        self.hasher = hasher
+        self.hasher, self.is_fasttext, self.header = hasher, is_fasttext, header
+        self.head, self.n_head = header, len(header)
 
     cdef Found parse(self, const unsigned char* line, const unsigned char* end) except? Found.FAULT nogil:
         cdef const unsigned char* tab
-        if after_blanks(line) == end:
+        if after_blanks(line) == end or (end - line == self.n_head and memcmp(line, self.head, self.n_head) == 0):
             return NOTHING
+        if self.is_fasttext:
+            return self.parse_words(line, end)
         tab = <const unsigned char*>memchr(line, 9, end - line)
         if self.labels.numbers or self.labels.texts:
             if tab is NULL:
@@ -31,6 +39,28 @@ cdef class TsvParser(LineParser):
                 return self.fault(line, self.labels.expected, b"label")
         self.where = line if tab is NULL else tab + 1
         self.hasher.add(self.where, end - self.where)
+        self.n_rows, self.nnz = self.hasher.n_rows, self.hasher.nnz
+        return Found.ROW
+
+    cdef Found parse_words(self, const unsigned char* line, const unsigned char* end) except? Found.FAULT nogil:
+        """Parse a line of fastText."""
+        cdef const unsigned char* start
+        cdef Py_ssize_t n_labels = 0
+        line = after_blanks(line)
+        while end - line >= 9 and memcmp(line, b"__label__", 9) == 0:
+            start = line
+            while line < end and line[0] != 32 and line[0] != 9:
+                line += 1
+            n_labels += 1
+            if not self.labels.unread and n_labels > 1:
+                return self.fault(start, b"one label a line", b"")
+            if not self.labels.put(self.n_rows, start + 9, line):
+                return self.fault(start, self.labels.expected, b"label")
+            line = after_blanks(line)
+        if n_labels == 0 and not self.labels.unread:
+            return self.fault(line, b"a label that begins with __label__", b"labels")
+        self.where = line
+        self.hasher.add(line, end - line)
         self.n_rows, self.nnz = self.hasher.n_rows, self.hasher.nnz
         return Found.ROW
 

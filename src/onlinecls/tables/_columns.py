@@ -41,7 +41,7 @@ def read_table(who: str, X: Any) -> tuple[list, bool, int]:
             pairs = list(zip(X.schema.names, X.columns, strict=True))
         columns = [_column(who, name, values) for name, values in pairs]
     except ImportError:
-        raise ImportError(f'{who}: pyarrow is needed to read {type(X).__name__}: pip install "onlinecls[arrow]"') from None
+        raise ImportError(f'{who}: pyarrow is needed to read {type(X).__name__}: pip install "onlinecls[tables]"') from None
     except (ValueError, LookupError) as error:
         if str(error).startswith(who):
             raise

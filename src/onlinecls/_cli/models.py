@@ -1,0 +1,178 @@
+"""Models of the command line: made of options or read from files, with the options of `streams.read` for their rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import onlinecls
+
+from .._estimators.learner import SKIPPED, check_parameters, state_of
+from .._estimators.saving import load
+from .._input import escaped
+from .._input.compat import is_regressor, kind_of
+from .._pipeline import make_stream_pipeline
+from .._registry import select
+from ..streams import options_of, read
+from ..text import HashingVectorizer, parameters_of
+from .options import NAMED
+
+_COMMON = ("average", "class_weight", "covariance", "fit_intercept", "intercept_scaling", "multi_class", "probability", "scale")
+_CONSTANTS = {"true": True, "false": False, "none": None}
+
+
+def _value(text: str) -> Any:
+    """Parse the value of a parameter: None, a boolean, a number, a dict of numbers (ham:1,spam:5) or a text."""
+    if text.lower() in _CONSTANTS:
+        return _CONSTANTS[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    if ":" not in text:
+        return text
+    return {name: _value(weight) for name, _, weight in (part.rpartition(":") for part in text.split(","))}
+
+
+def make_learner(options) -> Any:
+    """Make the learner of --algorithm and --param; wrong ones are usage errors."""
+    name, error = options.algorithm or "arow", options.parser.error
+    algorithm = NAMED[name]
+    cls = getattr(onlinecls, algorithm.estimator)
+    allowed = [*algorithm.params, *(each for each in _COMMON if each in cls().get_params())]
+    values = {"probability": True} if options.probabilities else {}
+    for setting in options.param or []:
+        parameter, equals, value = setting.partition("=")
+        if not equals or parameter not in allowed:
+            error(f"argument --param: must be NAME=VALUE, for {name} with one of {', '.join(allowed)}, got {setting!r}")
+        values[parameter] = _value(value)
+    if options.probabilities and "probability" not in allowed:
+        error(f"argument --probabilities: must be left out for {name}, which has none")
+    learner = cls(**algorithm.selects, **values, dtype=options.dtype or "float32")
+    try:
+        check_parameters(learner)
+    except ValueError as problem:
+        error(f"argument --param: {problem}")
+    return learner
+
+
+class Model:
+    """A learner, the step that makes its rows, and the options of `streams.read` for them.
+
+    step : a TableVectorizer that learns with it, or None; texts are hashed by the reader. about : metadata of its first stream.
+    """
+
+    def __init__(self, learner: Any, step: Any, reading: dict[str, Any], about: dict[str, Any] | None, options: Any):
+        self.learner, self.step, self.reading, self.about = learner, step, reading, about
+        for name in ("label", "text", "delimiter"):
+            if getattr(options, name) is not None:
+                reading[name] = getattr(options, name)
+        if getattr(options, "weights", None) is not None:
+            reading["weight"] = options.weights
+        if options.no_header:
+            reading["header"] = False
+        self.format, self.on_error, self.bits = options.format, options.on_error, getattr(options, "bits", None)
+        self.pipeline = None if step is None else make_stream_pipeline(step, learner)
+
+    @classmethod
+    def new(cls, options) -> Model:
+        """Make the model of a command's options."""
+        dtype, width = options.dtype or "float32", 1 << (20 if options.bits is None else options.bits)
+        given = {} if options.analyzer is None else {"analyzer": options.analyzer}
+        if options.ngrams is not None:
+            if options.ngrams[0] > options.ngrams[1]:
+                options.parser.error(f"argument --ngrams: MIN must not be more than MAX, got {options.ngrams}")
+            given["ngram_range"] = tuple(options.ngrams)
+        reading: dict[str, Any] = {"n_features": width, "dtype": dtype}
+        if width < 2**31:  # (svmlight and VW have more columns)
+            reading["vectorizer"] = HashingVectorizer(n_features=width, dtype=dtype, **given)
+        return cls(make_learner(options), None, reading, None, options)
+
+    @classmethod
+    def of_file(cls, path: str, options) -> tuple[Model, dict]:
+        """Return a saved model and its metadata."""
+        model, metadata = load(path, return_metadata=True)
+        *steps, learner = [step for _, step in model.steps] if hasattr(model, "steps") else [model]
+        if len(steps) > 1 or kind_of(learner) not in ("classifier", "regressor"):
+            raise ValueError(f"{path!r} must be a classifier or a regressor, perhaps behind one step, got {model!r}. Use it in "
+                             "Python: onlinecls.load.")
+        step = steps[0] if steps and hasattr(steps[0], "learn_transform") else None
+        if "input" in metadata:
+            reading = options_of(metadata)
+        elif steps:
+            reading = {} if step is not None else {"vectorizer": steps[0]}
+        else:
+            reading = {"n_features": learner.n_features_in_, "dtype": str(state_of(learner).dtype)}
+        return cls(learner, step, reading, metadata.pop("input", None), options), metadata
+
+    @property
+    def is_known(self) -> bool:
+        """True if the learner has learnt."""
+        return self.learner.__sklearn_is_fitted__()
+
+    def open(self, data: list[str], labels: bool = True) -> Any:
+        """Open a stream of files, whose rows must be like those that the model has learnt."""
+        wanted = None if not labels else "number" if self._has_numbers else "auto"
+        stream = read(data, self.format, labels=wanted, on_error=self.on_error, block_bytes=1 << 21, **self.reading)
+        if self.about is None and not self.is_known:
+            if stream.is_table:
+                from ..tables import TableVectorizer
+
+                more = {} if self.bits is None else {"bits": min(self.bits, 30)}
+                self.step = TableVectorizer(dtype=self.reading["dtype"], **more)
+                self.pipeline = make_stream_pipeline(self.step, self.learner)
+            return stream
+        learnt = (self.about or {}).get("format", stream.format)
+        kinds = {learnt, stream.format} & {"svmlight", "vw"}
+        if (kinds and learnt != stream.format) or stream.is_table != (self.step is not None):
+            stream.close()
+            raise ValueError(f"{data[0]}: rows must be like those of {learnt} that the model has learnt, got {stream.format}.")
+        return stream
+
+    @property
+    def _has_numbers(self) -> bool:
+        """True if targets are numbers."""
+        if is_regressor(self.learner):
+            return True
+        return self.is_known and state_of(self.learner).classes.dtype.kind == "f"
+
+    @property
+    def whole(self) -> Any:
+        """What learns and predicts: the learner, behind its step if it has one."""
+        return self.learner if self.pipeline is None else self.pipeline
+
+    def save(self, path: str, stream: Any, more: dict) -> None:
+        """Save the model with how its rows were read."""
+        about = self.about or stream.metadata["input"]
+        vectorizer = self.reading.get("vectorizer")
+        model = self.whole
+        if self.step is None and about["vectorizer"] is not None and parameters_of(vectorizer) is not None:
+            model = make_stream_pipeline(HashingVectorizer(**{**vectorizer.get_params(), "feature_names": None}), self.learner)
+        model.save(path, {"input": {**about, "kinds": stream.metadata["input"]["kinds"]}, **more})
+
+
+def algorithm_of(learner: Any) -> Any:
+    """Return the row of the registry of a learner's algorithm; of an `OnlineToBatch`, that of the one that it wraps."""
+    learner = getattr(learner, "estimator_", learner)
+    return select(type(learner), learner.get_params())
+
+
+def shown_label(label: Any) -> str:
+    """Write a label as text, escaped for a terminal."""
+    return escaped(str(label))
+
+
+def shown_error(error: float | None, learner: Any) -> str:
+    """Format an error: a share of mistakes in percent, or a mean squared or absolute error."""
+    return "-" if error is None else f"{error:.5g}" if is_regressor(learner) else f"{100 * error:.2f} %"
+
+
+def skipped_rows(learner: Any) -> str:
+    """Say how many rows a learner has skipped, as their updates would have left the range of numbers; "" if there are none."""
+    n = state_of(learner).count("skipped") if learner.__sklearn_is_fitted__() else 0
+    return f"{n:,} rows skipped: {SKIPPED} numbers. Standardise the columns, or take another algorithm." if n else ""
+
+
+def skipped_lines(stream: Any) -> str:
+    n = stream.n_skipped
+    return "\n".join([f"{n:,} malformed line{'s' * (n > 1)} skipped; the last:", *map(escaped, stream.skipped)])
