@@ -28,7 +28,7 @@ DOCS = ROOT / "docs"
 START, LIBRARIES = DOCS / "user_guide.md", DOCS / "libraries.md"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OPTIONAL = {"sklearn", "matplotlib", "pandas", "pyarrow", "backports", "river"}
+OPTIONAL = {"sklearn", "matplotlib", "pandas", "polars", "pyarrow", "backports", "river"}
 CHECKER = doctest.OutputChecker()
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 

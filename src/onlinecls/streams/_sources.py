@@ -29,7 +29,8 @@ _PACKED = (
     (b"\x1f\x8b", ("gzip",)),
     (b"BZh", ("bz2",)),
     (b"\xfd7zXZ\x00", ("lzma",)),
-    (b"\x28\xb5\x2f\xfd", ("compression.zstd", "backports.zstd")),  # Python 3.14, and its backport
+    ((b"\x28\xb5\x2f\xfd", *(bytes([first, 0x2A, 0x4D, 0x18]) for first in range(0x50, 0x60))),  # (skippable frames too: pzstd)
+     ("compression.zstd", "backports.zstd")),  # Python 3.14, and its backport
 )
 
 
