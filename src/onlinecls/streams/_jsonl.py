@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,10 +41,11 @@ def _plain(line: bytes) -> Any:
     return found
 
 
-try:
-    from orjson import loads as _loads
-except ImportError:
-    _loads = _plain  # type: ignore[assignment]
+_loads: Any = _plain
+with suppress(ImportError):
+    import orjson
+
+    _loads = orjson.loads
 
 
 class _WrongError(ValueError):
