@@ -1,7 +1,7 @@
 """The papers' bounds on mistakes and regret, as numbers: what a learner paid on a stream, and the most that it could have paid.
 
-`follow` records what a learner does on a stream; each bound is then a function of that course and of any competitor u, a vector
-of weights chosen in hindsight:
+`follow` runs a learner over a stream row by row and records what the bounds need; each bound is then a function of that course
+and of any competitor u, a vector of weights chosen in hindsight:
 
 >>> import numpy as np
 >>> from onlinecls import AROWClassifier, bounds
@@ -12,8 +12,9 @@ of weights chosen in hindsight:
 >>> paid, round(allowed, 2)
 (3, 12.78)
 
-`certify` has both sides along the stream, by the learner's own theorem. The theorems cover two classes -1 and +1 (some targets,
-`one_class` no y; `dual_ascent` classes 0 .. k - 1 too, with u of shape (k, d)), rows of weight 1, and no intercept.
+`certify` has both sides along the stream, by the learner's own theorem. docs/bounds.md tells what the theorems cover: two
+classes -1 and +1 (some targets, `one_class` no y), rows of weight 1, and learners without an intercept; `dual_ascent` joint
+learners of the classes 0 .. k - 1, too, with u of shape (k, d).
 
 m = y w.x is a row's margin (of several classes, the score of its class y less that of the strongest rival), l its loss, L(u)
 the hinge loss of u over the rounds of the course that changed the model, l(u) that of a row (of several classes, the largest of
@@ -65,16 +66,6 @@ class Bound(NamedTuple):
     allowed: float
 
 
-class Certificate(NamedTuple):
-    """Both sides of a theorem after so many rows of a stream. u : the competitor by which least was left after the last one."""
-
-    theorem: str
-    rows: np.ndarray
-    paid: np.ndarray
-    allowed: np.ndarray
-    u: np.ndarray
-
-
 @dataclass(eq=False, repr=False)
 class Course:
     """A learner's course over a stream of n rounds, as `follow` records it.
@@ -83,7 +74,7 @@ class Course:
     ----------
     learner : object
         The learner after the last round.
-    X, y : ndarrays of float64, shape (n, d), and of shape (n,)
+    X, y : {ndarray, CSR matrix} of float64, shape (n, d), and ndarray of shape (n,)
         y of a one-class learner: ones.
     scores, updated : ndarrays of shape (n,), scores of several classes (n, k)
         w.x before each update (of a one-class learner, -||x - w||); the rounds that changed the model.
@@ -95,7 +86,7 @@ class Course:
     """
 
     learner: Any  # each bound checks its class
-    X: np.ndarray
+    X: Any
     y: np.ndarray
     scores: np.ndarray
     lengths: np.ndarray
@@ -105,6 +96,9 @@ class Course:
     spread: np.ndarray
     forgotten: np.ndarray
     sigma: np.ndarray
+
+    def __repr__(self) -> str:
+        return f"Course({self.learner!r}, {len(self.y)} rows)"
 
     @property
     def margins(self) -> np.ndarray:
@@ -129,12 +123,26 @@ class Course:
 
     def norms(self, p: float = 2.0) -> np.ndarray:
         """Compute the p-norms of the rows; p = inf: max |x|."""
-        X = abs(self.X)
-        largest = X.max(axis=1, initial=0.0)
+        X, sparse = abs(self.X), issparse(self.X)
+        if not X.shape[1]:
+            return np.zeros(len(self.y))
+        largest = X.max(axis=1).toarray().ravel() if sparse else X.max(axis=1)
         if p == np.inf:
             return largest
         scale = np.where(largest > 0.0, largest, 1.0)[:, None]  # (the p-th powers of 1e-20 would be 0)
-        return largest * ((X / scale) ** p).sum(axis=1) ** (1.0 / p)
+        powers = (X.multiply(1.0 / scale).power(p) if sparse else (X / scale) ** p).sum(axis=1)
+        return largest * np.ravel(powers) ** (1.0 / p)
+
+
+@dataclass(eq=False)
+class Certificate:
+    """Both sides of a theorem after so many rows of a stream. u : the competitor by which least was left after the last one."""
+
+    theorem: str
+    rows: np.ndarray
+    paid: np.ndarray
+    allowed: np.ndarray
+    u: np.ndarray
 
 
 @np.errstate(all="ignore")
@@ -149,7 +157,7 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
         A linear classifier, regressor or one-class learner of this library with fit_intercept=False, average=False and
         class_weight=None, not fitted yet.
     X : {array-like, sparse matrix} of shape (n_rows, n_features)
-        Read as a table of float64.
+        Read as float64; sparse rows of two classes stay sparse, but for a full covariance.
     y : array-like of shape (n_rows,)
         -1 or +1; of a regressor, targets; of a one-class learner, not used.
     n_classes : int, default=None
@@ -168,45 +176,57 @@ def follow(learner: Any, X: Any, y: Any = None, n_classes: int | None = None) ->
         )
     if learner.__sklearn_is_fitted__():
         raise ValueError(f"{WHO}: learner must not be fitted, got {learner!r}. The bounds are for weights that start from 0.")
-    _require(WHO, learner, {**PLAIN, "multi_class": "crammer_singer"} if n_classes else PLAIN)
-    X, kind, values = validate.read_rows(WHO, X, np.float64).array(), kind_of(learner), learner.get_params()
-    X = X.toarray() if issparse(X) else X
-    n, d = X.shape
-    score, place, named = {
-        "classifier": ("decision_function", "coef_", {"classes": range(n_classes) if n_classes else [-1.0, 1.0]}),
-        "regressor": ("predict", "coef_", {}), "outlier_detector": ("score_samples", "center_", {}),
-    }[kind or ""]
-    if kind == "classifier":
-        y = _labels(y, n, n_classes)
-    else:
-        y = validate.read_targets(WHO, y, n) if kind == "regressor" else np.ones(n)
-    if values["scale"] != 1.0:  # (told by the first rows)
-        one = estimator_class("Perceptron")(scale=values["scale"], fit_intercept=False)
-        X = X / (one.partial_fit(X, np.arange(n) % 2, [0, 1]).scale_ or 1.0)
+    _require(WHO, learner, PLAIN)
+    values = learner.get_params()
     filled = {name: number for name, number in select(type(learner), values).defaults.items() if values[name] is None}
-    walker: Any = copy.deepcopy(learner).set_params(scale=1.0, **filled).partial_fit(X[:0], y[:0], **named)
-    scores, lengths = np.zeros((n, n_classes) if n_classes else n), np.zeros(n + 1)
-    (updated, chi, lookahead, spread, forgotten, sigma), theta = np.zeros((6, n)), np.zeros(d)
-    full = getattr(learner, "covariance", "") == "full"
+    walker: Any = copy.deepcopy(learner).set_params(scale=1.0, **filled)
+    signed, full, k = kind_of(learner) == "classifier", getattr(learner, "covariance", "") == "full", n_classes or 1
+    _require(WHO, learner, {"multi_class": "crammer_singer"} if k > 1 else {})
+    rows = validate.read_rows(WHO, X.toarray() if issparse(X) and (full or k > 1 or not signed) else X, np.float64)
+    X = rows.array()
+    if values["scale"] != 1.0:
+        X = X / _scale_told(values["scale"], X)
+    n, d = X.shape
+    name, place, named = "decision_function", "coef_", {"classes": [-1.0, 1.0] if k == 1 else range(k)} if signed else {}
+    if signed:
+        y = _labels(y, n, n_classes)
+    elif is_regressor(learner):
+        y, name = validate.read_targets(WHO, y, n), "predict"
+    else:
+        y, name, place = np.ones(n), "score_samples", "center_"
+    walker.partial_fit(X[:0], y[:0], **named)
+    score, second_order, theta = getattr(walker, name), k == 1 and hasattr(type(walker), "covariance_"), np.zeros(d)
+    scores, lengths = np.zeros((n, k) if k > 1 else n), np.zeros(n + 1)
+    updated, chi, lookahead, spread, forgotten, sigma = np.zeros((6, n))
 
-    def covariance() -> Any:
-        return None if n_classes or not hasattr(walker, "covariance_") else walker.covariance_.reshape([d] * (1 + full)).copy()
+    def covariance() -> np.ndarray:
+        return walker.covariance_.reshape([d] * (1 + full))[at].copy()
 
     def form(a: np.ndarray, S: np.ndarray, b: np.ndarray) -> float:
         return a @ (S @ b if full else S * b)
 
     for t in range(n):
-        row, label, updates, before = X[t : t + 1], y[t : t + 1], walker.n_updates_, covariance()
-        scores[t] = getattr(walker, score)(row)[0]
+        row, label, updates = X[t : t + 1], y[t : t + 1], walker.n_updates_
+        scores[t] = score(row)[0]
+        if second_order:
+            x, at = (row.data, row.indices) if issparse(row) else (row[0], slice(d))
+            z, own, before = x * label if signed else x, theta[at].copy(), covariance()
         walker.partial_fit(row, label)
         lengths[t + 1] = np.linalg.norm(getattr(walker, place))
         updated[t], sigma[t] = walker.n_updates_ > updates, getattr(walker, "sigma_", 0.0)
-        if before is not None:
-            z, after = row[0] * label if kind == "classifier" else row[0], covariance()
-            chi[t], spread[t] = form(z, before, z), form(z, after, z)
-            lookahead[t], forgotten[t] = form(z, after, theta), form(theta, after - before, theta)
-            theta = theta + updated[t] * z
+        if second_order:
+            Sigma = covariance()
+            chi[t], spread[t] = form(z, before, z), form(z, Sigma, z)
+            lookahead[t], forgotten[t] = form(z, Sigma, own), form(own, Sigma - before, own)
+            theta[at] = own + updated[t] * z
     return Course(walker, X, y, scores, lengths, updated > 0.0, chi, lookahead, spread, forgotten, sigma)
+
+
+def _scale_told(scale: Any, X: Any) -> float:
+    """Return s of a learner with this `scale`, as the first rows tell it."""
+    one = estimator_class("Perceptron")(scale=scale, fit_intercept=False)
+    found = one.partial_fit(X, np.arange(X.shape[0]) % 2, [0, 1]).scale_
+    return found if found > 0.0 else 1.0
 
 
 @np.errstate(all="ignore")
@@ -265,27 +285,28 @@ def _require(who: str, learner: Any, needed: Mapping[str, object]) -> None:
             )
 
 
-def _check(who: str, course: Course, u: np.ndarray, several: bool, needed: Mapping[str, object]) -> None:
-    """Raise unless the theorem of this name covers the learner with its parameters, as many classes, u, and all steps."""
-    learner, name, is_joint = course.learner, who.removeprefix(f"{WHO}."), course.scores.ndim > 1
-    if name not in select(type(learner), learner.get_params()).theorems:
+def _check_covered(who: str, course: Course, several: bool, needed: Mapping[str, object]) -> None:
+    """Raise unless the theorem of this name applies to the learner with its parameters, and to as many classes."""
+    learner, name = course.learner, who.removeprefix(f"{WHO}.")
+    values, is_joint = learner.get_params(), course.scores.ndim > 1
+    algorithm = select(type(learner), values)
+    if name not in algorithm.theorems:
         which = "; ".join(a.title for a in ALGORITHMS.values() if name in a.theorems)
         raise ValueError(f"{who}: course must be that of one of: {which}; got that of {learner!r}. Follow one of those.")
     if is_joint and not several:
         raise ValueError(
             f"{who}: y must be -1 and +1, got {course.scores.shape[1]} classes. The theorem is for two: give them these numbers."
         )
-    if getattr(learner, "sigma", 0.0) == "auto" and (is_joint or name != "dual_ascent"):
+    if values.get("sigma") == "auto" and (is_joint or name != "dual_ascent"):
         raise ValueError(
             f"{who}: sigma must be a number, got sigma='auto', which depends on the rows. The theorem is for a constant that was "
             "fixed before them: follow a learner with sigma=1.0, say."
         )
     _require(who, learner, {**PLAIN, **needed})
-    shape, wrong = (*course.scores.shape[1:], course.X.shape[1]), u[~np.isfinite(u)]
-    if wrong.size or u.shape != shape:
-        hint = f"One of its numbers is {wrong[0]}." if wrong.size else "Give one for each column of X."
-        found = f"{' rows of '.join(map(str, shape))} finite weights, got shape {u.shape}"
-        raise ValueError(f"{who}: u must be {found}. {hint}")
+
+
+def _check_steps(who: str, learner: Any, square: float) -> None:
+    """Raise if a step was skipped, or if a full covariance has lost its digits to a row. square : the largest ||x||²."""
     dtype = state_of(learner).dtype
     if learner.n_skipped_:
         raise ValueError(
@@ -293,11 +314,11 @@ def _check(who: str, course: Course, u: np.ndarray, several: bool, needed: Mappi
             "skipped, which no theorem covers. Divide X by the length of a row, or take smaller steps."
         )
     if getattr(learner, "covariance", "") == "full":
-        chi = course.norms().max(keepdims=True, initial=0.0) ** 2 * getattr(learner, "initial_variance", 1.0)  # x'Σ_0x
-        lost, most = float((_beta(learner, chi) * chi)[0]), 1e12 * float(np.finfo(np.float64).eps / np.finfo(dtype).eps)
-        if not lost <= most:
+        chi = np.array([square * getattr(learner, "initial_variance", 1.0)])  # x'Σ_0x
+        found, most = float((_beta(learner, chi) * chi)[0]), 1e12 * float(np.finfo(np.float64).eps / np.finfo(dtype).eps)
+        if not found <= most:
             raise ValueError(
-                f"{who}: X must be rows with x'Σ_0x/r up to {most:.2g} for a full covariance of {dtype}, got {lost:.2g}: "
+                f"{who}: X must be rows with x'Σ_0x/r up to {most:.2g} for a full covariance of {dtype}, got {found:.2g}: "
                 "rounding then changes what the theorem sums. Divide X by the length of a row, or take covariance='diagonal'."
             )
 
@@ -326,9 +347,17 @@ def _theorem(
         @wraps(function)
         @np.errstate(all="ignore")
         def bound(course: Course, u: ArrayLike, *args: float, **named: float) -> Bound:
-            u = np.asarray(u, dtype=np.float64)
-            _check(who, course, u, several, needed)
-            return _bound(who, *function(course, u, *args, **named)) if len(course.y) else Bound(0, 0.0)
+            _check_covered(who, course, several, needed)
+            u, shape = np.asarray(u, dtype=np.float64), (*course.scores.shape[1:], course.X.shape[1])
+            wrong = u[~np.isfinite(u)]
+            if wrong.size or u.shape != shape:
+                hint = f"One of its numbers is {wrong[0]}." if wrong.size else "Give one for each column of X."
+                found = f"{' rows of '.join(map(str, shape))} finite weights, got shape {u.shape}"
+                raise ValueError(f"{who}: u must be {found}. {hint}")
+            if not len(course.y):
+                return Bound(0, 0.0)
+            _check_steps(who, course.learner, course.norms().max() ** 2)
+            return _bound(who, *function(course, u, *args, **named))
 
         summary, _, rest = cleandoc(function.__doc__ or "").partition("\n\n")
         bound.__doc__ = f"{summary}\n\n{title}.\n\n{rest}".rstrip() + "\n"
@@ -345,6 +374,10 @@ def _positive(numbers: Any) -> Any:
     return np.maximum(0.0, numbers)
 
 
+def _squares(X: Any) -> Any:
+    return X.power(2) if issparse(X) else X**2
+
+
 def _beta(learner: Any, chi: np.ndarray) -> np.ndarray:
     """Compute β of Σ^-1 += β x x' in each round that changes the model: 1/r (AROW: 1/r2), or NAROW's [b - 1/χ]+."""
     if hasattr(learner, "b"):
@@ -356,7 +389,7 @@ def _beta(learner: Any, chi: np.ndarray) -> np.ndarray:
 def _quadratic(course: Course, u: np.ndarray) -> float:
     """Compute u'A u, A = Σ^-1 after the last row and Σ_0 = vI, v the initial variance."""
     learner = course.learner
-    squares = (course.X @ u) ** 2 if learner.covariance == "full" else course.X**2 @ u**2
+    squares = (course.X @ u) ** 2 if learner.covariance == "full" else _squares(course.X) @ u**2
     return u @ u / getattr(learner, "initial_variance", 1.0) + (_beta(learner, course.chi) * squares) @ course.updated
 
 
@@ -366,15 +399,11 @@ def _entropy(learner: Any, u: np.ndarray, factor: float) -> float:
     return factor * entropy_of_shares(shares, bool(learner.signed)) if factor > 0.0 else 0.0
 
 
-def _excess(course: Course, u: np.ndarray | None = None) -> np.ndarray:
-    """Compute by how much the scores of u, or the learner's, miss its margin, or points its ε: a loss where > 0."""
-    kind, learner = kind_of(course.learner), course.learner
-    if kind == "outlier_detector":
-        return (-course.scores if u is None else np.linalg.norm(course.X - u, axis=1)) - float(learner.epsilon)
-    scores = course.scores if u is None else course.X @ u.T
-    if kind == "regressor":
-        return np.abs(course.y - scores) - getattr(learner, "epsilon", 0.0)
-    return getattr(learner, "margin", 1.0) - course.over(scores).min(axis=1)
+def _excess(course: Course, scores: np.ndarray) -> np.ndarray:
+    """Compute by how much scores miss the learner's margin, or targets beyond its ε: a loss where > 0."""
+    if is_regressor(course.learner):
+        return np.abs(course.y - scores) - getattr(course.learner, "epsilon", 0.0)
+    return getattr(course.learner, "margin", 1.0) - course.over(scores).min(axis=1)
 
 
 def _losses(course: Course, scores: np.ndarray) -> np.ndarray:
@@ -382,13 +411,13 @@ def _losses(course: Course, scores: np.ndarray) -> np.ndarray:
     loss = getattr(course.learner, "loss", "")
     if loss == "log_loss":
         return np.logaddexp.reduce(np.pad(-course.over(scores), ((0, 0), (1, 0))), axis=1)
-    return _positive(_excess(replace(course, scores=scores))) ** (2 if loss == "squared" else 1)
+    return _positive(_excess(course, scores)) ** (2 if loss == "squared" else 1)
 
 
-def _lossless(course: Course, u: np.ndarray, allowed: float, first: int = 0, unit: float = 1.0) -> tuple[float, float]:
-    """Return (Σ l² + 2 (ε - ε*) Σ l, allowed), the latter infinite if u has a loss in a round. first : round that counts."""
-    losses, spare = _positive(_excess(course))[first:], -_excess(course, u).max()
-    return losses @ losses + 2.0 * max(spare, 0.0) * losses.sum(), allowed if spare >= -1e-12 * unit else np.inf
+def _lossless(losses: np.ndarray, excess: np.ndarray, allowed: float, tolerance: float = 1e-12) -> tuple[float, float]:
+    """Return (Σ l² + 2 (ε - ε*) Σ l, allowed), the latter infinite if u has a loss in a round: an excess > 0."""
+    spare = -excess.max()
+    return losses @ losses + 2.0 * max(spare, 0.0) * losses.sum(), allowed if spare >= -tolerance else np.inf
 
 
 def _sizes(course: Course, u: np.ndarray, sigma: float) -> tuple[np.ndarray, Any]:
@@ -471,9 +500,10 @@ def passive_aggressive(course: Course, u: Any) -> tuple:
     least margin y u.x, less γ. Where u has a loss, PA's bound is infinite.
     """
     learner, C, B = course.learner, float(course.learner.C), course.norms().max() ** 2
+    excess = _excess(course, course.X @ u)
+    losses, best = _positive(_excess(course, course.scores)), _positive(excess)
     if C == np.inf:
-        return _lossless(course, u, B * (u @ u))
-    losses, best = _positive(_excess(course)), _positive(_excess(course, u))
+        return _lossless(losses, excess, B * (u @ u))
     if learner.loss.startswith("squared"):
         return losses @ losses, (B + 0.5 / C) * (u @ u) + (1.0 + 2.0 * C * B) * (best @ best)
     if kind_of(learner) != "classifier":
@@ -499,7 +529,8 @@ def margin_corollary(course: Course, u: Any) -> tuple:
 @_theorem("PA paper, Lemma 2", C=np.inf)
 def distance(course: Course, u: Any) -> tuple:
     """Bound how far the weights of PA (C = inf) move:  ||w_T - w_1|| <= 2 ||u - w_1||  for any u without loss."""
-    return course.lengths.max(), np.inf if _excess(course, u).max() > 1e-12 else 2.0 * np.linalg.norm(u)
+    has_loss = _excess(course, course.X @ u).max() > 1e-12
+    return course.lengths.max(), np.inf if has_loss else 2.0 * np.linalg.norm(u)
 
 
 @_theorem("PA paper, Theorem 4")
@@ -509,11 +540,12 @@ def multiplicative(course: Course, u: Any) -> tuple:
         sum of l² + 2 (ε - ε*) sum of l <= B/2 D,     B = max ρ²,  ρ = 2W max|x| (signed=True) or W max x.
 
     ε* as in `passive_aggressive`. D is the relative entropy, to the uniform, of u's shares in the 2d weights W and -W (unsigned:
-    d weights W); infinite if u has no such shares or has a loss.
+    d weights W); infinite if u has no such shares or has a loss. (With the paper's max|x| for ρ, the signed form breaks it.)
     """
     learner = course.learner
     rho = (2.0 if learner.signed else 1.0) * learner.norm_bound * course.norms(np.inf).max()
-    return _lossless(course, u, _entropy(learner, u, max(rho**2 / 2.0, 5e-324)))  # (0 times inf would be 0)
+    allowed = _entropy(learner, u, max(rho**2 / 2.0, 5e-324))  # (0 times inf would be 0)
+    return _lossless(_positive(_excess(course, course.scores)), _excess(course, course.X @ u), allowed)
 
 
 @_theorem("PA paper, Theorems 1 and 4 (uniclass)")
@@ -523,14 +555,16 @@ def one_class(course: Course, u: Any) -> tuple:
         PA, w_1 the first row:   sum of l² + 2 (ε - ε*) sum of l <= ||u - w_1||²                   (PA paper, Theorem 1)
         multiplicative:          15/16 sum of l² + (ε - ε*) sum of l <= 8 W² D,   W = norm_bound     (Theorem 4, corrected)
 
-    D as in `multiplicative`; ε* is the largest distance of a row from u: above ε, the bound is infinite. The second has B = 32
-    for the printed 16.
+    D as in `multiplicative`; ε* is the largest distance of a row from u: above ε, the bound is infinite. (The second has B = 32
+    for the printed 16, which random streams refute where ε* < ε.)
     """
-    learner, losses = course.learner, _positive(_excess(course))
+    learner, epsilon = course.learner, float(course.learner.epsilon)
+    losses, excess = _positive(-course.scores - epsilon), np.linalg.norm(course.X - u, axis=1) - epsilon
     if hasattr(learner, "norm_bound"):
-        paid, allowed = _lossless(course, u, _entropy(learner, u, 8.0 * learner.norm_bound**2), 0, learner.epsilon)
+        paid, allowed = _lossless(losses, excess, _entropy(learner, u, 8.0 * learner.norm_bound**2), 1e-12 * epsilon)
         return (paid + 7.0 / 8.0 * (losses @ losses)) / 2.0, allowed
-    return _lossless(course, u, np.sum((u - course.X[0]) ** 2), 1, learner.epsilon)  # (PA starts from the first row)
+    losses[0] = 0.0  # PA starts from the first row
+    return _lossless(losses, excess, np.sum((u - course.X[0]) ** 2), 1e-12 * epsilon)
 
 
 # --- theorems of potential-based learners --------------------------------------------------------------------------------------
@@ -617,7 +651,7 @@ def second_order_perceptron(course: Course, u: Any) -> tuple:
     if learner.covariance == "full":
         first, second = r * first, (np.log1p(chi / r) + m * (2.0 * r - m) / (r * (r + chi))) @ on
     else:
-        second = r * np.log1p(v / r * (on @ course.X**2)).sum() + 2.0 * (on & (course.lookahead > 0.0)).sum()
+        second = r * np.log1p(v / r * (on @ _squares(course.X))).sum() + 2.0 * (on & (course.lookahead > 0.0)).sum()
     return on.sum(), course.loss(u) + np.sqrt(first) * np.sqrt(_positive(second))
 
 
@@ -627,7 +661,7 @@ def narow(course: Course, u: Any) -> tuple:
 
         M + U <= L(u) + ||u|| R √(1/(bvR²) + log det vA_T) √(sum of min(1, bχ) + b m(2r_t - m)/(r_t + χ)),
 
-    the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a minus before it.
+    the last term 2bm where r_t = χ/(bχ - 1) is infinite (bχ <= 1). The paper prints a minus before it: random streams refute it.
     """
     b, m, on = float(course.learner.b), course.margins, course.updated
     chi = np.maximum(course.chi, 1.0 / b)
@@ -663,8 +697,8 @@ def dual_ascent(course: Course, u: Any) -> tuple:
     L_t times 2|y - w_t.x| for the squared loss.
 
     sigma="auto", two classes or targets (the library's own): the last sum has sigma_t of each round, f the last sigma. Euclidean:
-    the losses of θ_t/sigma_t are paid; entropic: those of the predictions, and where sigma rose, a loss less the least that
-    weights can have, at a score of ±L_t, is allowed in addition.
+    the losses of θ_t/sigma_t are paid. Entropic: the losses of the predictions are paid; where sigma rose, the prediction's loss
+    less the least loss that weights can have, with a margin of L_t or a prediction of ±L_t, is allowed in addition.
     """
     learner, y, n, scores = course.learner, course.y, len(course.y), course.scores
     rose, sigma = np.zeros(n, bool), course.sigma
