@@ -106,7 +106,8 @@ class _Batches:
         if columns.text is not None:
             rows = self._texts(given[columns.text], problems)
         else:
-            found = [given[each] for each in columns.features]
+            found = [given[each] for each in columns.features]  # (pyarrow cannot filter views)
+            found = [each.cast(pa.large_string()) if str(each.type) == "string_view" else each for each in found]
             if kinds is not None:
                 found = [self._typed(each, column, kinds, problems) for each, column in zip(columns.features, found, strict=True)]
             for each, column in zip(columns.features, found, strict=True):
@@ -466,7 +467,8 @@ def _of_arrow(options: Any, files: Files, counts: Counts, opened: Any, what: str
     pa = _pyarrow(files.current.name)
     with _readable(pa, files.current.name, what):
         schema, first = opened(pa, files.current, options.batch_rows)
-    columns = Columns(options, files.current.name, list(schema.names))
+        names = list(schema.names)
+    columns = Columns(options, files.current.name, names)
     return columns, _arrow_batches(files, _Batches(options, columns, counts), schema, first, opened, what)
 
 
