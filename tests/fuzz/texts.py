@@ -59,8 +59,6 @@ def make(draw):
     data = lines_of(draw, format, int(draw.choice([1, 3, 12, 60])))
     if chance(draw, 0.9):
         data = mutated_bytes(draw, data, TOKENS)
-    if format == "csv":  # (pyarrow ends the file where a line that is not UTF-8 has too few fields)
-        data = data.decode(errors="ignore").encode()
     options = {
         "format": format if chance(draw, 0.9) else "auto", "on_error": one_of(draw, ["raise", "skip"]),
         "labels": one_of(draw, ["auto", "auto", "number", None]),
@@ -159,8 +157,8 @@ def check(case):
     first = rows_of(options, data)
     for more in ({"block_bytes": 7}, {"batch_rows": 2, "prefetch": False}):
         other = rows_of(options, data, **more)
-        if options["format"] == "csv" and (b'"' in data or "readable CSV" in first[1] + other[1]) and other[1:] != first[1:]:
-            continue  # (known: the line refused for a quote that is never closed, or by pyarrow itself, depends on the blocks)
+        if options["format"] == "csv" and b'"' in data and other[1:] != first[1:]:
+            continue  # (known: which quoted field counts as longer than max_line_bytes depends on the blocks)
         assert other == first, f"{more}: {first[1:]} and {other[1:]}"
     if options["on_error"] == "raise" and first[1]:
         skipping = rows_of({**options, "on_error": "skip"}, data)

@@ -51,6 +51,12 @@ def test_quotes_within_a_field_open_nothing():
 
 
 @pytest.mark.parametrize("block_bytes", [16, 1 << 20])
+def test_a_line_that_is_neither_utf8_nor_whole_costs_itself_only(block_bytes):
+    rows, labels, skipped = csv_of(b"label,a,b\nx,p,1\n\xff,q\ny,\xc3\xa9,2\nz,\xfe,3\n", block_bytes=block_bytes)
+    assert labels == ["x", "y"] and rows[1]["a"] == "é" and [each.split(":")[1] for each in skipped] == ["3", "5"]
+
+
+@pytest.mark.parametrize("block_bytes", [16, 1 << 20])
 def test_lines_are_numbered_behind_empty_ones_and_quoted_ends(block_bytes):
     data = b'label,a\r\n\r\nx,"a\nb\nc"\r\n\r\n\r\ny\r\nz,\xff\r\nlabel,a\r\nw\r\n'
     _, labels, skipped = csv_of(data, block_bytes=block_bytes)

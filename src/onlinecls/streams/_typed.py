@@ -388,6 +388,14 @@ def _row_lines(data: bytes, delimiter: str, with_blank: bool) -> np.ndarray:
     return lines[starts[~blank | with_blank]]
 
 
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _of_block(
     name: str, data: bytes, at: int, to_skip: int, batches: _Batches, names: list[str], delimiter: str
 ) -> Iterator[Any]:
@@ -398,10 +406,13 @@ def _of_block(
         invalid.append(row)
         return "skip"
 
+    given_as, is_utf8 = data, _is_utf8(data)
+    if not is_utf8:  # (pyarrow cannot hand over a malformed row that is not UTF-8)
+        given_as = data.decode("latin-1").encode()
     with _readable(pa, name, "CSV file"):
         table = pa.csv.read_csv(
-            pa.py_buffer(data),
-            pa.csv.ReadOptions(use_threads=False, block_size=len(data) + 1, column_names=names, skip_rows=to_skip),
+            pa.py_buffer(given_as),
+            pa.csv.ReadOptions(use_threads=False, block_size=len(given_as) + 1, column_names=names, skip_rows=to_skip),
             pa.csv.ParseOptions(
                 delimiter=delimiter, newlines_in_values=True, invalid_row_handler=note, ignore_empty_lines=labelled),
             pa.csv.ConvertOptions(column_types=dict.fromkeys(names, pa.binary()), strings_can_be_null=False),
@@ -430,6 +441,9 @@ def _of_block(
             lines.append(at + numbered[rows_at - 1])
     given = {each: table.column(each).combine_chunks() for each in names}
     given = {each: column.chunk(0) if hasattr(column, "chunk") else column for each, column in given.items() if n}
+    if not is_utf8:
+        given = {each: pa.array([value.decode().encode("latin-1") for value in column.to_pylist()], pa.binary())
+                 for each, column in given.items()}
     if not n:
         for _, error in refused:
             counts.refuse(error, 0)
