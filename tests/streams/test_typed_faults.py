@@ -56,6 +56,16 @@ def test_a_line_that_is_neither_utf8_nor_whole_costs_itself_only(block_bytes):
     assert labels == ["x", "y"] and rows[1]["a"] == "é" and [each.split(":")[1] for each in skipped] == ["3", "5"]
 
 
+@pytest.mark.parametrize("block_bytes", [7, 40, 1 << 20])
+def test_a_quoted_field_longer_than_a_line_may_be_is_refused_whatever_the_blocks(block_bytes):
+    data = b'label,a\n' + b"x,p\n" * 20 + b'y,"' + b"ab\n" * 29 + b'ab"\nz,q\nw,"s\nt"\rv,r\nu\n'
+    rows, labels, skipped = csv_of(data, block_bytes=block_bytes, max_line_bytes=50)
+    assert labels == ["x"] * 20 + ["z", "w", "v"] and rows[-2] == {"a": "s\nt"}
+    assert skipped[-1].startswith("<stream>:55: ")
+    with pytest.raises(MalformedLineError, match="<stream>:22:3: expected a quote at the end of the field"):
+        list(read(io.BytesIO(data), "csv", block_bytes=block_bytes, max_line_bytes=50))
+
+
 @pytest.mark.parametrize("block_bytes", [16, 1 << 20])
 def test_lines_are_numbered_behind_empty_ones_and_quoted_ends(block_bytes):
     data = b'label,a\r\n\r\nx,"a\nb\nc"\r\n\r\n\r\ny\r\nz,\xff\r\nlabel,a\r\nw\r\n'

@@ -18,7 +18,7 @@ from ._blocks import blocks, skip_bom, too_long
 from ._errors import FARTHEST, HINTS, Counts, MalformedLineError, excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
 
     from ._sources import Files, Source
 
@@ -328,19 +328,17 @@ def _csv_batches(options: Any, files: Files, batches: _Batches, names: list[str]
                 if counts.gaps:
                     yield None
                 continue
-            if block is None:
-                at += 1
+            if block is None:  # (no quoted field goes on behind it)
+                yield from _of_closed(source.name, held, at, to_skip, batches, names, delimiter, True)
+                at, to_skip, held = at + held.count(b"\n") + 1, 0 if held else to_skip, b""
                 counts.refuse(MalformedLineError(source.name, at, stop + 1, *too_long(options.max_line_bytes)), 0)
                 continue
             data = held + bytes(memoryview(block)[start:stop])
-            held = b""
-            if len(data) < options.max_line_bytes and _open_quote(data, delimiter) >= 0:
-                held = data
-                continue
-            yield from _of_closed(source.name, data, at, to_skip, batches, names, delimiter)
-            at, to_skip = at + data.count(b"\n"), 0
+            held = yield from _of_closed(source.name, data, at, to_skip, batches, names, delimiter, False)
+            done = len(data) - len(held)
+            at, to_skip = at + data.count(b"\n", 0, done), to_skip if not done else 0
         if held:
-            yield from _of_closed(source.name, held, at, to_skip, batches, names, delimiter)
+            yield from _of_closed(source.name, held, at, to_skip, batches, names, delimiter, True)
 
 
 def _quoted(data: bytes, delimiter: str) -> Iterator[re.Match]:
@@ -348,38 +346,54 @@ def _quoted(data: bytes, delimiter: str) -> Iterator[re.Match]:
     return re.finditer(rb'(?:\A|[\n\r' + re.escape(delimiter.encode()) + rb'])"[^"]*(?:""[^"]*)*("?)', data)
 
 
-def _open_quote(data: bytes, delimiter: str) -> int:
-    """Return where the quote is that begins a field without an end, or -1."""
+def _open_quote(data: bytes, delimiter: str, longest: int) -> int:
+    """Return where the quote is that begins a field without an end, or an end behind `longest` bytes of its row; -1: none."""
     if b'"' not in data:
         return -1
     codes = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(codes == 34)
     before = codes[quotes[::2] - 1]  # (the first quote may be the first byte; the last one ends a line)
-    if len(quotes) % 2 == 0 and np.isin(before, (10, 13, 34, ord(delimiter))).all():  # every other quote begins a field
+    begin = np.isin(before, (10, 13, 34, ord(delimiter))).all()  # every other quote begins a field
+    if begin and len(quotes) % 2 == 0 and len(data) <= longest:
         return -1
-    return next((match.start() + (data[match.start()] != 34) for match in _quoted(data, delimiter) if not match[1]), -1)
+    for match in _quoted(data, delimiter):
+        quote = match.start() + (data[match.start()] != 34)
+        if not match[1] or match.end() - (data.rfind(b"\n", 0, quote) + 1) > longest:
+            return quote
+    return -1
 
 
 def _of_closed(
-    name: str, data: bytes, at: int, to_skip: int, batches: _Batches, names: list[str], delimiter: str
-) -> Iterator[Any]:
-    """Yield the batches of a block; a line with a quote that nothing closes is malformed, and the rows go on behind it."""
-    while (quote := _open_quote(data, delimiter)) >= 0:
+    name: str, data: bytes, at: int, to_skip: int, batches: _Batches, names: list[str], delimiter: str, is_last: bool
+) -> Generator[Any, None, bytes]:
+    """Yield the batches of a block; a line with a quote that nothing closes is malformed, and the rows go on behind it.
+
+    Return the rest, from which on more is needed to tell.
+    """
+    longest = batches.options.max_line_bytes
+    while (quote := _open_quote(data, delimiter, longest)) >= 0:
         start, stop = data.rfind(b"\n", 0, quote) + 1, data.index(b"\n", quote) + 1
-        yield from _of_closed(name, data[:start], at, to_skip, batches, names, delimiter)
+        if not is_last and len(data) - start <= longest:
+            break
+        if start:
+            yield from _of_block(name, data[:start], at, to_skip, batches, names, delimiter)
         at, to_skip = at + data.count(b"\n", 0, stop), 0
         problem = f"expected a quote at the end of the field, got {excerpt(data[quote:stop - 1])}"
         batches.counts.refuse(MalformedLineError(name, at, quote - start + 1, problem), 0)
         data = data[stop:]
-    if data:
-        yield from _of_block(name, data, at, to_skip, batches, names, delimiter)
+    else:
+        if data:
+            yield from _of_block(name, data, at, to_skip, batches, names, delimiter)
+        return b""
+    return data
 
 
 def _row_lines(data: bytes, delimiter: str, with_blank: bool) -> np.ndarray:
-    """Return the number of the line, from 1, in which each row begins."""
+    """Return the number of the line, from 1, in which each row begins. (A CR alone ends a row for pyarrow, but no line.)"""
     codes = np.frombuffer(data, np.uint8)
     ends = codes == 10
     lines = np.cumsum(ends) - ends + 1
+    ends |= (codes == 13) & np.append(codes[1:] != 10, True)
     for match in _quoted(data, delimiter):
         ends[match.start() + 1 : match.end()] = False
     stops = np.flatnonzero(ends)
@@ -423,7 +437,8 @@ def _of_block(
     refused: list[tuple[int, MalformedLineError]] = []
     rows_at, n = to_skip, table.num_rows
     numbered = np.arange(1, to_skip + n + len(invalid) + 1)
-    if data.count(b"\n") != len(numbered) and len(found := _row_lines(data, delimiter, not labelled)) == len(numbered):
+    are_lines = data.count(b"\n") == len(numbered) and data.count(b"\r") == data.count(b"\r\n")
+    if not are_lines and len(found := _row_lines(data, delimiter, not labelled)) == len(numbered):
         numbered = found
     if not invalid:
         lines = (at + numbered[to_skip:]).tolist()
