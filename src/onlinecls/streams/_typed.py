@@ -346,21 +346,24 @@ def _quoted(data: bytes, delimiter: str) -> Iterator[re.Match]:
     return re.finditer(rb'(?:\A|[\n\r' + re.escape(delimiter.encode()) + rb'])"[^"]*(?:""[^"]*)*("?)', data)
 
 
-def _open_quote(data: bytes, delimiter: str, longest: int) -> int:
-    """Return where the quote is that begins a field without an end, or an end behind `longest` bytes of its row; -1: none."""
+def _open_quote(data: bytes, delimiter: str, longest: int) -> tuple[int, int] | None:
+    """Return where the quote is that begins a field without an end, or an end behind `longest` bytes of its row, and the row."""
     if b'"' not in data:
-        return -1
+        return None
     codes = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(codes == 34)
     before = codes[quotes[::2] - 1]  # (the first quote may be the first byte; the last one ends a line)
     begin = np.isin(before, (10, 13, 34, ord(delimiter))).all()  # every other quote begins a field
     if begin and len(quotes) % 2 == 0 and len(data) <= longest:
-        return -1
+        return None
+    row = end = 0
     for match in _quoted(data, delimiter):
         quote = match.start() + (data[match.start()] != 34)
-        if not match[1] or match.end() - (data.rfind(b"\n", 0, quote) + 1) > longest:
-            return quote
-    return -1
+        row = data.rfind(b"\n", end, quote) + 1 or row
+        end = match.end()
+        if not match[1] or end - row > longest:
+            return quote, row
+    return None
 
 
 def _of_closed(
@@ -371,21 +374,19 @@ def _of_closed(
     Return the rest, from which on more is needed to tell.
     """
     longest = batches.options.max_line_bytes
-    while (quote := _open_quote(data, delimiter, longest)) >= 0:
-        start, stop = data.rfind(b"\n", 0, quote) + 1, data.index(b"\n", quote) + 1
-        if not is_last and len(data) - start <= longest:
-            break
+    while (found := _open_quote(data, delimiter, longest)) is not None:
+        (quote, start), stop = found, data.index(b"\n", found[0]) + 1
         if start:
             yield from _of_block(name, data[:start], at, to_skip, batches, names, delimiter)
+        if not is_last and len(data) - start <= longest:
+            return data[start:]
         at, to_skip = at + data.count(b"\n", 0, stop), 0
         problem = f"expected a quote at the end of the field, got {excerpt(data[quote:stop - 1])}"
-        batches.counts.refuse(MalformedLineError(name, at, quote - start + 1, problem), 0)
+        batches.counts.refuse(MalformedLineError(name, at, quote - data.rfind(b"\n", 0, quote), problem), 0)
         data = data[stop:]
-    else:
-        if data:
-            yield from _of_block(name, data, at, to_skip, batches, names, delimiter)
-        return b""
-    return data
+    if data:
+        yield from _of_block(name, data, at, to_skip, batches, names, delimiter)
+    return b""
 
 
 def _row_lines(data: bytes, delimiter: str, with_blank: bool) -> np.ndarray:
