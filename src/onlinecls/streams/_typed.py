@@ -14,7 +14,7 @@ import numpy as np
 
 from .._input import escaped
 from .._input.validate import LONGEST_LABEL, brief
-from ._blocks import blocks, skip_bom, too_long
+from ._blocks import BOM, blocks, skip_bom, too_long
 from ._errors import FARTHEST, HINTS, Counts, MalformedLineError, excerpt
 
 if TYPE_CHECKING:
@@ -421,7 +421,7 @@ def _of_block(
         invalid.append(row)
         return "skip"
 
-    given_as, is_utf8 = data, _is_utf8(data)
+    given_as, is_utf8 = BOM + data if data.startswith(BOM) else data, _is_utf8(data)  # (pyarrow drops the first)
     if not is_utf8:  # (pyarrow cannot hand over a malformed row that is not UTF-8)
         given_as = data.decode("latin-1").encode()
     with _readable(pa, name, "CSV file"):
