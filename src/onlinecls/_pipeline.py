@@ -39,7 +39,7 @@ _OF_FIRST_STEP = "feature_names_in_", "n_features_in_"
 
 
 class Explanation(NamedTuple):
-    """What `StreamPipeline.explain` returns.
+    """Hold what `StreamPipeline.explain` returns.
 
     Attributes
     ----------

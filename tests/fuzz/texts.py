@@ -10,6 +10,7 @@ import numpy as np
 
 from fuzz.mutation import chance, mutated_bytes, mutated_json, one_of
 from onlinecls.streams import read
+from onlinecls.tables import TableVectorizer
 from onlinecls.text import FeatureNames, HashingVectorizer
 
 TOKENS = [
@@ -19,6 +20,7 @@ TOKENS = [
     b"null", b"#", b"1:1", b"a" * 300, "é".encode(), "\U0001f600".encode(), b"1:" + b"0" * 400 + b"1",
     b'{"label":1,"text":"a"}\n', b"\\ud800", b"qid:1",
 ]
+KINDS = ("text", "number", "text", "number")
 NAMES = {"svmlight": "svm", "vw": "vw", "tsv": "tsv", "csv": "csv", "jsonl": "jsonl"}
 
 
@@ -73,7 +75,7 @@ def make(draw):
             {
                 name: value
                 for name, value in (
-                    ("label", one_of(draw, [None, "x", "label"])), ("text", "text"),
+                    ("label", one_of(draw, [None, "x", "label"])), ("text", one_of(draw, [None, None, "text"])),
                     ("weight", one_of(draw, [None, None, "weight", "y"])),
                     ("ignore", one_of(draw, [[], ["y"]])),
                     ("header", not chance(draw, 0.1) if format == "csv" else True),
@@ -81,7 +83,11 @@ def make(draw):
                 if value is not None
             })
         if not options["header"]:
-            options.update(label=0, text=2, weight=None, ignore=[])
+            options.update(label=0, text=one_of(draw, [None, 2]), weight=None, ignore=[])
+    if format == "csv" and not data.startswith(b"label,x,text,y\n"):
+        options["text"] = "text" if options["header"] else 2
+    elif format == "csv":  # (otherwise the first block tells what columns hold)
+        options["kinds"] = dict(zip(("label", "x", "text", "y") if options["header"] else "0123", KINDS, strict=True))
     if format in ("tsv", "jsonl", "csv", "vw") and chance(draw, 0.3):
         options["vectorizer"] = one_of(draw, ["own", "names", "char", "replace", "pattern"])
         options.pop("n_features")
@@ -114,7 +120,7 @@ def rows_of(options, data, **more):
     except (ValueError, TypeError) as refusal:
         assert str(refusal).startswith(("<stream>", "read:")) or "<stream>" in str(refusal), repr(refusal)
         return [], str(refusal), ()
-    width, tables = None, []
+    width, tables, vectorizer = None, [], TableVectorizer(4)
     try:
         with stream:
             for X, y, weight in stream:
@@ -122,7 +128,7 @@ def rows_of(options, data, **more):
                 if y is not None:
                     labels += y.tolist()
                 if not hasattr(X, "indptr"):
-                    tables += X if isinstance(X, list) else X.to_pylist()
+                    tables = learnt(vectorizer, X, tables)
                     continue
                 columns.append(np.asarray(X.indices, np.int64)), values.append(X.data), lengths.append(np.diff(X.indptr))
                 weights += [] if weight is None else weight.tolist()
@@ -132,6 +138,14 @@ def rows_of(options, data, **more):
     skipped = () if error else (stream.n_skipped, stream.skipped)  # (after an error those since the last batch are not counted)
     found = [np.concatenate(part).tolist() if part else [] for part in (columns, values, lengths)]
     return [labels, *found, weights, repr(tables)], error, skipped
+
+
+def learnt(vectorizer, X, before):
+    """Return the values of rows of tables, those before them included; None once one is refused, as its batch then is."""
+    try:
+        return before if before is None else [*before, *vectorizer.learn_transform(X).data.tolist()]
+    except (ValueError, TypeError) as error:
+        assert str(error).startswith("TableVectorizer"), repr(error)
 
 
 def sound(X, y, weight, options, width):

@@ -138,7 +138,7 @@ class Model:
 
     @property
     def whole(self) -> Any:
-        """What learns and predicts: the learner, behind its step if it has one."""
+        """Return what learns and predicts: the learner, behind its step if it has one."""
         return self.learner if self.pipeline is None else self.pipeline
 
     def save(self, path: str, stream: Any, more: dict) -> None:

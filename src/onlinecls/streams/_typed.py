@@ -40,7 +40,7 @@ def _pyarrow(who: str) -> Any:
 
 
 class Columns:
-    """What the columns of a file are for, by their names: label, text, weight, and the features.
+    """Tell what the columns of a file are for, by their names: label, text, weight, and the features.
 
     is_table : True if rows are columns of features, not texts.
     """
@@ -176,7 +176,7 @@ class _Batches:
     def _refuse_far(self, name: str, column: Any, problems: dict) -> None:
         """Refuse numbers that a table cannot take, infinite ones too; NaN is missing."""
         if self.pa.types.is_floating(column.type):
-            far = np.abs(column.to_numpy(zero_copy_only=False).astype(np.float64)) > FARTHEST
+            far = np.abs(column.cast(self.pa.float64()).to_numpy(zero_copy_only=False)) > FARTHEST
             for row in np.flatnonzero(far).tolist():
                 wanted = f"a finite number within ±{FARTHEST} in column {name!r}"
                 problems.setdefault(row, (f"expected {wanted}, got {column[row].as_py()}", ""))
@@ -272,6 +272,8 @@ def _shown(value: Any) -> Any:
         return found.decode() if isinstance(found, bytes) else found
     except UnicodeDecodeError:
         return value.as_buffer().to_pybytes()
+    except ArithmeticError:  # (a time or decimal that Python has not)
+        return str(value.type)
 
 
 # --- files ---------------------------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ ctypedef struct Held:                   # a column of a table: one of the first 
 
 @cython.final
 cdef class Column:
-    """What is known of a column: places of its features that are not hashed, and of its `Number` of NUMBER and of SECONDS."""
+    """Hold what is known of a column: places of its features that are not hashed, and of its `Number` of NUMBER and of SECONDS."""
     cdef str name
     cdef dict places
     cdef bint is_noted
@@ -93,7 +93,7 @@ cdef void* grown(void* memory, Py_ssize_t* room, size_t size) except NULL:
 
 @cython.final
 cdef class Cells:
-    """What a `TableVectorizer` has learnt, and the loop that learns it.
+    """Hold what a `TableVectorizer` has learnt, and run the loop that learns it.
 
     A call that learns keeps what it changes, so that `exchange` takes the call back, or makes it again. columns : by their names.
     features, owners : (column, key) of those with a column of their own, in the order of these, and of all numbers.

@@ -42,7 +42,7 @@ def read_table(who: str, X: Any) -> tuple[list, bool, int]:
         columns = [_column(who, name, values) for name, values in pairs]
     except ImportError:
         raise ImportError(f'{who}: pyarrow is needed to read {type(X).__name__}: pip install "onlinecls[tables]"') from None
-    except (ValueError, LookupError) as error:
+    except (ValueError, LookupError, ArithmeticError) as error:  # (of times and decimals that Python has not, the last)
         if str(error).startswith(who):
             raise
         came = f"{type(X).__name__} that is not read: {escaped(str(error))}"
