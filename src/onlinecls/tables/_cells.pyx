@@ -67,7 +67,7 @@ ctypedef struct Held:                   # a column of a table: one of the first 
 
 @cython.final
 cdef class Column:
-    """Hold what is known of a column: places of its features that are not hashed, and of its `Number` of NUMBER and of SECONDS."""
+    """Hold what is known of a column: places of its features that are not hashed, and of its `Number` of NUMBER and SECONDS."""
     cdef str name
     cdef dict places
     cdef bint is_noted
