@@ -69,7 +69,7 @@ def read(
     """Read files or a pipe as a stream of batches, in memory that does not depend on their size.
 
     A thread reads and parses ahead while the caller learns; both release the GIL. Rows are in the order of the files, and
-    neither `prefetch` nor `block_bytes` changes a row.
+    neither `prefetch` nor `block_bytes` changes a row, but for columns of CSV without `kinds`, which the first block tells.
 
     Parameters
     ----------
