@@ -1,6 +1,6 @@
 """
-Learning curves: who makes the fewest mistakes
-==============================================
+Learning curves of five learners
+================================
 
 Every learner predicts each of 5,574 text messages before it learns it. The curve is the share of mistakes so far: no held-out
 set is needed, and every row counts. AdaGrad and AROW keep a second number for each weight, which says how much that weight may

@@ -1,6 +1,6 @@
 """
-AROW's ellipse, row by row
-==========================
+How AROW learns, row by row
+===========================
 
 AROW does not learn one boundary but a whole cloud of them: a Gaussian over weights. On the left are the rows so far and the
 boundaries that are still likely; on the right is the same cloud as an ellipse in the plane of weights. Each row says that the

@@ -1,6 +1,6 @@
 """
-The same rows in another order
-==============================
+Sorted streams: AROW, NAROW and PA-I
+====================================
 
 An online learner meets its rows in some order, and the order matters. Here the same 5,000 rows come with the clear ones first,
 and then sorted by a feature. AROW narrows its Gaussian with every row on which it takes a step, and is best when the clear rows

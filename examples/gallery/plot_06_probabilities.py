@@ -1,6 +1,6 @@
 """
-Do probabilities keep their word?
-=================================
+Calibrated probabilities
+========================
 
 When a forecast says 80 %, it should rain on four days of five. With ``probability=True`` two numbers are learnt beside the
 model, from the score of each row just before it is learnt, and turn scores into probabilities: no folds, no held-out rows, one

@@ -1,6 +1,6 @@
 """
-Words, their weights, and how sure they are
-===========================================
+The words that make a message spam
+==================================
 
 What makes a text message spam? AROW has a weight for every word, here from left (ham) to right (spam), and a variance beside
 it, which shrinks with every mistake that the word helps to correct: sure weights are at the top. Frequent words are well known;

@@ -1,6 +1,6 @@
 """
-What was paid, and what a theorem allows
-========================================
+Mistake bounds beside the mistakes made
+=======================================
 
 Online learners have something that few models have: a limit to their mistakes on every stream whatsoever, wherever it comes
 from. Two kinds of Perceptron meet two streams, and ``bounds.certify`` puts beside their mistakes the most that the theorem

@@ -1,6 +1,6 @@
 """
-Learnt in parts, merged into one
-================================
+Train in parallel and merge
+===========================
 
 Four workers learn four parts of a stream, and never talk to each other. Each ends up with an ellipse around the weights that it
 considers likely, and each ellipse is wide in a different direction. ``merge`` multiplies the four Gaussians: the dark ellipse

@@ -1,5 +1,5 @@
 """
-Labels that turn, and learners that forget
+Drift: streams that change, and forgetting
 ==========================================
 
 The boundary between two classes turns like the hand of a clock, stands still, and then jumps to the opposite side. The grey
