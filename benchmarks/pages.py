@@ -3,8 +3,8 @@
     python benchmarks/pages.py
 
 writes what follows from other things in the repository: the table of algorithms in docs/algorithms.md, from the registry, the
-short tables of measurements in docs/speed.md, docs/accuracy.md and README.md, from the CSV files in docs, and the README's tables
-of classes, from their docstrings. tests/project/test_pages.py compares.
+short tables of measurements in docs/speed.md, docs/accuracy.md and README.md, from the CSV files in docs.
+tests/project/test_pages.py compares.
 """
 
 import argparse
@@ -41,8 +41,6 @@ TIMED = {
 }
 ERRING = ("committee", "arow", "narow", "scw1", "adagrad_md", "pa1", "perceptron", "VW hinge", "VW logistic", "VW oaa",
           "SGD hinge", "SGD log_loss")
-
-BEGIN_WITH = ("AROWClassifier", "CommitteeClassifier", "PassiveAggressiveClassifier", "AROWRegressor", "StreamPipeline")
 
 
 def markers(name):
@@ -200,23 +198,6 @@ def algorithms():
         for name, row in ALGORITHMS.items()), left=4)
 
 
-def described(names):
-    """Format a table of classes with the first lines of their docstrings."""
-    import onlinecls
-
-    rows = ((f"`{name}`", inspect.getdoc(getattr(onlinecls, name)).splitlines()[0]) for name in names)
-    return table(("class", "what it is"), rows, left=2)
-
-
-def classes():
-    """Format the README's table of the other classes, in the registry's order, wrappers last."""
-    import onlinecls
-    from onlinecls._registry import ALGORITHMS
-
-    offered = dict.fromkeys([*(algorithm.estimator for algorithm in ALGORITHMS.values()), *onlinecls.__all__])
-    return described(name for name in offered if isinstance(getattr(onlinecls, name), type) and name not in BEGIN_WITH)
-
-
 # (page, markers' name, function that makes the text) of all that needs no measuring.
 DERIVED = (
     (DOCS / "algorithms.md", "algorithms", algorithms),
@@ -224,8 +205,6 @@ DERIVED = (
     (DOCS / "accuracy.md", "binary", lambda: errors(read_csv("accuracy_two.csv"), ERRING)),
     (DOCS / "accuracy.md", "multiclass", lambda: errors(read_csv("accuracy_several.csv"), ERRING)),
     (README, "measurements", measurements),
-    (README, "begin_with", lambda: described(BEGIN_WITH)),
-    (README, "classes", classes),
 )
 
 

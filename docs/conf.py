@@ -103,18 +103,18 @@ sphinx_gallery_conf = {
     "image_srcset": ["2x"],
 }
 
-# Pages that are files of the repository, and what the links of all pages to such files become on the site.
-BORROWED = {"contributing": "CONTRIBUTING.md", "changelog": "CHANGELOG.md", "security": "SECURITY.md"}
-PLACES = {"README.md": "index.md", **{file: f"{page}.md" for page, file in BORROWED.items()}}
+# Files of the repository that the page of the project shows.
+BORROWED = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 
 
 def _read_source(app, docname, source):
-    """Put files of the repository in the place of the pages that borrow them, and lead links to where they are."""
-    text = (ROOT / BORROWED[docname]).read_text(encoding="utf-8") if docname in BORROWED else source[0]
-    if docname in BORROWED:
-        text = text.replace("](docs/", "](")
-    for file, page in PLACES.items():
-        text = re.sub(rf"\]\((?:\.\./)?{file}", f"]({page}", text)
+    """Show those files on the page of the project, and lead links to where files are on the site."""
+    text = source[0]
+    if docname == "project":
+        files = "\n\n".join((ROOT / file).read_text(encoding="utf-8") for file in BORROWED)
+        text += "\n" + re.sub(r"^#", "##", files, flags=re.MULTILINE).replace("](docs/", "](")
+    text = re.sub(rf"\]\((?:\.\./)?(?:{'|'.join(map(re.escape, BORROWED))})", "](project.md", text)
+    text = re.sub(r"\]\((?:\.\./)?README.md", "](index.md", text)
     text = re.sub(r"\]\(\.\./examples/gallery(?:/(\w+)\.py)?\)", lambda each: f"](auto_examples/{each[1] or 'index'}.rst)", text)
     source[0] = text
 

@@ -1,4 +1,4 @@
-"""Does CONTRIBUTING's recipe for a new geometry work? NHERD's exact diagonal form, built by it, against a loop of NumPy.
+"""Does the recipe of docs/inside.md for a new geometry work? NHERD's exact diagonal form, built by it, against a loop of NumPy.
 
     w += τ Σx,   σ_j /= (1 + β x_j² σ_j)²       (τ and β by AROW's rule)
 

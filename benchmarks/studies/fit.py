@@ -60,7 +60,7 @@ def main():
     found["geometric mean"] = geometric(list(found.values()))
     head = "set and form", "`AROWClassifier().fit`", "its one pass", "`SGDClassifier().fit`", "its one pass "
     rows = ([title, *(f"{error:.2f}" for error in each)] for title, each in found.items())
-    write_between_if(args.write, "defaults.md", "fit_sets", table(head, shown(rows)))
+    write_between_if(args.write, "accuracy.md", "fit_sets", table(head, shown(rows)))
 
 
 if __name__ == "__main__":

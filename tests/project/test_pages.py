@@ -1,15 +1,13 @@
 """README and docs: code runs as printed and prints what is shown, commands exist, links lead somewhere, tables are up to date.
 
-Every page is one program, in its order, in an empty directory; it starts from what docs/user_guide.md makes. A ``text`` block
+Every page is one program, in its order, in an empty directory; it starts from what docs/tour.md makes. A ``text`` block
 behind a ``python`` block is what that prints, a ``console`` block is commands (``$``) and what they print, where figures of time
-are not compared; a line ``...`` stands for any lines. A ``py`` block needs what is not there, and is compiled only. On the page
-of other libraries each section is a program of its own, and skipped where its library is not installed.
+are not compared; a line ``...`` stands for any lines. A ``py`` block needs what is not there, and is compiled only.
 """
 
 import contextlib
 import doctest
 import importlib
-import importlib.util
 import io
 import os
 import re
@@ -25,7 +23,7 @@ import onlinecls
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-START, LIBRARIES = DOCS / "user_guide.md", DOCS / "libraries.md"
+START = DOCS / "tour.md"
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OPTIONAL = {"sklearn", "matplotlib", "pandas", "polars", "pyarrow", "backports", "river"}
@@ -66,9 +64,9 @@ def execute(code, page, line, namespace):
 
 
 def start(namespace):
-    for language, code, line in blocks(START):
-        if language == "python":
-            execute(code, START, line, namespace)
+    """Run the first block of the tour."""
+    language, code, line = next(block for block in blocks(START) if block[0] == "python")
+    execute(code, START, line, namespace)
 
 
 def without_times(text):
@@ -115,7 +113,7 @@ def run(page, found):
 WITH_CODE = [page for page in PAGES if {"python", "console"} & {language for language, _, _ in blocks(page)}]
 
 
-@every([page for page in WITH_CODE if page != LIBRARIES])
+@every(WITH_CODE)
 def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, command):
     monkeypatch.chdir(tmp_path)
     try:
@@ -124,27 +122,6 @@ def test_code_runs_and_prints_what_is_shown(page, tmp_path, monkeypatch, command
         if (error.name or "").split(".")[0] not in OPTIONAL and "onlinecls[" not in str(error):
             raise
         pytest.skip(str(error))
-
-
-def sections(page):
-    """The blocks of each section, by its heading."""
-    lines, found = page.read_text(encoding="utf-8").splitlines(), {}
-    for block in blocks(page):
-        heading = next(each for each in reversed(lines[: block[2]]) if each.startswith("## "))
-        found.setdefault(heading.removeprefix("## "), []).append(block)
-    return found
-
-
-@pytest.mark.filterwarnings("ignore")  # (those of the libraries)
-@pytest.mark.parametrize("section", sections(LIBRARIES))
-def test_code_with_another_library_runs_and_prints_what_is_shown(section, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    try:
-        run(LIBRARIES, sections(LIBRARIES)[section])
-    except ImportError as error:
-        if error.name is None or importlib.util.find_spec(error.name.partition(".")[0]):
-            raise
-        pytest.skip(f"{error.name} is not installed: make libraries installs it")
 
 
 def commands(page):

@@ -44,7 +44,7 @@ class Learner:
     """Base of all learners.
 
     state : the arrays of the state, with their factors for the (smaller, larger) label when a third class splits them.
-    offset : what the weight of the row's class adds to the wanted margin, (rho - 1) times the margin (docs/class_weights.md).
+    offset : what the weight of the row's class adds to the wanted margin, (rho - 1) times the margin (docs/which_learner.md).
     """
 
     state: ClassVar[State] = {"w": (-1 / 2, 1 / 2)}
