@@ -43,7 +43,7 @@ class Hashing:
         return 1e9 * best_seconds(lambda: vectorizer.transform(self.texts)) / self.n_bytes
 
     def track_ns_per_byte_with_names(self, tokens, script):
-        vectorizer = HashingVectorizer(**CASES[tokens], feature_names=FeatureNames())
+        vectorizer = FeatureNames(HashingVectorizer(**CASES[tokens]))
         return 1e9 * best_seconds(lambda: vectorizer.transform(self.texts), repeats=2) / self.n_bytes
 
     track_ns_per_byte.unit = "ns"

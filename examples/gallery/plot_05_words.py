@@ -5,7 +5,7 @@ The words that make a message spam
 What makes a text message spam? AROW has a weight for every word, here from left (ham) to right (spam), and a variance beside
 it, which shrinks with every mistake that the word helps to correct: sure weights are at the top. Frequent words are well known;
 a word that was met once or twice stays at the bottom, however telling it looks. The words themselves were hashed, and
-``FeatureNames`` remembers which is which.
+``FeatureNames`` learns which is which.
 """
 
 import matplotlib.pyplot as plt
@@ -16,8 +16,8 @@ from onlinecls.datasets import load_sms_spam
 from onlinecls.text import FeatureNames, HashingVectorizer
 
 texts, y = load_sms_spam(return_text=True)
-names = FeatureNames()
-X = HashingVectorizer(feature_names=names).transform(texts)
+names = FeatureNames(HashingVectorizer())
+X = names.transform(texts)
 learner = AROWClassifier().partial_fit(X, y, classes=["ham", "spam"])
 top = names.top_features(learner, k=10_000)
 words = [(each.name, sign * each.weight, each.std) for sign, label in ((-1, "ham"), (1, "spam")) for each in top[label]]

@@ -19,7 +19,7 @@ from ._estimators.saving import packed_parameters, read_parameters
 from ._files import numbered, of_number, require
 from ._input import validate
 from ._input.compat import available_if, is_regressor, issparse, kind_of
-from .text import FeatureNames, HashingVectorizer, contributions, lasting, parameters_of, part_of, vectorizer_of, weights_towards
+from .text import FeatureNames, HashingVectorizer, contributions, lasting, parameters_of, part_of, vectorizer_of
 
 if TYPE_CHECKING:
     from typing import Self
@@ -513,9 +513,8 @@ def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanat
             look_up = named_columns(step, X, in_units=step is steps[-1])
             X = step.transform(X)
         elif isinstance(step, HashingVectorizer):
-            words = step.feature_names or FeatureNames(_NAMES)
-            X = type(step)(**{**step.get_params(), "feature_names": words}).transform(X)
-            look_up = words.look_up
+            words = FeatureNames(step, _NAMES)
+            X, look_up = words.transform(X), words.look_up
         else:
             X = step.transform(X)
             inner = step.estimator if _is_frozen(step) else step
@@ -527,9 +526,7 @@ def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanat
     values = rows.data if issparse(rows) else rows[0][columns]
     prediction = learner.predict(rows).item(0)
     c = 1 if is_regressor(learner) else np.asarray(learner.classes_).tolist().index(prediction)
-    intercepts = np.reshape(learner.intercept_, -1)
-    intercept = intercepts[c] if len(intercepts) > 1 else intercepts[0] if c == 1 else -intercepts[0]
-    found = contributions(weights_towards(learner, c), intercept, columns.tolist(), values.tolist(), look_up)
+    found = contributions(learner, c, columns.tolist(), values.tolist(), look_up)
     features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found[:top]]
     return Explanation(prediction, float(sum(each.contribution for each in found)), features)
 

@@ -26,8 +26,8 @@ from ._estimators.second_order import AROWClassifier, AROWRegressor
 from ._input import validate
 from ._input.compat import kind_of
 from ._pipeline import StreamPipeline, is_fitted, make_stream_pipeline
-from .streams import FeatureRows
 from .tables import TableVectorizer
+from .text import HashingVectorizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 __all__ = ["Classifier", "Regressor"]
+
+_WORDS = HashingVectorizer(n_features=2**18, norm=None)  # of rows for a learner alone
 
 
 class _Model:
@@ -78,19 +80,13 @@ class _Model:
         if isinstance(self.learnt, StreamPipeline):
             return rows
         rows = into_frame(rows).rows(named=True) if hasattr(rows, "columns") else rows
-        found = FeatureRows(max(len(rows), 1), max(len(rows), 1), 2**18, np.float64)
-        for x in rows:
-            try:
-                names = [(f"{name}={value}" if isinstance(value, str) else str(name)).encode() for name, value in x.items()]
-                is_row = found.add(names, [1.0 if isinstance(value, str) else value for value in x.values()])
-            except (AttributeError, TypeError, OverflowError, UnicodeEncodeError):
-                is_row = False
-            if not is_row:
-                raise ValueError(
-                    f"{type(self).__name__}: a row must be a dict of finite numbers and texts, got {validate.brief(x)}. "
-                    "For all else, put a TableVectorizer or a HashingVectorizer in front of the learner (make_stream_pipeline)."
-                )
-        return found.take()[0].matrix()
+        try:
+            return _WORDS.transform([dict(row) for row in rows])
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{type(self).__name__}: a row must be a dict of finite numbers and texts ({error}) For all else, put a "
+                "TableVectorizer or a HashingVectorizer in front of the learner (make_stream_pipeline)."
+            ) from None
 
     def _found(self, method: str, rows: Any) -> Any:
         return getattr(self.learnt, method)(self._read(rows)) if is_fitted(self.learnt) else None

@@ -101,7 +101,7 @@ def make(draw):
 def vectorizer_of(name):
     return {
         "own": lambda: HashingVectorizer(n_features=64),
-        "names": lambda: HashingVectorizer(n_features=64, feature_names=FeatureNames(9)),
+        "names": lambda: FeatureNames(HashingVectorizer(n_features=64), 9),
         "char": lambda: HashingVectorizer(n_features=64, analyzer="char", ngram_range=(1, 3)),
         "replace": lambda: HashingVectorizer(n_features=64, decode_error="replace"),
         "pattern": lambda: HashingVectorizer(n_features=64, token_pattern=r"[a-z]+"),

@@ -374,10 +374,9 @@ def test_tsv_rows_are_those_of_a_given_vectorizer_or_of_a_plain_one(options):
 
 
 def test_feature_names_are_kept_while_a_tsv_file_is_read():
-    names = FeatureNames()
-    whole(TSV, vectorizer=HashingVectorizer(feature_names=names))
-    other = FeatureNames()
-    HashingVectorizer(feature_names=other).transform([line.split("\t", 1)[1] for line in re.split("\r?\n", TSV.decode()) if line])
+    names, other = FeatureNames(HashingVectorizer()), FeatureNames(HashingVectorizer())
+    whole(TSV, vectorizer=names)
+    other.transform([line.split("\t", 1)[1] for line in re.split("\r?\n", TSV.decode()) if line])
     columns = whole(TSV)[0].indices
     assert [names[k] for k in columns] == [other[k] for k in columns]
 

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.feature_extraction import FeatureHasher
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
+from sklearn.preprocessing import normalize
 from sklearn.utils import murmurhash3_32
 
 from onlinecls import AROWClassifier
@@ -233,13 +235,13 @@ def arrow_nulls():
     (lambda: b"text", ValueError, "Iterable over raw text documents expected, bytes object received."),
     (lambda: [], ValueError, "HashingVectorizer: X must hold at least one text, got none."),
     (lambda: ["ab", np.nan], ValueError,
-     "HashingVectorizer: X must hold str or bytes, got nan, a missing value, in row 1. "
+     "HashingVectorizer: X must hold str, bytes or dicts, got nan, a missing value, in row 1. "
      "Drop such rows, or fill them with ''."),
     (lambda: (text for text in ["ab", "c", None]), ValueError,
-     "HashingVectorizer: X must hold str or bytes, got None, a missing value, in row 2. "
+     "HashingVectorizer: X must hold str, bytes or dicts, got None, a missing value, in row 2. "
      "Drop such rows, or fill them with ''."),
-    (lambda: ["ab", 3], TypeError, "HashingVectorizer: X must hold str or bytes, got int in row 1."),
-    (lambda: [["ab"]], TypeError, "HashingVectorizer: X must hold str or bytes, got list in row 0."),
+    (lambda: ["ab", 3], TypeError, "HashingVectorizer: X must hold str, bytes or dicts, got int in row 1."),
+    (lambda: [["ab"]], TypeError, "HashingVectorizer: X must hold str, bytes or dicts, got list in row 0."),
     (arrow_nulls, ValueError,
      "HashingVectorizer: X must not hold nulls, got one in row 1. Drop such rows, or fill them with ''."),
     (lambda: pytest.importorskip("pyarrow").array([1]), TypeError,
@@ -268,7 +270,6 @@ def test_input_other_than_texts_is_refused(make, error, message):
     ({"encoding": "no"}, "encoding must be the name of an encoding, got encoding='no'."),
     ({"binary": 1}, "binary must be True or False, got binary=1."),
     ({"tokenizer": "x"}, "tokenizer must be callable or None, got tokenizer='x'."),
-    ({"feature_names": []}, "feature_names must be a FeatureNames or None, got feature_names=[]."),
 ])
 def test_parameters_out_of_range_are_refused(params, needed):
     for call in ("fit", "transform", "partial_fit"):
@@ -320,7 +321,6 @@ def test_an_analyzer_that_returns_anything_but_tokens_is_refused():
 
 def test_parameters_of_the_vectorizer_are_those_of_scikit_learn():
     ours, theirs = HashingVectorizer().get_params(), Peer().get_params()
-    assert ours.pop("feature_names") is None
     assert ours == theirs
     assert not hasattr(HashingVectorizer(), "get_feature_names_out")
 
@@ -401,8 +401,12 @@ def test_a_hasher_can_be_used_after_a_text_that_failed():
 
 
 def named(texts, max_names=100_000, **params):
-    names = FeatureNames(max_names)
-    return names, HashingVectorizer(feature_names=names, **params).transform(texts)
+    names = FeatureNames(HashingVectorizer(**params), max_names)
+    return names, names.transform(texts)
+
+
+def is_shared(names, column):
+    return names.look_up(column)[1]
 
 
 @pytest.mark.parametrize("params", [{}, {"ngram_range": (1, 2)}, {"analyzer": "char_wb", "ngram_range": (2, 4)},
@@ -418,7 +422,7 @@ def test_feature_names_are_the_tokens(params):
     assert short <= found and (len(short) < len(tokens)) == (params.get("analyzer") != "char_wb")
     for name in found - short:
         assert name.endswith("…") and any(token.startswith(name[:-1]) for token in tokens - short)
-    assert not any(names.is_shared(column) for column in names.columns())
+    assert not any(is_shared(names, column) for column in names.columns())
 
 
 def test_a_shared_column_has_its_most_frequent_name():
@@ -430,13 +434,13 @@ def test_a_shared_column_has_its_most_frequent_name():
         by_column[abs(murmurhash3_32(token)) % 16][token] += 1
     assert names.columns().tolist() == sorted(by_column)
     for column, counts in by_column.items():
-        assert names.is_shared(column) == (len(counts) > 1)
+        assert is_shared(names, column) == (len(counts) > 1)
         name, count = counts.most_common(1)[0]
         if 2 * count > counts.total():
             assert names[column] == name
         assert names[column] in counts
     assert {names[abs(murmurhash3_32(t)) % 16] for t in tokens[:3]} <= set(tokens)
-    assert names[99999] is None and not names.is_shared(99999)
+    assert names[99999] is None and not is_shared(names, 99999)
 
 
 def test_frequent_names_stay_when_memory_is_full():
@@ -448,16 +452,14 @@ def test_frequent_names_stay_when_memory_is_full():
 
 
 def test_feature_names_are_collected_over_calls_and_pickled():
-    names = FeatureNames()
-    vectorizer = HashingVectorizer(feature_names=names)
-    vectorizer.transform(TEXTS[:5])
-    vectorizer.transform(TEXTS[5:])
+    names = FeatureNames(HashingVectorizer())
+    names.transform(TEXTS[:5])
+    names.transform(TEXTS[5:])
     once, _ = named(TEXTS)
-    for twin in (names, pickle.loads(pickle.dumps(names)), pickle.loads(pickle.dumps(vectorizer)).feature_names):
+    for twin in (names, pickle.loads(pickle.dumps(names))):
         assert twin.columns().tolist() == once.columns().tolist()
-        assert all(twin[c] == once[c] and twin.is_shared(c) == once.is_shared(c) for c in once.columns())
-        assert repr(twin) == "FeatureNames(max_names=100000)" and len(twin) == len(once)
-    assert len(clone(vectorizer).feature_names) == 0
+        assert all(twin.look_up(c) == once.look_up(c) for c in once.columns())
+        assert repr(twin) == "FeatureNames(HashingVectorizer(), max_names=100000)" and len(twin) == len(once)
 
 
 TRAINING = ["cheap pills now", "lunch at noon", "cheap lunch", "pills pills", "see you at noon", "cheap now"]
@@ -485,41 +487,55 @@ def test_top_features_have_the_largest_weights_of_a_class(alternate_sign):
     assert len(every["ham"]) + len(every["spam"]) <= len(names)
 
 
-@pytest.mark.parametrize("label", [None, "ham", "spam"])
-def test_contributions_of_explain_add_up_to_the_score(label):
-    names, X = named(TRAINING)
-    model = AROWClassifier(random_state=0).fit(X, LABELS)
-    row = HashingVectorizer().transform(["lunch pills unheard"])
-    found = names.explain(model, row, label)
-    score = model.decision_function(row)[0]
-    expected = abs(score) if label is None else score if label == "spam" else -score
-    assert sum(each.contribution for each in found) == pytest.approx(expected, rel=1e-12)
-    assert [abs(each.contribution) for each in found] == sorted((abs(each.contribution) for each in found), reverse=True)
-    assert {each.name for each in found} == {"lunch", "pills", None, "(intercept)"}
-    for each in found:
-        assert each.contribution == each.weight * each.value
-        assert each.value > 0 or each.name is None
-    dense = names.explain(model, row.toarray(), label)
-    assert dense == found
-
-
 def test_feature_names_refuse_invalid_arguments():
     names, X = named(TRAINING)
     model = AROWClassifier().fit(X, LABELS)
     for run, message in (
-        (lambda: FeatureNames(1), "FeatureNames: max_names must be an integer >= 2, got max_names=1."),
+        (lambda: FeatureNames(HashingVectorizer(), 1), "FeatureNames: max_names must be an integer >= 2, got max_names=1."),
         (lambda: names.top_features(model, 0), "FeatureNames: k must be an integer >= 1, got k=0."),
-        (lambda: FeatureNames().top_features(model),
-         "FeatureNames: there must be names, which are found by hashing texts, got none. Transform the texts whose words the "
-         "model has learnt."),
-        (lambda: names.explain(model, X),
-         "FeatureNames: x must be one row of the model, of shape (1, 1048576), got (6, 1048576)."),
-        (lambda: names.explain(model, X[0], "eggs"),
-         "FeatureNames: label must be one of the model's classes, ['ham', 'spam'], got 'eggs'."),
-        (lambda: names.top_features(AROWClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])),
-         f"FeatureNames: the model must have the columns that have names, up to {names.columns()[-1]}, got 2 columns. "
-         "Use the names of the vectorizer that made the model's rows."),
+        (lambda: FeatureNames(HashingVectorizer()).top_features(model),
+         "FeatureNames: there must be names, got none. Transform the texts whose words the model has learnt."),
+        (lambda: names.top_features(AROWClassifier()),
+         "FeatureNames: model must be a fitted classifier of 1048576 columns, as many as the vectorizer makes, got "
+         "AROWClassifier()."),
+        (lambda: names.top_features(AROWClassifier(r=2).fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])),
+         "FeatureNames: model must be a fitted classifier of 1048576 columns, as many as the vectorizer makes, got "
+         "AROWClassifier(r=2)."),
     ):
         with pytest.raises(ValueError) as caught:
             run()
         assert str(caught.value) == message
+    with pytest.raises(TypeError, match=r"FeatureNames: vectorizer must be a HashingVectorizer, got 100\."):
+        FeatureNames(100)
+
+
+# --- dicts of words ----------------------------------------------------------------------------------------------------------
+
+WORDS = [{"pills": 2, "cheap": 1.5, "é": -3}, {}, {"colour": "red", b"pills": 1, "none": 0}, {f"w{i}": i for i in range(300)}]
+
+
+@pytest.mark.parametrize("norm", [None, "l1", "l2"])
+@pytest.mark.parametrize("params", [{}, {"n_features": 7, "alternate_sign": False}, {"n_features": 64, "dtype": np.float32}])
+def test_dicts_of_words_are_hashed_as_by_scikit_learn(params, norm):
+    expected = FeatureHasher(**{"n_features": 2**20, **params}).transform(WORDS)
+    expected = expected if norm is None else normalize(expected, norm=norm)
+    for rows in (WORDS, iter(WORDS), tuple(WORDS), np.array(WORDS, object)):
+        assert_same(HashingVectorizer(norm=norm, **params).transform(rows), expected)
+    # Between texts, in a long list, and where tokens are made in Python.
+    both = [row for each in WORDS * 30 for row in ("some words", each)]
+    for more in ({}, {"strip_accents": "unicode"}):
+        found = HashingVectorizer(norm=norm, **params, **more).transform(both)
+        assert_same(found[1:8:2], expected)
+        assert_same(found[::2][:1], HashingVectorizer(norm=norm, **params).transform(["some words"]))
+    assert set(HashingVectorizer(norm=None, binary=True, **params).transform(WORDS).data) == {1.0}
+
+
+def test_names_of_dicts_are_learnt_and_values_that_are_none_refused():
+    names, X = named(WORDS[:3])
+    assert {names[column] for column in X.indices} == {"pills", "cheap", "é", "colour=red"}
+    for value, came in ((None, "None"), (np.nan, "nan"), (10**400, "1000"), ([1.0], "[1.0]")):
+        for rows in ([{"a": value}], [{"a": 1}] * 100 + [{"a": value}]):
+            with pytest.raises(ValueError, match=re.escape(f"HashingVectorizer: values of words must be finite numbers or texts, "
+                                                           f"got {{'a': {came}")) as caught:
+                HashingVectorizer().transform(rows)
+            assert str(caught.value).endswith(f"in row {len(rows) - 1}.")

@@ -28,9 +28,8 @@ def inspect(options) -> None:
     if options.data:
         if linear is None:
             raise ValueError(f"{options.model!r} must have weights to show, got {learner!r}. Leave the data out.")
-        names = FeatureNames(_NAMES)
         if look_up is None and "vectorizer" in model.reading:
-            model.reading["vectorizer"].set_params(feature_names=names)
+            names = model.reading["vectorizer"] = FeatureNames(model.reading["vectorizer"], _NAMES)
             look_up = names.look_up
         with model.open(options.data, labels=False) as stream:
             for X, _, _ in stream.batches_of_rows():

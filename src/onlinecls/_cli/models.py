@@ -147,7 +147,7 @@ class Model:
         vectorizer = self.reading.get("vectorizer")
         model = self.whole
         if self.step is None and about["vectorizer"] is not None and parameters_of(vectorizer) is not None:
-            model = make_stream_pipeline(HashingVectorizer(**{**vectorizer.get_params(), "feature_names": None}), self.learner)
+            model = make_stream_pipeline(HashingVectorizer(**vectorizer.get_params()), self.learner)
         model.save(path, {"input": {**about, "kinds": stream.metadata["input"]["kinds"]}, **more})
 
 

@@ -1,8 +1,6 @@
 """Declarations of `RowHasher` for other extension modules, which call it without the GIL."""
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from .sketch cimport Names
-
 
 cdef struct Unit:           # a slice of the document
     int32_t start, end
@@ -29,7 +27,7 @@ cdef class RowHasher:
     cdef readonly int64_t n_features
     cdef uint64_t mask                      # n_features - 1 where that is a power of two, else 0
     cdef str decode_error
-    cdef Names names                        # None: names are not kept
+    cdef object heard                       # called with (column, whether its sign is negative, bytes) of each token, or None
     cdef bytes stop_bytes
     cdef const unsigned char* stop_text
     cdef Py_ssize_t* stops                  # a hash table of each stop word's (begin, end) in stop_bytes; end 0: empty
@@ -73,6 +71,8 @@ cdef class RowHasher:
     cdef int _padded_words(self, Py_ssize_t n) except -1 nogil
     cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil
     cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil
+    cdef int _add_dict(self, dict words) except -1
+    cdef int _hear(self, uint32_t column, uint32_t h, const unsigned char* text, Py_ssize_t n) except -1 with gil
     cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil
     cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil
     cdef int _widen(self, Py_ssize_t n) except -1 nogil
@@ -82,5 +82,6 @@ cdef class RowHasher:
     cdef int _list_one(self, uint32_t column, int32_t count) except -1 nogil
     cdef Py_ssize_t _merged(self) noexcept nogil
     cdef int _close(self) except -1 nogil
+    cdef int _end_row(self, Py_ssize_t n) noexcept nogil
     cdef int _room(self, Py_ssize_t n_bytes) except -1 nogil
     cdef int _room_for_row(self, Py_ssize_t n_entries) except -1 nogil

@@ -8,12 +8,13 @@ slots are in the order of columns: a row is sorted by reading the table and movi
 from cpython.buffer cimport PyBuffer_FillInfo
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport sqrt
+from libc.math cimport INFINITY, NAN, fabs, sqrt
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc, qsort, realloc
 from libc.string cimport memcmp, memcpy, memset
 
 import re
+from operator import itemgetter
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from .lanes cimport (
 )
 from .murmur cimport murmur3, murmur3_of_two
 
+from .._input.validate import brief
 from .._rows import Rows
 
 cdef extern from "Python.h":
@@ -54,6 +56,7 @@ cdef enum:
 MAX_FEATURES = 2**31 - 1            # columns are int32
 ANALYZERS = {"word": WORD, "char": CHAR, "char_wb": CHAR_WB}
 WHITE_SPACES = re.compile(r"\s\s+")   # one space, for n-grams of characters
+column_in = itemgetter(0)
 NORMS = {None: NONE, "l1": L1, "l2": L2}
 
 ctypedef fused number:
@@ -369,6 +372,20 @@ cdef int write_row(const Slot* listed, Py_ssize_t n, bint binary, int norm, numb
     return normalise(data, n, norm, n if binary else squares)
 
 
+cdef Py_ssize_t write_words(list found, bint binary, int norm, number* data, int32_t* indices) except -1:
+    """Write a row from columns, sorted, and their values, which add up; return its length."""
+    cdef Py_ssize_t n = 0
+    cdef int32_t column
+    cdef double value
+    for column, value in found:
+        if n == 0 or indices[n - 1] != column:
+            indices[n], data[n] = column, 0.0
+            n += 1
+        data[n - 1] = 1.0 if binary else data[n - 1] + <number>value
+    normalise(data, n, norm, EXACT + 1)
+    return n
+
+
 cdef int empty(Table* t, bint binary, int norm, number* data, int32_t* indices) noexcept nogil:
     """Write the columns and values of a row from a table, and empty the table."""
     cdef int32_t* counts = t.used
@@ -436,10 +453,10 @@ cdef array_of(void* start, Py_ssize_t n_bytes, dtype):
 
 
 cdef class RowHasher:
-    """Make CSR rows of documents. min_chars : the least number of characters of a word. names : notes tokens by their columns."""
+    """Make CSR rows of documents. min_chars : the least number of characters of a word."""
 
     def __cinit__(self, analyzer="word", ngram_range=(1, 1), lowercase=True, stop_words=None, binary=False, alternate_sign=True,
-                  norm="l2", dtype=np.float64, int64_t n_features=2**20, min_chars=2, decode_error="strict", names=None):
+                  norm="l2", dtype=np.float64, int64_t n_features=2**20, min_chars=2, decode_error="strict", heard=None):
         self.analyzer, self.norm = ANALYZERS[analyzer], NORMS[norm]
         # No document has more than MAX_DOCUMENT units, so that longer n-grams are all empty, and their lengths fit an int.
         self.min_n, self.max_n = (min(n, MAX_DOCUMENT + 1) for n in ngram_range)
@@ -447,7 +464,7 @@ cdef class RowHasher:
         self.single = dtype == np.float32
         self.n_features = n_features
         self.mask = n_features - 1 if n_features & (n_features - 1) == 0 and n_features > 1 else 0
-        self.min_chars, self.decode_error, self.names = min_chars, decode_error, names
+        self.min_chars, self.decode_error, self.heard = min_chars, decode_error, heard
         self.stop_mask = -1
         if stop_words:
             self._set_stops(stop_words)
@@ -705,10 +722,14 @@ cdef class RowHasher:
 
     # --- tokens to columns ---------------------------------------------------------------------------------------------------
 
+    cdef int _hear(self, uint32_t column, uint32_t h, const unsigned char* text, Py_ssize_t n) except -1 with gil:
+        self.heard(column, sign_of(self, h) < 0, (<const char*>text)[:n])
+        return 0
+
     cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil:
         cdef uint32_t h = murmur3(text, n, 0), column = column_of(self, h)
-        if self.names is not None:
-            self.names.note(column, sign_of(self, h) < 0, text, n)
+        if self.heard is not None:
+            self._hear(column, h, text, n)
         if self.listing:
             return self._list_one(column, sign_of(self, h))
         self._widen(1)
@@ -719,7 +740,7 @@ cdef class RowHasher:
         cdef Py_ssize_t i, end
         cdef int span, m
         cdef Queue w
-        if self.names is not None:
+        if self.heard is not None:
             return self._hash_ngrams_one_by_one(text, first, n_units)
         w.n = w.n_longer = 0
         for span in range(<int>self.min_n - 1, <int>min(self.max_n, n_units)):
@@ -733,7 +754,7 @@ cdef class RowHasher:
         return count_queue(self, &w, text)
 
     cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil:
-        """Hash n-grams one after the other, and note the name of each."""
+        """Hash n-grams one after the other."""
         cdef Py_ssize_t i, j, last = first + n_units
         for i in range(first, last):
             for j in range(i + self.min_n - 1, min(i + self.max_n, last)):
@@ -854,6 +875,9 @@ cdef class RowHasher:
                 empty(&self.table, self.binary, self.norm, <float*>self.data + self.nnz, self.indices + self.nnz)
             else:
                 empty(&self.table, self.binary, self.norm, <double*>self.data + self.nnz, self.indices + self.nnz)
+        return self._end_row(n)
+
+    cdef int _end_row(self, Py_ssize_t n) noexcept nogil:
         self.nnz += n
         self.n_rows += 1
         self.indptr[self.n_rows] = self.nnz
@@ -921,7 +945,7 @@ cdef class RowHasher:
     # --- from Python ---------------------------------------------------------------------------------------------------------
 
     def add_texts(self, list texts):
-        """Append rows of str and bytes; other types raise TypeError. Lone surrogates of a str are not part of a word."""
+        """Append rows of str, bytes and dicts; others raise TypeError. Lone surrogates of a str are not part of a word."""
         cdef const void* at[256]
         cdef Py_ssize_t size[256]
         cdef int kind[256]                      # bytes a character of a str, 0 for UTF-8
@@ -937,6 +961,12 @@ cdef class RowHasher:
                     kind[n] = 0 if PyUnicode_IS_ASCII(text) else PyUnicode_KIND(text)
                 elif isinstance(text, bytes):
                     at[n], size[n], kind[n] = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text), 0
+                elif isinstance(text, dict) and n > 0:
+                    break
+                elif isinstance(text, dict):
+                    self._add_dict(text)
+                    i += 1
+                    continue
                 else:
                     raise TypeError(f"{type(text).__name__} is neither str nor bytes")
                 held.append(text)
@@ -952,6 +982,35 @@ cdef class RowHasher:
                             self._add_through_utf8(held[j])
             PyErr_CheckSignals()
             self._room_for_row(<Py_ssize_t>((len(texts) - i) * (1.1 * self.nnz / self.n_rows)))  # for all that follow
+
+    cdef int _add_dict(self, dict words) except -1:
+        """Append the row of a dict of names and values, as scikit-learn's FeatureHasher makes it."""
+        cdef list found = []
+        cdef bytes key
+        cdef double number
+        cdef uint32_t h
+        cdef Py_ssize_t n
+        for name, value in words.items():
+            key = name if isinstance(name, bytes) else str(name).encode()
+            try:
+                key, number = (key + b"=" + value.encode(), 1.0) if isinstance(value, str) else (key, value)
+            except (TypeError, OverflowError):
+                number = NAN
+            if not fabs(number) < INFINITY:
+                came = f"{brief({name: value})} in row {self.n_rows}"
+                raise ValueError(f"HashingVectorizer: values of words must be finite numbers or texts, got {came}.")
+            h = murmur3(<const unsigned char*>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key), 0)
+            if self.heard is not None:
+                self._hear(column_of(self, h), h, <const unsigned char*>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
+            if number != 0.0:
+                found.append((column_of(self, h), number * sign_of(self, h)))
+        found.sort(key=column_in)
+        self._room_for_row(len(found))
+        if self.single:
+            n = write_words(found, self.binary, self.norm, <float*>self.data + self.nnz, self.indices + self.nnz)
+        else:
+            n = write_words(found, self.binary, self.norm, <double*>self.data + self.nnz, self.indices + self.nnz)
+        return self._end_row(n)
 
     cdef int _add_through_utf8(self, str text) except -1:
         cdef bytes utf8

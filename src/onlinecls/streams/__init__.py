@@ -12,7 +12,6 @@ Examples of a line in each format:
 """
 
 from ._errors import MalformedLineError
-from ._features import FeatureRows as FeatureRows  # (for onlinecls.river)
 from ._read import options_of, read
 from ._stream import Batch, Stream
 

@@ -8,12 +8,10 @@ from ._lines import BEHIND, BLANK
 BOM = b"\xef\xbb\xbf"
 
 
-def batches(files, parser, counts: Counts, block_bytes: int, max_line_bytes: int, guard):
+def batches(files, parser, counts: Counts, block_bytes: int, max_line_bytes: int):
     """Yield ``parser.take()`` for each batch. When reading fails, or a pipe is silent, yield the rows read so far first.
 
     None stands for a pipe that is silent behind lines without a row.
-
-    guard : a context in which the parser runs.
     """
     try:
         for source in files:
@@ -30,8 +28,7 @@ def batches(files, parser, counts: Counts, block_bytes: int, max_line_bytes: int
                     counts.refuse(error, parser.n_rows)
                     continue
                 while start < stop:
-                    with guard:
-                        start, fault = parser.feed(block, start, stop)
+                    start, fault = parser.feed(block, start, stop)
                     if fault == BLANK:
                         counts.leave_out(parser.n_rows)
                     elif fault:

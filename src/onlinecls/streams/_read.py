@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import threading
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from numbers import Integral
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ import numpy as np
 
 from .._hashing.hasher import MAX_FEATURES
 from .._input.validate import ParameterError, brief
-from ..text import HashingVectorizer, compiled_hasher, n_rows_of, parameters_of, sketch_of, vectorizer_of
+from ..text import HashingVectorizer, compiled_hasher, n_rows_of, parameters_of, vectorizer_of
 from . import _blocks
 from ._errors import Counts, Progress
 from ._lines import Labels
@@ -298,21 +298,20 @@ class _Reader(SimpleNamespace):
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0
         require(power, "n_features", "a power of two <= 2^31 for VW's hashes", self.n_features)
-        names, lock = sketch_of(self.vectorizer) or (None, None)
         labels = Labels("str", self.batch_rows, _VW_LABEL, _VW_TASK) if self.labels == "auto" else self._labels()
-        return self._lines(files, VWParser(labels, self.batch_rows, BATCH_NNZ, self.n_features, self.dtype, names), lock)
+        return self._lines(files, VWParser(labels, self.batch_rows, BATCH_NNZ, self.n_features, self.dtype))
 
     def _tsv(self, files: Files, is_fasttext: bool = False) -> Iterator[Any]:
-        compiled = compiled_hasher(self.texts_by())
-        if compiled is None and not is_fasttext:
+        make_hasher = compiled_hasher(self.texts_by())
+        if make_hasher is None and not is_fasttext:
             from ._jsonl import words
 
             return words(self, files, self.counts)
-        require(compiled is not None, "vectorizer", "an onlinecls.text.HashingVectorizer of words for fastText", self.vectorizer)
-        make_hasher, lock = compiled  # type: ignore[misc]
+        wanted = "an onlinecls.text.HashingVectorizer of words for fastText"
+        require(make_hasher is not None, "vectorizer", wanted, self.vectorizer)
         header = f"{self.label or 'label'}\t{self.text or 'text'}".encode()
-        parser = TsvParser(self._labels(), self.batch_rows, BATCH_NNZ, make_hasher(), is_fasttext, header)
-        return self._lines(files, parser, lock)
+        parser = TsvParser(self._labels(), self.batch_rows, BATCH_NNZ, make_hasher(), is_fasttext, header)  # type: ignore[misc]
+        return self._lines(files, parser)
 
     def _fasttext(self, files: Files) -> Iterator[Any]:
         return self._tsv(files, True)
@@ -321,8 +320,8 @@ class _Reader(SimpleNamespace):
         """Return the collector of a batch's labels for a compiled parser."""
         return Labels("str" if self.labels == "auto" else self.labels, self.batch_rows)
 
-    def _lines(self, files: Files, parser: Any, guard: Any = None) -> Iterator[Any]:
-        return _blocks.batches(files, parser, self.counts, self.block_bytes, self.max_line_bytes, guard or nullcontext())
+    def _lines(self, files: Files, parser: Any) -> Iterator[Any]:
+        return _blocks.batches(files, parser, self.counts, self.block_bytes, self.max_line_bytes)
 
     def texts_by(self) -> Vectorizer:
         """Return what makes the rows of texts."""

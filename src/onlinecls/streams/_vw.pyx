@@ -7,21 +7,8 @@ from libc.string cimport memchr, memcpy
 import numpy as np
 
 from .._hashing.murmur cimport block_at, finished, mixed
-from .._hashing.sketch cimport Names
 from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push, sized
 from ._numbers cimport is_digit, read_number
-
-cdef enum:
-    NAME_BYTES = 64                 # kept of namespace^feature
-
-
-cdef inline Py_ssize_t append(unsigned char* text, Py_ssize_t n, const unsigned char* p, Py_ssize_t length) noexcept nogil:
-    """Append bytes to a text of n bytes, as far as there is room; return the new length."""
-    cdef Py_ssize_t k, more = min(length, NAME_BYTES - n)
-    for k in range(more):
-        text[n + k] = p[k]
-    return n + more
-
 
 cdef inline uint32_t hash_name(const unsigned char* name, const unsigned char* end, uint32_t seed) noexcept nogil:
     """Hash a name as VW's --hash strings: white space around it is dropped, and a whole number is its own hash, modulo 2^32."""
@@ -127,14 +114,12 @@ cdef inline bint like_number(const unsigned char* p, const unsigned char* end) n
 
 
 cdef class VWParser(EntryParser):
-    cdef Names names                # remembers the names of columns, or None
     cdef double* importances        # weights of the rows
     cdef uint32_t mask
     cdef bint in_order              # True while the row's columns rise
 
-    def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype, names=None):
+    def __init__(self, labels, batch_rows, batch_nnz, n_features, dtype):
         EntryParser.__init__(self, labels, batch_rows, batch_nnz, n_features, dtype)
-        self.names = names
         self.mask = <uint32_t>(self.n_features - 1)
         self.importances = <double*>sized(self.importances, batch_rows * sizeof(double))
 
@@ -195,12 +180,10 @@ cdef class VWParser(EntryParser):
     cdef const unsigned char* _read_namespace(self, const unsigned char* p, const unsigned char* end) except? NULL nogil:
         """Read the namespace whose '|' is just before p; return the next '|' or the end of the line, NULL for a fault."""
         cdef const unsigned char* name = p
-        cdef const unsigned char* space = p         # the name of the namespace
-        cdef const unsigned char* space_end
         cdef const unsigned char* field
         cdef uint32_t seed = 0, hash, n_anonymous = 0
         cdef double scale = 1.0, value
-        p = space_end = after_name(p)
+        p = after_name(p)
         if p > name:
             seed = hash_name(name, p, 0)
         if p < end and p[0] == 58:
@@ -245,20 +228,6 @@ cdef class VWParser(EntryParser):
                 if self.at > self.nnz:
                     self.in_order &= hash > self.entries[self.at - 1].column
                 push(self, hash, value)
-                if self.names is not None:
-                    self._note(hash, space, space_end, name, p)
-
-    cdef int _note(
-        self, uint32_t column, const unsigned char* space, const unsigned char* space_end, const unsigned char* name,
-        const unsigned char* end,
-    ) except -1 nogil:
-        """Remember the name of a column, namespace^name or ^name:text; a number behind the name is not part of it."""
-        cdef unsigned char[NAME_BYTES] text
-        cdef const unsigned char* colon = after_name(name)
-        cdef Py_ssize_t n = append(text, 0, space, space_end - space)
-        n = append(text, n, b"^", 1 if n else 0)
-        n = append(text, n, name, (colon if colon < end and like_number(colon + 1, end) else end) - name)
-        return self.names.note(column, False, text, n)
 
     def take(self):
         cdef double[::1] weights

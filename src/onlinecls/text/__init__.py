@@ -1,9 +1,9 @@
-"""A compiled vectorizer that turns texts into rows of hashed features, and a sketch of the names of their columns.
+"""A compiled vectorizer that turns texts into rows of hashed features, and the names of their columns.
 
 >>> from onlinecls import AROWClassifier
 >>> from onlinecls.text import FeatureNames, HashingVectorizer
->>> names = FeatureNames()
->>> X = HashingVectorizer(feature_names=names).transform(["cheap pills", "lunch at noon", "cheap lunch"])
+>>> names = FeatureNames(HashingVectorizer())
+>>> X = names.transform(["cheap pills", "lunch at noon", "cheap lunch"])
 >>> model = AROWClassifier().fit(X, ["spam", "ham", "ham"])
 >>> [feature.name for feature in names.top_features(model, 1)["spam"]]
 ['pills']
@@ -14,17 +14,14 @@ from ._names import (
     Contribution,
     Feature,
     FeatureNames,
-    contributions,  # noqa: F401 (this and the next are for the command line)
+    compiled_hasher,  # noqa: F401 (for the streams)
+    contributions,  # noqa: F401 (this and the next are for the pipeline and the command line)
     top_columns,  # noqa: F401
     weights_towards,  # noqa: F401
 )
 from ._parameters import parameters_of, vectorizer_of  # noqa: F401 (for the streams)
 from ._rows import lasting, n_rows_of, part_of, rows_of_table, sparse_rows  # noqa: F401 (for all that makes or cuts rows)
-from ._vectorizer import (
-    HashingVectorizer,
-    compiled_hasher,  # noqa: F401 (for the streams)
-    sketch_of,  # noqa: F401 (the same)
-)
+from ._vectorizer import HashingVectorizer
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from heapq import nlargest
 from numbers import Integral
-from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from .._hashing.sketch import Names
 from .._input.compat import issparse
+from .._input.validate import brief
+from ._arrow import is_utf8
+from ._vectorizer import HashingVectorizer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
-    from .._input.types import Matrix
+    from .._hashing.hasher import RowHasher
+
+_NAME_BYTES = 42  # kept of a name in UTF-8
 
 
 class Feature(NamedTuple):
@@ -68,73 +72,87 @@ class Contribution(NamedTuple):
 
 
 class FeatureNames:
-    """Remember the names of hashed columns in bounded memory, while a `HashingVectorizer` hashes.
+    """Learn the names of hashed columns from texts, in bounded memory, so that a model of them can be read.
 
     For each of up to `max_names` columns, keep the name of most of its tokens (by majority vote: the first one, until others
     have outnumbered it), and a flag once a second name has fallen on the column. When the memory is full, the half of the
-    columns with the fewest votes is forgotten, so that frequent words stay. The first 42 bytes of a name in UTF-8 are kept.
+    columns with the fewest votes is forgotten, so that frequent words stay. A name is shortened to 42 bytes of UTF-8.
 
     Parameters
     ----------
+    vectorizer : HashingVectorizer
+        What makes the model's rows.
     max_names : int >= 2, default=100_000
         Number of columns to remember, at about 220 bytes each.
 
     Notes
     -----
-    Hashing with names takes about three times as long as without, or more. Give each vectorizer a `FeatureNames` of its own;
-    ``clone`` makes an empty one. A vectorizer holds a lock on its names while it transforms.
+    Hashing with names takes some twenty-five times as long as without.
 
     Examples
     --------
     >>> from onlinecls.text import FeatureNames, HashingVectorizer
-    >>> names = FeatureNames()
-    >>> X = HashingVectorizer(feature_names=names).transform(["cheap pills"])
+    >>> names = FeatureNames(HashingVectorizer())
+    >>> X = names.transform(["cheap pills"])
     >>> sorted(names[column] for column in X.indices)
     ['cheap', 'pills']
     """
 
+    vectorizer: HashingVectorizer
     max_names: int
-    _lock: Lock
-    _sketch: Names
 
-    def __init__(self, max_names: int = 100_000) -> None:
-        if not isinstance(max_names, Integral) or isinstance(max_names, bool) or not 2 <= max_names < 2**40:
+    def __init__(self, vectorizer: HashingVectorizer, max_names: int = 100_000) -> None:
+        if not isinstance(max_names, Integral) or isinstance(max_names, bool) or max_names < 2:
             raise ValueError(f"FeatureNames: max_names must be an integer >= 2, got max_names={max_names!r}.")
-        self.max_names = int(max_names)
-        self._lock = Lock()
-        self._sketch = Names(self.max_names)
+        if not isinstance(vectorizer, HashingVectorizer):
+            raise TypeError(f"FeatureNames: vectorizer must be a HashingVectorizer, got {brief(vectorizer)}.")
+        self.vectorizer, self.max_names = vectorizer, int(max_names)
+        self._found: dict[int, list] = {}  # by column: votes, name, whether it is shared, sign of the name's hash
 
     def __repr__(self) -> str:
-        return f"FeatureNames(max_names={self.max_names})"
+        return f"FeatureNames({self.vectorizer!r}, max_names={self.max_names})"
 
     def __len__(self) -> int:
         """Return the number of columns that have a name."""
-        return len(self._sketch)
+        return len(self._found)
 
     def __getitem__(self, column: int) -> str | None:
         """Return the name of a column; None if it is unknown. A shortened name ends in an ellipsis."""
-        return self._sketch.look_up(column)[0]
+        return self.look_up(column)[0]
 
-    def is_shared(self, column: int) -> bool:
-        """Return True if tokens of several names have fallen on a column while its name was remembered."""
-        return self._sketch.look_up(column)[1]
+    def transform(self, X: Iterable[Any]) -> Any:
+        """Return the rows that the vectorizer makes of texts, and learn the names of their columns."""
+        return self.vectorizer._rows_of(X, self._hasher())
+
+    def _hasher(self) -> RowHasher:
+        """Return what makes rows of texts, and tells their words. (For streams.)"""
+        return self.vectorizer._hasher(self._hear)
+
+    def _hear(self, column: int, is_negative: bool, token: bytes) -> None:
+        """Count a token that fell on a column."""
+        found = self._found.get(column)
+        name = token.decode("utf-8", "replace")
+        if len(token) > _NAME_BYTES:
+            name = token[:_NAME_BYTES].decode("utf-8", "ignore") + "\N{HORIZONTAL ELLIPSIS}"
+        if found is None:
+            if len(self._found) == self.max_names:
+                self._found = dict(nlargest(self.max_names // 2, self._found.items(), key=lambda item: item[1][0]))
+            self._found[column] = [1, name, False, -1 if is_negative else 1]
+        elif found[1] == name:
+            found[0] += 1
+        elif found[0] > 0:
+            found[0], found[2] = found[0] - 1, True
+        else:
+            found[:] = 1, name, True, -1 if is_negative else 1
 
     def columns(self) -> np.ndarray:
         """Return the columns that have a name, as a sorted array of int64."""
-        return self._sketch.columns()
+        return np.array(sorted(self._found), np.int64)
 
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            return {"max_names": self.max_names, "found": {column: list(each) for column, each in self._sketch.found.items()}}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        FeatureNames.__init__(self, state["max_names"])
-        self._sketch.found = state["found"]
-
-    def __sklearn_clone__(self) -> FeatureNames:
-        return FeatureNames(self.max_names)
-
-    # --- models in words -----------------------------------------------------------------------------------------------------
+    def look_up(self, column: int) -> tuple[str | None, bool, int]:
+        """Return (name or None, whether tokens of other names fell on the column, sign of the name's hash)."""
+        _, *found = self._found.get(column, (0, None, False, 1))
+        return tuple(found)
 
     def top_features(self, model: Any, k: int = 10) -> dict[object, list[Feature]]:
         """Return the features with the largest weights towards each class.
@@ -154,72 +172,27 @@ class FeatureNames:
         """
         if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
             raise ValueError(f"FeatureNames: k must be an integer >= 1, got k={k!r}.")
-        with self._lock:
-            columns = self._sketch.columns()
-            if not len(columns):
-                raise ValueError(
-                    "FeatureNames: there must be names, which are found by hashing texts, got none. Transform the texts whose "
-                    "words the model has learnt."
-                )
-            if columns[-1] >= model.coef_.shape[1]:
-                raise ValueError(
-                    f"FeatureNames: the model must have the columns that have names, up to {columns[-1]}, got "
-                    f"{model.coef_.shape[1]} columns. Use the names of the vectorizer that made the model's rows."
-                )
-            return top_columns(model, k, self._sketch.look_up, columns)
-
-    def explain(self, model: Any, x: Matrix, label: Any = None) -> list[Contribution]:
-        """Return what each feature of a row adds to its score.
-
-        Parameters
-        ----------
-        model : fitted linear classifier
-        x : array-like or sparse matrix of shape (1, n_features)
-            One row: ``vectorizer.transform([text])``.
-        label : object, default=None
-            The class to explain. None: the predicted class.
-
-        Returns
-        -------
-        contributions : list of Contribution
-            The largest in magnitude first; they add up to the score of the class (with two classes, the score of the first is
-            that of the second with the sign changed). The intercept is among them unless it is 0.
-        """
-        from scipy.sparse import csr_matrix
-
-        if not hasattr(model, "classes_"):
-            raise ValueError(f"FeatureNames.explain: model must be a fitted classifier, got {type(model).__name__}.")
-        row = csr_matrix(x) if issparse(x) else csr_matrix(np.atleast_2d(np.asarray(x)))
-        if row.shape[0] != 1 or row.shape[1] != model.coef_.shape[1]:
-            needed = f"(1, {model.coef_.shape[1]})"
-            raise ValueError(f"FeatureNames: x must be one row of the model, of shape {needed}, got {row.shape}.")
-        labels = _labels(model)
-        if label is None:
-            label = model.predict(row).tolist()[0]
-        if label not in labels:
-            raise ValueError(f"FeatureNames: label must be one of the model's classes, {labels}, got {label!r}.")
-        c = labels.index(label)
-        intercept = _of_class(model, np.reshape(model.intercept_, (-1, 1)), c)[0]
-        return contributions(weights_towards(model, c), intercept, row.indices.tolist(), row.data.tolist(), self._sketch.look_up)
-
-    def look_up(self, column: int) -> tuple[str | None, bool, int]:
-        """Return (name or None, whether tokens of other names fell on the column, sign of the name's hash)."""
-        return self._sketch.look_up(column)
+        if not self._found:
+            raise ValueError("FeatureNames: there must be names, got none. Transform the texts whose words the model has learnt.")
+        if not hasattr(model, "classes_") or model.coef_.shape[1] != self.vectorizer.n_features:
+            needed = f"a fitted classifier of {self.vectorizer.n_features} columns, as many as the vectorizer makes"
+            raise ValueError(f"FeatureNames: model must be {needed}, got {brief(model)}.")
+        return top_columns(model, k, self.look_up, self.columns())
 
 
-def contributions(weights_and_std: tuple, intercept: float, columns: list, values: list, look_up: Callable) -> list[Contribution]:
-    """Return what each feature of a row adds to a score, the largest in magnitude first.
+def contributions(model: Any, c: int, columns: list, values: list, look_up: Callable) -> list[Contribution]:
+    """Return what each feature of a row adds to the score of class c (a regressor's: 1), the largest in magnitude first.
 
     look_up(column) : (name or None, shared, sign, or what turns the weight into the units of a table's column).
     """
-    weights, std = weights_and_std
-    found = []
+    weights, std = weights_towards(model, c)
+    intercept, found = float(_of_class(np.reshape(model.intercept_, (-1, 1)), c)[0]), []
     for column, value in zip(columns, values, strict=True):
         name, shared, sign = look_up(column)
         weight, spread = float(weights[column]), None if std is None else float(std[column]) * abs(sign)
         found.append(Contribution(name, weight * value, weight * sign, value / sign, spread, column, shared))
     if intercept:
-        found.append(Contribution("(intercept)", float(intercept), float(intercept), 1.0, None, -1, False))
+        found.append(Contribution("(intercept)", intercept, intercept, 1.0, None, -1, False))
     return sorted(found, key=lambda each: (-abs(each.contribution), each.column))
 
 
@@ -230,13 +203,12 @@ def top_columns(model: Any, k: int, look_up: Callable, columns: np.ndarray | Non
     columns : those to choose from, in their order; None: all.
     """
     found = {}
-    for c, label in enumerate(_labels(model)[: None if len(model.coef_) > 1 else 2]):
+    for c, label in enumerate(np.asarray(model.classes_).tolist()[: None if len(model.coef_) > 1 else 2]):
         weights, std = weights_towards(model, c)
         # A negative weight of a name whose hash has the sign -1 is a weight towards the class.
         chosen = np.arange(len(weights)) if columns is None else columns
-        by_magnitude = chosen[np.argsort(-np.abs(weights[chosen]), kind="stable")]
         features: list[Feature] = []
-        for column in by_magnitude.tolist():
+        for column in chosen[np.argsort(-np.abs(weights[chosen]), kind="stable")].tolist():
             name, shared, sign = look_up(column)
             if len(features) == k or not weights[column]:
                 break
@@ -248,24 +220,27 @@ def top_columns(model: Any, k: int, look_up: Callable, columns: np.ndarray | Non
     return found
 
 
-def _labels(model: Any) -> list:
-    return np.asarray(model.classes_).tolist()
-
-
-def _of_class(model: Any, values: np.ndarray, c: int) -> np.ndarray:
+def _of_class(values: np.ndarray, c: int) -> np.ndarray:
     """Return the values towards class c (two classes share one row, which is towards the second)."""
-    if len(values) > 1:
-        return values[c]
-    return values[0] if c == 1 else -values[0]
+    return values[c] if len(values) > 1 else values[0] if c == 1 else -values[0]
 
 
 def weights_towards(model: Any, c: int) -> tuple[np.ndarray, np.ndarray | None]:
     """Return the weights towards class c, and their standard deviations or None. Those of a regressor are towards class 1."""
-    coef = model.coef_
-    weights = _of_class(model, coef.toarray() if issparse(coef) else np.atleast_2d(coef), c)
-    covariance = getattr(model, "covariance_", None)
+    coef = model.coef_.toarray() if issparse(model.coef_) else np.atleast_2d(model.coef_)
+    weights, covariance = _of_class(coef, c), getattr(model, "covariance_", None)
     if covariance is None:
         return weights, None
-    variances = covariance if covariance.shape == coef.shape else np.diagonal(covariance, axis1=-2, axis2=-1)
-    variances = np.atleast_2d(variances)
+    is_diagonal = covariance.shape == model.coef_.shape
+    variances = np.atleast_2d(covariance if is_diagonal else np.diagonal(covariance, axis1=-2, axis2=-1))
     return weights, np.sqrt(variances[c if len(variances) > 1 else 0])
+
+
+def compiled_hasher(vectorizer: object) -> Callable[[], RowHasher] | None:
+    """Return the function that makes a `RowHasher` for a reader of UTF-8, of a vectorizer or of its `FeatureNames`.
+
+    Return None for other vectorizers, and if a parameter needs Python, another encoding or another input.
+    """
+    inner = getattr(vectorizer, "vectorizer", vectorizer)
+    plain = type(inner) is HashingVectorizer and inner.input == "content" and is_utf8(inner.encoding) and inner._is_native()
+    return vectorizer._hasher if plain else None  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ def parameters_of(vectorizer: object) -> dict[str, Any] | None:
     if type(vectorizer) is not HashingVectorizer:
         return None
     vectorizer._check()
-    found: dict[str, Any] = {name: value for name, value in vectorizer.get_params().items() if name != "feature_names"}
+    found: dict[str, Any] = vectorizer.get_params()
     found["dtype"], found["ngram_range"] = np.dtype(found["dtype"]).name, [int(n) for n in found["ngram_range"]]
     found["n_features"] = int(found["n_features"])
     if found["stop_words"] is not None and not isinstance(found["stop_words"], str):
@@ -55,7 +55,7 @@ def vectorizer_of(parameters: dict[str, Any], trusted: bool = False) -> HashingV
     if not isinstance(parameters, dict) or any(map(callable, parameters.values())):
         raise TypeError("parameters that are not those of a vectorizer")
     unknown = parameters.keys() - HashingVectorizer().get_params().keys()
-    if unknown or "feature_names" in parameters:
+    if unknown:
         raise TypeError(f"unknown parameters {sorted(unknown)}")
     if parameters.get("input", "content") != "content":  # (a model's file must not name files to be read)
         raise TypeError("texts that are names of files")

@@ -6,7 +6,6 @@ Where a parameter is beyond the compiled code, scikit-learn makes the tokens.
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain, islice
 from numbers import Integral
@@ -20,18 +19,14 @@ from .._hashing.hasher import MAX_FEATURES, RowHasher
 from .._input.compat import tags
 from .._input.validate import is_missing
 from ._arrow import is_utf8, string_chunks
-from ._names import FeatureNames
 from ._rows import sparse_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from threading import Lock
     from typing import Any, Literal, Self
 
     from numpy.typing import DTypeLike
     from sklearn.utils import Tags
-
-    from .._hashing.sketch import Names
 
 _WORDS = r"(?u)\b\w\w+\b"
 # The compiled patterns, without "(?u)", and the least number of characters of their words.
@@ -84,8 +79,6 @@ class HashingVectorizer(Estimator):
         Count tokens with the sign of their hash, so that collisions cancel in the mean.
     dtype : dtype, default=np.float64
         float32, float64 or a signed integer type. Integers with a `norm` become float64.
-    feature_names : FeatureNames or None, default=None
-        Sketch that remembers the names of columns while texts are hashed. Not in scikit-learn.
 
     Notes
     -----
@@ -115,7 +108,6 @@ class HashingVectorizer(Estimator):
     norm: Literal["l1", "l2"] | None = "l2"
     alternate_sign: bool = True
     dtype: DTypeLike = np.float64
-    feature_names: FeatureNames | None = None
 
     def __sklearn_tags__(self) -> Tags:
         return tags(None, requires_fit=False, string=True, two_d_array=False)
@@ -151,10 +143,11 @@ class HashingVectorizer(Estimator):
 
         Parameters
         ----------
-        X : iterable of str or bytes
+        X : iterable of str, bytes, or dicts of words
             Lists, generators, NumPy arrays of any string dtype, pandas Series; Arrow string columns (pyarrow's Array and
             ChunkedArray, pandas Series held by Arrow) are read without copying. With `input` other than "content": file names,
-            files.
+            files. A dict of words and their counts, or values, is hashed as by scikit-learn's `FeatureHasher`: a text v of a
+            word n is the word "n=v" of value 1. Its values are then scaled by `norm`.
 
         Returns
         -------
@@ -166,16 +159,17 @@ class HashingVectorizer(Estimator):
         ValueError
             If a parameter is not valid; if X is a single text, is empty, or holds a missing value.
         TypeError
-            If X holds anything but texts.
+            If X holds anything but texts and dicts.
         UnicodeDecodeError, UnicodeEncodeError
             If a text is not of `encoding` and `decode_error` is "strict"; if a token has a lone surrogate.
         """
         if type(X) is list and len(X) <= _FEW and (found := self._transform_few(X)) is not None:
             return found
+        return self._rows_of(X, self._hasher())
+
+    def _rows_of(self, X: Iterable[Any], hasher: RowHasher) -> Any:
         self._refuse_one_text(X)
-        hasher = self._hasher()
-        with nullcontext() if self.feature_names is None else self.feature_names._lock:
-            self._fill(hasher, X)
+        self._fill(hasher, X)
         rows = hasher.take()
         if rows.n_rows == 0:
             raise ValueError(f"{type(self).__name__}: X must hold at least one text, got none.")
@@ -206,9 +200,9 @@ class HashingVectorizer(Estimator):
         return sparse_rows(rows.matrix()) if rows.n_rows else None
 
     def _keeps_hasher(self) -> bool:
-        """Return True if a compiled hasher serves further calls: no names to keep, no parameter that could change inside."""
+        """Return True if a compiled hasher serves further calls: no parameter could change inside."""
         is_fixed = type(self.ngram_range) is tuple and (self.stop_words is None or isinstance(self.stop_words, frozenset))
-        plain = self.input == "content" and self.feature_names is None and np.dtype(self.dtype).kind == "f"
+        plain = self.input == "content" and np.dtype(self.dtype).kind == "f"
         return is_fixed and plain and self._is_native() and is_utf8(self.encoding)
 
     # --- parameters ----------------------------------------------------------------------------------------------------------
@@ -280,7 +274,6 @@ class HashingVectorizer(Estimator):
         except (TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
             dtype = np.dtype(object)
         require(dtype in (np.float32, np.float64) or dtype.kind == "i", "dtype", "float32, float64 or a signed integer type")
-        require(isinstance(self.feature_names, FeatureNames | None), "feature_names", "a FeatureNames or None")
 
     def _is_native(self) -> bool:
         """Return True if the compiled code makes the tokens."""
@@ -293,7 +286,7 @@ class HashingVectorizer(Estimator):
     def _pattern(self) -> str | None:
         return None if self.token_pattern is None else self.token_pattern.removeprefix("(?u)")
 
-    def _hasher(self) -> RowHasher:
+    def _hasher(self, heard: Callable | None = None) -> RowHasher:
         self._check()
         native = self._is_native()
         stop_words = self.get_stop_words() if self.analyzer == "word" else None
@@ -303,7 +296,7 @@ class HashingVectorizer(Estimator):
             alternate_sign=self.alternate_sign, norm=self.norm,
             dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64, n_features=int(self.n_features),
             min_chars=_NATIVE_PATTERNS.get(self._pattern(), 2), decode_error=self.decode_error,
-            names=None if self.feature_names is None else self.feature_names._sketch,
+            heard=heard,
         )
 
     def get_stop_words(self) -> frozenset[str] | None:
@@ -373,13 +366,13 @@ class HashingVectorizer(Estimator):
     def _error_of_item(self, before: int, texts: list[Any]) -> Exception:
         """Return the error for the first item of a list that is not a text."""
         who = type(self).__name__
-        i, strange = next((i, text) for i, text in enumerate(texts) if not isinstance(text, str | bytes))
+        i, strange = next((i, text) for i, text in enumerate(texts) if not isinstance(text, str | bytes | dict))
         if is_missing(strange):
             return ValueError(
-                f"{who}: X must hold str or bytes, got {strange!r}, a missing value, in row {before + i}. "
+                f"{who}: X must hold str, bytes or dicts, got {strange!r}, a missing value, in row {before + i}. "
                 "Drop such rows, or fill them with ''."
             )
-        return TypeError(f"{who}: X must hold str or bytes, got {type(strange).__name__} in row {before + i}.")
+        return TypeError(f"{who}: X must hold str, bytes or dicts, got {type(strange).__name__} in row {before + i}.")
 
     def _fill_from_arrow(self, hasher: RowHasher, column: Any) -> None:
         """Add the texts of a pyarrow string array to the hasher without copying them."""
@@ -406,6 +399,9 @@ class HashingVectorizer(Estimator):
         for text in self._each(X) if chunks is None else chain.from_iterable(chunk.to_pylist() for chunk in chunks):
             if is_missing(text):
                 raise self._error_of_item(hasher.n_rows, [text])
+            if isinstance(text, dict):
+                hasher.add_texts([text])
+                continue
             tokens = analyze(text)
             if isinstance(tokens, str):
                 raise ValueError(
@@ -422,24 +418,4 @@ class HashingVectorizer(Estimator):
                 f"{type(self).__name__}: strip_accents, another token_pattern, and an analyzer, preprocessor or tokenizer of "
                 "your own need scikit-learn, which is not installed. Install it (pip install scikit-learn)."
             ) from None
-        return Theirs(**{name: value for name, value in self.get_params().items() if name != "feature_names"}).build_analyzer()
-
-
-def compiled_hasher(vectorizer: object) -> tuple[Callable[[], RowHasher], Lock | None] | None:
-    """Return what a reader of UTF-8 bytes may use instead of `transform`: (a function that makes a `RowHasher`, a lock to hold
-    while it hashes, or None).
-
-    Return None for other vectorizers, and if a parameter needs Python, another encoding or another input.
-    """
-    if not isinstance(vectorizer, HashingVectorizer) or vectorizer.input != "content":
-        return None
-    if not vectorizer._is_native() or not is_utf8(vectorizer.encoding):
-        return None
-    names = vectorizer.feature_names
-    return vectorizer._hasher, None if names is None else names._lock
-
-
-def sketch_of(vectorizer: object) -> tuple[Names, Lock] | None:
-    """Return the compiled sketch of names of a vectorizer and its lock; None if it keeps no names."""
-    names = getattr(vectorizer, "feature_names", None)
-    return (names._sketch, names._lock) if isinstance(names, FeatureNames) else None
+        return Theirs(**self.get_params()).build_analyzer()
