@@ -418,8 +418,10 @@ def check_hostile_numbers_leave_a_finite_model(learner):
             if i % 10 == 9:
                 with suppress(ValueError):  # (labels of one class, say)
                     assert is_finite(learner(**others, **once).fit(X, y, sample_weight=weights))
+        twin = through_a_file(model)
+        assert fingerprint(twin) == fingerprint(model)
         with suppress(ValueError):
-            assert is_finite(onlinecls.merge([model, through_a_file(model)]))
+            assert is_finite(onlinecls.merge([model, twin]))
         ordinary, y = learner.problem(30, 4, seed=18, dtype=dtype)
         model.partial_fit(ordinary, y)
         assert is_finite(model) and np.isfinite(scores(model, ordinary)).all()

@@ -1,21 +1,18 @@
-"""Hostile models and calls: forged files, every scale of X, numbers too small to divide by, threads, and no memory."""
+"""Hostile models and calls: forged files whose checksums are right, rows of every scale, and no memory."""
 
 import copy
 import functools
 import io
 import itertools
-import json
 import operator
 import re
 
 import numpy as np
 import pytest
-from algorithms import EVERY
 from algorithms import LEARNERS as OF_ALL_TASKS
 from contracts import kinds_of_models
-from forging import forged, poking, setting
+from forging import poking, setting
 from fuzz.models import file_of, parts_of
-from internals import saving
 from scipy.sparse import csr_matrix
 from states import bits, fingerprint, is_finite
 
@@ -25,10 +22,7 @@ from onlinecls._compiled import model
 
 RNG = np.random.default_rng(5)
 X, THREE, TWO = RNG.standard_normal((60, 5)), RNG.integers(0, 3, 60), RNG.integers(0, 2, 60)
-KERNELS = [
-    onlinecls.KernelOnlineClassifier(gamma=1.0), onlinecls.KernelOnlineClassifier("pa", gamma=1.0, budget=20),
-    onlinecls.KernelOnlineRegressor(gamma=1.0),
-]
+REFUSAL = r"(?s)^onlinecls\.load: .* must be a model that onlinecls could have saved, got one .* or save the model again\.$"
 
 
 def targets_of(learner, y, X=X):
@@ -37,14 +31,28 @@ def targets_of(learner, y, X=X):
     return {"classifier": (y,), "regressor": (X.sum(axis=1),), "outlier_detector": ()}[kind]
 
 
+def written(learner):
+    file = io.BytesIO()
+    learner.save(file)
+    return file.getvalue()
+
+
+def is_refused(data):
+    try:
+        load(io.BytesIO(data))
+    except ValueError as error:
+        assert re.match(REFUSAL, str(error)), error
+        return True
+    return False
+
+
 # --- files ---------------------------------------------------------------------------------------------------------------------
 
 AROW, CALIBRATED = onlinecls.AROWClassifier(), onlinecls.AROWClassifier(probability=True)
 RBF = onlinecls.KernelOnlineClassifier(gamma=1.0)
-BUDGETED, SPARSE = onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
+SPARSE = onlinecls.KernelOnlineClassifier("pa", gamma=1.0)
 PRECOMPUTED = onlinecls.KernelOnlineClassifier(kernel="precomputed")
 CHOOSING = onlinecls.OnlineToBatch(AROW, "validation", n_snapshots=4, random_state=0)
-COMMITTEE = onlinecls.CommitteeClassifier()
 ENTROPIC = onlinecls.DualAscentClassifier(regularizer="entropic", dtype="float64")
 FULL = onlinecls.AROWClassifier(covariance="full")
 
@@ -64,19 +72,24 @@ FORGED = {
     "an average without its sums": (AROW, THREE, setting("learnt_with", "average", True)),
     "a parameter of the last pass that the class has not": (AROW, THREE, setting("learnt_with", "C", 1.0)),
     "a variance of 0": (AROW, THREE, poking("values", 4, 0.0)),
-    "squares without end": (COMMITTEE, THREE, poking("tally", 1, 1e201)),
+    "squares without end": (onlinecls.CommitteeClassifier(), THREE, poking("tally", 1, 1e201)),
     "a cap above 1": (FULL, THREE, poking("caps", 0, 2.0)),
     "a growth below 1": (FULL, THREE, poking("growth", 0, 0.5)),
     "a sum of squares below 0": (onlinecls.AdaGradClassifier(), TWO, poking("values", 1, -1.0)),
     "labels out of order": (AROW, THREE, poking("classes", 0, 7)),
+    "a boolean of two": (AROW, TWO > 0, poking("classes", 1, 2, "u1")),
+    "a text past Unicode": (AROW, TWO.astype(str), poking("classes", 1, 0x110000, "u4")),
+    "a label NaN": (AROW, TWO * 1.0, poking("classes", 1, np.nan)),
+    "a label that is a fraction": (AROW, TWO * 1.0, poking("classes", 1, 1.5)),
     "a weight beyond the range": (AROW, THREE, poking("values", 1, 1e308)),
     "a covariance beyond twice the first variance": (FULL, THREE, poking("sigma", 6, -2.1)),
     "a normaliser below 0": (ENTROPIC, THREE, poking("groups", 2, -1e3)),
     "the other regularizer": (ENTROPIC, THREE, setting("learnt_with", "regularizer", "euclidean")),
-    "a classifier's name": (onlinecls.AROWRegressor(), X.sum(axis=1), setting("told", "estimator", "AROWClassifier")),
+    "a classifier's name": (onlinecls.AROWRegressor(), None, setting("told", "estimator", "AROWClassifier")),
     "a step beyond the range": (onlinecls.DualAscentClassifier("auto"), TWO, poking("shared", 1, 1e300)),
     "a prior that is neither 1 nor 1/2": (RBF, THREE, poking("prior", 0, 3.0)),
     "an unknown kernel": (RBF, THREE, setting("learnt_with", "kernel", "cosine")),
+    "the largest of numbers": (onlinecls.KernelOnlineClassifier(gamma=1.0, budget=20), TWO, poking("Q", 0, 1.79e308)),
     "an age of an average that is not kept": (ENTROPIC, THREE, poking("groups", 0, 5.0)),
     "an average that overflows within a few rows": (
         onlinecls.DualAscentClassifier(average=True, dtype="float64"), TWO, poking("groups", 0, 1e303)),
@@ -89,26 +102,22 @@ FORGED = {
 }
 #: What X is for those that take no ordinary rows.
 ROWS = {id(PRECOMPUTED): X @ X.T, id(SPARSE): csr_matrix(X)}
-NO_MODEL = r"must be a model that onlinecls could have saved"
-REFUSAL = r"(?s)^onlinecls\.load: .* must be a model that onlinecls could have saved, got one .* or save the model again\.$"
 
 
 @pytest.mark.parametrize(("learner", "y", "change"), FORGED.values(), ids=FORGED)
-def test_a_forged_model_is_refused_at_load(learner, y, change, tmp_path):
-    path, rows = tmp_path / "model", ROWS.get(id(learner), X)
-    copy.deepcopy(learner).partial_fit(rows, y).save(path)
-    forged(path)
-    load(path).partial_fit(rows, y)
-    forged(path, change)
-    with pytest.raises(ValueError, match=REFUSAL):
-        load(path)
+def test_a_forged_model_is_refused_at_load(learner, y, change):
+    rows = ROWS.get(id(learner), X)
+    told, arrays = parts_of(written(copy.deepcopy(learner).partial_fit(rows, *targets_of(learner, y))))
+    load(io.BytesIO(file_of(told, arrays))).partial_fit(rows, *targets_of(learner, y))
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    change(told, arrays)
+    assert is_refused(file_of(told, arrays))
 
 
-OF_KIND = ("update", "kernel", "method", "probability")
-#: One learner of each class for each kind of model.
+#: One learner of several classes, or of another task, for each kind of state.
 KINDS = list({
-    (one.estimator, one.geometry, one.n_classes, *map(one.params.get, OF_KIND)): one
-    for one in OF_ALL_TASKS if str(one) in kinds_of_models()
+    (one.geometry, one.task in ("binary", "crammer_singer"), *map(one.params.get, ("kernel", "method", "probability"))): one
+    for one in OF_ALL_TASKS if str(one) in kinds_of_models() and (one.task != "binary" or one.geometry == "experts")
 }.values())
 ODD = ("no such", ["no such"], -1, 2**70, {"float": "nan"}, None)
 ANY = ("coef0", "gamma")  # parameters of kernels, which may be any numbers
@@ -144,8 +153,7 @@ def forged_arrays(state, arrays):
         if numbers and (declared := getattr(state, "ARRAYS", {}).get(name)) and not declared.is_flat:
             least, most = state.bound(declared.least), state.bound(declared.most)
             numbers += [number for number in (least - abs(least) - 1.0, 2.0 * most + 1.0) if np.isfinite(number)]
-        numbers += [-1.0, 0.5] if name.endswith("counts") else []
-        for number in numbers:
+        for number in numbers + ([-1.0, 0.5] if name.endswith("counts") else []):
             spoilt = array.copy()
             spoilt.reshape(-1)[-1] = number
             yield f"{name} {number}", {**arrays, name: spoilt}
@@ -155,106 +163,73 @@ def forged_arrays(state, arrays):
 def test_a_file_with_a_part_that_is_not_as_declared_is_refused(learner):
     X, y = learner.problem(25)
     few = {"n_snapshots": 2} if learner.offers("n_snapshots") else {}  # (which are learners like each other)
-    fitted, file = learner(**few).partial_fit(X, *(() if y is None else (y,))), io.BytesIO()
-    fitted.save(file)
-    told, arrays = parts_of(file.getvalue())
+    fitted = learner(**few).partial_fit(X, y)
+    told, arrays = parts_of(written(fitted))
     load(io.BytesIO(file_of(told, arrays)))
     forms = {f"{path} {odd}": (with_entry(told, path, odd), arrays) for path, odd in forged_numbers(told)}
     forms.update({what: (told, changed) for what, changed in forged_arrays(getattr(fitted, "_state", None), arrays)})
-    taken = [what for what, parts in forms.items() if not is_refused(file_of(*parts))]
-    assert not taken
+    assert not [what for what, parts in forms.items() if not is_refused(file_of(*parts))]
 
 
 def with_entry(told, path, value):
     told = copy.deepcopy(told)
-    holder = functools.reduce(operator.getitem, path[:-1], told)
-    holder[path[-1]] = value
+    functools.reduce(operator.getitem, path[:-1], told)[path[-1]] = value
     return told
 
 
-def is_refused(data):
-    try:
-        load(io.BytesIO(data))
-    except ValueError as error:
-        assert re.match(REFUSAL, str(error)), error
-        return True
-    return False
-
-
-def test_a_forged_number_near_the_largest_is_refused_without_a_warning(tmp_path):
-    copy.deepcopy(BUDGETED).partial_fit(X, TWO).save(tmp_path / "model")
-    forged(tmp_path / "model", poking("Q", 0, 1.79e308))
-    with pytest.raises(ValueError, match=NO_MODEL):
-        load(tmp_path / "model")
-
-
-@pytest.mark.parametrize("learner", [
-    onlinecls.PassiveAggressiveOneClass(1e200), onlinecls.MultiplicativePassiveAggressiveOneClass(1e200)], ids=repr)
-def test_a_ball_whose_squared_radius_overflows_holds_all_rows(learner):
-    assert (learner.partial_fit(X).decision_function(X) > 1e199).all() and (learner.predict(X) == 1).all()
-
-
-def checked(learner):
-    """Return the model that load would read from the file that save would write, without touching the disk."""
-    told, arrays = learner._described({})
-    return saving.rebuilt(json.loads(json.dumps(told)), arrays)
-
-
-def variants():
-    for case in EVERY:
-        names = type(case.estimator())._parameter_names()
-        yield case, {}
-        if case.can_average and "average" in names:
-            yield case, {"average": True}
-        for name, value in (("covariance", "full"), ("signed", False), ("multi_class", "ovr")):
-            if name in names and (name != "covariance" or case.can_be_full):
-                yield case, {name: value}
-
-
-POWERS = (-311, -250, -170, -30, 1, 30, 150)
-VARIANTS = {}
-for _case, _others in variants():
-    VARIANTS.setdefault(_case.name, []).append((_case, _others))
-
-
-@pytest.mark.parametrize("name", VARIANTS)
-def test_every_learner_can_be_saved_after_rows_of_any_scale(name):
-    for (case, others), dtype, power in itertools.product(VARIANTS[name], ("float32", "float64"), POWERS):
-        if abs(power) > 40 and dtype == "float32":
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_random_matrix_as_covariance_is_refused_or_learns_finite_numbers(dtype):
+    """The matrix need not be a covariance, though its numbers are in bounds: guards in compiled code keep the model finite."""
+    rng, n_loaded = np.random.default_rng(2), 0
+    told, arrays = parts_of(written(onlinecls.AROWClassifier(covariance="full", dtype=dtype).partial_fit(X, THREE)))
+    for _ in range(30):
+        sigma = rng.uniform(-2.0, 2.0, (4, 6, 6)).astype(dtype)
+        sigma.reshape(4, 36)[:, ::7] = rng.uniform(-0.01, 2.0, (4, 6))
+        if is_refused(data := file_of(told, {**arrays, "sigma": sigma})):
             continue
-        rng = np.random.default_rng(power + 400)
-        rows = rng.uniform(3.0, 10.0, (8, 4)) if power == 1 else rng.standard_normal((8, 4))
-        rows = (rows * 10.0**power).astype(dtype)
-        if others.get("signed") is False or "experts" in case.algorithm.tasks:
-            rows = np.abs(rows) if "experts" not in case.algorithm.tasks else np.clip(np.abs(rows), 0.0, 1.0)
-        for n_classes in (2, 3) if "multiclass" in case.algorithm.tasks else (2,):
-            learner = type(case.estimator())(**{**case.algorithm.selects, **case.params, **others})
-            for _ in range(2):
-                learner.partial_fit(rows, *targets_of(learner, np.arange(8) % n_classes, rows))
-            assert frozen(checked(learner)._state) == frozen(learner._state.compact()), (case, others, dtype, power)
+        again, n_loaded = load(io.BytesIO(data)), n_loaded + 1
+        for _ in range(5):
+            scores, deviations = again.partial_fit(X, rng.integers(0, 3, 60)).decision_function(X, return_std=True)
+            assert np.isfinite(scores).all() and np.isfinite(deviations).all() and np.isfinite(again.covariance_).all()
+    assert n_loaded > 15
 
 
-@pytest.mark.parametrize("learner", [*KERNELS, onlinecls.KernelOnlineClassifier("sop", kernel="linear", budget=3),
-                                     onlinecls.KernelOnlineClassifier("perceptron", kernel="poly", gamma=1.0, degree=9),
-                                     onlinecls.KernelOnlineRegressor("arow", kernel="sigmoid", gamma=1.0, budget=5)], ids=repr)
-def test_every_kernel_learner_can_be_saved_after_rows_of_any_scale(learner):
-    for power in (-30, -6, 0, 6, 18, 30):
-        rows = np.random.default_rng(power + 40).standard_normal((12, 4)) * 10.0**power
-        again = copy.deepcopy(learner)
-        for i in range(5):
-            again.partial_fit(rows + i, *targets_of(learner, np.arange(12) % 3, rows))
-            assert fingerprint(checked(again)) == fingerprint(again)
+# --- numbers of every size: what learning makes of them can be saved (contracts.py: every learner) ------------------------------
 
 
-def test_a_sparse_ball_s_centre_can_be_saved_far_from_its_start():
-    """sinh(2) e^-690 beside sinh(690) e^-690 is known to 1e-7 of itself: it is a number of 1e-300."""
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_entropic_weights_of_every_size_can_be_saved(dtype):
+    """sinh(u) e^-K of u from 1e-300 to 1e3 has lost digits, or all of them, where u is small or K large."""
+    rows = np.diag(np.geomspace(1e-300 if dtype == "float64" else 1e-37, 1e3, 40)).astype(dtype)
+    for sigma in (1.0, 100.0):
+        learner = onlinecls.DualAscentClassifier(sigma, regularizer="entropic", update="DA1", margin=1e9, fit_intercept=False)
+        learner.partial_fit(rows, [0, 1] * 20, classes=[0, 1])
+        for _ in range(3):
+            assert fingerprint(load(io.BytesIO(written(learner)))) == fingerprint(learner)
+            learner.partial_fit(rows[::-1], [0, 1] * 20)
+
+
+def test_centres_of_rows_whose_squares_underflow_and_far_from_their_start_are_saved():
+    """Of a sparse ball sinh(2) e^-690 beside sinh(690) e^-690 is known to 1e-7 of itself: it is a number of 1e-300."""
+    rows = np.random.default_rng(0).standard_normal((20, 3))
+    for exponent in (-100, -153, -157, -160, -162, -165, -170, -200, -300, -311):
+        learner = onlinecls.PassiveAggressiveOneClass().partial_fit(rows * 10.0**exponent)
+        assert (load(io.BytesIO(written(learner))).center_ == learner.center_).all(), exponent
     learner = onlinecls.MultiplicativePassiveAggressiveOneClass(1.0, norm_bound=1.0, scale=1.0)
     for _ in range(70):
-        assert frozen(checked(learner.partial_fit([[100.0, 0.3]]))._state) == frozen(learner._state)
+        learner.partial_fit([[100.0, 0.3]])
+        assert fingerprint(load(io.BytesIO(written(learner)))) == fingerprint(learner)
     assert learner._state.primary[0, 0] > 800.0
 
 
-# --- parameters ----------------------------------------------------------------------------------------------------------------
+def test_a_ball_whose_squared_radius_overflows_holds_all_rows():
+    for learner in (onlinecls.PassiveAggressiveOneClass(1e200), onlinecls.MultiplicativePassiveAggressiveOneClass(1e200)):
+        assert (learner.partial_fit(X).decision_function(X) > 1e199).all() and (learner.predict(X) == 1).all()
+
+
+def test_scores_that_overflow_come_without_warnings():
+    learner = onlinecls.KernelOnlineClassifier(kernel="linear").partial_fit(X, TWO)
+    learner.predict(np.full((2, 5), 1.7e308) * [[1, -1, 1, -1, 1], [1, 1, 1, 1, 1]])
 
 
 @pytest.mark.parametrize("learner", [
@@ -280,109 +255,70 @@ def test_extreme_parameters_that_are_accepted_make_finite_models(learner):
         assert is_finite(learner) and np.isfinite(learner._state.shared).all()
 
 
-# --- errors --------------------------------------------------------------------------------------------------------------------
-
-LEARNERS = [
-    onlinecls.AROWClassifier(average=True), onlinecls.AROWClassifier(covariance="full"), onlinecls.PNormPerceptron(),
-    onlinecls.MultiplicativePassiveAggressiveClassifier(), onlinecls.DualAscentClassifier(regularizer="entropic"),
-    KERNELS[0], onlinecls.AROWRegressor(), onlinecls.PassiveAggressiveOneClass(), *KERNELS[2:],
-]
-
-
-class Memory:
-    """numpy's arrays, of which the n-th there is no memory for."""
-
-    def __init__(self, monkeypatch, n, names):
-        self.left = n
-        for name in names:
-            monkeypatch.setattr(np, name, self.until(getattr(np, name)))
-
-    def until(self, make):
-        def allocate(*arguments, **others):
-            self.left -= 1
-            if self.left == 0:
-                raise MemoryError(f"no memory for {arguments}")
-            return make(*arguments, **others)
-
-        return allocate
+def test_least_variances_are_halved_to_the_floor_when_a_class_joins():
+    """A stored zero once raised variances below the floor, so that dense rows gave another model than sparse ones."""
+    for forgetting in (0.0, 0.01):
+        learner, twin = (onlinecls.AROWClassifier(forgetting=forgetting) for _ in "ab")
+        huge, after, y = np.array([[1e90, 1.0], [-1e90, 1.0]] * 3), np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([2, 0])
+        for each in (learner, twin):
+            each.partial_fit(np.ones((1, 2)), [0]).partial_fit(huge, [0, 1] * 3)
+        assert fingerprint(learner.partial_fit(after, y)) == fingerprint(twin.partial_fit(csr_matrix(after), y))
 
 
-def whole(learner):
-    """Return all of the estimator, but for cached parameters and its lock."""
-    return frozen({name: value for name, value in vars(learner).items() if name not in ("_choice", "_lock")})
+# --- no memory -----------------------------------------------------------------------------------------------------------------
 
 
-def frozen(value):
-    """Return the value in a form that == compares to the last bit."""
+def whole(value):
+    """Return all of an estimator, but for cached parameters and its lock, in a form that == compares to the last bit."""
     if isinstance(value, np.ndarray):
         return bits(value)
     if isinstance(value, dict):
-        return {name: frozen(part) for name, part in value.items()}
+        return {name: whole(part) for name, part in value.items() if name not in ("_choice", "_lock")}
     if isinstance(value, (tuple, list)):
-        return [frozen(part) for part in value]
+        return [whole(part) for part in value]
     if type(value).__module__.startswith("onlinecls"):
-        if hasattr(value, "parts"):
-            return frozen(value.parts())
-        return frozen(vars(value))
+        return whole(value.parts() if hasattr(value, "parts") else vars(value))
     return value
 
 
-@pytest.mark.parametrize("learner", LEARNERS, ids=repr)
+@pytest.mark.parametrize("learner", [
+    onlinecls.AROWClassifier(average=True), FULL, onlinecls.PNormPerceptron(),
+    onlinecls.MultiplicativePassiveAggressiveClassifier(), onlinecls.DualAscentClassifier(regularizer="entropic"), RBF,
+    onlinecls.AROWRegressor(), onlinecls.PassiveAggressiveOneClass(), onlinecls.KernelOnlineRegressor(gamma=1.0),
+], ids=repr)
 def test_a_call_without_memory_leaves_the_estimator_as_it_was(learner):
     for call, begun in itertools.product(("partial_fit", "fit"), ("new", "two classes", "three classes")):
-        calls_without_memory_change_nothing(learner, call, begun)
+        calls_without_memory_change_nothing(copy.deepcopy(learner), call, begun)
 
 
 def calls_without_memory_change_nothing(learner, call, begun):
-    names = ("zeros", "empty", "full") if learner in KERNELS else ("zeros", "empty", "full", "concatenate")
-    learner = copy.deepcopy(learner)
+    """Rows that are known come, and then a class that joins; of numpy's arrays there is no memory for the n-th."""
+    # (Kernel learners find out which rows to keep while they learn: their copies are made last.)
+    names = ("zeros", "empty", "full", *["concatenate"] * ("Kernel" not in type(learner).__name__))
     if begun != "new":
         learner.partial_fit(X, *targets_of(learner, TWO if begun == "two classes" else THREE))
     for n in range(1, 60):
-        before = whole(learner)
+        before, left = whole(vars(learner)), itertools.count(n - 1, -1)
+
+        def until(make, left=left):
+            def allocate(*arguments, **others):
+                if next(left) == 0:
+                    raise MemoryError(f"no memory for {arguments}")
+                return make(*arguments, **others)
+
+            return allocate
+
         with pytest.MonkeyPatch.context() as patch:
-            # (Kernel learners find out which rows to keep while they learn: their copies are made last.)
-            memory = Memory(patch, n, names)
-            try:  # rows that are known, and then a class that joins
+            for name in names:
+                patch.setattr(np, name, until(getattr(np, name)))
+            try:
                 getattr(learner, call)(X[:6], *targets_of(learner, np.array([0, 1, 0, 1, 2, 2]), X[:6]))
             except MemoryError:
                 pass
             except ValueError as error:
                 assert "memory" in str(error)
-            if memory.left > 0:
+            if next(left) >= 0:
                 break
-        assert whole(learner) == before, (call, begun, n)
+        assert whole(vars(learner)) == before, (call, begun, n)
         assert learner.__sklearn_is_fitted__() == (begun != "new")
     assert n > 2 or begun != "new"
-
-
-# --- others --------------------------------------------------------------------------------------------------------------------
-
-
-def test_a_copy_whose_first_call_has_no_rows_learns_with_its_parameters():
-    """The compiled code once had zeros for the parameters of such a copy."""
-    for learner in (onlinecls.PassiveAggressiveClassifier(C=0.02), onlinecls.AROWRegressor(), onlinecls.DualAscentClassifier()):
-        learner = learner.partial_fit(X[:20], *targets_of(learner, TWO[:20], X[:20]))
-        twin = copy.deepcopy(learner).partial_fit(X[:0], *targets_of(learner, TWO[:0], X[:0]))
-        for i in range(20, 40):
-            for each in (learner, twin):
-                each.partial_fit(X[i : i + 1], *targets_of(learner, TWO[i : i + 1], X[i : i + 1]))
-        assert fingerprint(twin) == fingerprint(learner)
-
-
-def test_least_variances_are_halved_to_the_floor_when_a_class_joins():
-    """A stored zero once raised variances below the floor, so that dense rows gave another model than sparse ones."""
-    from scipy import sparse
-
-    for learner in (onlinecls.AROWClassifier(), onlinecls.AROWClassifier(forgetting=0.01)):
-        huge, twin = np.array([[1e90, 1.0], [-1e90, 1.0]] * 3), copy.deepcopy(learner)
-        after, y = np.array([[0.0, 1.0], [0.0, 2.0]]), np.array([2, 0])
-        for each in (learner, twin):
-            each.partial_fit(np.ones((1, 2)), [0]).partial_fit(huge, [0, 1] * 3)
-        learner.partial_fit(after, y), twin.partial_fit(sparse.csr_matrix(after), y)
-        assert fingerprint(learner) == fingerprint(twin)
-
-
-def test_scores_that_overflow_come_without_warnings():
-    learner = onlinecls.KernelOnlineClassifier(kernel="linear").partial_fit(X, TWO)
-    learner.predict(np.full((2, 5), 1.7e308) * [[1, -1, 1, -1, 1], [1, 1, 1, 1, 1]])
