@@ -322,7 +322,7 @@ def check_reading_never_writes(learner):
         read(model, X), read(model, csr32(X)), repr(model), pickle.dumps(model), model.get_params(), copy.copy(model)
         if hasattr(model, "score"):
             model.score(X, y)
-        if hasattr(model, "sparsify") and "coef_" in dir(model):
+        if hasattr(model, "sparsify") and hasattr(model, "coef_"):
             model.sparsify(), read(model, X), model.densify()
         for name in dir(model):
             if name.endswith("_") and not name.startswith("_") and hasattr(model, name):

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 import numpy as np
 
 from ..._estimators.classifier import OnlineClassifier
-from ..._estimators.estimator import quiet
 from ..._estimators.learner import OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._files import require, require_layout
 from ..._input import validate
 from ..._input.compat import issparse
-from ..._models.arrays import FLOAT64, Array, Move, as_theta, halved, laid_out, n_vectors
+from ..._models.arrays import FLOAT64, Array, as_theta, halved, laid_out
 from ..._models.state import COUNTS, STATES, State
 from . import support
 from .support import packed
@@ -38,27 +37,6 @@ CSR = ("data", "indices", "indptr")
 LARGEST = 1e150  # bound of kernel values and coefficients in learners too
 
 
-def _csr_array(*parts: Any, **options: Any) -> Any:
-    from scipy.sparse import csr_array
-
-    return csr_array(*parts, **options)
-
-
-def _alike(X: Any, vectors: Any) -> Any:
-    """Return X as dense or CSR, like the support vectors."""
-    if issparse(X) == issparse(vectors):
-        return X
-    return _csr_array(X) if issparse(vectors) else X.toarray()
-
-
-def _stacked(old: Any, rows: Any) -> Any:
-    if not issparse(rows):
-        return np.concatenate([old, rows])
-    from scipy.sparse import vstack
-
-    return vstack([old, rows], format="csr")
-
-
 def _with_room(array: np.ndarray, n: int) -> np.ndarray:
     """Return an array whose last axis has room for n numbers, growing by at least a half."""
     old = array.shape[-1]
@@ -66,15 +44,22 @@ def _with_room(array: np.ndarray, n: int) -> np.ndarray:
     return array if n <= old else np.pad(array, [(0, 0)] * (array.ndim - 1) + [(0, more)])
 
 
+def _alike(X: Any, vectors: Any) -> Any:
+    """Return X as dense or CSR, like the support vectors."""
+    if issparse(X) == issparse(vectors):
+        return X
+    return type(vectors)(X) if issparse(vectors) else X.toarray()
+
+
 def _squares(A: Any) -> np.ndarray:
     return np.asarray(A.multiply(A).sum(axis=1)).reshape(-1) if issparse(A) else np.einsum("ij,ij->i", A, A)
 
 
 class Kernel(NamedTuple):
-    """k(x, z), plus bias^2 for the constant feature: the parameters that are fixed for a model's lifetime.
+    """k(x, z), plus bias² for the constant feature: what is fixed for a model's lifetime, the estimator's parameters first.
 
-    The first five are the estimator's; in a model gamma is a number. projects : True if vectors beyond the budget are replaced by
-    their projections. who : the learner's name.
+    In a model gamma is a number. projects : True if vectors beyond the budget are replaced by their projections. who : the
+    learner's name.
     """
 
     kernel: Any
@@ -85,11 +70,6 @@ class Kernel(NamedTuple):
     bias: float
     projects: bool
     who: str
-
-    @property
-    def needs_rows(self) -> bool:
-        """True if gamma depends on all rows of a `fit`."""
-        return self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid")
 
     def values(self, A: Any, B: Any, same: bool = False) -> np.ndarray:
         """Compute k of each row of A with each of B, (len(A), len(B)). same: B is A. Only a callable's values are checked.
@@ -121,18 +101,13 @@ class Kernel(NamedTuple):
             return K + self.bias**2
 
     def _called(self, A: Any, B: Any) -> np.ndarray:
-        K = self.kernel(A, B, **(self.kernel_params or {}))
+        K, shape = self.kernel(A, B, **(self.kernel_params or {})), (A.shape[0], B.shape[0])
         K = validate.read_numbers(f"{self.who}: what kernel returns", K.toarray() if issparse(K) else K)
-        if K.shape != (A.shape[0], B.shape[0]):
+        if K.shape != shape or not np.isfinite(K).all():
             raise ValueError(
-                f"{self.who}: kernel must return an array of shape {(A.shape[0], B.shape[0])} for {A.shape[0]} and {B.shape[0]} "
-                f"rows, got shape {K.shape}. It is called with two matrices, as by SVC."
-            )
-        if not np.isfinite(K).all():
-            row, column = (int(i) for i in np.argwhere(~np.isfinite(K))[0])
-            raise ValueError(
-                f"{self.who}: kernel must return finite numbers, got {K[row, column]:g} for row {row} of its first and row "
-                f"{column} of its second argument. The model is unchanged."
+                f"{self.who}: kernel must return finite numbers, an array of shape {shape} for two matrices of {shape[0]} and "
+                f"{shape[1]} rows, as for SVC, got shape {K.shape} with {np.count_nonzero(~np.isfinite(K))} numbers that are not "
+                "finite. The model is unchanged."
             )
         return K
 
@@ -171,33 +146,31 @@ class SupportState(State, support.SupportSet):
 
     alpha = property(lambda self: self.kept[2], lambda self, alpha: setattr(self, "kept", (*self.kept[:2], alpha)))
     size = property(lambda self: len(self.kept[1]))
+    is_precomputed = property(lambda self: self.kernel.kernel == "precomputed")
 
     def weights(self) -> tuple[Any, np.ndarray]:
-        """Return the support vectors as one matrix (None: there are none) and their coefficients, (columns, size)."""
+        """Return the support vectors as one matrix and their coefficients, (columns, size)."""
         matrix, members, alpha = self.kept
         if not len(members):
-            return None, alpha
+            return np.empty(0, np.int64) if self.is_precomputed else np.empty((0, self.n_features)), alpha
         return matrix if len(members) == matrix.shape[0] else matrix[members], alpha
+
+    def weights_of(self, params: Params, features: slice) -> np.ndarray:
+        """Return Σ a_i x_i, of a linear kernel alone, or the weight of the constant feature."""
+        vectors, alpha = self.weights()
+        if features.stop is None:
+            return self.kernel.bias * alpha.sum(axis=1)[:, None] + 0.0  # (no -0)
+        if self.kernel.kernel != "linear":
+            raise AttributeError(f"{self.kernel.who}: coef_ is only available with kernel='linear'. Use dual_coef_.")
+        return np.asarray(alpha @ vectors)
 
     def parts(self) -> dict:
         """Return the parts, without room for more vectors."""
         s, n = self.size, packed(self.size)
         return {**super().parts(), "P": self.P[:, :n], "Q": self.Q[:n], "norms": self.norms[:s], "origin": self.origin[:s]}
 
-    # --- classes that join or leave ------------------------------------------------------------------------------------------
-
     def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
-        """Return this model with its classes at `places` among n_classes; new classes start from zero.
-
-        A single vector w becomes the two -w/2 and +w/2, with half the covariance each.
-        """
-        own, counts = self.copy(), self.counts_at(places, n_classes)
-        if n_vectors(n_classes) > self.n_columns:
-            return own._with_vectors(counts, Move.of_classes(places, self.n_columns, n_classes))
-        return own.sharing(counts=counts)
-
-    def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
-        return self.copy()._with_vectors(self.counts[keep], Move.of_kept(keep))
+        return super(SupportState, self.copy()).grow_classes(places, n_classes, params)  # (rows change all arrays in place)
 
     # --- learning ------------------------------------------------------------------------------------------------------------
 
@@ -205,32 +178,37 @@ class SupportState(State, support.SupportSet):
         # (A callable may raise, or return NaN, half-way through a call: the model before it is still there, then.)
         return self.copy() if callable(self.kernel.kernel) else super().writable()
 
-    def block(self, rows: Rows, numbers: np.ndarray, is_first: bool) -> tuple[support.Block, Any, np.ndarray, np.ndarray]:
-        """Return what learns the rows of these numbers, the first ones of a pass or others, and the parts of `kept`, with room.
+    def block(self, rows: Rows, numbers: np.ndarray, is_first: bool) -> tuple[support.Block, Any]:
+        """Return what learns the rows of these numbers, the first ones of a pass or others, and the matrix of `kept` with them.
 
         A row that is learnt again, in a later epoch of a `fit` or by a precomputed kernel, is the same support vector.
         """
-        matrix, (old, _), kernel, size, n, first = rows.array()[numbers], self.weights(), self.kernel, self.size, len(numbers), 0
-        if kernel.kernel == "precomputed":
+        X, (old, _), kernel, size, n, first = rows.array()[numbers], self.weights(), self.kernel, self.size, len(numbers), 0
+        if self.is_precomputed:
             first = int(rows.indptr[0]) // rows.n_features  # (rows may be a slice of X)
             added = numbers + first
         else:
-            matrix = added = matrix if old is None else _alike(matrix, old)
+            X = added = _alike(X, old) if size else X
         K = np.empty((n, size + n))
         if size:
-            K[:, :size] = kernel.values(matrix, old)
-        K[:, size:] = kernel.values(matrix, added, same=matrix is added)
+            K[:, :size] = kernel.values(X, old)
+        K[:, size:] = kernel.values(X, added, same=X is added)
         room = min(size + n, max(size, self.params.budget) + 1)
-        alpha, members = np.zeros((self.n_columns, room)), np.arange(room)
+        alpha = np.zeros((self.n_columns, room))
         alpha[:, :size] = self.alpha
         rooms = {"P": packed(room) * self.prior.shape[1], "Q": packed(room) * kernel.projects, "norms": room, "origin": room}
         for name, wanted in rooms.items():
             setattr(self, name, _with_room(getattr(self, name), wanted))
-        block = support.Block(self, K, alpha, members, first)
-        added = added if old is None else _stacked(old, added)
-        if is_first and not ((self.are_seen and self.holds_level) or kernel.kernel == "precomputed"):
+        block = support.Block(self, K, alpha, first)
+        if issparse(added) and size:
+            from scipy.sparse import vstack
+
+            added = vstack([old, added], format="csr")
+        elif size:
+            added = np.concatenate([old, added])
+        if is_first and not ((self.are_seen and self.holds_level) or self.is_precomputed):
             self.origin[:] = -1
-        return block, added, members, alpha
+        return block, added
 
     def gather(self) -> None:
         """Keep the rows of support vectors alone, where there is memory for a copy. (Without it the model is whole, too.)"""
@@ -251,13 +229,10 @@ class SupportState(State, support.SupportSet):
 
     def in_file(self) -> dict:
         """Return the arrays for a file, and what the parameters do not tell."""
-        found = {name: part for name, part in self.parts().items() if name in (*self.ARRAYS, "dropped", "n_features")}
-        vectors, found["gamma"] = self.weights()[0], self.kernel.gamma
-        if issparse(vectors):
-            found.update({f"vectors_{name}": getattr(vectors, name) for name in CSR})
-        elif vectors is not None:
-            found["vectors"] = vectors
-        return found
+        vectors, parts = self.weights()[0], {**self.parts(), "gamma": self.kernel.gamma}
+        found = {name: parts[name] for name in (*self.ARRAYS, "dropped", "gamma", "n_features")}
+        of_vectors = {f"vectors_{name}": getattr(vectors, name) for name in CSR} if issparse(vectors) else {"vectors": vectors}
+        return {**found, **of_vectors}
 
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Params) -> Self:
@@ -269,21 +244,22 @@ class SupportState(State, support.SupportSet):
         state, size = cls(n_features, n_classes, FLOAT64, params), len(arrays["norms"])
         state.kernel, state.dropped, state.origin = state.kernel._replace(gamma=gamma), dropped, np.full(size, -1)
         layout = laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, params, size=size), FLOAT64)
-        is_numbered = state.kernel.kernel == "precomputed"
-        vectors: Any = None
-        if "vectors_data" in arrays and not is_numbered:
-            vectors = _csr_array(tuple(arrays.pop(f"vectors_{name}") for name in CSR), shape=(size, n_features))
-        elif size:
-            layout["vectors"] = ((size,), np.dtype(np.int64)) if is_numbered else ((size, n_features), FLOAT64)
+        if "vectors_data" in arrays:
+            from scipy.sparse import csr_array
+
+            vectors = csr_array(tuple(arrays.pop(f"vectors_{name}") for name in CSR), shape=(size, n_features))
+        else:
+            vectors = arrays["vectors"]
+            layout["vectors"] = ((size,), np.dtype(np.int64)) if state.is_precomputed else ((size, n_features), FLOAT64)
         require_layout(arrays, layout)
-        vectors = arrays.pop("vectors", vectors)
-        if size and is_numbered:
-            require(0 <= vectors.min() and vectors.max() < n_features, f"numbers of {n_features} rows", vectors)
+        if state.is_precomputed:
+            fits = not issparse(vectors) and (vectors >= 0).all() and (vectors < n_features).all()
+            require(bool(fits), f"numbers of {n_features} rows", vectors)
             state.origin = vectors.copy()
-        elif size:
+        else:
             vectors = validate.read_rows(cls.__name__, vectors, FLOAT64).array()
-        for name, part in arrays.items():
-            setattr(state, name, part)
+        for name in cls.ARRAYS:
+            setattr(state, name, arrays[name])
         state.kept = vectors, np.arange(size), state.alpha
         return state.checked()
 
@@ -313,19 +289,23 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average = early_stopping = False  # (not parameters, where a class does not name them)
         dtype = np.float64  # (not a parameter: coefficients and kernel values are float64)
-    _has_fast_path = False
+    _has_fast_path = _flat = False
 
     def _params_of(self, algorithm: Algorithm, values: dict) -> Params:
         found, budget = super()._params_of(algorithm, values), values["budget"]
         constant, projects = abs(found.constant), found.model == "gaussian_kernel" and budget is not None  # (-1: it is auto)
-        given = map(values.get, ("kernel", "gamma", "degree", "coef0", "kernel_params"))
+        given = map(values.get, Kernel._fields[:5])
         kernel = Kernel._make([*given, constant, projects, type(self).__name__])
         return found._replace(r2=found.r, constant=constant, kernel=kernel, budget=1 << 62 if budget is None else int(budget))
 
+    def _needs_rows(self) -> bool:
+        """Return True if gamma depends on all rows of a `fit`."""
+        return self.gamma == "scale" and self.kernel in ("rbf", "poly", "sigmoid")
+
     def _check_call(self, X: Any, whole: bool) -> None:
-        """Check that a precomputed kernel is square, and that partial_fit has no gamma="scale"."""
+        """Check that a precomputed kernel is dense and square, and that partial_fit has no gamma="scale"."""
         who = type(self).__name__
-        if not whole and "_state" not in self.__dict__ and self._choice.params.kernel.needs_rows:
+        if not whole and "_state" not in self.__dict__ and self._needs_rows():
             raise ValueError(
                 f"{who}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which needs the variance of a "
                 "whole set. Call fit first, or give gamma."
@@ -341,7 +321,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
 
     def _start(self, params: Params, rows: Rows, n_classes: int) -> SupportState:
         state = super()._start(params, rows, n_classes)
-        if params.kernel.needs_rows:  # SVC's gamma="scale": 1 / (n_features Var(X)) over all entries
+        if self._needs_rows():  # SVC's gamma="scale": 1 / (n_features Var(X)) over all entries
             X = rows.array()
             variance = float((X.multiply(X) if issparse(X) else X * X).mean() - X.mean() ** 2)
             state.kernel = state.kernel._replace(gamma=1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0)
@@ -356,20 +336,16 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     @property
     def support_vectors_(self) -> Any:
         """Rows of the support set, (n_support_, n_features), an array or CSR as the first X was; a copy."""
-        state = self._fitted_state()
-        if state.kernel.kernel == "precomputed":
+        if (state := self._fitted_state()).is_precomputed:
             raise AttributeError(f"{type(self).__name__}: a precomputed kernel has no support_vectors_. Use support_.")
-        vectors, _ = state.weights()
-        return np.empty((0, state.n_features)) if vectors is None else vectors.copy()
+        return state.weights()[0].copy()
 
     @property
     def support_(self) -> NDArray[np.int64]:
         """Numbers of the support vectors among the rows of a precomputed kernel, (n_support_,)."""
-        state = self._fitted_state()
-        if state.kernel.kernel != "precomputed":
+        if not (state := self._fitted_state()).is_precomputed:
             raise AttributeError(f"{type(self).__name__}: only a precomputed kernel has support_. Use support_vectors_.")
-        numbers, _ = state.weights()
-        return np.empty(0, np.int64) if numbers is None else numbers.copy()
+        return state.weights()[0].copy()
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:
@@ -391,32 +367,9 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         """The kernel's gamma, a number."""
         return self._fitted_state().kernel.gamma
 
-    @property
-    @quiet
-    def coef_(self) -> NDArray[np.floating]:
-        """Weights Σ a_i x_i, (1 or n_classes, n_features), with a linear kernel; with others they have no finite form."""
-        state = self._fitted_state()
-        if state.kernel.kernel != "linear":
-            raise AttributeError(f"{type(self).__name__}: coef_ is only available with kernel='linear'. Use dual_coef_.")
-        vectors, alpha = state.weights()
-        return np.asarray(alpha @ vectors) if alpha.size else np.zeros((state.n_columns, state.n_features))
-
-    @property
-    def intercept_(self) -> NDArray[np.floating]:
-        """Weight of the constant feature times its value, (1 or n_classes,); with a level of the targets, their sum."""
-        state = self._fitted_state()
-        return state.kernel.bias**2 * state.alpha.sum(axis=1) + state.level
-
-    @property
-    def sparsify(self) -> Any:
-        """No method: a kernel learner has no ``coef_`` to make sparse or dense, and reading it raises an AttributeError."""
-        raise AttributeError(f"{type(self).__name__} has no coef_ to make sparse: w is a combination of support_vectors_.")
-
-    densify = sparsify
-
 
 @estimator
-class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):  # type: ignore[override]
+class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
     """Perceptron, passive-aggressive, second-order Perceptron or AROW in the feature space of a kernel.
 
     The updates are those of the linear learners, with w and a full Σ on the s rows learnt from (AROW, Lemma 1):
@@ -424,7 +377,11 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):  # type: ignore[
         w = Σ a_i φ(x_i),     Σ = I - Σ P_ij φ(x_i) φ(x_j)',     φ(x).φ(z) = k(x, z) + intercept_scaling².
 
     With ``kernel="linear"`` they are the linear learners, first order (perceptron, pa: O(s) a row) or with full covariance (sop,
-    arow: O(s²) a row learnt from, s²/2 numbers a column). Three classes or more share one support set.
+    arow: O(s²) a row learnt from, s²/2 numbers a column). Three classes or more share one support set. Everything is float64.
+    Any split of a stream into calls gives the same model up to the rounding of the kernel values.
+
+    K. Crammer, A. Kulesza, M. Dredze: Adaptive Regularization of Weight Vectors, NIPS 2009. L. Csató, M. Opper: Sparse On-Line
+    Gaussian Processes, Neural Computation 14, 2002 (the projection under a budget).
 
     Parameters
     ----------
@@ -432,8 +389,9 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):  # type: ignore[
         See `AROWClassifier`, `PassiveAggressiveClassifier`, `Perceptron` and `SecondOrderPerceptron`.
     kernel : {"linear", "rbf", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         x.z, exp(-gamma ||x - z||²), (gamma x.z + coef0)^degree, tanh(gamma x.z + coef0), as in scikit-learn's SVC; or a
-        callable of two matrices that returns the matrix of their kernel values. "precomputed": X is that matrix, square to learn
-        from (each call to `partial_fit` is one pass over the same rows), rows against the learnt ones to predict.
+        callable of two matrices that returns the matrix of their kernel values: its calls learn all rows or none. "precomputed":
+        X is that matrix, square to learn from (each `partial_fit` is one pass over the same rows), rows against the learnt ones
+        to predict.
     gamma : float > 0, "auto" or "scale", default="auto"
         "auto": 1 / n_features. "scale": 1 / (n_features Var(X)) over the rows of `fit`.
     degree : int, default=3
@@ -444,19 +402,9 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):  # type: ignore[
         Keyword arguments of a callable kernel.
     budget : int or None, default=None
         Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector whose removal changes w least is
-        removed, the oldest of equals: perceptron, pa: the one of smallest ||a_i|| √k(x_i, x_i); sop, arow: the one of smallest
-        ||a_i|| / √Q_ii, with Q the inverse of the support set's Gram matrix. Its projection on the others replaces it in w and Σ,
-        as that of a row within 1e-3 ||φ(x)|| of their span replaces the row.
-    C : float, default=1.0
-        pa: the largest step, > 0; inf for the plain form.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        pa: PA-I or PA-II.
-    r : float, default=0.1
-        arow, sop: noise variance of a row, > 0.
-    eta0 : float, default=1.0
-        perceptron: step, > 0.
-    aggressive : bool, default=False
-        perceptron, sop: update on margins below 1 instead of only on those <= 0.
+        removed (perceptron, pa) or replaced by its projection on the others, as a row within 1e-3 ||φ(x)|| of their span is.
+    C, loss, r, eta0, aggressive
+        As there, with the defaults 1.0, "hinge", 0.1, 1.0 and False.
     fit_intercept : bool, default=True
         Learn an intercept, the weight of a constant feature, which adds intercept_scaling² to the kernel.
     intercept_scaling : float, default=1.0
@@ -477,17 +425,6 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):  # type: ignore[
     Raises
     ------
     {raises}
-
-    Notes
-    -----
-    Everything is float64. Any split of a stream into calls gives the same model up to the rounding of the kernel values. A row
-    learnt from in several epochs of one `fit` is one support vector. Rows whose kernel values or step are beyond 1e150, or whose
-    k(x, x) < 0, are skipped. A callable kernel's calls learn all rows or none; the model is copied for this.
-
-    References
-    ----------
-    .. [1] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, Lemma 1.
-    .. [2] L. Csató, M. Opper. Sparse On-Line Gaussian Processes. Neural Computation 14, 2002 (the projection under a budget).
 
     Examples
     --------
@@ -514,26 +451,25 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):  # type: ignore[
 
 
 @estimator
-class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):  # type: ignore[override]
+class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
     """Passive-aggressive regression or recursive least squares (AROW for regression) in the feature space of a kernel.
 
-    With s = w.φ(x), w = Σ a_i φ(x_i) on the rows learnt from, φ(x).φ(z) = k(x, z) + intercept_scaling²:
+    With s = w.φ(x), w = Σ a_i φ(x_i) on the rows learnt from, φ(x).φ(z) = k(x, z) + intercept_scaling², and a row's weight c,
+    which turns C into C c and r into r/c:
 
         pa:    l = [|y - s| - ε]+,   w += τ sgn(y - s) φ(x),   τ = min(C, l/||φ(x)||²),  or  l/(||φ(x)||² + 1/(2C)) (squared)
         arow:  w += (y - s)/(v + r) Σφ(x),   Σ^-1 += φ(x)φ(x)'/r,   v = φ(x)'Σφ(x)
 
-    A row's weight c turns C into C c and r into r/c.
+    K. Crammer et al.: Online Passive-Aggressive Algorithms, NIPS 2003, sections 2-5; Adaptive Regularization of Weight Vectors,
+    NIPS 2009, section 7 and Lemma 1.
 
     Parameters
     ----------
     algorithm : {"pa", "arow"}, default="pa"
     kernel, gamma, degree, coef0, kernel_params, budget
         As in `KernelOnlineClassifier`.
-    C : float, default=1.0
-        pa: the largest step, > 0; inf for the plain form.
-    epsilon : float, default=0.1
-        pa: residuals up to this have no loss, >= 0, in units of y.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+    C, epsilon, loss
+        pa: as in `PassiveAggressiveRegressor`, with the defaults 1.0, 0.1 and "epsilon_insensitive".
     r : float, default=0.1
         arow: noise variance of a target, > 0, relative to the prior's.
     fit_intercept : bool, default=True
@@ -554,11 +490,6 @@ class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):  # type: ignore[ov
     Raises
     ------
     {raises}
-
-    References
-    ----------
-    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2-5.
-    .. [2] K. Crammer, A. Kulesza, M. Dredze. Adaptive Regularization of Weight Vectors. NIPS 2009, section 7 and Lemma 1.
 
     Examples
     --------

@@ -56,14 +56,12 @@ cdef inline void add(double* to, double factor, const double* a, Py_ssize_t n) n
 
 
 cdef inline double largest(const double* a, Py_ssize_t n) noexcept nogil:
-    """Return max |a_i|; NaN or infinity if there is one."""
+    """Return max |a_i|; NaN if there is one."""
     cdef double top = 0.0
     cdef Py_ssize_t i
     for i in range(n):
-        if not fabs(a[i]) <= top:
+        if not (fabs(a[i]) <= top or top != top):
             top = fabs(a[i])
-            if top != top:
-                return top
     return top
 
 
@@ -120,18 +118,20 @@ cdef class Block:
     norms : k(x_i, x_i). origin : a vector's row number. members : the column of K with its kernel values.
     """
     cdef readonly Py_ssize_t size, dropped
+    cdef readonly object coefficients, numbers      # alpha and members as arrays
     cdef const double[:, ::1] K
     cdef double[:, ::1] alpha, P, prior, u
     cdef double[::1] Q, norms, k, e, g, taus, betas, v, scores
     cdef int64_t[::1] members, origin
     cdef Py_ssize_t budget, n_old, first, start, row, number, n_columns
-    cdef bint second_order, projects, potential, moves
+    cdef bint second_order, projects, potential
     cdef double self_product
 
-    def __init__(self, state, K, alpha, members, Py_ssize_t first):
+    def __init__(self, state, K, alpha, Py_ssize_t first):
         """first : the number of row 0 of the pass."""
         cdef Py_ssize_t n = alpha.shape[1], k = alpha.shape[0]
-        self.K, self.alpha, self.members, self.first, self.budget = K, alpha, members, first, state.params.budget
+        self.coefficients, self.numbers = alpha, np.arange(n)
+        self.K, self.alpha, self.members, self.first, self.budget = K, alpha, self.numbers, first, state.params.budget
         self.P, self.Q, self.norms, self.origin, self.prior = state.P, state.Q, state.norms, state.origin, state.prior
         self.size = self.n_old = state.size
         self.n_columns, self.second_order, self.projects = k, self.prior.shape[1] > 0, self.Q.shape[0] > 0
@@ -148,9 +148,9 @@ cdef class Block:
         self.v[c] = v if v > 0.0 else 0.0       # (< 0 only by rounding, or for functions that are not kernels)
         return self.v[c]
 
-    cdef inline void propose(self, const Example* z, Step step, PassContext* context) noexcept nogil:
-        """Propose a rule's step along Σφ(x) for each column of the joint example; skip and count it if a number of the model
-        would leave its range. `max_abs_weight` bounds |a_i|, `curvature` |P_ij|.
+    cdef inline bint propose(self, const Example* z, Step step, PassContext* context) noexcept nogil:
+        """Propose a rule's step along Σφ(x) for each column of the joint example; return False, and count it, if a number of the
+        model would leave its range. `max_abs_weight` bounds |a_i|, `curvature` |P_ij|.
 
         A potential rule moves θ along φ(x), and w = Σθ: w += (τ - βs)/(1 + βv) Σφ(x), s and v with the old Σ.
         """
@@ -169,11 +169,12 @@ cdef class Block:
             fits &= tau == 0.0 or TINY <= fabs(tau)
             self.taus[c], self.betas[c] = tau, beta
         if fits and max_abs <= LIMIT and curvature <= LIMIT:
-            context.counters.max_abs_weight, context.counters.curvature, self.moves = max_abs, curvature, True
-            return
+            context.counters.max_abs_weight, context.counters.curvature = max_abs, curvature
+            return True
         context.counters.skipped += 1.0
         for j in range(z.n):
             self.taus[z.c[j]] = self.betas[z.c[j]] = 0.0
+        return False
 
     cdef inline Py_ssize_t place(self) noexcept nogil:
         """Return the slot of the row that is about to change the model. PROJECTED: the combination e of the others replaces it.
@@ -257,11 +258,10 @@ cdef class Block:
                     add(row, self.g[i] + self.g[j] * self.e[i], &self.e[0], i + 1)
                     add(row, self.e[i], &self.g[0], i + 1)
                     row += i + 1
+                remove(row - packed(s), j, s)
             rank_one(&self.Q[0], -q, &self.e[0], s)
             remove(&self.Q[0], j, s)
         for c in range(self.n_columns):
-            if self.second_order:
-                remove(&self.P[c, 0], j, s)
             for i in range(j + 1, s):
                 self.alpha[c, i - 1] = self.alpha[c, i]
         for i in range(j + 1, s):
@@ -275,14 +275,15 @@ cdef class Block:
 cdef int learn_rows(Block m, const Batch* b, PassContext* context, const Params* p) except -1 nogil:
     """Learn a block of rows with labels or targets."""
     cdef Py_ssize_t j, number, n_examples = context.columns if context.task == OVR else 1
-    cdef double beta, least = 1.0 / LIMIT if m.projects else 0.0        # of k(x, x), whose inverse Q will hold
+    cdef double beta, least = 1.0 / LIMIT if m.projects else 5e-324     # of k(x, x), whose inverse Q will hold
+    cdef bint fits, moves
     cdef Round r
     cdef Stats s
     cdef Step step
     cdef Example z
     s.norm_p2 = s.width = s.shift = 0.0
     while next_round(&r, b, context):
-        m.row, m.number, m.moves = r.i - m.start, m.first + r.at, False
+        m.row, m.number, moves = r.i - m.start, m.first + r.at, False
         for j in range(m.size):
             m.k[j] = m.K[m.row, m.members[j]]
         m.self_product = m.K[m.row, m.n_old + m.row]
@@ -290,10 +291,9 @@ cdef int learn_rows(Block m, const Batch* b, PassContext* context, const Params*
         for j in range(context.columns):
             m.scores[j], m.taus[j], m.betas[j] = dot(&m.alpha[j, 0], &m.k[0], m.size), 0.0, 0.0
         before_step(context.task, &m.scores[0], 0.0, &r, b, context)
-        if m.self_product == 0.0 and largest(&m.k[0], m.size) <= LIMIT:
-            continue                    # φ(x) = 0 changes nothing
-        if not (largest(&m.k[0], m.size) <= LIMIT and least <= m.self_product <= LIMIT):
-            context.counters.skipped += 1.0         # kernel values beyond range, or no kernel
+        fits = largest(&m.k[0], m.size) <= LIMIT
+        if not (fits and least <= m.self_product <= LIMIT):     # beyond range, or no kernel; but φ(x) = 0 changes nothing
+            context.counters.skipped += not (fits and m.self_product == 0.0)
             continue
         for number in range(n_examples):
             z = example(context.task, number, &r, b, &m.scores[0], context, p.epsilon)
@@ -312,8 +312,8 @@ cdef int learn_rows(Block m, const Batch* b, PassContext* context, const Params*
             step = apply_rule(&s, p)
             # Least squares learns from a residual of 0 too: its variances shrink.
             if step.tau != 0.0 or (context.task == REGRESSION and step.beta > 0.0):
-                m.propose(&z, step, context)
-        after_step(&r, m.moves and m.commit(context), context)
+                moves |= m.propose(&z, step, context)
+        after_step(&r, moves and m.commit(context), context)
     return 0
 
 
@@ -333,20 +333,16 @@ cdef class SupportSet(Model):
         """Learn rows, a block at a time."""
         cdef Batch part = b[0]
         cdef Block block
-        cdef Py_ssize_t i
-        cdef int64_t[::1] view
+        numbers = np.arange(b.n) if b.order == NULL else np.asarray(<int64_t[:b.n]><int64_t*>b.order)
         while context.next < b.n:
             part.n = min(context.next + BLOCK, b.n)
-            numbers = view = np.arange(context.next, part.n)
-            for i in range(context.next, part.n if b.order != NULL else 0):
-                view[i - context.next] = b.order[i]
-            block, matrix, members, alpha = self.block(rows, numbers, context.next == 0)
+            block, matrix = self.block(rows, numbers[context.next:part.n], context.next == 0)
             block.start, block.potential = context.next, self.p.trigger != LOSS
             try:
                 with nogil:
                     learn_rows(block, &part, context, &self.p)
             finally:                            # (no call of Python, in which a signal might be raised)
-                self.kept = matrix, members[:block.size], alpha[:, :block.size]
+                self.kept = matrix, block.numbers[:block.size], block.coefficients[:, :block.size]
                 self.dropped += block.dropped
         self.gather()
         return 0
