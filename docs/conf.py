@@ -22,7 +22,6 @@ ROOT = DOCS.parent
 sys.path[:0] = [str(DOCS), str(ROOT / "benchmarks")]
 
 import public  # noqa: E402
-from equations import as_mathematics  # noqa: E402
 
 project = "onlinecls"
 author = "The developers of onlinecls"
@@ -62,14 +61,14 @@ html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "show_toc_level": 2,
-    "header_links_before_dropdown": 7,
+    "navbar_center": [],
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
     "navbar_align": "left",
 }
-html_sidebars = {"index": [], "install": [], "tour": [], "changelog": []}
+html_sidebars = {"index": [], "**": ["toc.html"]}
 copyright = "the developers of onlinecls, BSD-3-Clause"
 
 
@@ -90,7 +89,6 @@ sphinx_gallery_conf = {
     "gallery_dirs": "auto_examples",
     "doc_module": "onlinecls",
     "backreferences_dir": "generated/examples",  # the pages of classes show the examples that use them
-    "reference_url": {"onlinecls": None},  # names in the examples lead to the reference
     "filename_pattern": r"/plot_",
     "abort_on_example_error": True,
     "download_all_examples": False,
@@ -135,8 +133,15 @@ _write_reference()
 
 
 def _process_docstring(app, what, name, obj, options, lines):
-    """Before numpydoc takes a docstring apart."""
-    lines[:] = [re.sub(r"(?<=, )\*\*(?=\w+ :)", r"\\*\\*", line) for line in as_mathematics(lines)]
+    """Before numpydoc takes a docstring apart: indented paragraphs of its text are equations, shown as they stand."""
+    text, out = True, []
+    for i, line in enumerate(lines):
+        if i + 1 < len(lines) and re.fullmatch(r"-{3,}", lines[i + 1]):
+            text = line == "Notes"
+        if text and re.match(r" {4}", line) and i and not lines[i - 1].strip():
+            out += [".. code-block:: text", ""]
+        out.append(re.sub(r"(?<=, )\*\*(?=\w+ :)", r"\\*\\*", line))
+    lines[:] = out
 
 
 MARKUP = re.compile(r"\\?(\||(?<=\w)_(?!\w)|(?<=\d)\*\*(?=[\d-]))")
@@ -144,18 +149,17 @@ MARKUP = re.compile(r"\\?(\||(?<=\w)_(?!\w)|(?<=\d)\*\*(?=[\d-]))")
 
 def _escape_docstring(app, what, name, obj, options, lines):
     """After it: bars and final underscores are mathematics and attributes here, never reStructuredText's."""
-    inside = literal = False
+    literal = False
     for i, line in enumerate(lines):
-        inside = (inside or "begin{gather*}" in line) and "end{gather*}" not in line
         literal = line.startswith(".. code-block::") or (literal and line[:1] in ("", " "))
-        if not inside and not literal and not line.lstrip().startswith((">>>", ".. ")):
+        if not literal and not line.lstrip().startswith((">>>", ".. ")):
             parts = re.split(r"(``.*?``|`.*?`_?)", line)
             parts[::2] = [MARKUP.sub(lambda found: re.sub(r"(.)", r"\\\1", found[1]), each) for each in parts[::2]]
             lines[i] = "".join(parts)
 
 
 # Pages with tables too wide for a list of sections beside them; the gallery's programs need the room, too, and have no sections.
-WIDE = re.compile("accuracy|algorithms|defaults|auto_examples/plot_.*")
+WIDE = re.compile("accuracy|algorithms|auto_examples/plot_.*")
 
 
 def _prepare_page(app, pagename, templatename, context, doctree):

@@ -208,24 +208,11 @@ def test_every_page_is_in_a_table_of_contents():
     assert {path.stem for path in DOCS.glob("*.md")} - {"index"} <= listed
 
 
-def script(name, folder="benchmarks"):
-    """Import a module of benchmarks, or of another folder."""
+def script(name):
+    """Import a module of benchmarks."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / folder))
+        patch.syspath_prepend(str(ROOT / "benchmarks"))
         return importlib.import_module(name)
-
-
-def test_indented_lines_of_docstrings_become_equations_or_stay_as_they_are():
-    as_mathematics = script("equations", "docs").as_mathematics
-
-    def rows(*lines):
-        found = as_mathematics(["Text.", "", *lines, "", "More."])
-        return found[found.index(r"    \begin{gather*}") + 1 : found.index(r"    \end{gather*}")]
-
-    assert rows("    a = b", "      c = loss_i") == [r"    a = b \\", r"    c = \;\text{loss}_{i}"]
-    assert rows("    a = b,   " + "c + " * 20 + "d") == [r"    a = b, \\", "    " + "c + " * 20 + "d"]  # cut at the gap
-    steps = ["    DA1   alpha = c", "          DA2   the best alpha"]  # one of them no equation
-    assert as_mathematics(["Text.", "", *steps, "", "More."])[2:-2] == [".. code-block:: text", "", *steps, ""]
 
 
 def test_tables_that_follow_from_others_are_up_to_date():
