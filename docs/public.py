@@ -22,6 +22,6 @@ def sections():
     found = [(title, "onlinecls", names) for title, names in made.items() if names]
     for short in [*onlinecls._SUBMODULES, *(["river"] if find_spec("river") else [])]:
         module = import_module(f"onlinecls.{short}")
-        names = [name for name in getattr(module, "__all__", dir(module)) if _is_public(module, name) and name not in onlinecls.__all__]
-        found.append((f"onlinecls.{short}", module.__name__, names))
+        names = [name for name in getattr(module, "__all__", dir(module)) if _is_public(module, name)]
+        found.append((f"onlinecls.{short}", module.__name__, [name for name in names if name not in onlinecls.__all__]))
     return found

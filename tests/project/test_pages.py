@@ -65,7 +65,7 @@ def execute(code, page, line, namespace):
 
 def start(namespace):
     """Run the first block of the tour."""
-    language, code, line = next(block for block in blocks(START) if block[0] == "python")
+    _, code, line = next(block for block in blocks(START) if block[0] == "python")
     execute(code, START, line, namespace)
 
 
