@@ -75,17 +75,10 @@ def require_machine() -> None:
     if sys.byteorder != "little":
         sys.exit("onlinecls: a little-endian machine is required (its hashing and its model files are), got a big-endian one.")
     compiler = shlex.split(os.environ.get("CC") or sysconfig.get_config_var("CC") or "cc")[0]
-    if GNU and not shutil.which(compiler):
-        sys.exit(
-            f"onlinecls: a C compiler is required to install from source, found no {compiler!r}. Install one (Debian: apt-get "
-            "install gcc python3-dev; Fedora: dnf install gcc python3-devel; macOS: xcode-select --install), or set CC."
-        )
-    folders = {sysconfig.get_path(name) for name in ("include", "platinclude")}
-    if GNU and not any(Path(folder, "Python.h").exists() for folder in folders):
-        sys.exit(
-            f"onlinecls: Python's headers are required to install from source, no Python.h in {' or '.join(sorted(folders))}. "
-            "Install them (Debian: apt-get install python3-dev; Fedora: dnf install python3-devel)."
-        )
+    header = Path(sysconfig.get_path("include"), "Python.h")
+    if GNU and not (shutil.which(compiler) and header.exists()):
+        sys.exit(f"onlinecls: a C compiler ({compiler!r}) and Python's headers ({header}) are required to install from source. "
+                 "Install them (Debian: apt-get install gcc python3-dev; macOS: xcode-select --install), or set CC.")
 
 
 class Build(build_ext):
