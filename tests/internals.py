@@ -13,8 +13,7 @@ from onlinecls._estimators import epochs
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._estimators.choice import choose as choose
 from onlinecls._input import validate
-from onlinecls._models.arrays import laid_out
-from onlinecls._models.state import State
+from onlinecls._models.state import State, laid_out
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent import states as ascent_state
 from onlinecls._wings.kernels.estimators import Kernel, SupportState

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
-from .._models.arrays import read_only
+from .._models.state import read_only
 from . import epochs
 from .estimator import exclusive, quiet
 from .learner import OnlineLearner, of_classes

@@ -1,14 +1,15 @@
-"""The base of all models: arrays and counters, which grow when classes join, are read, merged, saved and checked.
+"""The base of all models: their arrays, declared once, and counters; how these grow with the classes, are read, merged and saved.
 
-The geometries' own parts are in states.py and in a file of each family; the layout of the values in memory is in sparse.pxd and
-full.pxd.
+A model's class declares each array as an `Array`, and the numbers that it stores of each weight as a `Slot`. Layouts, new arrays,
+their moves to a model of other classes, files and the checks of ranges follow from these declarations. The geometries' own parts
+are in states.py and in a file of each family; the layout of the values in memory is in sparse.pxd and full.pxd.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from copyreg import __newobj__
-from math import prod
+from math import inf, prod
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -17,14 +18,131 @@ import numpy as np
 from .._compiled import model
 from .._files import require, require_layout
 from .._input.validate import FLOATS
-from .arrays import Array, Move, Slot, laid_out, moved, n_vectors, read_only, scattered, widened, within
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 
+FLOAT64 = np.dtype(np.float64)
 NO_ORDER = np.empty(0, np.int64)
 NO_WEIGHTS = np.empty(0)
+
+
+class Array(NamedTuple):
+    """The declaration of an array.
+
+    axes : of each axis its length, or the name of a size of the model; "vectors" is that of vectors of weights.
+    dtype : None: the model's own. fresh : the number, or the last axis, of a vector that starts from nothing.
+    half : the factor of the numbers of a vector that two classes have shared, for each of them; None: that of θ (`Move.factor`).
+    least, most : the range of its numbers, each a number or the name of an attribute of the model that has it.
+    is_flat : True if it has one axis in memory.
+    """
+
+    axes: tuple[int | str, ...]
+    dtype: Any = FLOAT64
+    fresh: Any = 0.0
+    half: float | None = 1.0
+    least: float | str = -inf
+    most: float | str = inf
+    is_flat: bool = False
+
+
+class Slot(NamedTuple):
+    """The declaration of a number that is stored of each weight.
+
+    half, fresh, least, most : as in `Array`. merge : "mean" or "sum" over models; None: it follows from others.
+    """
+
+    half: float | None = None
+    fresh: float | str = 0.0
+    least: float | str = -inf
+    most: float | str = inf
+    merge: str | None = "mean"
+
+
+class Move(NamedTuple):
+    """Vectors of a model that come to places in another.
+
+    source : of each vector of the other model, the number of the one that it is a copy of; -1: it starts from nothing.
+    splits : True if a single vector becomes one for each of its classes, the first on its negative side.
+    share : the factor of θ with which its weights become half of themselves.
+    """
+
+    source: list[int]
+    splits: bool = False
+    share: float = 0.5
+
+    @classmethod
+    def of_classes(cls, places: np.ndarray, n_before: int, n: int, n_none: int = 0, share: float = 0.5) -> Move:
+        """Return the move of the vectors of classes to `places` among n, more than before.
+
+        n_none : 1 if the last of them is "none of these", before and after: the new ones are copies of it.
+        """
+        splits = n_before == 1
+        source = np.full(n, n_before - 1 if n_none and not splits else -1)
+        source[places] = 0 if splits else np.arange(len(places))
+        return cls(source.tolist(), splits, share)
+
+    @classmethod
+    def of_kept(cls, keep: np.ndarray) -> Move:
+        """Return the move of the vectors that stay, three or more."""
+        return cls(np.flatnonzero(keep).tolist())
+
+    def factor(self, half: float | None, side: int) -> float:
+        """Return the factor of a half. side : of the single vector, -1 or 1."""
+        return side * self.share if half is None else half
+
+    def sides(self) -> list[tuple[int, int]]:
+        """Return (side, place) of each class that has shared a vector."""
+        return list(zip((-1, 1), np.flatnonzero(np.array(self.source) == 0).tolist(), strict=False))
+
+
+def n_vectors(n_classes: int) -> int:
+    """Return the number of vectors of weights for this number of classes: two classes share one."""
+    return n_classes if n_classes > 2 else 1
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    array.flags.writeable = False
+    return array
+
+
+def within(numbers: np.ndarray, least: float, most: float) -> bool:
+    """Return True if these finite numbers are in a range."""
+    return not numbers.size or bool(least <= float(numbers.min()) and float(numbers.max()) <= most)
+
+
+def laid_out(arrays: Mapping[str, Array], sizes: Mapping[str, int], dtype: Any) -> dict:
+    """Return {name: (shape, dtype)} of these arrays. dtype : the model's."""
+    found = {}
+    for name, array in arrays.items():
+        shape = tuple(map(sizes.get, array.axes, array.axes))
+        found[name] = (prod(shape),) if array.is_flat else shape, np.dtype(dtype) if array.dtype is None else array.dtype
+    return found
+
+
+def moved(old: np.ndarray, fresh: np.ndarray, axis: int, move: Move, half: float | None = 1.0) -> np.ndarray:
+    """Copy the vectors along an axis of an array to their places in an array of new ones, and return it."""
+    vectors, found, sides = np.moveaxis(old, axis, 0), np.moveaxis(fresh, axis, 0), dict(map(reversed, move.sides()))
+    for place, number in enumerate(move.source):
+        if number >= 0 and move.splits:
+            np.multiply(vectors[0], move.factor(half, sides[place]), out=found[place, ...])
+            found[place] += 0.0  # (no -0)
+        elif number >= 0:
+            found[place] = vectors[number]
+    return fresh
+
+
+def widened(view: np.ndarray, fresh: np.ndarray, used: int) -> np.ndarray:
+    """Return a flat array with room for more vectors, with the numbers of the first `used` columns of a view.
+
+    view : (features, slots, columns), contiguous. fresh : (slots, room), the numbers of a feature that was never seen.
+    """
+    found = np.zeros((len(view), *fresh.shape), view.dtype)
+    if fresh.any():  # (untouched memory takes neither time nor room)
+        found[:] = fresh
+    found[:, :, :used] = view[:, :, :used]
+    return found.reshape(-1)
 
 
 #: The class of models of each name that a record of parameters may give (`Params.model`).
@@ -70,7 +188,7 @@ class State(model.Model):
         **COUNTS,
         "values": Array(("features", "slots", "vectors"), None, is_flat=True),
         "sigma": Array((0, 1, 1), None),
-        "correction": Array(("averages", "features", "vectors"), is_flat=True),
+        "correction": Array(("averages", "features", "vectors"), half=None, is_flat=True),
         "calibration": Array(("calibrated", 6), fresh=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), least=-1e300, most=1e300),
     }
     SCALARS: tuple[str, ...] = ("n_features", "geometry", "n_columns", "variance")  # the other parts but LEARNT_WITH
@@ -138,10 +256,8 @@ class State(model.Model):
         return self.of({**self.parts(), **{name: getattr(self, name) for name in names}, **others})
 
     def copy(self) -> Self:
-        compact, mine = self.compact(), self.parts()
-        arrays = {name: part for name, part in compact.parts().items() if isinstance(part, np.ndarray)}
-        shared = {name: part for name, part in arrays.items() if compact is self or part is mine[name]}
-        return compact.sharing(**{name: part.copy() for name, part in shared.items()})
+        compact = self.compact()
+        return compact.sharing(**{name: part.copy() for name, part in compact.parts().items() if isinstance(part, np.ndarray)})
 
     def writable(self) -> Self:
         """Return this model, or a copy if some of its arrays are read-only (memory-mapped by joblib, say)."""
@@ -302,76 +418,73 @@ class State(model.Model):
         """Return this model as one which no label may join."""
         return self.keep_classes(np.ones(len(self.counts), bool), 0) if self.n_none else self
 
-    def _with_vectors(self, counts: np.ndarray, move: Move, share: float = 0.5) -> Self:
-        """Return a model of this kind with other classes, whose values and average's sums are still those of this one."""
+    def _with_vectors(self, counts: np.ndarray, move: Move) -> Self:
+        """Return a model of this kind with other classes."""
         new = self.sharing(counts=counts, counters=self.counters.copy(), places=None, room=0, sparse_coef=None)
-        new.n_columns = move.n
-        self._move(new, move, share)
+        new.n_columns = len(move.source)
+        self._move(new, move)
         return new
 
-    def _move(self, new: Self, move: Move, share: float) -> None:
+    def _move(self, new: Self, move: Move) -> None:
         """Set the arrays that have an axis of vectors in a model with others, and its calibration: b is of two classes alone."""
+        joins_beside = self.HAS_ROOM and not move.splits and new.n_columns > self.n_columns
         for name, array in self.ARRAYS.items():
-            if array.is_flat or "vectors" not in array.axes:
-                continue
-            old, axis = getattr(self, name), array.axes.index("vectors")
-            if old.shape[axis]:
-                fresh = self._fresh(name, (*old.shape[:axis], move.n, *old.shape[axis + 1 :]), old.dtype)
-                moved(np.moveaxis(old, axis, 0), np.moveaxis(fresh, axis, 0), array.half, move, share)
-                setattr(new, name, fresh)
+            if "vectors" in array.axes and not (array.is_flat and joins_beside):
+                setattr(new, name, self._moved(name, array, move))
+        if joins_beside:
+            self._give_places(new, move)
         new.calibration = self.calibration * ((1.0, 0.0, 1.0, 0.0, 0.0, 1.0) if move.splits else 1.0)
+
+    def _moved(self, name: str, array: Array, move: Move) -> np.ndarray:
+        """Return an array with its vectors at their places among others."""
+        old = {"values": self.view, "correction": self.corrections[None]}[name] if array.is_flat else getattr(self, name)
+        axis = array.axes.index("vectors")
+        fresh = self._fresh(name, (*old.shape[:axis], len(move.source), *old.shape[axis + 1 :]), old.dtype)
+        if name == "values":
+            fresh[:] = self._fresh_slots(1)
+        if name == "values" and move.splits:
+            for side, place in move.sides():
+                fresh[:, :, place] = self._half(side, move.share)
+        else:
+            moved(old, fresh, axis, move, array.half)
+        return fresh.reshape(-1) if array.is_flat else fresh
 
     def grow_classes(self, places: np.ndarray, n_classes: int, params: Any) -> Self:
         """Return this model with its classes at `places` among n_classes; new ones are "none of these", or start from zero.
 
         A single vector w becomes the two -w/2 and +w/2, with half the variance each, so that score differences and their
-        variances do not change. Where the geometry has room (`HAS_ROOM`), new vectors take the next places of the same arrays,
-        which hold the numbers of new vectors; when all are taken, the arrays are copied into others with up to twice the room.
-        params : those with which it will learn.
+        variances do not change. Where the geometry has room (`HAS_ROOM`), further vectors take the next places of the same
+        arrays, which hold the numbers of new vectors; when all are taken, the arrays are copied into others with up to twice the
+        room. params : those with which it will learn.
         """
         if n_classes <= 2:
-            return self._copied(self.counts_at(places, n_classes))
+            return self.copy().sharing(counts=self.counts_at(places, n_classes), sparse_coef=None)
         begins = self.HAS_NONE and self.is_open and not params.joint
         n_none = int(begins) if self.n_columns == 1 else self.n_none
-        move, share = Move.of_classes(places, self.n_columns, n_classes + n_none, n_none), self.share_of_half(params)
-        grown = self._with_vectors(self.counts_at(places, n_classes), move, share)
-        if self.HAS_ROOM:
-            grown.places, grown.room = np.arange(move.n), 1 << (move.n - 1).bit_length()
-        if move.splits:
-            self._split_binary(grown, move, share)
-        elif self.HAS_ROOM:
-            self._give_places(grown, np.append(places, np.arange(move.n - n_none, move.n)))
-        else:
-            self._scatter(grown, move)
-        return grown
+        move = Move.of_classes(places, self.n_columns, n_classes + n_none, n_none, self.share_of_half(params))
+        return self._with_vectors(self.counts_at(places, n_classes), move)
 
     def share_of_half(self, params: Any) -> float:
         """Return the factor of θ with which the weights of one vector become half of themselves."""
         return 0.5
 
-    def _copied(self, counts: np.ndarray) -> Self:
-        """Return a copy with other counts. A full Σ is large, and does not change before the first row: it is shared."""
-        sigma = self.sigma
-        others = {name: part.copy() for name, part in self.parts().items() if isinstance(part, np.ndarray) and part is not sigma}
-        copied = self.sharing(**{**others, "counts": counts, "sigma": sigma if sigma.flags.writeable else sigma.copy()},
-                              sparse_coef=None)
-        return copied.compact()
-
     def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> Self:
         """Return this model with three or more of its classes only; the others have had no row. n_none : None: as it is."""
-        move = Move.of_kept(np.append(keep, np.ones(self.n_none if n_none is None else n_none, bool)))
-        rest = self._with_vectors(self.counts[keep], move)
-        self._scatter(rest, move)
-        return rest
+        kept = np.append(keep, np.ones(self.n_none if n_none is None else n_none, bool))
+        return self._with_vectors(self.counts[keep], Move.of_kept(kept))
 
-    def _give_places(self, grown: Self, old: np.ndarray) -> None:
-        """Give the vectors of new classes the places behind this model's. old : the numbers of these in `grown`."""
+    def _give_places(self, grown: Self, move: Move) -> None:
+        """Give the vectors of new classes the places behind this model's."""
         k, k_before, room = grown.n_columns, self.n_columns, self.room or self.n_columns
-        new = np.delete(np.arange(k), old)
-        grown.places[old], grown.places[new] = np.arange(k_before) if self.places is None else self.places, np.arange(k_before, k)
+        place_of = {number: place for place, number in enumerate(move.source)}  # (of "none of these": the last of its copies)
+        old = [place_of[number] for number in range(k_before)]
+        grown.places = np.arange(k)
+        grown.places[np.delete(np.arange(k), old)] = np.arange(k_before, k)
+        grown.places[old] = np.arange(k_before) if self.places is None else self.places
         if k <= room and self.places is not None and self.writable() is self:
             grown.room, grown.counters = room, self.counters
         else:
+            grown.room = 1 << (k - 1).bit_length()
             grown.values = widened(self._slots, self._fresh_slots(grown.room), k_before)
             if len(self.correction):
                 grown.correction = widened(self.correction.reshape(-1, 1, room), np.zeros((1, grown.room)), k_before)
@@ -382,30 +495,11 @@ class State(model.Model):
                     differ = np.flatnonzero((none != numbers[:, :, place]).any(axis=1))
                     numbers[differ, :, place] = none[differ]
 
-    def _scatter(self, new: Self, move: Move) -> None:
-        """Copy the values and the average's sums of vectors to places of a model with others."""
-        new.values = scattered(self.view, move, self._fresh_slots(1)[:, 0]).reshape(-1)
-        if len(self.correction):
-            new.correction = scattered(self.corrections[:, None], move, 0.0).reshape(-1)
-
-    def _split_binary(self, new: Self, move: Move, share: float) -> None:
-        """Split the values and the average's sums of this model's single vector into those of its two classes."""
-        n, room, features = self.n_features + 1, new.room or new.n_columns, np.arange(self.n_features + 1)
-        values, correction = np.zeros((n, len(self.SLOTS), room), self.dtype), np.zeros((n * (len(self.correction) > 0), room))
-        fresh = self._fresh_slots(room)
-        if fresh.any():  # (untouched memory takes neither time nor room)
-            values[:] = fresh
-        for side, place in move.sides():
-            values[:, :, place] = self._half(features, side, share)
-            if len(correction):
-                correction[:, place] = side * 0.5 * self.correction + 0.0
-        new.values, new.correction = values.reshape(-1), correction.reshape(-1)
-
-    def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
+    def _half(self, side: int, share: float) -> np.ndarray:
         """Return the stored numbers, (features, slots), of the class on one side of the single vector."""
-        half = self.view[features, :, 0]
+        half = self.view[:, :, 0].copy()
         for at, slot in enumerate(self.SLOTS):
-            half[:, at] = slot.half(side, share) * half[:, at] + 0.0  # (no -0)
+            half[:, at] = (side * share if slot.half is None else slot.half) * half[:, at] + 0.0  # (no -0)
         return half
 
     # --- merging -------------------------------------------------------------------------------------------------------------

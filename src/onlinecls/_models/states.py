@@ -8,10 +8,9 @@ import numpy as np
 
 from .. import _core
 from .._compiled import model
-from .arrays import Array, Move, Slot, halved, read_only, unchanged
 from .params import Params
 from .state import STATES as STATES
-from .state import Shard, State
+from .state import Array, Move, Shard, Slot, State, read_only
 
 
 class AdditiveState(State, _core.QuadraticModel):
@@ -31,9 +30,9 @@ class WithPrior(State, _core.QuadraticModel):
     TAKES_WEIGHTS = True
     halved: list[int] = []  # (replaced, never changed)
 
-    def _move(self, new: State, move: Move, share: float) -> None:
-        super()._move(new, move, share)
-        new.halved = move.new.tolist() if move.splits else move.new[np.isin(move.old, self.halved)].tolist()
+    def _move(self, new: State, move: Move) -> None:
+        super()._move(new, move)
+        new.halved = [place for place, number in enumerate(move.source) if number in ([0] if move.splits else self.halved)]
 
     def _problem_of_values(self, counters: dict) -> str:
         halved = self.halved
@@ -66,13 +65,13 @@ class GaussianState(WithPrior):
 
     geometry = "gaussian"
     HAS_ROOM = HAS_NONE = True
-    SLOTS = (Slot(), Slot(unchanged, "variance", "least_variance", "most_variance"))
+    SLOTS = (Slot(), Slot(1.0, "variance", "least_variance", "most_variance"))
     MOVES_LEVEL = True
     STORES_PULL = False  # True if P w is stored in the place of w
     growth_of_all = 1.0
 
-    def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
-        half, growth = super()._half(features, side, share), self.dtype.type(self.growth_of_all)
+    def _half(self, side: int, share: float) -> np.ndarray:
+        half, growth = super()._half(side, share), self.dtype.type(self.growth_of_all)
         least, variances = max(self.floor, self.params.floor), half[:, 1] * growth  # (a step along a zero lifts those below)
         half[:, 1] = np.maximum(np.minimum(variances, self.dtype.type(self.variance)) / 2, least) / growth
         return half
@@ -137,8 +136,8 @@ class PotentialState(GaussianState):
     geometry = "potential"
     STORES_PULL = True
 
-    def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
-        return super()._half(features, side, 1.0)  # (half the variance halves w)
+    def _half(self, side: int, share: float) -> np.ndarray:
+        return super()._half(side, 1.0)  # (half the variance halves w)
 
     def _last_weights(self, params: Params, features: slice) -> np.ndarray:
         return self.slot(0, features) * self.slot(1, features)
@@ -154,7 +153,7 @@ class FullState(WithPrior):
     MOVES_LEVEL = HAS_NONE = True
     ARRAYS = {
         **WithPrior.ARRAYS,
-        "sigma": Array(("vectors", "features", "features"), None, half=halved),
+        "sigma": Array(("vectors", "features", "features"), None, half=0.5),
         "growth": Array(("vectors",), fresh=1.0, least=1.0, most=2.0**21),
         "caps": Array(("vectors", "features"), fresh=1.0, least=5e-324, most=1.0),
     }
@@ -229,7 +228,7 @@ class MirrorState(State, _core.QuadraticModel):
 
     geometry = "mirror"
     HAS_ROOM = HAS_NONE = TAKES_WEIGHTS = True
-    SQUARES = Slot(unchanged, least=0.0, most="largest", merge="sum")
+    SQUARES = Slot(1.0, least=0.0, most="largest", merge="sum")
     SLOTS = (Slot(), SQUARES)
 
     def _merge_bounds(self) -> None:

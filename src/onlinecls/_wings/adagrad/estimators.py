@@ -70,9 +70,9 @@ class ProximalState(DualAveragingState):
         self.params = params  # (a half has half of the weight by the present l1)
         return super().grow_classes(places, n_classes, params)
 
-    def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
+    def _half(self, side: int, share: float) -> np.ndarray:
         """Return z and n of the class on one side: those of half the weight, and all of a z within the threshold."""
-        half = self.view[features, :, 0]
+        half = self.view[:, :, 0].copy()
         z, l1 = half[:, 0].astype(np.float64), self.threshold(self.params)
         half[:, 0] = side * np.where(np.abs(z) > l1, (z + np.sign(z) * l1) / 2, z) + 0.0  # (no -0)
         return half

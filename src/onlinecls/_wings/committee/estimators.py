@@ -11,9 +11,8 @@ from ..._estimators.choice import choose
 from ..._estimators.classifier import WithProbabilities
 from ..._estimators.parameters import estimator
 from ..._files import of_number, require, require_layout
-from ..._models.arrays import Array, Move, laid_out, read_only
 from ..._models.params import Params
-from ..._models.state import COUNTS, STATES, State
+from ..._models.state import COUNTS, STATES, Array, Move, State, laid_out, read_only
 from ..._registry import estimator_class
 from .combine import CommitteeModel
 
@@ -113,7 +112,7 @@ class CommitteeState(State, CommitteeModel):
         arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
         new = self.sharing(**{**arrays, "counts": counts, "members": members})
         if move is not None:
-            self._move(new, move, 0.5)
+            self._move(new, move)
         return new
 
     def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..._compiled import model
-from ..._models.arrays import Array, Move, Slot, absent, n_vectors, read_only
 from ..._models.params import Params, common
-from ..._models.state import Shard
+from ..._models.state import Array, Move, Shard, Slot, n_vectors, read_only
 from ..shared.groups import WithGroups
 from . import dual_ascent as ascent
 
@@ -128,17 +127,12 @@ class AscentState(WithGroups, ascent.AscentModel):
         """Return this model with the average's sums in `correction` alone, as if the ages were 0."""
         return self.sharing(correction=-self._summed().reshape(-1)) if len(self.correction) else self
 
-    def _split_binary(self, new: Any, move: Move, share: float) -> None:
-        super(AscentState, self._settled())._split_binary(new, move, share)
-        new.groups = np.zeros((1 if self.params.joint else new.n_columns, len(self.FIELDS)))
-        new._start_groups()
-
-    def _scatter(self, new: Any, move: Move) -> None:
+    def _move(self, new: Any, move: Move) -> None:
         """Copy vectors to places of another model, to the bit; the others are as if they had been there from the start."""
-        anew = self.params.entropic and self.params.joint  # (columns of 0 make another simplex)
-        super(AscentState, self._settled() if anew else self)._scatter(new, move)
+        anew = move.splits or (self.params.entropic and self.params.joint)  # (columns of 0 make another simplex)
+        super(AscentState, self._settled() if anew else self)._move(new, move)
         if anew:
-            new.groups[:] = 0.0
+            new.groups = np.zeros((1 if self.params.joint else new.n_columns, len(self.FIELDS)))
         elif not self.params.entropic:  # (the ages of all groups are equal)
             new.groups[:, AGES] = self.groups[0, AGES]
         new._start_groups()
@@ -202,4 +196,4 @@ class EntropicState(AscentState):
     """Dual ascent with the relative entropy as its regularizer: weights on a simplex. values : powers and u = Wθ/σ."""
 
     geometry = "entropic"
-    SLOTS = (Slot(absent, merge=None), Slot())  # (the mean is of u, from which the powers follow)
+    SLOTS = (Slot(0.0, merge=None), Slot())  # (the mean is of u, from which the powers follow)

@@ -18,8 +18,7 @@ from ..._estimators.regressor import OnlineRegressor
 from ..._files import require, require_layout
 from ..._input import validate
 from ..._input.compat import issparse
-from ..._models.arrays import FLOAT64, Array, as_theta, halved, laid_out
-from ..._models.state import COUNTS, STATES, State
+from ..._models.state import COUNTS, FLOAT64, STATES, Array, State, laid_out
 from . import support
 from .support import packed
 
@@ -121,9 +120,9 @@ class SupportState(State, support.SupportSet):
 
     ARRAYS = {
         **COUNTS, "calibration": State.ARRAYS["calibration"],
-        "alpha": Array(("vectors", "size"), half=as_theta, least=-LARGEST, most=LARGEST),
-        "P": Array(("vectors", "covariances"), half=halved, least=-LARGEST, most=LARGEST), "Q": Array(("inverses",)),
-        "prior": Array(("vectors", "priors"), fresh=1.0, half=halved, least=0.5, most=1.0),
+        "alpha": Array(("vectors", "size"), half=None, least=-LARGEST, most=LARGEST),
+        "P": Array(("vectors", "covariances"), half=0.5, least=-LARGEST, most=LARGEST), "Q": Array(("inverses",)),
+        "prior": Array(("vectors", "priors"), fresh=1.0, half=0.5, least=0.5, most=1.0),
         "norms": Array(("size",), least=0.0, most=LARGEST),
     }
     SCALARS = ("dropped", "kernel", "kept", "n_columns", "n_features", "origin")

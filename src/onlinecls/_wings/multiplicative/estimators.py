@@ -12,7 +12,7 @@ from ..._estimators.classifier import LinearClassifier
 from ..._estimators.learner import OnlineLearner
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
-from ..._models.arrays import Slot, absent
+from ..._models.state import Slot
 from ..one_class.estimators import OnlineOneClass
 from ..shared.groups import WithGroups
 from ..shared.simplex import GROUP
@@ -33,7 +33,7 @@ class SignedSimplexState(WithGroups, SimplexModel):
     KEPT = (*WithGroups.KEPT, "has_intercept")
     FIELDS = tuple(GROUP)
     KNOWN = "high"
-    SLOTS = (Slot(absent, merge=None), Slot())  # (powers come with the group's numbers)
+    SLOTS = (Slot(0.0, merge=None), Slot())  # (powers come with the group's numbers)
     PRIMARY = 1
 
     def share_of_half(self, params: Any) -> float:

@@ -9,8 +9,7 @@ import numpy as np
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
-from ..._models.arrays import Slot
-from ..._models.state import Shard
+from ..._models.state import Shard, Slot
 from ..shared.groups import WithGroups
 from .p_norm import FIELDS, PNormModel, power_of
 
@@ -41,9 +40,9 @@ class PNormState(WithGroups, PNormModel):
         found[:, 1] = np.sign(theta) * np.abs(theta) ** self._powers[1]
         return found
 
-    def _half(self, features: np.ndarray, side: int, share: float) -> np.ndarray:
-        half = super()._half(features, side, share)
-        half[:, 1] = side * share ** self._powers[1] * self.view[features, 1, 0] + 0.0
+    def _half(self, side: int, share: float) -> np.ndarray:
+        half = super()._half(side, share)
+        half[:, 1] = side * share ** self._powers[1] * self.view[:, 1, 0] + 0.0
         return half
 
     def _last_weights(self, params: Any, features: slice) -> np.ndarray:

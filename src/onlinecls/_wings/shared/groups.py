@@ -6,8 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._models.arrays import Array, Move, moved, unchanged
-from ..._models.state import Shard, State
+from ..._models.state import Array, Move, Shard, State, moved
 
 
 class WithGroups(State):
@@ -45,11 +44,11 @@ class WithGroups(State):
         """Return the number of groups: one for each vector in one against the rest."""
         return header["n_columns"] if len(arrays["groups"]) == header["n_columns"] else 1
 
-    def _move(self, new: State, move: Move, share: float) -> None:
-        super()._move(new, move, share)
+    def _move(self, new: State, move: Move) -> None:
+        super()._move(new, move)
         if move.splits:
             new.groups = self._unknown(1)
         elif len(self.groups) < self.n_columns:  # (all vectors share one)
             new.groups = self.groups.copy()
         else:
-            new.groups = moved(self.groups, self._unknown(move.n), unchanged, move, 1.0)
+            new.groups = moved(self.groups, self._unknown(len(move.source)), 0, move)
