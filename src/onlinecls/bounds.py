@@ -35,11 +35,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._algorithm import parameter_error
 from ._estimators.learner import OnlineLearner, state_of
 from ._input import validate
 from ._input.compat import is_regressor, issparse, kind_of
-from ._registry import ALGORITHMS, POSITIVE, estimator_class, select
+from ._registry import ALGORITHMS, POSITIVE, estimator_class, parameter_error, select
 from .reference.potential import entropy_of_shares
 
 __all__ = [

@@ -21,7 +21,6 @@ PARTS = {
     "_files.py": "files of models, whatever the models are",
     "_input/*": "from what a user gives to rows that the compiled code can trust",
     "_models/*": "what learning changes: how a model's numbers start, grow, are checked, merged and saved",
-    "_algorithm.py": "what a row of the table of algorithms says",
     "_registry.py": "the table of algorithms",
     "_estimators/*": "classifiers, regressors and one-class learners with scikit-learn's interface",
     "_wings/shared/*": "compiled code that several wings share",
@@ -51,7 +50,7 @@ PARTS = {
     "_cli/*": "the command line",
     "__main__.py": "python -m onlinecls",
 }
-CORE = tuple(PARTS)[:10]  # (down to _estimators)
+CORE = tuple(PARTS)[:9]  # (down to _estimators)
 EXTENDED = ("_estimators", "_models")  # folders whose classes wings extend, protected methods and attributes included
 
 

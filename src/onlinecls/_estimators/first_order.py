@@ -20,8 +20,8 @@ from .regressor import OnlineRegressor
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from .._algorithm import Algorithm
     from .._input.types import FloatOrAuto, Generator, Matrix, RandomState
+    from .._registry import Algorithm
 
 
 class UntilConverged(OnlineLearner):

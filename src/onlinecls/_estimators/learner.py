@@ -14,11 +14,10 @@ import numpy as np
 from .._compiled import model
 from .._input import validate
 from .._input.compat import not_fitted, random_state, warn_caller
-from .._models.params import Params
 from .._models.state import NO_ORDER, NO_WEIGHTS, n_vectors
 from .._models.states import STATES
 from . import epochs, saving
-from .choice import Choice, check_range, choose
+from .choice import Choice, Params, check_range, choose
 from .estimator import Estimator, exclusive
 
 if TYPE_CHECKING:

@@ -14,13 +14,12 @@ from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
 import numpy as np
 
-from .._algorithm import Integer, Options
 from .._files import PLAIN, InvalidError, is_json, packed, read, refusing, require, unpacked, write
 from .._input import validate
 from .._input.compat import not_fitted, random_state
 from .._models.state import NO_WEIGHTS
 from .._models.states import STATES
-from .._registry import COMPOSED, ESTIMATORS, estimator_class
+from .._registry import COMPOSED, ESTIMATORS, Integer, Options, estimator_class
 from .choice import check_range, choose
 
 if TYPE_CHECKING:

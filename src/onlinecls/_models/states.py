@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from math import isfinite
+from typing import Any
 
 import numpy as np
 
 from .. import _core
 from .._compiled import model
-from .params import Params
 from .state import STATES as STATES
 from .state import Array, Move, Shard, Slot, State, read_only
 
@@ -139,7 +139,7 @@ class PotentialState(GaussianState):
     def _half(self, side: int, share: float) -> np.ndarray:
         return super()._half(side, 1.0)  # (half the variance halves w)
 
-    def _last_weights(self, params: Params, features: slice) -> np.ndarray:
+    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
         return self.slot(0, features) * self.slot(1, features)
 
     def numbers_of(self, weights: np.ndarray, features: slice) -> np.ndarray:
@@ -242,10 +242,10 @@ class DualAveragingState(MirrorState):
     geometry = "dual"
     SLOTS = (Slot(merge="sum"), MirrorState.SQUARES)
 
-    def _last_weights(self, params: Params, features: slice) -> np.ndarray:
+    def _last_weights(self, params: Any, features: slice) -> np.ndarray:
         return self.shrunk(self.slot(0, features), self.slot(1, features), params).astype(self.dtype)
 
-    def shrunk(self, z: np.ndarray, G: np.ndarray, params: Params) -> np.ndarray:
+    def shrunk(self, z: np.ndarray, G: np.ndarray, params: Any) -> np.ndarray:
         """Compute the weights, in double."""
         z, root = z.astype(np.float64), np.sqrt(G, dtype=np.float64)
         soft = np.sign(z) * np.maximum(np.abs(z) - self.threshold(params), 0)
@@ -257,11 +257,11 @@ class DualAveragingState(MirrorState):
         weights = np.where(np.abs(weights) <= eta0 * self.largest**0.5, weights, np.inf)  # (FTRL multiplies them by gradients)
         return weights * (self.params.delta + root) / eta0 + np.sign(weights) * self.threshold(self.params)
 
-    def threshold(self, params: Params) -> float:
+    def threshold(self, params: Any) -> float:
         """Return the largest |z| of a weight of 0."""
         return params.l1 * self.count("t")
 
-    def stays_in_range(self, params: Params) -> bool:
+    def stays_in_range(self, params: Any) -> bool:
         if params.geometry != model.GEOMETRIES[self.geometry]:  # (the next fit starts another kind of model)
             return True
         most = params.eta0 * float(self.counters[self.COUNTERS["max_abs_weight"]])

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from ..._estimators.choice import choose
+from ..._estimators.choice import Params, choose
 from ..._estimators.classifier import WithProbabilities
 from ..._estimators.parameters import estimator
 from ..._files import of_number, require, require_layout
-from ..._models.params import Params
 from ..._models.state import COUNTS, STATES, Array, Move, State, laid_out, read_only
 from ..._registry import estimator_class
 from .combine import CommitteeModel
@@ -19,8 +18,8 @@ from .combine import CommitteeModel
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
-    from ..._algorithm import Algorithm
     from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix, RandomState
+    from ..._registry import Algorithm
     from ..._rows import Rows
 
 _MEMBERS = ("AROWClassifier", "NAROWClassifier", "FTRLClassifier", "PassiveAggressiveClassifier")

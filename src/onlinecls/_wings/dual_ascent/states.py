@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..._compiled import model
-from ..._models.params import Params, common
+from ..._estimators.choice import Params, common
 from ..._models.state import Array, Move, Shard, Slot, n_vectors, read_only
 from ..shared.groups import WithGroups
 from . import dual_ascent as ascent

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
     from sklearn.utils import Tags
 
-    from ..._algorithm import Algorithm
+    from ..._estimators.choice import Params
     from ..._input.types import ClassWeight, FloatOrAuto, KernelFunction
-    from ..._models.params import Params
+    from ..._registry import Algorithm
     from ..._rows import Rows
 
 READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
