@@ -9,7 +9,7 @@ from onlinecls import OnlineToBatch, _core, _files, _registry, load
 from onlinecls import tables as steps
 from onlinecls._cli import main, options, stopping
 from onlinecls._compiled import model
-from onlinecls._estimators import epochs
+from onlinecls._estimators import learner as learners
 from onlinecls._estimators import saving as saved_estimators
 from onlinecls._estimators.choice import choose as choose
 from onlinecls._input import validate
@@ -109,7 +109,7 @@ def arrays(learner):
 
 def again(learner):
     """Inside, rows count as learnt before: probabilities learn nothing from them."""
-    return nullcontext() if isinstance(learner, OnlineToBatch) else epochs.learning(learner, again=True)
+    return nullcontext() if isinstance(learner, OnlineToBatch) else learners.learning(learner, again=True)
 
 
 def predict_on_the_way(learner, X, y, sample_weight=None):

@@ -13,8 +13,7 @@ import numpy as np
 
 from .._compiled.lock import learn_together
 from .._compiled.model import COUNTERS
-from .._estimators.epochs import learning
-from .._estimators.learner import state_of
+from .._estimators.learner import learning, state_of
 from .._input import escaped
 from .._input.compat import is_regressor
 from .._pipeline import rows_learnt

@@ -98,7 +98,8 @@ class Params(NamedTuple):
     budget: int = 0  # and the most support vectors
     members: tuple[Any, ...] = ()  # of a committee: those of its members
 
-    joins_singly = False  # type: ignore[misc]  # True if a class that has not joined yet would change updates, even where it is not the argmax
+    # True if a class that has not joined yet would change updates, even where it is not the argmax.
+    joins_singly = False  # type: ignore[misc]
 
     @classmethod
     def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import numpy as np
@@ -12,7 +13,6 @@ from .._input import validate
 from .._input.compat import available_if, warn_caller
 from .._models.state import NO_WEIGHTS
 from .._models.states import STATES
-from . import epochs
 from .estimator import exclusive
 from .learner import NO_PREDICTIONS, Batch, read_weights_of_fit, warn_of_skipped
 from .parameters import ClassifierParameters
@@ -235,7 +235,7 @@ class OnlineClassifier(WithWeights):
         return batch, classes
 
     def _split(self, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-        return epochs.split_by_class(type(self).__name__, codes, self.validation_fraction, generator)
+        return split_by_class(type(self).__name__, codes, self.validation_fraction, generator)
 
     def _validate(self, rows: Rows, codes: np.ndarray, weights: np.ndarray | None) -> float:
         return float(np.average(model.best_of(self._scores(rows, self._state)) == codes, weights=weights))
@@ -449,3 +449,24 @@ def _balanced(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndar
     live = codes[weights > 0.0] if len(weights) else codes
     counts = np.bincount(live, minlength=n_classes)
     return np.where(counts > 0, len(live) / (np.count_nonzero(counts) * np.maximum(counts, 1)), 1.0)
+
+
+def split_by_class(who: str, codes: np.ndarray, fraction: float, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the numbers of the rows to learn from, and of those to hold out: a share of each class."""
+    held_out, present = np.zeros(len(codes), bool), np.unique(codes)
+    if len(codes) - ceil(fraction * len(codes)) < len(present) < len(codes):
+        raise ValueError(
+            f"{who}: validation_fraction must leave as many rows to learn from as there are classes, "
+            f"{len(present)}, got validation_fraction={fraction!r} of n_samples={len(codes)}. "
+            "Give more rows, a smaller fraction, or early_stopping=False."
+        )
+    for c in present:
+        of_class = np.flatnonzero(codes == c)
+        n_held_out = min(ceil(fraction * len(of_class)), len(of_class) - 1)
+        held_out[generator.permutation(of_class)[: max(n_held_out, 0)]] = True
+    if not held_out.any():
+        raise ValueError(
+            f"{who}: early_stopping must have two rows of some class, one to learn from and one to hold out, "
+            f"got {len(codes)} rows of as many classes. Give more rows, or early_stopping=False."
+        )
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)

@@ -98,23 +98,8 @@ class Estimator:
 
     @classmethod
     def _signature(cls) -> dict[str, inspect.Parameter]:
-        """Return the constructor's parameters, and those of the base class if it takes them as ``**keywords``."""
-        found: dict[str, inspect.Parameter] = {}
-        for base in cls.__mro__:
-            if "__init__" not in base.__dict__:
-                continue
-            parts = inspect.signature(base.__dict__["__init__"]).parameters.values()
-            for part in parts:
-                if part.kind is part.VAR_POSITIONAL:
-                    raise TypeError(
-                        f"{cls.__name__}: __init__ must name its parameters, got *{part.name}. "
-                        "Name them, or take those of the base class as **keywords and pass them on."
-                    )
-            own = {part.name: part for part in parts if part.kind is not part.VAR_KEYWORD and part.name != "self"}
-            found = {**{name: part for name, part in own.items() if name not in found}, **found}
-            if len(own) == len(parts) - 1:
-                break
-        return found
+        """Return the constructor's parameters."""
+        return dict(inspect.signature(cls).parameters)
 
     @classmethod
     @cache
@@ -173,12 +158,6 @@ class Estimator:
         """Return an estimator with the same attributes, which shares the model and its lock."""
         twin = type(self).__new__(type(self))
         twin.__dict__.update(self.__dict__)
-        return twin
-
-    def _snapshot(self) -> Self:
-        """Return an estimator with the same parameters and its own model, copied between two learning calls."""
-        twin = type(self).__new__(type(self))
-        twin.__dict__.update(self.__getstate__())
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
@@ -263,11 +242,3 @@ class Estimator:
         values = self.get_params(deep=False).items()
         changed = (f"{name}={value!r}" for name, value in values if repr(value) != repr(defaults[name].default))
         return f"{type(self).__name__}({', '.join(changed)})"
-
-
-def without_model(learner: E) -> E:
-    """Return an unfitted estimator with the same parameters and attributes but its model's."""
-    twin = learner._sharing()
-    for name in twin._in_place | twin._of_now:
-        twin.__dict__.pop(name, None)
-    return twin

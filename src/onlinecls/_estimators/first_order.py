@@ -12,7 +12,6 @@ from .._input.compat import warn_caller
 from .._models.state import NO_ORDER
 from .choice import choose
 from .classifier import LinearClassifier
-from .epochs import learning
 from .learner import Batch, OnlineLearner
 from .parameters import LinearParameters, estimator
 from .regressor import OnlineRegressor
@@ -48,8 +47,7 @@ class UntilConverged(OnlineLearner):
             for cycle in range(1, self.max_iter + 1):
                 before, self.n_iter_ = self.n_updates_, cycle
                 order = generator.permutation(batch.rows.n_rows).astype(np.int64, copy=False) if self.shuffle else NO_ORDER
-                with learning(self, again=cycle > 1, holds_level=True):
-                    self._learn(batch._replace(order=order))
+                self._learn(batch._replace(order=order), cycle)
                 if self.verbose:
                     print(f"-- Cycle {cycle}: t={self.t_} updates={self.n_updates_}")
                 if self.n_updates_ == before:

@@ -6,6 +6,7 @@ regressor.py), the kernels (`_core`) change the arrays of a state (`_models`), a
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from math import nan
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -16,11 +17,13 @@ from .._input import validate
 from .._input.compat import not_fitted, random_state, warn_caller
 from .._models.state import NO_ORDER, NO_WEIGHTS, n_vectors
 from .._models.states import STATES
-from . import epochs, saving
+from . import saving
 from .choice import Choice, Params, check_range, choose
 from .estimator import Estimator, exclusive
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import ArrayLike, DTypeLike
 
     from .._input.types import FloatOrAuto, FloatType, Generator, Matrix, RandomState
@@ -98,7 +101,6 @@ class OnlineLearner(saving.Describing, Estimator):
     _params_of: ClassVar[Any] = Params.of  # a function from an algorithm and checked values to the parameters of a pass
     _has_fast_path = True  # False: small calls go the general way, which has steps of the class's own
     _are_seen = False  # True if the rows of a pass were learnt before: probabilities then learn nothing from them
-    _holds_level = False  # True if the rows of a pass do not move the level of the targets
     _flat = False  # True if coef_ has shape (n_features,): there is always a single vector
 
     if TYPE_CHECKING:  # defined by the tasks
@@ -256,7 +258,7 @@ class OnlineLearner(saving.Describing, Estimator):
         state = self._state.closed() if again else self._start(params, rows, 1 if classes is None else len(classes))
         if coef_init is not None or intercept_init is not None:
             level = state.level_with(batch)[0] if params.level else 0.0
-            state = epochs.with_weights(self, batch, state, coef_init, intercept_init, level)
+            state = with_weights(self, batch, state, coef_init, intercept_init, level)
         if params.level:  # the mean of all rows (and of those before, with `warm_start`)
             state = state.writable()
             state.set_level(*state.level_with(batch))
@@ -268,7 +270,28 @@ class OnlineLearner(saving.Describing, Estimator):
 
     def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
         """Learn the rows of a `fit`. held_out : numbers of rows that tell when to stop."""
-        epochs.run(self, batch, held_out, generator)
+        rows, weights, train = batch.rows, batch.weights, batch.order
+        best, idle, n_train = np.inf, 0, len(train) or rows.n_rows
+        validation = rows.chosen(held_out) if len(held_out) else None
+        for epoch in range(1, self.max_iter + 1):
+            order = train
+            if self.shuffle:
+                order = generator.permutation(train if len(train) else rows.n_rows).astype(np.int64, copy=False)
+            loss_before = self._state.counters[model.COUNTERS["loss"]]
+            self._learn(batch._replace(order=order), epoch)
+            self.n_iter_ = epoch
+            loss = (self._state.counters[model.COUNTERS["loss"]] - loss_before) / n_train
+            if validation is not None:
+                weighted = len(weights) and weights[held_out].any()
+                loss = -self._validate(validation, batch.targets[held_out], weights[held_out] if weighted else None)
+            if self.verbose:
+                shown = f"mean loss={loss:.6f}" if validation is None else f"validation score={-loss:.6f}"
+                print(f"-- Epoch {epoch}: t={self.t_} {self._progress()} updates={self.n_updates_} {shown}")
+            if self.tol is not None:
+                idle = idle + 1 if loss > best - self.tol else 0
+                best = min(best, loss)
+                if idle >= self.n_iter_no_change:
+                    break
 
     def _can_go_on(self, params: Any) -> bool:
         """Return True if there is a model of the kind that these parameters choose."""
@@ -309,36 +332,36 @@ class OnlineLearner(saving.Describing, Estimator):
             warn_of_unlike_columns(type(self).__name__, rows.part(0, min(rows.n_rows, MANY_ROWS)).array())
         self._take_features(X, rows.n_features)
         state.asked = ()
+        state.close_small_calls()
         state.classes, state.is_open, state.sparse_coef = classes, is_open, None
         self.n_iter_ = 1
         self._state = state  # (last: readers in other threads find a whole model)
 
-    def _learn(self, batch: Batch) -> None:
-        """Learn rows with the task's kernel: the one place where a model changes. (Only classes are predicted on the way.)"""
+    def _learn(self, batch: Batch, epoch: int = 0) -> None:
+        """Learn rows with the task's kernel: the one place where a model changes. (Only classes are predicted on the way.)
+
+        epoch : of a `fit`, which holds the level of the targets: probabilities learn from the rows of the first alone.
+        """
         state = self._state = self._state.writable()
         state.sparse_coef = None
-        if batch.rows.n_rows and (batch.order is NO_ORDER or len(batch.order)):
-            task = self._prepare(batch.class_weights)
-            self._state.learn(model.TASKS[task], *batch)
-
-    def _prepare(self, class_weights: np.ndarray) -> str:
-        """Prepare the model for a pass with the parameters as they were checked last; return the name of its kernel."""
-        state = self._state
+        if not batch.rows.n_rows or not (batch.order is NO_ORDER or len(batch.order)):
+            return
         if self._choice.params.joint and state.n_none:  # ("none of these" is no class of a joint problem)
             state = self._state = state.closed()
-        task, is_open, balanced = self._task(state, class_weights)
+        task, is_open, balanced = self._task(state, batch.class_weights)
         asked = self._choice.params, is_open, balanced
         if state.asked != asked:
             state.params, state.asked = asked[0].of_pass(state, is_open, balanced), asked
             state.given = dict(zip(self._parameter_names(), self._choice.given, strict=True))
-        state.are_seen, state.holds_level = self._are_seen, self._holds_level
-        return task
+        state.are_seen, state.holds_level = self._are_seen or epoch > 1, epoch > 0
+        state.learn(model.TASKS[task], *batch)
 
     def _end_call(self, n_skipped: int) -> None:
         """End a `partial_fit` on the general path, after which small calls may take the short one. n_skipped : of before it."""
         state, choice = self._state, self._choice
-        is_ready = self._has_fast_path and (state.classes is None or 1 < len(state.classes) == len(state.counts))
-        if is_ready and state.asked and state.asked[0] == choice.params and getattr(self, "class_weight", None) is None:
+        is_ready = self._has_fast_path and not self._are_seen and getattr(self, "class_weight", None) is None
+        is_ready = is_ready and (state.classes is None or 1 < len(state.classes) == len(state.counts))
+        if is_ready and state.asked and state.asked[0] == choice.params:
             same = dict(zip(self._parameter_names(), choice.given, strict=True))
             same["feature_names_in_"] = self.__dict__.get("feature_names_in_")
             state.open_small_calls(same, self._lock, model.TASKS[self._task(state, NO_WEIGHTS)[0]], state.classes)
@@ -430,6 +453,48 @@ def warn_of_unlike_columns(who: str, table: np.ndarray) -> None:
         )
 
 
+# --- given weights -------------------------------------------------------------------------------------------------------------
+
+
+def with_weights(
+    learner: Any, batch: Batch, state: Any, coef_init: ArrayLike | None, intercept_init: ArrayLike | None, level: float,
+) -> Any:
+    """Return a state that starts from given weights of X, with the scale of its first rows. level : of the targets, which the
+    intercept includes."""
+    state = state.copy()
+    state.tell_scale(batch.rows, np.flatnonzero(batch.live()))
+    state.hold_scale()
+    first = state.view[:, 0]
+    before = first.copy()
+    for name, given in (("coef_init", coef_init), ("intercept_init", intercept_init)):
+        if given is not None:
+            set_weights(learner, state, name, given, level)
+    if len(state.correction):  # the average's sums count this as a step
+        rounds = max(state.count("t") - int(learner.average) + 1, 0)
+        state.correction += rounds * (first.astype(np.float64) - before).reshape(-1)
+    return state
+
+
+def set_weights(learner: Any, state: Any, name: str, given: ArrayLike, level: float) -> slice:
+    """Set weights of X, as `coef_` or `intercept_` show them, in a model whose scale stays; return which features they are of."""
+    who, n, k = type(learner).__name__, state.n_features, state.n_columns - state.n_none
+    is_coef = name.startswith("coef")
+    shape, features = ((k, n), slice(n)) if is_coef else ((k,), slice(n, None))
+    values = validate.read_numbers(f"{who}: {name}", given)
+    if values.shape != shape and not (k == 1 and values.shape == shape[1:]):
+        wanted = shape[1:] if learner._flat and is_coef else shape
+        raise ValueError(f"{who}: {name} must have shape {wanted}, got {values.shape}.")
+    values = values.reshape(shape)
+    values = values * state.scale if is_coef else (values - level) / (state.constant or 1.0)
+    numbers = state.numbers_of(values.T.reshape(-1, k), features)
+    if not np.isfinite(numbers).all() or np.abs(numbers).max(initial=0.0) > np.finfo(state.dtype).max / 4:
+        raise ValueError(f"{who}: {name} must be finite and within {state.dtype}, got a value that is not.")
+    if is_coef or state.constant:
+        state.primary[features, :k] = numbers
+        state.counters[model.COUNTERS["max_abs_weight"]] = np.abs(state.primary).max()
+    return features
+
+
 # --- for the command line, evaluation and bounds, besides public attributes ----------------------------------------------------
 
 
@@ -441,3 +506,15 @@ def state_of(learner: Any) -> Any:
 def check_parameters(learner: OnlineLearner) -> None:
     """Raise the ValueError that `fit` would raise for a parameter."""
     choose(learner)
+
+
+@contextmanager
+def learning(learner: OnlineLearner, again: bool) -> Iterator[None]:
+    """Mark the rows learnt inside the context as learnt before (`again`) or new: probabilities learn from new rows only."""
+    learner._are_seen, state = again, learner.__dict__.get("_state")
+    if isinstance(state, model.Model):
+        state.close_small_calls()
+    try:
+        yield
+    finally:
+        del learner._are_seen

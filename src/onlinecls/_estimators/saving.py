@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from copy import copy
 from numbers import Integral
 from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias, overload
 
@@ -166,7 +167,7 @@ def rebuilt(header: dict, arrays: dict[str, np.ndarray], composed: bool = False)
 def save(learner: Any, path: Any, metadata: dict[str, Any] | None = None) -> None:
     """Do the work of `Estimator.save`."""
     who, path = type(learner).__name__, path if hasattr(path, "write") else os.fspath(path)
-    learner = learner._snapshot()  # (describing and writing the copy needs no lock)
+    learner = copy(learner)  # (describing and writing the copy needs no lock)
     if not learner.__sklearn_is_fitted__():
         raise not_fitted(who)
     if not is_saved(learner) and (who not in COMPOSED or type(learner) is not estimator_class(who)):

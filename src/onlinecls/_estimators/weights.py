@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 
 from .._models.state import read_only
-from . import epochs
 from .estimator import exclusive, quiet
-from .learner import OnlineLearner, of_classes
+from .learner import OnlineLearner, of_classes, set_weights
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -76,7 +75,7 @@ class WithWeights(OnlineLearner):
                 "to set. Use AROWClassifier or PassiveAggressiveClassifier, say."
             )
         state.hold_scale()
-        features = epochs.set_weights(self, state, name, weights, state.level if state.params.level else 0.0)
+        features = set_weights(self, state, name, weights, state.level if state.params.level else 0.0)
         if len(state.correction):
             state.corrections[features, : state.n_columns - state.n_none] = 0.0
         state.sparse_coef = None

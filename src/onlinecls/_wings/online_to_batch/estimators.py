@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import KW_ONLY, dataclass
 from math import log, sqrt
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
@@ -40,7 +40,7 @@ class _Snapshot(NamedTuple):
 def average_of_predictors(learner: Any) -> Any:
     """Return a copy of a learner with average=True whose average is over the weights that predicted rows, w_1 .. w_T, instead of
     w_2 .. w_{T+1}."""
-    found = learner._snapshot()
+    found = copy(learner)
     state, everything = found._state, slice(None)
     first = type(state)(state.n_features, len(state.counts), state.dtype, state.params)
     last = state.sharing(correction=np.empty(0)).weights_of(state.params, everything).astype(np.float64)
