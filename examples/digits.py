@@ -10,6 +10,7 @@ and with every tenth training label a wrong one. The table is that of docs/full_
 import argparse
 import os
 import sys
+import warnings
 from itertools import combinations
 from pathlib import Path
 
@@ -19,17 +20,18 @@ import numpy as np
 
 import onlinecls
 
+warnings.filterwarnings("ignore", message=".*columns of a dense X")  # (pixels are in like units)
 DATA = Path(os.environ.get("ONLINECLS_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 FULL = {"covariance": "full"}
-# AROW's r: the best of a few powers of ten on three of the pairs. The others hardly depend on their parameters.
+# r and b: the best of a few powers of ten on three of the pairs.
 LEARNERS = {
     "PA": lambda: onlinecls.PassiveAggressiveClassifier(C=float("inf")),
     "AROW diagonal": lambda: onlinecls.AROWClassifier(r=10.0),
     "CW diagonal": lambda: onlinecls.ConfidenceWeightedClassifier(),
-    "SOP full": lambda: onlinecls.SecondOrderPerceptron(r=1.0, **FULL),
+    "SOP full": lambda: onlinecls.SecondOrderPerceptron(r=10.0, **FULL),
     "CW full": lambda: onlinecls.ConfidenceWeightedClassifier(**FULL),
-    "NAROW full": lambda: onlinecls.NAROWClassifier(b=0.1, **FULL),
-    "AROW full": lambda: onlinecls.AROWClassifier(r=100.0, **FULL),
+    "NAROW full": lambda: onlinecls.NAROWClassifier(b=1.0, **FULL),
+    "AROW full": lambda: onlinecls.AROWClassifier(r=1.0, **FULL),
 }
 NOISE = (0.0, 0.1)
 

@@ -5,10 +5,8 @@
 Every message is put into a folder, then its right folder is learnt: rows are bags of words (1 where a word occurs), classes
 are the folders of one user, and there is one vector of weights a folder. FOLDER (else what ONLINECLS_DATA names, else
 ../shared/data) has enron-folders-USER.tsv.gz, lines of FOLDER<TAB>TEXT in order of date, for each user (the tutorial's Enron
-data); or else any sub-folders of mail, a file a message, as mail programs have it: try your own. It prints a table, which is that
-of docs/dual_ascent.md.
-
-(The name is not email.py, for that would be the standard library's module to everything that this script imports.)
+data); or else any sub-folders of mail, a file a message, as mail programs have it: try your own. The table printed is that of
+docs/dual_ascent.md. (A script called email.py would hide the standard library's module.)
 """
 
 import argparse
@@ -37,10 +35,8 @@ NAMES = [f"{kind} {update}" for kind in REGULARIZERS for update in UPDATES]
 WORDS = HashingVectorizer(n_features=2**16, binary=True, norm=None, alternate_sign=False)
 
 
-def learner(kind, update, sigma=1.0):
-    """Make the learner of a regularizer and an update, with so many times its sigma."""
-    own = REGULARIZERS[kind]
-    return DualAscentClassifier(update=update, scale=1.0, intercept_scaling=1.0, **{**own, "sigma": sigma * own["sigma"]})
+def learner(kind, update):
+    return DualAscentClassifier(update=update, scale=1.0, intercept_scaling=1.0, **REGULARIZERS[kind])
 
 
 def read_mail(folder):
@@ -71,11 +67,10 @@ def streams(data):
             for user, messages in mail.items()}
 
 
-def run(X, y, sigma=1.0):
+def run(X, y):
     """Return what each learner's pass found, by its name."""
     every = max(len(y) // 200, 1)
-    return {name: progressive_validation(learner(*name.split(), sigma), (X, y), classes=np.unique(y), every=every)
-            for name in NAMES}
+    return {name: progressive_validation(learner(*name.split()), (X, y), classes=np.unique(y), every=every) for name in NAMES}
 
 
 def draw(results, path):

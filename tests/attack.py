@@ -11,78 +11,62 @@ from typing import NamedTuple
 
 import numpy as np
 
-from onlinecls import (
-    AROWClassifier,
-    AROWRegressor,
-    DualAscentClassifier,
-    DualAscentRegressor,
-    MultiplicativePassiveAggressiveClassifier,
-    MultiplicativePassiveAggressiveOneClass,
-    MultiplicativePassiveAggressiveRegressor,
-    NAROWClassifier,
-    OGDClassifier,
-    PassiveAggressiveClassifier,
-    PassiveAggressiveOneClass,
-    PassiveAggressiveRegressor,
-    Perceptron,
-    PNormPerceptron,
-    SecondOrderPerceptron,
-    bounds,
-)
+import onlinecls as oc
+from onlinecls import bounds
 
 NO, INF = {"scale": 1.0, "fit_intercept": False, "dtype": np.float64}, float("inf")
 ONE, FULL = {"initial_variance": 1.0}, {"covariance": "full"}
-SOPS = [SecondOrderPerceptron(2.0, aggressive=a, **f, **ONE, **NO) for f in (FULL, {}) for a in (False, True)]
-NAROWS = [NAROWClassifier(0.5, **ONE, **NO), NAROWClassifier(2.0, **FULL, **ONE, **NO)]
-RATES = [Perceptron(eta0=0.2, **NO), Perceptron(**NO), Perceptron(True, eta0=0.2, **NO), PNormPerceptron(3.0, **NO),
-         PNormPerceptron(**NO), *SOPS, *NAROWS]
-BOLD = PNormPerceptron(4.0, aggressive=True, radius=8.0, **NO)
-FALLING = [BOLD, *(OGDClassifier(learning_rate="sqrt", eta0=eta0, **NO) for eta0 in (0.2, 3.0))]
-DUALS = [partial(DualAscentClassifier, norm_bound=15.0, regularizer=f, loss=loss, **NO)
+SOPS = [oc.SecondOrderPerceptron(2.0, aggressive=a, **f, **ONE, **NO) for f in (FULL, {}) for a in (False, True)]
+NAROWS = [oc.NAROWClassifier(0.5, **ONE, **NO), oc.NAROWClassifier(2.0, **FULL, **ONE, **NO)]
+RATES = [oc.Perceptron(eta0=0.2, **NO), oc.Perceptron(**NO), oc.Perceptron(True, eta0=0.2, **NO), oc.PNormPerceptron(3.0, **NO),
+         oc.PNormPerceptron(**NO), *SOPS, *NAROWS]
+BOLD = oc.PNormPerceptron(4.0, aggressive=True, radius=8.0, **NO)
+FALLING = [BOLD, *(oc.OGDClassifier(learning_rate="sqrt", eta0=eta0, **NO) for eta0 in (0.2, 3.0))]
+DUALS = [partial(oc.DualAscentClassifier, norm_bound=15.0, regularizer=f, loss=loss, **NO)
          for f in ("euclidean", "entropic") for loss in ("hinge", "log_loss")]
-PLAIN_PA = [PassiveAggressiveClassifier(INF, **NO), PassiveAggressiveRegressor(INF, epsilon=0.1, **NO)]
-TARGETS = [DualAscentRegressor(sigma, loss=loss, regularizer=f, norm_bound=5.0, **NO) for loss, f, sigma in (
+PLAIN_PA = [oc.PassiveAggressiveClassifier(INF, **NO), oc.PassiveAggressiveRegressor(INF, epsilon=0.1, **NO)]
+TARGETS = [oc.DualAscentRegressor(sigma, loss=loss, regularizer=f, norm_bound=5.0, **NO) for loss, f, sigma in (
     ("absolute", "euclidean", 15.0), ("absolute", "entropic", 15.0), ("squared", "euclidean", 15.0),
     ("squared", "entropic", 500.0), ("absolute", "euclidean", "auto"), ("absolute", "entropic", "auto"))]
-SQUARED = PassiveAggressiveRegressor(0.5, loss="squared_epsilon_insensitive", epsilon=0.1, **NO)
+SQUARED = oc.PassiveAggressiveRegressor(0.5, loss="squared_epsilon_insensitive", epsilon=0.1, **NO)
 
 #: The statements that a function of `bounds` computes both sides of, by their numbers: that function's name, and learners.
 ATTACKS = {
     "PA Theorem 1": [("passive_aggressive", PLAIN_PA), ("one_class", [
-        PassiveAggressiveOneClass(1.0, scale=1.0, dtype=np.float64)])],
-    "PA section 4: corollary": [("margin_corollary", [PassiveAggressiveClassifier(INF, margin=2.0, **NO)])],
+        oc.PassiveAggressiveOneClass(1.0, scale=1.0, dtype=np.float64)])],
+    "PA section 4: corollary": [("margin_corollary", [oc.PassiveAggressiveClassifier(INF, margin=2.0, **NO)])],
     "PA Lemma 2": [("distance", PLAIN_PA)],
     "PA Theorem 3": [("passive_aggressive", [SQUARED, *(
-        PassiveAggressiveClassifier(0.3, loss="squared_hinge", margin=margin, **NO) for margin in (1.0, 0.5))])],
+        oc.PassiveAggressiveClassifier(0.3, loss="squared_hinge", margin=margin, **NO) for margin in (1.0, 0.5))])],
     "PA Theorem 4 (classes, numbers)": [("multiplicative", [
-        MultiplicativePassiveAggressiveClassifier(norm_bound=15.0, margin=1.0, **NO),
-        MultiplicativePassiveAggressiveRegressor(norm_bound=5.0, epsilon=0.1, **NO)])],
+        oc.MultiplicativePassiveAggressiveClassifier(norm_bound=15.0, margin=1.0, **NO),
+        oc.MultiplicativePassiveAggressiveRegressor(norm_bound=5.0, epsilon=0.1, **NO)])],
     "PA Theorem 4 (one class)": [("one_class", [
-        MultiplicativePassiveAggressiveOneClass(1.3, norm_bound=30.0, scale=1.0, dtype=np.float64)])],
+        oc.MultiplicativePassiveAggressiveOneClass(1.3, norm_bound=30.0, scale=1.0, dtype=np.float64)])],
     "Tutorial II: theorem": [("dual_ascent", [
         *(make(3.0, update=update, margin=0.8) for make in DUALS for update in ("DA1", "DA2", "DA3")),
         DUALS[2](3.0, signed=False), *TARGETS[:4]])],
-    "Tutorial III: universal Perceptron": [("perceptron", [Perceptron(**NO), Perceptron(eta0=0.3, **NO)])],
+    "Tutorial III: universal Perceptron": [("perceptron", [oc.Perceptron(**NO), oc.Perceptron(eta0=0.3, **NO)])],
     "Tutorial V: self-tuned": [("dual_ascent", [
         *(make("auto") for make in DUALS), DUALS[3]("auto", signed=False), *TARGETS[4:]])],
-    "Tutorial V: strongly convex": [("gradient_descent", [OGDClassifier(0.1, **NO)])],
-    "AROW Theorem 2": [("arow", [AROWClassifier(r, **FULL, **NO) for r in (0.7, 5.0)])],
+    "Tutorial V: strongly convex": [("gradient_descent", [oc.OGDClassifier(0.1, **NO)])],
+    "AROW Theorem 2": [("arow", [oc.AROWClassifier(r, **FULL, **NO) for r in (0.7, 5.0)])],
     "NAROW Lemma 1": [("lemma_1", [*RATES, *FALLING])],
     "NAROW Corollary 1": [("fixed_rate", [
         *RATES, *(make(sigma, update="DA1", margin=0.8) for make, sigma in zip(DUALS, (3, 3, 100, 100), strict=True)),
         DUALS[3](100.0, update="DA1", signed=False)])],
-    "NAROW Corollary 2": [("potential_based", [*RATES, *FALLING, AROWClassifier(0.7, **FULL, **NO)])],
-    "NAROW (4)": [("p_norm", [*(PNormPerceptron(p, **NO) for p in (2.0, 6.0, None)), BOLD])],
-    "NAROW 4.1: η": [("p_norm", [BOLD, PNormPerceptron(2.0, aggressive=True, radius=8.0, **NO)])],
+    "NAROW Corollary 2": [("potential_based", [*RATES, *FALLING, oc.AROWClassifier(0.7, **FULL, **NO)])],
+    "NAROW (4)": [("p_norm", [*(oc.PNormPerceptron(p, **NO) for p in (2.0, 6.0, None)), BOLD])],
+    "NAROW 4.1: η": [("p_norm", [BOLD, oc.PNormPerceptron(2.0, aggressive=True, radius=8.0, **NO)])],
     "NAROW 4.2": [("second_order_perceptron", [*SOPS[:2], *(
-        SecondOrderPerceptron(r, aggressive=r == 2.0, initial_variance=v, **FULL, **NO) for r, v in ((2.0, 0.2), (0.7, 3.0)))])],
+        oc.SecondOrderPerceptron(r, aggressive=r > 1.0, initial_variance=v, **FULL, **NO) for r, v in ((2.0, 0.2), (0.7, 3)))])],
     "NAROW 4.3": [("second_order_perceptron", [*SOPS[2:], *(
-        SecondOrderPerceptron(0.7, aggressive=v > 1.0, initial_variance=v, **NO) for v in (1.0, 3.0))])],
+        oc.SecondOrderPerceptron(0.7, aggressive=v > 1.0, initial_variance=v, **NO) for v in (1.0, 3.0))])],
     "NAROW section 5": [("narow", [
-        NAROWClassifier(b, initial_variance=v, **FULL, **NO) for b, v in ((2.0, 1.0), (2.0, 0.2), (0.5, 3.0), (0.1, 1.0))])],
+        oc.NAROWClassifier(b, initial_variance=v, **FULL, **NO) for b, v in ((2.0, 1.0), (2.0, 0.2), (0.5, 3.0), (0.1, 1.0))])],
     "JMLR 2006, Theorem 4": [("passive_aggressive", [
-        PassiveAggressiveClassifier(0.3, margin=margin, **NO) for margin in (1.0, 3.0)])],
-    "Azoury, Warmuth 2001": [("least_squares", [AROWRegressor(r, **FULL, **NO) for r in (0.3, 2.0)])],
+        oc.PassiveAggressiveClassifier(0.3, margin=margin, **NO) for margin in (1.0, 3.0)])],
+    "Azoury, Warmuth 2001": [("least_squares", [oc.AROWRegressor(r, **FULL, **NO) for r in (0.3, 2.0)])],
 }
 
 

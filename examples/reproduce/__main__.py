@@ -2,9 +2,9 @@
 
     python examples/reproduce [--full | --smoke] [--write | --page]
 
-Two scripts run at a time. --full: the papers' repetitions, and ten folds of Table 1's texts instead of three. --smoke: each
-script on as little as shows that it runs, in reproduced/smoke. --write: the page and its pictures too; --page: those alone, from
-the numbers. Data are read from ONLINECLS_DATA, or ../shared/data; what is not there is left out, with a word.
+Two scripts run at a time. --full: the papers' repetitions and folds. --smoke: each script on as little as shows that it runs, in
+reproduced/smoke. --write: the page and its pictures too; --page: those alone, from the numbers. Data are read from
+ONLINECLS_DATA, or ../shared/data; what is not there is left out, with a word.
 """
 
 import json
@@ -13,105 +13,79 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-OUT = ROOT / "reproduced"
-PICTURES = {"narow_figure_3": "orders", "arow_figure_2b": "noise"}  # what docs show, by their names there
+ROOT, OUT = HERE.parents[1], HERE.parents[1] / "reproduced"
 SCRIPTS = sorted(path.stem for path in HERE.glob("[!_]*.py") if path.stem != "common")
-VERDICTS = {  # of one sentence, of several
-    "holds": "hold", "holds on some readings": "hold on some readings", "does not hold": "do not hold",
-    "slip": "are slips of the papers, which hold in the form given", "notation": "hold as they are meant, while the notation or "
-    "wording says something else", "undecided": "cannot be decided by the extracted texts, and hold as in other places"}
+PICTURES = {  # of a script: its name, that of docs, and what it shows
+    "arow_curves": ("arow_figure_2b", "noise", "Mistakes of five learners on the digits 3 and 5, without and with noise"),
+    "narow_orders": ("narow_figure_3", "orders", "Four orderings of the same rows, and the mistakes of four learners along them"),
+}
 KINDS = {"experiment": "Experiments", "theorem": "Theorems", "elsewhere": "Theorems from elsewhere"}
-LONGEST = 160  # characters of what was found in one reading
+VERDICTS = {"holds": "hold", "holds on some readings": "hold on some readings", "does not hold": "do not hold",
+            "slip": "are slips of the papers", "notation": "of notation or wording", "omission": "an omission",
+            "undecided": "that the extracted texts cannot decide"}
 PAGE = """# The papers' experiments, repeated
 
-What the four papers say of their algorithms, sentence by sentence, and what this library's learners do. Sentences are numbered as
-they come, A those of the AROW paper and N those of the NAROW paper; words in square brackets are added here. A sentence that can
-be read or measured in more than one way holds only if it holds on all of these readings, of which one that holds and one that
-does not are told, where they are long in part. `make reproduce` runs all of it and writes figures and all numbers to
-`reproduced/`, from which it makes this page and its pictures. Real data are read from `../shared/data` or the directory that
-`ONLINECLS_DATA` names; what is missing is left out.
+Do the four papers' algorithms, as this library implements them, do what the papers say? Here are their sentences, in their order,
+and what was found. A are those of the AROW paper, N those of the NAROW paper; words in square brackets are added. A sentence that
+can be read or measured in two ways holds only if it holds in both. A *slip* is false as printed and holds in the form given; an
+*omission*, or a slip of *notation*, holds as it is meant; *undecided*: the text cannot tell. `make reproduce` runs everything
+and writes this page; what data it needs is read from `../shared/data`, or the directory that `ONLINECLS_DATA` names.
 
 """
 
 
-def run(options):
-    """Run all scripts, two at a time; return the seconds of each."""
-    waiting, running, seconds = list(SCRIPTS), {}, {}
-    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    while waiting or running:
-        while waiting and len(running) < 2:
-            name = waiting.pop(0)
-            command = [sys.executable, str(HERE / f"{name}.py"), *options]
-            running[name] = subprocess.Popen(command, env=environment), time.perf_counter()
-        for name, (process, begun) in list(running.items()):
-            if process.poll() is not None:
-                seconds[name] = time.perf_counter() - begun
-                del running[name]
-                print(f"-- {name}: {seconds[name]:.0f} s", flush=True)
-                if process.returncode:
-                    sys.exit(f"{name}.py failed")
-        time.sleep(0.2)
-    return seconds
-
-
-def short(found):
-    """Return as many of the parts of what was found as LONGEST characters hold."""
-    parts = found.split("; ")
-    while len(parts) > 1 and len("; ".join(parts)) > LONGEST:
-        parts.pop()
-    return "; ".join(parts)
+def run(name):
+    """Run a script."""
+    begun, options = time.perf_counter(), [option for option in ("--full", "--smoke") if option in sys.argv]
+    command = [sys.executable, "-W", "ignore::UserWarning", str(HERE / f"{name}.py"), *options]
+    done = subprocess.run(command, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+    print(f"-- {name}: {time.perf_counter() - begun:.0f} s", flush=True)
+    if done.returncode:
+        raise RuntimeError(f"{name}.py failed")
 
 
 def told(one):
-    """Return the row of a sentence: its number, the paper's words, what was found, and the verdict."""
-    ways = [[way for way in one["readings"] if way["held"] == held] for held in (True, False)]
-    found, n = [], len(one["readings"]) if one["kind"] == "experiment" else 1
-    for these, word in zip(ways, ("", "not "), strict=True):
-        if these:
-            many = f"{word}on {'all' if len(these) == n else f'{len(these)} of'} {n} readings, such as " if n > 1 else ""
-            found.append(many + (f"{these[0]['name']}: " if these[0]["name"] else "") + short(these[0]["found"]))
-    cells = [one["number"], one["says"], ". ".join(found[::-1] if one["verdict"] == "slip" else found), f"**{one['verdict']}**"]
+    """Return the row of a sentence: number, the paper's words, a reading that does not hold and one that does, the verdict."""
+    ways = [way for held in (False, True) for way in [one for one in one["readings"] if one["held"] == held][:1]]
+    found = [f"{'' if way['held'] or one['verdict'] == 'slip' else 'not '}{way['name']}: {way['found']}" for way in ways]
+    cells = [one["number"], one["says"], ". ".join(text.removeprefix(": ") for text in found), f"**{one['verdict']}**"]
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def part(name, script):
-    """Return the lines of a script's part of the page: remarks, and a row for each sentence."""
-    remarks = [*script["remarks"], *([f"skipped: {script['skipped']}"] if script["skipped"] else [])]
-    table = ["", "| | the paper says | found here | verdict |", "|---|---|---|---|", *map(told, script["sentences"])]
-    return [f"## {script['source'][0].upper()}{script['source'][1:]}", "", f"`examples/reproduce/{name}.py`", "",
-            *(f"- {remark[0].upper()}{remark[1:]}." for remark in remarks), *(table if script["sentences"] else []), ""]
-
-
-def counted(sentences):
-    """Return how many sentences there are and how many have each verdict, in words."""
-    found = {verdict: sum(one["verdict"] == verdict for one in sentences) for verdict in VERDICTS}
-    return f"{len(sentences)} sentences: " + ", ".join(f"{n} {VERDICTS[verdict]}" for verdict, n in found.items() if n)
+    """Yield the lines of a script's part of the page."""
+    yield from (f"## {script['source'][0].upper()}{script['source'][1:]}", "", f"`examples/reproduce/{name}.py`", "")
+    yield from (f"- {remark[0].upper()}{remark[1:]}." for remark in script["remarks"])
+    yield from ("", "| | the paper says | found here | |", "|---|---|---|---|", *map(told, script["sentences"]), "")
+    drawn, shown, words = PICTURES.get(name, ("", "", ""))
+    if (OUT / f"{drawn}.png").exists():
+        shutil.copyfile(OUT / f"{drawn}.png", ROOT / "docs" / f"{shown}.png")
+        yield from (f"![{words}]({shown}.png)", "")
 
 
 def page():
-    """Write docs/reproduction.md from the numbers, and copy the pictures that docs show."""
+    """Write docs/reproduction.md from the numbers, with its pictures."""
     scripts = {name: json.loads((OUT / f"{name}.json").read_text(encoding="utf-8"))
                for name in SCRIPTS if (OUT / f"{name}.json").exists()}
-    sentences = [one for script in scripts.values() for one in script["sentences"]]
-    kinds = {several: [one for one in sentences if one["kind"] == kind] for kind, several in KINDS.items()}
-    summary = [f"{several}, {counted(of)}" for several, of in kinds.items() if of]
-    lines = [line for name, script in scripts.items() for line in part(name, script)]
-    text = PAGE + "".join(f"- {line}.\n" for line in summary) + "\n" + "\n".join(lines).rstrip() + "\n"
-    (ROOT / "docs" / "reproduction.md").write_text(text, encoding="utf-8")
-    for name, shown in PICTURES.items():
-        if (OUT / f"{name}.png").exists():
-            shutil.copyfile(OUT / f"{name}.png", ROOT / "docs" / f"{shown}.png")
-    print("docs/reproduction.md", *summary, sep="\n")
+    sentences, lines = [one for script in scripts.values() for one in script["sentences"]], []
+    for kind, several in KINDS.items():
+        verdicts = [one["verdict"] for one in sentences if one["kind"] == kind]
+        counts = (f"{verdicts.count(verdict)} {words}" for verdict, words in VERDICTS.items() if verdict in verdicts)
+        lines.append(f"- {several}, {len(verdicts)} sentences: {', '.join(counts)}.")
+    print("docs/reproduction.md", *lines, sep="\n")
+    lines += ["", *(line for name, script in scripts.items() for line in part(name, script))]
+    (ROOT / "docs" / "reproduction.md").write_text(PAGE + "\n".join(lines).rstrip() + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     begun = time.perf_counter()
     if "--page" not in sys.argv:
-        run([option for option in ("--full", "--smoke") if option in sys.argv])
+        with ThreadPoolExecutor(2) as two:
+            list(two.map(run, SCRIPTS))
         print(f"all: {time.perf_counter() - begun:.0f} s")
     if "--write" in sys.argv or "--page" in sys.argv:
         page()

@@ -11,26 +11,14 @@ from pathlib import Path
 import numpy as np
 from common import SMOKE, keep, reading, sentence
 
-from onlinecls import (
-    AROWClassifier,
-    DualAscentClassifier,
-    DualAscentRegressor,
-    KernelOnlineClassifier,
-    MultiplicativePassiveAggressiveOneClass,
-    NAROWClassifier,
-    OGDClassifier,
-    PassiveAggressiveClassifier,
-    Perceptron,
-    PNormPerceptron,
-    bounds,
-)
-from onlinecls.reference import best_r
+import onlinecls as oc
+from onlinecls import bounds
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from attack import ATTACKS, NO, against, attacked, begun, classes, is_broken, tried
 
 STREAMS = 20 if SMOKE else 1000
-PA, DA1 = PassiveAggressiveClassifier(np.inf, **NO), DualAscentClassifier(1.0, update="DA1", norm_bound=1.0, **NO)
+PA, DA1 = oc.PassiveAggressiveClassifier(np.inf, **NO), oc.DualAscentClassifier(1.0, update="DA1", norm_bound=1.0, **NO)
 
 
 def hinge(margins):
@@ -38,7 +26,7 @@ def hinge(margins):
 
 
 def arow(rng):
-    return AROWClassifier(float(rng.choice([0.1, 1.0, 10.0])), covariance="full", **NO)
+    return oc.AROWClassifier(float(rng.choice([0.1, 1.0, 10.0])), covariance="full", **NO)
 
 
 def signed(rng):
@@ -74,7 +62,7 @@ def of_leader(rng):
 
 def no_regret(rng):
     """Return T/2, and how many more mistakes a learner makes than a constant on labels against it."""
-    learner = (Perceptron(**NO), PA, arow(rng), NAROWClassifier(1.0, initial_variance=1.0, **NO))[rng.integers(0, 4)]
+    learner = (oc.Perceptron(**NO), PA, arow(rng), oc.NAROWClassifier(1.0, initial_variance=1.0, **NO))[rng.integers(0, 4)]
     X = np.ones((50, 1))
     y = against(learner, X)
     return 25, (bounds.follow(learner, X, y).margins <= 0.0).sum() - min((y > 0.0).sum(), (y < 0.0).sum())
@@ -84,7 +72,7 @@ def weak_duality(rng):
     """Return the dual of a learner, and the primal value of each competitor."""
     X, y, U = classes(rng, PA)
     sigma, update = float(rng.choice([0.3, 1.0, 10.0])), str(rng.choice(["DA1", "DA2"]))
-    dual = begun(DualAscentClassifier(sigma, update=update, norm_bound=1.0, **NO), X).partial_fit(X, y).dual_value_
+    dual = begun(oc.DualAscentClassifier(sigma, update=update, norm_bound=1.0, **NO), X).partial_fit(X, y).dual_value_
     return [(dual, sigma / 2.0 * u @ u + hinge(y * (X @ u)).sum()) for u in U]
 
 
@@ -116,7 +104,7 @@ def of_ball(rng):
     """Return the regret to weights of norm W, and L W √T, with σ = √T L/W."""
     X, y, U = classes(rng, PA)
     W, L, T = float(rng.choice([0.5, 1.0, 3.0])), np.linalg.norm(X, axis=1).max(), len(y)
-    learner = DualAscentClassifier(T**0.5 * L / W, update=str(rng.choice(["DA1", "DA2", "DA3"])), norm_bound=1.0, **NO)
+    learner = oc.DualAscentClassifier(T**0.5 * L / W, update=str(rng.choice(["DA1", "DA2", "DA3"])), norm_bound=1.0, **NO)
     best = min(hinge(y * (X @ u) * W / np.linalg.norm(u)).sum() for u in U)
     return hinge(bounds.follow(learner, X, y).margins).sum() - best, W * L * T**0.5
 
@@ -124,7 +112,7 @@ def of_ball(rng):
 def experts(X, y, loss, c, update="DA2"):
     """Return the regret to the best expert, by σ = L √(T/(c log d)), and L √(T log d) (1/√c + √c/2)."""
     T, d, L = *X.shape, np.abs(X).max()
-    make = DualAscentRegressor if loss == "absolute" else DualAscentClassifier
+    make = oc.DualAscentRegressor if loss == "absolute" else oc.DualAscentClassifier
     learner = make(L * np.sqrt(T / (c * np.log(d))), regularizer="entropic", signed=False, norm_bound=1.0, update=update,
                    loss=loss, **NO)
     of = {"hinge": lambda s: hinge(y * s), "log_loss": lambda s: np.logaddexp(0.0, -y * s), "absolute": lambda s: np.abs(y - s)}
@@ -150,14 +138,14 @@ def dual_of_leader(rng):
     for i in [*range(len(Z))] * 200:
         new = min(max(alpha[i] + (1.0 - theta @ Z[i]) / squares[i], 0.0), 1.0)
         theta, alpha[i] = theta + (new - alpha[i]) * Z[i], new
-    learner = followed(DualAscentClassifier(1.0, norm_bound=1.0, update="DA2", **NO), Z).learner
+    learner = followed(oc.DualAscentClassifier(1.0, norm_bound=1.0, update="DA2", **NO), Z).learner
     return learner.dual_value_, alpha.sum() - theta @ theta / 2.0 + 1e-3 * len(Z)
 
 
 def same_mistakes(rng):
     """Return how far apart the mistakes of the Perceptron are for three σ, and 0."""
     X, y, _ = classes(rng, PA)
-    found = [Perceptron(eta0=2.0**-k, **NO).partial_fit(X, y, classes=[-1, 1]).n_mistakes_ for k in (0, 4, -5)]
+    found = [oc.Perceptron(eta0=2.0**-k, **NO).partial_fit(X, y, classes=[-1, 1]).n_mistakes_ for k in (0, 4, -5)]
     return max(found) - min(found), 0.0
 
 
@@ -172,17 +160,8 @@ def several(rng):
     n, d, k, kind = rng.integers(5, 30), rng.integers(1, 5), int(rng.integers(3, 6)), str(rng.choice(["euclidean", "entropic"]))
     X, u = rng.standard_normal((n, d)), rng.standard_normal((k, d))
     y = np.where(rng.random(n) < 0.2, rng.integers(0, k, n), (X @ u.T).argmax(axis=1))
-    learner = DualAscentClassifier(float(rng.choice([0.3, 1.0, 10.0])), regularizer=kind, norm_bound=1.0, **NO)
+    learner = oc.DualAscentClassifier(float(rng.choice([0.3, 1.0, 10.0])), regularizer=kind, norm_bound=1.0, **NO)
     return bounds.dual_ascent(bounds.follow(learner, X, y, k), u * (0.95 / np.abs(u).sum() if kind == "entropic" else 0.3))
-
-
-def by_chance(rng):
-    """Return √T/2, and the mean regret to weights of length 1 of gradient descent with labels by chance (20 runs)."""
-    X, y = rng.standard_normal((20, 100, 5)), rng.choice([-1.0, 1.0], (20, 100))
-    X /= np.linalg.norm(X, axis=2, keepdims=True)
-    learner = OGDClassifier(learning_rate="sqrt", eta0=1.0, **NO)
-    paid = [hinge(bounds.follow(learner, *one).margins).sum() for one in zip(X, y, strict=True)]
-    return 5.0, np.mean(paid - (100.0 - np.linalg.norm((y[..., None] * X).sum(axis=1), axis=1)))
 
 
 def to_batch(rng):
@@ -191,8 +170,8 @@ def to_batch(rng):
     for _ in range(20):
         X = rng.standard_normal((1050, 5))
         y = np.where(X[:, 0] + 0.5 * rng.standard_normal(1050) > 0.0, 1.0, -1.0)
-        course = bounds.follow(DualAscentClassifier(10.0, norm_bound=1.0, average=False, **NO), X[:50], y[:50])
-        mean = DualAscentClassifier(10.0, norm_bound=1.0, average=True, **NO).partial_fit(X[:50], y[:50], classes=[-1, 1])
+        course = bounds.follow(oc.DualAscentClassifier(10.0, norm_bound=1.0, average=False, **NO), X[:50], y[:50])
+        mean = oc.DualAscentClassifier(10.0, norm_bound=1.0, average=True, **NO).partial_fit(X[:50], y[:50], classes=[-1, 1])
         sides.append((hinge(y[50:] * mean.decision_function(X[50:])).mean(), hinge(course.margins).mean()))
     return np.mean(sides, axis=0)
 
@@ -201,7 +180,7 @@ def representer(rng):
     """Return how far the scores by inner products, of rows turned into more dimensions, are from those by weights, and 0."""
     X, y, _ = classes(rng, PA)
     turned, learner = X @ np.linalg.qr(rng.standard_normal((X.shape[1] + 2,) * 2))[0][: X.shape[1]], arow(rng)
-    kernel = KernelOnlineClassifier("arow", kernel="linear", r=learner.r, fit_intercept=False)
+    kernel = oc.KernelOnlineClassifier("arow", kernel="linear", r=learner.r, fit_intercept=False)
     one, other = (model.partial_fit(rows, y, classes=[-1, 1]).decision_function(rows)
                   for model, rows in ((kernel, turned), (learner, X)))
     return np.abs(one - other).max(), 1e-7
@@ -260,7 +239,7 @@ def better_than_pa(rng):
     """Return (4), and the bound of PA-I with C = 1 for the same rows, R = √2."""
     X, y, (u, *_) = classes(rng, PA)
     X = X * (2.0**0.5 / np.linalg.norm(X, axis=1).max())
-    course = bounds.follow(PNormPerceptron(2.0, aggressive=True, radius=2.0**0.5 * (1.0 + 1e-12), **NO), X, y)
+    course = bounds.follow(oc.PNormPerceptron(2.0, aggressive=True, radius=2.0**0.5 * (1.0 + 1e-12), **NO), X, y)
     return bounds.p_norm(course, u).allowed, 2.0 * (u @ u + 2.0 * hinge(y * (X @ u)).sum())
 
 
@@ -268,14 +247,6 @@ def improves(c, u):
     """Return the last sum of 4.2 along AROW's course, and the U of Theorem 2 in its place."""
     r, m = c.learner.r, c.margins * c.learner.r
     return (m * (2.0 * r - m) / (r * (r + c.chi)) * c.updated).sum(), (c.updated & (m > 0.0)).sum()
-
-
-def rare(rng):
-    """Return squares of a factor of 4.3's bound and of the Perceptron's, at the paper's r: (r + s) Σ log(1 + X_i/r) and M R²."""
-    d, M, R = int(rng.integers(1, 50)), float(rng.integers(1, 1000)), float(rng.uniform(0.5, 5.0))
-    s, X = rng.uniform(0.001, 0.999) * M * R**2 / (2.0 * d), rng.dirichlet(np.full(d, rng.choice([0.3, 100.0]))) * M * R**2
-    r = best_r(s, M, R, d)
-    return (r + s) * np.log1p(X / r).sum(), M * R**2
 
 
 def advice(rng):
@@ -290,14 +261,14 @@ def advice(rng):
 def uniclass():
     """Return Σ l² + 2 (ε - ε*) Σ l and 16/2 D: 28 rows (2, 0), u = (0.6, 0.4), ε = 1.5."""
     X, u, epsilon = np.array([[2.0, 0.0]] * 28), np.array([0.6, 0.4]), 1.5
-    learner = MultiplicativePassiveAggressiveOneClass(epsilon, norm_bound=1.0, signed=False, scale=1.0, dtype=np.float64)
+    learner = oc.MultiplicativePassiveAggressiveOneClass(epsilon, norm_bound=1.0, signed=False, scale=1.0, dtype=np.float64)
     losses = np.maximum(0.0, -bounds.follow(learner, X).scores - epsilon)
     return (losses**2).sum() + 2.0 * (epsilon - np.linalg.norm(X[0] - u)) * losses.sum(), 8.0 * (u @ np.log(2.0 * u))
 
 
 def off_pa_one(Z, mistakes_too):
     """Return how far the steps of the aggressive Perceptron with R = √2 are from PA-I's, C = 1, and 0."""
-    walker, w = begun(PNormPerceptron(2.0, aggressive=True, radius=2.0**0.5, **NO), Z), [0.0 * Z[0]]
+    walker, w = begun(oc.PNormPerceptron(2.0, aggressive=True, radius=2.0**0.5, **NO), Z), [0.0 * Z[0]]
     for z in Z:
         w.append(walker.partial_fit(z[None], [1]).coef_[0].copy())
     m, lengths = (Z * w[:-1]).sum(axis=1), np.linalg.norm(Z, axis=1)
@@ -317,13 +288,13 @@ def pa_one(rng):
 
 def off_updates(Z, r, most):
     """Return the rounds in which AROW does not do what m_t <= most says, m_t = y x'A_{t-1}^-1 θ_{t-1}, and 0."""
-    course = followed(AROWClassifier(r, covariance="full", **NO), Z)
+    course = followed(oc.AROWClassifier(r, covariance="full", **NO), Z)
     return np.sum((r * course.margins < most) != course.updated), 0.0  # (θ is r times Σ^-1 w)
 
 
 def minus():
     """Return M + U and the bound of section 5 with a minus before the sum over r_t: rows 1, 1/2, u = 1, b = 1."""
-    course = followed(NAROWClassifier(1.0, initial_variance=1.0, covariance="full", **NO), np.array([[1.0], [0.5]]))
+    course = followed(oc.NAROWClassifier(1.0, initial_variance=1.0, covariance="full", **NO), np.array([[1.0], [0.5]]))
     m, chi = course.margins, course.chi  # (bχ <= 1 in both rounds: r_t is infinite, and the last term 2bm)
     first, second = 1.0, np.minimum(1.0, chi).sum() - 2.0 * m.sum()
     return course.updated.sum(), course.loss(np.ones(1)) + np.sqrt(first * max(second, 0.0))
@@ -349,12 +320,10 @@ NOTES = {
                                      "||x||²/(2σ), as on others, holds"),
     "Tutorial IV: loss": ("undecided", "the text has no [.]+; with it"),
 }
-ROOT = "The regret is O(√(log(d) T)): here √2 L √(T log d)."
 #: Number, the paper's words, and trials beside those of ATTACKS.
 STATEMENTS = [
     ("PA Theorem 1", "Σ l² + 2 (ε - ε*) Σ l <= B ||u - w_1||² for u without loss, ε* its own ε."),
-    ("PA section 4: corollary", "A margin γ̂: Σ l <= 2B/γ̂²."),
-    ("PA section 4: batch", "Rows with l² > ε, until there are none: B ||u - w_1||²/ε steps at most.", in_batch),
+    ("PA section 4: corollary", "A margin γ̂: Σ l <= 2B/γ̂². In batch: at most B ||u - w_1||²/ε steps with l² > ε.", in_batch),
     ("PA Lemma 2", "||w_T - w_1|| <= 2 ||u - w_1||."),
     ("PA Theorem 3", "Any u: Σ l² <= (γ + B) ||u - w_1||² + (1 + B/γ) Σ l(u)²."),
     ("PA Theorem 4 (classes, numbers)", "Multiplicative: Σ l² + 2 (ε - ε*) Σ l <= B/2 D(u, w_1), B = max |x|²."),
@@ -368,23 +337,21 @@ STATEMENTS = [
     ("Tutorial II: corollary (Euclidean)", "In a ball of radius W, σ = √T L/W: regret <= L W √T.", of_ball),
     ("Tutorial II: corollary (entropic)", "σ = L √(T/log d): regret <= L √(T log d).", on_simplex("absolute", 1.0, "DA1")),
     ("Tutorial III: FoReL", "The regret of FoReL is at least as good as PA's.", dual_of_leader),
-    ("Tutorial III: experts (entropic)", ROOT, on_simplex("absolute")),
-    ("Tutorial III: multiplicative PA", ROOT, on_simplex("hinge")),
-    ("Tutorial III: logistic regression", ROOT, on_simplex("log_loss")),
+    ("Tutorial III: experts, multiplicative PA, logistic regression", "Entropic: regret O(√(log(d) T)); here √2 L √(T log d).",
+     *(on_simplex(loss) for loss in ("absolute", "hinge", "log_loss"))),
     ("Tutorial III: Perceptron's Δ", "The dual's increase, α = 1.", exact_rise),
     ("Tutorial III: universal Perceptron", "ε <= L + ||u|| √L + ||u||², the same for every σ.", same_mistakes),
     ("Tutorial IV: loss", "max over r ≠ y of 1 - w.(φ(x, y) - φ(x, r)) is at least the 0-1 loss.", zero_one),
     ("Tutorial IV: several classes", "The same bound for the joint construction.", several),
     ("Tutorial V: self-tuned", "σ can be inferred on the fly: here Σ L_t²/(2σ_t) for T L²/(2σ)."),
-    ("Tutorial V: √T is tight", "The dependence on √T is tight in a minimax sense.", by_chance),
     ("Tutorial V: strongly convex", "Regret O(log T) with steps 1/(αt): here G²/(2α) (1 + log T)."),
     ("Tutorial V: online to batch", "The averaged hypothesis loses no more on new rows than along them.", to_batch),
-    ("AROW Lemma 1 (mean)", "μ_t is a combination of the rows, by inner products alone.", representer),
-    ("AROW Lemma 1 (covariance)", "Σ_t - I is a combination of outer products of the rows.", along_arow(of_products)),
+    ("AROW Lemma 1", "μ_t is a combination of the rows, Σ_t - I of their outer products, by inner products alone.", representer,
+     along_arow(of_products)),
     ("AROW Lemma 3", "u'Σ_t^-1 μ_t grows by y u.x/r, μ_t'Σ_t^-1 μ_t by (χ + r - l² r)/(r (χ + r)).", along_arow(identities)),
     ("AROW Lemma 4", "Σ χ/(χ + r) <= log det Σ_T^-1.", along_arow(determinant)),
-    ("AROW Theorem 2", "M <= √(r ||u||² + u'Xu) √(log det(I + X/r) + U) + L(u) - U."),
-    ("AROW Theorem 2: r", "The first root rises with r, the second falls.", along_arow(by_r)),
+    ("AROW Theorem 2", "M <= √(r ||u||² + u'Xu) √(log det(I + X/r) + U) + L(u) - U; the first root rises with r, the second "
+     "falls.", along_arow(by_r)),
     ("AROW section 6: several classes", "Our mistake bound can be extended to this case.", one_covariance),
     ("NAROW Lemma 1", "f_0(0) = 0: Σ η z.(w/λ - u) <= f_T(λu)/λ + 1/λ Σ (η² ||z||²/(2β) + f_t*(θ_t) - f_{t-1}*(θ_t))."),
     ("NAROW Corollary 1", "M <= L(u) + f_T(u)/η + B/η + Σ η ||z||²/(2β)."),
@@ -398,7 +365,6 @@ STATEMENTS = [
     ("NAROW 4.2", "M + U <= L + √(r ||u||² + Σ (u.x)²) √(log det A_T + Σ m (2r - m)/(r (r + χ))); better than AROW's.",
      along_arow(improves)),
     ("NAROW 4.3", "Diagonal: M + U <= L + √(u'D_T u) √(r Σ log(Σ x_i²/r + 1) + 2U)."),
-    ("NAROW 4.3: r", "s < M R²/(2d), r = s M R²/(M R² - 2sd): better than the Perceptron's bound.", rare),
     ("NAROW section 5", "M + U <= L + ||u|| R √(1/(bR²) + log det A_T) √(Σ min(1, bχ) - b m (2r_t - m)/(r_t + χ))."),
     ("JMLR 2006, Theorem 4", "PA-I: M <= max(R², 1/C) (||u||² + 2C Σ l(u))."),
     ("Azoury, Warmuth 2001", "AROW's regression: Σ r e²/(r + χ) = min over u of r ||u||² + Σ (y - u.x)²."),
@@ -418,7 +384,7 @@ def main():
     sentences = []
     for number, says, *trials in STATEMENTS:
         broken, streams, tightest = attack(number, trials)
-        found = f"broken in {broken} of {streams:,} streams" + (f", up to {tightest:.2f} of it" if tightest > 1e-3 else "")
+        found = f"{broken} of {streams:,}" + (f"; {tightest:.2f}" if tightest > 1e-3 else "")
         verdict, note = NOTES.get(number, ("", ""))
         ways = [reading(note, found, not broken)]
         if number in SLIPS:
@@ -432,8 +398,8 @@ def main():
         sentences.append(sentence(number, says, ways, kind, verdict))
     keep("theorems", "all four papers: their theorems, lemmas and corollaries", sentences, remarks=[
         "streams: 5 to 40 rows of unequal lengths, labels by a hyperplane, some of them turned, or against each prediction; "
-        "few rows again and again; rows along the axes; u: the hyperplane, least squares and Σ y x, in several sizes. 'Up to': "
-        "the largest paid/allowed, of counts where fewer are allowed than there are rows",
+        "few rows again and again; rows along the axes; u: the hyperplane, least squares and Σ y x, in several sizes. Found: how "
+        "many break it, of all; the largest paid/allowed (of counts where fewer are allowed than there are rows)",
         "the papers were read as texts extracted by machine: AROW's formulas are lost in them (restored from its proofs), the "
         "tutorial's were read from pictures, where one line comes out in another way on the next slide. What stands once may be "
         "a reading error, and is no slip here"])

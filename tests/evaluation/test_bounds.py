@@ -33,33 +33,14 @@ from attack import (
 from matrices import advice, continuous_problem, csr32
 from numpy.testing import assert_allclose
 
-import onlinecls
-from onlinecls import (
-    AROWClassifier,
-    AROWRegressor,
-    DualAscentClassifier,
-    DualAscentRegressor,
-    HedgeClassifier,
-    KernelOnlineClassifier,
-    MultiplicativePassiveAggressiveClassifier,
-    MultiplicativePassiveAggressiveOneClass,
-    MultiplicativePassiveAggressiveRegressor,
-    NAROWClassifier,
-    OGDClassifier,
-    PassiveAggressiveClassifier,
-    PassiveAggressiveOneClass,
-    PassiveAggressiveRegressor,
-    Perceptron,
-    PNormPerceptron,
-    SecondOrderPerceptron,
-    bounds,
-)
+import onlinecls as oc
+from onlinecls import bounds
 from onlinecls._registry import ALGORITHMS
 from onlinecls.reference.potential import entropy_of_shares
 
 PARTS = [part for parts in ATTACKS.values() for part in parts]
 NAMES = sorted({name for name, _ in PARTS})
-JOINT = SecondOrderPerceptron(1.0, aggressive=True, multi_class="crammer_singer", **ONE, **NO)
+JOINT = oc.SecondOrderPerceptron(1.0, aggressive=True, multi_class="crammer_singer", **ONE, **NO)
 BEST = np.array([2.0, -2.0, 1.0, 0.0, 0.0])  # ||u||_1 = 5
 
 
@@ -110,7 +91,7 @@ def wrong_course(learner, X, y):
         Sigma, after = np.linalg.inv(A), A
         if second_order:
             chi = x @ Sigma @ x
-            gain = max(0.0, learner.b - 1.0 / chi) if isinstance(learner, NAROWClassifier) else 1.0 / learner.r
+            gain = max(0.0, learner.b - 1.0 / chi) if isinstance(learner, oc.NAROWClassifier) else 1.0 / learner.r
             after = A + gain * (np.outer(x, x) if learner.covariance == "full" else np.diag(x**2))
             new = np.linalg.inv(after)
             found["chi"][t], found["spread"][t], found["forgotten"][t] = chi, x @ new @ x, theta @ (new - Sigma) @ theta
@@ -166,83 +147,83 @@ def test_a_rule_that_steps_away_from_targets_breaks_the_bound(name):
 SECOND, SLOPE = np.sqrt(2) * 5 / 4, 1 / (1 + np.exp(0.25))  # S of the second row of p_norm
 HAND = {
     # One row of length 1, u = g x: PA pays 1 + 2 (g - 1), of g² allowed; a target of 3, epsilon 1: 2² + 2 (1 - 0) 2 of 9.
-    "PA, u = x": ("passive_aggressive", PassiveAggressiveClassifier(INF, **NO), [[1.0]], [1], [1.0], (1.0, 1.0)),
-    "PA, u = 2.5 x": ("passive_aggressive", PassiveAggressiveClassifier(INF, **NO), [[1.0]], [1], [2.5], (4.0, 6.25)),
-    "PA, a target": ("passive_aggressive", PassiveAggressiveRegressor(INF, epsilon=1.0, **NO), [[1.0]], [3.0], [3.0], (8.0, 9.0)),
-    "Lemma 2": ("distance", PassiveAggressiveRegressor(INF, epsilon=1.0, **NO), [[1.0]], [3.0], [3.0], (2.0, 6.0)),
+    "PA, u = x": ("passive_aggressive", oc.PassiveAggressiveClassifier(INF, **NO), [[1.0]], [1], [1.0], (1.0, 1.0)),
+    "PA, u = 2.5 x": ("passive_aggressive", oc.PassiveAggressiveClassifier(INF, **NO), [[1.0]], [1], [2.5], (4.0, 6.25)),
+    "PA, a target": ("passive_aggressive", oc.PassiveAggressiveRegressor(INF, epsilon=1.0, **NO), [[1.0]], [3.0], [3.0], (8, 9)),
+    "Lemma 2": ("distance", oc.PassiveAggressiveRegressor(INF, epsilon=1.0, **NO), [[1.0]], [3.0], [3.0], (2.0, 6.0)),
     # Two experts, W = 1: they say 1/2, the target is 1. Loss 1/2 - epsilon; u = the first expert: D = log 2.
-    "Theorem 4": ("multiplicative", MultiplicativePassiveAggressiveRegressor(0.25, signed=False, norm_bound=1.0, **NO),
+    "Theorem 4": ("multiplicative", oc.MultiplicativePassiveAggressiveRegressor(0.25, signed=False, norm_bound=1.0, **NO),
                   [[1.0, 0.0]], [1.0], [1.0, 0.0], (0.25**2 + 2 * 0.25 * 0.25, np.log(2) / 2)),
     # Centre 0, then rows at 3 and -2, epsilon = 2: losses 1 and 1, the centre at 1 and 0; of u = 1/2, epsilon* = 5/2.
     "one class, no ball": (
-        "one_class", PassiveAggressiveOneClass(2.0, scale=1.0), [[0.0], [3.0], [-2.0]], None, [0.5], (2.0, np.inf)),
+        "one_class", oc.PassiveAggressiveOneClass(2.0, scale=1.0), [[0.0], [3.0], [-2.0]], None, [0.5], (2.0, np.inf)),
     "one class": (
-        "one_class", PassiveAggressiveOneClass(2.0, scale=1.0), [[0.0], [3.0]], None, [1.5], (1.0 + 2 * 0.5 * 1.0, 2.25)),
+        "one_class", oc.PassiveAggressiveOneClass(2.0, scale=1.0), [[0.0], [3.0]], None, [1.5], (1.0 + 2 * 0.5 * 1.0, 2.25)),
     # W = 4, u = 4: the only shares are all of +W, D = log 2. The centre is 0: a loss of 4 - 2; epsilon* = 0.
     "one class, Theorem 4": (
-        "one_class", MultiplicativePassiveAggressiveOneClass(2.0, norm_bound=4.0, scale=1.0), [[4.0]], None, [4.0],
+        "one_class", oc.MultiplicativePassiveAggressiveOneClass(2.0, norm_bound=4.0, scale=1.0), [[4.0]], None, [4.0],
                              (15 / 16 * 4 + 2 * 2, 8 * 16 * np.log(2))),
     # x = 2 and eta = 1/4, u = 1/2: f/eta = eta x²/2 = 1/2.
-    "Corollary 1": ("fixed_rate", Perceptron(eta0=0.25, **NO), [[2.0]], [-1], [-0.5], (1, 1.0)),
+    "Corollary 1": ("fixed_rate", oc.Perceptron(eta0=0.25, **NO), [[2.0]], [-1], [-0.5], (1, 1.0)),
     # 1/beta is p - 1 = 3.
-    "Corollary 1, p = 4": ("fixed_rate", PNormPerceptron(4.0, **NO), [[1.0, 0.0]], [1], [1.0, 0.0], (1, 0.5 + 3 / 2)),
+    "Corollary 1, p = 4": ("fixed_rate", oc.PNormPerceptron(4.0, **NO), [[1.0, 0.0]], [1], [1.0, 0.0], (1, 0.5 + 3 / 2)),
     # x = 1 twice, r = 1: Σ = 1, 1/2, 1/3, the second m = 1/2, m' = 1/3 and χ = 1/2. Q = 1/2 + (1/3 + 2/3 - 1/6) = 4/3.
-    "Corollary 2": ("potential_based", SecondOrderPerceptron(1.0, aggressive=True, **ONE, **NO), [[1.0], [1.0]], [1, 1], [0.5],
+    "Corollary 2": ("potential_based", oc.SecondOrderPerceptron(1.0, aggressive=True, **ONE, **NO), [[1.0], [1.0]], [1, 1], [0.5],
                     (2, 1.0 + np.sqrt(3 / 4) * np.sqrt(4 / 3))),
-    "SOP, full": ("second_order_perceptron", SecondOrderPerceptron(1.0, aggressive=True, **FULL, **ONE, **NO), [[1.0], [1.0]],
+    "SOP, full": ("second_order_perceptron", oc.SecondOrderPerceptron(1.0, aggressive=True, **FULL, **ONE, **NO), [[1.0], [1.0]],
                   [1, 1], [0.5], (2, 1.0 + np.sqrt(3 / 4) * np.sqrt(np.log(3) + 0.5 * 1.5 / 1.5))),
     # Log loss: x = 1 twice, slopes of 1/2 and, at w = 1/4, SLOPE; u = 1 has the loss log(1 + 1/e), f = 1. Hinge loss, margin 1/2:
     # u = 1/4 loses 1/4.
-    "Corollary 1, log loss": ("fixed_rate", DualAscentClassifier(2.0, update="DA1", loss="log_loss", norm_bound=1.0, **NO),
+    "Corollary 1, log loss": ("fixed_rate", oc.DualAscentClassifier(2.0, update="DA1", loss="log_loss", norm_bound=1.0, **NO),
                               [[1.0], [1.0]], [1, 1], [1.0],
                               (1, (2 * np.log1p(np.exp(-1.0)) + 1.0 + (0.25 + SLOPE**2) / 4) / np.log(2.0))),
-    "Corollary 1, a margin": ("fixed_rate", DualAscentClassifier(2.0, update="DA1", margin=0.5, norm_bound=1.0, **NO), [[1.0]],
+    "Corollary 1, a margin": ("fixed_rate", oc.DualAscentClassifier(2.0, update="DA1", margin=0.5, norm_bound=1.0, **NO), [[1.0]],
                               [1], [0.25], (1, (0.25 + 1 / 16 + 1 / 4) / 0.5)),
     # x = 1 twice: w = 1/2, the second step is 1/√2 of the first. u = 3/4.
     "Corollary 2, steps that fall": (
-        "potential_based", OGDClassifier(learning_rate="sqrt", eta0=0.5, **NO), [[1.0], [1.0]], [1, 1], [0.75],
+        "potential_based", oc.OGDClassifier(learning_rate="sqrt", eta0=0.5, **NO), [[1.0], [1.0]], [1, 1], [0.75],
         (1 + 0.5**0.5, 0.25 * (1 + 0.5**0.5) + 0.75 * (1.0 + 0.5 + 2 * 0.5**0.5) ** 0.5)),
-    "Corollary 2, Perceptron": ("potential_based", Perceptron(True, eta0=0.5, **NO), [[1.0], [1.0]], [1, 1], [0.75],
+    "Corollary 2, Perceptron": ("potential_based", oc.Perceptron(True, eta0=0.5, **NO), [[1.0], [1.0]], [1, 1], [0.75],
                                 (2, 0.5 + 0.75 * 4**0.5)),
-    "Corollary 2, p = 4": ("potential_based", PNormPerceptron(4.0, **NO), [[1.0, 0.0]], [1], [1.0, 0.0], (1, 3**0.5)),
+    "Corollary 2, p = 4": ("potential_based", oc.PNormPerceptron(4.0, **NO), [[1.0, 0.0]], [1], [1.0, 0.0], (1, 3**0.5)),
     # PA-I with the margin 1/2: u = 1/4 loses 1/4; 1/γ² = 4, 1/(Cγ) = 1/5 or 20.
-    "PA-I": ("passive_aggressive", PassiveAggressiveClassifier(10.0, margin=0.5, **NO), [[1.0]], [1], [0.25],
+    "PA-I": ("passive_aggressive", oc.PassiveAggressiveClassifier(10.0, margin=0.5, **NO), [[1.0]], [1], [0.25],
              (1, 4 * (1 / 16 + 5))),
-    "PA-I, small C": ("passive_aggressive", PassiveAggressiveClassifier(0.1, margin=0.5, **NO), [[1.0]], [1], [0.25],
+    "PA-I, small C": ("passive_aggressive", oc.PassiveAggressiveClassifier(0.1, margin=0.5, **NO), [[1.0]], [1], [0.25],
                       (1, 20 * (1 / 16 + 1 / 20))),
-    "margin": ("margin_corollary", PassiveAggressiveClassifier(INF, margin=2.0, **NO), [[1.0]], [1], [0.5], (2.0, 4.0)),
+    "margin": ("margin_corollary", oc.PassiveAggressiveClassifier(INF, margin=2.0, **NO), [[1.0]], [1], [0.5], (2.0, 4.0)),
     # Shares 3/4 = p+ - p-; l = 1/2, and u = 3/4 has 1/4 more than the margin. ρ = 2.
-    "multiplicative": ("multiplicative", MultiplicativePassiveAggressiveClassifier(margin=0.5, norm_bound=1.0, **NO), [[1.0]],
+    "multiplicative": ("multiplicative", oc.MultiplicativePassiveAggressiveClassifier(margin=0.5, norm_bound=1.0, **NO), [[1.0]],
                        [1], [0.75], (0.25 + 0.25, 2 * (0.875 * np.log(1.75) + 0.125 * np.log(0.25)))),
     # The rows of Corollary 2 above: squares 1/2 + 1/3, memory 1/3 - 1/2.
-    "Corollary 1, memory": ("fixed_rate", SecondOrderPerceptron(1.0, aggressive=True, **ONE, **NO), [[1.0], [1.0]], [1, 1], [0.5],
-                         (1, 1.0 + (3 / 4 + 5 / 6 - 1 / 6) / 2)),
+    "Corollary 1, memory": ("fixed_rate", oc.SecondOrderPerceptron(1.0, aggressive=True, **ONE, **NO), [[1], [1]], [1, 1], [0.5],
+                            (1, 1.0 + (3 / 4 + 5 / 6 - 1 / 6) / 2)),
     # Σ_0 = 3, r = 2: D_T = 1/3 + 2/2; the second m' is 3/4.
-    "SOP, diagonal": ("second_order_perceptron", SecondOrderPerceptron(2.0, aggressive=True, initial_variance=3.0, **NO),
+    "SOP, diagonal": ("second_order_perceptron", oc.SecondOrderPerceptron(2.0, aggressive=True, initial_variance=3.0, **NO),
                       [[1.0], [1.0]], [1, 1], [0.5], (2, 1.0 + np.sqrt(1 / 3) * np.sqrt(2 * np.log(4) + 2))),
     # b = 2: Σ = 1/2, then m = χ = 1/2 and r is infinite: 1 + 2bm. The row x = 2: bχ = 8.
-    "NAROW": ("narow", NAROWClassifier(2.0, **FULL, **ONE, **NO), [[1.0], [1.0]], [1, 1], [0.5],
+    "NAROW": ("narow", oc.NAROWClassifier(2.0, **FULL, **ONE, **NO), [[1.0], [1.0]], [1, 1], [0.5],
               (2, 1.0 + np.sqrt((0.5 + np.log(2)) / 4) * 2.0)),
-    "NAROW, R = 2": ("narow", NAROWClassifier(2.0, **FULL, **ONE, **NO), [[2.0]], [1], [0.25],
+    "NAROW, R = 2": ("narow", oc.NAROWClassifier(2.0, **FULL, **ONE, **NO), [[2.0]], [1], [0.25],
                      (1, 0.5 + np.sqrt((0.5 + 4 * np.log(8)) / 16))),
     # r = 1: w = 1/2, then m = χ = 1/2.
-    "AROW": ("arow", AROWClassifier(1.0, **FULL, **NO), [[1.0], [1.0]], [1, 1], [0.5],
+    "AROW": ("arow", oc.AROWClassifier(1.0, **FULL, **NO), [[1.0], [1.0]], [1, 1], [0.5],
              (1, np.sqrt(3 / 4) * np.sqrt(np.log(3) + 1) + 1 - 1)),
-    "descent": ("gradient_descent", OGDClassifier(0.5, **NO), [[1.0]], [1], [0.5], (1.0, 0.25 / 4 + 0.5 + 4.0)),
-    "dual ascent": ("dual_ascent", DualAscentClassifier(2.0, margin=0.8, norm_bound=1.0, **NO), [[1.0]], [1], [0.25],
+    "descent": ("gradient_descent", oc.OGDClassifier(0.5, **NO), [[1.0]], [1], [0.5], (1.0, 0.25 / 4 + 0.5 + 4.0)),
+    "dual ascent": ("dual_ascent", oc.DualAscentClassifier(2.0, margin=0.8, norm_bound=1.0, **NO), [[1.0]], [1], [0.25],
                     (0.8, 1 / 16 + 0.55 + 1 / 4)),
     "dual ascent, entropic": (  # shares 1/4 = p+ - p-, L = 2
-        "dual_ascent", DualAscentClassifier(2.0, regularizer="entropic", margin=0.8, norm_bound=2.0, **NO), [[1.0]], [1], [0.5],
+        "dual_ascent", oc.DualAscentClassifier(2.0, regularizer="entropic", margin=0.8, norm_bound=2.0, **NO), [[1]], [1], [0.5],
         (0.8, 2 * (0.625 * np.log(1.25) + 0.375 * np.log(0.75)) + 0.3 + 1.0)),
     # Three classes, one row x = 1 of the first: z is √2 long; u loses 3/4.
-    "dual ascent, k = 3": ("dual_ascent", DualAscentClassifier(1.0, norm_bound=1.0, **NO), [[1.0]], [0], [[0.25], [-0.25], [0.0]],
+    "dual ascent, k = 3": ("dual_ascent", oc.DualAscentClassifier(1.0, norm_bound=1.0, **NO), [[1]], [0], [[0.25], [-0.25], [0]],
                            (1.0, 1 / 16 + 3 / 4 + 1.0)),
     # A mistake, w = (1, 0). Then m = 1/2, η = 1, D = (1/4 + 1)/2 - 1 = -3/8. L(u) = 1/2, S = R = √2.
-    "p-norm": ("p_norm", PNormPerceptron(2.0, aggressive=True, radius=2**0.5, **NO), [[1.0, 0.0], [0.5, 0.0]], [1, 1], [1.0, 0.0],
+    "p-norm": ("p_norm", oc.PNormPerceptron(2.0, aggressive=True, radius=2**0.5, **NO), [[1, 0], [0.5, 0]], [1, 1], [1.0, 0.0],
                (1, 0.5 + 1 + np.sqrt(2) * np.sqrt(0.5 + 0.5 - 3 / 8) - 1)),
     # A mistake, w = (1, 0), then x = (3, 4)/5 with m = 3/5, R = √2: a step of 2/5, by which u's loss of 1 there counts.
     "p-norm, a small step": (
-        "p_norm", PNormPerceptron(2.0, aggressive=True, radius=2**0.5, **NO), [[1.0, 0.0], [0.6, 0.8]], [1, 1], [1.0, -0.75],
+        "p_norm", oc.PNormPerceptron(2.0, aggressive=True, radius=2**0.5, **NO), [[1.0, 0.0], [0.6, 0.8]], [1, 1], [1.0, -0.75],
         (1, 0.4 + SECOND**2 / 2 + SECOND * np.sqrt(SECOND**2 / 4 + 0.4 + (0.4**2 + 2 * 0.4 * 0.6) / 2 - 0.4) - 0.4)),
 }
 
@@ -254,9 +235,9 @@ def test_numbers_worked_out_by_hand(name, learner, X, y, u, expected):
 
 
 @pytest.mark.parametrize("learner", [
-    DualAscentClassifier("auto", norm_bound=2.0, **NO), DualAscentRegressor("auto", norm_bound=2.0, loss="squared", **NO),
-    DualAscentClassifier("auto", norm_bound=2.0, regularizer="entropic", **NO),
-    DualAscentRegressor("auto", norm_bound=2.0, regularizer="entropic", loss="squared", **NO)], ids=repr)
+    oc.DualAscentClassifier("auto", norm_bound=2.0, **NO), oc.DualAscentRegressor("auto", norm_bound=2.0, loss="squared", **NO),
+    oc.DualAscentClassifier("auto", norm_bound=2.0, regularizer="entropic", **NO),
+    oc.DualAscentRegressor("auto", norm_bound=2.0, regularizer="entropic", loss="squared", **NO)], ids=repr)
 def test_dual_ascent_that_sets_its_own_sigma_by_its_definition(learner):
     """Against u = 0, where f(u) = 0."""
     X, y = continuous_problem(40, 3, seed=11)
@@ -300,13 +281,13 @@ def test_rows_of_zeros_and_no_rows_at_all():
             paid, allowed = sides(name, bounds.follow(learner, X, y), [3.0, 0.0])
             assert 0.0 <= paid <= allowed and (allowed < np.inf or learner.signed is False), learner
     for b in (0.1, 10.0):
-        assert bounds.narow(bounds.follow(NAROWClassifier(b, **FULL, **ONE, **NO), X, y), [3.0, 0.0]) == (0, 0.0)
+        assert bounds.narow(bounds.follow(oc.NAROWClassifier(b, **FULL, **ONE, **NO), X, y), [3.0, 0.0]) == (0, 0.0)
 
 
 # --- courses and certificates --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("learner", [*SOPS, *NAROWS, DUALS[0]("auto"), PassiveAggressiveOneClass(0.4, scale=1.0)], ids=repr)
+@pytest.mark.parametrize("learner", [*SOPS, *NAROWS, DUALS[0]("auto"), oc.PassiveAggressiveOneClass(0.4, scale=1.0)], ids=repr)
 def test_the_course_is_that_of_the_learner_on_dense_and_sparse_rows(learner):
     X, y = continuous_problem(60, 5, seed=7)
     X[:, 1] = 0.0
@@ -331,7 +312,7 @@ def test_a_certificate_has_both_sides_of_the_course_so_far():
     from onlinecls.plotting import BoundDisplay
 
     X, y = continuous_problem(450, 5, seed=8)
-    for learner in (Perceptron(**NO), NAROWS[0], PassiveAggressiveClassifier(0.3, **NO)):
+    for learner in (oc.Perceptron(**NO), NAROWS[0], oc.PassiveAggressiveClassifier(0.3, **NO)):
         course = bounds.follow(learner, X, y)
         bound = getattr(bounds, next(row for row in ALGORITHMS.values() if row.estimator == type(learner).__name__).theorems[0])
         U = competitors(X, y, course.learner.coef_[0])
@@ -364,7 +345,7 @@ def test_recursive_least_squares_pay_what_the_best_weights_are_allowed():
 def test_corollary_2_of_arow_with_two_rates(rates):
     """r2 Aw is the sum of c y x: by its definition, for every u, and not for a learner of the labels turned round."""
     rng, (r1, r2) = np.random.default_rng(2), rates
-    learner = AROWClassifier(0.7, r1=r1, r2=r2, **FULL, **NO)
+    learner = oc.AROWClassifier(0.7, r1=r1, r2=r2, **FULL, **NO)
     X = rng.standard_normal((120, 5))
     for y in (against(learner, X), np.sign(X @ BEST)):
         course = bounds.follow(learner, X, y)
@@ -384,7 +365,7 @@ def test_corollary_2_of_arow_with_two_rates(rates):
 # --- theorems with streams of their own ----------------------------------------------------------------------------------------
 
 
-class Rotated(DualAscentClassifier):
+class Rotated(oc.DualAscentClassifier):
     """It takes each of three classes for the next."""
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -398,16 +379,16 @@ def test_dual_ascent_for_several_classes(form):
     X, u = rng.standard_normal((1500, 4)), 4.0 * np.concatenate([np.eye(3), np.zeros((3, 1))], axis=1)
     X = X[np.sort(X @ u.T, axis=1) @ [0.0, -1.0, 1.0] > 1.0]
     y = (X @ u.T).argmax(axis=1)
-    assert not is_broken(*bounds.dual_ascent(bounds.follow(DualAscentClassifier(**form), X, y, 3), u))
+    assert not is_broken(*bounds.dual_ascent(bounds.follow(oc.DualAscentClassifier(**form), X, y, 3), u))
     assert is_broken(*bounds.dual_ascent(bounds.follow(Rotated(**form), X, y, 3), u))
-    labels = against(DualAscentClassifier(**form), X, lambda scores, t: scores.argmin(), [0, 1, 2]).astype(int)
-    course = bounds.follow(DualAscentClassifier(**form), X, labels, 3)
+    labels = against(oc.DualAscentClassifier(**form), X, lambda scores, t: scores.argmin(), [0, 1, 2]).astype(int)
+    course = bounds.follow(oc.DualAscentClassifier(**form), X, labels, 3)
     for competitor in (0.0 * u, 0.1 * u, course.learner.coef_):
         paid, allowed = bounds.dual_ascent(course, competitor)
         assert 0.0 < paid <= allowed
 
 
-class Contrary(HedgeClassifier):
+class Contrary(oc.HedgeClassifier):
     """It follows the experts who are wrong most: it learns from the labels turned round, by which it loses what is left."""
 
     def partial_fit(self, X, y, classes=None, sample_weight=None):
@@ -427,7 +408,7 @@ def test_the_bound_of_hedge_holds_against_an_adversary(monkeypatch):
         assert 0.0 < paid <= allowed < 400
         assert bounds.hedge(2.0 * experts - 1.0, labels, signed=True) == pytest.approx((paid, allowed))
     X = rng.random((400, 6))
-    paid, allowed = bounds.hedge(X, against(HedgeClassifier(dtype=np.float64), X))
+    paid, allowed = bounds.hedge(X, against(oc.HedgeClassifier(dtype=np.float64), X))
     assert 200.0 < paid <= allowed, "it is an adversary"
     X[:, 0] = (1.0 + np.sign(X[:, 1] - 0.5)) / 2.0  # the first expert knows
     y = 2.0 * X[:, 0] - 1.0
@@ -454,10 +435,10 @@ def test_the_mean_of_all_targets_so_far():
 # --- numbers that a theorem does not speak of ---------------------------------------------------------------------------------
 
 SKIPPING = {
-    "Perceptron": (Perceptron(eta0=1e300, **NO), 1e10),
-    "Perceptron of float32": (Perceptron(fit_intercept=False, dtype=np.float32), 1e37),
-    "squared loss": (DualAscentRegressor(1.0, loss="squared", update="DA1", norm_bound=1.0, **NO), 1e8),
-    "one class": (PassiveAggressiveOneClass(1.0, scale=1.0, dtype=np.float32), 1e38),
+    "Perceptron": (oc.Perceptron(eta0=1e300, **NO), 1e10),
+    "Perceptron of float32": (oc.Perceptron(fit_intercept=False, dtype=np.float32), 1e37),
+    "squared loss": (oc.DualAscentRegressor(1.0, loss="squared", update="DA1", norm_bound=1.0, **NO), 1e8),
+    "one class": (oc.PassiveAggressiveOneClass(1.0, scale=1.0, dtype=np.float32), 1e38),
 }
 
 
@@ -472,10 +453,11 @@ def test_skipped_steps_are_refused(learner, size):
 
 
 FULL_FORMS = {
-    "potential_based": SecondOrderPerceptron(0.5, aggressive=True, initial_variance=2.0, **FULL, **NO),
-    "second_order_perceptron": SecondOrderPerceptron(0.5, initial_variance=2.0, **FULL, **NO),
-    "narow": NAROWClassifier(2.0, initial_variance=2.0, **FULL, **NO), "arow": AROWClassifier(0.25, **FULL, **NO),
-    "least_squares": AROWRegressor(0.25, **FULL, **NO), "fixed_rate": NAROWClassifier(2.0, initial_variance=2.0, **FULL, **NO),
+    "potential_based": oc.SecondOrderPerceptron(0.5, aggressive=True, initial_variance=2.0, **FULL, **NO),
+    "second_order_perceptron": oc.SecondOrderPerceptron(0.5, initial_variance=2.0, **FULL, **NO),
+    "narow": oc.NAROWClassifier(2.0, initial_variance=2.0, **FULL, **NO), "arow": oc.AROWClassifier(0.25, **FULL, **NO),
+    "least_squares": oc.AROWRegressor(0.25, **FULL, **NO),
+    "fixed_rate": oc.NAROWClassifier(2.0, initial_variance=2.0, **FULL, **NO),
 }
 
 
@@ -522,7 +504,7 @@ def test_numbers_of_any_size_make_a_bound_or_an_error_but_no_nan(name):
 def test_a_p_norm_of_short_rows_is_not_zero():
     """|x|^18 of 1e-20 is: the bound would allow no mistake where one is made."""
     for rows in (1e-20 * np.eye(2), csr32(1e-20 * np.eye(2)).astype(np.float64)):
-        assert bounds.p_norm(bounds.follow(PNormPerceptron(18.0, **NO), rows, [1, 1]), [1e20, 1e20]).allowed >= 2.0
+        assert bounds.p_norm(bounds.follow(oc.PNormPerceptron(18.0, **NO), rows, [1, 1]), [1e20, 1e20]).allowed >= 2.0
 
 
 # --- what no theorem speaks of -------------------------------------------------------------------------------------------------
@@ -550,7 +532,7 @@ ASKED = {"arow": FULL, "arow_regression": FULL, "pa1_regression": {"C": INF}}
 @pytest.mark.parametrize("row", [row for row in ALGORITHMS.values() if row.theorems], ids=lambda row: row.name)
 def test_each_parameter_is_named_by_the_theorem_or_changes_nothing_or_is_refused(row):
     """With one that the theorem names it holds, against an adversary; with one that is harmless both sides are the same."""
-    learner = getattr(onlinecls, row.estimator)(**{**row.selects, **CASES[row.name][0], **ASKED.get(row.name, {})})
+    learner = getattr(oc, row.estimator)(**{**row.selects, **CASES[row.name][0], **ASKED.get(row.name, {})})
     learner, name = changed(learner, norm_bound=6.0, **NO), row.theorems[0]
     bound, needed = getattr(bounds, name), {*bounds.PLAIN, *NEEDED.get(row.name, ())}
     X, y, (u, *_) = drawn(name, learner, 3)
@@ -578,13 +560,13 @@ def test_each_parameter_is_named_by_the_theorem_or_changes_nothing_or_is_refused
 @pytest.mark.parametrize("row", [
     row for row in ALGORITHMS.values() if row.tasks == ("binary", "multiclass") and not row.theorems], ids=lambda row: row.name)
 def test_an_algorithm_without_a_theorem_is_refused(row):
-    learner = getattr(onlinecls, row.estimator)(**row.selects, **CASES[row.name][0], **NO)
+    learner = getattr(oc, row.estimator)(**row.selects, **CASES[row.name][0], **NO)
     message = f"onlinecls.bounds: learner must be one that a theorem covers, got {learner!r}. No theorem here bounds its"
     with pytest.raises(ValueError, match="^" + re.escape(message)):
         bounds.certify(bounds.follow(learner, np.eye(2), [1, -1]), [0.0, 1.0])
 
 
-@pytest.mark.parametrize("name, learner", [("perceptron", Perceptron), ("dual_ascent", DualAscentClassifier)])
+@pytest.mark.parametrize("name, learner", [("perceptron", oc.Perceptron), ("dual_ascent", oc.DualAscentClassifier)])
 def test_the_course_is_that_of_rows_in_the_scale_that_the_first_ones_tell(name, learner):
     X, y, (u, *_) = drawn(name, learner(**{**NO, "sigma": 1.0} if name == "dual_ascent" else NO), 3)
     X = 5.0 * X
@@ -595,7 +577,7 @@ def test_the_course_is_that_of_rows_in_the_scale_that_the_first_ones_tell(name, 
     assert getattr(bounds, name)(found, u) == getattr(bounds, name)(expected, u)
 
 
-X, PLAIN = np.eye(2), Perceptron(**NO)
+X, PLAIN = np.eye(2), oc.Perceptron(**NO)
 
 
 def course(learner):
@@ -607,23 +589,23 @@ def joint(learner):
 
 
 ERRORS = {
-    "learner must be a linear": lambda: course(KernelOnlineClassifier(fit_intercept=False)),
-    "learner must not be fitted": lambda: course(Perceptron(**NO).fit(X, [-1, 1])),
-    "fit_intercept must be False": lambda: course(Perceptron()),
+    "learner must be a linear": lambda: course(oc.KernelOnlineClassifier(fit_intercept=False)),
+    "learner must not be fitted": lambda: course(oc.Perceptron(**NO).fit(X, [-1, 1])),
+    "fit_intercept must be False": lambda: course(oc.Perceptron()),
     "y must be -1 and +1, got [0, 1]": lambda: bounds.follow(PLAIN, X, [0, 1]),
     "y must be 0 .. 2": lambda: bounds.follow(JOINT, X, [0, 3], 3),
     "y must be 0 .. 1": lambda: bounds.follow(JOINT, X, [0, 1], 2),
     "u must be 2 finite weights, got shape (0, 2)": lambda: bounds.certify(course(PLAIN), np.zeros((0, 2))),
     "u must be 2 finite weights, got shape (3,)": lambda: bounds.perceptron(course(PLAIN), [0] * 3),
     "u must be 2 finite weights, got shape (2,). One": lambda: bounds.perceptron(course(PLAIN), [1.0, -np.inf]),
-    "sigma must be a number": lambda: bounds.dual_ascent(joint(DualAscentClassifier("auto", norm_bound=1.0, **NO)), np.eye(3)),
+    "sigma must be a number": lambda: bounds.dual_ascent(joint(oc.DualAscentClassifier("auto", norm_bound=1.0, **NO)), np.eye(3)),
     "y must be -1 and +1, got 3 classes": lambda: bounds.lemma_1(joint(JOINT), np.eye(3)),
-    "multi_class must be 'crammer_singer'": lambda: joint(AROWClassifier(1.0, **NO)),
-    "covariance must be 'full'": lambda: bounds.arow(course(AROWClassifier(1.0, **NO)), [0, 0]),
+    "multi_class must be 'crammer_singer'": lambda: joint(oc.AROWClassifier(1.0, **NO)),
+    "covariance must be 'full'": lambda: bounds.arow(course(oc.AROWClassifier(1.0, **NO)), [0, 0]),
     "rows, targets and u must be": lambda: bounds.follow_the_leader([1e200, -1e200]),
-    "loss must be": lambda: bounds.passive_aggressive(course(PassiveAggressiveRegressor(C=1.0, epsilon=0.1, **NO)), [0.0, 1.0]),
+    "loss must be": lambda: bounds.passive_aggressive(course(oc.PassiveAggressiveRegressor(C=1.0, epsilon=0.1, **NO)), [0, 1]),
     "course must be that of one of": lambda: bounds.p_norm(course(PLAIN), [0, 0]),
-    "radius must be at least": lambda: bounds.p_norm(course(PNormPerceptron(2.0, aggressive=True, radius=0.5, **NO)), [0, 0]),
+    "radius must be at least": lambda: bounds.p_norm(course(oc.PNormPerceptron(2.0, aggressive=True, radius=0.5, **NO)), [0, 0]),
     "lam must be a finite number > 0": lambda: bounds.lemma_1(course(PLAIN), [0, 0], lam=0.0),
 }
 
