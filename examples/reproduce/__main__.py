@@ -53,14 +53,14 @@ def told(one):
     ways = [way for held in (False, True) for way in [one for one in one["readings"] if one["held"] == held][:1]]
     found = [f"{'' if way['held'] or one['verdict'] == 'slip' else 'not '}{way['name']}: {way['found']}" for way in ways]
     cells = [one["number"], one["says"], ". ".join(text.removeprefix(": ") for text in found), f"**{one['verdict']}**"]
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+    return "|" + "|".join(cell.replace("|", "\\|") for cell in cells) + "|"
 
 
 def part(name, script):
     """Yield the lines of a script's part of the page."""
     yield from (f"## {script['source'][0].upper()}{script['source'][1:]}", "", f"`examples/reproduce/{name}.py`", "")
     yield from (f"- {remark[0].upper()}{remark[1:]}." for remark in script["remarks"])
-    yield from ("", "| | the paper says | found here | |", "|---|---|---|---|", *map(told, script["sentences"]), "")
+    yield from ("", "||the paper says|found here||", "|---|---|---|---|", *map(told, script["sentences"]), "")
     drawn, shown, words = PICTURES.get(name, ("", "", ""))
     if (OUT / f"{drawn}.png").exists():
         shutil.copyfile(OUT / f"{drawn}.png", ROOT / "docs" / f"{shown}.png")

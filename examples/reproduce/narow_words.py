@@ -67,7 +67,7 @@ def main():
             read("", frequent)]),
         sentence("N13", "... with an optimal tuning of r, this bound is better [than] the Perceptron's one. ... it is enough to "
                  "have s < MR²/(2d) [Σ u_i² Σ x_{t,i}² ≤ s ||u||²], and to set r = sMR²/(MR² - 2sd).", [
-                     read("the bounds at such an s, M and R of the Perceptron", better),
+                     read("the bounds, M and R of the Perceptron", better),
                      read("the s of two linear machines", rare)]),
     ], numbers, "reviews are not there: text messages, which ship with the package, in their place" if missing else "")
 

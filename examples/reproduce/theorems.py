@@ -312,7 +312,7 @@ SLIPS = {
 }
 #: Statements that hold as they are meant, and how.
 NOTES = {
-    "Tutorial II: theorem": ("notation", "the norm is that of f, not its dual norm, as four slides have it"),
+    "Tutorial II: theorem": ("notation", "Lipschitz by f's own norm; four slides print the dual norm"),
     "Tutorial III: FoReL": ("notation", "'at least as good a regret bound', says the slide before: the dual is, not the regret"),
     "NAROW Lemma 1": ("notation", "f_0*(0) = 0, that is min f_0 = 0: a star is missing"),
     "NAROW 4.1: η": ("omission", "with the 0 <= η of the sentence before"),
