@@ -421,7 +421,8 @@ def check_hostile_numbers_leave_a_finite_model(learner):
         twin = through_a_file(model)
         assert fingerprint(twin) == fingerprint(model)
         with suppress(ValueError):
-            assert is_finite(onlinecls.merge([model, twin]))
+            twin = onlinecls.merge([model, twin])
+        assert is_finite(twin) and fingerprint(through_a_file(twin)) == fingerprint(twin)
         ordinary, y = learner.problem(30, 4, seed=18, dtype=dtype)
         model.partial_fit(ordinary, y)
         assert is_finite(model) and np.isfinite(scores(model, ordinary)).all()

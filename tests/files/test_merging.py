@@ -1,6 +1,5 @@
 """Models of parts of a stream as one: what it is for every row of the registry, and what is refused."""
 
-import io
 import itertools
 import pickle
 
@@ -22,7 +21,6 @@ MERGED = list({
     if one.family in ALGORITHMS and ALGORITHMS[one.family].merge in MERGES
 }.values())
 UNMERGED = [one for one in LEARNERS if one.family not in ALGORITHMS or ALGORITHMS[one.family].merge not in MERGES]
-AVERAGED = [learner for learner in MERGED if learner.can_average]
 every_learner = each_estimator(learner=MERGED)
 
 
@@ -31,18 +29,13 @@ def units(learner):
     return {name: 1.0 for name in ("scale", "intercept_scaling") if learner.offers(name)}
 
 
-def learnt(learner, X, y, **others):
-    return learner(**units(learner), **others).partial_fit(X, *(() if y is None else (y,)))
-
-
-def shards(learner, n=3, rows=40, dtype="float64", **others):
+def shards(learner, n=3, rows=40, dtype="float64"):
     """Models of parts of a stream, each with some of its classes; the classes come in any order."""
     X, y = learner.problem(n * rows, dtype=dtype)
+    parts = [np.arange(n * rows)[k::n] for k in range(n)]
     if learner.task in ("crammer_singer", "ovr"):
-        parts = [np.flatnonzero((np.arange(len(y)) % n == k) & ((y != k) | (k == 2))) for k in range(n)]
-    else:
-        parts = [np.arange(len(y))[k::n] for k in range(n)]
-    return [learnt(learner, X[part], y[part], dtype=dtype, **others) for part in parts], (X, y)
+        parts = [part[(y[part] != k) | (k == 2)] for k, part in enumerate(parts)]
+    return [learner(dtype=dtype, **units(learner)).partial_fit(X[part], y[part]) for part in parts], (X, y)
 
 
 def numbers(model, X):
@@ -119,13 +112,16 @@ def slow_merge(models):
     return sum(k * w for k, w in zip(t, weights, strict=True)) / t.sum(), None
 
 
+def in_parts(learner, X, y, cuts, **others):
+    classes = {"classes": np.unique(y)} if learner.is_classifier else {}
+    models = [learner(**units(learner), **others) for _ in range(len(cuts) + 1)]
+    return [model.partial_fit(X[a:b], y[a:b], **classes)
+            for model, (a, b) in zip(models, itertools.pairwise((0, *cuts, len(y))), strict=True)]
+
+
 @every_learner
 def test_a_merge_is_that_of_the_slow_twin(learner):
-    X, y = learner.problem(90)
-    parts = [np.arange(90)[:20], np.arange(90)[20:50], np.arange(90)[50:]]
-    models = [learner(**units(learner)) for _ in parts]
-    for model, part in zip(models, parts, strict=True):
-        model.partial_fit(X[part], y[part], **({"classes": np.unique(y)} if learner.is_classifier else {}))
+    models = in_parts(learner, *learner.problem(90), (20, 50))
     weights, Sigma = slow_merge(models)
     merged = onlinecls.merge(models)
     found = np.atleast_2d(merged.coef_ if hasattr(merged, "coef_") else merged.center_)
@@ -135,6 +131,12 @@ def test_a_merge_is_that_of_the_slow_twin(learner):
         assert_allclose(merged.intercept_, weights[:, -1], 1e-9, 1e-11 * scale)
     if Sigma is not None:
         assert_allclose(full(merged), Sigma, 1e-8, 1e-10 * Sigma.max())
+    if learner.can_average:  # means, weighted by rounds
+        X, y = learner.problem(60)
+        models = in_parts(learner, X, y, (10, 30), average=True)
+        merged, expected = onlinecls.merge(models), sum(model.t_ * model.coef_ for model in models) / 60
+        assert_allclose(merged.coef_, expected, 1e-9, 1e-10 * np.abs(expected).max())
+        assert_close(onlinecls.merge([onlinecls.merge(models[:2]), models[2]]), merged, X)
 
 
 @every_learner
@@ -151,18 +153,6 @@ def test_merging_is_associative_and_leaves_the_models_alone(learner):
     assert a.merge(b, c) is a and fingerprint(a) == fingerprint(at_once)
     if classes:
         assert_array_equal(at_once.classes_, np.unique(np.concatenate(classes)))
-
-
-@each_estimator(learner=AVERAGED)
-def test_merged_averages_are_means_weighted_by_rounds(learner):
-    X, y = learner.problem(60)
-    more = {"classes": np.unique(y)} if learner.is_classifier else {}
-    parts = np.split(np.arange(60), [10, 30])
-    models = [learner(average=True, **units(learner)).partial_fit(X[part], y[part], **more) for part in parts]
-    merged = onlinecls.merge(models)
-    expected = sum(model.t_ * model.coef_ for model in models) / 60
-    assert_allclose(merged.coef_, expected, 1e-9, 1e-10 * np.abs(expected).max())
-    assert_close(onlinecls.merge([onlinecls.merge(models[:2]), models[2]]), merged, X)
 
 
 @every_learner
@@ -234,26 +224,20 @@ def test_float32_is_merged_in_double_and_rounded_once():
 @each_estimator(learner=UNMERGED)
 def test_merge_says_why_learners_that_keep_rows_do_not_merge(learner):
     X, y = learner.problem(20)
-    model = learnt(learner, X, y)
+    model, other = (learner(**units(learner)).partial_fit(X, y) for _ in "ab")
     before = fingerprint(model)
     reason = next(row.merge for row in (*ALGORITHMS.values(), *OTHERS.values()) if row.estimator == learner.estimator)
     with pytest.raises(ValueError, match=f"{learner.estimator}: merge must have models that merge, .*{reason}"):
-        onlinecls.merge([model, learnt(learner, X, y)])
+        onlinecls.merge([model, other])
     assert fingerprint(model) == before
 
 
 def test_models_that_cannot_be_merged_are_refused():
     pd = pytest.importorskip("pandas", reason="pandas is not installed")
-    X, y = np.eye(4), np.array([0, 1, 0, 1])
-    AROW = onlinecls.AROWClassifier
-
-    def model(estimator, rows=X, labels=y):
-        return estimator.partial_fit(rows, labels)
-
-    forgetting = model(AROW())
-    forgetting.forgetting = 0.001
-    other_average = model(AROW())
-    other_average.average = True
+    X, y, AROW = np.eye(4), np.array([0, 1, 0, 1]), onlinecls.AROWClassifier
+    model = lambda estimator, rows=X, labels=y: estimator.partial_fit(rows, labels)  # noqa: E731
+    forgetting, other_average = model(AROW()), model(AROW())
+    forgetting.forgetting, other_average.average = 0.001, True
     names = [pd.DataFrame(X, columns=list(order)) for order in ("abcd", "abdc")]
     for models, message in (
         ([], "models must be at least one"),
@@ -277,29 +261,6 @@ def test_models_that_cannot_be_merged_are_refused():
             with pytest.raises(ValueError, match=message):
                 merge(models)
         assert [fingerprint(model) for model in models if model != 7] == before
-
-
-def test_a_merge_beyond_the_dtype_is_refused():
-    X, y = np.eye(2, dtype=np.float32)[[0]] * np.float32(1e-15), np.array([1e20])
-    models = [onlinecls.AROWRegressor(r=1e-32, fit_intercept=False).partial_fit(X, [value]) for value in (y[0], y[0])]
-    state_of(models[0]).view[0, 0] = state_of(models[1]).view[0, 0] = 1e38
-    with pytest.raises(ValueError, match="fits float32"):
-        onlinecls.merge(models)
-
-
-def test_merged_covariances_of_rows_of_many_lengths_can_be_saved_or_are_refused():
-    for (p, q), seed in itertools.product([(18, -18), (18, 10), (10, 14), (14, 14), (-10, 4)], range(10)):
-        rows, models = np.random.default_rng(seed).normal(size=(2, 30, 3)), []
-        rows[:, :, -1] = rows[:, :, 0]
-        for X, power in zip(rows, (p, q), strict=True):
-            learner = onlinecls.SecondOrderPerceptron(covariance="full", initial_variance=1.0, scale=1.0, intercept_scaling=1.0)
-            models.append(learner.partial_fit(X * 10.0**power, np.arange(30) % 3))
-        try:
-            merged = onlinecls.merge(models)
-        except ValueError as error:
-            assert "whose merge fits float64" in str(error)
-        else:
-            merged.save(io.BytesIO())
 
 
 # --- probabilities --------------------------------------------------------------------------------------------------------------
