@@ -18,7 +18,6 @@ from states import fingerprint
 
 import onlinecls
 from onlinecls._models.state import State
-from onlinecls._registry import ALGORITHMS
 
 every_estimator = pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda cls: cls.__name__)
 every_classifier = pytest.mark.parametrize("estimator", CLASSIFIERS, ids=lambda cls: cls.__name__)
@@ -98,19 +97,15 @@ def test_coef_is_a_read_only_view_that_shares_memory_where_weights_are_stored(es
         X, y = continuous_problem(40, 5, seed=70, n_classes=n_classes)
         learner = estimator().partial_fit(X, y, np.unique(y))  # (labels that join lie in any order)
         shape = (1 if n_classes == 2 else n_classes, 5)
-        assert learner.coef_.shape == shape and learner.intercept_.shape == shape[:1]
-        shown = [learner.coef_] + ([learner.covariance_] if hasattr(learner, "covariance_") else [])
-        for array in shown:
+        assert learner.intercept_.shape == shape[:1]
+        for array in [learner.coef_] + ([learner.covariance_] if hasattr(learner, "covariance_") else []):
             assert array.shape == shape and not array.flags.writeable
-            with pytest.raises(ValueError, match="read-only"):
-                array[0, 0] = 1.0
         kind = type(state_of(learner))
         stored = all(getattr(kind, name) is getattr(State, name) for name in ("weights_of", "_last_weights"))
         assert np.shares_memory(learner.coef_, state_of(learner).values) == stored
         learner.partial_fit(X, y)  # looking at it does not lock it
-        for name in ("t_", "n_mistakes_"):
-            with pytest.raises(AttributeError):
-                setattr(learner, name, 0)
+        with pytest.raises(AttributeError):
+            learner.t_ = 0
 
 
 @pytest.mark.parametrize("kind", [{}, {"average": True}, {"covariance": "full", "dtype": np.float64}, {"scale": 3.0}], ids=str)
@@ -219,19 +214,18 @@ def test_balanced_fit_takes_its_weights_from_the_whole_set():
 
 @every_estimator
 def test_parameters_are_kept_unchecked_and_are_those_of_the_signature(estimator):
-    learner, signature = estimator(), inspect.signature(estimator)
-    names = list(signature.parameters)
-    assert learner.get_params() == {name: p.default for name, p in signature.parameters.items()} == learner.get_params(deep=False)
-    kinds = [parameter.kind.name for parameter in signature.parameters.values()]
-    assert kinds == ["POSITIONAL_OR_KEYWORD"] + ["KEYWORD_ONLY"] * (len(names) - 1)
-    assert repr(learner) == f"{estimator.__name__}()" and set(vars(learner)) == set(names)
-    marker = object()
-    for name in names:  # nothing is looked at before fit
+    learner, signature, marker = estimator(), inspect.signature(estimator).parameters, object()
+    assert learner.get_params() == {name: p.default for name, p in signature.items()} == learner.get_params(deep=False)
+    kinds = [parameter.kind.name for parameter in signature.values()]
+    assert kinds == ["POSITIONAL_OR_KEYWORD"] + ["KEYWORD_ONLY"] * (len(signature) - 1)
+    for name in signature:  # nothing is looked at before fit
         assert getattr(estimator(**{name: marker}), name) is marker is learner.set_params(**{name: marker}).get_params()[name]
-    assert learner.set_params() is learner
-    X, y = continuous_problem(20, 3, seed=78)
-    other = estimator(max_iter=2, **{names[0]: getattr(estimator(), names[0])}).fit(X, y)
+    other = estimator(max_iter=2).fit(*continuous_problem(20, 3, seed=78))
     assert repr(other) == f"{estimator.__name__}(max_iter=2)", "repr shows what is not the default"
+    public = {name for name in dir(other) if name.endswith("_") and not name.startswith("_")}
+    told = inspect.getdoc(estimator).partition("Attributes\n---")[2]
+    named = {each for names in re.findall(r"^([a-z_, ]+_) :", told, flags=re.M) for each in names.split(", ")}
+    assert public == named - {"feature_names_in_"}
 
 
 @every_estimator
@@ -259,28 +253,22 @@ def test_parameters_may_change_between_calls():
 
 # --- from scikit-learn ---------------------------------------------------------------------------------------------------------
 
-PASSIVE_AGGRESSIVE_1_7 = {
-    "C": 1.0, "fit_intercept": True, "max_iter": 1000, "tol": 1e-3, "early_stopping": False, "validation_fraction": 0.1,
-    "n_iter_no_change": 5, "shuffle": True, "verbose": 0, "loss": "hinge", "n_jobs": None, "random_state": None,
-    "warm_start": False,
-    "class_weight": None, "average": False,
+OF_BOTH_1_7 = {
+    "fit_intercept": True, "max_iter": 1000, "tol": 1e-3, "early_stopping": False, "validation_fraction": 0.1,
+    "n_iter_no_change": 5, "shuffle": True, "verbose": 0, "n_jobs": None, "warm_start": False, "class_weight": None,
 }
-PERCEPTRON_1_7 = {
-    "penalty": None, "alpha": 0.0001, "l1_ratio": 0.15, "fit_intercept": True, "max_iter": 1000, "tol": 1e-3, "shuffle": True,
-    "verbose": 0, "eta0": 1.0, "n_jobs": None, "random_state": 0, "early_stopping": False, "validation_fraction": 0.1,
-    "n_iter_no_change": 5, "class_weight": None, "warm_start": False,
+OF_ONE_1_7 = {
+    onlinecls.PassiveAggressiveClassifier: {"C": 1.0, "loss": "hinge", "random_state": None, "average": False},
+    onlinecls.Perceptron: {"penalty": None, "alpha": 0.0001, "l1_ratio": 0.15, "eta0": 1.0, "random_state": 0},
 }
 
 
-@pytest.mark.parametrize(
-    "estimator, arguments",
-    [(onlinecls.PassiveAggressiveClassifier, PASSIVE_AGGRESSIVE_1_7), (onlinecls.Perceptron, PERCEPTRON_1_7)],
-    ids=["PassiveAggressiveClassifier", "Perceptron"])
-def test_scikit_learn_s_parameters_and_calls_are_taken(estimator, arguments):
-    defaults = estimator().get_params()
+@pytest.mark.parametrize("estimator", OF_ONE_1_7, ids=lambda cls: cls.__name__)
+def test_scikit_learn_s_parameters_and_calls_are_taken(estimator):
     X, y = continuous_problem(60, 5, seed=82, n_classes=3)
+    arguments = {**OF_BOTH_1_7, **OF_ONE_1_7[estimator]}
+    learner, defaults = estimator(**arguments), estimator().get_params()
     assert {name: defaults[name] for name in arguments} == arguments
-    learner = estimator(**arguments)
     assert learner.fit(X, y, coef_init=np.zeros((3, 5)), intercept_init=np.zeros(3)) is learner
     assert learner.partial_fit(X, y, classes=[0, 1, 2]) is learner
     others = {
@@ -288,8 +276,7 @@ def test_scikit_learn_s_parameters_and_calls_are_taken(estimator, arguments):
         "early_stopping": True, "validation_fraction": 0.2, "n_iter_no_change": 2, "warm_start": True, "fit_intercept": False,
     }
     assert estimator(**others).fit(X, y).coef_.shape == (3, 5)
-    names = ["X", "y", "coef_init", "intercept_init"]
-    assert list(inspect.signature(learner.fit).parameters)[:4] == names
+    assert list(inspect.signature(learner.fit).parameters)[:4] == ["X", "y", "coef_init", "intercept_init"]
     assert list(inspect.signature(learner.partial_fit).parameters) == ["X", "y", "classes", "sample_weight"]
 
 
@@ -319,54 +306,21 @@ def test_weights_are_scikit_learn_s_where_the_conventions_agree(kind):
 # --- the package ---------------------------------------------------------------------------------------------------------------
 
 
-def in_a_new_process(code, *options):
-    return subprocess.run([sys.executable, *options, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
-
-
 def test_import_leaves_scipy_scikit_learn_and_the_extras_alone():
-    heavy = "['scipy', 'sklearn', 'pandas', 'matplotlib', 'river', 'pyarrow', 'joblib']"
-    code = "import sys, numpy; before = set(sys.modules); import onlinecls; new = set(sys.modules) - before;"
-    assert in_a_new_process(code + f"print([m for m in {heavy} if m in new])") == "[]"
-    use = (
-        "import numpy as np; l = onlinecls.AROWClassifier().fit(np.eye(4), [0, 1, 0, 1]); l.partial_fit(np.eye(4), "
-        "[0, 1, 0, 1]); "
-        "l.predict(np.eye(4)); l.score(np.eye(4), [0, 1, 0, 1]); repr(l); l.get_params(); l.set_params(r=1.0)\n"
-        "try: onlinecls.AROWClassifier().predict(np.eye(4))\n"
-        "except ValueError as error: assert isinstance(error, AttributeError)\n")
+    code = """if True:
+        import sys, numpy as np; before = set(sys.modules); import onlinecls; new = set(sys.modules) - before
+        assert not new & {'scipy', 'sklearn', 'pandas', 'matplotlib', 'river', 'pyarrow', 'joblib'}, new
+        l = onlinecls.AROWClassifier().fit(np.eye(4), [0, 1, 0, 1]); l.partial_fit(np.eye(4), [0, 1, 0, 1])
+        l.predict(np.eye(4)); l.score(np.eye(4), [0, 1, 0, 1]); repr(l); l.get_params(); l.set_params(r=1.0)
+        try: onlinecls.AROWClassifier().predict(np.eye(4))
+        except ValueError as error: assert isinstance(error, AttributeError)
+        assert 'sklearn' not in sys.modules
+        """
     for options in ([], ["-OO"]):  # (with and without docstrings)
-        assert in_a_new_process("import sys, onlinecls; " + use + "print('sklearn' in sys.modules)", *options) == "False"
+        subprocess.run([sys.executable, *options, "-c", code], check=True)
     exceptions = pytest.importorskip("sklearn.exceptions")  # which errors are of where it has been imported
     with pytest.raises(exceptions.NotFittedError):
         onlinecls.AROWClassifier().predict([[1.0]])
-
-
-def test_models_of_river_name_what_to_install_where_it_is_missing():
-    code = "import sys; sys.modules['river'] = None\ntry: import onlinecls.river\nexcept ImportError as error: print(error)"
-    assert "needs river 0.26 or later" in (found := in_a_new_process(code))
-    assert found.endswith('pip install "onlinecls[river]"')
-
-
-@every_estimator
-def test_a_docstring_names_all_parameters_in_order_and_attributes(estimator):
-    section = r"^([A-Z][a-z]+)\n-+\n(.*?)(?=\n\n[A-Z][a-z]+\n-+\n|\Z)"
-    parts = dict(re.findall(section, inspect.getdoc(estimator), flags=re.M | re.S))
-    named = {section: [name.strip() for names in re.findall(r"^([A-Za-z0-9_, ]+) :", parts[section], flags=re.M)
-                       for name in names.split(",")] for section in ("Parameters", "Attributes")}
-    assert named["Parameters"] == list(inspect.signature(estimator).parameters)
-    learner = estimator().fit(*continuous_problem(20, 3, seed=84))
-    public = {name for name in dir(learner) if name.endswith("_") and not name.startswith("_")}
-    assert public == set(named["Attributes"]) - {"feature_names_in_"}
-
-
-def test_public_names_are_those_of_dunder_all():
-    assert sorted(onlinecls.__all__) == onlinecls.__all__
-    found = {}
-    exec("from onlinecls import *", found)
-    assert sorted(found.keys() - {"__builtins__"}) == onlinecls.__all__
-    classes = {name for name, value in found.items() if inspect.isclass(value)}
-    assert classes == {name for name in onlinecls.__all__ if name[0].isupper()}
-    assert {algorithm.estimator for algorithm in ALGORITHMS.values()} <= classes
-    assert re.fullmatch(r"\d+\.\d+\.\d+\S*", onlinecls.__version__)
 
 
 def test_cw_variance_does_not_cancel_on_small_rows():
@@ -383,8 +337,8 @@ def test_examples_in_docstrings_run(name):
     assert found.attempted > 1 and found.failed == 0
 
 
-def test_a_class_whose_weight_becomes_0_while_the_model_is_young_stays(tmp_path):
-    """The first rows are learnt again with the new weights; its vector must not be lost, nor those of others be mixed."""
+def test_a_class_whose_weight_becomes_0_stays(tmp_path):
+    """Its vector must not be lost, nor those of others be mixed."""
     X, y = np.array([[30.0, 10.0], [-10.0, 20.0], [20.0, -10.0]]), [1, 2, 1]
     for cls in (onlinecls.PassiveAggressiveClassifier, onlinecls.OGDClassifier, onlinecls.PNormPerceptron,
                 onlinecls.MultiplicativePassiveAggressiveClassifier, onlinecls.AdaGradClassifier):
