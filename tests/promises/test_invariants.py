@@ -179,34 +179,7 @@ def test_l1_makes_exact_zeros_and_more_of_them_the_larger_it_is():
     assert zeros == sorted(zeros) and zeros[0] < zeros[-1] == 60
 
 
-# --- all -----------------------------------------------------------------------------------------------------------------------
-
-
-@within(scale=[1e-15, 1e-9, 1.0, 1e9, 1e15])
-@within(variant=["stdev", "variance"])
-def test_cw_in_float32_follows_float64_at_every_scale(variant, scale):
-    X, y = continuous_problem(12, 6, seed=56, dtype="float32")
-    params = {"eta": 0.7, "variant": variant, "initial_variance": 1.0, "scale": 1.0, "fit_intercept": False}
-    if variant == "variance":  # which is not scale-free: variances in the units of the rows
-        params["initial_variance"] = min(1.0, scale**-2)
-    X = (X * np.float32(scale)).astype(np.float32)
-    learner = onlinecls.ConfidenceWeightedClassifier(**params).partial_fit(X, y, classes=[-1, 1])
-    twin = onlinecls.ConfidenceWeightedClassifier(**params).partial_fit(X.astype(np.float64), y, classes=[-1, 1])
-    assert_allclose(learner.covariance_, twin.covariance_, rtol=1e-3)
-    assert_allclose(learner.coef_, twin.coef_, rtol=1e-3, atol=1e-3 * np.abs(twin.coef_).max())
-
-
-@both_dtypes
-@within(scale=[1e-40, 1e-25, 1e-15, 1.0, 1e15, 1e25, 1e37])
-def test_pa_steps_as_it_says_or_says_that_it_did_not(scale, dtype):
-    """An update that the dtype cannot hold is skipped and counted as such, never counted as an update that was none."""
-    X, y = continuous_problem(60, 6, seed=57)
-    learner, skipped = onlinecls.PassiveAggressiveClassifier(C=float("inf"), scale=1.0, fit_intercept=False), 0
-    for _, _, _, (m, *_), updated in steps(learner, (X * scale).astype(dtype), y):
-        if updated:
-            assert_allclose(m, 1.0, rtol=1e-5 if dtype == "float32" else 1e-12)
-        assert updated or learner.n_skipped_ > skipped or m >= 1.0
-        skipped = learner.n_skipped_
+# --- numbers at the ends of the range -----------------------------------------------------------------------------------------
 
 
 @within(forgetting=[0.0, 1e-3])
@@ -247,6 +220,8 @@ def test_a_potential_has_no_weights_beyond_doubles_range(n_classes):
     assert learner.n_skipped_ == 1 and not learner.coef_.any()
 
 
+# --- classes that join ---------------------------------------------------------------------------------------------------------
+
 JOINED = [
     onlinecls.AROWClassifier(probability=True), onlinecls.AROWClassifier(multi_class="ovr", dtype="float32"),
     onlinecls.NAROWClassifier(), onlinecls.NAROWClassifier(multi_class="ovr", average=True), onlinecls.AdaGradClassifier(),
@@ -255,37 +230,33 @@ JOINED = [
     onlinecls.AROWClassifier(forgetting=0.1), onlinecls.AROWClassifier(forgetting=0.1, multi_class="ovr"),
     onlinecls.SecondOrderPerceptron(initial_variance=1.0), onlinecls.CommitteeClassifier(),
 ]
-ORDER = [5, 2, 9, 0, 7, 3, 1, 8, 6, 4]  # classes join in front of, between and behind the others
+ORDER = [5, 2, 9, 0, 7, 3, 1, 8, 6, 4]  # classes join in front of, between and after the others
 
 
-def rows_of_joining_classes(d):
-    random = np.random.default_rng(0)
-    X = scipy.sparse.random(200, d, 0.002, "csr", random_state=0, data_rvs=lambda n: random.normal(size=n))
-    y = np.concatenate([np.array(ORDER[: 1 + at // 20])[random.integers(0, 1 + at // 20, 1)] for at in range(200)])
-    y[::20] = ORDER
-    return X, y
+def said(model, rows):
+    """Return the bytes of all that a model says of rows, and of what it shows."""
+    found = [model.decision_function(rows), model.predict(rows)]
+    found += [getattr(model, name) for name in ("coef_", "intercept_", "covariance_") if hasattr(model, name)]
+    if hasattr(model, "covariance_"):
+        found.append(model.decision_function(rows, return_std=True)[1])
+    if hasattr(model, "predict_proba"):
+        found.append(model.predict_proba(rows))
+    return [part.tobytes() for part in found]
 
 
 @pytest.mark.parametrize("learner", JOINED, ids=repr)
 def test_classes_that_join_one_by_one_make_the_model_of_one_call(learner):
     """The model has more columns than are copied at a time. What it says on the way is what one says that has been saved."""
-    X, y = rows_of_joining_classes(20_000)
+    random = np.random.default_rng(0)
+    X = scipy.sparse.random(200, 20_000, 0.002, "csr", random_state=0, data_rvs=lambda n: random.normal(size=n))
+    y = np.concatenate([np.array(ORDER[: 1 + at // 20])[random.integers(0, 1 + at // 20, 1)] for at in range(200)])
+    y[::20] = ORDER
     whole, parts = clone(learner).partial_fit(X, y), clone(learner)
     for at in range(0, 200, 10):
         parts.partial_fit(X[at : at + 10], y[at : at + 10])
-        file = io.BytesIO()
-        parts.save(file)
+        parts.save(file := io.BytesIO())
         saved = onlinecls.load(io.BytesIO(file.getvalue()))
-        for rows in (X[:30], X[at : at + 1]):
-            assert parts.decision_function(rows).tobytes() == saved.decision_function(rows).tobytes()
-            assert parts.predict(rows).tolist() == saved.predict(rows).tolist()
-            for name in ("coef_", "intercept_", "covariance_"):
-                assert np.array_equal(getattr(parts, name, 0), getattr(saved, name, 0)), name
-            if hasattr(learner, "covariance_"):
-                deviations = [each.decision_function(rows, return_std=True)[1].tobytes() for each in (parts, saved)]
-                assert deviations[0] == deviations[1]
-            if hasattr(learner, "predict_proba"):
-                assert parts.predict_proba(rows).tobytes() == saved.predict_proba(rows).tobytes()
+        assert all(said(parts, rows) == said(saved, rows) for rows in (X[:30], X[at : at + 1]))
     assert fingerprint(parts) == fingerprint(whole)
     for way in (pickle.loads(pickle.dumps(parts)), copy.deepcopy(parts)):
         assert fingerprint(way.partial_fit(X, 11 - y)) == fingerprint(copy.deepcopy(whole).partial_fit(X, 11 - y))
@@ -296,7 +267,6 @@ def test_classes_that_join_a_model_and_its_copy_stay_apart():
     X = np.eye(8)
     model = onlinecls.PassiveAggressiveClassifier(C=10.0, scale=1.0, fit_intercept=False).partial_fit(X[:5], list("abcde"))
     twin = copy.copy(model)
-    model.partial_fit(X[5:6], ["first"])
-    twin.partial_fit(X[6:7], ["second"])
+    model.partial_fit(X[5:6], ["first"]), twin.partial_fit(X[6:7], ["second"])
     assert model.predict(X[5:6]).tolist() == ["first"] and not model.decision_function(X[6:7]).any()
     assert twin.predict(X[6:7]).tolist() == ["second"] and not twin.decision_function(X[5:6]).any()
