@@ -1,8 +1,6 @@
 """The level of a regression's targets, their running mean, from which regressors with an automatic intercept learn deviations."""
 
 import math
-import threading
-import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +8,6 @@ from internals import ALGORITHMS
 from looping import within
 from matrices import continuous_problem, csr32
 from numpy.testing import assert_allclose
-from states import fingerprint
 
 import onlinecls
 from onlinecls import AROWRegressor, DualAscentRegressor, KernelOnlineRegressor, PassiveAggressiveRegressor
@@ -140,46 +137,12 @@ def test_the_level_of_many_rows_is_their_mean_to_the_last_digit():
     assert model._state.level == pytest.approx(math.fsum(y) / len(y), rel=2e-16)
 
 
-@each
-def test_what_cannot_be_a_level_is_refused_and_what_can_is_saved(learner, tmp_path):
-    X, y, _ = problem()
-    model = new(learner).partial_fit(X, y)
-    before = fingerprint(model)
-    if "intercept_scaling" in model.get_params():
-        with pytest.raises(ValueError, match="partial_fit must go on with the kind of model it began with"):
-            new_scale = model.set_params(intercept_scaling=2.0)
-            new_scale.partial_fit(X, y)
-        model.set_params(intercept_scaling="auto")
-    assert fingerprint(model) == before
-    model.save(tmp_path / "model")
-    again = onlinecls.load(tmp_path / "model")
-    assert fingerprint(again.partial_fit(X, y)) == fingerprint(model.partial_fit(X, y))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.partial_fit(X[:3], [1e300, -1e300, 1e200])
-    assert np.isfinite(model.predict(X)).all() and abs(model._state.level) < 1e150
-    model.save(tmp_path / "model")
-    onlinecls.load(tmp_path / "model")
-
-
 def test_an_intercept_to_start_from_is_that_of_predictions():
     X, y, _ = problem()
     model = PassiveAggressiveRegressor(epsilon=1e6, max_iter=1).fit(X, y, coef_init=np.arange(8.0), intercept_init=[30.0])
     assert_allclose(model.predict(X), X @ np.arange(8.0) + 30.0)  # (no row has a loss)
     cycled = PassiveAggressiveRegressor(np.inf, loss_tol=0.04, epsilon=1.0).fit(X, X @ np.arange(8.0) + 1e3)
     assert np.abs(cycled.predict(X) - X @ np.arange(8.0) - 1e3).max() <= 1.2
-
-
-def test_readers_in_other_threads_find_the_level_of_the_rows_learnt_so_far():
-    X = np.random.default_rng(0).normal(size=(400_000, 3))
-    model, found = PassiveAggressiveRegressor().partial_fit(X[:2000], np.zeros(2000)), []
-    thread = threading.Thread(target=lambda: model.partial_fit(X, np.full(len(X), 1000.0)))
-    thread.start()
-    while thread.is_alive():
-        found.append(model.predict([[0.0, 0.0, 0.0]])[0])
-    thread.join()
-    met = [number for number in found if number]  # (before the first row it is 0)
-    assert not met or np.median(met) > 500.0
 
 
 @pytest.mark.parametrize("learner", [PassiveAggressiveRegressor(), DualAscentRegressor()], ids=repr)
