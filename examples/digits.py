@@ -1,6 +1,6 @@
 """Real digits under label noise: full and diagonal covariances beside first-order learners, after the AROW paper's Fig. 2b.
 
-    python examples/digits.py [--quick] [--picture onlinecls-digits.png]
+    python examples/digits.py [--quick]
 
 The data are MNIST, read from ../shared/data/mnist.npz (or the folder that ONLINECLS_DATA names), arrays X_train, y_train, X_test,
 y_test. Each learner makes one pass over 3 and 5, over all 45 pairs of digits, and over all ten (one against all), without noise
@@ -56,35 +56,15 @@ def errors(train, test, digits, limit):
                      for make in LEARNERS.values()])
 
 
-def draw(panels, path):
-    """Draw one panel for each task, with a pair of bars for each learner."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(1, len(panels), figsize=(5.5 * len(panels), 4.5), layout="constrained", sharey=True)
-    at = np.arange(len(LEARNERS))[::-1]
-    for ax, (title, found) in zip(axes, panels.items(), strict=True):
-        for offset, noise, values, colour in zip((0.2, -0.2), NOISE, found.T, ("#4c78a8", "#e45756"), strict=True):
-            bars = ax.barh(at + offset, values, 0.38, color=colour, label=f"{noise:.0%} wrong labels")
-            ax.bar_label(bars, fmt="%.1f", padding=3, fontsize=9)
-        ax.set(title=title, xlabel="test error after one pass, %", yticks=at, yticklabels=list(LEARNERS))
-        ax.margins(x=0.12)
-    axes[0].legend(loc="best", frameon=False)
-    figure.savefig(path, dpi=120)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few rows: that it runs")
-    parser.add_argument("--picture", default="onlinecls-digits.png")
-    arguments = parser.parse_args()
+    quick = parser.parse_args().quick
     if not (DATA / "mnist.npz").exists():
         sys.exit(f"no {DATA / 'mnist.npz'}: the example needs MNIST as one file of arrays X_train, y_train, X_test and y_test.")
     with np.load(DATA / "mnist.npz") as file:
         train, test = ((file[f"X_{part}"] / np.float32(255), file[f"y_{part}"]) for part in ("train", "test"))
-    limit, most, n_pairs, n_all = (400, 300, 2, 300) if arguments.quick else (None, 3000, 45, 10_000)
+    limit, most, n_pairs, n_all = (400, 300, 2, 300) if quick else (None, 3000, 45, 10_000)
     pairs = list(combinations(range(10), 2))[:n_pairs]
     panels = {
         "3 against 5": errors(train, test, [3, 5], limit),
@@ -95,7 +75,6 @@ def main():
     print("|---|" + "---|---|" * len(panels))
     for i, name in enumerate(LEARNERS):
         print(f"| {name} |" + "".join(f" {error:.2f} |" for found in panels.values() for error in found[i]))
-    draw(panels, arguments.picture)
 
 
 if __name__ == "__main__":

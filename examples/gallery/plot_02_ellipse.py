@@ -46,10 +46,10 @@ def draw(t):
     for ax, half, title in ((left, 2.9, "rows and boundaries"), (right, 2.3, "weights")):
         ax.clear()
         ax.set(xlim=(-half, half), ylim=(-half, half), xticks=[], yticks=[], aspect="equal", title=title)
-    for w in (centre + samples * np.sqrt(variances) @ axes.T) if t else []:
-        left.plot(*(ends * [-w[1], w[0]] / np.linalg.norm(w)).T, color=GREY, alpha=0.25, linewidth=1)
     if t:
-        left.plot(*(ends * [-centre[1], centre[0]] / np.linalg.norm(centre)).T, color=INK, linewidth=2.5)
+        for w in [*(centre + samples * np.sqrt(variances) @ axes.T), centre]:
+            style = {"color": INK, "linewidth": 2.5} if w is centre else {"color": GREY, "linewidth": 1, "alpha": 0.25}
+            left.plot(*(ends * [-w[1], w[0]] / np.linalg.norm(w)).T, **style)
         colours = np.where(y[:t] > 0, BLUE, ORANGE)
         left.scatter(*X[:t].T, c=colours, s=45, edgecolor="white", linewidth=0.7, zorder=3)
         left.scatter(*X[t - 1], s=260, facecolor="none", edgecolor=colours[-1], linewidth=2.5, zorder=3)

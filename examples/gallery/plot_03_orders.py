@@ -21,10 +21,11 @@ X = np.hstack([X, rng.normal(scale=8.5, size=(5000, 18))])  # and 18 features th
 y = np.where(across > 0, 1, -1)
 
 orders = {"clear rows first": np.argsort(-np.abs(across)), "sorted by the first feature": np.argsort(X[:, 0] * y)}
+as_printed = {"scale": 1.0, "fit_intercept": False}
 learners = {
-    "PA-I": ("#a0aec0", PassiveAggressiveClassifier(C=0.01, fit_intercept=False)),
-    "AROW": ("#2b6cb0", AROWClassifier(r=1.0, covariance="full", fit_intercept=False)),
-    "NAROW": ("#dd6b20", NAROWClassifier(b=1.0, initial_variance=1.0, covariance="full", fit_intercept=False)),
+    "PA-I": ("#a0aec0", PassiveAggressiveClassifier(C=0.01, **as_printed)),
+    "AROW": ("#2b6cb0", AROWClassifier(r=1.0, covariance="full", **as_printed)),
+    "NAROW": ("#dd6b20", NAROWClassifier(b=1.0, initial_variance=1.0, covariance="full", **as_printed)),
 }
 
 plt.rcParams.update({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False})

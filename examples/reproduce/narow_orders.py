@@ -98,10 +98,10 @@ def shown(found):
 
 
 def by_total(judge):
-    """Make a judge of each learner's mistakes."""
+    """Make a judge of the learners' mistakes."""
     def of(curves):
         found = {name: float(curve[-1]) for name, curve in curves.items()}
-        return shown(found), bool(judge(**{name.replace("-", ""): value for name, value in found.items()}))
+        return shown(found), bool(judge(*found.values()))
 
     return of
 
@@ -110,7 +110,7 @@ def by_breaks(of, n_breaks, judge):
     """Make a judge of a number of the breaks of each learner's line."""
     def judged(curves):
         found = {name: of(*broken_line(tuple(curve), n_breaks)[0]) for name, curve in curves.items()}
-        return f"rows {shown(found)}", bool(judge(**{name.replace("-", ""): value for name, value in found.items()}))
+        return f"rows {shown(found)}", bool(judge(*found.values()))
 
     return judged
 
@@ -135,13 +135,13 @@ def few_many_none(curves):
         start < ROWS * 0.75 and end > ROWS * 0.25 for (start, end), _ in found.values())
 
 
-OUTPERFORM = by_total(lambda PAI, AROW, NAROW, AdaGrad: PAI > max(AROW, NAROW, AdaGrad))
-LEAST_TO_MOST = by_total(lambda PAI, AROW, NAROW, AdaGrad: AROW < NAROW < AdaGrad < PAI and AdaGrad - NAROW < NAROW - AROW)
-STOPS = by_breaks(lambda stop: stop, 1, lambda PAI, AROW, NAROW, AdaGrad: max(AROW, NAROW) < AdaGrad < PAI)
-MOST_TO_LEAST = by_total(lambda PAI, AROW, NAROW, AdaGrad: PAI > AdaGrad > AROW > NAROW)
-MORE = by_total(lambda PAI, AROW, NAROW, AdaGrad: min(PAI, AROW, NAROW, AdaGrad) > 0)
-BEGINS = by_breaks(lambda start, end: start, 2, lambda PAI, AROW, NAROW, AdaGrad: NAROW < min(PAI, AROW, AdaGrad))
-TAKES = by_breaks(lambda start, end: end - start, 2, lambda PAI, AROW, NAROW, AdaGrad: NAROW > max(PAI, AROW, AdaGrad))
+OUTPERFORM = by_total(lambda pa, arow, narow, adagrad: pa > max(arow, narow, adagrad))
+LEAST_TO_MOST = by_total(lambda pa, arow, narow, adagrad: arow < narow < adagrad < pa and adagrad - narow < narow - arow)
+STOPS = by_breaks(lambda stop: stop, 1, lambda pa, arow, narow, adagrad: max(arow, narow) < adagrad < pa)
+MOST_TO_LEAST = by_total(lambda pa, arow, narow, adagrad: pa > adagrad > arow > narow)
+MORE = by_total(lambda *more: min(more) > 0)
+BEGINS = by_breaks(lambda start, end: start, 2, lambda pa, arow, narow, adagrad: narow < min(pa, arow, adagrad))
+TAKES = by_breaks(lambda start, end: end - start, 2, lambda pa, arow, narow, adagrad: narow > max(pa, arow, adagrad))
 SENTENCES = [  # number, the paper's words, (judge, panels) ...
     ("N1", "[Easy to hard:] all the second order algorithms outperform the single first order algorithm - PA-I.",
      (OUTPERFORM, [(EASY, 0.0)])),

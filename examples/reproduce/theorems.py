@@ -42,16 +42,6 @@ def followed(learner, Z):
 # --- trials --------------------------------------------------------------------------------------------------------------------
 
 
-def in_batch(rng):
-    """Return the steps of PA on rows with a loss² above a limit until there are none, and B ||u||²/limit."""
-    X, y, (u, *_) = classes(rng, PA, apart=True)
-    u, limit, w, T = u / (y * (X @ u)).min(), 10.0 ** rng.uniform(-3.0, 0.0), np.zeros(X.shape[1]), 0
-    while (losses := hinge(y * (X @ w))).max() ** 2 > limit:
-        t = rng.choice(np.flatnonzero(losses**2 > limit))
-        w, T = w + losses[t] / (X[t] @ X[t]) * y[t] * X[t], T + 1
-    return T, (X**2).sum(axis=1).max() * (u @ u) / limit
-
-
 def of_leader(rng):
     """Return the losses of the mean of all numbers so far, half of which are against it, and what is allowed."""
     y = np.zeros(int(rng.integers(2, 200)))
@@ -164,18 +154,6 @@ def several(rng):
     return bounds.dual_ascent(bounds.follow(learner, X, y, k), u * (0.95 / np.abs(u).sum() if kind == "entropic" else 0.3))
 
 
-def to_batch(rng):
-    """Return the average hypothesis' loss on new rows, and the mean loss along the rows (20 runs)."""
-    sides = []
-    for _ in range(20):
-        X = rng.standard_normal((1050, 5))
-        y = np.where(X[:, 0] + 0.5 * rng.standard_normal(1050) > 0.0, 1.0, -1.0)
-        course = bounds.follow(oc.DualAscentClassifier(10.0, norm_bound=1.0, average=False, **NO), X[:50], y[:50])
-        mean = oc.DualAscentClassifier(10.0, norm_bound=1.0, average=True, **NO).partial_fit(X[:50], y[:50], classes=[-1, 1])
-        sides.append((hinge(y[50:] * mean.decision_function(X[50:])).mean(), hinge(course.margins).mean()))
-    return np.mean(sides, axis=0)
-
-
 def representer(rng):
     """Return how far the scores by inner products, of rows turned into more dimensions, are from those by weights, and 0."""
     X, y, _ = classes(rng, PA)
@@ -211,14 +189,6 @@ def identities(c, u):
 
 def determinant(c, u):
     return (c.updated * c.chi / (c.chi + c.learner.r)).sum(), -np.linalg.slogdet(c.learner.covariance_)[1]
-
-
-def by_r(c, u):
-    """Return by how much the roots of Theorem 2 change in the other direction as r rises, and 0."""
-    r = np.array([0.1, 0.5, 2.0, 10.0])
-    first = r * (u @ u) + np.sum((c.X @ u) ** 2)
-    second = [np.linalg.slogdet(np.eye(len(u)) + c.X.T @ c.X / one)[1] for one in r]
-    return max(-np.diff(first).min(), np.diff(second).max(), 0.0), 0.0
 
 
 def one_covariance(rng):
@@ -323,7 +293,7 @@ NOTES = {
 #: Number, the paper's words, and trials beside those of ATTACKS.
 STATEMENTS = [
     ("PA Theorem 1", "Σ l² + 2 (ε - ε*) Σ l <= B ||u - w_1||² for u without loss, ε* its own ε."),
-    ("PA section 4: corollary", "A margin γ̂: Σ l <= 2B/γ̂². In batch: at most B ||u - w_1||²/ε steps with l² > ε.", in_batch),
+    ("PA section 4: corollary", "A margin γ̂: Σ l <= 2B/γ̂²."),
     ("PA Lemma 2", "||w_T - w_1|| <= 2 ||u - w_1||."),
     ("PA Theorem 3", "Any u: Σ l² <= (γ + B) ||u - w_1||² + (1 + B/γ) Σ l(u)²."),
     ("PA Theorem 4 (classes, numbers)", "Multiplicative: Σ l² + 2 (ε - ε*) Σ l <= B/2 D(u, w_1), B = max |x|²."),
@@ -345,13 +315,11 @@ STATEMENTS = [
     ("Tutorial IV: several classes", "The same bound for the joint construction.", several),
     ("Tutorial V: self-tuned", "σ can be inferred on the fly: here Σ L_t²/(2σ_t) for T L²/(2σ)."),
     ("Tutorial V: strongly convex", "Regret O(log T) with steps 1/(αt): here G²/(2α) (1 + log T)."),
-    ("Tutorial V: online to batch", "The averaged hypothesis loses no more on new rows than along them.", to_batch),
     ("AROW Lemma 1", "μ_t is a combination of the rows, Σ_t - I of their outer products, by inner products alone.", representer,
      along_arow(of_products)),
     ("AROW Lemma 3", "u'Σ_t^-1 μ_t grows by y u.x/r, μ_t'Σ_t^-1 μ_t by (χ + r - l² r)/(r (χ + r)).", along_arow(identities)),
     ("AROW Lemma 4", "Σ χ/(χ + r) <= log det Σ_T^-1.", along_arow(determinant)),
-    ("AROW Theorem 2", "M <= √(r ||u||² + u'Xu) √(log det(I + X/r) + U) + L(u) - U; the first root rises with r, the second "
-     "falls.", along_arow(by_r)),
+    ("AROW Theorem 2", "M <= √(r ||u||² + u'Xu) √(log det(I + X/r) + U) + L(u) - U."),
     ("AROW section 6: several classes", "Our mistake bound can be extended to this case.", one_covariance),
     ("NAROW Lemma 1", "f_0(0) = 0: Σ η z.(w/λ - u) <= f_T(λu)/λ + 1/λ Σ (η² ||z||²/(2β) + f_t*(θ_t) - f_{t-1}*(θ_t))."),
     ("NAROW Corollary 1", "M <= L(u) + f_T(u)/η + B/η + Σ η ||z||²/(2β)."),
