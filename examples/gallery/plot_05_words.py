@@ -39,12 +39,10 @@ ax.text(3.3, 0.075, "spam", color=RED, fontsize=20, weight="bold", va="top", ha=
 figure.canvas.draw()
 taken = [each.get_window_extent() for each in ax.texts]
 for i in np.argsort(-np.abs(weight) / std)[:420]:
-    sure = abs(weight[i]) / std[i]
     word = ax.text(weight[i], std[i], words[i][0], color=RED if weight[i] > 0 else BLUE, ha="center", va="center", clip_on=True)
-    word.set_fontsize(np.clip(5 + 0.9 * sure, 8.5, 20))
-    box = word.get_window_extent()
-    if any(box.overlaps(other) for other in taken):
+    word.set_fontsize(np.clip(5 + 0.9 * abs(weight[i]) / std[i], 8.5, 20))
+    taken.append(word.get_window_extent())
+    if any(taken[-1].overlaps(other) for other in taken[:-1]):
         word.remove()
-    else:
-        taken.append(box)
+        taken.pop()
 plt.show()

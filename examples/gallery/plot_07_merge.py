@@ -43,20 +43,18 @@ for k in counts:
 # %%
 # The ellipses reach to one standard deviation.
 
-COLOURS, INK, GREY = ["#3182ce", "#dd6b20", "#38a169", "#805ad5"], "#1a202c", "#a0aec0"
+INK, GREY = "#1a202c", "#a0aec0"
 plt.rcParams.update({"font.size": 12, "axes.spines.top": False, "axes.spines.right": False})
 figure, (left, right) = plt.subplots(1, 2, figsize=(9, 4.8), layout="constrained")
-for learner, colour in zip([*workers, merge(workers)], [*COLOURS, INK], strict=True):
+for learner, colour, alpha in zip([*workers, merge(workers)], ["C0", "C1", "C2", "C4", INK], [0.35] * 4 + [0.9], strict=True):
     variances, axes = np.linalg.eigh(learner.covariance_)
     angle = np.degrees(np.arctan2(axes[1, 0], axes[0, 0]))
-    alpha = 0.9 if colour == INK else 0.35
     left.add_patch(Ellipse(learner.coef_[0], *(2 * np.sqrt(variances)), angle=angle, color=colour, alpha=alpha, linewidth=0))
 left.autoscale_view()
 left.set(title="weights: four workers, and all of them", aspect="equal", xticks=[], yticks=[])
-right.plot(counts, alone, "o-", color=GREY, linewidth=3)
-right.plot(counts, merged, "o-", color=INK, linewidth=3)
-right.text(40, alone[-2], "a part alone", color="#718096", weight="bold", ha="right")
-right.text(128, merged[-1] + 1.5, "merged", color=INK, weight="bold", ha="right")
+for errors, name, colour in ((alone, "a part alone", GREY), (merged, "merged", INK)):
+    right.plot(counts, errors, "o-", color=colour, linewidth=3)
+    right.text(40, errors[-2] + 1.0, name, color=colour, weight="bold", ha="right")
 right.set(title="error on new rows, %", xlabel="parts", xscale="log", xticks=counts, xticklabels=counts, yticks=range(0, 21, 5))
 right.minorticks_off()
 plt.show()

@@ -43,8 +43,7 @@ for (title, (X, y, u)), ax in zip(streams.items(), panels, strict=True):
     for learner, colour in ((Perceptron(eta0=1.0, fit_intercept=False), BLUE), (second, ORANGE)):
         found = bounds.certify(bounds.follow(learner, X, y), u)
         ax.fill_between(found.rows, found.paid, found.allowed, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(found.rows, found.allowed, "--", color=colour, linewidth=2)
-        ax.plot(found.rows, found.paid, color=colour, linewidth=3)
+        ax.plot(found.rows, found.allowed, "--", found.rows, found.paid, "-", color=colour, linewidth=2.5)
     ax.set(title=title, xlabel="rows seen", xticks=[0, 300, 600], xlim=(0, 600), ylim=(0, None))
 panels[0].text(590, 94, "the Perceptron may pay", color=BLUE, weight="bold", ha="right")
 panels[0].text(590, 34, "the second-order Perceptron may pay", color=ORANGE, weight="bold", ha="right")

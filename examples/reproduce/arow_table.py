@@ -106,69 +106,61 @@ def results():
     return np.array(kinds), {noise: {name: np.array(values) for name, values in of.items()} for noise, of in found.items()}
 
 
-class Tasks:
-    """Accuracies of the tasks, their ranks, and means over the tasks, each kind as often as in the paper."""
-
-    def __init__(self, kinds, found):
-        self.kinds, self.found = kinds, found
-
-    def mean(self, values, kinds=tuple(PAPER)):
-        """Return the mean over the tasks of these kinds."""
-        return float(np.average([values[self.kinds == kind].mean() for kind in kinds if kind in self.kinds],
-                                weights=[PAPER[kind] for kind in kinds if kind in self.kinds]))
-
-    def accuracies(self, name):
-        return np.array([100.0 * self.mean(self.found[noise][name]) for noise in SHOWN])
-
-    def won(self, noise, other, kinds=tuple(PAPER)):
-        """Return the share of tasks in which AROW is the better one, half of those in which both are the same, in percent."""
-        return 100.0 * self.mean((1.0 + np.sign(self.found[noise]["AROW"] - self.found[noise][other])) / 2.0, kinds)
-
-    def ranks(self, pa, noise):
-        """Return the mean ranks of four algorithms, half a rank less for each that is as accurate."""
-        of = {name: self.found[noise][name] for name in (pa, "SOP", "CW stdev", "AROW")}
-        return {name: self.mean(0.5 + sum((other > one) + (other == one) / 2.0 for other in of.values()))
-                for name, one in of.items()}
-
-
 def row(values):
     return " / ".join(f"{value:.1f}" for value in values)
 
 
-def sentences_of(tasks):
+def sentences_of(kinds, found):
+    """Return the paper's sentences; means are over the tasks, each kind as often as in the paper."""
+    def mean(values, of=tuple(PAPER)):
+        there = [kind for kind in of if kind in kinds]
+        return float(np.average([values[kinds == kind].mean() for kind in there], weights=[PAPER[kind] for kind in there]))
+
+    def accuracies(name):
+        return np.array([100.0 * mean(found[noise][name]) for noise in SHOWN])
+
+    def won(noise, other, of=tuple(PAPER)):
+        """Return the share of tasks in which AROW is the better one, half of those in which both are the same, in percent."""
+        return 100.0 * mean((1.0 + np.sign(found[noise]["AROW"] - found[noise][other])) / 2.0, of)
+
+    def ranks(pa, noise):
+        """Return the mean ranks of four algorithms, half a rank less for each that is as accurate."""
+        of = {name: found[noise][name] for name in (pa, "SOP", "CW stdev", "AROW")}
+        return {name: mean(0.5 + sum((other > one) + (other == one) / 2.0 for other in of.values())) for name, one in of.items()}
+
     def told(number, says, of, judge):
         return sentence(number, says, [reading(name, *judge(name)) for name in of])
 
     def leads(pa, levels, judge):
         """Judge AROW's lead in mean rank over the best baseline by the level of noise."""
-        found = []
+        gaps = []
         for noise in levels:
-            means = tasks.ranks(pa, noise)
+            means = ranks(pa, noise)
             own = means.pop("AROW")
-            found.append((min(means.values()) - own, min(means, key=means.get)))
-        return (", ".join(f"{noise:.0%} {gap:+.2f} on {name}" for noise, (gap, name) in zip(levels, found, strict=True)),
-                judge([gap for gap, _ in found]))
+            gaps.append((min(means.values()) - own, min(means, key=means.get)))
+        return (", ".join(f"{noise:.0%} {gap:+.2f} on {name}" for noise, (gap, name) in zip(levels, gaps, strict=True)),
+                judge([gap for gap, _ in gaps]))
 
     def by_form(judge, n=3):
         def of(cw):
-            ours, theirs = tasks.accuracies("AROW"), tasks.accuracies(cw)
+            ours, theirs = accuracies("AROW"), accuracies(cw)
             return f"AROW {row(ours[:n])} %, CW {row(theirs[:n])} %", judge(ours, theirs)
 
         return of
 
     def improves(cw):
-        found = {name: [tasks.won(noise, cw, kinds) for noise in SHOWN]
-                 for name, kinds in (("text", ("text",)), ("digits", tuple(PAPER)[1:]))}
-        return ("AROW wins " + ", ".join(f"{name} {row(values)} %" for name, values in found.items()),
-                all(values[-1] > values[0] for values in found.values()))
+        texts, *digits = PAPER
+        shares = {name: [won(noise, cw, of) for noise in SHOWN] for name, of in (("text", [texts]), ("digits", digits))}
+        return ("AROW wins " + ", ".join(f"{name} {row(values)} %" for name, values in shares.items()),
+                all(values[-1] > values[0] for values in shares.values()))
 
     def almost_every(*names):
-        shares = {name: tasks.won(0.3, name) for name in names}
+        shares = {name: won(0.3, name) for name in names}
         return ", ".join(f"{share:.1f} % on {name}" for name, share in shares.items()), min(shares.values()) >= 90.0
 
     def of_cw(pa, levels, by):
         """Judge whether CW's mean rank, at the mean of the levels, is best of the baselines by so much."""
-        means = {name: np.mean([tasks.ranks(pa, noise)[name] for noise in levels]) for name in ("CW stdev", pa, "SOP")}
+        means = {name: np.mean([ranks(pa, noise)[name] for noise in levels]) for name in ("CW stdev", pa, "SOP")}
         first, *others = means.values()
         return ", ".join(f"{name} {rank:.2f}" for name, rank in means.items()), first < min(others) - by
 
@@ -180,7 +172,7 @@ def sentences_of(tasks):
         told("A7", "AROW and CW are comparable when there is no added noise [within half a point] ...", FORMS,
              by_form(lambda ours, theirs: abs(ours[0] - theirs[0]) < 0.5, 1)),
         told("A8", "... with AROW winning the majority of the time.", FORMS,
-             lambda cw: (f"{tasks.won(0.0, cw):.1f} % of the tasks", tasks.won(0.0, cw) > 50.0)),
+             lambda cw: (f"{won(0.0, cw):.1f} % of the tasks", won(0.0, cw) > 50.0)),
         told("A9", "AROW improves relative to CW as noise increases [in texts and in digits].", FORMS, improves),
         told("A10", "In almost every high noise evaluation, AROW improves over CW [at 30 %, in nine of ten tasks] ...", FORMS,
              almost_every),
@@ -202,9 +194,8 @@ def main():
     if not len(kinds):
         keep("arow_table", source, [], {}, "no data sets")
         return
-    tasks = Tasks(kinds, found)
-    numbers = {pa: {f"{noise:.0%}": tasks.ranks(pa, noise) for noise in NOISE} for pa in PAS}
-    keep("arow_table", source, sentences_of(tasks), {"mean rank": numbers}, remarks=[
+    numbers = {f"{noise:.0%}": {name: values.tolist() for name, values in of.items()} for noise, of in found.items()}
+    keep("arow_table", source, sentences_of(kinds, found), {"kinds": kinds.tolist(), "accuracies": numbers}, remarks=[
         f"{len(kinds)} tasks (the paper: {sum(PAPER.values())}): "
         + ", ".join(f"{np.sum(kinds == kind)} of {kind} ({n})" for kind, n in PAPER.items())
         + f"; means give each kind its number in the paper; {N_FOLDS} folds of each text; no USPS",

@@ -43,8 +43,7 @@ def main():
         keep("mail", source, [], {}, "the mail of the users (enron-folders-USER.tsv.gz) is not there")
         return
     mail = {user: (X[:200], y[:200]) if SMOKE else (X, y) for user, (X, y) in streams(DATA).items()}
-    errors = {user: {name: 100.0 * float(one.progressive_error) for name, one in run(*rows).items()}
-              for user, rows in mail.items()}
+    errors = {user: run(*rows) for user, rows in mail.items()}
     user, readings = min(mail, key=lambda user: len(np.unique(mail[user][1]))), []
     for kind in REGULARIZERS:
         found = rises(kind, *(part[:MESSAGES] for part in mail[user]))

@@ -5,7 +5,7 @@ sentence is read with both forms of AdaGrad: by dual averaging, the paper's Fig.
 """
 
 import sys
-from functools import cache
+from functools import cache, partial
 from itertools import combinations, product
 
 import numpy as np
@@ -17,16 +17,11 @@ from onlinecls.reference import DualMatrixAdaGrad, MatrixAdaGrad
 ROWS, EVERY, REPETITIONS = (400, 20, 2) if SMOKE else (5000, 50, 100 if FULL else 20)
 NO = {"scale": 1.0, "fit_intercept": False}
 FORMS = {"dual averaging": DualMatrixAdaGrad, "mirror descent": MatrixAdaGrad}
-MAKE = {
-    "PA-I": lambda C: PassiveAggressiveClassifier(C=C, **NO),
-    "AROW": lambda r: AROWClassifier(r=r, covariance="full", **NO),
-    "NAROW": lambda b: NAROWClassifier(b=b, initial_variance=1.0, covariance="full", **NO),
-    **{form: lambda eta0, delta, cls=cls: cls(20, eta0, delta) for form, cls in FORMS.items()},
-}
-STEPS = list(product([0.01, 0.1, 1.0, 10.0], [1e-3, 1.0, 100.0]))
-GRID = {
-    "PA-I": [(10.0**k,) for k in range(-5, 2)], "AROW": [(10.0**k,) for k in range(-2, 6)],
-    "NAROW": [(10.0**k,) for k in range(-5, 3)], "dual averaging": STEPS, "mirror descent": STEPS,
+MAKE = {  # learners of parameters, and these to choose from
+    "PA-I": (lambda C: PassiveAggressiveClassifier(C=C, **NO), [(10.0**k,) for k in range(-5, 2)]),
+    "AROW": (lambda r: AROWClassifier(r=r, covariance="full", **NO), [(10.0**k,) for k in range(-2, 6)]),
+    "NAROW": (lambda b: NAROWClassifier(b=b, initial_variance=1.0, covariance="full", **NO), [(10.0**k,) for k in range(-5, 3)]),
+    **{form: (partial(cls, 20), list(product([0.01, 0.1, 1.0, 10.0], [1e-3, 1.0, 100.0]))) for form, cls in FORMS.items()},
 }
 ORDERS = {
     "easy to hard": lambda X, y, side: np.argsort(-np.abs(side)), "hard to easy": lambda X, y, side: np.argsort(np.abs(side)),
@@ -36,12 +31,6 @@ ORDERS = {
 EASY, HARD, *FEATURES = ORDERS
 NOISE, SHOWN = (0.0, 0.1), ("PA-I", "AROW", "NAROW", "AdaGrad")
 CLEAN, NOISY = ([(order, noise) for order in FEATURES] for noise in NOISE)
-
-
-def ordered(order, seed):
-    X, y, side = ellipsoid(ROWS, rng := np.random.default_rng(seed), 8.5)
-    at = ORDERS[order](X, y, side) if order else np.arange(ROWS)
-    return X[at], y[at], rng
 
 
 def along(learner, X, seen, y):
@@ -56,11 +45,18 @@ def along(learner, X, seen, y):
     return np.cumsum(wrong)[EVERY - 1 :: EVERY]
 
 
+def ordered(order, seed):
+    """Return rows in an order, their labels, and the random generator."""
+    X, y, side = ellipsoid(ROWS, rng := np.random.default_rng(seed), 8.5)
+    at = ORDERS[order](X, y, side) if order else np.arange(ROWS)
+    return X[at], y[at], rng
+
+
 def run(order, noise, seed, parameters):
     """Return each learner's curve on one random set."""
     X, y, rng = ordered(order, seed)
     seen = flipped(y, noise, rng)
-    return {name: along(MAKE[name](*values), X, seen, y) for name, values in parameters.items()}
+    return {name: along(MAKE[name][0](*values), X, seen, y) for name, values in parameters.items()}
 
 
 @cache
@@ -175,10 +171,9 @@ def read(form, table, judges):
 
 
 def main():
-    parameters = {}
-    for name in MAKE:  # those of the fewest mistakes on one random set, once for all panels, as in the paper
-        ends = [run(None, 0.0, 10_000, {name: values})[name][-1] for values in GRID[name]]
-        parameters[name] = GRID[name][int(np.argmin(ends))]
+    parameters = {  # those of the fewest mistakes on one random set, once for all panels, as in the paper
+        name: min(grid, key=lambda values, name=name: run(None, 0.0, 10_000, {name: values})[name][-1])
+        for name, (_, grid) in MAKE.items()}
     means, error = {}, 0.0
     for panel in product(ORDERS, NOISE):
         found = [run(*panel, seed, parameters) for seed in range(REPETITIONS)]

@@ -42,14 +42,6 @@ def followed(learner, Z):
 # --- trials --------------------------------------------------------------------------------------------------------------------
 
 
-def of_leader(rng):
-    """Return the losses of the mean of all numbers so far, half of which are against it, and what is allowed."""
-    y = np.zeros(int(rng.integers(2, 200)))
-    for t in range(len(y)):
-        y[t] = rng.choice([-1.0, 1.0]) if rng.random() < 0.5 else -1.0 if t and y[:t].mean() > 0.0 else 1.0
-    return bounds.follow_the_leader(y)
-
-
 def no_regret(rng):
     """Return T/2, and how many more mistakes a learner makes than a constant on labels against it."""
     learner = (oc.Perceptron(**NO), PA, arow(rng), oc.NAROWClassifier(1.0, initial_variance=1.0, **NO))[rng.integers(0, 4)]
@@ -66,9 +58,9 @@ def weak_duality(rng):
     return [(dual, sigma / 2.0 * u @ u + hinge(y * (X @ u)).sum()) for u in U]
 
 
-def increases(Z, learner=DA1):
+def increases(Z):
     """Return the losses of DA1 along rows z, and by how much each raises the dual."""
-    walker, losses, values = begun(learner, Z), [], [0.0]
+    walker, losses, values = begun(DA1, Z), [], [0.0]
     for z in Z:
         losses.append(hinge(walker.decision_function(z[None])[0]))
         values.append(walker.partial_fit(z[None], [1]).dual_value_)
@@ -130,19 +122,6 @@ def dual_of_leader(rng):
         theta, alpha[i] = theta + (new - alpha[i]) * Z[i], new
     learner = followed(oc.DualAscentClassifier(1.0, norm_bound=1.0, update="DA2", **NO), Z).learner
     return learner.dual_value_, alpha.sum() - theta @ theta / 2.0 + 1e-3 * len(Z)
-
-
-def same_mistakes(rng):
-    """Return how far apart the mistakes of the Perceptron are for three σ, and 0."""
-    X, y, _ = classes(rng, PA)
-    found = [oc.Perceptron(eta0=2.0**-k, **NO).partial_fit(X, y, classes=[-1, 1]).n_mistakes_ for k in (0, 4, -5)]
-    return max(found) - min(found), 0.0
-
-
-def zero_one(rng):
-    """Return the 0-1 loss of scores of several classes, and the greatest of 1 - (the first - another), at least 0."""
-    right, *others = rng.standard_normal(4)
-    return float(right <= max(others)), hinge(right - max(others))
 
 
 def several(rng):
@@ -246,11 +225,6 @@ def off_pa_one(Z, mistakes_too):
     return (off * (mistakes_too | (m > 0.0))).max(), 0.0
 
 
-def best_expert():
-    """Return the regret to the best of two experts with the advice 1 and -1, y = 1, and L √(T log d)."""
-    return experts(np.array([[1.0, -1.0]]), np.ones(1), "absolute", 1.0, "DA1")[0], np.log(2.0) ** 0.5
-
-
 def pa_one(rng):
     Z = signed(rng)
     return off_pa_one(Z * 2.0**0.5 / np.linalg.norm(Z, axis=1).max(), False)
@@ -273,8 +247,10 @@ def minus():
 #: A small stream in words, (left, right) of what is printed on it, and the form that holds, by the statement's number.
 SLIPS = {
     "PA Theorem 4 (one class)": ("28 rows (2, 0); u = (0.6, 0.4); ε = 1.5", uniclass, "B = 32 instead of 16 (w_1 uniform)"),
-    "Tutorial II: corollary (entropic)": ("advice (1, -1), y = 1", best_expert,
-                                          "3/2 L √(T log d); with σ = L √(T/(2 log d)), √2 L √(T log d)"),
+    "Tutorial II: corollary (entropic)": (
+        "advice (1, -1), y = 1",
+        lambda: (experts(np.array([[1.0, -1.0]]), np.ones(1), "absolute", 1.0, "DA1")[0], np.log(2.0) ** 0.5),
+        "3/2 L √(T log d); with σ = L √(T/(2 log d)), √2 L √(T log d)"),
     "NAROW 4.1: PA-I": ("the row 1.25", lambda: off_pa_one(np.array([[1.25]]), True),
                         "in rounds without a mistake; in others its step is 1"),
     "NAROW 4.2: AROW": ("rows 1, 2; r = 4", lambda: off_updates(np.array([[1.0], [2.0]]), 4.0, 1.0), "m_t < r; right for r = 1"),
@@ -298,7 +274,8 @@ STATEMENTS = [
     ("PA Theorem 3", "Any u: Σ l² <= (γ + B) ||u - w_1||² + (1 + B/γ) Σ l(u)²."),
     ("PA Theorem 4 (classes, numbers)", "Multiplicative: Σ l² + 2 (ε - ε*) Σ l <= B/2 D(u, w_1), B = max |x|²."),
     ("PA Theorem 4 (one class)", "The same with B = 16."),
-    ("Tutorial I: regression", "Follow the leader: regret O(log T); here 2B² (1 + log T).", of_leader),
+    ("Tutorial I: regression", "Follow the leader: regret O(log T); here 2B² (1 + log T).",
+     lambda rng: bounds.follow_the_leader(rng.choice([-1.0, 1.0], rng.integers(2, 200)))),
     ("Tutorial I: classification", "No algorithm can guarantee a regret below T/2.", no_regret),
     ("Tutorial II: weak duality", "max D(α) <= min P(w).", weak_duality),
     ("Tutorial II: lemma", "D_{t+1} - D_t >= l(w_t) - a/√T and f <= a√T: regret <= 2a√T.", of_lemma),
@@ -310,8 +287,9 @@ STATEMENTS = [
     ("Tutorial III: experts, multiplicative PA, logistic regression", "Entropic: regret O(√(log(d) T)); here √2 L √(T log d).",
      *(on_simplex(loss) for loss in ("absolute", "hinge", "log_loss"))),
     ("Tutorial III: Perceptron's Δ", "The dual's increase, α = 1.", exact_rise),
-    ("Tutorial III: universal Perceptron", "ε <= L + ||u|| √L + ||u||², the same for every σ.", same_mistakes),
-    ("Tutorial IV: loss", "max over r ≠ y of 1 - w.(φ(x, y) - φ(x, r)) is at least the 0-1 loss.", zero_one),
+    ("Tutorial III: universal Perceptron", "ε <= L + ||u|| √L + ||u||²."),
+    ("Tutorial IV: loss", "max over r ≠ y of 1 - w.(φ(x, y) - φ(x, r)) is at least the 0-1 loss.",
+     lambda rng: (float((m := rng.standard_normal(3)).min() <= 0.0), hinge(m.min()))),
     ("Tutorial IV: several classes", "The same bound for the joint construction.", several),
     ("Tutorial V: self-tuned", "σ can be inferred on the fly: here Σ L_t²/(2σ_t) for T L²/(2σ)."),
     ("Tutorial V: strongly convex", "Regret O(log T) with steps 1/(αt): here G²/(2α) (1 + log T)."),
