@@ -308,17 +308,6 @@ def _of_committees():
 
 
 LEARNERS = [*_of_the_registry(), *_of_kernels(), *_of_batches(), *_of_committees()]
-#: Every row of the registry at its defaults, which the first rows of a stream determine, committees, and a few
-#: with what else depends on the first rows: averages, probabilities, weights of classes, forgetting.
-AT_DEFAULTS = [
-    *(Learner(a.name, a.estimator, task, {**a.selects, **({"multi_class": task} if task in ("crammer_singer", "ovr") else {})})
-      for a in ALGORITHMS.values() if a.geometry != "experts" for task in _tasks_of(a)),
-    Learner("committee", "CommitteeClassifier", "binary", {"probability": True}),
-    Learner("committee", "CommitteeClassifier", "ovr", {}),
-    Learner("arow", "AROWClassifier", "ovr", {"average": True, "probability": True, "class_weight": {0: 0.5, 1: 2.0, 2: 0.0}}),
-    Learner("arow", "AROWClassifier", "crammer_singer", {"forgetting": 0.01, "multi_class": "crammer_singer"}),
-    Learner("pa2", "PassiveAggressiveClassifier", "ovr", {"loss": "squared_hinge", "class_weight": "balanced", "average": 5}),
-]
 VECTORIZERS = {"HashingVectorizer", "TableVectorizer"}
 PUBLIC = {name for name in onlinecls.__all__ if isinstance(getattr(onlinecls, name), type)} - COMPOSED.keys() - VECTORIZERS
 assert {learner.estimator for learner in LEARNERS} == PUBLIC, "every estimator keeps the contracts"

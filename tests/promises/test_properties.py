@@ -4,11 +4,10 @@
 
 import numpy as np
 import pytest
-from algorithms import AT_DEFAULTS, LEARNERS
+from algorithms import LEARNERS
 from contracts import PAUSES, classes_of, loops
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from internals import predict_on_the_way
 from looping import each_estimator
 from matrices import csr32, csr64, csr_duplicates, csr_unsorted, dense_c, dense_f
 from states import fingerprint, is_finite
@@ -87,46 +86,3 @@ def test_no_split_no_storage_and_no_pause_matters(learner, data):
         whole = [(0, len(y), dense_c, "nothing")]
         assert fingerprint(found) == fingerprint(learnt(learner, X, y, weights, whole, options, known, pausing=False))
     assert fingerprint(found) is None or is_finite(found)
-
-
-def young_stream(learner, seed):
-    """Rows of unlike lengths, among them rows of zeros, whose labels join one by one among the first 16: X, y, weights, calls."""
-    rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(4, 24)), int(rng.integers(1, 4))
-    lengths = np.ldexp(1.0, rng.integers(-4, 5, n)) * (rng.random(n) < 0.7)
-    lengths[: 3 * (seed % 4 == 0)] = 0.0  # (no row has told a unit yet where the first calls end)
-    if rng.random() < 0.7:
-        lengths = lengths[np.argsort(rng.integers(0, n, n) + 2 * np.argsort(lengths))]  # (so that units change often)
-    X = (rng.integers(1, 5, (n, d)) * rng.choice([-0.25, 0.0, 0.25], (n, d)) * lengths[:, None]).astype(rng.choice(["f4", "f8"]))
-    if learner.rows != "any":
-        X = np.abs(X)
-    y = rng.integers(-8, 9, n) / 4
-    if learner.is_classifier:
-        y = rng.permutation(9)[np.where(rng.random(n) < 0.6, np.arange(n), rng.integers(0, n, n)) // 2 % (learner.n_classes + 3)]
-    weights = rng.choice([1e-30, 1e-3, 0.0, 1.0, 1.0, 3.0], n) if rng.random() < 0.5 else None
-    cuts = np.sort(rng.choice(n, int(rng.integers(1, n)), replace=False))
-    pauses = rng.choice(["nothing", "read", *PAUSES], len(cuts) + 1)
-    stored = rng.choice(SAME_BITS, len(cuts) + 1)
-    return X, y, weights, list(zip([0, *cuts], [*cuts, n], stored, pauses, strict=True))
-
-
-def predicted(learner, X, y, weights, calls):
-    """The label predicted for each row just before it is learnt; below 0 where there is none."""
-    model, found = learner(), []
-    for start, stop, *_ in calls:
-        codes = predict_on_the_way(model, X[start:stop], y[start:stop], None if weights is None else weights[start:stop])
-        found += [("label", model.classes_[code]) if code >= 0 else code for code in codes]
-    return found
-
-
-@each_estimator(learner=AT_DEFAULTS)
-def test_no_split_and_no_pause_matters_while_a_model_is_young(learner):
-    for seed in range(48, 48 + 3 * settings.default.max_examples):
-        X, y, weights, calls = young_stream(learner, seed)
-        whole = [(0, len(y), dense_c, "nothing")]
-        found = learnt(learner, X, y, weights, calls, {}, False, pausing=True)
-        of_whole = learnt(learner, X, y, weights, whole, {}, False, pausing=False)
-        assert fingerprint(pause(learner, found, PAUSES[seed % len(PAUSES)], X)) == fingerprint(of_whole), f"stream {seed}"
-        if learner.is_classifier and seed % 3 == 0:
-            each = (predicted(learner, X, y, weights, split) for split in (calls, whole))
-            assert next(each) == next(each), f"predictions of stream {seed}"
