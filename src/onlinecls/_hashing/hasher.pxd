@@ -38,14 +38,11 @@ cdef class RowHasher:
     cdef unsigned char* joined              # its units side by side, so that an n-gram is a slice
     cdef Unit* units                        # words or characters
     cdef Py_ssize_t text_size
-    cdef bint ascii
-    # its columns
-    cdef Table table
+    cdef Table table                        # its columns
     cdef Py_ssize_t slots_size
-    cdef bint listing                       # the columns are in a list instead, as they crowd the table
-    cdef Slot* listed                       # one for each token, until they are sorted and summed
-    cdef Py_ssize_t n_listed, listed_size
-    # the rows since the last take
+    cdef dict crowd                         # counts by column, where columns crowd the table; else None
+    # the rows since the last take: arrays, and the addresses of their numbers
+    cdef object values, columns, ends
     cdef void* data
     cdef int32_t* indices
     cdef int64_t* indptr
@@ -55,33 +52,3 @@ cdef class RowHasher:
     # Append the row of one document of n bytes, in UTF-8 unless decode_error allows other bytes. Raises UnicodeDecodeError or
     # MemoryError, and then appends nothing.
     cdef int add(self, const unsigned char* text, Py_ssize_t n) except -1 nogil
-
-    cdef int _add_points(self, const void* points, Py_ssize_t n, int kind) except -2 nogil
-    cdef int _add_through_utf8(self, str text) except -1
-    cdef bint _is_short(self, str text) except -1
-    cdef int _refuse_long(self, Py_ssize_t n) except -1 nogil
-    cdef int _hash(self, Py_ssize_t n) except -1 nogil
-    cdef int _hash_words(self, Py_ssize_t n_units) except -1 nogil
-    cdef Py_ssize_t _normalise(self, const unsigned char* text, Py_ssize_t n, bint lowercase) except -1 nogil
-    cdef Py_ssize_t _through_python(self, const unsigned char* text, Py_ssize_t n) except -1
-    cdef Py_ssize_t _words(self, Py_ssize_t n) noexcept nogil
-    cdef Py_ssize_t _without_stops(self, Py_ssize_t n_units) noexcept nogil
-    cdef void _join(self, Py_ssize_t n_units) noexcept nogil
-    cdef int _characters(self, Py_ssize_t n) except -1 nogil
-    cdef int _padded_words(self, Py_ssize_t n) except -1 nogil
-    cdef int _hash_ngrams(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil
-    cdef int _hash_ngrams_one_by_one(self, const unsigned char* text, Py_ssize_t first, Py_ssize_t n_units) except -1 nogil
-    cdef int _add_dict(self, dict words) except -1
-    cdef int _hear(self, uint32_t column, uint32_t h, const unsigned char* text, Py_ssize_t n) except -1 with gil
-    cdef int _hash_one(self, const unsigned char* text, Py_ssize_t n) except -1 nogil
-    cdef int _open(self, Py_ssize_t n_tokens) except -1 nogil
-    cdef int _widen(self, Py_ssize_t n) except -1 nogil
-    cdef int _rehash(self, Py_ssize_t home_size) except -1 nogil
-    cdef Py_ssize_t _pack(self) noexcept nogil
-    cdef int _list(self) except -1 nogil
-    cdef int _list_one(self, uint32_t column, int32_t count) except -1 nogil
-    cdef Py_ssize_t _merged(self) noexcept nogil
-    cdef int _close(self) except -1 nogil
-    cdef int _end_row(self, Py_ssize_t n) noexcept nogil
-    cdef int _room(self, Py_ssize_t n_bytes) except -1 nogil
-    cdef int _room_for_row(self, Py_ssize_t n_entries) except -1 nogil

@@ -51,12 +51,34 @@ INLINE int fold_stretch(const unsigned char *text, unsigned char *restrict out, 
     return any < 0x80;
 }
 
-/* Lower-cases and flags stretches up to the first that is not ASCII; returns the number of bytes done. */
-CLONED static int64_t fold(const unsigned char *text, int64_t n, unsigned char *restrict out, unsigned char *restrict flags,
+INLINE uint32_t point(const void *points, int64_t i, int width) {
+    return width == 1 ? ((const uint8_t *)points)[i] : width == 2 ? ((const uint16_t *)points)[i] : ((const uint32_t *)points)[i];
+}
+
+/* Narrows a stretch of code points of `width` bytes to bytes; returns 0 if they are not ASCII. */
+INLINE int narrow(const void *points, int64_t at, int width, unsigned char *restrict out) {
+    uint32_t any = 0;
+    for (int i = 0; i < STRETCH; i++) any |= point(points, at + i, width);
+    for (int i = 0; i < STRETCH; i++) out[i] = (unsigned char)point(points, at + i, width);
+    return any < 0x80;
+}
+
+/* Lower-cases and flags n code points of `width` bytes, to the first that is not ASCII; returns how many (0 of a short text). */
+CLONED static int64_t fold(const void *points, int64_t n, int width, unsigned char *restrict out, unsigned char *restrict flags,
                            int lower, int words) {
-    int64_t at = 0;
-    while (at + STRETCH <= n && fold_stretch(text + at, out + at, flags + at, lower, words)) at += STRETCH;
-    return at;
+    for (int64_t at = 0; at < n; at += STRETCH) {
+        unsigned char bytes[STRETCH];
+        int64_t from = at + STRETCH <= n ? at : n - STRETCH;       /* the last stretch overlaps the one before */
+        int ascii = 1;
+        if (from < 0) return 0;
+        if (width > 1) ascii = width == 2 ? narrow(points, from, 2, bytes) : narrow(points, from, 4, bytes);
+        const unsigned char *text = width > 1 ? bytes : (const unsigned char *)points + from;
+        if (!(fold_stretch(text, out + from, flags + from, lower, words) & ascii)) {
+            while (point(points, at, width) < 0x80) at++;
+            return at;
+        }
+    }
+    return n;
 }
 
 /* Returns the top bits of 64 bytes, the first in the lowest place. */
@@ -201,12 +223,12 @@ CLONED static int64_t drain(uint32_t *slots, int64_t n, int32_t *columns, int32_
     return n_used;
 }
 
-CLONED static void divide_floats(const int32_t *counts, int64_t n, double by, float *restrict out) {
-    for (int64_t i = 0; i < n; i++) out[i] = (float)((double)(float)counts[i] / by);
-}
-
-CLONED static void divide_doubles(const int32_t *counts, int64_t n, double by, double *restrict out) {
-    for (int64_t i = 0; i < n; i++) out[i] = counts[i] / by;
+/* Writes n counts divided by a number as floats (size 4) or doubles. */
+CLONED static void divide(const int32_t *counts, int64_t n, double by, void *out, int size) {
+    if (size == 4)
+        for (int64_t i = 0; i < n; i++) ((float *)out)[i] = (float)((double)(float)counts[i] / by);
+    else
+        for (int64_t i = 0; i < n; i++) ((double *)out)[i] = counts[i] / by;
 }
 
 /* Computes h, the MurmurHash3 of each token in the queue, and from it the column, |h| & mask (2^31 for -2^31), and the sign. */
