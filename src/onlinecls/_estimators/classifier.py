@@ -230,12 +230,32 @@ class OnlineClassifier(WithWeights):
         batch = batch._replace(targets=codes, class_weights=class_weights)
         if len(class_weights) and not batch.row_weights().any():
             raise ValueError(f"{who}: class_weight must not be 0 for all rows, got {self.class_weight!r}.")
-        if isinstance(self.class_weight, str):  # ("balanced")
-            batch = batch._replace(class_weights=_balanced(codes, weights, len(classes)))
+        if isinstance(self.class_weight, str):  # ("balanced": n / (k n_c) over the rows of weight > 0)
+            counts = np.bincount(codes[weights > 0.0] if len(weights) else codes, minlength=len(classes))
+            balanced = counts.sum() / (np.count_nonzero(counts) * np.maximum(counts, 1))
+            batch = batch._replace(class_weights=np.where(counts > 0, balanced, 1.0))
         return batch, classes
 
     def _split(self, codes: np.ndarray, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-        return split_by_class(type(self).__name__, codes, self.validation_fraction, generator)
+        """Hold out a share of each class."""
+        who, fraction = type(self).__name__, self.validation_fraction
+        held_out, present = np.zeros(len(codes), bool), np.unique(codes)
+        if len(codes) - ceil(fraction * len(codes)) < len(present) < len(codes):
+            raise ValueError(
+                f"{who}: validation_fraction must leave as many rows to learn from as there are classes, "
+                f"{len(present)}, got validation_fraction={fraction!r} of n_samples={len(codes)}. "
+                "Give more rows, a smaller fraction, or early_stopping=False."
+            )
+        for c in present:
+            of_class = np.flatnonzero(codes == c)
+            n_held_out = min(ceil(fraction * len(of_class)), len(of_class) - 1)
+            held_out[generator.permutation(of_class)[: max(n_held_out, 0)]] = True
+        if not held_out.any():
+            raise ValueError(
+                f"{who}: early_stopping must have two rows of some class, one to learn from and one to hold out, "
+                f"got {len(codes)} rows of as many classes. Give more rows, or early_stopping=False."
+            )
+        return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
     def _validate(self, rows: Rows, codes: np.ndarray, weights: np.ndarray | None) -> float:
         return float(np.average(model.best_of(self._scores(rows, self._state)) == codes, weights=weights))
@@ -266,7 +286,10 @@ class OnlineClassifier(WithWeights):
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Compute the mean accuracy on rows of known labels, a number in [0, 1]."""
-        return accuracy(self, X, y, sample_weight)
+        who, predicted = type(self).__name__, self.predict(X)
+        y = validate.comparable(who, validate.read_labels(who, y, len(predicted)), self.classes_)
+        weights = read_weights_of_fit(who, sample_weight, len(predicted))
+        return float(np.average(predicted == y, weights=weights if len(weights) else None))
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -298,7 +321,7 @@ class WithProbabilities(OnlineClassifier):
         For X of shape (n_samples, n_features): ndarray of float64, shape (n_samples, n_classes).
         In the order of ``classes_``; each row's sum is 1.
         """
-        found = self._log_proba(X)
+        found = self.predict_log_proba(X)
         model.exponentials(found)
         return found
 
@@ -308,7 +331,10 @@ class WithProbabilities(OnlineClassifier):
 
         For X of shape (n_samples, n_features): ndarray of float64, shape (n_samples, n_classes).
         """
-        return self._log_proba(X)
+        scores, state = self._decide(X)
+        if len(state.classes) < 2:
+            return np.zeros((len(scores), 1))
+        return self._log_probabilities(state, scores)
 
     def _batch_of_fit(self, batch: Batch, again: bool) -> tuple[Batch, np.ndarray]:
         if self._is_biased and self.probability and not self.average:
@@ -321,7 +347,7 @@ class WithProbabilities(OnlineClassifier):
 
     def _require_probabilities(self, name: str) -> None:
         """Raise an AttributeError without probabilities, so that hasattr is False."""
-        if not self._gives_probabilities():
+        if not self.probability and not self._has_own_probabilities():
             raise AttributeError(
                 f"{type(self).__name__}: {name} must have probability=True, got probability={self.probability!r}. "
                 "Set probability=True before the model learns."
@@ -330,15 +356,6 @@ class WithProbabilities(OnlineClassifier):
     def _has_own_probabilities(self) -> bool:
         """Return True if the scores themselves are logarithms of odds, as the loss makes them."""
         return False
-
-    def _gives_probabilities(self) -> bool:
-        return bool(self.probability) or self._has_own_probabilities()
-
-    def _log_proba(self, X: Matrix) -> NDArray[np.float64]:
-        scores, state = self._decide(X)
-        if len(state.classes) < 2:
-            return np.zeros((len(scores), 1))
-        return self._log_probabilities(state, scores)
 
     def _log_probabilities(self, state: Any, scores: np.ndarray) -> np.ndarray:
         n_classes, offsets = len(state.classes), self._offsets_of_classes(state)
@@ -430,43 +447,6 @@ def warn_of_a_run(who: str, y: Any, state: Any) -> None:
         )
 
 
-def accuracy(learner: Any, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """Compute the `score` of classifiers."""
-    who = type(learner).__name__
-    predicted = learner.predict(X)
-    y = validate.comparable(who, validate.read_labels(who, y, len(predicted)), learner.classes_)
-    weights = read_weights_of_fit(who, sample_weight, len(predicted))
-    return float(np.average(predicted == y, weights=weights if len(weights) else None))
-
-
 def _flat(scores: np.ndarray) -> np.ndarray:
     """Return the scores of a single vector of weights as a flat array; others unchanged."""
     return scores.ravel() if scores.shape[1] == 1 else scores
-
-
-def _balanced(codes: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
-    """Compute n / (k n_c) over the rows of weight > 0, as scikit-learn's "balanced"; 1 for a class without rows."""
-    live = codes[weights > 0.0] if len(weights) else codes
-    counts = np.bincount(live, minlength=n_classes)
-    return np.where(counts > 0, len(live) / (np.count_nonzero(counts) * np.maximum(counts, 1)), 1.0)
-
-
-def split_by_class(who: str, codes: np.ndarray, fraction: float, generator: Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Return the numbers of the rows to learn from, and of those to hold out: a share of each class."""
-    held_out, present = np.zeros(len(codes), bool), np.unique(codes)
-    if len(codes) - ceil(fraction * len(codes)) < len(present) < len(codes):
-        raise ValueError(
-            f"{who}: validation_fraction must leave as many rows to learn from as there are classes, "
-            f"{len(present)}, got validation_fraction={fraction!r} of n_samples={len(codes)}. "
-            "Give more rows, a smaller fraction, or early_stopping=False."
-        )
-    for c in present:
-        of_class = np.flatnonzero(codes == c)
-        n_held_out = min(ceil(fraction * len(of_class)), len(of_class) - 1)
-        held_out[generator.permutation(of_class)[: max(n_held_out, 0)]] = True
-    if not held_out.any():
-        raise ValueError(
-            f"{who}: early_stopping must have two rows of some class, one to learn from and one to hold out, "
-            f"got {len(codes)} rows of as many classes. Give more rows, or early_stopping=False."
-        )
-    return np.flatnonzero(~held_out), np.flatnonzero(held_out)

@@ -14,7 +14,6 @@ import numpy as np
 
 from .._input import validate
 from .._input.compat import not_fitted
-from .._models.state import Shard
 from .._registry import MERGES, algorithms_of, select
 from .choice import choose
 
@@ -175,13 +174,14 @@ def _merged(models: list[Any]) -> Any:
             classes = validate.union(classes, others)
         base._check_size(base._state.params, base.n_features_in_, len(classes), base._state.dtype)
     is_open = all(model._state.is_open for model in models)
-    shards = [_shard(model, base, classes, is_open) for model in models]
-    state = next(shard.state for shard, model in zip(shards, models, strict=True) if model is base).copy()
+    states = [_with_classes(model, classes, is_open) for model in models]
+    state = states[models.index(base)].copy()
     state.params, state.classes, state.is_open = base._state.params, classes, is_open
     try:
         with np.errstate(all="ignore"):
-            state.merge(shards)
-            problem = state.problem() if state.is_in_range() else "numbers beyond it"
+            state.merge(states)
+            most = state.largest / max(state.constant, 1.0)  # (of weights whose intercept is within the dtype's range)
+            problem = state.problem() if state.counters[state.COUNTERS["max_abs_weight"]] <= most else "numbers beyond it"
     except np.linalg.LinAlgError:
         problem = "a covariance without an inverse"
     if problem:
@@ -190,12 +190,12 @@ def _merged(models: list[Any]) -> Any:
     return state
 
 
-def _shard(model: Any, base: Any, classes: np.ndarray | None, is_open: bool) -> Shard:
+def _with_classes(model: Any, classes: np.ndarray | None, is_open: bool) -> Any:
     """Return a model with all classes, and "none of these" if labels may join all models."""
-    state, params = model._state, model._state.params
+    state = model._state
     if classes is not None and not is_open:
         state = state.closed().sharing(is_open=False)
     if classes is not None and len(classes) != len(model.classes_):
         places = np.searchsorted(classes, model.classes_.astype(classes.dtype))
-        state = state.copy().grow_classes(places, len(classes), params)
-    return Shard(state.compact(), params, getattr(params, "r2", 1.0) / (getattr(base._state.params, "r2", 1.0) or 1.0))
+        state = state.copy().grow_classes(places, len(classes), state.params)
+    return state.compact()

@@ -66,7 +66,13 @@ class OnlineRegressor(WithWeights):
 
         If y is constant it is 1 for exact predictions, else 0; for fewer than two rows it is NaN, with a warning.
         """
-        return r_squared(type(self).__name__, self.predict(X), y, sample_weight)
+        who, predicted = type(self).__name__, self.predict(X)
+        y = validate.read_targets(who, y, len(predicted))
+        weights = read_weights_of_fit(who, sample_weight, len(predicted))
+        if len(y) < 2:
+            warn_caller("R^2 score is not well-defined with less than two samples.", "UndefinedMetricWarning")
+            return float("nan")
+        return _r2(y, predicted, weights if len(weights) else None)
 
     # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
@@ -115,16 +121,6 @@ class SecondOrderRegressor(WithVariances, OnlineRegressor):
             return self._decide(X)[0][:, 0]
         predictions, deviations, _ = self._decide_with_std(X)
         return predictions[:, 0], deviations[:, 0]
-
-
-def r_squared(who: str, predicted: np.ndarray, y: ArrayLike, sample_weight: ArrayLike | None) -> float:
-    """Compute the `score` of regressors."""
-    y = validate.read_targets(who, y, len(predicted))
-    weights = read_weights_of_fit(who, sample_weight, len(predicted))
-    if len(y) < 2:
-        warn_caller("R^2 score is not well-defined with less than two samples.", "UndefinedMetricWarning")
-        return float("nan")
-    return _r2(y, predicted, weights if len(weights) else None)
 
 
 def _r2(y: np.ndarray, predicted: np.ndarray, weights: np.ndarray | None) -> float:

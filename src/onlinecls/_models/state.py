@@ -149,18 +149,6 @@ def widened(view: np.ndarray, fresh: np.ndarray, used: int) -> np.ndarray:
 STATES: dict[str, type[Any]] = {}
 
 
-class Shard(NamedTuple):
-    """A model to merge with others of the same classes and scale. noise : the noise variance of its rows over the result's."""
-
-    state: Any
-    params: Any
-    noise: float = 1.0
-
-    @property
-    def rounds(self) -> float:
-        return float(self.state.counters[model.COUNTERS["t"]])
-
-
 #: The arrays of every model: rows seen of each class, and counters at the places that `model.COUNTERS` names.
 COUNTS: Mapping[str, Array] = {"counts": Array(("classes",)), "counters": Array((model.N_COUNTERS,))}
 
@@ -504,31 +492,32 @@ class State(model.Model):
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
-    def merge(self, shards: list[Shard]) -> None:
-        """Become the merge of the shards' models; this is a copy of one of them. Sums are in double, and rounded once."""
-        total = sum(shard.rounds for shard in shards)
-        masses = [float(shard.state.counters[self.COUNTERS["mass"]]) for shard in shards]
-        parts = masses if self.MOVES_LEVEL else [shard.rounds for shard in shards]
-        level = sum(part / (sum(parts) or 1.0) * shard.state.level for part, shard in zip(parts, shards, strict=True))
-        if self.MOVES_LEVEL:
-            shards = [shard._replace(state=shard.state.at_level(level, shard.params)) for shard in shards]
-        averaged = len(self.correction) > 0
-        average = sum(shard.rounds / total * shard.state.mean_weights(shard) for shard in shards) if averaged else None
-        self.counts = np.sum([shard.state.counts for shard in shards], axis=0)
-        scale, bias = self.counters[[self.COUNTERS["scale"], self.COUNTERS["bias"]]]  # (those of all)
-        self.counters = np.sum([shard.state.counters for shard in shards], axis=0)
-        self.counters[[self.COUNTERS["scale"], self.COUNTERS["bias"]]] = scale, bias
-        self.counters[self.COUNTERS["seen"]] = np.count_nonzero(self.counts)
-        self.set_level(level, min(sum(masses), 1e290))
-        shares = [shard.rounds / total for shard in shards]
-        self.calibration = sum(share * shard.state.calibration for share, shard in zip(shares, shards, strict=True))
-        self.calibration[:, -1] = sum(shard.state.calibration[:, -1] for shard in shards)
-        self._merge_values(shards, shares)
-        self._merge_bounds()
-        if average is not None:
-            self._keep_average(average)
+    def merge(self, models: list[Self]) -> None:
+        """Become the merge of models of the same classes and scale. Sums are in double, and rounded once.
 
-    def at_level(self, level: float, params: Any) -> Self:
+        This is a copy of one of them.
+        """
+        rounds = np.array([each.count("t") for each in models])
+        shares, masses = (rounds / rounds.sum()).tolist(), [each.counters.item(self.COUNTERS["mass"]) for each in models]
+        parts = masses if self.MOVES_LEVEL else rounds.tolist()
+        level = sum(part / (sum(parts) or 1.0) * each.level for part, each in zip(parts, models, strict=True))
+        if self.MOVES_LEVEL:
+            models = [each.at_level(level) for each in models]
+        averaged = models if self.correction.size else []
+        averages = [each.count("t") / rounds.sum() * each.mean_weights() for each in averaged]
+        self.counts = np.sum([each.counts for each in models], axis=0)
+        of_all = [self.COUNTERS["scale"], self.COUNTERS["bias"]]
+        self.counters, told = np.sum([each.counters for each in models], axis=0), self.counters[of_all]
+        self.counters[of_all], self.counters[self.COUNTERS["seen"]] = told, np.count_nonzero(self.counts)
+        self.set_level(level, min(sum(masses), 1e290))
+        self.calibration = sum(share * each.calibration for share, each in zip(shares, models, strict=True))
+        self.calibration[:, -1] = sum(each.calibration[:, -1] for each in models)
+        self._merge_values(models, shares)
+        self._merge_bounds()
+        if averages:
+            self._keep_average(sum(averages))
+
+    def at_level(self, level: float) -> Self:
         """Return this model as if the targets of its rows had been deviations from another level."""
         if not self.constant or self.level == level:
             return self
@@ -541,20 +530,20 @@ class State(model.Model):
         """Change the constant feature's weight as if all targets were higher by this number times its value."""
         raise NotImplementedError
 
-    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+    def _merge_values(self, models: list[Self], shares: list[float]) -> None:
         """Merge the values, some features at a time to save memory. shares : of the rounds."""
-        views, n_slots = [shard.state.view for shard in shards], self.n_features + 1
+        views, n_slots = [each.view for each in models], self.n_features + 1
         merged, step = np.empty_like(self.view), max(1, (1 << 20) // self.view[0].size)
         for start in range(0, n_slots, step):
             slabs = [view[start : start + step].astype(np.float64) for view in views]
-            found = self._merged(slabs, shards, shares)
+            found = self._merged(slabs, models, shares)
             # (The smallest numbers may underflow to 0; the caller refuses those that are too large.)
             with np.errstate(over="ignore", under="ignore"):
                 merged[start : start + step] = found
         self.values = merged.reshape(-1)
 
-    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float]) -> np.ndarray:
-        """Merge the stored numbers of some features, (features, slots, columns), of all shards."""
+    def _merged(self, slabs: list[np.ndarray], models: list[Self], shares: list[float]) -> np.ndarray:
+        """Merge the stored numbers of some features, (features, slots, columns), of all models."""
         found = np.zeros_like(slabs[0])
         for at, slot in enumerate(self.SLOTS):
             for slab, share in zip(slabs, shares, strict=True) if slot.merge is not None else ():
@@ -566,20 +555,16 @@ class State(model.Model):
         first = self.primary
         self.counters[self.COUNTERS["max_abs_weight"]] = max(float(first.max()), -float(first.min()))
 
-    def mean_weights(self, shard: Shard) -> np.ndarray:
-        """Return the weights with which a shard predicts, (features + 1, columns), in double."""
-        rounds = self.average_rounds(shard.params)
-        found = self._last_weights(shard.params, slice(None)).astype(np.float64)
+    def mean_weights(self) -> np.ndarray:
+        """Return the weights that predict, (features + 1, columns), in double."""
+        rounds = self.average_rounds(self.params)
+        found = self._last_weights(self.params, slice(None)).astype(np.float64)
         return found - self.corrections / rounds if rounds else found
 
     def _keep_average(self, average: np.ndarray) -> None:
         """Set the sums of an average over all rounds so far."""
         last = self._last_weights(self.params, slice(None))
         self.correction = (self.average_rounds(self.params) * (last - average)).reshape(-1)
-
-    def is_in_range(self) -> bool:
-        """Return True if a row of the merged weights has an intercept within the dtype's range."""
-        return bool(self.counters[self.COUNTERS["max_abs_weight"]] <= self.largest / max(self.constant, 1.0))
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
@@ -608,11 +593,6 @@ class State(model.Model):
 
     # --- files ---------------------------------------------------------------------------------------------------------------
 
-    @staticmethod
-    def n_groups_in(header: dict, arrays: dict) -> int:
-        """Return the number of groups of vectors of a model in a file."""
-        return 1
-
     @classmethod
     def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any) -> Self:
         """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
@@ -626,7 +606,8 @@ class State(model.Model):
         variance = header.get("variance", 1.0)
         require(type(variance) is float and 0.0 < variance < np.inf, "a variance", variance)
         require(dtype in FLOATS, "values of float32 or float64", dtype)
-        sizes = cls.sizes(n_features, n_classes, params, n_none, cls.n_groups_in(header, arrays))
+        n_groups = k + n_none if len(arrays.get("groups", ())) == k + n_none else 1  # (of one against the rest, or of all)
+        sizes = cls.sizes(n_features, n_classes, params, n_none, n_groups)
         require_layout(arrays, laid_out(cls.ARRAYS, sizes, dtype))
         return cls.of({**header, **arrays, "params": params}).checked()
 
@@ -639,10 +620,6 @@ class State(model.Model):
     def problem(self) -> str:
         """Describe the first fault of the numbers in the arrays; "" if there is none."""
         counters = {name: float(self.counters[at]) for name, at in self.COUNTERS.items()}
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self._problem_of_ranges() or self._problem_of_counters(counters) or self._problem_of_values(counters)
-
-    def _problem_of_ranges(self) -> str:
         for name, array in self.ARRAYS.items():
             part = getattr(self, name)
             if part.dtype.kind == "f" and not np.isfinite(part).all():
@@ -652,18 +629,17 @@ class State(model.Model):
         for at, slot in enumerate(self.SLOTS):
             if not within(self.slot(at), self.bound(slot.least), self.bound(slot.most)):
                 return f"slot {at} of the weights out of range"
-        return ""
-
-    def bound(self, number: float | str) -> float:
-        """Return a number of a declaration, which may be the name of an attribute."""
-        return getattr(self, number) if isinstance(number, str) else number
-
-    def _problem_of_counters(self, counters: dict) -> str:
         signed = [counters.pop(name) for name in ("level", "level_rest", "exponents", "mantissas")]
         whole = np.append(self.counts, [counters[name] for name in ("t", "mistakes", "updates", "skipped", "seen")])
         if min(*counters.values(), self.counts.min()) < 0.0 or (whole != np.floor(whole)).any() or whole.max() > 2.0**53:
             return "counters that are not numbers of rows"
-        return "a level or a scale that no rows tell" if np.abs(signed).max() > 1e150 else ""
+        with np.errstate(over="ignore", invalid="ignore"):
+            beyond = self._problem_of_values(counters)
+        return "a level or a scale that no rows tell" if np.abs(signed).max() > 1e150 else beyond
+
+    def bound(self, number: float | str) -> float:
+        """Return a number of a declaration, which may be the name of an attribute."""
+        return getattr(self, number) if isinstance(number, str) else number
 
     def _problem_of_values(self, counters: dict) -> str:
         """Describe a fault of the geometry's own numbers; "" if there is none."""

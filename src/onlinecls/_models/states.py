@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from .._compiled import model
 from .state import STATES as STATES
-from .state import Array, Move, Shard, Slot, State, read_only
+from .state import Array, Move, Slot, State, read_only
 
 
 class AdditiveState(State, _core.QuadraticModel):
@@ -89,13 +89,13 @@ class GaussianState(WithPrior):
     def _raise_constant(self, change: float) -> None:  # (by what rows tell, P - P_0, not by what the prior does)
         self.view[-1, 0] += change * (1.0 - self.view[-1, 1] / self.priors)
 
-    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float]) -> np.ndarray:
+    def _merged(self, slabs: list[np.ndarray], models: list[Any], shares: list[float]) -> np.ndarray:
         """Multiply the posteriors, and divide by all priors but one: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
         found = np.zeros_like(slabs[0])
         precision = np.zeros_like(found[:, 1])
-        for slab, shard in zip(slabs, shards, strict=True):
-            priors = np.broadcast_to(shard.state.priors, slab[:, 1].shape)
-            own, prior = shard.noise * (1.0 / slab[:, 1]), shard.noise * (1.0 / priors)
+        for slab, each in zip(slabs, models, strict=True):
+            priors, noise = np.broadcast_to(each.priors, slab[:, 1].shape), each.params.r2 / (self.params.r2 or 1.0)
+            own, prior = noise * (1.0 / slab[:, 1]), noise * (1.0 / priors)
             pull = slab[:, 0].copy() if self.STORES_PULL else own * slab[:, 0]
             precision += own - prior
             found[:, 0] += pull
@@ -161,7 +161,8 @@ class FullState(WithPrior):
     def _fresh(self, name: str, shape: tuple, dtype: np.dtype) -> np.ndarray:
         found = super()._fresh(name, shape, dtype)
         if name == "sigma":
-            _set_diagonals(found, self.variance)
+            places = np.arange(shape[1])
+            found[:, places, places] = self.variance
         return found
 
     def covariance(self, flat: bool) -> np.ndarray:
@@ -175,15 +176,16 @@ class FullState(WithPrior):
         self.view[-1, 0] += change
         self.view[:, 0, 0] -= change * self.sigma[0, -1] / self.priors[0]
 
-    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+    def _merge_values(self, models: list[Any], shares: list[float]) -> None:
         """Merge posteriors: P = P_0 + Σ (P_k - P_0), P w = Σ P_k w_k."""
         values, sigma = np.empty_like(self.view), np.empty_like(self.sigma)
         for column, prior in enumerate(self.priors):
             pull, precision = np.zeros(self.n_features + 1), np.eye(self.n_features + 1) / prior
-            for shard in shards:
-                own, before = shard.state.evidence(column)
-                more = shard.noise * own
-                pull += (more + shard.noise * before * np.eye(len(more))) @ shard.state.view[:, 0, column]
+            for each in models:
+                own, before = each.evidence(column)
+                noise = each.params.r2 / (self.params.r2 or 1.0)
+                more = noise * own
+                pull += (more + noise * before * np.eye(len(more))) @ each.view[:, 0, column]
                 precision += more
             variance = np.linalg.inv(precision)
             values[:, 0, column] = variance @ pull
@@ -210,11 +212,6 @@ def _symmetric(lower: np.ndarray) -> np.ndarray:
     """Return the symmetric matrices of lower triangles."""
     lower = np.tril(lower)
     return lower + np.tril(lower, -1).swapaxes(-2, -1)
-
-
-def _set_diagonals(matrices: np.ndarray, number: float) -> None:
-    places = np.arange(matrices.shape[1])
-    matrices[:, places, places] = number
 
 
 class FullPotentialState(FullState):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ..._models.states import DualAveragingState
 
 if TYPE_CHECKING:
     from ..._estimators.choice import Params
-    from ..._models.state import Shard
 
 
 @estimator
@@ -77,7 +76,7 @@ class ProximalState(DualAveragingState):
         half[:, 0] = side * np.where(np.abs(z) > l1, (z + np.sign(z) * l1) / 2, z) + 0.0  # (no -0)
         return half
 
-    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float]) -> np.ndarray:
+    def _merged(self, slabs: list[np.ndarray], models: list[Any], shares: list[float]) -> np.ndarray:
         """Take the means of the weights, weighted by n, which add up, and the z of which these are the weights.
 
         (What a feature has learnt then stays, if few of the models have met it. A z within the threshold is a mean like w.)
@@ -85,10 +84,10 @@ class ProximalState(DualAveragingState):
         found, params = np.zeros_like(slabs[0]), self.params
         z, n = found[:, 0], found[:, 1]
         within, weights = np.zeros_like(z), np.zeros_like(z)
-        for slab, shard in zip(slabs, shards, strict=True):
+        for slab, each in zip(slabs, models, strict=True):
             own = slab[:, 1]
             n += own
-            weights += own * self.shrunk(slab[:, 0], slab[:, 1], shard.params)
+            weights += own * self.shrunk(slab[:, 0], slab[:, 1], each.params)
             within += own * np.clip(slab[:, 0], -params.l1, params.l1)
         seen = np.where(n > 0.0, n, 1.0)
         weights, within = weights / seen, within / seen

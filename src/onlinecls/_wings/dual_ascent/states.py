@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._compiled import model
 from ..._estimators.choice import Params, common
-from ..._models.state import Array, Move, Shard, Slot, n_vectors, read_only
+from ..._models.state import Array, Move, Slot, n_vectors, read_only
 from ..shared.groups import WithGroups
 from . import dual_ascent as ascent
 
@@ -139,10 +139,10 @@ class AscentState(WithGroups, ascent.AscentModel):
 
     # --- merging -------------------------------------------------------------------------------------------------------------
 
-    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+    def _merge_values(self, models: list[Any], shares: list[float]) -> None:
         """Take the mean of the weights, whatever σ they were divided by (entropic: of u = Wθ/σ); add up Hedge's losses."""
-        gains, longest, sigmas = np.transpose([shard.state.shared for shard in shards])
-        sigma, factors = 0.0, [1.0] * len(shards)
+        gains, longest, sigmas = np.transpose([each.shared for each in models])
+        sigma, factors = 0.0, [1.0] * len(models)
         if not self.params.experts:
             sigma = self._sigma(float(self.counters[self.COUNTERS["t"]]), longest.max())
             factors = [share * (sigma / own if own > 0.0 else 0.0) for own, share in zip(sigmas, shares, strict=True)]
@@ -150,8 +150,8 @@ class AscentState(WithGroups, ascent.AscentModel):
         if self.params.entropic or self.params.schedule == SQRT:
             factors = shares
         elif self.params.schedule == STRONGLY_CONVEX:  # (the weights are θ/(σt))
-            factors = [1.0] * len(shards)
-        super()._merge_values(shards, factors)
+            factors = [1.0] * len(models)
+        super()._merge_values(models, factors)
         self._start_groups()
 
     def _sigma(self, rounds: float, longest: float) -> float:
@@ -167,8 +167,8 @@ class AscentState(WithGroups, ascent.AscentModel):
     def _merge_bounds(self) -> None:
         """Keep the summed counters: only Hedge has a bound, a sum of weights."""
 
-    def mean_weights(self, shard: Shard) -> np.ndarray:
-        return self._weights(shard.params, slice(None)).astype(np.float64)
+    def mean_weights(self) -> np.ndarray:
+        return self._weights(self.params, slice(None)).astype(np.float64)
 
     def _keep_average(self, average: np.ndarray) -> None:
         self.groups[:, AGES] = 0.0

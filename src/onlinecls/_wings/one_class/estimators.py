@@ -13,7 +13,6 @@ from ..._estimators.first_order import UntilConverged
 from ..._estimators.learner import NO_WEIGHTS, OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.weights import over
-from ..._models.state import Shard
 from ..shared.groups import WithGroups
 from .centre import FIELDS, SURFACE_SPACINGS, CentreModel
 
@@ -114,8 +113,8 @@ class CentreState(WithGroups, CentreModel):
     geometry = "centre"
     FIELDS = FIELDS
 
-    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
-        begun = [(shard.state, share) for shard, share in zip(shards, shares, strict=True) if shard.state.numbers("scale")[0]]
+    def _merge_values(self, models: list[Any], shares: list[float]) -> None:
+        begun = [(each, share) for each, share in zip(models, shares, strict=True) if each.numbers("scale")[0]]
         total = sum(share for _, share in begun)
         centres = [share / total * state.numbers("scale") * state.values.astype(np.float64) for state, share in begun]
         self.groups = self._unknown(1)

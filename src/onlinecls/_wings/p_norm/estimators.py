@@ -9,7 +9,7 @@ import numpy as np
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.parameters import estimator
-from ..._models.state import Shard, Slot
+from ..._models.state import Slot
 from ..shared.groups import WithGroups
 from .p_norm import FIELDS, PNormModel, power_of
 
@@ -34,8 +34,8 @@ class PNormState(WithGroups, PNormModel):
         power = self._powers[0]
         return 0.5 * 2.0 ** ((power - 2.0) / power) if params.joint else 0.5
 
-    def _merged(self, slabs: list[np.ndarray], shards: list[Shard], shares: list[float]) -> np.ndarray:
-        found = super()._merged(slabs, shards, shares)
+    def _merged(self, slabs: list[np.ndarray], models: list[Any], shares: list[float]) -> np.ndarray:
+        found = super()._merged(slabs, models, shares)
         theta = found[:, 0].astype(self.dtype).astype(np.float64)
         found[:, 1] = np.sign(theta) * np.abs(theta) ** self._powers[1]
         return found

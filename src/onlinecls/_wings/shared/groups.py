@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._models.state import Array, Move, Shard, State, moved
+from ..._models.state import Array, Move, State, moved
 
 
 class WithGroups(State):
@@ -34,15 +34,10 @@ class WithGroups(State):
         copied.start()
         return copied
 
-    def _merge_values(self, shards: list[Shard], shares: list[float]) -> None:
+    def _merge_values(self, models: list[Self], shares: list[float]) -> None:
         """Merge θ, sums of rows; what follows from it is computed when the next row is learnt."""
-        super()._merge_values(shards, shares)
-        self.groups = self._unknown(max(len(shard.state.groups) for shard in shards))
-
-    @staticmethod
-    def n_groups_in(header: dict, arrays: dict) -> int:
-        """Return the number of groups: one for each vector in one against the rest."""
-        return header["n_columns"] if len(arrays["groups"]) == header["n_columns"] else 1
+        super()._merge_values(models, shares)
+        self.groups = self._unknown(max(len(each.groups) for each in models))
 
     def _move(self, new: State, move: Move) -> None:
         super()._move(new, move)
