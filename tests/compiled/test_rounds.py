@@ -8,7 +8,6 @@ from matrices import continuous_problem
 from numpy.testing import assert_allclose
 
 import onlinecls
-from onlinecls._compiled.model import GEOMETRIES
 
 X, Y = continuous_problem(80, 6, seed=90)
 WEIGHTS = np.random.default_rng(90).choice([0.0, 0.5, 1.0, 3.0], len(Y))
@@ -186,15 +185,3 @@ def test_a_row_that_all_classes_leave_out_is_counted_once():
         learner = make(1.0, multi_class="ovr", scale=1.0, dtype="float32")
         learner.partial_fit([[1.0], [1e30], [-1e30]], [0, 1, 2], classes=[0, 1, 2])
         assert (learner.n_skipped_, learner.t_) == (2, 3)
-
-
-@pytest.mark.parametrize(
-    ("cls", "geometry", "n_classes"),
-    [(onlinecls.Perceptron, "p_norm", 2), (onlinecls.Perceptron, "sinh", 4), (onlinecls.AROWRegressor, "potential", 2)])
-def test_a_geometry_without_a_loop_is_refused(cls, geometry, n_classes):
-    X, y = continuous_problem(20, 5, seed=8, n_classes=n_classes)
-    learner = cls().partial_fit(X, y)
-    state = state_of(learner)
-    state.params = state.params._replace(geometry=GEOMETRIES[geometry])
-    with pytest.raises(RuntimeError, match=r"^onlinecls: a geometry and a rule must have a loop, got geometry "):
-        learner.partial_fit(X, y)

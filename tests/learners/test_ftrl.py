@@ -34,12 +34,6 @@ def test_a_weight_of_zero_returns_when_its_gradients_add_up():
         assert learner.coef_[0, 0] == pytest.approx(0.1 / (1.0 + np.sqrt(0.5)) if n_rows == 2 else 0.0)
 
 
-def test_other_scores_than_those_of_the_log_loss_tell_no_probabilities():
-    for others in ({"loss": "hinge"}, {"multi_class": "crammer_singer"}):
-        assert not hasattr(FTRLClassifier(**others), "predict_proba")
-        assert hasattr(FTRLClassifier(probability=True, **others), "predict_proba")
-
-
 def test_the_mean_loss_of_fit_is_the_log_loss():
     X, y = continuous_problem(100, 5, 4, 2)
     learner, loss = FTRLClassifier(0.4, beta=0.3, scale=1.0, intercept_scaling=1.0), 0.0

@@ -154,21 +154,6 @@ def test_lemma_1_holds_for_every_f_loss_and_rate(kind):
                         assert paid <= allowed + 1e-9 * (1 + abs(allowed)), (loss, u, lam)
 
 
-def test_lemma_1_is_broken_by_weights_that_are_not_the_gradient_of_f():
-    """Use weights of three times ∇f*."""
-
-    class Wrong(SquaredNorm):
-        def weights(self, theta):
-            return 3.0 * theta
-
-    X, y = continuous_problem(120, 5, seed=6)
-    for f, holds in ((SquaredNorm(), True), (Wrong(), False)):
-        learner = PotentialLearner(5, f, LOSSES["log_loss"])
-        learnt(learner, X, y)
-        found = [learner.lemma_1(u) for u in (np.zeros(5), learner.w / 3, learner.theta)]
-        assert all(paid <= allowed + 1e-9 for paid, allowed in found) == holds
-
-
 def test_best_r_is_that_of_section_4_3():
     """Compare with s M R²/(M R² - 2sd) if s < M R²/(2d), else infinity, the plain Perceptron's."""
     assert best_r(2.0, 100.0, 1.0, 10) == pytest.approx(200.0 / 60.0)

@@ -265,12 +265,3 @@ def test_python_goes_on_while_a_kernel_runs(method, n_classes, multi_class):
         inside.set()
         thread.join()
     assert max(seen) > 3
-
-
-# --- the same bytes ------------------------------------------------------------------------------------------------------------
-
-
-def test_pickles_of_equal_models_are_equal():
-    X, y = continuous_problem(50, 6, seed=23)
-    one, other = (pickle.dumps(onlinecls.AROWClassifier().partial_fit(X, y)) for _ in range(2))
-    assert one == other

@@ -122,16 +122,6 @@ def test_a_grid_search_finds_parameters_alone_and_in_a_pipeline(problem):
     assert search.fit(X, y).best_estimator_.predict(X).shape == (300,)
 
 
-def test_ovr_is_scikit_learn_s_one_vs_rest_of_binary_learners(problem):
-    X, y = problem
-    learner = OneVsRestClassifier(onlinecls.AROWClassifier())
-    for start in range(0, 300, 100):
-        learner.partial_fit(X[start : start + 100], y[start : start + 100], classes=[0, 1, 2])
-    ours = onlinecls.AROWClassifier(multi_class="ovr").partial_fit(X, y, classes=[0, 1, 2])
-    theirs = np.vstack([estimator.coef_ for estimator in learner.estimators_])
-    assert np.allclose(theirs, ours.coef_, rtol=1e-10), "ovr is independent binary learners"
-
-
 def test_a_constant_of_a_tenth_gives_scikit_learn_s_models_of_sparse_rows():
     """scikit-learn moves the intercept of sparse rows by 0.01 of a step, and a constant feature of 0.1 by 0.1 times 0.1 of it."""
     linear_model = pytest.importorskip("sklearn.linear_model")
