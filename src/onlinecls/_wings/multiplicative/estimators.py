@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._estimators.classifier import LinearClassifier
 from ..._estimators.learner import OnlineLearner
-from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
+from ..._estimators.parameters import LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._models.state import Slot
 from ..one_class.estimators import OnlineOneClass
@@ -21,7 +21,7 @@ from .multiplicative import SimplexModel
 if TYPE_CHECKING:
     from sklearn.utils import Tags
 
-    from ..._input.types import FloatOrAuto, FloatType, Matrix
+    from ..._input.types import Matrix
     from ..._rows import Rows
 
 
@@ -89,6 +89,9 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
     for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one,
     one sum over all classes, and tau = min(1, c) l / (W max|x|^2) in both forms. With W = 1 the second form is the paper's:
     w_j <- w_j exp(tau y x_j) / Z from equal weights. The first is the second on the features W x and -W x.
+    A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused.
+
+    K. Crammer et al.: Online Passive-Aggressive Algorithms, NIPS 2003, section 6 and Theorem 4.
 
     Parameters
     ----------
@@ -101,14 +104,6 @@ class MultiplicativePassiveAggressiveClassifier(_Multiplicative, LinearClassifie
     norm_bound : float, default=8.0
         W, > 0: the sum of the weights' absolute values is at most this (signed=False: equal to it).
     {shared}
-
-    Notes
-    -----
-    A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused.
-
-    References
-    ----------
-    .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and Theorem 4.
 
     Examples
     --------
@@ -130,7 +125,7 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
     """Multiplicative passive-aggressive regression: steps that multiply the weights, for many features, few of them relevant.
 
     With W = norm_bound, the prediction s = w.x, loss l = [|y - s| - epsilon]+ and the row's weight c, theta += tau sgn(y - s) x,
-    with the weights w and the step tau of `MultiplicativePassiveAggressiveClassifier`, which says how they are the paper's.
+    with the weights w and the step tau of `MultiplicativePassiveAggressiveClassifier` (of NIPS 2003, section 6 and Theorem 4).
 
     Parameters
     ----------
@@ -142,10 +137,6 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
         W, > 0, in units of y: the sum of the weights' absolute values is at most this (signed=False: equal to
         it). Predictions lie in [-W max|z|, W max|z|], z = x / scale: set it to the sum of the weights that you expect.
     {shared}
-
-    References
-    ----------
-    .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and Theorem 4.
 
     Examples
     --------
@@ -164,15 +155,17 @@ class MultiplicativePassiveAggressiveRegressor(_Multiplicative, LinearParameters
 
 
 @estimator
-class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, OnlineOneClass):
+class MultiplicativePassiveAggressiveOneClass(_Multiplicative, OnlineOneClass):
     """Multiplicative passive-aggressive one-class learner (uniclass): a ball of radius epsilon whose centre is nearly sparse.
 
     With W = norm_bound, n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c, theta += tau (x - w) / n,
 
         tau = min(1, c) l / (8 W max|v|^2),   v = (x - w) / n,
 
-    with the weights w of `MultiplicativePassiveAggressiveClassifier`. The centre begins at 0 (signed=False: at W / n_features in
-    each component), and a step does not end at the ball's surface.
+    with the weights w of `MultiplicativePassiveAggressiveClassifier` (of NIPS 2003, section 6; Theorem 4 holds as
+    (15/16) sum l^2 + (epsilon - epsilon*) sum l <= 8 W^2 D_RE). The centre begins at 0 (signed=False: at W / n_features in each
+    component), and a step does not end at the ball's surface. A row outside the ball costs O(n_features), one inside O(nnz).
+    Distances are differences of squares: ||x - w|| is exact to about 1e-8 (||x|| + ||w||).
 
     Parameters
     ----------
@@ -184,16 +177,6 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
     norm_bound : float, default=1.0
         W, > 0.
     {shared}
-
-    Notes
-    -----
-    A row outside the ball costs O(n_features), as the whole centre changes; a row inside costs O(nnz). Distances are
-    differences of squares: ||x - w|| is exact to about 1e-8 (||x|| + ||w||).
-
-    References
-    ----------
-    .. [1] K. Crammer, O. Dekel, S. Shalev-Shwartz, Y. Singer. Online Passive-Aggressive Algorithms. NIPS 2003, section 6 and
-       Theorem 4, which holds as (15/16) sum l^2 + (epsilon - epsilon*) sum l <= 8 W^2 D_RE.
 
     Examples
     --------
@@ -207,5 +190,3 @@ class MultiplicativePassiveAggressiveOneClass(_Multiplicative, EpochParameters, 
     _: KW_ONLY
     signed: bool = True
     norm_bound: float = 1.0
-    scale: FloatOrAuto = "auto"
-    dtype: FloatType | None = None

@@ -13,6 +13,7 @@ from ..._compiled.rounds cimport (
     DECISION, OVR, Batch, Example, PassContext, Round, add_loss, after_step, before_step, check_signals, count_loss, example,
     measure, next_round, row_at, step_fits,
 )
+from ..shared.norm cimport distance_of
 from ..shared.simplex cimport (
     GatheredRow, Group, Simplex, Size, gather, join, n_work, normaliser, round_up, scan_sums, start_group, step_group,
 )
@@ -26,6 +27,7 @@ ctypedef struct Weights:    # of a model
     Py_ssize_t n_groups
     Simplex simplex         # of one group at a time: see `select_group`
     GatheredRow row
+    double* way             # room for z - w, of a ball
 
 
 cdef inline void select_group(Weights* w, Py_ssize_t c) noexcept nogil:
@@ -35,20 +37,15 @@ cdef inline void select_group(Weights* w, Py_ssize_t c) noexcept nogil:
         w.simplex.first, w.simplex.last, w.simplex.group = c, c + 1, &w.groups[c]
 
 
-cdef inline double weight_scale(const Weights* w, Py_ssize_t c, const Params* p) noexcept nogil:
-    """Return W/Z of vector c, by which its powers are multiplied."""
-    return p.norm_bound / normaliser(&w.groups[c if w.n_groups > 1 else 0])
-
-
-cdef inline Size score_all(const floating[::1] state, Weights* w, const floating[::1] data, const index_t[::1] indices, Row row,
-                           double inverse, double* scores, const Params* p) noexcept nogil:
+cdef inline Size score_all(const floating[::1] state, const Weights* w, const floating[::1] data, const index_t[::1] indices,
+                           Row row, double inverse, double* scores, const Params* p) noexcept nogil:
     """Compute the scores of all vectors for z = x / s; return the size of z. inverse : 1/s."""
     cdef Py_ssize_t c, k = w.simplex.k
     cdef Size size = scan_sums(state, 2 * k, k, data, indices, row, p.bias, scores)
-    cdef double scale = weight_scale(w, 0, p)
+    cdef double scale = 0.0
     for c in range(k):
-        if w.n_groups > 1:
-            scale = weight_scale(w, c, p)
+        if c < w.n_groups:
+            scale = p.norm_bound / normaliser(&w.groups[c])
         scores[c] *= scale * inverse
     return Size(size.q * (inverse * inverse), size.largest * inverse)
 
@@ -60,7 +57,7 @@ cdef int learn_products(Weights* w, double* scores, const Batch* b, PassContext*
     cdef Py_ssize_t[2] vectors
     cdef double[2] d
     cdef double shift
-    cdef bint updated, gathered
+    cdef bint updated
     cdef Round r
     cdef Stats s
     cdef Step found
@@ -73,7 +70,7 @@ cdef int learn_products(Weights* w, double* scores, const Batch* b, PassContext*
         before_step(context.task, scores, 0.0, &r, b, context)
         if measure(data, &r, context, &p.bias):
             size = score_all(state, w, data, indices, r.row, context.inverse, scores, p)
-        updated = gathered = False
+        updated, w.row.n = False, -1        # (not gathered yet)
         s.norm_p2 = s.width = s.shift = 0.0
         for number in range(n_steps):
             z = example(context.task, number, &r, b, scores, context, p.epsilon)
@@ -83,19 +80,18 @@ cdef int learn_products(Weights* w, double* scores, const Batch* b, PassContext*
             # The range of the simplex's features: W x or W [x, -x], and in a joint example both signs of x.
             s.width = (2.0 if p.geometry == SINH or z.n == 2 else 1.0) * p.norm_bound * size.largest
             found = apply_rule(&s, p)
-            if found.tau != 0.0 and step_fits(p.geometry, &s, found, context, p):
-                if not gathered:
-                    gather(&w.row, k, data, indices, r.row, p.bias, context.inverse, state.shape[0] - 2 * k)
-                    gathered = True
-                vectors[0], vectors[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * found.tau, z.sign[1] * found.tau
-                select_group(w, z.c[0])
-                shift = w.simplex.group.shift
-                if step_group(state, &w.simplex, &w.row, vectors, d, z.n):
-                    updated = True
-                    if w.simplex.group.shift != shift:      # all powers were computed anew
-                        context.budget -= state.shape[0]
-                else:
-                    context.counters.skipped += 1.0
+            if found.tau == 0.0 or not step_fits(p.geometry, &s, found, context, p):
+                continue
+            if w.row.n < 0:
+                gather(&w.row, k, data, indices, r.row, p.bias, context.inverse, state.shape[0] - 2 * k)
+            vectors[0], vectors[1], d[0], d[1] = z.c[0], z.c[1], z.sign[0] * found.tau, z.sign[1] * found.tau
+            select_group(w, z.c[0])
+            shift = w.simplex.group.shift
+            if step_group(state, &w.simplex, &w.row, vectors, d, z.n):
+                updated = True
+                context.budget -= state.shape[0] if w.simplex.group.shift != shift else 0   # (all powers were computed anew)
+            else:
+                context.counters.skipped += 1.0
         after_step(&r, updated, context)
     return 0
 
@@ -116,46 +112,36 @@ cdef inline double squared_distance(const floating[::1] state, const Weights* w,
                                     const index_t[::1] indices, Row row, double inverse, double* size,
                                     const Params* p) noexcept nogil:
     """Return ||z - w||², a difference of numbers as large as `size`."""
-    cdef double product = 0.0, scale = weight_scale(w, 0, p)
+    cdef double product = 0.0, scale = p.norm_bound / normaliser(w.groups)
     cdef Size x = scan_sums(state, 2, 1, data, indices, row, 0.0, &product)
     size[0] = x.q * (inverse * inverse) + scale * scale * w.groups.squares
     return larger(size[0] - 2.0 * scale * (product * inverse), <double>0.0)
 
 
-cdef inline double difference(const floating[::1] state, Py_ssize_t j, double scale, const floating[::1] data,
-                              const index_t[::1] indices, Row row, double inverse, Py_ssize_t* at) noexcept nogil:
-    """Return z_j - w_j, called with rising j; at : the row's next non-zero."""
-    cdef double found = -scale * state[2 * j]
-    if at[0] < row.hi and column(indices, at[0], row.lo) == j:
-        found += data[at[0]] * inverse
-        at[0] += 1
-    return found
-
-
-cdef double step_ball(Weights* w, const Round* r, Stats* s, PassContext* context, floating[::1] state,
-                      const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
-    """Move the centre towards a row outside the ball; return the step, 0 if there is none."""
-    cdef Py_ssize_t j, at = r.row.lo, n = w.simplex.n
-    cdef double way, square = 0.0, farthest = 0.0, tau, scale = weight_scale(w, 0, p)
+cdef bint step_ball(Weights* w, const Round* r, Stats* s, PassContext* context, floating[::1] state,
+                    const floating[::1] data, const index_t[::1] indices, const Params* p) noexcept nogil:
+    """Move the centre towards a row outside the ball; return False if there is no step."""
+    cdef Py_ssize_t i, j, n = w.simplex.n
+    cdef double square = 0.0, farthest = 0.0, tau, scale = p.norm_bound / normaliser(w.groups)
     for j in range(n):      # (again without the difference of squares, which cancels where x is near the centre)
-        way = difference(state, j, scale, data, indices, r.row, context.inverse, &at)
-        square += way * way
-        farthest = larger(farthest, fabs(way))
+        w.way[j] = -scale * state[2 * j]
+    for i in range(r.row.lo, r.row.hi):
+        w.way[column(indices, i, r.row.lo)] += data[i] * context.inverse
+    for j in range(n):
+        square += w.way[j] * w.way[j]
+        farthest = larger(farthest, fabs(w.way[j]))
     s.margin, s.width = p.epsilon - sqrt(square), p.norm_bound * farthest
     tau = apply_rule(s, p).tau               # times x - w
-    if tau == 0.0:
-        return 0.0
     if not (p.tiny <= tau <= p.limit and context.counters.max_abs_weight + tau * farthest <= p.limit):
-        context.counters.skipped += 1.0
-        return 0.0
+        context.counters.skipped += tau != 0.0
+        return False
     context.counters.max_abs_weight += tau * farthest
-    at = r.row.lo
     for j in range(n):
-        state[2 * j + 1] += <floating>(tau * difference(state, j, scale, data, indices, r.row, context.inverse, &at))
+        state[2 * j + 1] += <floating>(tau * w.way[j])
         if state[2 * j + 1] == 0.0:         # (the power of a signed θ of 0 is not computed)
             state[2 * j] = 0.0
     start_centre(state, w)
-    return tau
+    return True
 
 
 cdef int learn_centre(Weights* w, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
@@ -179,7 +165,7 @@ cdef int learn_centre(Weights* w, const Batch* b, PassContext* context, floating
             continue
         add_loss(s.weight * (p.margin - s.margin), context)
         context.budget -= 4 * w.simplex.n
-        after_step(&r, step_ball(w, &r, &s, context, state, data, indices, p) != 0.0, context)
+        after_step(&r, step_ball(w, &r, &s, context, state, data, indices, p), context)
     return 0
 
 
@@ -194,7 +180,6 @@ cdef Weights weights_of(const double[:, ::1] groups, Py_ssize_t k, Py_ssize_t n_
     w.simplex.n = n_values // (2 * k) - (p.constant == 0.0)
     w.simplex.counts = counts if p.open_classes and p.joint and w.n_groups < k else NULL
     w.simplex.correction, w.simplex.rate, w.simplex.limit = NULL, 1.0, p.limit
-    w.row.n = w.row.capacity = 0
     select_group(&w, 0)
     return w
 
@@ -203,12 +188,11 @@ cdef void start_unknown(floating[::1] state, Weights* w, const Params* p) noexce
     """Compute the groups that are not known yet, and all their powers."""
     cdef Py_ssize_t c
     for c in range(w.n_groups):
-        if w.groups[c].high == 0.0:
-            select_group(w, c)
-            if p.rule == MULTIPLICATIVE_CENTRE:
-                start_centre(state, w)
-            else:
-                start_group(state, &w.simplex)
+        select_group(w, c)
+        if w.groups[c].high == 0.0 and p.rule == MULTIPLICATIVE_CENTRE:
+            start_centre(state, w)
+        elif w.groups[c].high == 0.0:
+            start_group(state, &w.simplex)
 
 
 cdef class SimplexModel(Model):
@@ -219,27 +203,25 @@ cdef class SimplexModel(Model):
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         return visit_any_rows(self, rows, b, context)
 
-    def start(self):
-        """Compute the groups that are not known yet."""
+    def start(self, floating[::1] state):
+        """Compute the groups that are not known yet. state : the values."""
         cdef const double[:, ::1] groups = self.groups
         cdef const double[::1] counts = self.counts
         cdef Weights w
         self.bind()
-        w = weights_of(groups, self.n_columns, len(self.values), &counts[0], &self.p)
-        if self.values.itemsize == 4:
-            start_unknown[float](self.values, &w, &self.p)
-        else:
-            start_unknown[double](self.values, &w, &self.p)
+        w = weights_of(groups, self.n_columns, state.shape[0], &counts[0], &self.p)
+        start_unknown(state, &w, &self.p)
 
 
 cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     PassContext* context) except -1:
-    """Learn, or compute found[i, c] = w_c.x_i; for a ball, found[i] = ||x_i - w||² and the size of the numbers subtracted."""
+    """Learn, or compute found[i, c] = w_c.x_i; for a ball, found[i] = ||x_i - w||."""
     cdef const floating[::1] shown
     cdef floating[::1] state, numbers
-    cdef Py_ssize_t i, k = self.n_columns, n = k if context.task == OVR else 1, capacity, longest = 0
+    cdef Py_ssize_t i, k = self.n_columns, n = k if context.task == OVR else 1, longest = 0
     cdef const double[:, ::1] groups
-    cdef double[::1] scores = np.empty(k)
+    cdef double[::1] doubles = np.empty(self.n_features if self.p.rule == MULTIPLICATIVE_CENTRE else k)     # a way, or scores
+    cdef double square, size = 0.0
     cdef double* found
     cdef Py_ssize_t[::1] places
     cdef bint is_centre = self.p.rule == MULTIPLICATIVE_CENTRE
@@ -253,10 +235,11 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
         w = weights_of(groups, k, shown.shape[0], NULL, &p)
         with nogil:
             for i in range(b.n):
-                row, found = row_at(b, i), &context.found[i * context.n_found]
+                row, found = row_at(b, i), &context.found[i * k]
                 context.budget = check_signals(context.budget, (row.hi - row.lo + 8) * k)
                 if is_centre:
-                    found[0] = squared_distance(shown, &w, data, indices, row, context.inverse, &found[1], &p)
+                    square = squared_distance(shown, &w, data, indices, row, context.inverse, &size, &p)
+                    found[0] = distance_of(square, size, &p)
                 else:
                     score_all(shown, &w, data, indices, row, context.inverse, found, &p)
         return 0
@@ -264,6 +247,7 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
         self.groups = np.zeros((n, GROUP_SIZE))
     state, groups = self.values, self.groups
     w = weights_of(groups, k, state.shape[0], context.counts, &p)
+    w.way = &doubles[0]
     if w.simplex.counts == NULL:    # (else the first row's class may join)
         start_unknown(state, &w, &p)
     if is_centre:
@@ -271,12 +255,12 @@ cdef int visit_rows(SimplexModel self, const floating[::1] data, const index_t[:
             return learn_centre(&w, b, context, state, data, indices, &p)
     for i in range(b.n_rows):
         longest = max(longest, b.indptr[i + 1] - b.indptr[i])
-    capacity = round_up(longest + 1)        # (of whole registers, with the constant feature)
-    places = np.empty(capacity, np.intp)
-    numbers = np.empty(capacity * (1 + n_work(2)), np.float32 if floating is float else np.float64)
-    w.row.capacity, w.row.places, w.row.x = capacity, &places[0], &numbers[0]
+    w.row.capacity = round_up(longest + 1)      # (of whole registers, with the constant feature)
+    places = np.empty(w.row.capacity, np.intp)
+    numbers = np.empty(w.row.capacity * (1 + n_work(2)), np.float32 if floating is float else np.float64)
+    w.row.places, w.row.x = &places[0], &numbers[0]
     with nogil:
-        return learn_products(&w, &scores[0], b, context, state, data, indices, &p)
+        return learn_products(&w, &doubles[0], b, context, state, data, indices, &p)
 
 
 include "../../_compiled/visit.pxi"

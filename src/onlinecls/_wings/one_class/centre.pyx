@@ -11,7 +11,7 @@ from libc.math cimport isfinite, sqrt
 
 from ..._compiled.model cimport Model
 from ..._rules cimport ADDITIVE, Params, Stats, apply_rule, smaller
-from ..shared.norm cimport Normaliser, add, is_known, settle
+from ..shared.norm cimport SURFACE, Normaliser, add, distance_of, is_known, settle
 from ..._compiled.rounds cimport (
     DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, measure, next_round, row_at,
 )
@@ -19,11 +19,6 @@ from ..._compiled.sparse cimport Row, Sums, column, floating, index_t, larger, s
 
 #: The numbers of a centre, by their names in Python.
 FIELDS = ("high", "low", "noise", "scale")
-
-cdef enum:
-    SURFACE = 16            # how far rounding may take ||x - w||², in units of the dtype's spacing times ||x||² + ||w||²
-
-SURFACE_SPACINGS = SURFACE
 
 
 ctypedef struct Centre:
@@ -132,23 +127,21 @@ cdef class CentreModel(Model):
 
 cdef int visit_rows(CentreModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
                     PassContext* context) except -1:
-    """Learn, or compute found[i] = ||x_i - w||² and the size of the numbers subtracted."""
+    """Learn, or compute found[i] = ||x_i - w||."""
     cdef Py_ssize_t i
     cdef const floating[::1] shown = self.values
     cdef const double[:, ::1] groups = self.groups
     cdef Centre* centre = <Centre*>&groups[0, 0]
     cdef floating[::1] state
-    cdef double* found
-    cdef Sums sums
+    cdef double square, size = 0.0
     cdef Row row
     if context.task == DECISION:
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
                 context.budget = check_signals(context.budget, row.hi - row.lo + 8)
-                found = &context.found[i * context.n_found]
-                sums = scan(ADDITIVE, shown, data, indices, row, &self.p)
-                found[0] = squared_distance(sums, context.inverse, centre, &found[1])
+                square = squared_distance(scan(ADDITIVE, shown, data, indices, row, &self.p), context.inverse, centre, &size)
+                context.found[i] = distance_of(square, size, &self.p)
         return 0
     state = self.values
     with nogil:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 from math import fsum
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,7 +14,7 @@ from ..._estimators.learner import NO_WEIGHTS, OnlineLearner
 from ..._estimators.parameters import EpochParameters, estimator
 from ..._estimators.weights import over
 from ..shared.groups import WithGroups
-from .centre import FIELDS, SURFACE_SPACINGS, CentreModel
+from .centre import FIELDS, CentreModel
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from ..._input.types import FloatOrAuto, FloatType, Matrix
 
 
-class OnlineOneClass(OnlineLearner):
+@dataclass(init=False, eq=False, repr=False, kw_only=True)
+class OnlineOneClass(EpochParameters, OnlineLearner):
     """Base of the one-class learners: a centre, without targets or an intercept (a constant feature cancels in x - w)."""
 
-    epsilon: float
-    scale: FloatOrAuto
+    scale: FloatOrAuto = "auto"
+    dtype: FloatType | None = None
 
     _estimator_type = "outlier_detector"
     _has_fast_path = False
@@ -41,12 +42,8 @@ class OnlineOneClass(OnlineLearner):
     def partial_fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         return super().partial_fit(X, y, sample_weight)
 
-    partial_fit.__doc__ = OnlineLearner.partial_fit.__doc__
-
     def fit(self, X: Matrix, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         return super().fit(X, y, sample_weight)
-
-    fit.__doc__ = OnlineLearner.fit.__doc__
 
     def _read_targets(self, y: object, n_rows: int) -> np.ndarray:
         return NO_WEIGHTS
@@ -58,35 +55,24 @@ class OnlineOneClass(OnlineLearner):
     def _progress(self) -> str:
         return f"mistakes={self.n_mistakes_}"
 
-    # --- predicting ----------------------------------------------------------------------------------------------------------
+    # --- what is read of a model ---------------------------------------------------------------------------------------------
 
     @quiet
-    def _distances(self, X: Matrix) -> np.ndarray:
-        """Compute ||x - w|| of each row: exactly epsilon within rounding of the ball's surface, where updates leave rows."""
-        state = self._fitted_state()
-        rows = self._read_rows(X, state)
-        found = np.empty((rows.n_rows, 2))
-        state.decision(rows, found)
-        squares, sizes = found.T  # (squares are differences of numbers as large as sizes)
-        rounding, epsilon = SURFACE_SPACINGS * np.finfo(state.dtype).eps * sizes, state.params.epsilon
-        return np.where(np.abs(squares - epsilon * epsilon) <= rounding, epsilon, np.sqrt(squares)) * (state.scale or 1.0)
-
     def score_samples(self, X: Matrix) -> NDArray[np.float64]:
-        """Compute -||x - w|| of each row, in units of the features: higher is more normal. ndarray of float64, (n_samples,)."""
-        return -self._distances(X)
+        """Compute -||x - w|| of each row, in units of the features: higher is more normal. ndarray of float64, (n_samples,).
+
+        Within rounding of the ball's surface, where an update leaves its row, it is exactly `offset_`.
+        """
+        distances, state = self._decide(X)
+        return -distances[:, 0] * (state.scale or 1.0)
 
     def decision_function(self, X: Matrix) -> NDArray[np.float64]:
-        """Compute epsilon - ||x - w|| of each row, `score_samples` less `offset_`: below 0 for outliers. ndarray of float64.
-
-        Within rounding of the ball's surface, where an update leaves its row, it is exactly 0.
-        """
-        return -self._distances(X) - self.offset_
+        """Compute epsilon - ||x - w|| of each row, `score_samples` less `offset_`: below 0 for outliers. ndarray of float64."""
+        return self.score_samples(X) - self.offset_
 
     def predict(self, X: Matrix) -> NDArray[np.int64]:
         """Return 1 for rows within epsilon of the centre, -1 for the others: ndarray of int64, shape (n_samples,)."""
         return np.where(self.decision_function(X) >= 0.0, 1, -1)
-
-    # --- fitted attributes ---------------------------------------------------------------------------------------------------
 
     @property
     @quiet
@@ -117,41 +103,34 @@ class CentreState(WithGroups, CentreModel):
         begun = [(each, share) for each, share in zip(models, shares, strict=True) if each.numbers("scale")[0]]
         total = sum(share for _, share in begun)
         centres = [share / total * state.numbers("scale") * state.values.astype(np.float64) for state, share in begun]
-        self.groups = self._unknown(1)
         if centres:
             self.values = np.sum(centres, axis=0).astype(self.dtype)
-            self.numbers("scale")[0] = 1.0
-        self.numbers("high")[0] = high = fsum(self.values.astype(np.float64) ** 2)
-        self.numbers("noise")[0] = np.finfo(np.float64).eps * high
+        high = fsum(self.values.astype(np.float64) ** 2)
+        self.groups = np.array([[high, 0.0, np.finfo(np.float64).eps * high, float(len(centres) > 0)]])
 
     def _last_weights(self, params: Any, features: slice) -> np.ndarray:
         return (self.numbers("scale") * self.slot(0, features)).astype(self.dtype)
 
 
 @estimator
-class PassiveAggressiveOneClass(UntilConverged, EpochParameters, OnlineOneClass):
+class PassiveAggressiveOneClass(UntilConverged, OnlineOneClass):
     """Passive-aggressive one-class learner (uniclass): a ball of radius epsilon that moves just enough to contain each row.
 
     The first row is the centre w (t_ = 1, no update). Then, with n = ||x - w||, loss l = [n - epsilon]+ and the row's weight c,
 
         w += min(1, c) l (x - w) / n:
 
-    the smallest step after which the ball contains x.
+    the smallest step after which the ball contains x. A row costs O(nnz): the centre is kept as a number times a vector, together
+    with its length. Distances are differences of squares: ||x - w|| is exact to about sqrt(eps) (||x|| + ||w||), eps the dtype's
+    spacing, so centre data that lie far from 0.
+
+    K. Crammer et al.: Online Passive-Aggressive Algorithms, NIPS 2003, sections 2 and 3 (with w_1 the first row).
 
     Parameters
     ----------
     epsilon : float, default=1.0
         Radius of the ball, >= 0, around rows x / scale. With 0 the centre is the last row, at O(n_features) a row.
     {shared}
-
-    Notes
-    -----
-    A row costs O(nnz): the centre is kept as a number times a vector, together with its length. Distances are differences of
-    squares: ||x - w|| is exact to about sqrt(eps) (||x|| + ||w||), eps the dtype's spacing, so centre data that lie far from 0.
-
-    References
-    ----------
-    .. [1] K. Crammer et al. Online Passive-Aggressive Algorithms. NIPS 2003, sections 2 and 3 (with w_1 the first row).
 
     Examples
     --------
@@ -163,6 +142,4 @@ class PassiveAggressiveOneClass(UntilConverged, EpochParameters, OnlineOneClass)
 
     epsilon: float = 1.0
     _: KW_ONLY
-    scale: FloatOrAuto = "auto"
-    dtype: FloatType | None = None
     loss_tol: float | None = None

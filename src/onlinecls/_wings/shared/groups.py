@@ -31,7 +31,7 @@ class WithGroups(State):
         if self.numbers(self.KNOWN).all():
             return self
         copied: Any = self.copy()
-        copied.start()
+        copied.start(copied.values)
         return copied
 
     def _merge_values(self, models: list[Self], shares: list[float]) -> None:
