@@ -50,7 +50,7 @@ PARTS = {
     "_cli/*": "the command line",
     "__main__.py": "python -m onlinecls",
 }
-CORE = tuple(PARTS)[:9]  # (down to _estimators)
+CORE = 1 + list(PARTS).index("_estimators/*")
 EXTENDED = ("_estimators", "_models")  # folders whose classes wings extend, protected methods and attributes included
 
 
@@ -70,17 +70,10 @@ def part_of(path: PurePosixPath) -> int:
 
 def statements(path: PurePosixPath):
     """(dotted module, imported name or "", whether it is cimported) of each import; what only type checkers read is none."""
-    text = (ROOT / path).read_text(encoding="utf-8")
+    text = re.sub(r"(?m)^if TYPE_CHECKING:\n(?:(?: .*)?\n)+", "", (ROOT / path).read_text(encoding="utf-8"))
     if path.suffix == ".py":
-        tree = ast.parse(text)
-        unread = {
-            inner
-            for block in ast.walk(tree)
-            if isinstance(block, ast.If) and isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"
-            for inner in ast.walk(block)
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and node not in unread:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom):
                 yield from (("." * node.level + (node.module or ""), alias.name, False) for alias in node.names)
             elif isinstance(node, ast.Import):
                 yield from ((alias.name, "", False) for alias in node.names)
@@ -108,32 +101,23 @@ def imports():
                 yield path, target, name
 
 
-def test_imports_run_one_way():
-    upwards = {
-        (str(path), str(target)) for path, target, name in imports() if part_of(target) > part_of(path) and name != "__version__"
-    }
-    assert upwards == set()
-
-
-def test_no_two_folders_import_each_other():
-    """Folders form no circle, with compiled files (.pxd, .pyx) counted."""
-    arrows = {}
-    for path, target, _ in imports():
-        here, there = (file.parent for file in (path, target))
-        if PurePosixPath() not in (here, there):
-            arrows.setdefault(here, set()).add(there)
+def test_imports_run_one_way_and_in_no_circle_and_take_nothing_private():
+    """Folders form no circle, with compiled files (.pxd, .pyx) counted; no file of the core imports a wing, which the registry
+    lists; what begins with an underscore is its folder's own."""
+    arrows, root = {}, PurePosixPath()
+    for path, target, name in imports():
+        assert part_of(target) <= part_of(path) or name == "__version__", f"{path} imports {target}, which is below it"
+        assert not (str(target).startswith("_wings/") and part_of(path) < CORE), f"{path} imports {target}, a wing"
+        private = target.parent != root and any(map(is_private, (*target.with_suffix("").parts[1:], name)))
+        assert not private, f"{path} takes {name} of {target}"
+        if root not in (path.parent, target.parent):
+            arrows.setdefault(path.parent, set()).add(target.parent)
     left = set(arrows)
     while free := {folder for folder in left if not arrows[folder] & left}:
         left -= free
     assert left == set(), sorted(map(str, left))
-
-
-def test_folders_keep_what_begins_with_an_underscore_to_themselves():
-    taken = set()
-    for path, target, name in imports():
-        if target.parent != PurePosixPath() and any(map(is_private, (*target.with_suffix("").parts[1:], name))):
-            taken.add((str(path), ".".join((*target.with_suffix("").parts, name))))
-    assert taken == set()
+    assert {part_of(path) for path in sources()} == set(range(len(PARTS))), "every part has files"
+    assert set(WINGS) | {"shared"} == {path.name for path in (ROOT / "_wings").iterdir() if (path / "__init__.py").is_file()}
 
 
 def private_attributes(path: PurePosixPath) -> tuple[set[str], set[str]]:
@@ -169,18 +153,6 @@ def test_nobody_takes_private_attributes_of_another_folder():
         for name in (names & anywhere) - given[place] - (extended if place.startswith("_wings/") else set())
     }
     assert found == set(), sorted(found)
-
-
-def test_a_wing_is_one_folder_and_one_line():
-    """No file of the core imports a wing: the registry lists them."""
-    named = {(str(path), str(target)) for path, target, _ in imports() if str(target).startswith("_wings/")}
-    core = {path for path, _ in named if any(fnmatchcase(path, part) for part in CORE)}
-    assert core == set()
-    assert set(WINGS) | {"shared"} == {path.name for path in (ROOT / "_wings").iterdir() if (path / "__init__.py").is_file()}
-
-
-def test_every_part_has_files():
-    assert {part_of(path) for path in sources()} == set(range(len(PARTS)))
 
 
 def test_every_mutant_is_of_a_text_in_the_code_and_so_is_every_edit_of_the_recipe(tmp_path):
