@@ -11,10 +11,14 @@ from scipy import sparse
 from onlinecls import AROWClassifier
 from onlinecls._input.validate import encode, read_rows
 from onlinecls._rows import Rows, converted
-from onlinecls.text import part_of, rows_of_table
+from onlinecls.text import part_of
 
 TABLE = sparse.random(30, 7, 0.4, random_state=np.random.RandomState(0)).toarray().astype(np.float32)
 TABLE[[0, 4, 5, 29]] = 0.0
+
+
+def rows_of_table(table: np.ndarray) -> Rows:
+    return converted(sparse.csr_matrix(table), None)
 
 
 KINDS = {

@@ -23,7 +23,7 @@ cdef class RowHasher:
     # how a row is made
     cdef int analyzer, norm
     cdef bint lowercase, binary, alternate_sign, single
-    cdef Py_ssize_t min_n, max_n, min_chars
+    cdef Py_ssize_t min_n, max_n, min_chars, longest    # longest : bytes of a document
     cdef readonly int64_t n_features
     cdef uint64_t mask                      # n_features - 1 where that is a power of two, else 0
     cdef str decode_error

@@ -20,7 +20,7 @@ import numpy as np
 
 from .._rows cimport start_of
 from .lanes cimport QUEUE, Queue, ascii_words, divide, drain, edges_of, enqueue, fold, hash_all, map_bits
-from .murmur cimport murmur3, murmur3_of_two
+from .murmur cimport murmur3
 
 from .._input.validate import brief
 from .._rows import Rows
@@ -287,18 +287,17 @@ cdef int hash_ngrams(RowHasher self, const unsigned char* text, Py_ssize_t first
 
 cdef int count_queue(RowHasher self, Queue* w, const unsigned char* text) except -1 nogil:
     """Hash and count the tokens in the queue."""
-    cdef int i, j, k, n = w.n, crowded = 0
-    cdef uint32_t h, other
+    cdef int i, k, n = w.n, crowded = 0
+    cdef uint32_t h
     cdef Table t
     hash_all(w, <uint32_t>self.mask if self.mask else <uint32_t>0xFFFFFFFF, -1 if self.alternate_sign else 0)
     if not self.mask:
         for i in range(n):
             w.column[i] %= <uint32_t>self.n_features
-    for k in range(0, w.n_longer, 2):
-        i, j = w.longer[k], w.longer[min(k + 1, w.n_longer - 1)]
-        h, other = murmur3_of_two(text + w.start[i], w.size[i], text + w.start[j], w.size[j])
+    for k in range(w.n_longer):
+        i = w.longer[k]
+        h = murmur3(text + w.start[i], w.size[i], 0)
         w.column[i], w.sign[i] = column_of(self, h), sign_of(self, h)
-        w.column[j], w.sign[j] = column_of(self, other), sign_of(self, other)
     w.n = w.n_longer = 0
     if self.crowd is not None:
         for i in range(n):
@@ -506,10 +505,9 @@ cdef inline Py_ssize_t width(unsigned char first) noexcept nogil:
 cdef int make_room(RowHasher self, Py_ssize_t n_bytes) except -1 nogil:
     """Make room for a document of n bytes, in one block of memory."""
     cdef Py_ssize_t size = (n_bytes + 15) // 8 * 8
-    cdef Py_ssize_t limit = MAX_DOCUMENT // (self.max_n - self.min_n + 1)
-    if n_bytes > limit:
+    if n_bytes > self.longest:
         with gil:
-            raise ValueError(f"a text must have at most {limit} bytes, got {n_bytes}. Split it.")
+            raise ValueError(f"a text must have at most {self.longest} bytes, got {n_bytes}. Split it.")
     if size > self.text_size:
         size = max(size, 2 * self.text_size)
         self.text_size = 0
@@ -679,6 +677,10 @@ cdef int hash_padded_words(RowHasher self, Py_ssize_t n) except -1 nogil:
     return 0
 
 
+class ItemError(TypeError):
+    """An item that is no document."""
+
+
 cdef class RowHasher:
     """Make CSR rows of documents. min_chars : the least number of characters of a word."""
 
@@ -687,6 +689,7 @@ cdef class RowHasher:
         self.analyzer, self.norm = ANALYZERS[analyzer], NORMS[norm]
         # No document has more than MAX_DOCUMENT units, so that longer n-grams are all empty, and their lengths fit an int.
         self.min_n, self.max_n = (min(n, MAX_DOCUMENT + 1) for n in ngram_range)
+        self.longest = MAX_DOCUMENT // (self.max_n - self.min_n + 1)
         self.lowercase, self.binary, self.alternate_sign = lowercase, binary, alternate_sign
         self.single, self.n_features = dtype == np.float32, n_features
         self.mask = n_features - 1 if n_features & (n_features - 1) == 0 and n_features > 1 else 0
@@ -757,7 +760,7 @@ cdef class RowHasher:
                 elif isinstance(text, bytes):
                     at[n], size[n], kind[n] = PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text), 0
                 elif not isinstance(text, dict):
-                    raise TypeError(f"{type(text).__name__} is neither str nor bytes")
+                    raise ItemError(f"{type(text).__name__} is neither str nor bytes")
                 elif n == 0:
                     self.add_dict(text)
                     i += 1

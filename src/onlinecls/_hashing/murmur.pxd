@@ -32,30 +32,14 @@ cdef inline uint32_t block_at(const unsigned char* key) noexcept nogil:
     return block
 
 
-cdef inline uint32_t continued(uint32_t h, const unsigned char* key, Py_ssize_t i, Py_ssize_t n) noexcept nogil:
-    """Return the hash of n bytes from the state after the first i, which are whole blocks."""
-    cdef uint32_t tail = 0
-    cdef Py_ssize_t k, n_whole = n & ~<Py_ssize_t>3
-    for i in range(i, n_whole, 4):
-        h = mixed(h, block_at(key + i))
-    if n >= 4:                          # without a loop, whose end would be mispredicted
-        return finished(h, <uint32_t>(<uint64_t>block_at(key + n - 4) >> (32 - 8 * (n & 3))), n)
-    for k in range(n - 1, -1, -1):
-        tail = (tail << 8) | key[k]
-    return finished(h, tail, n)
-
-
 cdef inline uint32_t murmur3(const unsigned char* key, Py_ssize_t n, uint32_t seed) noexcept nogil:
     """Return the hash of n bytes."""
-    return continued(seed, key, 0, n)
-
-
-cdef inline (uint32_t, uint32_t) murmur3_of_two(const unsigned char* a, Py_ssize_t n_a, const unsigned char* b,
-                                                Py_ssize_t n_b) noexcept nogil:
-    """Return the hashes of two keys, seed 0, interleaved: each block of one key depends on the block before it."""
-    cdef uint32_t of_a = 0, of_b = 0
-    cdef Py_ssize_t i, n_both = min(n_a, n_b) & ~<Py_ssize_t>3
-    for i in range(0, n_both, 4):
-        of_a = mixed(of_a, block_at(a + i))
-        of_b = mixed(of_b, block_at(b + i))
-    return continued(of_a, a, n_both, n_a), continued(of_b, b, n_both, n_b)
+    cdef uint32_t tail = 0
+    cdef Py_ssize_t k, n_whole = n & ~<Py_ssize_t>3
+    for k in range(0, n_whole, 4):
+        seed = mixed(seed, block_at(key + k))
+    if n >= 4:                          # without a loop, whose end would be mispredicted
+        return finished(seed, <uint32_t>(<uint64_t>block_at(key + n - 4) >> (32 - 8 * (n & 3))), n)
+    for k in range(n - 1, -1, -1):
+        tail = (tail << 8) | key[k]
+    return finished(seed, tail, n)

@@ -20,7 +20,7 @@ from ._names import (
     weights_towards,  # noqa: F401
 )
 from ._parameters import parameters_of, vectorizer_of  # noqa: F401 (for the streams)
-from ._rows import lasting, n_rows_of, part_of, rows_of_table, sparse_rows  # noqa: F401 (for all that makes or cuts rows)
+from ._rows import lasting, n_rows_of, part_of, sparse_rows  # noqa: F401 (for all that makes or cuts rows)
 from ._vectorizer import HashingVectorizer
 
 __all__ = ["Contribution", "Feature", "FeatureNames", "HashingVectorizer"]

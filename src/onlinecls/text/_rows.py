@@ -5,8 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import numpy as np
-
 from .._rows import Rows
 
 
@@ -42,14 +40,6 @@ def part_of(X: Any, start: int, stop: int) -> Any:
     if hasattr(X, "items") and not hasattr(X, "iloc"):
         return {name: values[start:stop] for name, values in X.items()}
     return X.iloc[start:stop] if hasattr(X, "iloc") else X[start:stop]
-
-
-def rows_of_table(table: np.ndarray) -> Rows:
-    """Return the non-zeros of a table of finite numbers."""
-    row, column = np.nonzero(table)
-    indptr = np.zeros(len(table) + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=len(table)), out=indptr[1:])
-    return Rows(table[row, column], column.astype(np.int32), indptr, *table.shape)
 
 
 def sparse_rows(rows: Any) -> Any:

@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from numbers import Integral
 from operator import is_
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._estimators.estimator import Estimator
-from .._hashing.hasher import MAX_FEATURES, RowHasher
+from .._hashing.hasher import MAX_FEATURES, ItemError, RowHasher
 from .._input.compat import tags
 from .._input.validate import is_missing
 from ._arrow import is_utf8, string_chunks
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
 _WORDS = r"(?u)\b\w\w+\b"
 # The compiled patterns, without "(?u)", and the least number of characters of their words.
 _NATIVE_PATTERNS: dict[str | None, int] = {r"\b\w\w+\b": 2, r"\w\w+": 2, r"\b\w+\b": 1, r"\w+": 1}
+_CHOICES: dict[str, tuple] = {
+    "input": ("content", "filename", "file"), "decode_error": ("strict", "ignore", "replace"), "norm": ("l1", "l2", None),
+    "analyzer": ("word", "char", "char_wb"), "strip_accents": ("ascii", "unicode", None),
+}
 _CHUNK = 4096  # documents
 _FEW = 64  # documents of a call whose time is that of the layers around the hasher
 
@@ -193,7 +198,7 @@ class HashingVectorizer(Estimator):
         hasher = kept[1]
         try:
             hasher.add_texts(texts)
-        except (TypeError, UnicodeError):
+        except (ItemError, UnicodeError):
             return None
         rows = hasher.take()
         self._kept = kept
@@ -220,18 +225,10 @@ class HashingVectorizer(Estimator):
             if not condition:
                 raise ValueError(f"{who}: {name} must be {needed}, got {name}={getattr(self, name)!r}.")
 
-        def one_of(name: str, *values: object) -> None:
+        for name, values in _CHOICES.items():
             value = getattr(self, name)
-            require(value is None or isinstance(value, str), name, " or ".join(map(repr, values)))
-            require(value in values, name, " or ".join(map(repr, values)))
-
-        one_of("input", "content", "filename", "file")
-        one_of("decode_error", "strict", "ignore", "replace")
-        one_of("norm", "l1", "l2", None)
-        if not callable(self.analyzer):
-            one_of("analyzer", "word", "char", "char_wb")
-        if not callable(self.strip_accents):
-            one_of("strip_accents", "ascii", "unicode", None)
+            is_own = name in ("analyzer", "strip_accents") and callable(value)
+            require(is_own or (isinstance(value, str | None) and value in values), name, " or ".join(map(repr, values)))
         for name in ("preprocessor", "tokenizer"):
             require(getattr(self, name) is None or callable(getattr(self, name)), name, "callable or None")
         for name in ("lowercase", "binary", "alternate_sign"):
@@ -295,8 +292,7 @@ class HashingVectorizer(Estimator):
             stop_words=stop_words if native else None, lowercase=self.lowercase, binary=self.binary,
             alternate_sign=self.alternate_sign, norm=self.norm,
             dtype=np.float32 if np.dtype(self.dtype) == np.float32 else np.float64, n_features=int(self.n_features),
-            min_chars=_NATIVE_PATTERNS.get(self._pattern(), 2), decode_error=self.decode_error,
-            heard=heard,
+            min_chars=_NATIVE_PATTERNS.get(self._pattern(), 2), decode_error=self.decode_error, heard=heard,
         )
 
     def get_stop_words(self) -> frozenset[str] | None:
@@ -318,50 +314,45 @@ class HashingVectorizer(Estimator):
 
     def _fill(self, hasher: RowHasher, X: Iterable[Any]) -> None:
         """Add all texts to the hasher."""
-        if not self._is_native():
-            self._fill_with_tokens(hasher, X)
-            return
-        arrow = string_chunks("HashingVectorizer", X) if self.input == "content" and is_utf8(self.encoding) else None
-        if arrow is not None:
+        plain, analyze = self.input == "content" and is_utf8(self.encoding), None if self._is_native() else self.build_analyzer()
+        arrow = string_chunks("HashingVectorizer", X) if plain or analyze else None
+        if arrow is not None and analyze is None:
             for chunk in arrow:
                 self._fill_from_arrow(hasher, chunk)
             return
-        for texts in self._lists(X):
+        for texts in self._lists(X if arrow is None else chain.from_iterable(chunk.to_pylist() for chunk in arrow)):
             before = hasher.n_rows
             try:
-                hasher.add_texts(texts)
-            except TypeError:
+                if analyze is None:
+                    hasher.add_texts(texts if plain else list(map(self._read, texts)))
+                else:
+                    self._add_tokens(hasher, analyze, texts)
+            except ItemError:
                 raise self._error_of_item(before, texts) from None
             except UnicodeError as error:
                 error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
                 raise
 
     def _lists(self, X: Iterable[Any]) -> Iterator[list[Any]]:
-        """Yield the texts of X in lists of str and of bytes in UTF-8."""
-        plain = self.input == "content" and is_utf8(self.encoding)
-        if plain and isinstance(X, list):
+        """Yield the texts of X in lists."""
+        if isinstance(X, list):
             yield X
             return
-        texts = self._each(X)
-        while chunk := list(islice(texts, _CHUNK)):
-            yield chunk if plain else [self._read(text) for text in chunk]
-
-    def _each(self, X: Iterable[Any]) -> Iterator[Any]:
         try:
-            return iter(X.tolist() if isinstance(X, np.ndarray) and X.ndim else X)
+            texts = iter(X.tolist() if isinstance(X, np.ndarray) and X.ndim else X)
         except TypeError:
             raise TypeError(f"{type(self).__name__}: X must be an iterable of texts, got {type(X).__name__}.") from None
+        while chunk := list(islice(texts, _CHUNK)):
+            yield chunk
 
     def _read(self, text: Any) -> Any:
         """Return a text as str, or as bytes in UTF-8."""
         if self.input == "filename":
-            with open(text, "rb") as file:
-                text = file.read()
+            text = Path(text).read_bytes()
         elif self.input == "file":
             text = text.read()
-        if isinstance(text, bytes) and not is_utf8(self.encoding):
-            text = text.decode(self.encoding, self.decode_error)
-        return text
+        is_other = isinstance(text, bytes) and not is_utf8(self.encoding)
+        return text.decode(self.encoding, self.decode_error) if is_other else text
 
     def _error_of_item(self, before: int, texts: list[Any]) -> Exception:
         """Return the error for the first item of a list that is not a text."""
@@ -393,21 +384,17 @@ class HashingVectorizer(Estimator):
             error.add_note(f"{type(self).__name__}: in the text of row {hasher.n_rows}.")
             raise
 
-    def _fill_with_tokens(self, hasher: RowHasher, X: Iterable[Any]) -> None:
-        """Add all texts to the hasher by the tokens that scikit-learn's vectorizer makes."""
-        analyze, chunks = self.build_analyzer(), string_chunks("HashingVectorizer", X)
-        for text in self._each(X) if chunks is None else chain.from_iterable(chunk.to_pylist() for chunk in chunks):
+    def _add_tokens(self, hasher: RowHasher, analyze: Callable[[Any], Iterable[str]], texts: list[Any]) -> None:
+        """Add texts to the hasher by the tokens that scikit-learn's vectorizer makes."""
+        for text in texts:
             if is_missing(text):
-                raise self._error_of_item(hasher.n_rows, [text])
-            if isinstance(text, dict):
-                hasher.add_texts([text])
-                continue
-            tokens = analyze(text)
+                raise ItemError
+            tokens = [] if isinstance(text, dict) else analyze(text)
             if isinstance(tokens, str):
                 raise ValueError(
                     f"{type(self).__name__}: the analyzer must make an iterable of tokens of a text, got a single string."
                 )
-            hasher.add_tokens(tokens)
+            hasher.add_texts([text]) if isinstance(text, dict) else hasher.add_tokens(tokens)
 
     def build_analyzer(self) -> Callable[[Any], Iterable[str]]:
         """Return scikit-learn's function that makes the tokens of a text, including n-grams."""
