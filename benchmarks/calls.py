@@ -1,5 +1,9 @@
-"""Calls of one row or one text, as a server makes them. peers.py times them beside others, against.py beside another checkout."""
+"""Calls of one row or one text, as a server makes them: 1,000 calls, so that 1 ms is 1 us a call.
 
+scripts/peers.py times the same calls beside scikit-learn's.
+"""
+
+import functools
 import importlib.util
 import itertools
 
@@ -9,93 +13,124 @@ import scipy.sparse as sp
 from onlinecls import AROWClassifier
 from onlinecls.text import HashingVectorizer
 
-N_CALLS = 300
+from .common import begun, make_estimator
+
+N_CALLS = 1000
 NNZ = 100
 TEXT = "Dear customer, you have won a free prize of 1000 pounds: call this number now to claim it before the offer ends today"
+LABELS = np.array([-1, 1])
 
 
+@functools.cache
 def sparse_rows(n_features, n=N_CALLS):
     """Make rows of 100 evenly drawn columns, which is worse for caches than words."""
     rng = np.random.default_rng(0)
     values, indptr = np.full(NNZ, NNZ**-0.5, dtype=np.float32), np.array([0, NNZ], dtype=np.int32)
-    columns = (np.sort(rng.choice(n_features, NNZ, replace=False)).astype(np.int32) for _ in range(n))
-    return [sp.csr_matrix((values, row, indptr), shape=(1, n_features)) for row in columns]
+    columns = np.sort(rng.integers(0, n_features - NNZ, (n, NNZ)), axis=1) + np.arange(NNZ)  # (none twice)
+    return [sp.csr_matrix((values, row.astype(np.int32), indptr), shape=(1, n_features)) for row in columns]
 
 
-def learner(n_features, n_classes=2, **params):
-    """Make an AROW that calls are to reach as they do a server's."""
-    return grown(AROWClassifier(**params), n_features, labels(n_classes))
-
-
-def grown(model, n_features, labels):
-    """Let a model learn the 16 rows that settle the unit of X, and rows of all columns, so that every page of memory is there."""
+def grown(model, n_features, labels=LABELS):
+    """Let a model learn the 16 rows that settle its scale, and rows of all columns, so that every page of memory is there."""
     rows = sp.csr_matrix(np.eye(16, n_features, dtype=np.float32))
-    everything = sp.csr_matrix(np.full((len(labels), n_features), n_features**-0.5, dtype=np.float32))
-    return model.partial_fit(rows, np.resize(labels, 16), classes=labels).partial_fit(everything, labels)
-
-
-def labels(n_classes=2):
-    return np.array([-1, 1] if n_classes == 2 else range(n_classes))
+    return begun(model, rows, np.resize(labels, 16), labels)
 
 
 def cases(n_features=2**20):
-    """Return {title: function that prepares one and returns the function that makes ``N_CALLS`` calls}."""
+    """Return {title: function that prepares a model and returns the function that makes `N_CALLS` calls}."""
     rows = sparse_rows(n_features)
-    x, one = rows[0], labels()[1:]
-    other = itertools.cycle([labels()[:1], one])
+    row, one = rows[0], LABELS[1:]
+    others = [(each, LABELS[i % 2 :][:1]) for i, each in enumerate(rows)]
 
-    def calls(function, arguments=((),)):
-        turns = list(itertools.islice(itertools.cycle(arguments), N_CALLS))
-        return lambda: [function(*each) for each in turns]
+    def learner(n_classes=2, **params):
+        return grown(AROWClassifier(**params), n_features, LABELS if n_classes == 2 else np.arange(n_classes))
 
-    def learning(arguments):
-        return lambda: calls(learner(n_features).partial_fit, arguments)
+    def hasher():
+        return HashingVectorizer(n_features=n_features, dtype=np.float32)
 
-    def probabilities(n_classes):
-        return lambda: calls(learner(n_features, n_classes, probability=True).predict_proba, [(x,)])
+    def reading():
+        vectorizer, model = hasher(), learner()
+        return repeated(lambda: model.partial_fit(vectorizer.transform([TEXT]), one))
 
     found = {
-        "`partial_fit`, the same row each time": learning([(x, one)]),
-        "`partial_fit`, another row each time": learning([(row, next(other)) for row in rows]),
-        "`partial_fit` with `classes=[-1, 1]` each time": learning([(x, one, [-1, 1])]),
-        "`predict`": lambda: calls(learner(n_features).predict, [(x,)]),
-        "`predict_proba`, two classes": probabilities(2),
-        "`predict_proba`, three classes": probabilities(3),
-        "`HashingVectorizer.transform` of one text": lambda: calls(hasher(n_features).transform, [([TEXT],)]),
-        "one text and `partial_fit`": lambda: calls(reads_texts(n_features)),
+        "`partial_fit`, the same row each time": lambda: repeated(learner().partial_fit, [(row, one)]),
+        "`partial_fit`, another row each time": lambda: repeated(learner().partial_fit, others),
+        "`partial_fit` with `classes=[-1, 1]` each time": lambda: repeated(learner().partial_fit, [(row, one, [-1, 1])]),
+        "`predict`": lambda: repeated(learner().predict, [(row,)]),
+        "`decision_function`": lambda: repeated(learner().decision_function, [(row,)]),
+        "`predict_proba`, two classes": lambda: repeated(learner(probability=True).predict_proba, [(row,)]),
+        "`predict_proba`, three classes": lambda: repeated(learner(3, probability=True).predict_proba, [(row,)]),
+        "`HashingVectorizer.transform` of one text": lambda: repeated(hasher().transform, [([TEXT],)]),
+        "one text and `partial_fit`": reading,
     }
     return found | (data_frames() if importlib.util.find_spec("pandas") else {})
 
 
-def hasher(n_features):
-    return HashingVectorizer(n_features=n_features, dtype=np.float32)
-
-
-def reads_texts(n_features):
-    vectorizer, model, one = hasher(n_features), learner(n_features), labels()[1:]
-    return lambda: model.partial_fit(vectorizer.transform([TEXT]), one)
+def repeated(function, arguments=((),)):
+    """Return the function that makes `N_CALLS` calls, the arguments in turn."""
+    turns = list(itertools.islice(itertools.cycle(arguments), N_CALLS))
+    return lambda: [function(*each) for each in turns]
 
 
 def data_frames(n_columns=8):
+    """Return the cases of data frames of one row: of floats alone, of floats and integers, and with columns of its own each."""
     import pandas as pd
 
     rng, names = np.random.default_rng(0), [f"column {i}" for i in range(n_columns)]
     floats = pd.DataFrame(rng.standard_normal((2, n_columns)), columns=names)
     mixed = floats.assign(**{name: [1, 2] for name in names[:2]})
-    own = [pd.DataFrame(rng.standard_normal((1, n_columns)), columns=list(names)) for _ in range(N_CALLS)]
 
-    def case(method, frame, frames):
-        def prepare():
-            model = AROWClassifier().partial_fit(pd.concat([frame] * 8), np.tile(labels(), 8))
-            call, more = getattr(model, method), (labels()[1:],) if method == "partial_fit" else ()
-            turns = [(frames[i % len(frames)], *more) for i in range(N_CALLS)]
-            return lambda: [call(*each) for each in turns]
-
-        return prepare
+    def case(method, frame, *more):
+        model = AROWClassifier().partial_fit(pd.concat([frame] * 8), np.resize(LABELS, 16))
+        return repeated(getattr(model, method), [(frame[1:], *more)])
 
     return {
-        "`partial_fit` of a data frame of floats": case("partial_fit", floats, [floats[1:]]),
-        "`partial_fit` of a data frame of floats and integers": case("partial_fit", mixed, [mixed[1:]]),
-        "`predict` of a data frame": case("predict", floats, [floats[1:]]),
-        "`predict` of a data frame with columns of its own": case("predict", floats, own),
+        "`partial_fit` of a data frame of floats": lambda: case("partial_fit", floats, LABELS[1:]),
+        "`partial_fit` of a data frame of floats and integers": lambda: case("partial_fit", mixed, LABELS[1:]),
+        "`predict` of a data frame": lambda: case("predict", floats),
     }
+
+
+class Calls:
+    """AROW's calls of a row of 100 non-zeros in 2^20 columns, a data frame of one row and 8 columns, a text of 22 words."""
+
+    params = [list(cases(2**10))]
+    param_names = ["call"]
+    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
+
+    def setup(self, call):
+        self.run = cases()[call]()
+
+    def time_1000_calls(self, call):
+        self.run()
+
+
+class OneRow:
+    """Calls of another row each time in models of 2^10 to 2^22 features: flat but for the memory."""
+
+    params = [["perceptron", "arow"], ["partial_fit", "predict"], [2**10, 2**16, 2**22]]
+    param_names = ["algorithm", "method", "n_features"]
+    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
+
+    def setup(self, algorithm, method, n_features):
+        model = grown(make_estimator(algorithm), n_features)
+        labels = [(LABELS[i % 2 :][:1],) if method == "partial_fit" else () for i in range(N_CALLS)]
+        rows = zip(sparse_rows(n_features), labels, strict=True)
+        self.run = repeated(getattr(model, method), [(row, *label) for row, label in rows])
+
+    def time_1000_calls(self, algorithm, method, n_features):
+        self.run()
+
+
+class FirstCall:
+    """A new model and its first call, of 16 rows: what 2^10 to 2^20 features cost before anything is learnt."""
+
+    params = [["arow", "committee"], [2**10, 2**20]]
+    param_names = ["algorithm", "n_features"]
+    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
+
+    def setup(self, algorithm, n_features):
+        self.X = sp.csr_matrix(np.eye(16, n_features, dtype=np.float32))
+
+    def time_first_call(self, algorithm, n_features):
+        make_estimator(algorithm).partial_fit(self.X, np.resize(LABELS, 16))

@@ -19,7 +19,7 @@ import onlinecls
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
-sys.path[:0] = [str(DOCS), str(ROOT / "benchmarks")]
+sys.path.insert(0, str(DOCS))
 
 import public  # noqa: E402
 

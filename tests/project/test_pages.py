@@ -209,16 +209,16 @@ def test_every_page_is_in_a_table_of_contents():
 
 
 def script(name):
-    """Import a module of benchmarks."""
+    """Import one of the benchmarks' scripts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(ROOT / "benchmarks"))
+        patch.syspath_prepend(str(ROOT / "benchmarks" / "scripts"))
         return importlib.import_module(name)
 
 
 def test_tables_that_follow_from_others_are_up_to_date():
     pages = script("pages")
     for path, name, make in pages.DERIVED:
-        assert pages.between(path, name)[1] == make(), f"run python benchmarks/pages.py: {name_of(path)} has an old table"
+        assert pages.between(path, name)[1] == make(), f"run python benchmarks/scripts/pages.py: {name_of(path)} has an old table"
 
 
 def test_the_learners_to_take_are_there_and_learn():

@@ -1,3 +1,5 @@
+"""The suite of asv (`make bench`), which makes its own data; what needs data or rivals is in scripts/."""
+
 import os
 
 # One thread, whatever numpy is linked with; this runs before any module of the suite imports numpy.
