@@ -350,13 +350,11 @@ cdef class PNormModel(Model):
         p.power, p.root, p.squarings = power_of(p.power, self.n_features)
         return p
 
-    def start(self):
-        """Compute the norms that are not known yet."""
+    def start(self, floating[::1] state):
+        """Compute the norms that are not known yet. state : the values."""
+        cdef const double[:, ::1] groups = self.groups
         cdef Params p = self.params_of()
-        if self.values.itemsize == 4:
-            norms_of[float](self.groups, self.n_columns, self.values, &p)
-        else:
-            norms_of[double](self.groups, self.n_columns, self.values, &p)
+        norms_of[floating](groups, self.n_columns, state, &p)
 
 
 cdef int visit_rows(PNormModel self, const floating[::1] data, const index_t[::1] indices, const Batch* b,
