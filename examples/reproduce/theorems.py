@@ -15,7 +15,7 @@ import onlinecls as oc
 from onlinecls import bounds
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
-from attack import ATTACKS, NO, against, attacked, begun, classes, is_broken, tried
+from attack import ATTACKS, NO, attacked, begun, classes, is_broken, tried
 
 STREAMS = 20 if SMOKE else 1000
 PA, DA1 = oc.PassiveAggressiveClassifier(np.inf, **NO), oc.DualAscentClassifier(1.0, update="DA1", norm_bound=1.0, **NO)
@@ -40,14 +40,6 @@ def followed(learner, Z):
 
 
 # --- trials --------------------------------------------------------------------------------------------------------------------
-
-
-def no_regret(rng):
-    """Return T/2, and how many more mistakes a learner makes than a constant on labels against it."""
-    learner = (oc.Perceptron(**NO), PA, arow(rng), oc.NAROWClassifier(1.0, initial_variance=1.0, **NO))[rng.integers(0, 4)]
-    X = np.ones((50, 1))
-    y = against(learner, X)
-    return 25, (bounds.follow(learner, X, y).margins <= 0.0).sum() - min((y > 0.0).sum(), (y < 0.0).sum())
 
 
 def weak_duality(rng):
@@ -276,7 +268,6 @@ STATEMENTS = [
     ("PA Theorem 4 (one class)", "The same with B = 16."),
     ("Tutorial I: regression", "Follow the leader: regret O(log T); here 2B² (1 + log T).",
      lambda rng: bounds.follow_the_leader(rng.choice([-1.0, 1.0], rng.integers(2, 200)))),
-    ("Tutorial I: classification", "No algorithm can guarantee a regret below T/2.", no_regret),
     ("Tutorial II: weak duality", "max D(α) <= min P(w).", weak_duality),
     ("Tutorial II: lemma", "D_{t+1} - D_t >= l(w_t) - a/√T and f <= a√T: regret <= 2a√T.", of_lemma),
     ("Tutorial II: theorem", "f σ-strongly convex by ||.||, l L-Lipschitz by the dual norm: D_{t+1} - D_t >= l(w_t) - L²/(2σ), "
