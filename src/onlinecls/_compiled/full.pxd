@@ -25,7 +25,7 @@ from libc.math cimport fabs, sqrt
 from libc.stdint cimport int64_t
 
 from .._rules cimport ADDITIVE, FULL_POTENTIAL, Params, Stats, never_steps, precision
-from .blas cimport gemv, gemv_t, symm, symv
+from .blas cimport gemv, symm, symv
 from .classes cimport scan_classes
 from .rounds cimport OVR, Batch, Example, PassContext, Round, Task, example, row_at, weigh_class
 from .sparse cimport Layout, Row, Sums, column, dense_t, floating, index_t, larger, scan
@@ -237,8 +237,8 @@ cdef inline double product(Full* f, Py_ssize_t c, floating[:, ::1] S, floating[:
     else:
         multiply(S, work[present], indices, row, work[f.place[c]])
     if n:
-        gemv(work[row_of(f, c, WAITING):], <int>n, work[present], work[present + 1])
-        gemv_t(work[row_of(f, c, WAITING):], <int>n, work[present + 1], work[f.place[c]])
+        gemv(work[row_of(f, c, WAITING):], <int>n, work[present], work[present + 1], True)
+        gemv(work[row_of(f, c, WAITING):], <int>n, work[present + 1], work[f.place[c]], False)
     for j in range(f.D):
         v += <double>work[present, j] * work[f.place[c], j]
         a += fabs(work[present, j]) * <double>work[row_of(f, c, ROOTS), j]

@@ -13,8 +13,9 @@ import numpy as np
 from .lock cimport Lock
 from .rounds cimport (
     BINARY, CRAMMER_SINGER, DECISION, HELD_LEVEL, ONE_CLASS, OVR, QUANTUM, REGRESSION, RUNNING_LEVEL, Batch, Calibration,
-    SCALE_ROWS, Counters, PassContext, Task, measure_row, open_scale, publish_scale, row_at,
+    SCALE_ROWS, Counters, PassContext, Task, measure_row, open_scale, publish_scale,
 )
+from .sparse cimport Row
 
 from .._rows cimport Rows, are_finite, converted, is_csr, is_writable, numbers_of, start_of
 
@@ -168,12 +169,6 @@ cdef checked_numbers(given, Py_ssize_t n, double least):
     return given
 
 
-cdef void add_to_all(double* numbers, double term, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(n):
-        numbers[i] += term
-
-
 cdef class Model:
     """The arrays that learning changes, as the training loops see them. A state (_models/state.py) starts and grows them.
 
@@ -289,16 +284,14 @@ cdef class Model:
 
     def tell_scale(self, rows, const int64_t[::1] numbers):
         """Let rows of these numbers tell the scale before any of them is learnt."""
-        cdef Batch b
         cdef PassContext context
-        cdef const int64_t[::1] indptr = rows.indptr
+        cdef Row row
+        cdef const int64_t[::1] starts = rows.indptr
         cdef double[::1] counters = self.counters
         cdef const float[::1] floats
         cdef const double[::1] doubles
         cdef Py_ssize_t i
         self.bind()
-        b.n = b.n_rows = indptr.shape[0] - 1
-        b.order, b.indptr = NULL, &indptr[0]
         context.counters, context.published = (<Counters*>&counters[0])[0], <Counters*>&counters[0]
         open_scale(&context, &self.p)
         publish_scale(&context)
@@ -307,10 +300,13 @@ cdef class Model:
         else:
             doubles = rows.data
         for i in range(numbers.shape[0]):
-            if context.published.measured < SCALE_ROWS and self.values.itemsize == 4:
-                measure_row(floats, row_at(&b, numbers[i]), context.published, self.p.scale, self.p.constant)
-            elif context.published.measured < SCALE_ROWS:
-                measure_row(doubles, row_at(&b, numbers[i]), context.published, self.p.scale, self.p.constant)
+            row.lo, row.hi = starts[numbers[i]], starts[numbers[i] + 1]
+            if context.published.measured == SCALE_ROWS:
+                break
+            elif self.values.itemsize == 4:
+                measure_row(floats, row, context.published, self.p.scale, self.p.constant)
+            else:
+                measure_row(doubles, row, context.published, self.p.scale, self.p.constant)
 
     # --- small calls: the same pass, with every check in C ----------------------------------------------------------------------
 
@@ -438,10 +434,13 @@ cdef class Model:
         """Fill in the task's results for n >= 1 rows: n_found numbers a row."""
         cdef Batch b
         cdef PassContext context
+        cdef Py_ssize_t i
+        cdef double level
         b.n = b.n_rows = n
         b.order, b.indptr = NULL, indptr
         self.open_reading(&context, task, found, n_found)
         self.visit(rows, &b, &context)
-        if task == DECISION and self.p.level:
-            add_to_all(found, self.level_now(), n * n_found)
+        level = self.level_now()
+        for i in range(n * n_found if task == DECISION and level != 0.0 else 0):
+            found[i] += level
         return 0
