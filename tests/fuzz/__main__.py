@@ -15,10 +15,10 @@ import importlib
 import json
 import os
 import re
-import selectors
-import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 import traceback
 import warnings
@@ -47,12 +47,6 @@ def checked(name, seed):
         return target.check(case)
 
 
-def written(case):
-    """Return a case as a file of the corpus."""
-    options, data = case
-    return json.dumps(options).encode() + b"\n" + data
-
-
 def replayed(path):
     """Check what a file of the corpus holds; its name begins with that of the target."""
     options, _, data = path.read_bytes().partition(b"\n")
@@ -71,104 +65,66 @@ def work(name, first, seconds):
         from resource import RLIMIT_AS, setrlimit
 
         setrlimit(RLIMIT_AS, (MEMORY, MEMORY))
-    import threading
-
     threading.stack_size(1 << 20)
     end, seed, out = time.monotonic() + seconds, first, sys.stdout
     sys.stdout = sys.stderr
     importlib.import_module(f"fuzz.{name}")  # (which may take long, and is no case)
     print(json.dumps({"at": seed}), file=out, flush=True)
     while time.monotonic() < end:
-        found = {}
+        faulthandler.dump_traceback_later(PATIENCE, exit=True)
         try:
-            found["came"] = checked(name, seed) or "done"
+            found = {"came": checked(name, seed) or "done"}
         except BaseException as error:
-            trace = traceback.format_exc()
-            lines = [frame for frame in traceback.extract_tb(error.__traceback__)]
-            found["kind"] = f"{type(error).__name__} at {Path(lines[-1].filename).name}:{lines[-1].lineno}"
-            found["trace"] = trace[-4000:]
+            last = traceback.extract_tb(error.__traceback__)[-1]
+            kind = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
+            found = {"kind": kind, "trace": traceback.format_exc()[-4000:]}
         seed += 1
         print(json.dumps({"at": seed, **found}), file=out, flush=True)
         if "kind" in found and found["kind"].startswith("KeyboardInterrupt"):
-            return
+            break
+    faulthandler.cancel_dump_traceback_later()
 
 
 # --- the process that watches --------------------------------------------------------------------------------------------------
 
 
-class Hunt:
-    """Run a target's processes until its time is over."""
+def hunt(name, first, seconds, keep):
+    """Run a target's processes until its time is over; return the number of findings."""
+    began, seed, came, kinds = time.monotonic(), first, collections.Counter(), collections.Counter()
 
-    def __init__(self, name, first, seconds, keep):
-        self.name, self.seed, self.keep = name, first, keep
-        self.end, self.began = time.monotonic() + seconds, time.monotonic()
-        self.came, self.kinds, self.first = collections.Counter(), collections.Counter(), first
+    def note(kind, trace, seed):
+        kinds[kind] += 1
+        if kinds[kind] > 1:
+            return
+        print(f"\n--- {name} --seed {seed}: {kind}\n{trace}", flush=True)
+        _, case = made(name, seed) if keep else (None, None)
+        if isinstance(case, tuple) and len(case) == 2 and isinstance(case[1], bytes):
+            data = json.dumps(case[0]).encode() + b"\n" + case[1]
+            Path(keep, f"{name}-{hashlib.sha256(data).hexdigest()[:8]}").write_bytes(data)
 
-    def run(self):
-        while (left := self.end - time.monotonic()) > 0 and sum(self.kinds.values()) < 200:
-            self._watch(left)
-        return self
-
-    def _watch(self, left):
-        import tempfile
-
-        command = [sys.executable, "-m", "fuzz", self.name, "--first", str(self.seed), "--seconds", str(left), "--work"]
-        with tempfile.TemporaryFile() as errors:
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors)
-            begun, last = False, time.monotonic()
-            with selectors.DefaultSelector() as selector:
-                selector.register(process.stdout, selectors.EVENT_READ)
-                buffer, stuck = b"", False
-                while True:
-                    if not selector.select(timeout=5.0):
-                        if time.monotonic() - last > (PATIENCE if begun else 2 * PATIENCE):
-                            stuck = True
-                            process.send_signal(signal.SIGABRT)  # faulthandler shows where it is
-                            break
-                        continue
-                    part = os.read(process.stdout.fileno(), 1 << 16)
-                    if not part:
-                        break
-                    *lines, buffer = (buffer + part).split(b"\n")
-                    for line in lines:
-                        begun, last = True, time.monotonic()
-                        self._note(json.loads(line))
-            process.stdout.close()
+    while (left := began + seconds - time.monotonic()) > 0 and kinds.total() < 200:
+        command = [sys.executable, "-m", "fuzz", name, "--first", str(seed), "--seconds", str(left), "--work"]
+        with tempfile.TemporaryFile() as errors, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors) as process:
+            begun = False
+            for line in map(json.loads, process.stdout):
+                begun, seed = True, line["at"]
+                came.update([line["came"]] if "came" in line else [])
+                if "kind" in line:
+                    note(line["kind"], line["trace"], seed - 1)
             code = process.wait()
             errors.seek(0)
             said = errors.read().decode(errors="replace")
-        if stuck or code:
-            what = "no end" if stuck else f"exit code {code}"
-            place = re.search(r"(runtime error: [^\n]*|ERROR: AddressSanitizer: \S+)", said)
-            self._found(f"{what} {place[1] if place else ''}".strip(), said[-6000:], self.seed)
-            self.seed += 1
+        if code:
+            place = re.search(r"(runtime error: [^\n]*|ERROR: AddressSanitizer: \S+|Timeout \([^)]*\))", said)
+            note(f"exit code {code} {place[1] if place else ''}".strip(), said[-6000:], seed)
+            seed += 1
             if not begun:
-                self.end = 0.0
-
-    def _note(self, line):
-        if "kind" in line:
-            self._found(line["kind"], line["trace"], line["at"] - 1)
-        if "came" in line:
-            self.came[line["came"]] += 1
-        self.seed = line["at"]
-
-    def _found(self, kind, trace, seed):
-        self.kinds[kind] += 1
-        if self.kinds[kind] > 1:
-            return
-        print(f"\n--- {self.name} --seed {seed}: {kind}\n{trace}", flush=True)
-        if self.keep:
-            _, case = made(self.name, seed)
-            if isinstance(case, tuple) and len(case) == 2 and isinstance(case[1], bytes):
-                data = written(case)
-                Path(self.keep, f"{self.name}-{hashlib.sha256(data).hexdigest()[:8]}").write_bytes(data)
-
-    def __str__(self):
-        n = sum(self.came.values()) + sum(self.kinds.values())
-        came = ", ".join(f"{count:,} {what}" for what, count in self.came.most_common())
-        found = "; ".join(f"{count} x {kind}" for kind, count in self.kinds.most_common())
-        seconds = time.monotonic() - self.began
-        return f"{self.name}: {n:,} cases from seed {self.first} in {seconds:.0f} s ({came}). Findings: {found or 'none'}."
+                break
+    said = ", ".join(f"{count:,} {what}" for what, count in came.most_common())
+    found = "; ".join(f"{count} x {kind}" for kind, count in kinds.most_common()) or "none"
+    n, passed = came.total() + kinds.total(), time.monotonic() - began
+    print(f"{name}: {n:,} cases from seed {first} in {passed:.0f} s ({said}). Findings: {found}.", flush=True)
+    return kinds.total()
 
 
 def main():
@@ -191,11 +147,7 @@ def main():
     if options.work:
         work(targets[0], options.first, options.seconds)
         return 0
-    hunts = []
-    for name in targets:
-        hunts.append(Hunt(name, options.first, options.seconds, options.keep).run())
-        print(hunts[-1], flush=True)
-    return 1 if any(hunt.kinds for hunt in hunts) else 0
+    return 1 if sum([hunt(name, options.first, options.seconds, options.keep) for name in targets]) else 0
 
 
 if __name__ == "__main__":
