@@ -19,13 +19,13 @@ import sysconfig
 import tempfile
 import time
 from pathlib import Path
-from resource import RLIMIT_CPU, setrlimit
+from resource import RLIMIT_CPU, RUSAGE_CHILDREN, getrusage, setrlimit
 from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 DIRECTIVES = "-X boundscheck=False -X initializedcheck=False -X wraparound=False -X cdivision=True -X embedsignature=True".split()
 FLAGS = "-O0 -g0 -fPIC -shared -ffp-contract=off -fno-math-errno -fno-trapping-math -w -Ionlinecls -include mutant.h".split()
-LONGEST = 300       # seconds of the processor's time for the tests of a mutant: it may well run for ever
+LONGEST = 300       # seconds of the processor's time for tests of code as it stands; a mutant may well run for ever
 CHOICE = """#include <stdlib.h>
 static int MUTANT;
 __attribute__((constructor)) static void choose(void) { MUTANT = atoi(getenv("MUTANT") ? getenv("MUTANT") : "0"); }
@@ -169,8 +169,8 @@ def compile_all(tree, chosen):
     return apart
 
 
-def first_failure(tree, tests, number=0):
-    """Return the first of these tests that fails with a mutant, or None if all pass."""
+def first_failure(tree, tests, number=0, longest=LONGEST):
+    """Return the first of these tests that fails with a mutant within so many seconds of CPU, or None if all pass."""
     environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "OPENBLAS_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1",
                    "MUTANT": str(number)}
     path_of = lambda name: str(next((tree / "tests").glob(f"*/test_{name}.py")))  # noqa: E731
@@ -178,8 +178,8 @@ def first_failure(tree, tests, number=0):
     for run in [whole] * bool(whole) + [[path_of(name.split()[0]), *name.split()[1:]] for name in tests if " " in name]:
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *run]
         try:
-            done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=2 * LONGEST,
-                                  preexec_fn=lambda: setrlimit(RLIMIT_CPU, (LONGEST, LONGEST)))
+            done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=10 * longest,
+                                  preexec_fn=lambda: setrlimit(RLIMIT_CPU, (longest, longest)))
         except subprocess.TimeoutExpired:
             return f"{run}, which waits for ever"
         if done.returncode:
@@ -194,8 +194,10 @@ def main(words):
         tree = Path(room) / "tree"
         copy_of_tree(tree)
         apart = compile_all(tree, chosen)
+        begin = getrusage(RUSAGE_CHILDREN).ru_utime
         if failed := first_failure(tree, sorted({name for mutant in chosen for name in mutant.tests})):
             sys.exit(f"mutate.py: the tests must pass before anything is changed: {failed}")
+        longest = 10 + 2 * int(getrusage(RUSAGE_CHILDREN).ru_utime - begin)
         for at, mutant in enumerate(chosen, 1):
             begin, name = time.monotonic(), f"{mutant.file}: {mutant.old!r} -> {mutant.new!r}"
             path = tree / "src/onlinecls" / mutant.file
@@ -205,7 +207,7 @@ def main(words):
                 path.write_text((ROOT / "src/onlinecls" / mutant.file).read_text().replace(mutant.old, mutant.new))
             if mutant in apart and (errors := compile_module(tree, mutant.module)):
                 sys.exit(f"mutate.py: {mutant.module} does not compile with {name}:\n{errors[-3000:]}")
-            failed = first_failure(tree, mutant.tests, mutant.number)
+            failed = first_failure(tree, mutant.tests, mutant.number, longest)
             path.write_text(text)
             if mutant in apart:
                 built.write_bytes(kept)
