@@ -2,8 +2,7 @@
 
     model = onlinecls.parallel.fit(onlinecls.AROWClassifier(), "part-*.tsv", n_jobs=8)
 
-The engine is joblib's (processes, threads, and the backends registered with it) or Dask's; `learn_part` and `merge_bytes` are
-the two halves for any other.
+The engine is joblib's or Dask's; `learn_part` and `merge_bytes` are the two halves for any other.
 """
 
 from __future__ import annotations
@@ -11,12 +10,10 @@ from __future__ import annotations
 import glob
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from functools import partial
-from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,17 +25,10 @@ from ._pipeline import StreamPipeline
 from .tables import TableVectorizer
 from .text import HashingVectorizer
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
-    from numpy.typing import ArrayLike
-
-    Model = TypeVar("Model")
-
 __all__ = ["fit", "learn_part", "merge_bytes"]
 
 _WHO = "parallel.fit"
+Model = TypeVar("Model")
 
 
 def __dir__() -> list[str]:
@@ -46,12 +36,11 @@ def __dir__() -> list[str]:
 
 
 def fit(
-    estimator: Model, parts: Any, *, n_jobs: int | None = None, classes: ArrayLike | None = None,
-    reading: Mapping[str, Any] | None = None,
+    estimator: Model, parts: Any, *, n_jobs: int | None = None, classes: Any = None, reading: Mapping[str, Any] | None = None,
 ) -> Model:
     """Learn the parts of a stream in parallel: each in one pass, by a clone of its own; then merge the clones.
 
-    The model depends only on the parts and their order, not on the number of workers or on which part is learnt first.
+    The model depends only on the parts and their order, not on the number of workers.
 
     Parameters
     ----------
@@ -60,9 +49,9 @@ def fit(
         add up exactly; then the parts are read again, and learners behind these statistics merge.
     parts : path or pattern, list of parts, or Dask collection
         A part is a path, or each file of a pattern (``"part-*.tsv"``), in any format of `streams.read`; a pair (X, y) or triple
-        (X, y, sample_weight) of arrays; a list of these or of pairs (text, label); or a function without arguments that
-        returns one of these, or an iterator, in the worker, so that no data is sent. Dask: a bag of (X, y) or (text, label), or
-        a tuple of arrays or dataframes (X, y), whose partitions are the parts and stay where they are.
+        (X, y, sample_weight) of arrays; a list of these; or a function without arguments that returns one of these, or an
+        iterator, in the worker, so that no data is sent. Dask: a bag of (X, y), or a tuple of arrays or dataframes (X, y),
+        whose partitions are the parts and stay where they are.
     n_jobs : int, default=None
         Workers, as in joblib; -1: all cores. None: 1, or that of ``joblib.parallel_config``, which also chooses the backend:
         processes ("loky", the default), "threading", "dask", "ray" or "spark". For Dask collections, Dask decides.
@@ -83,9 +72,8 @@ def fit(
 
     Notes
     -----
-    Needs joblib (extra ``parallel``). A worker holds one model, the caller one for each doubling of the number of parts (one for
-    each part where joblib's backend gives back lists: "multiprocessing", "ray", "spark"). Models are sent as their files.
-    More parts cost a little accuracy: the guide "From one core to a cluster" has figures.
+    Needs joblib (extra ``parallel``). A worker holds one model, the caller two (and a file of each part's where the engine gives
+    back lists: Dask, "multiprocessing", "ray", "spark"). Models are sent as their files.
 
     Examples
     --------
@@ -104,15 +92,14 @@ def fit(
         )
     check_merges(learner)
     step, how = _fresh(steps[0]) if steps else None, dict(reading or {})
-    if steps:
-        how = {"vectorizer": step, **how} if isinstance(step, HashingVectorizer) else how
+    how = {"vectorizer": step, **how} if isinstance(step, HashingVectorizer) else how
     listed = _partitions(parts) if _is_dask(parts) else _parts_of(parts)
+    more = {"classes": classes, "reading": how, "step": step}
     if isinstance(step, TableVectorizer):
         step.merge(*(found for _, found in _of_each(partial(_statistics_of, step, how), listed, n_jobs)))
-    more = {"classes": classes, "reading": how, "step": step}
-    ((_, units),) = _of_each(partial(_units_of, learner, **more), listed[:1], 1)
+    ((_, units),) = _of_each(partial(_learnt, learner, units=True, **more), listed[:1], 1)
     alike = _fresh(learner).set_params(**units)  # (all parts are learnt in units of the first)
-    model = _loaded(_of_each(partial(_learnt, alike, **more), listed, n_jobs, _merged)[1])
+    model = _merged(_of_each(partial(_learnt, alike, **more), listed, n_jobs))
     if model is None:
         raise ValueError(f"{_WHO}: parts must have rows, got none.")
     model.set_params(**learner.get_params(deep=False))
@@ -120,63 +107,25 @@ def fit(
 
 
 def learn_part(estimator: Any, part: Any, *, classes: Any = None, reading: Mapping[str, Any] | None = None) -> bytes:
-    """Learn one part of a stream by a clone of the estimator, for an engine of your own.
+    """Learn one part of a stream by a clone of an estimator, for an engine of your own; return the model's file.
+
+    `merge_bytes` merges such files, `onlinecls.load` reads them, and no code is in them; b"" is the file of a part without rows.
 
     Parameters
     ----------
-    estimator : object
-        As of `fit`, but no pipeline.
-    part : path, (X, y), (X, y, sample_weight), iterable of these or of pairs (text, label), or function that returns one
-    classes, reading : object, default=None
-        As of `fit`.
-
-    Returns
-    -------
-    model : bytes
-        The model's file, which `onlinecls.load` reads and no code is in; b"" if the part has no rows.
-
-    Raises
-    ------
-    ValueError
-        If the estimator cannot be merged, or the part cannot be read or learnt.
-
-    Examples
-    --------
-    >>> import io
-    >>> import numpy as np
-    >>> from onlinecls import AROWRegressor, load, parallel
-    >>> X, learner = np.eye(3), AROWRegressor(r=1.0, fit_intercept=False)
-    >>> models = [parallel.learn_part(learner, part) for part in ((X[:2], [2.0, 4.0]), (X[2:], [6.0]))]
-    >>> load(io.BytesIO(parallel.merge_bytes(models))).coef_.tolist()
-    [1.0, 2.0, 3.0]
+    estimator, part, classes, reading : object
+        As of `fit`, but no pipeline; a part may be an iterator, too.
     """
     check_merges(estimator)
-    return _learnt(estimator, part, classes=classes, reading=reading or {}, step=None)
+    return _learnt(estimator, part, classes, reading or {}, None)
 
 
 def merge_bytes(models: Iterable[bytes]) -> bytes:
-    """Merge the models of `learn_part`, or results of this function, in their order.
+    """Merge the files of `learn_part`, or results of this function, in their order, to a file.
 
     Merging is associative to rounding: an engine may merge pairs, pairs of pairs and so on, where they are.
-
-    Parameters
-    ----------
-    models : iterable of bytes
-
-    Returns
-    -------
-    model : bytes
-        Of a file as those given; b"" if all are.
-
-    Raises
-    ------
-    ValueError
-        If one of them is no model, or they do not merge.
     """
-    found = None
-    for model in (load(io.BytesIO(data)) for data in models if len(data)):
-        found = model if found is None else merge([found, model])
-    return b"" if found is None else _bytes_of(found)
+    return _file_of(_merged((f"model {number}", model) for number, model in enumerate(models, 1)))
 
 
 # --- parts -------------------------------------------------------------------------------------------------------------------
@@ -185,11 +134,9 @@ def merge_bytes(models: Iterable[bytes]) -> bytes:
 def _parts_of(parts: Any) -> list[tuple[str, Any]]:
     """Return the name and the path, arrays, list or function of each part, in order; a pattern's files are sorted by name."""
     parts = [parts] if isinstance(parts, (str, os.PathLike)) else parts
+    wanted = "a path, (X, y), a list of (X, y) or a function that returns one (it may be read twice)"
     if not isinstance(parts, Iterable) or isinstance(parts, (bytes, Mapping)):
-        raise ValueError(
-            f"{_WHO}: parts must be paths, Dask collections, or a list of paths, (X, y), lists of (X, y) and functions that "
-            f"return one of these, got {type(parts).__name__}. Give one part as a list of one."
-        )
+        raise ValueError(f"{_WHO}: parts must be paths, Dask collections, or a list, each {wanted}, got {type(parts).__name__}.")
     found: list[tuple[str, Any]] = []
     for what in parts:
         if isinstance(what, (str, os.PathLike)):
@@ -201,10 +148,7 @@ def _parts_of(parts: Any) -> list[tuple[str, Any]]:
         elif callable(what) or (isinstance(what, Iterable) and not isinstance(what, Iterator)):
             found.append((getattr(what, "__name__", "") or f"a {type(what).__name__}", what))
         else:
-            raise ValueError(
-                f"{_WHO}: a part must be a path, (X, y), a list of (X, y) or a function that returns one (it may be read twice), "
-                f"got {type(what).__name__} as part {len(found) + 1}."
-            )
+            raise ValueError(f"{_WHO}: a part must be {wanted}, got {type(what).__name__} as part {len(found) + 1}.")
     if not found:
         raise ValueError(f"{_WHO}: parts must be at least one, got none.")
     return [(f"part {number} ({name})", what) for number, (name, what) in enumerate(found, 1)]
@@ -222,11 +166,8 @@ def _partitions(parts: Any) -> list[Any]:
         np.ravel(part.rechunk({axis: -1 for axis in range(1, part.ndim)}).to_delayed()).tolist()
         if hasattr(part, "rechunk") else part.to_delayed() for part in (parts if isinstance(parts, tuple) else (parts,))
     ]
-    if len({len(blocks) for blocks in columns}) > 1:
-        raise ValueError(
-            f"{_WHO}: X and y must have the same partitions, got {[len(blocks) for blocks in columns]} of them. "
-            "Rechunk one as the other."
-        )
+    if len({*map(len, columns)}) > 1:
+        raise ValueError(f"{_WHO}: X and y must have the same partitions, got {[*map(len, columns)]} of them. Rechunk one.")
     blocks = zip(*columns, strict=True) if isinstance(parts, tuple) else columns[0]
     return [dask.delayed((f"part {number} (a partition)", block)) for number, block in enumerate(blocks, 1)]
 
@@ -238,33 +179,21 @@ def _batches(what: Any, reading: Mapping[str, Any], step: Any = None) -> Iterato
         what = streams.read(what, **reading)
     if isinstance(what, tuple) and len(what) in (2, 3) and (hasattr(what[0], "shape") or isinstance(what[0], list | dict)):
         what = [what]
-    with what if isinstance(what, streams.Stream) else nullcontext():
-        rest = iter(what)
-        for first in rest:
-            if isinstance(first, tuple) and len(first) == 2 and isinstance(first[0], str):  # (text, label)
-                how = {"n_features": reading.get("n_features", 2**20), "dtype": reading.get("dtype", np.float32)}
-                words = reading.get("vectorizer") or HashingVectorizer(**how)
-                pairs = chain([first], rest)
-                while found := list(islice(pairs, 10_000)):
-                    texts, labels = zip(*found, strict=True)
-                    yield words.transform(texts), list(labels), None
-                return
-            X, y, weight = (*first, None)[:3]  # (a Batch is such a tuple, too)
-            yield X if step is None or hasattr(X, "indptr") else step.transform(X), y, weight
+    for batch in what:  # (a stream ends itself, and a Batch of it is such a tuple, too)
+        X, y, weight = (*batch, None)[:3]
+        yield X if step is None or hasattr(X, "indptr") else step.transform(X), y, weight
 
 
 # --- learning and merging ----------------------------------------------------------------------------------------------------
 
 
-def _of_each(make: Callable[[Any], Any], parts: list[Any], n_jobs: int | None, merge: Callable[..., Any] | None = None) -> Any:
-    """Return (name, result) of a function of each part, in order, or their merge by pairs: by Dask if it holds the parts."""
+def _of_each(make: Callable[[Any], Any], parts: list[Any], n_jobs: int | None) -> Iterable[tuple[str, Any]]:
+    """Return (name, result) of a function of each part, in order: by Dask if it holds the parts."""
     named = partial(_named, make)
     if _is_dask(parts[0]):
         import dask
 
-        task, pair = dask.delayed(named), dask.delayed(partial(_merged, packed=True))
-        tasks = [task(part) for part in parts]
-        return dask.compute(*tasks) if merge is None else _in_tree(tasks, pair).compute()
+        return dask.compute(*(dask.delayed(named)(part) for part in parts))
     try:
         import joblib
     except ImportError:
@@ -273,8 +202,7 @@ def _of_each(make: Callable[[Any], Any], parts: list[Any], n_jobs: int | None, m
         workers = joblib.Parallel(n_jobs=n_jobs, return_as="generator")
     except ValueError:  # (of a backend that gives back lists only)
         workers = joblib.Parallel(n_jobs=n_jobs)
-    found = workers(joblib.delayed(named)(part) for part in parts)
-    return list(found) if merge is None else _in_tree(found, merge)
+    return workers(joblib.delayed(named)(part) for part in parts)
 
 
 def _named(make: Callable[[Any], Any], part: tuple[str, Any]) -> tuple[str, Any]:
@@ -296,57 +224,35 @@ def _statistics_of(step: Any, reading: Mapping[str, Any], part: Any) -> Any:
     return found
 
 
-def _models(estimator: Any, part: Any, classes: Any, reading: Mapping[str, Any], step: Any) -> Iterator[Any]:
-    """Yield a fresh model that learns a part, before it learns and after each batch."""
-    yield (model := _fresh(estimator))
+def _learnt(estimator: Any, part: Any, classes: Any, reading: Mapping[str, Any], step: Any, units: bool = False) -> Any:
+    """Return the file of a fresh model that has learnt a part, b"" if it has no rows.
+
+    units : return the scale and the constant feature's value that the first rows tell instead; {} if there are none but zeros.
+    """
+    model = _fresh(estimator)
+    names = {"scale", "intercept_scaling"} & model.get_params().keys()
     more = {"classes": classes} if classes is not None and kind_of(model) == "classifier" else {}
     for X, y, weight in _batches(part, reading, step):
-        yield model.partial_fit(*((X,) if y is None else (X, y)), sample_weight=weight, **more)
-
-
-def _units_of(estimator: Any, part: Any, **how: Any) -> dict[str, float]:
-    """Return the scale and the constant feature's value that the first rows of a part tell; {} if it has none but zeros."""
-    names = {"scale", "intercept_scaling"} & estimator.get_params().keys()
-    for model in _models(estimator, part, **how) if names else ():
-        if model.__sklearn_is_fitted__() and model.scale_ > 0.0:
+        model.partial_fit(*((X,) if y is None else (X, y)), sample_weight=weight, **more)
+        if units and (not names or model.scale_ > 0.0):
             return {name: getattr(model, f"{name}_") for name in names}
-    return {}
+    return {} if units else _file_of(model if model.__sklearn_is_fitted__() else None)
 
 
-def _learnt(estimator: Any, part: Any, **how: Any) -> bytes:
-    *_, model = _models(estimator, part, **how)
-    return _bytes_of(model) if model.__sklearn_is_fitted__() else b""
-
-
-def _bytes_of(model: Any) -> bytes:
+def _file_of(model: Any) -> bytes:
     file = io.BytesIO()
-    model.save(file)
+    if model is not None:
+        model.save(file)
     return file.getvalue()
 
 
-def _loaded(model: Any) -> Any:
-    """Return a model, which may be the bytes of its file; None for those of parts without rows."""
-    return model if not isinstance(model, bytes) else load(io.BytesIO(model)) if model else None
-
-
-def _merged(first: tuple[str, Any], second: tuple[str, Any], packed: bool = False) -> tuple[str, Any]:
-    models = [model for _, found in (first, second) if (model := _loaded(found)) is not None]
-    try:
-        found = merge(models) if models else b""
-    except ValueError as error:
-        raise ValueError(f"{_WHO}: {second[0]} must merge with {first[0]}, got {error}") from None
-    return f"{first[0]} to {second[0]}", _bytes_of(found) if packed and models else found
-
-
-def _in_tree(models: Iterable[Any], merge: Callable[[Any, Any], Any]) -> Any:
-    """Merge models in a tree, in the order of the parts, with at most log2 of their number in memory at a time."""
-    waiting: list[tuple[int, Any]] = []  # (number of its parts, a model)
-    for model in models:
-        size = 1
-        while waiting and waiting[-1][0] == size:
-            model, size = merge(waiting.pop()[1], model), 2 * size
-        waiting.append((size, model))
-    found = waiting.pop()[1]
-    while waiting:
-        found = merge(waiting.pop()[1], found)
+def _merged(files: Iterable[tuple[str, bytes]]) -> Any:
+    """Return the merge of models from the bytes of their files, in order; None if all are empty."""
+    found = None
+    for name, data in files:
+        model = load(io.BytesIO(data)) if len(data) else None
+        try:
+            found = model if found is None else found if model is None else merge([found, model])
+        except ValueError as error:
+            raise ValueError(f"{_WHO}: {name} must merge with those before it, got {error}") from None
     return found
