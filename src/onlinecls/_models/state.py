@@ -228,8 +228,7 @@ class State(model.Model):
         return counts
 
     def __getstate__(self) -> dict:
-        compact = self.compact()
-        return {**compact.parts(), **{name: getattr(self, name) for name in self.LEARNT_WITH}}
+        return {**self.compact().parts(), **{name: getattr(self, name) for name in self.LEARNT_WITH}}
 
     def __setstate__(self, parts: dict) -> None:
         for name, value in parts.items():

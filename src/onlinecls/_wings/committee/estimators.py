@@ -11,7 +11,7 @@ from ..._estimators.choice import Params, choose
 from ..._estimators.classifier import WithProbabilities
 from ..._estimators.parameters import estimator
 from ..._files import of_number, require, require_layout
-from ..._models.state import COUNTS, STATES, Array, Move, State, laid_out, read_only
+from ..._models.state import COUNTS, STATES, Array, State, laid_out, read_only
 from ..._registry import estimator_class
 from .combine import CommitteeModel
 
@@ -106,30 +106,19 @@ class CommitteeState(State, CommitteeModel):
 
     # --- classes -------------------------------------------------------------------------------------------------------------
 
-    def _with(self, members: Any, counts: np.ndarray, move: Move | None = None) -> CommitteeState:
-        """Return a committee of these members, which have other classes. move : of the vectors."""
-        arrays = {name: getattr(self, name).copy() for name in self.ARRAYS}
-        new = self.sharing(**{**arrays, "counts": counts, "members": members})
-        if move is not None:
-            self._move(new, move)
-        return new
-
     def grow_classes(self, places: np.ndarray, n_classes: int, params: CommitteeParams) -> CommitteeState:
         for member in self.members:
             member.is_open = self.is_open
         members = [member.grow_classes(places, n_classes, own) for member, own in self.each(params)]
-        k = members[0].n_columns
-        move = Move.of_classes(places, self.n_columns, k, self.n_none) if k > self.n_columns else None
-        return self._with(members, self.counts_at(places, n_classes), move)
+        return super().grow_classes(places, n_classes, params).sharing(members=members, tally=self.tally.copy())
 
     def compact(self) -> CommitteeState:
         members = tuple(member.compact() for member in self.members)
-        return self if members == self.members else self._with(members, self.counts)
+        return self if members == self.members else self.sharing(members=members)
 
     def keep_classes(self, keep: np.ndarray, n_none: int | None = None) -> CommitteeState:
         members = [member.keep_classes(keep, n_none) for member in self.members]
-        n_none = members[0].n_none
-        return self._with(members, self.counts[keep], Move.of_kept(np.append(keep, np.ones(n_none, bool))))
+        return super().keep_classes(keep, n_none).sharing(members=members, tally=self.tally.copy())
 
     # --- reading -------------------------------------------------------------------------------------------------------------
 
