@@ -1,29 +1,22 @@
 """The oracle: the slow, readable NumPy twin of every algorithm.  float64, dense, one row at a time, nothing optimised.
 
-A learner lives in R^d and knows nothing of labels.  It is shown signed examples z = y x and wants the margin m = w.z large:
-
-    learner = REFERENCE["arow"](d, r=0.1)
-    learner.step(z, c)          # c > 0 is the row's weight c_t; True when the model changed
-    learner.w, learner.Sigma    # the vector that predicts; the covariance (None for first-order algorithms)
-
-A regressor is shown rows and targets instead, ``step(x, y, c)``, and wants w.x near y: REGRESSION, run_regression.
-
-Everything else of that kind is to be had from here, too, whichever file it is in:
+A learner lives in R^d and knows nothing of labels: ``learner.step(z, c)`` shows it a signed example z = y x of weight c > 0, of
+which it wants the margin m = w.z large; True when the model changed. ``learner.w`` predicts, ``learner.Sigma`` is the covariance
+(None of first-order algorithms). A regressor is shown rows and targets, ``step(x, y, c)``, and wants w.x near y.
 
     here                 first and second order, p-norm, multiplicative: REFERENCE, REGRESSION, ONE_CLASS; of several classes:
                          `Model`, MODELS; over a stream: run_binary, run_multiclass, run_stream, run_regression, run_one_class
     reference_dual.py    dual ascent and its relatives: DualAscent, DualAscentRegression, OGD; in MODELS and REGRESSION
     reference_kernel.py  learners with a kernel: Dual, over a Gram matrix, and `features`, vectors for one
 
-Binary is one such learner on z = y x.  Crammer-Singer multiclass is the same learner on z = phi(x, y) - phi(x, r), where
-phi(x, y) puts x in block y and r is the top wrong class, so ||z||^2 = 2||x||^2 and v = v_y + v_r need no code of their own.
-
-The learners of a rule alone (Perceptron, PA, AROW, CW, SCW, second-order Perceptron, NAROW), and what makes learners of several
-classes of them, are the library's own: onlinecls.reference.  Here are those that need more than a rule.
+Crammer-Singer multiclass is the same learner on z = phi(x, y) - phi(x, r), where phi(x, y) puts x in block y and r is the top
+wrong class, so ||z||^2 = 2||x||^2 and v = v_y + v_r need no code of their own. The learners of a rule alone (Perceptron, PA,
+AROW, CW, SCW, second-order Perceptron, NAROW), and what makes learners of several classes of them, are the library's own:
+onlinecls.reference.  Here are those that need more than a rule.
 
 Parameters carry the names of the estimators' constructors.  Those with a default here have it as a convention; the others must
 be given, so that no test leans on a default that tuning may move.  Meant for ordinary data: of the rule that a finite input never
-makes a non-finite model, only the part that CW needs on noisy labels is here (see ConfidenceWeighted).
+makes a non-finite model, only the part that CW needs on noisy labels is here.
 
 Symbols: m margin, l = max(0, 1 - m) loss, v (NAROW: chi) = z' Sigma z, tau the step along z or Sigma z, beta the added precision.
 """
@@ -47,9 +40,7 @@ def twin_of(name):
     return lambda learner: REFERENCE.setdefault(name, learner)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Learners in R^d
-# ---------------------------------------------------------------------------------------------------------------------
+# --- Learners in R^d -----------------------------------------------------------------------------------------------------------
 
 
 def rule_twin(name, **fixed):
@@ -268,9 +259,7 @@ class FTRLHinge(FTRL):
 REFERENCE.update(full_adagrad_md=MatrixAdaGrad, full_adagrad_da=DualMatrixAdaGrad)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# Regressors in R^d
-# ---------------------------------------------------------------------------------------------------------------------
+# --- Regressors in R^d ---------------------------------------------------------------------------------------------------------
 
 
 class Regressor:
@@ -309,9 +298,7 @@ class MultiplicativePassiveAggressiveRegression(Regressor, MultiplicativePassive
         return self.move(abs(y - y_hat) - self.epsilon, np.sign(y - y_hat) * x, c)
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# One class: a centre in R^d
-# ---------------------------------------------------------------------------------------------------------------------
+# --- One class: a centre in R^d ------------------------------------------------------------------------------------------------
 
 
 @dataclass(kw_only=True)
@@ -376,9 +363,7 @@ REGRESSION = {
 }
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# From labels to signed examples
-# ---------------------------------------------------------------------------------------------------------------------
+# --- From labels to signed examples --------------------------------------------------------------------------------------------
 
 
 #: name: what makes the Model of an algorithm, (d, k, multi_class, **params). reference_dual.py adds its own.
