@@ -65,7 +65,10 @@ class PNormPerceptron(LinearClassifier):
         0 < m < 1, if aggressive:   eta = clip((radius^2/2 - m) / ||x||_p^2, 0, 1),
 
     for each class against the rest or, with ``multi_class="crammer_singer"``, with x on the true class, -x on the best wrong one,
-    m the difference of their scores and the norms those of the joint vectors (``||.||_p^p = 2 ||x||_p^p``).
+    m the difference of their scores and the norms those of the joint vectors (``||.||_p^p = 2 ||x||_p^p``). A row costs O(nnz),
+    ``coef_`` O(n_features) when it is read. ``average`` is refused.
+
+    F. Orabona, K. Crammer: New Adaptive Algorithms for Online Classification, NIPS 2010, section 4.1.
 
     Parameters
     ----------
@@ -77,14 +80,6 @@ class PNormPerceptron(LinearClassifier):
     radius : float, default=2**0.5
         > 0, in units of the rows' p-norm. Only for the aggressive form: it wants margins of up to radius^2/2.
     {shared}
-
-    Notes
-    -----
-    A row costs O(nnz), ``coef_`` O(n_features) when it is read. ``average`` is refused.
-
-    References
-    ----------
-    .. [1] F. Orabona, K. Crammer. New Adaptive Algorithms for Online Classification. NIPS 2010, section 4.1.
 
     Examples
     --------

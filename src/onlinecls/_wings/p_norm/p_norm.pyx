@@ -9,14 +9,13 @@ Powers cost 15 ns and, at p = 28, leave the range of any dtype. So the second sl
 with m = ||θ||^-a and g = (q - 1) ||θ||: a scan multiplies and squares, only a step takes a root, and no θ is out of range.
 (|ρ_i| m is at most 1; a root's rounding counts 2^squarings < 2 (p - 1) times, θ's own p - 1 times.)
 
-The norm comes from S = Σ (|θ_i| / s)^p, s a power of two near it. A step takes its features' terms out of S and puts the new ones
-in. A term is a function of the stored numbers, so that exactly what was added is taken out. Where S is not known well enough (it
-has fallen by a factor of 2^50 or so: the largest θ_i has shrunk), or leaves double's range, it is summed anew, O(n_features). The
-term of the constant feature, which is in every row and at first the largest of all, is not in S, but is added where S is used.
+The norm comes from S = Σ (|θ_i| / s)^p, s a power of two near it, a sum of norm.pxd's kind: it is summed anew, O(n_features), where
+it has fallen by a factor of 2^50 or so (the largest θ_i has shrunk), or leaves double's range. The term of the constant feature,
+which is in every row and at first the largest of all, is not in S, but is added where S is used.
 
 Crammer-Singer's joint learner has one norm, of all classes' θ together. One against the rest: one norm a class.
 """
-from libc.math cimport copysign, fabs, fmin, ilogb, ldexp, log, pow
+from libc.math cimport INFINITY, copysign, fabs, fmin, ilogb, ldexp, log, pow
 
 import numpy as np
 
@@ -54,7 +53,6 @@ ctypedef struct Norms:      # of a model
 
 
 cdef inline Norm* norm_of(const Norms* norms, Py_ssize_t c) noexcept nogil:
-    """Return the norm of vector c."""
     return &norms.of[c if norms.n > 1 else 0]
 
 
@@ -73,17 +71,15 @@ cdef inline void raise_all(double* values, Py_ssize_t n, int squarings) noexcept
     """Raise values[i] to the power 2^squarings."""
     cdef Py_ssize_t i
     cdef double value
-    while squarings >= 4:               # (as for most p = 2 ln n_features; a loop over all costs as much as its squares)
+    for _ in range(squarings // 4):     # (as for most p = 2 ln n_features; a loop over all costs as much as its squares)
         for i in range(n):
             value = values[i] * values[i]
             value *= value
             value *= value
             values[i] = value * value
-        squarings -= 4
-    while squarings > 0:
+    for _ in range(squarings % 4):
         for i in range(n):
             values[i] *= values[i]
-        squarings -= 1
 
 
 cdef inline void roots_of(floating* roots, const floating* theta, Py_ssize_t n, double a) noexcept nogil:
@@ -193,44 +189,31 @@ cdef inline double score_all(const floating[::1] state, const Norms* norms, cons
     return q * (inverse * inverse)
 
 
-cdef inline double sum_of_powers(const double* sizes, const double* counts, Py_ssize_t n, double largest,
-                                 const Params* p) noexcept nogil:
-    """Return Σ counts[i] (sizes[i] / largest)^p."""
-    cdef Py_ssize_t i
-    cdef double total = 0.0
-    cdef double[BLOCK] parts, powers
-    for i in range(n):
-        parts[i] = sizes[i] / largest
-    pow_of_parts(powers, parts, n, p.power)
-    for i in range(n):
-        total += counts[i] * powers[i]
-    return total
-
-
 cdef double p_norm(const floating[::1] data, Row row, double copies, double least, const Params* p) noexcept nogil:
     """Return ||z||_p² for z with this many copies of x, which is not 0.
 
     Neighbouring numbers of a row are often equal: one power for a run. Those below `least` times the largest are ignored.
     """
-    cdef Py_ssize_t k, n = 0
-    cdef double x, total, largest = fabs(p.bias), last = 0.0, run = 0.0
-    cdef double[BLOCK] sizes, counts
+    cdef Py_ssize_t i, k, n = 0
+    cdef double x, total, part, largest = fabs(p.bias), last = 0.0, run = 0.0
+    cdef double[BLOCK] sizes, counts, powers
     for k in range(row.lo, row.hi):
         largest = larger(largest, fabs(data[k]))
     least *= largest
     total = pow(fabs(p.bias) / largest, p.power)
-    for k in range(row.lo, row.hi):
-        x = fabs(data[k])
+    for k in range(row.lo, row.hi + 1):
+        x = fabs(data[k]) if k < row.hi else INFINITY       # (which ends the last run)
         if x == last:
             run += 1.0
         elif x > least:
-            sizes[n], counts[n] = last, run
+            sizes[n], counts[n] = last / largest, run
             last, run, n = x, 1.0, n + 1
-            if n == BLOCK:
-                total += sum_of_powers(sizes, counts, n, largest, p)
-                n = 0
-    sizes[n], counts[n] = last, run
-    total += sum_of_powers(sizes, counts, n + 1, largest, p)
+        if n == BLOCK or k == row.hi:
+            pow_of_parts(powers, sizes, n, p.power)
+            part = 0.0
+            for i in range(n):
+                part += counts[i] * powers[i]
+            total, n = total + part, 0
     x = largest * pow(total * copies, 1.0 / p.power)
     return x * x
 
@@ -293,7 +276,7 @@ cdef int learn_p_norm(const Norms* norms, double* scores, const Batch* b, PassCo
                       const floating[::1] data, const index_t[::1] indices, Params* p) except -1 nogil:
     """Learn rows of classes by steps of θ."""
     cdef Py_ssize_t number, n_steps = norms.k if context.task == OVR else 1
-    cdef double q, size, least = pow(2.0, -80.0 / p.power)
+    cdef double q, least = pow(2.0, -80.0 / p.power)
     cdef bint updated
     cdef Round r
     cdef Stats s
@@ -305,17 +288,14 @@ cdef int learn_p_norm(const Norms* norms, double* scores, const Batch* b, PassCo
         if measure(data, &r, context, &p.bias):
             q = score_all(state, norms, data, indices, r.row, context.inverse, scores, p)
         updated = False
-        size = -1.0
         s.norm_p2 = s.width = s.shift = 0.0
         for number in range(n_steps):
             z = example(context.task, number, &r, b, scores, context, p.epsilon)
             s.weight, s.margin, s.q, s.v = r.weight, z.margin, z.n * q, 0.0
             if z.n == 0 or not count_loss(&s, context, p) or margin_suffices(s.margin, p):
                 continue
-            if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0:
-                if size < 0.0:
-                    size = p_norm(data, r.row, z.n, least, p) * (context.inverse * context.inverse)
-                s.norm_p2 = size
+            if p.rule == AGGRESSIVE_P_NORM and s.margin > 0.0 and s.norm_p2 == 0.0:
+                s.norm_p2 = p_norm(data, r.row, z.n, least, p) * (context.inverse * context.inverse)
             step = apply_rule(&s, p)
             if step.tau != 0.0 and step_fits(P_NORM, &s, step, context, p):
                 context.budget -= apply_step(state, norms, &z, step.tau * context.inverse, data, indices, r.row, p)
