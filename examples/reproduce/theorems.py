@@ -17,7 +17,7 @@ from onlinecls import bounds
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests"))
 from attack import ATTACKS, NO, attacked, begun, classes, is_broken, tried
 
-STREAMS = 20 if SMOKE else 1000
+STREAMS = 20 if SMOKE else 500
 PA, DA1 = oc.PassiveAggressiveClassifier(np.inf, **NO), oc.DualAscentClassifier(1.0, update="DA1", norm_bound=1.0, **NO)
 
 
