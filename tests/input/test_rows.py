@@ -11,7 +11,6 @@ from scipy import sparse
 from onlinecls import AROWClassifier
 from onlinecls._input.validate import encode, read_rows
 from onlinecls._rows import Rows, converted
-from onlinecls.text import part_of
 
 TABLE = sparse.random(30, 7, 0.4, random_state=np.random.RandomState(0)).toarray().astype(np.float32)
 TABLE[[0, 4, 5, 29]] = 0.0
@@ -50,20 +49,6 @@ def test_parts_and_selections_of_rows_are_those_of_the_table(make):
         assert_array_equal(as_table(chosen), TABLE[numbers])
         assert (chosen.data.dtype, chosen.indices.dtype, chosen.indptr.dtype) == (rows.data.dtype, rows.indices.dtype, np.int64)
     assert_array_equal(as_table(rows.part(10, 20).chosen(np.array([1, 0]))), TABLE[[11, 10]])
-
-
-@every_kind
-def test_a_part_of_rows_is_converted_alone(make):
-    """Other rows' numbers are no error of this part, and an error names the part's own row and column."""
-    wide = read_rows("test", make(), np.dtype(np.float64))
-    row, column = np.argwhere(TABLE)[40]
-    values = as_table(wide.part(row, row + 1)).ravel()
-    wide.data[wide.indptr[row] + (column if wide.is_dense else np.count_nonzero(values[:column]))] = 1e300
-    part = read_rows("test", wide.part(row + 1, 30), np.dtype(np.float32))
-    assert_array_equal(as_table(part), TABLE[row + 1 :])
-    assert part.data.size == part.nnz
-    with pytest.raises(ValueError, match=rf"^test: X must fit float32, got 1e\+300 at row 1, column {column}\."):
-        read_rows("test", wide.part(row - 1, 30), np.dtype(np.float32))
 
 
 def frame(X):
@@ -119,25 +104,6 @@ def test_a_column_may_have_the_name_of_an_attribute_of_sparse_matrices():
     pandas = pytest.importorskip("pandas")
     named = pandas.DataFrame(TABLE[:, :3], columns=["format", "indices", "shape"])
     assert_array_equal(as_table(read_rows("test", named, None)), TABLE[:, :3])
-
-
-@every_kind
-def test_a_learner_learns_parts_of_rows_as_the_whole(make):
-    rows, y = make(), np.arange(30) % 2
-    whole, cut = AROWClassifier(), AROWClassifier()
-    whole.partial_fit(TABLE, y, classes=[0, 1])
-    for start, stop in ((0, 11), (11, 12), (12, 30)):
-        cut.partial_fit(rows.part(start, stop), y[start:stop], classes=[0, 1])
-    assert_array_equal(cut.coef_, whole.coef_)
-    assert_array_equal(cut.decision_function(rows.part(5, 9)), whole.decision_function(TABLE[5:9]))
-
-
-@pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array, np.asarray, rows_of_table])
-def test_part_of_slices_any_kind_of_matrix(make):
-    X = make(TABLE)
-    part = part_of(X, 3, 9)
-    assert type(part) is type(X) and part_of(X, 0, 30) is X
-    assert_array_equal(as_table(read_rows("test", part, None)), TABLE[3:9])
 
 
 @pytest.mark.parametrize("classes", [[-3, -1, 0, 2, 7], list(range(5, 60, 3)), [0, 1, 2**62]])

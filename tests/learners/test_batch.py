@@ -29,6 +29,17 @@ def separable(n, d, seed, n_classes=2):
     return 2.0 * np.eye(n_classes, d)[y] + 0.15 * rng.standard_normal((n, d)), y
 
 
+def linear(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((150, 7))
+    return X, X @ rng.standard_normal(7) + 0.5 + rng.uniform(-0.1, 0.1, 150)
+
+
+def sphere(seed):
+    X = np.random.default_rng(seed).standard_normal((150, 5))
+    return 4.0 + X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
 def losses_of(learner, X, y):
     if isinstance(learner, OneClass):
         return np.maximum(-learner.score_samples(X) - learner.epsilon, 0.0)
@@ -75,21 +86,16 @@ def test_classifiers_in_cycles_equal_the_slow_twin(kind, loss, C):
 @every_c
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
 def test_regressors_in_cycles_equal_the_slow_twin(loss, C):
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((150, 6))
-    y = X @ rng.standard_normal(6) + rng.uniform(-0.1, 0.1, 150)
-    twin = {"epsilon_insensitive": PA1Regression, "squared_epsilon_insensitive": PA2Regression}[loss](6, C=C, epsilon=0.12)
-    cycles, updates = in_cycles(twin.step, lambda x, t: max(0.0, abs(t - twin.w @ x) - 0.12), list(zip(X, y, strict=True)), 1e-3)
-    learner = Regressor(C, epsilon=0.12, loss=loss, fit_intercept=False, shuffle=False, loss_tol=1e-3).fit(X, y)
+    X, y = linear(1)
+    twin = {"epsilon_insensitive": PA1Regression, "squared_epsilon_insensitive": PA2Regression}[loss](7, C=C, epsilon=0.62)
+    cycles, updates = in_cycles(twin.step, lambda x, t: max(0.0, abs(t - twin.w @ x) - 0.62), list(zip(X, y, strict=True)), 1e-3)
+    learner = Regressor(C, epsilon=0.62, loss=loss, fit_intercept=False, shuffle=False, loss_tol=1e-3).fit(X, y)
     assert_allclose(learner.coef_, twin.w, rtol=1e-8)
-    assert (learner.n_iter_, learner.n_updates_) == (cycles, updates)
+    assert (learner.n_iter_, learner.n_updates_) == (cycles, updates) and updates > 5
 
 
 def test_one_class_learners_in_cycles_equal_the_slow_twin():
-    rng = np.random.default_rng(2)
-    X = rng.standard_normal((150, 4))
-    X = 3.0 + X / np.linalg.norm(X, axis=1, keepdims=True)
-    twin = PassiveAggressiveOneClass(4, epsilon=1.02)
+    X, twin = sphere(2), PassiveAggressiveOneClass(5, epsilon=1.02)
     twin.step(X[0])
     loss = lambda x: max(0.0, np.linalg.norm(x - twin.w) - 1.02)  # noqa: E731
     cycles, updates = in_cycles(twin.step, loss, [(x,) for x in X], 1e-4)
@@ -108,17 +114,6 @@ PROBLEMS = {
        for loss in ("epsilon_insensitive", "squared_epsilon_insensitive") for C in (INF, 0.05)},
     "one class": lambda seed: (OneClass(1.05, max_iter=5000, scale=1.0), sphere(seed), np.zeros(150)),
 }
-
-
-def linear(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((150, 7))
-    return X, X @ rng.standard_normal(7) + 0.5 + rng.uniform(-0.1, 0.1, 150)
-
-
-def sphere(seed):
-    X = np.random.default_rng(seed).standard_normal((150, 5))
-    return 4.0 + X / np.linalg.norm(X, axis=1, keepdims=True)
 
 
 @within(seed=[0, 1])
