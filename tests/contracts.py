@@ -540,7 +540,8 @@ def check_the_constant_feature_is_one_of_the_row(learner):
     plain = learnt(learner, np.column_stack([X, np.full(80, 0.6)]), y, fit_intercept=False, **as_it_is)
     expected = weights(plain)[:, :-1] * ([1.0] * 9 + [0.6])
     slack = max(1e-9, learner.slack)
-    assert_allclose(weights(model), expected, rtol=slack, atol=slack * max(np.abs(expected).max(), 1.0))
+    with np.errstate(under="ignore"):  # (entropic weights may be as small as numbers get)
+        assert_allclose(weights(model), expected, rtol=slack, atol=slack * max(np.abs(expected).max(), 1.0))
     assert counters(model) == counters(plain)
 
 

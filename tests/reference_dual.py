@@ -30,6 +30,7 @@ def softmax(values):
 
 
 GRID = 1.5
+FAR = 300.0  # how far a row moves an exponent of the simplex at most
 
 
 def root(slope, high):
@@ -133,6 +134,10 @@ class DualAscent(DualTwin):
     def loss_of(self, margins):
         return max(0.0, self.margin - margins.min()) if self.loss == "hinge" else logsumexp(np.append(-margins, 0.0))
 
+    def most(self, x, c):
+        """The largest dual variable of a row of weight c."""
+        return min(c, FAR * self.sigma / (self.bound * np.abs(x).max())) if self.entropic else c
+
     def first(self, margins, c):
         """DA1: minus the subgradient."""
         if self.loss == "log_loss":
@@ -179,7 +184,7 @@ class DualAscent(DualTwin):
         many = len(self.theta) > 1
         steepness = self.bound * np.abs(x).max() if self.entropic else sqrt((1 + many) * (x @ x))
         self.settle(c * steepness)
-        margins, before = self.margins(x, label, self.theta), self.dual_value
+        margins, before, given, c = self.margins(x, label, self.theta), self.dual_value, c, self.most(x, c)
         alpha = toward = self.first(margins, c)
         if self.update != "DA1" and alpha.any():
             high = c / toward.sum()
@@ -189,7 +194,7 @@ class DualAscent(DualTwin):
         self.theta = self.theta + self.direction(x, label, alpha)
         self.gain += self.part(alpha, c) if alpha.any() else 0.0
         self.increase = self.dual_value - before
-        self.sufficient = c * self.loss_of(margins) - (c * steepness) ** 2 / (2 * self.sigma)
+        self.sufficient = given * self.loss_of(margins) - (given * steepness) ** 2 / (2 * self.sigma)
 
 
 class DualAscentRegression(DualAscent):
@@ -222,9 +227,9 @@ class DualAscentRegression(DualAscent):
         error = self.error(x, y, self.theta)
         self.settle(c * norm if self.loss == "absolute" else abs(2 * c * error) * norm)
         error, before = self.error(x, y, self.theta), self.dual_value
-        alpha = self.gradient(error, c)
+        sign, most = np.sign(error), abs(self.gradient(error, c))
+        alpha = sign * (self.most(x, most) if most else 0.0)
         if self.update != "DA1" and alpha != 0.0:  # (one dual variable a row: DA3 is DA2)
-            sign = np.sign(alpha)
 
             def slope(size):
                 derivative = self.error(x, y, self.theta + sign * size * x)

@@ -424,6 +424,12 @@ def test_a_step_whose_weights_leave_the_dtype_is_left_out_and_counted(loss):
     assert (learner.n_skipped_, learner.n_updates_, learner.coef_.tolist()) == (1, 0, [0.0])
 
 
+def test_steps_that_may_add_up_to_weights_beyond_the_dtype_are_left_out():
+    learner = DualAscentClassifier(update="DA1", margin=1e100, fit_intercept=False, scale=1.0)
+    learner.partial_fit(np.full((3, 1), 3e37, np.float32), [1, 1, 1], classes=[0, 1])
+    assert (learner.n_skipped_, learner.n_updates_, learner.coef_.tolist()) == (1, 2, [[np.float32(6e37)]])
+
+
 def test_an_average_stays_finite_where_the_longest_step_is_the_least_number():
     X, y = np.eye(2)[[0, 0, 0]], np.array([0.0, 1.0, 1.0])
     learner = DualAscentRegressor(average=True, sigma="auto", fit_intercept=False, scale=1.0)

@@ -39,13 +39,13 @@ class _DualAscent(AscentLearner):
     @property
     def dual_value_(self) -> float:
         """The dual after the last update: the losses' parts - f*(θ), summed over all learners in one against the rest."""
-        state = self._fitted_state()
-        squares, high, low, shift = (state.groups[:, _SHARED[name]] for name in ("squares", "high", "low", "shift"))
+        state = self._fitted_state().known()
         sigma, gain = state.shared[_SHARED["sigma"]], state.shared[_SHARED["dual_gain"]]
-        if not state.params.entropic:
-            return float(gain - (squares.sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
+        if state.params.model != "entropic":
+            return float(gain - (np.square(state.values, dtype=np.float64).sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
         size = (state.n_features + state.params.has_intercept) * state.n_columns / len(state.groups)
-        return float(gain - sigma * (shift + np.log((high + low) / size)).sum())
+        logarithms = state.numbers("shift") + np.log((state.numbers("high") + state.numbers("low")) / size)
+        return float(gain - sigma * logarithms.sum())
 
 
 @estimator
@@ -73,9 +73,9 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     Parameters
     ----------
     sigma : float, "auto" or None, default=None
-        Strength of the regularizer, > 0. "auto", with L_t the largest dual norm of a row's (weighted) step so far: Euclidean
-        sqrt(2 t) L_t / W; entropic L_t sqrt(t / log n), n the entries of the simplex, held until the formula gives half more
-        (there is no ``average`` then).
+        Strength of the regularizer, > 0; entropic, no row's alpha exceeds 300 sigma / (W max|x|). "auto", with L_t the largest
+        dual norm of a row's (weighted) step so far: Euclidean sqrt(2 t) L_t / W; entropic L_t sqrt(t / log n), n the entries of
+        the simplex, held until the formula gives half more (there is no ``average`` then).
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
         DA3 is exact, but for the entropic regularizer: to a duality gap of 1e-11 c.

@@ -2,7 +2,7 @@
 #
 # Each update raises the dual of min_w f(w) + Σ c_t loss_t(w) by its row's variables alone. f*, entropic, is σ log Z, and Z the
 # sum of what a line moves and a rest: only positive numbers are added, never a difference, so that nothing of Z is lost however
-# far it falls. Where a step may go too far for doubles, the sums are those of logarithms.
+# far it falls.
 
 cdef enum:
     MOST = 1000             # iterations of a maximisation that is not in closed form
@@ -14,7 +14,6 @@ ctypedef struct Line:
     # θ_c += s d_c x for the classes which[:n], and the numbers of f*'s derivative along it. Entropic: the masses up and down of
     # the row's m features in each of these classes (one for all features of ±h: P and N of the closed form), and the rest of Z.
     bint entropic
-    bint far                # up, down and rest are logarithms, as steps may go beyond what masses hold
     Py_ssize_t n, m, capacity
     Py_ssize_t* which
     double* d
@@ -25,46 +24,28 @@ ctypedef struct Line:
     double rest
     double sigma
     double start, slope     # Euclidean: start + s slope
-    double ridge            # the loss gives the dual gain s - ridge s²/2 (squared loss; else 0)
 
 
 # --- a line in the dual --------------------------------------------------------------------------------------------------------
 
-cdef inline double top_of(const Line* line, Py_ssize_t c, double move) noexcept nogil:
-    """Return the largest logarithm of class c's masses after this move."""
-    cdef Py_ssize_t j, at = c * line.capacity
-    cdef double top = -INFINITY, step
-    for j in range(line.m):
-        step = move * line.h[j]
-        top = larger(top, larger(line.up[at + j] + step, line.down[at + j] - step))
-    return top
-
-
-cdef double weigh(const Line* line, Py_ssize_t c, double move, double top, double* first, double* second) noexcept nogil:
-    """Return the sum of class c's masses after this move, and Σ h (up - down) and Σ h² (up + down). Far: times e^-top."""
+cdef double weigh(const Line* line, Py_ssize_t c, double move, double* first, double* second) noexcept nogil:
+    """Return the sum of class c's masses after this move, and Σ h (up - down) and Σ h² (up + down)."""
     cdef Py_ssize_t j
     cdef double a, b, h, total = 0.0, mean = 0.0, square = 0.0
     cdef double* up = line.up + c * line.capacity
     cdef double* down = line.down + c * line.capacity
     cdef double* rise = line.powers
     cdef double* fall = line.powers + line.capacity
-    for j in range(line.m):
-        rise[j] = move * line.h[j]
-    if line.far:
+    if move != 0.0:
         for j in range(line.m):
-            fall[j] = down[j] - rise[j] - top
-            rise[j] += up[j] - top
-        exp_all(rise, line.m)
-        exp_all(fall, line.m)
-    elif move != 0.0:
+            rise[j] = move * line.h[j]
         exp_all(rise, line.m)
         for j in range(line.m):
             fall[j] = down[j] * (1.0 / rise[j])
             rise[j] *= up[j]
-    else:
-        rise, fall = up, down
+        up, down = rise, fall
     for j in range(line.m):
-        a, b, h = rise[j], fall[j], line.h[j]
+        a, b, h = up[j], down[j], line.h[j]
         total += a + b
         mean += h * (a - b)
         square += h * h * (a + b)
@@ -75,115 +56,87 @@ cdef double weigh(const Line* line, Py_ssize_t c, double move, double top, doubl
 cdef double probe(const Line* line, double s, double* value, double* curvature) noexcept nogil:
     """Compute df*/ds and d²f*/ds²; return the sum of the sizes of the classes' parts in the former."""
     cdef Py_ssize_t i
-    cdef double first, second, mean = 0.0, size = 0.0, square = 0.0, top = line.rest, z = line.rest
+    cdef double first, second, mean = 0.0, size = 0.0, square = 0.0, z = line.rest
+    value[0], curvature[0] = line.start + s * line.slope, line.slope
     if not line.entropic:
-        value[0], curvature[0] = line.start + s * line.slope, line.slope
         return fabs(line.start) + s * line.slope
-    if line.far:
-        for i in range(line.n):
-            top = larger(top, top_of(line, line.which[i], s * line.d[i]))
-        z = exp(line.rest - top)
     for i in range(line.n):
-        z += weigh(line, line.which[i], s * line.d[i], top, &first, &second)
+        z += weigh(line, line.which[i], s * line.d[i], &first, &second)
         mean += line.d[i] * first
         size += fabs(line.d[i] * first)
         square += line.d[i] * line.d[i] * second
     mean /= z
-    value[0] = line.sigma * mean
-    curvature[0] = line.sigma * (square / z - mean * mean)
+    value[0], curvature[0] = line.sigma * mean, line.sigma * (square / z - mean * mean)
     return line.sigma * size / z
 
 
-cdef double climb(const Line* line, double high, double gain, double c, const double* a, const double* da, Py_ssize_t k,
-                  double guess) noexcept nogil:
+cdef double climb(const Line* line, double high, double gain, double ridge, double c, const double* a, const double* da,
+                  Py_ssize_t k, double guess) noexcept nogil:
     """Return the s in [0, high] that maximises gain s - ridge s²/2 + c H(a + s da) - f*; k = 0: no entropy.
 
     Newton's steps from the guess (without entropy from 0), halvings where they leave the bracket. They end with a step that is
     small beside s, from where the derivative is small beside its parts: near an end a step is small wherever the maximum is.
     """
-    cdef double low = 0.0, top = high, s = high, value, curvature, slope, bend, at, new, part, parts
+    cdef double low = 0.0, top = high, s = guess, value, curvature, slope, bend, at, new, part, parts
     cdef bint asked = False
     cdef Py_ssize_t i, _n
-    if k:
-        s = guess
-    elif line.entropic:                     # Newton's first step, from 0, takes no powers
+    if k == 0:                              # Newton's first step, from 0, takes no powers
         probe(line, 0.0, &value, &curvature)
-        curvature += line.ridge
-        if not (gain - value) < high * curvature:
-            s = high
-        elif gain > value:
-            s = (gain - value) / curvature
-        else:
+        slope, bend = gain - value, curvature + ridge
+        if slope <= 0.0 and slope < high * bend:
             return 0.0
+        s = slope / bend if slope < high * bend else high
     for _n in range(200):
-        parts = fabs(gain) + line.ridge * s + probe(line, s, &value, &curvature)
-        slope = gain - line.ridge * s - value
-        bend = curvature + line.ridge
+        parts = fabs(gain) + ridge * s + probe(line, s, &value, &curvature)
+        slope = gain - ridge * s - value
+        bend = curvature + ridge
         for i in range(k):
-            if da[i] == 0.0:
-                continue
             at = a[i] + s * da[i]
-            if at <= 0.0:
+            if da[i] != 0.0 and at <= 0.0:
                 slope += -1e300 if da[i] < 0.0 else 1e300
-                continue
-            part = c * da[i] * log(at)
-            slope -= part
-            parts += fabs(part)
-            bend += c * da[i] * da[i] / at
-        if slope > 0.0:
-            if s >= high:
-                return high
+            elif da[i] != 0.0:
+                part = c * da[i] * log(at)
+                slope -= part
+                parts += fabs(part)
+                bend += c * da[i] * da[i] / at
+        if slope > 0.0 and s < high:
             low = s
-        elif slope < 0.0:
-            if s <= 0.0:
-                return 0.0
+        elif slope < 0.0 and s > 0.0:
             top = s
         else:
             return s
         new = s + slope / bend if bend > 0.0 else 0.5 * (low + top)
         if new >= high and not asked:       # high itself may be the maximum
-            s, asked = high, True
-            continue
-        if low < new < top:
-            if fabs(new - s) <= 1e-9 * new and fabs(slope) <= 1e-6 * parts:
-                return new                  # the error after a Newton step is of the order of its square
-        else:
+            new, asked = high, True
+        elif not (low < new < top):
             new = 0.5 * (low + top)
             if not (low < new < top):
                 return low
+        elif fabs(new - s) <= 1e-9 * new and fabs(slope) <= 1e-6 * parts:
+            return new                      # the error after a Newton step is of the order of its square
         s = new
     return low
 
 
-cdef void follow(Line* line, double s) noexcept nogil:
+cdef void follow(const Line* line, double s) noexcept nogil:
     """Move the line's masses on by s."""
     cdef Py_ssize_t i, j, at
-    cdef double* powers = line.powers
     for i in range(line.n):
         at = line.which[i] * line.capacity
         for j in range(line.m):
-            powers[j] = s * line.d[i] * line.h[j]
-        if not line.far:
-            exp_all(powers, line.m)
+            line.powers[j] = s * line.d[i] * line.h[j]
+        exp_all(line.powers, line.m)
         for j in range(line.m):
-            if line.far:
-                line.up[at + j] += powers[j]
-                line.down[at + j] -= powers[j]
-            else:
-                line.up[at + j] *= powers[j]
-                line.down[at + j] /= powers[j]
+            line.up[at + j] *= line.powers[j]
+            line.down[at + j] /= line.powers[j]
 
 
 cdef void survey(const Line* line, Py_ssize_t k, double* part, double* scores, double* squares) noexcept nogil:
-    """Compute the k classes' parts of Z (far: times e^-top), their scores, and σ Z''_r/Z, where the masses are."""
+    """Compute the k classes' parts of Z, their scores, and σ Z''_r/Z, where the masses are."""
     cdef Py_ssize_t r
-    cdef double top = line.rest, z = line.rest
-    if line.far:
-        for r in range(k):
-            top = larger(top, top_of(line, r, 0.0))
-        z = exp(line.rest - top)
+    cdef double z = line.rest
     for r in range(k):
-        part[r] = weigh(line, r, 0.0, top, &scores[r], &squares[r])
+        part[r] = weigh(line, r, 0.0, &scores[r], &squares[r])
         z += part[r]
     for r in range(k):
         scores[r] *= line.sigma / z
@@ -204,15 +157,6 @@ cdef double log_sum(const double* values, Py_ssize_t k, double* shares) noexcept
     for i in range(k):
         shares[i] /= total
     return most + log(total)
-
-
-cdef double entropy(const double* shares, Py_ssize_t k) noexcept nogil:
-    cdef Py_ssize_t r
-    cdef double total = 0.0
-    for r in range(k):
-        if shares[r] > 0.0:
-            total -= shares[r] * log(shares[r])
-    return total
 
 
 cdef double squash(double margin, double slope) noexcept nogil:
@@ -248,13 +192,11 @@ cdef void share_out(const double* excess, Py_ssize_t k, double most, double* alp
     for i in range(k):                      # (insertion: classes are few)
         if excess[i] <= 0.0:
             continue
-        value = excess[i]
         j = n
-        while j > 0 and sorted[j - 1] < value:
+        while j > 0 and sorted[j - 1] < excess[i]:
             sorted[j] = sorted[j - 1]
             j -= 1
-        sorted[j] = value
-        n += 1
+        sorted[j], n = excess[i], n + 1
     for j in range(n):
         if sorted[j] <= (total + sorted[j]) / (2.0 + j):
             break
@@ -290,7 +232,7 @@ cdef double lambert(double t, double kappa) noexcept nogil:
 
 cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double kappa, double* shares) noexcept nogil:
     """Find the classes' shares a with log a_r + κ a_r = s_r + κ [r = label] - ν, Σ a = 1: DA3, log loss, Euclidean."""
-    cdef double low, high, nu, total, slope, new
+    cdef double low, high, nu, total, slope
     cdef Py_ssize_t r, _n
     high = scores[label] + kappa
     for r in range(k):
@@ -304,23 +246,17 @@ cdef void balance(const double* scores, Py_ssize_t k, Py_ssize_t label, double k
             shares[r] = lambert(scores[r] + (kappa if r == label else 0.0) - nu, kappa)
             total += shares[r]
             slope += shares[r] / (1.0 + kappa * shares[r])
-        if total > 1.0:
-            low = nu
-        elif total < 1.0:
-            high = nu
         if fabs(total - 1.0) <= 1e-15:
             return
-        new = nu + (total - 1.0) / slope if slope > 0.0 else 0.5 * (low + high)
-        if not (low < new < high):
-            new = 0.5 * (low + high)
-            if not (low < new < high):
+        if total > 1.0:
+            low = nu
+        else:
+            high = nu
+        nu = nu + (total - 1.0) / slope if slope > 0.0 else 0.5 * (low + high)
+        if not (low < nu < high):
+            nu = 0.5 * (low + high)
+            if not (low < nu < high):
                 return
-        nu = new
-
-
-cdef inline void turn(Line* line, Py_ssize_t c, double d) noexcept nogil:
-    """Let the line move class c, too, by d."""
-    line.which[line.n], line.d[line.n], line.n = c, d, line.n + 1
 
 
 cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gamma, double c, double* alpha,
@@ -334,6 +270,7 @@ cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gam
     cdef double gap, s, value, rest = line.rest
     cdef double* gradient = work
     cdef double* part = work + k
+    line.n = 2
     for _n in range(MOST * k):
         line.rest = rest
         survey(line, k, part, gradient, work + 2 * k)
@@ -351,18 +288,12 @@ cdef void ascend_pairwise(Line* line, Py_ssize_t k, Py_ssize_t label, double gam
             gap += alpha[r] * (gradient[best] - gradient[r])
         if gap <= GAP * gamma * c or best == worst:
             return
-        line.n = 0
-        if best != label:
-            turn(line, best, -1.0)
-        turn(line, worst, 1.0)
-        if best == label:
-            turn(line, best, -1.0)
         for r in range(k):
-            if r != best and r != worst and line.far:
-                turn(line, r, 0.0)
-            elif r != best and r != worst:
+            if r != best and r != worst:
                 line.rest += part[r]
-        s = climb(line, alpha[worst], gamma * ((worst == label) - (best == label)), 0.0, NULL, NULL, 0, 0.0)
+        line.which[best == label], line.d[best == label] = best, -1.0
+        line.which[best != label], line.d[best != label] = worst, 1.0
+        s = climb(line, alpha[worst], gamma * ((worst == label) - (best == label)), 0.0, 0.0, NULL, NULL, 0, 0.0)
         if s <= 0.0:
             return
         alpha[best] += s
@@ -385,30 +316,25 @@ cdef void interior(Line* line, Py_ssize_t k, double c, double* shares, double* w
         survey(line, k, wanted, scores, rate)
         log_sum(scores, k, wanted)
         gap = mean = rates = change = 0.0
-        for r in range(k):
-            rate[r] = shares[r] / (1.0 + c * rate[r] * shares[r])
-            if shares[r] <= 0.0:
-                continue
-            gap += shares[r] * log(shares[r] / wanted[r]) if wanted[r] > 0.0 else 1.0
-            mean += rate[r] * (scores[r] - log(shares[r]))
-            rates += rate[r]
-            if shares[r] > shares[largest]:
-                largest = r
-        if gap <= GAP or rates == 0.0:
-            return
-        mean /= rates
         high = INFINITY
         for r in range(k):
-            wanted[r] = rate[r] * (scores[r] - log(shares[r]) - mean) if shares[r] > 0.0 and r != largest else 0.0
+            rate[r] = shares[r] / (1.0 + c * rate[r] * shares[r])
+            if shares[r] > 0.0:
+                gap += shares[r] * log(shares[r] / wanted[r]) if wanted[r] > 0.0 else 1.0
+                mean += rate[r] * (scores[r] - log(shares[r]))
+                rates += rate[r]
+            largest = r if shares[r] > shares[largest] else largest
+        if gap <= GAP or rates == 0.0:
+            return
+        for r in range(k):
+            wanted[r] = rate[r] * (scores[r] - log(shares[r]) - mean / rates) if shares[r] > 0.0 and r != largest else 0.0
             change += wanted[r]
         wanted[largest] = -change           # exactly: a step may be many times as long
         for r in range(k):
             line.d[r] = -c * wanted[r]
             if wanted[r] < 0.0 and -shares[r] / wanted[r] < high:
                 high = -shares[r] / wanted[r]
-        if high == INFINITY:
-            return
-        s = climb(line, high, 0.0, c, shares, wanted, k, 1.0 if high > 1.0 else 0.5 * high)
+        s = climb(line, high, 0.0, 0.0, c, shares, wanted, k, 1.0 if high > 1.0 else 0.5 * high) if high != INFINITY else 0.0
         if s <= 0.0:
             return
         for r in range(k):

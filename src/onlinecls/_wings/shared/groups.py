@@ -16,7 +16,7 @@ class WithGroups(State):
     """
 
     ARRAYS = {**State.ARRAYS, "groups": Array(("groups", "fields"))}
-    KNOWN = ""  # the field that is above 0 from then on
+    KNOWN = ""  # the field that is above 0 from then on; "": readers need none
     groups: np.ndarray
 
     def _unknown(self, n: int) -> np.ndarray:
@@ -28,7 +28,7 @@ class WithGroups(State):
 
     def known(self) -> Self:
         """Return this model for reading: a copy if groups are not known yet, as reading never writes."""
-        if self.numbers(self.KNOWN).all():
+        if not self.KNOWN or self.numbers(self.KNOWN).all():
             return self
         copied: Any = self.copy()
         copied.start(copied.values)
