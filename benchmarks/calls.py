@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from onlinecls import AROWClassifier
 from onlinecls.text import HashingVectorizer
 
-from .common import begun, make_estimator
+from .common import Timed, begun, make_estimator
 
 N_CALLS = 1000
 NNZ = 100
@@ -91,12 +91,11 @@ def data_frames(n_columns=8):
     }
 
 
-class Calls:
+class Calls(Timed):
     """AROW's calls of a row of 100 non-zeros in 2^20 columns, a data frame of one row and 8 columns, a text of 22 words."""
 
     params = [list(cases(2**10))]
     param_names = ["call"]
-    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
 
     def setup(self, call):
         self.run = cases()[call]()
@@ -105,12 +104,11 @@ class Calls:
         self.run()
 
 
-class OneRow:
+class OneRow(Timed):
     """Calls of another row each time in models of 2^10 to 2^22 features: flat but for the memory."""
 
     params = [["perceptron", "arow"], ["partial_fit", "predict"], [2**10, 2**16, 2**22]]
     param_names = ["algorithm", "method", "n_features"]
-    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
 
     def setup(self, algorithm, method, n_features):
         model = grown(make_estimator(algorithm), n_features)
@@ -122,15 +120,15 @@ class OneRow:
         self.run()
 
 
-class FirstCall:
+class FirstCall(Timed):
     """A new model and its first call, of 16 rows: what 2^10 to 2^20 features cost before anything is learnt."""
 
     params = [["arow", "committee"], [2**10, 2**20]]
     param_names = ["algorithm", "n_features"]
-    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
 
     def setup(self, algorithm, n_features):
         self.X = sp.csr_matrix(np.eye(16, n_features, dtype=np.float32))
+        self.time_first_call(algorithm, n_features)  # (what it imports is there)
 
     def time_first_call(self, algorithm, n_features):
         make_estimator(algorithm).partial_fit(self.X, np.resize(LABELS, 16))

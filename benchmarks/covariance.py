@@ -2,15 +2,15 @@
 
 import numpy as np
 
-from .common import make_estimator
-from .learning import Pass, begin, mistakes
+from .common import Timed, make_estimator
+from .learning import _Pass, begin, mistakes
 
 
-def dense_rows(n_features, dtype="float64", n_rows=1000, wrong=0.02, mixed=False):
-    """Make dense rows of unit length and linear labels, some of them wrong; mixed: columns are correlated, of unlike sizes."""
+def dense_rows(n_features, dtype="float64", n_rows=1000, mixed=False):
+    """Make dense rows of unit length and linear labels, 2 % of them wrong; mixed: columns are correlated, of unlike sizes."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_rows, n_features))
-    y = (X @ rng.standard_normal(n_features) > 0) ^ (rng.random(n_rows) < wrong)
+    y = (X @ rng.standard_normal(n_features) > 0) ^ (rng.random(n_rows) < 0.02)
     if mixed:
         X = X @ (np.eye(n_features) + rng.standard_normal((n_features, n_features)) * np.geomspace(0.01, 1.0, n_features))
     return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(dtype), y
@@ -24,17 +24,17 @@ def curved_rows(n_rows=1000):
     return X, np.sin(6 * X[:, 0]) + 6 * X[:, 1] * X[:, 2] + 0.3 * rng.standard_normal(n_rows) > 0
 
 
-class FullCovariance(Pass):
-    """A pass of AROW by features, where most rows update, and where few do."""
+class FullCovariance(_Pass):
+    """A pass of AROW by features."""
 
-    params = [[16, 256, 784], ["float32", "float64"], ["most update", "few update"]]
-    param_names = ["n_features", "dtype", "rows"]
+    params = [[16, 256, 784], ["float32", "float64"]]
+    param_names = ["n_features", "dtype"]
 
-    def setup(self, n_features, dtype, rows):
-        begin(self, "arow", *dense_rows(n_features, dtype, wrong=0.5 if rows == "most update" else 0.0), covariance="full")
+    def setup(self, n_features, dtype):
+        begin(self, "arow", *dense_rows(n_features, dtype), covariance="full")
 
 
-class Regression(Pass):
+class Regression(_Pass):
     """Recursive least squares, where every row updates."""
 
     params = [[16, 256], ["diagonal", "full"]]
@@ -46,7 +46,7 @@ class Regression(Pass):
         self.model = make_estimator("arow_regression", covariance=covariance).partial_fit(self.X[:16], self.y[:16])
 
 
-class Correlated(Pass):
+class Correlated(_Pass):
     """Time and mistakes on 64 correlated columns, with a diagonal and with a full covariance."""
 
     params = [["arow", "narow", "cw_stdev", "scw1", "aggressive_sop"], ["diagonal", "full"]]
@@ -61,12 +61,11 @@ class Correlated(Pass):
     track_mistakes.unit = "mistakes of 1,000"
 
 
-class Kernel:
+class Kernel(Timed):
     """Kernel learners, without and with a budget of 100 support vectors."""
 
     params = [["perceptron", "arow"], [None, 100]]
     param_names = ["algorithm", "budget"]
-    number, repeat, rounds, warmup_time, timeout = 1, (2, 5, 0.5), 2, 0, 120
 
     def setup(self, algorithm, budget):
         self.X, self.y = curved_rows()

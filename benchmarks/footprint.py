@@ -20,11 +20,11 @@ class Memory:
         self.model.partial_fit(self.X, self.y)
 
     def track_bytes_a_feature(self, algorithm, n_features):
-        """Measure the peak of the call in Python's and numpy's allocators."""
+        """Measure what the model keeps after the call, in Python's and numpy's allocators."""
         tracemalloc.start()
         try:
             self.model.partial_fit(self.X, self.y)
-            return tracemalloc.get_traced_memory()[1] / n_features
+            return round(tracemalloc.get_traced_memory()[0] / n_features, 2)
         finally:
             tracemalloc.stop()
 

@@ -6,16 +6,14 @@ on rows they know. Passes have 10,000 rows, 1 ms is 100 ns an example.
 
 import numpy as np
 
-from .common import CLASSIFIERS, N_ROWS, ONE_CLASS, REGRESSORS, begun, make_estimator, stream
+from .common import CLASSIFIERS, N_ROWS, ONE_CLASS, REGRESSORS, Timed, begun, make_estimator, stream
 
 PAIR = ["perceptron", "arow"]
 TRIO = ["perceptron", "pa1", "arow"]
 
 
-class Pass:
+class _Pass(Timed):
     """Subclasses set `self.X`, `self.y` and `self.model` in `setup`, which asv calls before each timed call."""
-
-    number, repeat, rounds, warmup_time, timeout = 1, (3, 10, 0.5), 2, 0, 120
 
     def time_pass(self, *params):
         self.model.partial_fit(self.X, self.y)
@@ -31,7 +29,7 @@ def mistakes(name, X, y, **params):
     return int(make_estimator(name, **params).partial_fit(X, y, classes=np.unique(y)).n_mistakes_)
 
 
-class Classifiers(Pass):
+class Classifiers(_Pass):
     """Every classifier on rows of 20 words."""
 
     params = [list(CLASSIFIERS)]
@@ -46,7 +44,7 @@ class Classifiers(Pass):
     track_mistakes.unit = f"mistakes of {N_ROWS:,}"
 
 
-class Regressors(Pass):
+class Regressors(_Pass):
     """Every regressor, on the labels -1 and +1 as targets."""
 
     params = [list(REGRESSORS)]
@@ -58,12 +56,12 @@ class Regressors(Pass):
         self.model = begun(make_estimator(algorithm), X, self.y)
 
     def track_squared_error(self, algorithm):
-        return float(make_estimator(algorithm).partial_fit(self.X, self.y).progressive_mse_)
+        return round(float(make_estimator(algorithm).partial_fit(self.X, self.y).progressive_mse_), 4)
 
     track_squared_error.unit = "mean squared error"
 
 
-class OneClass(Pass):
+class OneClass(_Pass):
     """Every one-class learner, in 256 columns: a multiplicative step costs O(columns)."""
 
     params = [list(ONE_CLASS)]
@@ -79,7 +77,7 @@ class OneClass(Pass):
     track_outliers.unit = f"outliers of {N_ROWS:,}"
 
 
-class Experts(Pass):
+class Experts(_Pass):
     """Hedge, with experts of different accuracy: 1,000 rows, 1 ms is 1 us a row, which costs O(experts)."""
 
     params = [[10, 1000]]
@@ -93,7 +91,7 @@ class Experts(Pass):
         self.model = make_estimator("HedgeClassifier").partial_fit(self.X[:16], self.y[:16])
 
 
-class RowLength(Pass):
+class RowLength(_Pass):
     """Rows of 3 to 100 words: the cost of a row, and that of a non-zero."""
 
     params = [TRIO, [3, 10, 30, 100]]
@@ -103,7 +101,7 @@ class RowLength(Pass):
         begin(self, algorithm, *stream(nnz=nnz))
 
 
-class Features(Pass):
+class Features(_Pass):
     """The same rows in models of 2^10 to 2^22 features: what the memory costs; nothing else should grow."""
 
     params = [PAIR, [2**10, 2**16, 2**22]]
@@ -113,7 +111,7 @@ class Features(Pass):
         begin(self, algorithm, *stream(n_features=n_features))
 
 
-class Batches(Pass):
+class Batches(_Pass):
     """The stream in batches: the cost of a call, which must not depend on the number of features."""
 
     params = [PAIR, [1, 10, 100, 1000]]
@@ -130,7 +128,7 @@ class Batches(Pass):
             self.model.partial_fit(X, y)
 
 
-class Storage(Pass):
+class Storage(_Pass):
     """1,000 rows of 75 words of 1,024, sparse with indices of two widths or unsorted, and dense: 1 ms is 1 us an example."""
 
     params = [["pa1", "arow"], ["float32", "float64"], ["csr int32", "csr int64", "csr unsorted", "dense"]]
@@ -149,7 +147,7 @@ class Storage(Pass):
         begin(self, algorithm, X, y)
 
 
-class Classes(Pass):
+class Classes(_Pass):
     """Several classes, one against the rest or together: time and mistakes."""
 
     params = [PAIR, ["ovr", "crammer_singer"], [3, 20, 100]]
@@ -164,7 +162,7 @@ class Classes(Pass):
     track_mistakes.unit = Classifiers.track_mistakes.unit
 
 
-class Joining(Pass):
+class Joining(_Pass):
     """Twenty classes that are named before the first row, or join as they come."""
 
     params = [PAIR, ["named", "joining"]]
@@ -176,7 +174,7 @@ class Joining(Pass):
         self.model.partial_fit(self.X[:16], self.y[:16], classes=np.arange(20) if classes == "named" else None)
 
 
-class Options(Pass):
+class Options(_Pass):
     """AROW and PA with what most learners can do besides."""
 
     params = [["pa1", "arow"], ["average", "probability", "class_weight", "sample_weight", "no intercept"]]
@@ -194,12 +192,11 @@ class Options(Pass):
         self.model.partial_fit(self.X, self.y, sample_weight=self.weights)
 
 
-class Fit:
+class Fit(Timed):
     """`fit` at its defaults: epochs over shuffled rows until the loss stops to fall. Mistakes are those on new rows."""
 
     params = [["perceptron", "pa1", "arow", "adagrad_md", "committee"]]
     param_names = ["algorithm"]
-    repeat, rounds, timeout = (2, 5, 1.0), 2, 120
 
     def setup(self, algorithm):
         self.X, self.y = stream()
@@ -216,12 +213,11 @@ class Fit:
     track_mistakes_on_new_rows.unit = Classifiers.track_mistakes.unit
 
 
-class Predict:
+class Predict(Timed):
     """Reading a model that has learnt the rows: 10,000 rows of 20 words."""
 
     params = [["decision_function", "predict", "predict_proba"], [2, 20]]
     param_names = ["method", "n_classes"]
-    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
 
     def setup(self, method, n_classes):
         self.X, y = stream(n_classes=n_classes)

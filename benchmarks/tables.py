@@ -8,7 +8,7 @@ import numpy as np
 from onlinecls import AROWClassifier, make_stream_pipeline, merge, progressive_validation
 from onlinecls.tables import TableVectorizer
 
-from .common import N_ROWS, make_estimator, stream
+from .common import N_ROWS, Timed, make_estimator, stream
 
 N_DICTS = 1000
 
@@ -45,12 +45,11 @@ def table(source):
     return rows if source == "dicts" else np.array([found[f"n{k}"] for k in range(6)]).T
 
 
-class Table:
+class Table(Timed):
     """1,000 rows of nine values (numpy: of six numbers) from each source, to a model of AROW: 1 ms is 1 us a row."""
 
     params = [["dicts", "pandas", "polars", "arrow", "numpy"]]
     param_names = ["source"]
-    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
 
     def setup(self, source):
         self.rows, self.labels = table(source), columns()[1]
@@ -78,12 +77,11 @@ def dicts(kind):
     return [{**{f"n{k}": float(rng.standard_normal()) for k in range(8)}, **more()} for _ in range(N_DICTS)]
 
 
-class Dicts:
+class Dicts(Timed):
     """1,000 dicts, one at a time, learnt and predicted: 1 ms is 1 us a row."""
 
     params = [["nine values", "twenty numbers", "a datetime", "a long text", "ten new columns"]]
     param_names = ["kind"]
-    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
 
     def setup(self, kind):
         self.rows, self.labels = dicts(kind), columns()[1].tolist()
@@ -99,12 +97,11 @@ class Dicts:
             self.model.predict_one(row)
 
 
-class Evaluation:
-    """Progressive validation of 10,000 rows, beside learning alone, and with a curve of 100 points."""
+class Evaluation(Timed):
+    """Progressive validation of 10,000 rows, beside learning alone."""
 
     params = [["perceptron", "arow"]]
     param_names = ["algorithm"]
-    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
 
     def setup(self, algorithm):
         self.X, self.y = stream()
@@ -116,16 +113,12 @@ class Evaluation:
     def time_progressive_validation(self, algorithm):
         progressive_validation(self.model, (self.X, self.y), classes=[0, 1])
 
-    def time_progressive_validation_in_100_points(self, algorithm):
-        progressive_validation(self.model, (self.X, self.y), classes=[0, 1], every=N_ROWS // 100)
 
-
-class Merged:
+class Merged(Timed):
     """Eight models, each of an eighth of 10,000 rows, merged into one: time, and the mistakes of the merged on new rows."""
 
     params = [["perceptron", "arow", "adagrad_md"]]
     param_names = ["algorithm"]
-    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
 
     def setup(self, algorithm):
         self.X, self.y = stream(2 * N_ROWS)

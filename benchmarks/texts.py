@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from onlinecls import TableVectorizer, load, make_stream_pipeline
 from onlinecls.streams import read
 from onlinecls.text import FeatureNames, HashingVectorizer
 
-from .common import make_estimator, stream
+from .common import Timed, make_estimator, stream
 
 CYRILLIC = str.maketrans("abcdefghijklmnopqrstuvwxyz", "абцдефгхижклмнопярстувшыьз")
 TOKENS = {
@@ -33,12 +34,11 @@ def texts(script="ASCII", n=1000, n_words=100):
     return [text.translate(CYRILLIC) for text in found] if script == "Cyrillic" else found
 
 
-class Hashing:
+class Hashing(Timed):
     """1,000 texts of 100 words (540 bytes in ASCII): 1 ms is 1 us a text."""
 
     params = [list(TOKENS), ["ASCII", "Cyrillic"]]
     param_names = ["tokens", "script"]
-    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
 
     def setup(self, tokens, script):
         self.texts = texts(script)
@@ -104,10 +104,9 @@ def table_file(form, columns):
     return out.getvalue().to_pybytes()
 
 
-class InFile:
+class _InFile(Timed):
     """Subclasses put `self.content` in a file in `setup`."""
 
-    number, repeat, rounds, warmup_time = 1, (3, 10, 0.5), 2, 0
 
     def put(self, name, content):
         self.folder = tempfile.TemporaryDirectory()
@@ -119,7 +118,7 @@ class InFile:
             self.folder.cleanup()
 
 
-class TextFile(InFile):
+class TextFile(_InFile):
     """A file of 1,000 texts to rows, and to a model of AROW."""
 
     params = [["tsv", "fasttext", "vw", "csv", "jsonl", "parquet"]]
@@ -140,7 +139,7 @@ class TextFile(InFile):
                 learner.partial_fit(X, y)
 
 
-class NumberFile(InFile):
+class NumberFile(_InFile):
     """A file of 10,000 rows of 20 non-zeros (svmlight, VW) or of eight columns of numbers, to a model of AROW."""
 
     params = [["svmlight", "vw", "csv", "jsonl", "parquet", "arrow"]]
@@ -158,12 +157,12 @@ class NumberFile(InFile):
                 learner.partial_fit(X, y)
 
 
-class CommandLine(InFile):
+class CommandLine(_InFile):
     """Whole processes: what the start costs, and 1,000 texts from a file to a model and to predictions."""
 
     params = [["--version", "train, ten lines", "train, 1,000 texts", "evaluate, 1,000 texts"]]
     param_names = ["command"]
-    number, repeat, rounds, warmup_time, timeout = 1, (2, 5, 1.0), 1, 0, 120
+    timer = time.perf_counter
 
     def setup(self, command):
         lines = b"ham\tlunch at noon\nspam\twin a free prize\n" * 5 if "ten" in command else text_lines("tsv")
@@ -181,7 +180,7 @@ class CommandLine(InFile):
         subprocess.run(self.command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=own)
 
 
-class Saved(InFile):
+class Saved(_InFile):
     """A model of 10,000 rows to a file and back, in 2^10 or 2^20 columns."""
 
     params = [["arow", "committee"], [2**10, 2**20]]

@@ -29,8 +29,9 @@ def cases(pattern):
     found = {}
     for name in MODULES:
         module = importlib.import_module(f"benchmarks.{name}")
-        classes = [each for each in vars(module).values() if inspect.isclass(each) and each.__module__ == module.__name__]
-        for cls in classes:
+        for cls in (each for each in vars(module).values() if inspect.isclass(each) and each.__module__ == module.__name__):
+            if cls.__name__.startswith("_"):
+                continue
             for method in (each for each in dir(cls) if each.startswith("time_")):
                 for params in itertools.product(*getattr(cls, "params", [])):
                     title = f"{cls.__name__}.{method}({', '.join(map(str, params))})"

@@ -196,12 +196,10 @@ def full_memory(small):
 # --- two threads, two processes ------------------------------------------------------------------------------------------------
 
 
-def learning(bits, size, number, n_rows=20_000, nnz=100):
-    """Return a function that learns rows of random columns, `size` of them in a call."""
-    rng = np.random.default_rng(number)
-    n_rows = 4000 if size == 1 else n_rows
-    X, y = stream(n_rows, nnz, n_features=2**bits, seed=number)
-    X = X[:, rng.permutation(X.shape[1])] if bits < 20 else X
+def learning(bits, size, number):
+    """Return a function that learns rows of 100 words, `size` of them in a call."""
+    n_rows = 4000 if size == 1 else 20_000
+    X, y = stream(n_rows, 100, n_features=2**bits, seed=number, n_words=2**bits)
     parts = [(X[i : i + size], y[i : i + size]) for i in range(0, n_rows, size)]
     model = begun(onlinecls.AROWClassifier(), X, y, [0, 1])
     return lambda: [model.partial_fit(*part) for part in parts]
