@@ -505,22 +505,19 @@ def linear_of(learner: Any) -> Any:
 def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanation:
     """Explain what a learner predicts for a row behind steps."""
     X: Any = row if issparse(row) else [row]
-    names = getattr([*steps, learner][0], "feature_names_in_", None)
-    look_up = _by_names(names)
+    look_up = _by_names(getattr([*steps, learner][0], "feature_names_in_", None))
     for step in steps:
-        tables = _tables_of(step)
-        if tables is not None:
+        if _tables_of(step) is not None:
             look_up = named_columns(step, X, in_units=step is steps[-1])
-            X = step.transform(X)
         elif isinstance(step, HashingVectorizer):
             words = FeatureNames(step, _NAMES)
-            X, look_up = words.transform(X), words.look_up
-        else:
-            X = step.transform(X)
+            words.transform(X)
+            look_up = words.look_up
+        elif hasattr(step, "get_feature_names_out"):
             inner = step.estimator if _is_frozen(step) else step
-            keeps_columns = any(each.__name__ == "OneToOneFeatureMixin" for each in type(inner).__mro__)
-            if hasattr(step, "get_feature_names_out") and not keeps_columns:
+            if not any(each.__name__ == "OneToOneFeatureMixin" for each in type(inner).__mro__):  # (which keeps columns)
                 look_up = _by_names(step.get_feature_names_out())
+        X = step.transform(X)
     rows = X.tocsr() if issparse(X) else np.atleast_2d(np.asarray(X))
     columns = rows.indices if issparse(rows) else np.flatnonzero(rows[0])
     values = rows.data if issparse(rows) else rows[0][columns]
@@ -540,10 +537,10 @@ def named_columns(step: Any, X: Any = None, in_units: bool = True) -> Callable[[
     hashed: dict[int, tuple] = {}
     every = TableVectorizer(1, max_values=2**20, ignore=step.ignore)
     others = sorted({*slot_names(every.fit(X))} - {*names}) if X is not None and step.bits else []
-    if others:
-        found = HashingVectorizer(n_features=2**step.bits, norm=None, analyzer=lambda name: [name]).transform(others)
-        for name, column, sign in zip(others, (found.indices + step.max_values).tolist(), found.data.tolist(), strict=True):
-            hashed[column] = (hashed[column][0], True, hashed[column][2]) if column in hashed else (name, False, sign)
+    for name in others:
+        row = HashingVectorizer(n_features=2**step.bits, norm=None).transform([{name: 1.0}])
+        column, sign = int(row.indices[0]) + step.max_values, float(row.data[0])
+        hashed[column] = (hashed[column][0], True, hashed[column][2]) if column in hashed else (name, False, sign)
 
     def look_up(column: int) -> tuple:
         if column >= len(names):

@@ -11,7 +11,7 @@ Accuracy: 89.35%
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +29,6 @@ from ._pipeline import StreamPipeline, is_fitted, make_stream_pipeline
 from .tables import TableVectorizer
 from .text import HashingVectorizer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from numpy.typing import ArrayLike
-
 __all__ = ["Classifier", "Regressor"]
 
 _WORDS = HashingVectorizer(n_features=2**18, norm=None)  # of rows for a learner alone
@@ -44,8 +39,8 @@ class _Model:
 
     Rows go to a pipeline as they are. For a learner alone they are dicts of numbers and texts, hashed to 2^18 columns as by
     scikit-learn's `FeatureHasher`: absent features are 0, a text v of a feature n is the feature "n=v". Several rows are learnt
-    one after the other, to the same model, bit for bit, as one by one. A row, label or weight that is none is a ValueError, and
-    nothing is learnt. A `clone` begins where `model` stood when it was given; a model from a file goes on learning.
+    to the same model, bit for bit, as one by one. A row, label or weight that is none is a ValueError, and nothing is learnt.
+    A `clone` begins where `model` stood when it was given; a model from a file goes on learning.
 
     Parameters
     ----------
@@ -56,23 +51,21 @@ class _Model:
     ----------
     learnt : object
         The copy, as it has learnt so far: its `coef_`, `explain`, `save`, `set_params` and so on.
-
-    Raises
-    ------
-    TypeError
-        If `model` is something else.
     """
 
     _kind: str
+    _tried: tuple  # by river's checks
     learnt: Any
+
+    @classmethod
+    def _unit_test_params(cls) -> Any:
+        yield from ({"model": model} for model in cls._tried)
 
     def __init__(self, model: Any) -> None:
         learner = model[-1] if isinstance(model, StreamPipeline) else model
         if not isinstance(model, Estimator) or kind_of(learner) != self._kind:
-            raise TypeError(
-                f"{type(self).__name__}: model must be a {self._kind} of onlinecls, or a StreamPipeline with one at its end, got "
-                f"{validate.brief(model)}."
-            )
+            needed = f"a {self._kind} of onlinecls, or a StreamPipeline with one at its end"
+            raise TypeError(f"{type(self).__name__}: model must be {needed}, got {validate.brief(model)}.")
         self.model, self.learnt = model, deepcopy(model)
 
     def _read(self, rows: Any) -> Any:
@@ -83,10 +76,8 @@ class _Model:
         try:
             return _WORDS.transform([dict(row) for row in rows])
         except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"{type(self).__name__}: a row must be a dict of finite numbers and texts ({error}) For all else, put a "
-                "TableVectorizer or a HashingVectorizer in front of the learner (make_stream_pipeline)."
-            ) from None
+            do = "For all else, put a TableVectorizer or a HashingVectorizer in front of the learner (make_stream_pipeline)."
+            raise ValueError(f"{type(self).__name__}: a row must be a dict of finite numbers and texts ({error}) {do}") from None
 
     def _found(self, method: str, rows: Any) -> Any:
         return getattr(self.learnt, method)(self._read(rows)) if is_fitted(self.learnt) else None
@@ -95,7 +86,7 @@ class _Model:
         """Learn a row, its label or target, and its weight."""
         self.learn_many([x], [y], w)
 
-    def learn_many(self, X: Any, y: Any, w: ArrayLike = 1.0) -> None:
+    def learn_many(self, X: Any, y: Any, w: Any = 1.0) -> None:
         """Learn the rows of a data frame, or of what the first step of a pipeline reads, with weights or one weight of all."""
         y = np.asarray(y)
         self.learnt.partial_fit(self._read(X), y, sample_weight=np.full(len(y), w) if np.ndim(w) == 0 else w)
@@ -113,16 +104,9 @@ class _Model:
 
 
 class Classifier(_Model, base.MiniBatchClassifier):
-    __doc__, _kind = f"A classifier in river. {_Model.__doc__}", "classifier"
+    __doc__, _kind, _multiclass = f"A classifier in river. {_Model.__doc__}", "classifier", True
 
-    @property
-    def _multiclass(self) -> bool:
-        return True
-
-    @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        yield {"model": AROWClassifier()}
-        yield {"model": make_stream_pipeline(TableVectorizer(), AROWClassifier(probability=True))}
+    _tried = AROWClassifier(), make_stream_pipeline(TableVectorizer(), AROWClassifier(probability=True))
 
     def _probabilities(self, rows: Any) -> dict[Any, Any]:
         """Return the probabilities of each label."""
@@ -142,8 +126,4 @@ class Classifier(_Model, base.MiniBatchClassifier):
 
 class Regressor(_Model, base.MiniBatchRegressor):
     __doc__, _kind = f"A regressor in river. {_Model.__doc__}", "regressor"
-
-    @classmethod
-    def _unit_test_params(cls) -> Iterator[dict[str, Any]]:
-        yield {"model": AROWRegressor()}
-        yield {"model": make_stream_pipeline(TableVectorizer(), AROWRegressor())}
+    _tried = AROWRegressor(), make_stream_pipeline(TableVectorizer(), AROWRegressor())
