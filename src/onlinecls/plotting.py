@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from .evaluation import ProgressiveResult, compare
 
 if TYPE_CHECKING:
-    from typing import Any, Self
-
     from matplotlib.axes import Axes
 
     from .bounds import Certificate
@@ -67,26 +65,24 @@ class ProgressiveDisplay(_Display):
         self.results = results
 
     @classmethod
-    def from_results(
-        cls, results: Mapping[str, ProgressiveResult | list[ProgressiveResult]], *, ax: Axes | None = None, **options: Any,
-    ) -> Self:
+    def from_results(cls, results: Mapping[str, Any], *, ax: Axes | None = None, **options: Any) -> Self:
         """Draw results of `progressive_validation`, or the curves of `onlinecls.compare`, with the options of `plot`."""
         who = f"{cls.__name__}: results"
         if not isinstance(results, Mapping) or not results:
             raise ValueError(f"{who} must be a dict of name: result of progressive_validation, one or more, got {results!r}.")
-        found: dict[str, Any] = {name: list(each) if isinstance(each, list | tuple) else [each] for name, each in results.items()}
+        found = {name: list(each) if isinstance(each, list | tuple) else [each] for name, each in results.items()}
         if any(getattr(one, "mistakes", None) is None for each in found.values() for one in each or [each]):
             raise ValueError(f"{who} must be results of progressive_validation of classifiers, got {results!r}.")
         return cls(results=found).plot(ax, **options)
 
     @classmethod
     def from_estimators(
-        cls, estimators: Any, stream: Any, y_clean: Any = None, *, ax: Axes | None = None, classes: Any = None,
-        every: int | None = None, orders: int | None = None, random_state: Any = 0, **options: Any,
+        cls, estimators: Any, stream: Any, y_clean: Any = None, *, ax: Axes | None = None, every: int | None = None,
+        classes: Any = None, orders: int | None = None, random_state: Any = 0, **options: Any,
     ) -> Self:
-        """Stream rows through copies of classifiers, and draw the curves.
+        """Draw the curves of copies of classifiers on a stream, with the options of `onlinecls.compare` and of `plot`.
 
-        The parameters are those of `onlinecls.compare` (every=None: 200 points of one (X, y)), and, as ax and options, of `plot`.
+        every=None : 200 points of one (X, y).
         """
         one = isinstance(stream, tuple) and not isinstance(stream[0], tuple)
         every = every or (max(len(stream[1]) // 200, 1) if one else 1000)
@@ -95,10 +91,7 @@ class ProgressiveDisplay(_Display):
         return cls.from_results(found.curves, ax=ax, **options)
 
     def plot(self, ax: Axes | None = None, *, log_x: bool = False, log_y: bool = False, **kwargs: Any) -> Self:
-        """Draw the curves on these axes, or in a new figure.
-
-        log_x and log_y are for logarithmic axes, kwargs options of matplotlib's `Axes.plot` for every line.
-        """
+        """Draw the curves on these axes, or in a new figure; kwargs are options of matplotlib's `Axes.plot` for every line."""
         ax = self._draw_on(ax)
         curves = {}
         for name, several in self.results.items():
@@ -106,17 +99,16 @@ class ProgressiveDisplay(_Display):
             curves[name] = several[0], np.array([np.interp(at, each.examples, 100 * each.error) for each in several])
         ranked = sorted(curves.items(), key=lambda item: item[1][1].mean(axis=0)[-1])
         for i, (name, (result, errors)) in enumerate(ranked):
-            error = errors.mean(axis=0)
+            at, error = result.examples, errors.mean(axis=0)
             spread = errors.std(axis=0, ddof=1) if len(errors) > 1 else None
             label = f"{name}  {error[-1]:.3g}" + ("" if spread is None else f" ± {spread[-1]:.2g}")
             label += " %" if result.by_row else " % (by batch)"
             style = {"color": f"C{i % 10}", "linestyle": ("-", "--", ":", "-.")[i // 10 % 4], "linewidth": 1.6, "label": label}
-            (self.lines_[name],) = ax.plot(result.examples, error, **{**style, **kwargs})
+            (self.lines_[name],) = ax.plot(at, error, **{**style, **kwargs})
             if spread is not None:
-                band: dict[str, Any] = {"color": self.lines_[name].get_color(), "alpha": 0.2, "linewidth": 0}
-                ax.fill_between(result.examples, error - spread, error + spread, **band)
-        ax.set(xlabel="examples seen", ylabel="mistakes so far, % of examples", xscale="log" if log_x else "linear",
-               yscale="log" if log_y else "linear")
+                ax.fill_between(at, error - spread, error + spread, color=self.lines_[name].get_color(), alpha=0.2, linewidth=0)
+        scales = ["log" if log else "linear" for log in (log_x, log_y)]
+        ax.set(xlabel="examples seen", ylabel="mistakes so far, % of examples", xscale=scales[0], yscale=scales[1])
         ax.grid(alpha=0.3)
         ax.legend(fontsize="small")
         if not log_y:  # the first points, after a handful of rows, would flatten the rest
@@ -135,7 +127,7 @@ class BoundDisplay(_Display):
 
     Attributes
     ----------
-    ax_, figure_, lines_ : of the last drawing; lines_ has by name a pair of lines, of the losses and of the bound.
+    ax_, figure_, lines_ : of the last drawing; lines_ has by name the lines of the losses and of the bound.
 
     Examples
     --------
