@@ -129,13 +129,15 @@ class _Run:
     def learn(self, X: Any, y: np.ndarray, truth: np.ndarray, weights: np.ndarray) -> None:
         """Predict and learn a batch in parts, which end where a point of the curve is due."""
         n, start = len(y), 0
-        is_whole = self.way in ("kernel", "sums") and n <= self.every - self.n_rows % self.every
-        X = _to_be_cut(self.who, X, is_whole)
+        X = _to_be_cut(self.who, X, self.way in ("kernel", "sums") and n <= self.every - self.n_rows % self.every)
         if self.way == "rows" and self.is_pipeline and type(self.learner[0]).__name__ == "TableVectorizer":
             X = _as_dicts(X)
         while start < n:
-            most = {"rows": 1, "batches": max(self.n_rows, 1)}.get(self.way, n)
-            stop = min(start + most, start + self.every - self.n_rows % self.every, n)
+            stop = min(n, start + self.every - self.n_rows % self.every)
+            if self.way == "batches":
+                stop = min(stop, start + max(self.n_rows, 1))
+            elif self.way == "rows" and not _has_learnt(self.inner):  # (the first rows are not predicted)
+                stop = start + 1
             rows = slice(start, stop)
             self._learn_part(part_of(X, start, stop), y[rows], truth[rows], weights[rows])
             self.n_rows += stop - start
@@ -159,14 +161,12 @@ class _Run:
         else:
             wrong = live & ~(known & np.asarray(predicted == truth, bool))
             self.totals += np.count_nonzero(live), np.count_nonzero(wrong)
-        if self.said is not None or self.measures is not None:
-            said = np.full(len(y), None, object)
-            said[known & live] = predicted[known & live]
-            if self.said is not None:
-                self.said.append(said)
-            if self.measures is not None and live.any():
-                more = {"sample_weight": weights[live]} if len(weights) else {}
-                self.measures.update(truth[live], said[live], *(column[live] for column in scored), **more)
+        said = np.full(len(y), None, object)
+        said[known & live] = predicted[known & live]
+        if self.said is not None:
+            self.said.append(said)
+        if self.measures is not None and live.any():
+            self.measures.update(truth[live], said[live], *scored, **_weighted(weights[live] if len(weights) else weights))
 
     def _in_kernel(self, X: Any, y: np.ndarray, weights: np.ndarray) -> tuple:
         inner, begins = self.inner, not _has_learnt(self.inner)
@@ -180,28 +180,36 @@ class _Run:
         return inner.classes_[np.maximum(codes, 0)] if known.any() else y, known, live, ()
 
     def _by_methods(self, X: Any, y: np.ndarray, weights: np.ndarray) -> tuple:
-        """Predict rows, then learn them, by the learner's public methods."""
-        learner, has_learnt, n = self.learner, _has_learnt(self.inner), len(y)
+        """Predict rows, then learn them, all at once or one by one, by the learner's public methods."""
+        learner, n, has_learnt = self.learner, len(y), _has_learnt(self.inner)
         live = live_rows(self.inner, y, weights if len(weights) else None)
-        predicted, known = np.zeros(n, float if self.is_regressor else object), np.zeros(n, bool)
-        scored, named = (), {}  # type: tuple, dict
+        predicted, named = np.zeros(n, float if self.is_regressor else object), {}
         if not has_learnt and not (self.is_regressor or self.classes is None or is_fitted(self.inner)):
             if isinstance(learner, OnlineClassifier):  # (which can then predict)
                 learner.partial_fit(part_of(X, 0, 0), y[:0], self.classes)
             else:
                 named = {"classes": self.classes}
-        if live.any() and (has_learnt or (isinstance(learner, OnlineClassifier) and is_fitted(learner))):
-            predicted[:], known[:] = learner.predict(X), True
-            if self.scores and has_learnt:
-                scored = (learner.decision_function(X).reshape(n, -1),)
-                scored += (learner.predict_proba(X),) if hasattr(learner, "predict_proba") else ()
-        if not len(weights) or weights.any():  # (scikit-learn's refuse rows that all have a weight of 0)
-            learner.partial_fit(X, y, **named, **_weighted(weights))
-        if self.is_regressor:
-            known[:] = True
-            if not has_learnt and live.any() and isinstance(self.inner, OnlineRegressor) and state_of(self.inner).params.level:
-                predicted[live.argmax()] = y[live.argmax()]  # a level begins at the first target, which thus counts as predicted
-        return predicted, known, live, scored
+        predicts, scores = has_learnt or (isinstance(learner, OnlineClassifier) and is_fitted(learner)), self.scores and has_learnt
+        found: list[tuple] = []
+        size = 1 if self.way == "rows" else n
+        for start in range(0, n, size):
+            rows, part = slice(start, start + size), part_of(X, start, start + size)
+            if predicts and live[rows].any():
+                predicted[rows] = learner.predict(part)
+                if scores:
+                    found.append(tuple(each[live[rows]] for each in self._scored(part)))
+            if not len(weights) or weights[rows].any():  # (scikit-learn's refuse rows that all have a weight of 0)
+                learner.partial_fit(part, y[rows], **named, **_weighted(weights[rows]))
+        if not has_learnt and self.is_regressor and live.any() and self.counts and state_of(self.inner).params.level:
+            predicted[live.argmax()] = y[live.argmax()]  # a level begins at the first target, which thus counts as predicted
+        known = np.full(n, self.is_regressor or (predicts and bool(live.any())))
+        return predicted, known, live, tuple(map(np.concatenate, zip(*found, strict=True)))
+
+    def _scored(self, X: Any) -> Iterator[np.ndarray]:
+        """Yield the scores and the probabilities of rows, as far as the learner has them."""
+        yield self.learner.decision_function(X).reshape(n_rows_of(X), -1)
+        if hasattr(self.learner, "predict_proba"):
+            yield self.learner.predict_proba(X)
 
     def mark(self) -> None:
         """If any row since the last point counts, add a point to the curve, and call the caller's function."""
