@@ -149,12 +149,13 @@ class _Run:
         begun = time.perf_counter()
         if self.way == "sums":
             self.learner.partial_fit(X, y, **_weighted(weights))
-            self.seconds += time.perf_counter() - begun
-            if self.learner.__sklearn_is_fitted__():
-                self.totals = state_of(self.learner).counters[_SUMS] - self.sums
-            return
-        predicted, known, live, scored = (self._in_kernel if self.way == "kernel" else self._by_methods)(X, y, weights)
+        else:
+            predicted, known, live, scored = (self._in_kernel if self.way == "kernel" else self._by_methods)(X, y, weights)
         self.seconds += time.perf_counter() - begun
+        if self.way == "sums":
+            fitted = self.learner.__sklearn_is_fitted__()
+            self.totals = state_of(self.learner).counters[_SUMS] - self.sums if fitted else self.totals
+            return
         if self.is_regressor:
             errors = (truth - predicted)[live]
             self.totals += len(errors), errors @ errors, np.abs(errors).sum()
@@ -189,27 +190,23 @@ class _Run:
                 learner.partial_fit(part_of(X, 0, 0), y[:0], self.classes)
             else:
                 named = {"classes": self.classes}
-        predicts, scores = has_learnt or (isinstance(learner, OnlineClassifier) and is_fitted(learner)), self.scores and has_learnt
+        predicts = has_learnt or (isinstance(learner, OnlineClassifier) and is_fitted(learner))
         found: list[tuple] = []
         size = 1 if self.way == "rows" else n
         for start in range(0, n, size):
             rows, part = slice(start, start + size), part_of(X, start, start + size)
             if predicts and live[rows].any():
                 predicted[rows] = learner.predict(part)
-                if scores:
-                    found.append(tuple(each[live[rows]] for each in self._scored(part)))
+                if self.scores and has_learnt:
+                    asked = [learner.decision_function(part).reshape(n_rows_of(part), -1)]
+                    asked += [learner.predict_proba(part)] if hasattr(learner, "predict_proba") else []
+                    found.append(tuple(each[live[rows]] for each in asked))
             if not len(weights) or weights[rows].any():  # (scikit-learn's refuse rows that all have a weight of 0)
                 learner.partial_fit(part, y[rows], **named, **_weighted(weights[rows]))
         if not has_learnt and self.is_regressor and live.any() and self.counts and state_of(self.inner).params.level:
             predicted[live.argmax()] = y[live.argmax()]  # a level begins at the first target, which thus counts as predicted
         known = np.full(n, self.is_regressor or (predicts and bool(live.any())))
         return predicted, known, live, tuple(map(np.concatenate, zip(*found, strict=True)))
-
-    def _scored(self, X: Any) -> Iterator[np.ndarray]:
-        """Yield the scores and the probabilities of rows, as far as the learner has them."""
-        yield self.learner.decision_function(X).reshape(n_rows_of(X), -1)
-        if hasattr(self.learner, "predict_proba"):
-            yield self.learner.predict_proba(X)
 
     def mark(self) -> None:
         """If any row since the last point counts, add a point to the curve, and call the caller's function."""
@@ -245,7 +242,7 @@ def _weighted(weights: np.ndarray) -> dict[str, np.ndarray]:
     return {"sample_weight": weights} if len(weights) else {}
 
 
-def _require_methods(who: str, learner: Any) -> None:
+def _require(who: str, learner: Any, kinds: tuple = (None, "classifier", "regressor")) -> None:
     if isinstance(learner, type):
         raise TypeError(f"{who}: estimator must be an object, got the class {learner.__name__}. Construct one.")
     lacking = [method for method in ("partial_fit", "predict") if not hasattr(learner, method)]
@@ -254,6 +251,9 @@ def _require_methods(who: str, learner: Any) -> None:
             f"{who}: estimator must have partial_fit and predict, got {type(learner).__name__} without {lacking[0]}. Only "
             "learners that learn in parts can be validated progressively."
         )
+    if kind_of(learner) not in kinds:
+        needed = " or ".join(f"a {kind}" for kind in kinds[1:])
+        raise TypeError(f"{who}: estimator must be {needed}, got {type(learner).__name__}, a {kind_of(learner)}.")
 
 
 def _all_classes(who: str, learner: Any, stream: Any, classes: Any, scores: bool = False) -> Any:
@@ -297,7 +297,6 @@ def _batches(who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray],
 
     read : reader of y. tables : True if X may be of any kind that a pipeline's steps read.
     """
-
     if isinstance(stream, tuple) and stream and not isinstance(stream[0], tuple):
         stream = [stream]
     for batch in stream if isinstance(stream, Iterable) else [stream]:
@@ -308,14 +307,13 @@ def _batches(who: str, stream: Any, read: Callable[[str, Any, int], np.ndarray],
                 f"Give arrays as {who}(..., (X, y))."
             )
         X, y, weight = (*batch, None)[:3]
+        if tables and isinstance(y, (str, bytes, Number, np.generic)):  # a row and its label, as river's streams have them
+            X, y, weight = [X], [y], None if weight is None else [weight]
         if tables:
-            if isinstance(y, (str, bytes, Number, np.generic)):  # a row and its label, as river's streams have them
-                X, y, weight = [X], [y], None if weight is None else [weight]
             X = lasting(X)
-            n_rows = n_rows_of(X)
-        else:
-            X = X if hasattr(X, "shape") else validate.as_array(f"{who}: X", X, "rows of equal length")
-            n_rows = X.shape[0] if X.ndim else 0
+        elif not hasattr(X, "shape"):
+            X = validate.as_array(f"{who}: X", X, "rows of equal length")
+        n_rows = 0 if np.shape(X) == () and hasattr(X, "ndim") else n_rows_of(X)
         yield X, read(who, y, n_rows), validate.read_weights(who, weight, n_rows)
 
 
@@ -340,15 +338,11 @@ def _learn_all(who: str, runs: Sequence[_Run], stream: Any, y_clean: Any) -> Non
 
 def _rows_of(X: Any, numbers: np.ndarray) -> Any:
     """Return the rows of these numbers of a matrix, an array, a table, a list or `Rows`, copied."""
-    if hasattr(X, "iloc"):
-        return X.iloc[numbers]
-    if hasattr(X, "items"):
+    if hasattr(X, "items") and not hasattr(X, "iloc"):
         return {name: _rows_of(values, numbers) for name, values in X.items()}
-    if isinstance(X, Rows):
-        return X.chosen(numbers)
-    if hasattr(X, "column_names"):
-        return X.take(numbers)
-    return X[numbers] if hasattr(X, "shape") else [X[number] for number in numbers.tolist()]
+    if isinstance(X, Rows) or hasattr(X, "column_names"):
+        return (X.chosen if isinstance(X, Rows) else X.take)(numbers)
+    return X.iloc[numbers] if hasattr(X, "iloc") else X[numbers] if hasattr(X, "shape") else [X[k] for k in numbers.tolist()]
 
 
 def _in_orders(who: str, stream: Any, y_clean: Any, orders: Any, seed: Any) -> Iterator[tuple[Any, Any]]:
@@ -359,10 +353,8 @@ def _in_orders(who: str, stream: Any, y_clean: Any, orders: Any, seed: Any) -> I
     if isinstance(orders, bool) or not isinstance(orders, (int, np.integer)) or orders < 1:
         raise ValueError(f"{who}: orders must be None or an integer >= 1, got orders={orders!r}.")
     if not _is_one_batch(stream):
-        raise ValueError(
-            f"{who}: stream must be one (X, y) or (X, y, weight) where orders is given, got {type(stream).__name__}. Its "
-            "rows are put in another order as a whole."
-        )
+        needed = "one (X, y) or (X, y, weight) where orders is given"
+        raise ValueError(f"{who}: stream must be {needed}, got {type(stream).__name__}. Its rows are put in order as a whole.")
     X, generator = _to_be_cut(who, lasting(stream[0])), random_state(who, seed)
     columns, n_rows = [*stream[1:], y_clean], n_rows_of(X)
     if any(column is not None and (not hasattr(column, "__len__") or len(column) != n_rows) for column in columns):
@@ -391,8 +383,8 @@ def progressive_validation(
     estimator : object
         Anything with `partial_fit` and `predict`. It learns in place, from its present state.
     stream : tuple (X, y) or (X, y, sample_weight), or iterable of such tuples
-        The rows, in one batch or many (`onlinecls.streams.read` makes them of files). For learners of this library their sizes do
-        not matter. For a pipeline, a tuple may also have a single row and its label.
+        The rows, in one batch or many (`onlinecls.streams.read` makes them of files). For a pipeline, a tuple may also have a
+        single row and its label.
     y_clean : array-like of shape (n_rows of the stream,), default=None
         Labels to count mistakes against, while y, which may be noisy, is learnt. None: y.
     classes : array-like of shape (n_classes,), default=None
@@ -422,13 +414,10 @@ def progressive_validation(
 
     Notes
     -----
-    Learners of this library predict inside the kernel: exact to the row, whatever the batches, at little more than the cost of
-    learning. Pipelines, and classes that extend this library's, predict and learn row by row through their public methods.
-    Others predict a batch, then learn it, of at most `every` rows and of at most as many as have been seen;
-    ``result.by_row`` is then False.
-
-    Rows of weight 0 are neither learnt nor counted. The first row of a label that is not in `classes`, and the first row of a
-    pipeline or of another library's learner, is a mistake, as it could not be predicted.
+    Learners of this library predict inside the kernel; pipelines, and classes that extend this library's, row by row by their
+    public methods. Others predict a batch, of at most `every` rows and as many as have been seen, then learn it. Rows of weight 0 are
+    neither learnt nor counted. A row that could not be predicted is a mistake: the first one of a label that is not in `classes`,
+    of a pipeline, of another library's learner.
 
     Examples
     --------
@@ -437,18 +426,11 @@ def progressive_validation(
     >>> result = progressive_validation(AROWClassifier(), (X, y), every=4)
     >>> result.examples.tolist(), result.mistakes.tolist(), result.progressive_error
     ([4, 8], [3, 3], 0.375)
-    >>> from onlinecls.measures import ClassificationMeasures
-    >>> seen = ClassificationMeasures(["ham", "spam"])
-    >>> result = progressive_validation(AROWClassifier(), (X, y), measures=seen, predictions=True)
-    >>> result.predictions[-2:].tolist(), seen.recall("spam")
-    (['ham', 'spam'], 0.75)
     """
     who, kind = "progressive_validation", kind_of(estimator)
-    _require_methods(who, estimator)
+    _require(who, estimator)
     if measures is None and scores:
         raise ValueError(f"{who}: measures must be given where scores=True, got None. Give ClassificationMeasures(classes).")
-    if kind not in (None, "classifier", "regressor"):
-        raise TypeError(f"{who}: estimator must be a classifier or a regressor, got {type(estimator).__name__}, a {kind}.")
     wanted = "RegressionMeasures" if kind == "regressor" else "ClassificationMeasures"
     if measures is not None and type(measures).__name__ != wanted:
         raise TypeError(f"{who}: measures must be {wanted} for this estimator, got {type(measures).__name__}.")
@@ -541,10 +523,8 @@ def compare(
         learners = dict(zip(names_of(learners), learners, strict=True))
     if not isinstance(learners, Mapping) or not learners:
         raise ValueError(f"{who}: learners must be a list of classifiers, or a dict of them by their names, got {learners!r}.")
-    for name, learner in learners.items():
-        _require_methods(who, learner)
-        if kind_of(learner) not in (None, "classifier"):
-            raise TypeError(f"{who}: learners must be classifiers, got {type(learner).__name__} for {name!r}.")
+    for learner in learners.values():
+        _require(who, learner, (None, "classifier"))
     if len({*map(id, learners.values())}) < len(learners):
         raise ValueError(f"{who}: learners must be different objects, got one twice among {list(learners)}. Give a copy of it.")
     named = {name: _all_classes(who, learner, stream, classes) for name, learner in learners.items()}
@@ -555,8 +535,8 @@ def compare(
         _learn_all(who, list(runs.values()), rows, clean)
         for name, run in runs.items():
             curves[name].append(run.result())
-    errors = {name: [each.progressive_error for each in found] for name, found in curves.items()}
-    spread = {name: float(np.std(each, ddof=1)) if len(each) > 1 else float("nan") for name, each in errors.items()}
-    means = {name: float(np.mean(each)) for name, each in errors.items()}
+    errors = {name: np.array([each.progressive_error for each in found]) for name, found in curves.items()}
+    spread = {name: float(each.std(ddof=1)) if len(each) > 1 else float("nan") for name, each in errors.items()}
+    means = {name: float(each.mean()) for name, each in errors.items()}
     seconds = {name: float(sum(each.seconds[-1] for each in found)) for name, found in curves.items()}
     return Comparison(sorted(curves, key=means.__getitem__), curves, means, spread, seconds)

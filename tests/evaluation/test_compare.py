@@ -103,7 +103,7 @@ def test_a_comparison_prints_as_a_table():
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
     ({"learners": {}}, ValueError, "learners must be a list of classifiers, or a dict of them by their names"),
-    ({"learners": {"a": Perceptron(), "b": SGDRegressor()}}, TypeError, "got SGDRegressor for 'b'"),
+    ({"learners": {"a": Perceptron(), "b": SGDRegressor()}}, TypeError, "must be a classifier, got SGDRegressor, a regressor"),
     ({"learners": dict.fromkeys("ab", Perceptron())}, ValueError, "must be different objects, got one twice among"),
     ({"learners": {"a": Perceptron(), "b": Perceptron}}, TypeError, "must be an object, got the class Perceptron"),
     ({"learners": {"a": Perceptron(), "b": object()}}, TypeError, "got object without partial_fit"),
