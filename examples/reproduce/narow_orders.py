@@ -93,63 +93,54 @@ def shown(found):
     return ", ".join(f"{name} {value:.0f}" for name, value in sorted(found.items(), key=lambda item: item[1]))
 
 
-def by_total(judge):
-    """Make a judge of the learners' mistakes."""
-    def of(curves):
-        found = {name: float(curve[-1]) for name, curve in curves.items()}
-        return shown(found), bool(judge(*found.values()))
-
-    return of
-
-
-def by_breaks(of, n_breaks, judge):
-    """Make a judge of a number of the breaks of each learner's line."""
+def judge(words, of, holds):
+    """Make a judge of a number of each learner's curve, in the order of SHOWN."""
     def judged(curves):
-        found = {name: of(*broken_line(tuple(curve), n_breaks)[0]) for name, curve in curves.items()}
-        return f"rows {shown(found)}", bool(judge(*found.values()))
+        found = {name: float(of(tuple(curve))) for name, curve in curves.items()}
+        return words + shown(found), bool(holds(*found.values()))
 
     return judged
 
 
-def few_at_first(curves):
-    early = {name: 100.0 * float(curve[len(curve) // 2 - 1] / curve[-1]) for name, curve in curves.items()}
-    return f"% in the first half: {shown(early)}", max(early.values()) < 20.0
+def steep(curve):
+    """Return the slope before and after two breaks, the larger, in percent of that between them."""
+    before, between, after = broken_line(curve, 2)[1]
+    return 100.0 * max(before, after) / between
 
 
-def linear_then_none(curves):
-    slopes = {name: broken_line(tuple(curve), 1)[1] for name, curve in curves.items()}
-    rest = {name: 100.0 * float(after / before) for name, (before, after) in slopes.items()}
-    return f"% of the slope after the break: {shown(rest)}", max(rest.values()) < 10.0
+def mistakes(holds):
+    return judge("", lambda curve: curve[-1], holds)
 
 
-def few_many_none(curves):
-    slopes = {name: broken_line(tuple(curve), 2)[1] for name, curve in curves.items()}
-    rest = {name: 100.0 * float(max(before, after) / between) for name, (before, between, after) in slopes.items()}
-    return f"% of the slope between the breaks: {shown(rest)}", max(rest.values()) < 50.0
-
-
-OUTPERFORM = by_total(lambda pa, arow, narow, adagrad: pa > max(arow, narow, adagrad))
-LEAST_TO_MOST = by_total(lambda pa, arow, narow, adagrad: arow < narow < adagrad < pa and adagrad - narow < narow - arow)
-STOPS = by_breaks(lambda stop: stop, 1, lambda pa, arow, narow, adagrad: max(arow, narow) < adagrad < pa)
-MOST_TO_LEAST = by_total(lambda pa, arow, narow, adagrad: pa > adagrad > arow > narow)
-MORE = by_total(lambda *more: min(more) > 0)
-BEGINS = by_breaks(lambda start, end: start, 2, lambda pa, arow, narow, adagrad: narow < min(pa, arow, adagrad))
-TAKES = by_breaks(lambda start, end: end - start, 2, lambda pa, arow, narow, adagrad: narow > max(pa, arow, adagrad))
+OUTPERFORM = mistakes(lambda pa, arow, narow, adagrad: pa > max(arow, narow, adagrad))
+LEAST_TO_MOST = mistakes(lambda pa, arow, narow, adagrad: arow < narow < adagrad < pa and adagrad - narow < narow - arow)
+MOST_TO_LEAST = mistakes(lambda pa, arow, narow, adagrad: pa > adagrad > arow > narow)
+MORE = mistakes(lambda *more: min(more) > 0)
+FEW = judge("% in the first half: ", lambda curve: 100.0 * curve[len(curve) // 2 - 1] / curve[-1], lambda *early: max(early) < 20)
+LINEAR = judge("% of the slope after the break: ", lambda curve: 100.0 * np.divide(*broken_line(curve, 1)[1][::-1]),
+               lambda *rest: max(rest) < 10)
+MIDDLE = judge("% of the slope between the breaks: ", steep, lambda *rest: max(rest) < 50)
+STOPS = judge("rows ", lambda curve: broken_line(curve, 1)[0][0],
+              lambda pa, arow, narow, adagrad: max(arow, narow) < adagrad < pa)
+BEGINS = judge("rows ", lambda curve: broken_line(curve, 2)[0][0],
+               lambda pa, arow, narow, adagrad: narow < min(pa, arow, adagrad))
+TAKES = judge("rows ", lambda curve: np.ptp(broken_line(curve, 2)[0]),
+              lambda pa, arow, narow, adagrad: narow > max(pa, arow, adagrad))
 SENTENCES = [  # number, the paper's words, (judge, panels) ...
     ("N1", "[Easy to hard:] all the second order algorithms outperform the single first order algorithm - PA-I.",
      (OUTPERFORM, [(EASY, 0.0)])),
     ("N2", "All algorithms make few mistakes when receiving the first half of the data [less than a fifth].",
-     (few_at_first, [(EASY, 0.0)])),
+     (FEW, [(EASY, 0.0)])),
     ("N3", "Then ... more mistakes - PA-I the most, then AdaGrad and closely following NAROW, and AROW the least.",
      (LEAST_TO_MOST, [(EASY, 0.0)])),
     ("N4", "[Hard to easy:] ... making mistakes in a linear rate and then stop making mistakes.",
-     (linear_then_none, [(HARD, 0.0)])),
+     (LINEAR, [(HARD, 0.0)])),
     ("N5", "AROW and NAROW stop making mistakes first, then AdaGrad and PA-I last.", (STOPS, [(HARD, 0.0)])),
     ("N6", "A similar trend [N1 to N5] in the noisy dataset, with each algorithm making relatively more mistakes.",
-     (MORE, [(EASY, "more"), (HARD, "more")]), *((judge, [(EASY, 0.1)]) for judge in (OUTPERFORM, few_at_first, LEAST_TO_MOST)),
-     *((judge, [(HARD, 0.1)]) for judge in (linear_then_none, STOPS))),
+     (MORE, [(EASY, "more"), (HARD, "more")]), *((one, [(EASY, 0.1)]) for one in (OUTPERFORM, FEW, LEAST_TO_MOST)),
+     *((one, [(HARD, 0.1)]) for one in (LINEAR, STOPS))),
     ("N7", "[By a feature:] not ... many mistakes in the beginning, then ... many mistakes for a while, and then they converge.",
-     (few_many_none, list(product(FEATURES, NOISE)))),
+     (MIDDLE, list(product(FEATURES, NOISE)))),
     ("N8", "In terms of total performance: PA-I makes more mistakes, then AdaGrad, AROW and NAROW.",
      (MOST_TO_LEAST, list(product(FEATURES, NOISE)))),
     ("N9", "However, NAROW starts to make many mistakes before the other algorithms ...", (BEGINS, CLEAN)),
@@ -160,11 +151,10 @@ SENTENCES = [  # number, the paper's words, (judge, panels) ...
 
 def read(form, table, judges):
     """Return a reading: what was found in the first panel where it does not hold, or else in the first of all."""
-    told = [(panel, *judge(table[panel])) for judge, panels in judges for panel in panels]
-    order, noise = panel = next((panel for panel, _, held in told if not held), told[0][0])
+    told = [(*panel, *one(table[panel])) for one, panels in judges for panel in panels]
+    order, noise, text, held = min(told, key=lambda found: found[-1])
     where = f"{order}, {noise} mistakes with noise" if noise == "more" else f"{order}, {noise:.0%} noise"
-    text = next(text for one, text, held in told if one == panel and held == all(held for *_, held in told))
-    return reading(form, f"{where}: {text}", all(held for *_, held in told))
+    return reading(form, f"{where}: {text}", held)
 
 
 def main():
