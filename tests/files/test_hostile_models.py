@@ -96,7 +96,7 @@ FORGED = {
     "more classes seen than have rows": (onlinecls.DualAscentClassifier(), THREE, without_rivals),
     "a scale below 0": (AROW, THREE, poking("counters", model.COUNTERS["scale"], -1.0)),
     "a number of probabilities beyond the range": (CALIBRATED, THREE, poking("calibration", 3, 1e301)),
-    "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("vectors", 0, 2**62)),
+    "a row number past the kernel matrix": (PRECOMPUTED, THREE, poking("origin", 0, 2**62)),
     "a sparse support vector's column below 0": (SPARSE, THREE, poking("vectors_indices", 0, -1)),
     "fewer errors than none": (CHOOSING, THREE, poking("numbers", 4, -1.0)),
 }

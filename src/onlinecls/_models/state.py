@@ -593,7 +593,7 @@ class State(model.Model):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any) -> Self:
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Any, **sizes: int) -> Self:
         """Return the model of these parts, learnt with `params`; raise InvalidError if learning cannot produce one of them."""
         require(sorted(header) == sorted(cls.SCALARS), f"a state of {sorted(cls.SCALARS)}", sorted(header))
         n_features, dtype, k = header["n_features"], arrays["values"].dtype, n_vectors(n_classes)
@@ -606,7 +606,7 @@ class State(model.Model):
         require(type(variance) is float and 0.0 < variance < np.inf, "a variance", variance)
         require(dtype in FLOATS, "values of float32 or float64", dtype)
         n_groups = k + n_none if len(arrays.get("groups", ())) == k + n_none else 1  # (of one against the rest, or of all)
-        sizes = cls.sizes(n_features, n_classes, params, n_none, n_groups)
+        sizes = cls.sizes(n_features, n_classes, params, n_none, n_groups, **sizes)  # (some sizes no parameter tells)
         require_layout(arrays, laid_out(cls.ARRAYS, sizes, dtype))
         return cls.of({**header, **arrays, "params": params}).checked()
 

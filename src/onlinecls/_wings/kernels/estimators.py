@@ -18,7 +18,7 @@ from ..._estimators.regressor import OnlineRegressor
 from ..._files import require, require_layout
 from ..._input import validate
 from ..._input.compat import issparse
-from ..._models.state import COUNTS, FLOAT64, STATES, Array, State, laid_out
+from ..._models.state import COUNTS, FLOAT64, STATES, Array, State
 from . import support
 from .support import packed
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..._registry import Algorithm
     from ..._rows import Rows
 
+INT64 = np.dtype(np.int64)
 READ_ENTRIES = 1 << 22  # kernel values held at once when scores are read
 CSR = ("data", "indices", "indptr")
 LARGEST = 1e150  # bound of kernel values and coefficients in learners too
@@ -115,27 +116,26 @@ class SupportState(State, support.SupportSet):
     """The support set of a kernel learner, with its coefficients and matrices, which have room for more vectors (see `Block`).
 
     kept : see `SupportSet`; its matrix is dense or CSR, or, of a precomputed kernel, an array of row numbers.
-    origin : the row numbers of the support vectors in the last pass.
+    origin : the row numbers of the support vectors in the last pass. gamma : the kernel's, a number.
     """
 
     ARRAYS = {
-        **COUNTS, "calibration": State.ARRAYS["calibration"],
+        **COUNTS, "calibration": State.ARRAYS["calibration"], "values": Array((0,)),
         "alpha": Array(("vectors", "size"), half=None, least=-LARGEST, most=LARGEST),
         "P": Array(("vectors", "covariances"), half=0.5, least=-LARGEST, most=LARGEST), "Q": Array(("inverses",)),
         "prior": Array(("vectors", "priors"), fresh=1.0, half=0.5, least=0.5, most=1.0),
-        "norms": Array(("size",), least=0.0, most=LARGEST),
+        "norms": Array(("size",), least=0.0, most=LARGEST), "origin": Array(("size",), INT64),
     }
-    SCALARS = ("dropped", "kernel", "kept", "n_columns", "n_features", "origin")
+    SCALARS = ("dropped", "gamma", "geometry", "n_columns", "n_features")
+    LEARNT_WITH = (*State.LEARNT_WITH, "kept")
     SLOTS = ()
     KEPT = (*State.KEPT, "kernel")
     geometry, variance = "kernel", 1.0
     kept: tuple[Any, Any, Any]
 
     def __init__(self, n_features: int, n_classes: int, dtype: DTypeLike, params: Params):
-        gamma = {"auto": 1.0 / n_features, "scale": 1.0}.get(params.kernel.gamma, params.kernel.gamma)
-        self.kernel, self.kept = params.kernel._replace(gamma=float(gamma)), (None, np.empty(0, np.int64), None)
-        self.dropped, self.origin = 0, np.empty(0, np.int64)
         super().__init__(n_features, n_classes, dtype, params)
+        self.gamma = float({"auto": 1.0 / n_features, "scale": 1.0}.get(params.kernel.gamma, params.kernel.gamma))
 
     @classmethod
     def sizes(cls, n_features: int, n_classes: int, params: Params, *others: int, size: int = 0) -> dict[str, int]:
@@ -144,8 +144,9 @@ class SupportState(State, support.SupportSet):
                 "covariances": packed(size) * second_order, "inverses": packed(size) * projects}
 
     alpha = property(lambda self: self.kept[2], lambda self, alpha: setattr(self, "kept", (*self.kept[:2], alpha)))
-    size = property(lambda self: len(self.kept[1]))
-    is_precomputed = property(lambda self: self.kernel.kernel == "precomputed")
+    size = property(lambda self: self.alpha.shape[1])
+    kernel = property(lambda self: self.params.kernel._replace(gamma=self.gamma))
+    is_precomputed = property(lambda self: self.params.kernel.kernel == "precomputed")
 
     def weights(self) -> tuple[Any, np.ndarray]:
         """Return the support vectors as one matrix and their coefficients, (columns, size)."""
@@ -227,40 +228,33 @@ class SupportState(State, support.SupportSet):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     def in_file(self) -> dict:
-        """Return the arrays for a file, and what the parameters do not tell."""
-        vectors, parts = self.weights()[0], {**self.parts(), "gamma": self.kernel.gamma}
-        found = {name: parts[name] for name in (*self.ARRAYS, "dropped", "gamma", "n_features")}
-        of_vectors = {f"vectors_{name}": getattr(vectors, name) for name in CSR} if issparse(vectors) else {"vectors": vectors}
-        return {**found, **of_vectors}
+        """Return the parts for a file, with the support vectors where they are no numbers of rows (`origin`)."""
+        vectors, found = self.weights()[0], super().in_file()
+        if issparse(vectors):
+            return {**found, **{f"vectors_{name}": getattr(vectors, name) for name in CSR}}
+        return found if self.is_precomputed else {**found, "vectors": vectors}
 
     @classmethod
-    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Params) -> Self:
-        """Return the model of these parts; raise InvalidError if learning cannot produce one of them."""
-        dropped, gamma, n_features = (header[name] for name in ("dropped", "gamma", "n_features"))
-        whole = all(type(number) is int and 0 <= number < 2**62 for number in (n_features, dropped))
-        fits = whole and n_features > 0 and type(gamma) is float and 0.0 < gamma < np.inf and len(header) == 3
-        require(fits, "whole numbers of features and of dropped vectors, and gamma > 0", header)
-        state, size = cls(n_features, n_classes, FLOAT64, params), len(arrays["norms"])
-        state.kernel, state.dropped, state.origin = state.kernel._replace(gamma=gamma), dropped, np.full(size, -1)
-        layout = laid_out(cls.ARRAYS, cls.sizes(n_features, n_classes, params, size=size), FLOAT64)
+    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: Params, **sizes: int) -> Self:
+        dropped, gamma, size = header["dropped"], header["gamma"], len(arrays["norms"])
+        fits = type(dropped) is int and dropped >= 0 and type(gamma) is float and 0.0 < gamma < np.inf
+        require(fits, "a number of dropped vectors, and gamma > 0", (dropped, gamma))
         if "vectors_data" in arrays:
             from scipy.sparse import csr_array
 
-            vectors = csr_array(tuple(arrays.pop(f"vectors_{name}") for name in CSR), shape=(size, n_features))
+            csr = tuple(arrays.pop(f"vectors_{name}") for name in CSR)
+            vectors = csr_array(csr, shape=(size, header["n_features"]))
         else:
-            vectors = arrays["vectors"]
-            layout["vectors"] = ((size,), np.dtype(np.int64)) if state.is_precomputed else ((size, n_features), FLOAT64)
-        require_layout(arrays, layout)
+            vectors = arrays.pop("vectors", arrays["origin"])
+        state = super().of_file(header, arrays, n_classes, params, size=size, **sizes)
+        shape, dtype = ((size,), INT64) if state.is_precomputed else ((size, state.n_features), FLOAT64)
+        require_layout({"vectors": vectors}, {"vectors": (shape, dtype)})
         if state.is_precomputed:
-            fits = not issparse(vectors) and (vectors >= 0).all() and (vectors < n_features).all()
-            require(bool(fits), f"numbers of {n_features} rows", vectors)
-            state.origin = vectors.copy()
+            require(bool(((vectors >= 0) & (vectors < state.n_features)).all()), f"numbers of {state.n_features} rows", vectors)
         else:
             vectors = validate.read_rows(cls.__name__, vectors, FLOAT64).array()
-        for name in cls.ARRAYS:
-            setattr(state, name, arrays[name])
         state.kept = vectors, np.arange(size), state.alpha
-        return state.checked()
+        return state
 
     def _problem_of_values(self, counters: dict) -> str:
         """Describe a fault of the inverse Q of a Gram matrix: up to rounding, Q_ii >= 1/k(x_i, x_i), Q_ij² <= Q_ii Q_jj."""
@@ -309,13 +303,10 @@ class _KernelLearner(EpochParameters, OnlineLearner):
                 f"{who}: gamma must be a number or 'auto' for partial_fit, got gamma='scale', which needs the variance of a "
                 "whole set. Call fit first, or give gamma."
             )
-        if self.kernel == "precomputed" and hasattr(X, "format"):
-            raise ValueError(f"{who}: X must be a dense array for kernel='precomputed', got a sparse matrix. Use X.toarray().")
-        shape: tuple[int, ...] = np.shape(X) if self.kernel == "precomputed" else ()
-        if len(shape) == 2 and shape[0] != shape[1]:
+        if self.kernel == "precomputed" and (hasattr(X, "format") or len({*np.shape(X)}) > 1):
             raise ValueError(
-                f"{who}: Precomputed matrix must be a square matrix to learn from (k of each row with each), got shape {shape}. "
-                "For streams give the kernel itself, as a callable."
+                f"{who}: X must be a dense square matrix for kernel='precomputed' (k of each row with each) to learn from, got "
+                f"{type(X).__name__} of shape {np.shape(X)}. For streams give the kernel itself, as a callable."
             )
 
     def _start(self, params: Params, rows: Rows, n_classes: int) -> SupportState:
@@ -323,7 +314,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
         if self._needs_rows():  # SVC's gamma="scale": 1 / (n_features Var(X)) over all entries
             X = rows.array()
             variance = float((X.multiply(X) if issparse(X) else X * X).mean() - X.mean() ** 2)
-            state.kernel = state.kernel._replace(gamma=1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0)
+            state.gamma = 1.0 / (rows.n_features * variance) if variance > 0.0 else 1.0
         return state
 
     def __sklearn_tags__(self) -> Tags:
@@ -364,7 +355,7 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     @property
     def gamma_(self) -> float:
         """The kernel's gamma, a number."""
-        return self._fitted_state().kernel.gamma
+        return self._fitted_state().gamma
 
 
 @estimator

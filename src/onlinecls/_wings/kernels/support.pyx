@@ -328,6 +328,7 @@ cdef class SupportSet(Model):
 
     def __cinit__(self, *_):
         self.values = self.correction = self.sigma = np.empty(0)        # (those of models of weights)
+        self.kept = None, np.empty(0, np.int64), None
 
     cdef int visit(self, rows, const Batch* b, PassContext* context) except -1:
         """Learn rows, a block at a time."""

@@ -9,7 +9,7 @@ Powers cost 15 ns and, at p = 28, leave the range of any dtype. So the second sl
 with m = ||θ||^-a and g = (q - 1) ||θ||: a scan multiplies and squares, only a step takes a root, and no θ is out of range.
 (|ρ_i| m is at most 1; a root's rounding counts 2^squarings < 2 (p - 1) times, θ's own p - 1 times.)
 
-The norm comes from S = Σ (|θ_i| / s)^p, s a power of two near it, a sum of norm.pxd's kind: it is summed anew, O(n_features), where
+The norm comes from S = Σ (|θ_i| / s)^p, s a power of two near it, a sum as in norm.pxd: it is summed anew, O(n_features), where
 it has fallen by a factor of 2^50 or so (the largest θ_i has shrunk), or leaves double's range. The term of the constant feature,
 which is in every row and at first the largest of all, is not in S, but is added where S is used.
 
