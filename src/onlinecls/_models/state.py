@@ -180,7 +180,7 @@ class State(model.Model):
         "calibration": Array(("calibrated", 6), fresh=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), least=-1e300, most=1e300),
     }
     SCALARS: tuple[str, ...] = ("n_features", "geometry", "n_columns", "variance")  # the other parts but LEARNT_WITH
-    LEARNT_WITH = ("params", "given", "classes", "is_open", "sparse_coef")
+    LEARNT_WITH: tuple[str, ...] = ("params", "given", "classes", "is_open", "sparse_coef")
     COUNTERS = model.COUNTERS
     SLOTS: tuple[Slot, ...] = (Slot(),)  # the numbers of a weight
     PRIMARY = 0  # the slot that steps move along x

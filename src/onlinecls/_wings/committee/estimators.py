@@ -135,7 +135,9 @@ class CommitteeState(State, CommitteeModel):
     # --- files ---------------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def of_file(cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: CommitteeParams) -> CommitteeState:
+    def of_file(
+        cls, header: dict, arrays: dict[str, np.ndarray], n_classes: int, params: CommitteeParams, **sizes: int,
+    ) -> CommitteeState:
         header, arrays, members = dict(header), dict(arrays), []
         for at, own in enumerate(params.members):
             own = own._replace(open_classes=params.open_classes)
