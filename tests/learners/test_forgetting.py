@@ -1,4 +1,4 @@
-"""Forgetting: variances that grow again.
+"""Variances: those that grow again by forgetting, and those of confidence-weighted learning that do not fall to nothing.
 
 That the model is the slow twin's, test_kernels and test_full_covariance ask: trials with forgetting are in the registry.
 """
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from internals import state_of
 from numpy.testing import assert_allclose
-from reference import run_binary
+from reference import run_binary, run_stream
 from scipy.sparse import csr_matrix
 from states import fingerprint
 
@@ -121,3 +121,39 @@ def test_no_variance_grows_before_the_first_row_that_is_not_all_zeros(covariance
         other.partial_fit(X[i : i + 1], y[i : i + 1])
     assert_allclose(one.covariance_, other.covariance_, rtol=1e-10)
     assert_allclose(one.coef_, other.coef_, rtol=1e-10, atol=1e-12)
+
+
+# --- confidence-weighted, where labels contradict each other --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("forgetting", [0.0, 1e-3])
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
+def test_the_least_variance_is_that_of_the_slow_twin(multi_class, n_classes, forgetting):
+    """Two classes come first: the variances of the one vector are at the least one when it splits."""
+    generator = np.random.default_rng(0)
+    X, y = generator.standard_normal((90, 6)), generator.integers(0, n_classes, 90)
+    y[:40] %= 2
+    settings = {"eta": 0.9, "initial_variance": 0.5, "multi_class": multi_class, "forgetting": forgetting}
+    twin = run_stream("cw_stdev", X, y, **settings)
+    learner = ConfidenceWeightedClassifier(fit_intercept=False, scale=1.0, **settings).partial_fit(X, y)
+    assert learner.covariance_.min() == pytest.approx(0.5e-4) or forgetting, "else this test shows nothing"
+    assert_allclose(learner.coef_, twin.W, rtol=1e-6, atol=1e-6 * np.abs(twin.W).max())
+    assert_allclose(learner.covariance_, twin.Sigma.reshape(learner.covariance_.shape), rtol=1e-6)
+
+
+def test_the_other_forms_have_no_such_least_variance():
+    generator = np.random.default_rng(1)
+    X, y = generator.standard_normal((20_000, 6)), generator.integers(0, 2, 20_000)
+    for learner in (ConfidenceWeightedClassifier(variant="variance"), SCWClassifier()):
+        learner.set_params(initial_variance=1.0, fit_intercept=False).partial_fit(X, y)
+        assert learner.covariance_.min() < 1e-4
+
+
+@pytest.mark.parametrize("eta", [0.7, 0.9])
+def test_more_epochs_do_not_undo_what_was_learnt(eta):
+    X, y = pytest.importorskip("sklearn.datasets").load_digits(return_X_y=True)
+    order, learner = np.random.default_rng(0).permutation(len(y)), ConfidenceWeightedClassifier(eta)
+    learn, test = order[:1300], order[1300:]
+    accuracies = [learner.partial_fit(X[learn], y[learn]).score(X[test], y[test]) for _ in range(10)]
+    assert accuracies[-1] >= accuracies[0] - 0.02 and learner.n_skipped_ == 0, accuracies

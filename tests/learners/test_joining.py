@@ -62,7 +62,7 @@ def found_in(learner, X):
 def test_labels_that_join_are_learnt_as_if_they_had_been_named(learner, dtype):
     """Once three labels have come; whatever comes between the rows, which learn the same bits."""
     full = getattr(learner, "covariance", "") == "full"
-    X, y = topics(12 if full else 60)
+    X, y = topics(12 if full else 24)
     for number, options in enumerate(OPTIONS):
         if not options.keys() <= learner.get_params().keys():
             continue
