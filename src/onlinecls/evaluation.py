@@ -415,9 +415,9 @@ def progressive_validation(
     Notes
     -----
     Learners of this library predict inside the kernel; pipelines, and classes that extend this library's, row by row by their
-    public methods. Others predict a batch, of at most `every` rows and as many as have been seen, then learn it. Rows of weight 0 are
-    neither learnt nor counted. A row that could not be predicted is a mistake: the first one of a label that is not in `classes`,
-    of a pipeline, of another library's learner.
+    public methods. Others predict a batch, of at most `every` rows and as many as have been seen, then learn it. Rows of weight 0
+    are neither learnt nor counted. A row that could not be predicted is a mistake: the first one of a label that is not in
+    `classes`, of a pipeline, of another library's learner.
 
     Examples
     --------
