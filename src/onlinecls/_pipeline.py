@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import partial
 from operator import is_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
@@ -22,8 +22,6 @@ from ._input.compat import available_if, is_regressor, issparse, kind_of
 from .text import FeatureNames, HashingVectorizer, contributions, lasting, parameters_of, part_of, vectorizer_of
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from numpy.typing import ArrayLike, NDArray
     from sklearn.utils import Tags
 
@@ -59,10 +57,9 @@ class StreamPipeline(Estimator):
     """Run rows through steps into a learner, all of which learn a stream as it comes: any batch, any row, in one pass.
 
     A step learns the rows of a batch, then transforms them (by its `learn_transform` if it has one, else `partial_fit` and
-    `transform`), and hands them to the next one. Where rows are predicted, steps transform them only.
-
-    A prediction waits for the end of a learning call of another thread. After Ctrl-C in `partial_fit` the steps have learnt the
-    rows that the learner has counted; `fit` then has changed nothing.
+    `transform`), and hands them to the next one. Where rows are predicted, steps transform them only, after the end of a learning
+    call of another thread. After Ctrl-C in `partial_fit` the steps have learnt the rows that the learner has counted; `fit` then
+    has changed nothing.
 
     Parameters
     ----------
@@ -83,10 +80,8 @@ class StreamPipeline(Estimator):
 
     Raises
     ------
-    TypeError
-        If a step is no transformer, or the last one is no learner.
-    ValueError
-        If a step or the learner refuses a batch. No step has then learnt anything of it.
+    TypeError, ValueError
+        If a step is no transformer, or the last one is no learner; if one of them refuses a batch, of which none has then learnt.
 
     Examples
     --------
@@ -120,9 +115,6 @@ class StreamPipeline(Estimator):
         with self._own_lock().waiting():
             return getattr(self._parts()[-1 if name in _OF_LEARNER else 0], name)
 
-    def __len__(self) -> int:
-        return len(self.steps)
-
     def __getitem__(self, at: int | str) -> Any:
         """Return a step by its name or place."""
         return self.named_steps[at] if isinstance(at, str) else self.steps[at][1]
@@ -149,18 +141,17 @@ class StreamPipeline(Estimator):
         pairs = isinstance(given, list | tuple) and all(isinstance(each, list | tuple) and len(each) == 2 for each in given)
         if not pairs or not given:
             raise TypeError(f"{who}: steps must be a list of (name, step) pairs, got steps={validate.brief(given)}.")
-        names = [name for name, _ in given]
+        names, parts = zip(*given, strict=True)
         are_texts = all(isinstance(name, str) and "__" not in name and name != "steps" for name in names)
         if not are_texts or len({*names}) < len(names):
-            raise ValueError(f"{who}: steps must have different names, texts without '__' that are not 'steps', got {names!r}.")
-        *steps, learner = (step for _, step in given)
-        for step in steps:
-            if not hasattr(step, "transform") or isinstance(step, type):
-                raise TypeError(f"{who}: a step must have transform, got {validate.brief(step)}. Give a transformer.")
-        if not (hasattr(learner, "partial_fit") and hasattr(learner, "predict")) or isinstance(learner, type):
-            raise TypeError(f"{who}: the last step must have partial_fit and predict, got {validate.brief(learner)}.")
-        self._checked = tuple(given), (*steps, learner)
-        return self._checked[1]
+            needed = "different names, texts without '__' that are not 'steps'"
+            raise ValueError(f"{who}: steps must have {needed}, got {list(names)!r}.")
+        for k, part in enumerate(parts):
+            which, methods = ("a step", ["transform"]) if k < len(parts) - 1 else ("the last step", ["partial_fit", "predict"])
+            if isinstance(part, type) or not all(hasattr(part, method) for method in methods):
+                raise TypeError(f"{who}: {which} must have {' and '.join(methods)}, got {validate.brief(part)}.")
+        self._checked = tuple(given), parts
+        return parts
 
     def _nested(self) -> dict[str, Any]:
         return dict(self.steps)
@@ -182,15 +173,13 @@ class StreamPipeline(Estimator):
         sample_weight : array-like of shape (n_rows,), default=None
             Weights >= 0 of the rows, for the learner and for the steps that take weights.
         """
-        given = {"classes": classes, "sample_weight": sample_weight}
-        arguments = {name: value for name, value in given.items() if value is not None}
         with self._own_lock():
-            self._learn(lasting(X), y, sample_weight, arguments)
+            self._learn(lasting(X), y, sample_weight, {} if classes is None else {"classes": classes})
         return self
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, arguments: dict[str, Any]) -> None:
+    def _learn(self, X: Any, y: Any, sample_weight: Any = None, arguments: dict[str, Any] | None = None) -> None:
         """Make the learner learn a batch, and the steps the rows of it that the learner has learnt."""
-        learner = self._parts()[-1]
+        learner, arguments = self._learner, {**(arguments or {}), **_weights_of(None, sample_weight)}
         rows, commits = self._rows_to_learn(X, sample_weight)
 
         def commits_of_rows_learnt() -> Commits:
@@ -227,7 +216,7 @@ class StreamPipeline(Estimator):
                 X = after.fit(X, y, **_weights_of(after.fit, sample_weight)).transform(X)
                 commits.append(partial(become, step, after))
             after = deepcopy(learner)
-            after.fit(X, y, **({} if sample_weight is None else {"sample_weight": sample_weight}))
+            after.fit(X, y, **_weights_of(None, sample_weight))
             commits.append(partial(become, learner, after))
             learn_together(lambda: None, commits, lambda: commits)
         return self
@@ -235,28 +224,26 @@ class StreamPipeline(Estimator):
     def learn_one(self, x: Any, y: Any) -> Self:
         """Learn one row: a dict of a table's row, a text, whatever the first step reads a list of. Returns the pipeline."""
         with self._own_lock():
-            self._learn([x], [y], None, {})
+            self._learn([x], [y])
         return self
 
     def merge(self, *others: Any) -> Self:
         """Refuse: learners merge, and `parallel.fit` learns a pipeline from parts."""
-        raise ValueError(
-            f"{type(self).__name__}: merge must have learners, got pipelines. Merge those behind steps that have learnt the same "
-            "rows, pipeline[-1].merge(other[-1]), or learn the parts by parallel.fit."
-        )
+        do = "Merge those behind steps that have learnt the same rows, pipeline[-1].merge(other[-1]), or use parallel.fit."
+        raise ValueError(f"{type(self).__name__}: merge must have learners, got pipelines. {do}")
 
     # --- predicting ----------------------------------------------------------------------------------------------------------
 
-    def _transformed(self, X: Any) -> Any:
-        """Return the rows that the learner predicts: those of the last step before it."""
-        for step in self._parts()[:-1]:
+    def _ask(self, name: str, X: Any, *more: Any, **arguments: Any) -> Any:
+        """Return what a method of the learner returns for rows, under the lock."""
+        *steps, learner = self._parts()
+        for step in steps:
             X = step.transform(X)
-        return X
+        return getattr(learner, name)(X, *more, **arguments)
 
-    def _answer(self, name: str, X: Any, *more: Any, **arguments: Any) -> Any:
-        """Return what a method of the learner returns for rows."""
+    def _answer(self, *asked: Any, **arguments: Any) -> Any:
         with self._own_lock().waiting():
-            return getattr(self._learner, name)(self._transformed(X), *more, **arguments)
+            return self._ask(*asked, **arguments)
 
     def predict(self, X: Any, **arguments: Any) -> Any:
         """Return what the learner predicts for rows; arguments are its own (a regressor's `return_std`)."""
@@ -279,23 +266,21 @@ class StreamPipeline(Estimator):
 
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         """Return the learner's score on rows: mean accuracy, or R² of a regressor."""
-        arguments = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return self._answer("score", X, y, **arguments)
+        return self._answer("score", X, y, **_weights_of(None, sample_weight))
 
     def predict_one(self, x: Any) -> Any:
         """Return the prediction for one row; before there is a model, None (a regressor's: 0.0)."""
         with self._own_lock().waiting():
             if not self.__sklearn_is_fitted__():
                 return 0.0 if self._estimator_type == "regressor" else None
-            return self._learner.predict(self._transformed([x])).item(0)
+            return self._ask("predict", [x]).item(0)
 
     def predict_proba_one(self, x: Any) -> dict[Any, float]:
         """Return the probability of each label for one row; {} before there is a model."""
         with self._own_lock().waiting():
             if not self.__sklearn_is_fitted__():
                 return {}
-            chances = self._learner.predict_proba(self._transformed([x]))[0]
-            return dict(zip(self._learner.classes_.tolist(), chances.tolist(), strict=True))
+            return dict(zip(self._learner.classes_.tolist(), self._ask("predict_proba", [x])[0].tolist(), strict=True))
 
     def explain(self, row: Any, top: int | None = 10) -> Explanation:
         """Return what each feature of a row adds to the score of its prediction: weight times value.
@@ -312,11 +297,6 @@ class StreamPipeline(Estimator):
         explanation : Explanation
             Prediction, score and features, with the names of columns and words. Weights of a table's numbers are per unit of the
             column, and their values distances from the mean so far. A column without a name is called by its number.
-
-        Raises
-        ------
-        TypeError
-            If the learner's scores are not sums over features.
 
         Examples
         --------
@@ -364,14 +344,6 @@ def make_stream_pipeline(*steps: Any) -> StreamPipeline:
     """Make a `StreamPipeline` of transformers and, last, a learner, each named by its class in small letters.
 
     Several of one class are called name-1, name-2 ..
-
-    Examples
-    --------
-    >>> from onlinecls import AROWClassifier, make_stream_pipeline
-    >>> from onlinecls.text import HashingVectorizer
-    >>> pipeline = make_stream_pipeline(HashingVectorizer(), AROWClassifier())
-    >>> pipeline.partial_fit(["cheap pills", "lunch at noon"] * 5, ["spam", "ham"] * 5).predict_one("pills, cheap")
-    'spam'
     """
     return StreamPipeline(list(zip(names_of(steps), steps, strict=True)))
 
@@ -403,9 +375,9 @@ def _is_frozen(step: Any) -> bool:
     return type(step).__name__ == "FrozenEstimator"
 
 
-def _weights_of(learn: Callable, sample_weight: Any) -> dict[str, Any]:
-    """Return the weights as a keyword, if there are any and this method takes them."""
-    takes = sample_weight is not None and "sample_weight" in inspect.signature(learn).parameters
+def _weights_of(learn: Callable | None, sample_weight: Any) -> dict[str, Any]:
+    """Return the weights as a keyword, if there are any and this method (None: any learner's) takes them."""
+    takes = sample_weight is not None and (learn is None or "sample_weight" in inspect.signature(learn).parameters)
     return {"sample_weight": sample_weight} if takes else {}
 
 
@@ -505,7 +477,8 @@ def linear_of(learner: Any) -> Any:
 def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanation:
     """Explain what a learner predicts for a row behind steps."""
     X: Any = row if issparse(row) else [row]
-    look_up = _by_names(getattr([*steps, learner][0], "feature_names_in_", None))
+    names = getattr([*steps, learner][0], "feature_names_in_", None)
+    look_up: Callable[[int], tuple] | None = None  # (None: names tells them)
     for step in steps:
         if _tables_of(step) is not None:
             look_up = named_columns(step, X, in_units=step is steps[-1])
@@ -516,14 +489,15 @@ def _explained(steps: list, learner: Any, row: Any, top: int | None) -> Explanat
         elif hasattr(step, "get_feature_names_out"):
             inner = step.estimator if _is_frozen(step) else step
             if not any(each.__name__ == "OneToOneFeatureMixin" for each in type(inner).__mro__):  # (which keeps columns)
-                look_up = _by_names(step.get_feature_names_out())
+                names, look_up = step.get_feature_names_out(), None
         X = step.transform(X)
     rows = X.tocsr() if issparse(X) else np.atleast_2d(np.asarray(X))
     columns = rows.indices if issparse(rows) else np.flatnonzero(rows[0])
     values = rows.data if issparse(rows) else rows[0][columns]
     prediction = learner.predict(rows).item(0)
     c = 1 if is_regressor(learner) else np.asarray(learner.classes_).tolist().index(prediction)
-    found = contributions(learner, c, columns.tolist(), values.tolist(), look_up)
+    plain = lambda column: (None if names is None else str(names[column]), False, 1)  # noqa: E731
+    found = contributions(learner, c, columns.tolist(), values.tolist(), look_up or plain)
     features = [each._replace(name=f"column {each.column}") if each.name is None else each for each in found[:top]]
     return Explanation(prediction, float(sum(each.contribution for each in found)), features)
 
@@ -548,7 +522,3 @@ def named_columns(step: Any, X: Any = None, in_units: bool = True) -> Callable[[
         return names[column], False, 1.0 / (statistics.get(names[column], (0.0, 0.0, 0.0))[2] or 1.0)
 
     return look_up
-
-
-def _by_names(names: Any) -> Callable[[int], tuple]:
-    return lambda column: (None if names is None else str(names[column]), False, 1)
