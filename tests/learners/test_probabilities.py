@@ -125,18 +125,19 @@ def test_fit_learns_probabilities_in_its_first_epoch_alone(more):
 
 
 @pytest.mark.filterwarnings("ignore:.*are biased towards the last rows")
-@pytest.mark.parametrize("name", ["predict_proba", "predict_log_proba"])
-def test_probabilities_need_probability_true(name):
+def test_probabilities_need_probability_true():
     learner = PA().partial_fit(X, TWO)
-    assert not hasattr(learner, name)
-    with pytest.raises(AttributeError, match=f"PassiveAggressiveClassifier: {name} must have .* Set probability=True"):
-        getattr(learner, name)
+    for name in ("predict_proba", "predict_log_proba"):
+        assert not hasattr(learner, name)
+        with pytest.raises(AttributeError, match=f"PassiveAggressiveClassifier: {name} must have .* Set probability=True"):
+            getattr(learner, name)
     learner.probability = True
-    with pytest.raises(ValueError, match=r"must have a model that was learnt with probability=True"):
-        getattr(learner, name)(X)
-    with pytest.raises(ValueError, match=r"got other values of probability"):
-        learner.partial_fit(X, TWO)
-    assert getattr(learner.fit(X, TWO), name)(X).shape == (120, 2)
+    for call, message in ((lambda: learner.predict_proba(X), "must have a model that was learnt with probability=True"),
+                          (lambda: learner.partial_fit(X, TWO), "got other values of probability")):
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert learner.fit(X, TWO).predict_proba(X).shape == (120, 2)
+    assert PA(probability=True).partial_fit(X[:3], ["a"] * 3).predict_proba(X[:2]).tolist() == [[1.0], [1.0]]
 
 
 @pytest.mark.parametrize("estimator", [PA, onlinecls.Perceptron, onlinecls.ConfidenceWeightedClassifier])
@@ -151,27 +152,17 @@ def test_fit_warns_once_if_the_last_weights_are_biased(estimator):
         of_small_steps(probability=True).fit(X, TWO)
 
 
-def test_a_single_class_has_probability_1():
-    learner = PA(probability=True).partial_fit(X[:3], ["a"] * 3)
-    assert_array_equal(learner.predict_proba(X[:2]), [[1.0], [1.0]])
-
-
-@pytest.mark.parametrize("multi_class", ["ovr", "crammer_singer"])
-@pytest.mark.parametrize("y", [TWO, FOUR], ids=["two", "four"])
-@pytest.mark.parametrize("cls", [onlinecls.DualAscentClassifier, onlinecls.FTRLClassifier])
-def test_the_log_loss_gives_probabilities_without_calibration(y, multi_class, cls):
-    if (cls, multi_class) == (onlinecls.FTRLClassifier, "crammer_singer"):
-        return
-    learner = cls(loss="log_loss", multi_class=multi_class).partial_fit(X, y)
-    scores = learner.decision_function(X)
-    if y is TWO:
-        expected = 1 / (1 + np.exp(-np.column_stack([-scores, scores])))
-    else:
-        expected = np.exp(scores) if multi_class == "crammer_singer" else 1 / (1 + np.exp(-scores))
-        expected /= expected.sum(axis=1, keepdims=True)
-    assert_allclose(learner.predict_proba(X), expected, rtol=1e-12)
-    calibrated = cls(loss="log_loss", multi_class=multi_class, probability=True).partial_fit(X, y)
-    assert (calibrated.predict_proba(X) != learner.predict_proba(X)).any()
+@pytest.mark.parametrize("cls, multi_class", [
+    *((onlinecls.DualAscentClassifier, form) for form in ("ovr", "crammer_singer")), (onlinecls.FTRLClassifier, "ovr")])
+def test_the_log_loss_gives_probabilities_without_calibration(cls, multi_class):
+    for y in (TWO, FOUR):
+        learner = cls(loss="log_loss", multi_class=multi_class).partial_fit(X, y)
+        scores = learner.decision_function(X)
+        scores = np.column_stack([-scores, scores]) if y is TWO else scores
+        expected = np.exp(scores) if y is FOUR and multi_class == "crammer_singer" else 1 / (1 + np.exp(-scores))
+        assert_allclose(learner.predict_proba(X), expected / expected.sum(axis=1, keepdims=True), rtol=1e-12)
+        calibrated = cls(loss="log_loss", multi_class=multi_class, probability=True).partial_fit(X, y)
+        assert (calibrated.predict_proba(X) != learner.predict_proba(X)).any()
 
 
 # --- how good they are ---------------------------------------------------------------------------------------------------------
