@@ -1,7 +1,4 @@
-"""The kernel learners: Perceptron, passive-aggressive, second-order Perceptron and AROW in dual form, for both tasks.
-
-Kernel functions on blocks of rows; the model, which is a support set; and the estimators.
-"""
+"""The kernel learners: kernel functions on blocks of rows; the model, which is a support set; and the estimators."""
 
 from __future__ import annotations
 
@@ -278,6 +275,9 @@ class _KernelLearner(EpochParameters, OnlineLearner):
     coef0: float = 0.0
     kernel_params: dict[str, Any] | None = None
     budget: int | None = None
+    C: float = 1.0
+    r: float = 0.1
+    fit_intercept: bool = True
 
     if not TYPE_CHECKING:  # (the base has them as parameters)
         average = early_stopping = False  # (not parameters, where a class does not name them)
@@ -395,10 +395,8 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
         removed (perceptron, pa) or replaced by its projection on the others, as a row within 1e-3 ||φ(x)|| of their span is.
     C, loss, r, eta0, aggressive
         As there, with the defaults 1.0, "hinge", 0.1, 1.0 and False.
-    fit_intercept : bool, default=True
-        Learn an intercept, the weight of a constant feature, which adds intercept_scaling² to the kernel.
     intercept_scaling : float, default=1.0
-        Value of the constant feature, > 0.
+        Value of the constant feature, > 0, which adds intercept_scaling² to the kernel.
     {parameters}
 
     Attributes
@@ -412,10 +410,6 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
         Support vectors, and those removed for the budget.
     {attributes}
 
-    Raises
-    ------
-    {raises}
-
     Examples
     --------
     >>> from onlinecls import KernelOnlineClassifier
@@ -427,12 +421,9 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
 
     algorithm: Literal["arow", "pa", "perceptron", "sop"] = "arow"
     _: KW_ONLY
-    C: float = 1.0
     loss: Literal["hinge", "squared_hinge"] = "hinge"
-    r: float = 0.1
     eta0: float = 1.0
     aggressive: bool = False
-    fit_intercept: bool = True
     intercept_scaling: float = 1.0
     early_stopping: bool = False
     validation_fraction: float = 0.1
@@ -462,8 +453,6 @@ class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
         pa: as in `PassiveAggressiveRegressor`, with the defaults 1.0, 0.1 and "epsilon_insensitive".
     r : float, default=0.1
         arow: noise variance of a target, > 0, relative to the prior's.
-    fit_intercept : bool, default=True
-        As in `KernelOnlineClassifier`.
     intercept_scaling : float or "auto", default="auto"
         A number: as in `KernelOnlineClassifier`. "auto": 1, and y is the target's deviation from the weighted mean m of the
         targets before it (`fit`: of all rows). Predictions and ``intercept_`` then include m.
@@ -477,10 +466,6 @@ class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
         Only with a linear kernel.
     {attributes}
 
-    Raises
-    ------
-    {raises}
-
     Examples
     --------
     >>> from onlinecls import KernelOnlineRegressor
@@ -491,9 +476,6 @@ class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
 
     algorithm: Literal["pa", "arow"] = "pa"
     _: KW_ONLY
-    C: float = 1.0
     epsilon: float = 0.1
     loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive"
-    r: float = 0.1
-    fit_intercept: bool = True
     intercept_scaling: FloatOrAuto = "auto"
