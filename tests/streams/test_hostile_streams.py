@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from onlinecls import load
-from onlinecls.streams import _lines, read
+from onlinecls.streams import read
 from onlinecls.text import HashingVectorizer
 
 # In a process of its own: without the checks it crashes, or never ends.
@@ -165,16 +165,12 @@ def test_more_columns_than_the_hash_of_a_name_has_values_are_refused(format):
         read(io.BytesIO(b"a\tb\n"), format, n_features=2**31)
 
 
-def test_labels_of_one_hash_are_told_apart():
-    """Of 400,000 labels as long as each other two have the same 32 bits of their hash, but for one run of 10^8."""
-    seen = {}
-    for k in range(400_000):
-        label = b"%06x" % k
-        other = seen.setdefault(_lines.hash_of(label) & 0xFFFFFFFF, label)
-        if other != label:
-            break
-    with read(io.BytesIO(b"%s\ta\n%s\tb\n" % (other, label)), format="tsv") as stream:
-        assert next(stream).y.tolist() == [other.decode(), label.decode()]
+def test_labels_that_crowd_the_table_of_recent_ones_are_told_apart():
+    """Of 200,000 labels some hundred share each slot, and drive each other out."""
+    labels = [f"{k * 7919 % 200_000:06x}" for k in range(200_000)]
+    data = "".join(f"{label}\ta\n" for label in [*labels, *labels[::-3]]).encode()
+    with read(io.BytesIO(data), format="tsv") as stream:
+        assert [label for _, y, _ in stream for label in y.tolist()] == [*labels, *labels[::-3]]
 
 
 @pytest.mark.parametrize("format", ["tsv", "vw", "csv", "jsonl", "arrow"])

@@ -184,11 +184,11 @@ def test_labels_of_another_type_than_the_first_are_refused():
 
 def test_malformed_csv_rows_are_refused_with_their_place():
     data = b'label,text\nham,a\nham\nham,b,c\n,d\nham,\xff\nspam,e\n'
-    assert error_of(data) == "<stream>:3: expected 2 fields, got 1"
+    assert error_of(data) == "<stream>:3:1: expected 2 fields, got 'ham'"
     found, stream = of(data, on_error="skip")
     assert [label for batch in found for label in batch.y.tolist()] == ["ham", "spam"] and stream.n_skipped == 4
     assert [reason.split(", got")[0] for reason in stream.skipped] == [
-        "<stream>:3: expected 2 fields", "<stream>:4: expected 2 fields",
+        "<stream>:3:1: expected 2 fields", "<stream>:4:1: expected 2 fields",
         "<stream>:5: expected a label (labels=None reads lines without)", "<stream>:6: expected a text in UTF-8"]
     assert stream.gaps == (1, 1, 1, 1) or stream.n_rows == 2
     assert error_of(b"label,text,w\nx,a,-1\n", weight="w") == "<stream>:2: expected a weight >= 0, got '-1'"
@@ -201,7 +201,7 @@ def test_malformed_csv_rows_are_refused_with_their_place():
 def test_the_rows_before_a_malformed_one_come_first():
     data = b"label,a\n" + b"x,1\n" * 3 + b"x,1,2\n" + b"y,3\n"
     labels = []
-    with pytest.raises(MalformedLineError, match="<stream>:5: expected 2 fields, got 3"):
+    with pytest.raises(MalformedLineError, match="<stream>:5:1: expected 2 fields, got 'x,1,2'"):
         for batch in read(io.BytesIO(data), "csv"):
             labels += batch.y.tolist()
     assert labels == ["x"] * 3
@@ -288,6 +288,7 @@ def test_nul_bytes_and_blank_lines_are_read():
 def test_without_pyarrow_the_error_names_the_extra(monkeypatch):
     for module in ("pyarrow", "pyarrow.csv"):
         monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.delitem(sys.modules, "onlinecls.streams._typed", raising=False)
     with pytest.raises(ImportError, match=r'pip install "onlinecls\[tables\]"'):
         of(b"label,n\na,1\n")
 

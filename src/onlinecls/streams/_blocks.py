@@ -1,60 +1,73 @@
-"""Reading files in blocks of whole lines for the compiled parsers."""
+"""Reading files in blocks of whole lines, and these by the parser of their format."""
 
 from __future__ import annotations
 
-from ._errors import HINTS, Counts, MalformedLineError, excerpt
-from ._lines import BEHIND, BLANK
+from ._errors import HINTS, MalformedLineError, excerpt
+from ._lines import BEHIND, BLANK, REPEATED
 
 BOM = b"\xef\xbb\xbf"
 
 
-def batches(files, parser, counts: Counts, block_bytes: int, max_line_bytes: int):
-    """Yield ``parser.take()`` for each batch. When reading fails, or a pipe is silent, yield the rows read so far first.
+def batches(files, parser, options):
+    """Yield (rows, labels, weights) of batches. When reading fails, or a pipe is silent, yield the rows read so far first.
 
     None stands for a pipe that is silent behind lines without a row.
     """
+    counts, name = options.counts, ""
+
+    def refuse(column, problem, parameter):
+        counts.refuse(MalformedLineError(name, parser.line_number, column, problem, parameter), parser.n_rows)
+
+    def read(block, start, stop):
+        while start < stop:
+            start, fault = parser.feed(block, start, stop)
+            if fault == BLANK:
+                counts.leave_out(parser.n_rows)
+            elif fault == REPEATED:
+                yield from read_again()
+            elif fault:
+                column, problem, parameter = fault
+                if column is not None:
+                    first, last = parser.line
+                    got = excerpt(bytes(block[first + column - 1 : last]))
+                    problem = f"expected {problem}{HINTS.get(parameter, '')}, got {got}"
+                refuse(column, problem, parameter)
+            if parser.full:
+                yield from parser.batches()
+
+    def read_again():
+        if lines := parser.again():
+            parser.alone = True
+            yield from read(lines, 0, len(lines) - BEHIND)
+            parser.alone = False
+
     try:
         for source in files:
+            name = source.name
             skip_bom(source)
-            parser.begin()
-            for block, start, stop in blocks(source, block_bytes, max_line_bytes):
-                if block is None and not stop:
-                    if parser.n_rows or counts.gaps:
-                        yield parser.take() if parser.n_rows else None
-                    continue
-                if block is None:
-                    parser.skip_line()
-                    error = MalformedLineError(source.name, parser.line_number, stop + 1, *too_long(max_line_bytes))
-                    counts.refuse(error, parser.n_rows)
-                    continue
-                while start < stop:
-                    start, fault = parser.feed(block, start, stop)
-                    if fault == BLANK:
-                        counts.leave_out(parser.n_rows)
-                    elif fault:
-                        error = MalformedLineError(source.name, parser.line_number, *_description(parser, block, fault))
-                        counts.refuse(error, parser.n_rows)
-                    if parser.full:
-                        yield parser.take()
+            parser.begin(source)
+            for block, start, stop in blocks(source, options.block_bytes, options.max_line_bytes):
+                if block is not None:
+                    yield from read(block, start, stop)
+                elif stop:
+                    yield from read_again()
+                    parser.line_number += 1
+                    longest = f"a line of at most {options.max_line_bytes} bytes{HINTS['max_line_bytes']}"
+                    refuse(stop + 1, f"expected {longest}, got a longer one", "max_line_bytes")
+                else:
+                    if parser.n_rows and not parser.waits:
+                        yield from parser.batches()
+                    if counts.gaps:
+                        yield None
+            yield from read_again()
+            if parser.n_rows and parser.by_file:
+                yield from parser.batches()
     except (ValueError, OSError):
         if parser.n_rows:
-            yield parser.take()
+            yield from parser.batches()
         raise
     if parser.n_rows:
-        yield parser.take()
-
-
-def _description(parser, block, fault) -> tuple[int, str | None, str]:
-    column, expected, parameter = fault
-    if fault == BLANK:
-        return fault
-    first, last = parser.line
-    rest = bytes(block[first + column - 1 : last])
-    return column, f"expected {expected}{HINTS.get(parameter, '')}, got {excerpt(rest)}", parameter
-
-
-def too_long(max_line_bytes: int) -> tuple[str, str]:
-    return f"expected a line of at most {max_line_bytes} bytes{HINTS['max_line_bytes']}, got a longer one", "max_line_bytes"
+        yield from parser.batches()
 
 
 def blocks(source, block_bytes: int, max_line_bytes: int):

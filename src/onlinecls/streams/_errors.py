@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from .._input import escaped
+from .._input.validate import LONGEST_LABEL
 
 if TYPE_CHECKING:
     from typing import Any
@@ -37,31 +40,13 @@ class MalformedLineError(ValueError):
         The parameter of `read` that the message has a hint about, "label" if the label is not valid, else "".
     """
 
-    column: int | None
-    file: str
-    hint: str
-    line: int
-    parameter: str
-
     def __init__(self, file: str, line: int, column: int | None, problem: str, parameter: str = "") -> None:
-        place = f"{escaped(file)}:{line}:"
-        super().__init__(f"{place}{problem}" if column is None else f"{place}{column}: {problem}")
+        super().__init__(f"{escaped(file)}:{line}:{'' if column is None else f'{column}:'} {problem}")
         self.file, self.line, self.column = file, line, column
         self.parameter, self.hint = parameter, HINTS.get(parameter, "")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ValueError.__new__, (type(self), *self.args), self.__dict__
-
-
-class Progress(NamedTuple):
-    """Count what the batches returned so far hold, and what was skipped."""
-
-    bytes_read: int = 0
-    n_rows: int = 0
-    nnz: int = 0
-    n_skipped: int = 0
-    skipped: tuple[str, ...] = ()
-    gaps: tuple[int, ...] = ()
 
 
 class Counts:
@@ -73,39 +58,51 @@ class Counts:
         self.reasons: deque[str] = deque(maxlen=KEPT)
         self.gaps: list[int] = []  # for each line without a row, the rows of the stream before it
 
-    def refuse(self, error: MalformedLineError, n_before: int | None = None) -> None:
-        """Raise the error, or count it if errors are skipped. n_before : rows of the batch before the line, if known."""
+    def refuse(self, error: MalformedLineError, n_before: int) -> None:
+        """Raise the error, or count it if errors are skipped. n_before : rows of the current batch before the line."""
         if not self.skipping:
             raise error
         self.n_skipped += 1
         self.reasons.append(str(error))
-        if n_before is not None:
-            self.leave_out(n_before)
+        self.leave_out(n_before)
 
-    def refuse_row(self, error: MalformedLineError, row: int) -> None:
-        """Do as `refuse`, for a row that was in the current batch."""
-        self.refuse(error)
-        place = self.n_rows + row
-        self.gaps = sorted([*(gap - (gap > place) for gap in self.gaps), place])
+    def refuse_rows(self, errors: dict[int, MalformedLineError]) -> None:
+        """Count the errors of rows that were in the current batch, by their place in it."""
+        rows = np.array(list(errors))
+        self.n_skipped += len(rows)
+        self.reasons += map(str, errors.values())
+        moved = [gap - int(np.searchsorted(rows, gap - self.n_rows)) for gap in self.gaps]
+        self.gaps = sorted([*moved, *(self.n_rows + rows - np.arange(len(rows))).tolist()])
 
     def leave_out(self, n_before: int) -> None:
         """Note a line without a row, after n_before rows of the current batch."""
         self.gaps.append(self.n_rows + n_before)
 
-    def progress(self, bytes_read: int) -> Progress:
+    def progress(self, bytes_read: int) -> dict[str, Any]:
+        """Return the attributes of a stream behind the batches returned so far."""
         gaps = tuple(gap for gap in self.gaps if gap <= self.n_rows)
         self.gaps = self.gaps[len(gaps) :]  # (of a block's later batches, whose rows may be left out, too)
-        return Progress(bytes_read, self.n_rows, self.nnz, self.n_skipped, tuple(self.reasons), gaps)
+        return {"bytes_read": bytes_read, "n_rows": self.n_rows, "nnz": self.nnz, "n_skipped": self.n_skipped,
+                "skipped": tuple(self.reasons), "gaps": gaps}
+
+
+def wrong_label(label: str | None) -> tuple[str, str] | None:
+    """Return what is wrong with a text as a label, and the parameter of the hint; None if it is one."""
+    if not label:
+        return f"expected a label{HINTS['labels']}, got none", "labels"
+    if "\0" in label:
+        return "expected a label without NUL, got one", "label"
+    if len(label) > LONGEST_LABEL:
+        return f"expected a label of at most {LONGEST_LABEL} characters, got a longer one", "label"
+    return None
 
 
 def excerpt(rest: bytes) -> str:
     """Return the start of the rest of a malformed line, quoted for a message."""
     if not rest:
         return "the end of the line"
-    start = rest[:24]
     try:
-        shown = repr(start.decode("utf-8"))
-    except UnicodeDecodeError as error:
-        cut_off = len(rest) > 24 and error.end == 24 and error.reason == "unexpected end of data"
-        shown = repr(start[: error.start].decode("utf-8")) if cut_off else repr(start)[1:]
-    return shown + ("..." if len(rest) > 24 else "")
+        shown = repr(rest.decode("utf-8")[:24])
+    except UnicodeDecodeError:
+        shown = repr(rest[:24])[1:]
+    return shown + "..." * (len(rest) > 24)

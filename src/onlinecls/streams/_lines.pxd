@@ -7,6 +7,7 @@ cdef enum Found:            # what a line holds
     ROW
     FAULT
     EMPTY               # a line without a row, where labels are not read
+    AGAIN               # the last one of lines that make no row together
 
 
 cdef struct Entry:          # a non-zero
@@ -14,36 +15,23 @@ cdef struct Entry:          # a non-zero
     double value
 
 
-cdef struct Slot:           # a slot of the table of labels
-    Py_ssize_t at, n        # its bytes in the blob
-    uint32_t hash
-    int32_t code            # -1 in an empty slot
-
-
 cdef class Labels:
     cdef bint numbers, texts, unread
     cdef double* values
-    cdef int32_t* codes
-    cdef Slot* slots
-    cdef Py_ssize_t n_slots, n_names, n_bytes, bytes_capacity
-    cdef unsigned char* blob
-    cdef list names
-    cdef object like                        # the pattern of each text, or None
-    cdef bytes wanted                       # what such a label is called in an error
-    cdef const char* called                 # the same
+    cdef uint32_t* points                   # of all texts, one after the other
+    cdef int64_t* ends                      # of each of them
+    cdef Py_ssize_t capacity
     cdef const char* expected
     # Read the text from p to end as the label of a row; return False, and set `expected`, if it is not a label.
     cdef bint put(self, Py_ssize_t row, const unsigned char* p, const unsigned char* end) except -1 nogil
-    cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil
-    cdef int32_t _add(self, const unsigned char* p, Py_ssize_t n, uint32_t hash, Py_ssize_t i) except -2 nogil
-    cdef int _grow(self) except -1 nogil
 
 
 cdef class LineParser:
     cdef Labels labels
     cdef Py_ssize_t batch_rows, batch_nnz
     cdef readonly Py_ssize_t n_rows, nnz    # of the batch
-    cdef readonly Py_ssize_t line_number    # of the line that was read last
+    cdef public Py_ssize_t line_number      # of the line that was read last
+    cdef public bint waits, by_file         # True: more rows are awaited while a pipe is silent; a batch ends with its file
     cdef Py_ssize_t position, line_at, line_end
     cdef const unsigned char* where         # the place of a fault, and what was expected there
     cdef const char* expected

@@ -4,46 +4,24 @@ A parser is fed whole lines and stops when its batch is full, at a number of row
 the lines alone, not on the blocks in which they are read.
 """
 from libc.math cimport INFINITY, fabs
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memchr, memcmp, memcpy, memset
-
-import os
+from libc.string cimport memchr, memcpy, memset
 
 import numpy as np
 
-from ._numbers cimport is_digit, read_number
+from ._numbers cimport read_number
 
 from .._rows import Rows
-from .._input.validate import LONGEST_LABEL, ParameterError
-
-cdef extern from "streams/_siphash.h":
-    uint64_t siphash "onlinecls_siphash" (const unsigned char* text, size_t n, const uint64_t* key) noexcept nogil
 
 cdef enum:
     BEHIND_BYTES = 8            # bytes of any value behind the end of a block that may be read
-    MAX_NAMES = 1 << 20         # most different labels
-    MAX_NAME_BYTES = 1 << 24    # most bytes of all labels together
+    LONGEST = 4096              # characters of a label, `validate.LONGEST_LABEL`
     FEW = 24                    # entries that sort faster by insertion
-
-cdef double ROUNDED = 2.0 ** 53         # the least whole number that may be another one's rounding
-cdef char* WHOLE_LABEL = b"a whole number below 2^53 for a label; labels='auto' takes any text for a label"
 
 BEHIND = BEHIND_BYTES
 BLANK = (0, None, "")           # a "fault" of column 0: a line without a row
-OR_NUMBERS = ", or labels='number' if they are numbers"
-
-
-cdef uint64_t[2] KEY            # of the labels' hash, another one in each process: nobody can prepare labels that collide
-KEY[0], KEY[1] = int.from_bytes(os.urandom(8), "little"), int.from_bytes(os.urandom(8), "little")
-
-
-def hash_of(bytes label, key=None):
-    """Return the hash of a label for tests, under the process's key or a given pair of numbers."""
-    cdef uint64_t[2] given = KEY
-    if key is not None:
-        given[0], given[1] = key
-    return siphash(label, len(label), given)
+REPEATED = (0, "", "")          # the same: the lines of a row are to be read again
 
 
 cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
@@ -55,137 +33,93 @@ cdef void* sized(void* block, Py_ssize_t n_bytes) except NULL nogil:
     return moved
 
 
-cdef inline bint is_whole(const unsigned char* p, const unsigned char* end) noexcept nogil:
-    """Return True for a number that is written with a sign and digits alone."""
-    while p < end:
-        if not is_digit(p[0]) and p[0] != 43 and p[0] != 45:
-            return False
-        p += 1
-    return True
-
-
 # --- labels --------------------------------------------------------------------------------------------------------------------
 
+cdef inline Py_ssize_t decoded(const unsigned char* p, const unsigned char* end, uint32_t* points) noexcept nogil:
+    """Decode UTF-8 to code points and return how many there are; -1 if it is not UTF-8."""
+    cdef Py_ssize_t m = 0, n, k
+    cdef uint32_t c
+    while p < end:
+        c = p[0]
+        n = 1
+        if c >= 0x80:
+            n = 2 if c < 0xE0 else 3 if c < 0xF0 else 4
+            if not 0xC2 <= c <= 0xF4 or end - p < n:
+                return -1
+            c &= 0x7F >> n
+            for k in range(1, n):
+                if p[k] & 0xC0 != 0x80:
+                    return -1
+                c = c << 6 | (p[k] & 0x3F)
+            if (n == 3 and (c < 0x800 or 0xD800 <= c < 0xE000)) or (n == 4 and not 0x10000 <= c < 0x110000):
+                return -1
+        points[m] = c
+        m += 1
+        p += n
+    return m
+
+
 cdef class Labels:
-    """Collect the labels of a batch. kind : "number"; "str", each different text is stored once; None, labels are not read.
+    """Collect the labels of a batch. kind : "number"; "str"; None, labels are not read."""
 
-    like : pattern that each text must match, or None. wanted : what such a label is called in an error.
-    """
-
-    def __cinit__(self, kind, Py_ssize_t batch_rows, like=None, str wanted=""):
+    def __cinit__(self, kind, Py_ssize_t batch_rows):
         self.numbers, self.texts, self.unread = kind == "number", kind == "str", kind is None
-        self.names, self.like, self.wanted = [], like, (wanted or "a finite number for a label").encode()
-        self.called = self.wanted
         if self.numbers:
             self.values = <double*>sized(NULL, batch_rows * sizeof(double))
         if self.texts:
-            self.codes = <int32_t*>sized(NULL, batch_rows * sizeof(int32_t))
-            self._grow()
+            self.ends = <int64_t*>sized(NULL, batch_rows * sizeof(int64_t))
 
     def __dealloc__(self):
         free(self.values)
-        free(self.codes)
-        free(self.slots)
-        free(self.blob)
+        free(self.ends)
+        free(self.points)
 
     cdef bint put(self, Py_ssize_t row, const unsigned char* p, const unsigned char* end) except -1 nogil:
         cdef const unsigned char* behind
-        cdef int32_t code
+        cdef Py_ssize_t n = end - p, start
         if self.numbers:
             behind = read_number(p, &self.values[row])
-            if behind is NULL or behind != end or fabs(self.values[row]) == INFINITY:
-                self.expected = self.called
-                return False
-            if fabs(self.values[row]) >= ROUNDED and is_whole(p, end):
-                self.expected = WHOLE_LABEL
-                return False
-        elif self.texts:
-            code = self._intern(p, end - p)
-            if code < 0:
-                self.expected = b"a label in UTF-8" if code == -1 else b"a label of at most 4096 characters"
-                if code == -5:
-                    self.expected = b"a label of a character or more, none of them NUL"
-                if code == -4:
-                    self.expected = self.called
-                return False
-            self.codes[row] = code
+            self.expected = b"a finite number for a label"
+            return behind is not NULL and behind == end and fabs(self.values[row]) < INFINITY
+        if not self.texts:
+            return True
+        start = self.ends[row - 1] if row else 0
+        if start + n > self.capacity:
+            self.capacity = 2 * (start + n)
+            self.points = <uint32_t*>sized(self.points, self.capacity * sizeof(uint32_t))
+        n = decoded(p, end, self.points + start)
+        if n <= 0 or n > LONGEST or memchr(p, 0, end - p) is not NULL:
+            self.expected = b"a label in UTF-8"
+            if n > LONGEST:                     # (an array of labels has room for the longest label in every row)
+                self.expected = b"a label of at most 4096 characters"
+            elif n >= 0:                        # (NumPy's texts end before it)
+                self.expected = b"a label of a character or more, none of them NUL"
+            return False
+        self.ends[row] = start + n
         return True
-
-    cdef int32_t _intern(self, const unsigned char* p, Py_ssize_t n) except -2 nogil:
-        """Return the code of a label, a new one for a new label; -1: not UTF-8, -3: too long, -4: unlike the pattern, -5: empty,
-        or with NUL."""
-        cdef uint32_t hash = <uint32_t>siphash(p, n, KEY)
-        cdef Py_ssize_t i = hash & (self.n_slots - 1)
-        while self.slots[i].code >= 0:
-            if self.slots[i].hash == hash and self.slots[i].n == n and memcmp(self.blob + self.slots[i].at, p, n) == 0:
-                return self.slots[i].code
-            i = (i + 1) & (self.n_slots - 1)
-        return self._add(p, n, hash, i)
-
-    cdef int32_t _add(self, const unsigned char* p, Py_ssize_t n, uint32_t hash, Py_ssize_t i) except -2 nogil:
-        """Put a new label in slot i and return its code; -1, -3, -4 or -5 as `_intern`.
-
-        (A function with Python objects of its own takes the GIL at each call: this one is called only for new labels.)
-        """
-        with gil:
-            try:
-                name = p[:n].decode("utf-8")
-            except UnicodeDecodeError:
-                return -1
-            if len(name) > LONGEST_LABEL:       # (an array of labels has room for the longest label in every row)
-                return -3
-            if not n or "\0" in name:           # (NumPy's texts end before it)
-                return -5
-            if self.like is not None and self.like.fullmatch(name) is None:
-                return -4
-            if self.n_names == MAX_NAMES or self.n_bytes + n > MAX_NAME_BYTES:
-                raise ParameterError(
-                    f"labels must be at most {MAX_NAMES} different texts of {MAX_NAME_BYTES} bytes together, got more. "
-                    f"Give the column of the labels{OR_NUMBERS}.", "labels", OR_NUMBERS
-                )
-            if self.n_bytes + n > self.bytes_capacity:
-                self.blob = <unsigned char*>sized(self.blob, 2 * (self.n_bytes + n))
-                self.bytes_capacity = 2 * (self.n_bytes + n)
-            self.names.append(name)
-        memcpy(self.blob + self.n_bytes, p, n)
-        self.slots[i] = Slot(at=self.n_bytes, n=n, hash=hash, code=<int32_t>self.n_names)
-        self.n_bytes += n
-        self.n_names += 1
-        if 2 * self.n_names > self.n_slots:
-            self._grow()
-        return <int32_t>self.n_names - 1
-
-    cdef int _grow(self) except -1 nogil:
-        cdef Py_ssize_t n_slots = 2 * self.n_slots if self.n_slots else 64, i, k
-        cdef Slot* slots = <Slot*>sized(NULL, n_slots * sizeof(Slot))
-        memset(slots, 0xFF, n_slots * sizeof(Slot))         # every code -1
-        for k in range(self.n_slots):
-            if self.slots[k].code >= 0:
-                i = self.slots[k].hash & (n_slots - 1)
-                while slots[i].code >= 0:
-                    i = (i + 1) & (n_slots - 1)
-                slots[i] = self.slots[k]
-        free(self.slots)
-        self.slots, self.n_slots = slots, n_slots
-        return 0
 
     def take(self, Py_ssize_t n_rows):
         """Return the labels of the first n_rows rows as an array."""
+        cdef uint32_t[:, ::1] table
         cdef double[::1] values
-        cdef int32_t[::1] codes
-        if n_rows == 0 or not (self.numbers or self.texts):
-            return np.empty(0) if self.numbers else np.empty(0, "U1") if self.texts else None
+        cdef Py_ssize_t k, start = 0, width = 1
         if self.numbers:
             y = np.empty(n_rows)
             values = y
-            memcpy(&values[0], self.values, n_rows * sizeof(double))
+            if n_rows:
+                memcpy(&values[0], self.values, n_rows * sizeof(double))
             return y
-        y = np.empty(n_rows, np.int32)
-        codes = y
-        memcpy(&codes[0], self.codes, n_rows * sizeof(int32_t))
-        # (An array of all names would have room for the longest one ever in each of them.)
-        used, places = np.unique(y, return_inverse=True)
-        return np.array([self.names[code] for code in used.tolist()], dtype=str)[places]
+        if not self.texts:
+            return None
+        for k in range(n_rows):
+            width = max(width, self.ends[k] - start)
+            start = self.ends[k]
+        y, start = np.zeros((n_rows, width), np.uint32), 0
+        table = y
+        for k in range(n_rows):
+            memcpy(&table[k, 0], self.points + start, (self.ends[k] - start) * sizeof(uint32_t))
+            start = self.ends[k]
+        return y.view(f"U{width}")[:, 0]
 
 
 # --- lines ---------------------------------------------------------------------------------------------------------------------
@@ -196,13 +130,17 @@ cdef class LineParser:
     def __init__(self, Labels labels, Py_ssize_t batch_rows, Py_ssize_t batch_nnz):
         self.labels, self.batch_rows, self.batch_nnz = labels, batch_rows, batch_nnz
 
-    def begin(self):
+    def begin(self, source):
         """Begin a file: count lines from 0 again."""
         self.line_number = 0
 
-    def skip_line(self):
-        """Count a line that the reader has left out."""
-        self.line_number += 1
+    def again(self):
+        """Return the lines of an unfinished row, to be read again, and the bytes behind a block; b"" if there are none."""
+        return b""
+
+    def batches(self):
+        """Return what the lines that were read make: (rows, labels, weights) of each batch."""
+        return (self.take(),)
 
     def feed(self, const unsigned char[::1] text, Py_ssize_t start, Py_ssize_t stop):
         """Read the whole lines of text[start:stop] until the batch is full or a line is malformed; BEHIND bytes follow stop.
@@ -221,8 +159,8 @@ cdef class LineParser:
                     found = self._run(&text[0], stop)
             except UnicodeDecodeError as error:
                 return self.position, (self.where - &text[self.line_at] + 1 + error.start, "text in UTF-8", "")
-            if found == EMPTY:
-                return self.position, BLANK
+            if found == EMPTY or found == AGAIN:
+                return self.position, BLANK if found == EMPTY else REPEATED
             if found == FAULT:
                 return self.position, (self.where - &text[self.line_at] + 1, self.expected.decode(), self.parameter.decode())
         return self.position, None
@@ -249,8 +187,8 @@ cdef class LineParser:
                 end -= 1
             self.line_end = end - text
             found = self.parse(line, end)
-            if found == FAULT:
-                return FAULT
+            if found == FAULT or found == AGAIN:
+                return found
             if found == NOTHING and self.labels.unread:
                 return EMPTY
         return NOTHING

@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from contextlib import suppress
+from importlib import import_module
 from numbers import Integral
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
@@ -15,8 +16,8 @@ import numpy as np
 from .._hashing.hasher import MAX_FEATURES
 from .._input.validate import ParameterError, brief
 from ..text import HashingVectorizer, compiled_hasher, n_rows_of, parameters_of, vectorizer_of
-from . import _blocks
-from ._errors import Counts, Progress
+from ._blocks import batches
+from ._errors import Counts
 from ._lines import Labels
 from ._sources import Files
 from ._stream import Batch, Stream, n_values_of
@@ -44,13 +45,12 @@ _SUFFIXES = {
     ".ipc": "arrow", ".arrows": "arrow",
 }
 _COMPRESSIONS = (".gz", ".bz2", ".xz", ".zst")
-_BEGINNINGS = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"__label__": "fasttext", b"{": "jsonl"}
-_STRANGE = {b"PK\x03\x04": "a zip archive. Unpack it first", b"[": "a JSON array. Write an object a line (JSON lines)"}
+_BEGINNINGS = {  # and formats, or what the file is instead
+    b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow", b"__label__": "fasttext", b"{": "jsonl",
+    b"PK\x03\x04": "a zip archive. Unpack it first", b"[": "a JSON array. Write an object a line (JSON lines)",
+}
 _SVMLIGHT = re.compile(rb"\s*(?:[^\s:#|,]+(?:\s+qid:\d+)?)?(?:\s+\d+:[^\s:]+)+\s*(?:#.*)?")
 _VW = re.compile(rb"[^|\t]*\|")
-#: Labels of VW's other tasks: contextual bandits, cost-sensitive classes, several labels.
-_VW_LABEL = re.compile(r"(?!(?:shared|ccb|slates|ca)\Z)[^:,]+")
-_VW_TASK = "a label of one class or one number (lines of VW's contextual bandits, cost-sensitive and several labels are others)"
 _MOST = {"n_features": 2**31, "batch_rows": 2**31 - 1}  # (a parser allocates the labels of a batch at once)
 _COLUMNS = ("label", "text", "weight")
 _KEPT = ("n_features", "zero_based", "delimiter", "header", *_COLUMNS, "ignore")  # options that a model's file keeps as they are
@@ -69,7 +69,7 @@ def read(
     """Read files or a pipe as a stream of batches, in memory that does not depend on their size.
 
     A thread reads and parses ahead while the caller learns; both release the GIL. Rows are in the order of the files, and
-    neither `prefetch` nor `block_bytes` changes a row, but for columns of CSV without `kinds`, which the first block tells.
+    neither `prefetch` nor `block_bytes` changes a row, but for columns of CSV without `kinds`, which the first rows tell.
 
     Parameters
     ----------
@@ -155,20 +155,17 @@ def read(
 class _Reader(SimpleNamespace):
     """Check the options of `read`, which are its attributes, and build readers from them."""
 
-    delimiter: Any
-    dtype: Any
-    format: Any
-    ignore: Any
-    kinds: Any
-    label: Any
-    n_features: Any
-    text: Any
-    vectorizer: Any
-
-    def __init__(self, **options: Any) -> None:
+    def __init__(self: Any, **options: Any) -> None:
         super().__init__(**options)
+        width = getattr(self.vectorizer, "n_features", None)
+        if width is not None and self.n_features not in (None, width):
+            raise ValueError(f"read: n_features must be that of the vectorizer, {width}, got {self.n_features}. Leave it out.")
+        self.n_features = width if width is not None else 2**20 if self.n_features is None else self.n_features
         for name in ("batch_rows", "block_bytes", "max_line_bytes", "n_features"):
-            self._require_whole(name, getattr(self, name))
+            value, most = getattr(self, name), _MOST.get(name, 2**62)
+            whole = isinstance(value, Integral) and not isinstance(value, bool)
+            wanted = f"an int in 1..{most}" if whole and value > most else "an int >= 1"
+            require(whole and 1 <= value <= most, name, wanted, value)
         given = self.dtype
         with suppress(TypeError, ValueError, SyntaxError):  # SyntaxError: numpy parses texts like "(2,)f4"
             self.dtype = np.dtype(given)
@@ -180,33 +177,18 @@ class _Reader(SimpleNamespace):
             found = getattr(self, name)
             is_right = any(found is each or (isinstance(found, str) and found == each) for each in allowed)
             require(is_right, name, "one of " + ", ".join(map(repr, allowed)), found)
-        require(isinstance(self.delimiter, str) and len(self.delimiter) == 1, "delimiter", "one character", self.delimiter)
-        right = self.delimiter.isascii() and self.delimiter not in '"\r\n'
+        right = isinstance(self.delimiter, str) and len(self.delimiter) == 1
+        right = right and self.delimiter.isascii() and self.delimiter not in '"\r\n'
         require(right, "delimiter", "a character of ASCII that is no quote and ends no line", self.delimiter)
+        right = self.vectorizer is None or hasattr(self.vectorizer, "transform")
+        require(right, "vectorizer", "an object with a transform method", self.vectorizer)
         self.ignore = tuple(map(str, (self.ignore,) if isinstance(self.ignore, str | int) else self.ignore))
         for name in _COLUMNS:
             setattr(self, name, None if getattr(self, name) is None else str(getattr(self, name)))
-        self.labelled, self.counts = self.labels is not None, Counts(self.on_error == "skip")
-        self.kinds = dict(self.kinds or {})
-        if self.vectorizer is not None:
-            require(hasattr(self.vectorizer, "transform"), "vectorizer", "an object with a transform method", self.vectorizer)
-            width = getattr(self.vectorizer, "n_features", None)
-            if width is not None and self.n_features not in (None, width):
-                raise ValueError(
-                    f"read: n_features must be that of the vectorizer, {width}, got {self.n_features}. Leave it out."
-                )
-            self.n_features = width if width is not None else self.n_features
-            self._require_whole("n_features", self.n_features)
-        self.n_features = 2**20 if self.n_features is None else int(self.n_features)
-        self.is_table = False
+        self.labelled, self.counts, self.is_table = self.labels is not None, Counts(self.on_error == "skip"), False
+        self.n_features, self.kinds = int(self.n_features), dict(self.kinds or {})
 
-    def _require_whole(self, name: str, value: Any) -> None:
-        most = _MOST.get(name, 2**62)
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        right = (whole and 1 <= value <= most) or (name == "n_features" and value is None)
-        require(right, name, f"an int in 1..{most}" if whole and value > most else "an int >= 1", value)
-
-    def stream(self, source: Any, prefetch: bool) -> Stream:
+    def stream(self: Any, source: Any, prefetch: bool) -> Stream:
         stop = threading.Event()
         files = Files(_files_of(source), stop)
         try:
@@ -214,7 +196,7 @@ class _Reader(SimpleNamespace):
             if self.format not in ("svmlight", "vw"):
                 within = self.n_features <= MAX_FEATURES
                 require(within, "n_features", "at most 2**31 - 1 where texts are hashed", self.n_features)
-            batches = self._counted(self._batches(files), files)
+            batches = self._counted(getattr(self, f"_{self.format}")(files), files)
             return Stream(self, files, batches, stop, prefetch)
         except BaseException:
             files.close()
@@ -231,24 +213,23 @@ class _Reader(SimpleNamespace):
             return found
         lines = (line.strip() for line in source.peek_lines())
         line = next((line for line in lines if line and not line.startswith(b"#")), b"")
-        for beginning, format in _BEGINNINGS.items():
-            if line.startswith(beginning):
-                return format
-        strange = next((what for beginning, what in _STRANGE.items() if line.startswith(beginning)), None)
-        if strange is None:
+        found = next((what for beginning, what in _BEGINNINGS.items() if line.startswith(beginning)), "")
+        if found in FORMATS:
+            return found
+        if not found:
             if _SVMLIGHT.fullmatch(line):
                 return "svmlight"
             if _VW.match(line):
                 return "vw"
             if b"\t" in line or (line and not self.labelled):
                 return "tsv"
-        came = strange or f"the first line {line[:60]!r}" if line else "no line"
+        came = found or (f"the first line {line[:60]!r}" if line else "no line")
         raise ParameterError(
             f"{source.name}: the name or the first line must tell the format, got {came}. Give format= one of "
             f"{', '.join(map(repr, FORMATS))}.", "format", "format=",
         )
 
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self: Any) -> dict[str, Any]:
         """Return what `options_of` needs to read further files in the same way."""
         vectorizer = self.vectorizer or HashingVectorizer(n_features=min(self.n_features, MAX_FEATURES), dtype=self.dtype.name)
         is_hashed = self.format not in ("svmlight", "vw") and not self.is_table
@@ -260,58 +241,39 @@ class _Reader(SimpleNamespace):
             "vectorizer": parameters_of(vectorizer) if is_hashed else None,
         }}
 
-    def _counted(self, batches: Iterator[Any], files: Files) -> Iterator[tuple[Batch | None, Progress]]:
-        """Yield (Batch, Progress) for each (X, y, weight), of Nones for None, and at the end (None, Progress)."""
+    def _counted(self, batches: Iterator[Any], files: Files) -> Iterator[tuple[Batch | None, dict[str, Any]]]:
+        """Yield (Batch, progress) for each (X, y, weight), of Nones for None, and at the end (None, progress)."""
         counts = self.counts
         for found in batches:
-            if found is None:
-                yield Batch(None, None, None), counts.progress(files.count)
-                continue
-            X, y, weight = found
-            counts.n_rows += n_rows_of(X)
-            counts.nnz += n_values_of(X)
-            yield Batch(X, y, weight), counts.progress(files.count)
+            if found is not None:
+                counts.n_rows += n_rows_of(found[0])
+                counts.nnz += n_values_of(found[0])
+            yield Batch(*(found or (None, None, None))), counts.progress(files.count)
         yield None, counts.progress(files.count)  # with the lines skipped since the last batch
 
     # --- batches of each format -------------------------------------------------------------------------------------------------
 
-    def _batches(self, files: Files) -> Iterator[Any]:
-        if self.format in ("svmlight", "vw", "tsv", "fasttext"):
-            return getattr(self, f"_{self.format}")(files)
-        if self.format == "jsonl":
-            from ._jsonl import jsonl
-
-            self.is_table, batches = jsonl(self, files, self.counts)
-            return batches
-        from . import _typed  # (pyarrow takes longer to import than 10 MB of texts to read)
-
-        columns, batches = getattr(_typed, self.format)(self, files, self.counts)
-        self.is_table = columns.is_table
-        self.label = columns.label if self.labelled else self.label
-        self.text = columns.text
-        return batches
-
     def _svmlight(self, files: Files) -> Iterator[Any]:
-        options = self.batch_rows, BATCH_NNZ, self.n_features, self.dtype, 0 if self.zero_based else 1
-        return self._lines(files, SvmlightParser(self._labels(), *options))
+        first = 0 if self.zero_based else 1
+        parser = SvmlightParser(self._labels(), self.batch_rows, BATCH_NNZ, self.n_features, self.dtype, first)
+        return batches(files, parser, self)
 
     def _vw(self, files: Files) -> Iterator[Any]:
         power = self.n_features & (self.n_features - 1) == 0
         require(power, "n_features", "a power of two <= 2^31 for VW's hashes", self.n_features)
-        labels = Labels("str", self.batch_rows, _VW_LABEL, _VW_TASK) if self.labels == "auto" else self._labels()
-        return self._lines(files, VWParser(labels, self.batch_rows, BATCH_NNZ, self.n_features, self.dtype))
+        return batches(files, VWParser(self._labels(), self.batch_rows, BATCH_NNZ, self.n_features, self.dtype), self)
 
     def _tsv(self, files: Files, is_fasttext: bool = False) -> Iterator[Any]:
         make_hasher = compiled_hasher(self.texts_by())
         if make_hasher is None and not is_fasttext:
             from ._jsonl import words
 
-            return words(self, files, self.counts)
+            return words(self, files)
         wanted = "an onlinecls.text.HashingVectorizer of words for fastText"
         require(make_hasher is not None, "vectorizer", wanted, self.vectorizer)
         header = f"{self.label or 'label'}\t{self.text or 'text'}".encode()
         parser = TsvParser(self._labels(), self.batch_rows, BATCH_NNZ, make_hasher(), is_fasttext, header)  # type: ignore[misc]
-        return self._lines(files, parser)
+        return batches(files, parser, self)
 
     def _fasttext(self, files: Files) -> Iterator[Any]:
         return self._tsv(files, True)
@@ -320,10 +282,22 @@ class _Reader(SimpleNamespace):
         """Return the collector of a batch's labels for a compiled parser."""
         return Labels("str" if self.labels == "auto" else self.labels, self.batch_rows)
 
-    def _lines(self, files: Files, parser: Any) -> Iterator[Any]:
-        return _blocks.batches(files, parser, self.counts, self.block_bytes, self.max_line_bytes)
+    def _jsonl(self: Any, files: Files) -> Iterator[Any]:
+        from ._jsonl import jsonl
 
-    def texts_by(self) -> Vectorizer:
+        self.is_table, found = jsonl(self, files)
+        return found
+
+    def _typed(self: Any, files: Files) -> Iterator[Any]:
+        typed = import_module("._typed", __package__)  # (pyarrow takes longer to import than 10 MB of texts to read)
+        table, found = getattr(typed, self.format)(self, files)
+        self.is_table, self.text = table.is_table, table.text
+        self.label = table.label if self.labelled else self.label
+        return found
+
+    _csv = _parquet = _arrow = _typed
+
+    def texts_by(self: Any) -> Vectorizer:
         """Return what makes the rows of texts."""
         if self.vectorizer is None:
             self.vectorizer = HashingVectorizer(n_features=self.n_features, dtype=self.dtype.type)
@@ -332,7 +306,7 @@ class _Reader(SimpleNamespace):
     def texts_of(self, texts: Any) -> Any:
         """Return the rows of texts, a list or a column of pyarrow."""
         vectorizer = self.texts_by()
-        return vectorizer.transform(texts if isinstance(vectorizer, HashingVectorizer | list) else list(map(str, texts)))
+        return vectorizer.transform(texts if isinstance(vectorizer, HashingVectorizer) else list(map(str, texts)))
 
 
 def require(right: bool, name: str, wanted: str, got: object) -> None:

@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._rows import Rows
-from ._errors import Progress
 from ._sources import ClosedError
 
 if TYPE_CHECKING:
@@ -85,15 +84,14 @@ class Stream:
     def __init__(self, reader: Any, files: Files, batches: Any, stop: threading.Event, prefetch: bool) -> None:
         self.format, self.n_features, self.is_table = reader.format, reader.n_features, reader.is_table
         self.bytes_total, self._metadata = files.total, reader.metadata
-        self._set(Progress())
+        self.__dict__.update(reader.counts.progress(0))
         self._next = batches.__next__
         thread: threading.Thread | None = None
-        wanted: queue.SimpleQueue[Any] | None = None
+        wanted: queue.SimpleQueue[Any] = queue.SimpleQueue()
         if prefetch:
             # Two queues in C, one of batches and one of places for them. queue.Queue has a lock in Python: Ctrl-C at the wrong
             # moment leaves it locked for ever.
             ahead: queue.SimpleQueue[Any] = queue.SimpleQueue()
-            wanted = queue.SimpleQueue()
             for _ in range(_AHEAD):
                 wanted.put(None)
             # A daemon: the finalizer below ends it at exit, and a read that hangs does not keep the interpreter alive.
@@ -136,26 +134,22 @@ class Stream:
                 "read: a stream must be read by the process that opened it, got a process that a fork began. Open the files "
                 "there, or let the parent hand on the batches."
             )
-        gaps: tuple[int, ...] = ()
+        self.gaps = ()
         while True:
             try:
                 batch, progress = self._next()
             except BaseException:  # Ctrl-C too: it may have lost a batch
                 self.close()
                 raise
-            self._set(progress._replace(gaps=(*gaps, *progress.gaps)))
+            self.__dict__.update(progress, gaps=(*self.gaps, *progress["gaps"]))
             if batch is None:  # the end, with the last progress
                 self.close()
                 raise StopIteration
             if batch.X is not None:
                 return batch
-            gaps = self.gaps
             if paused is not None:
                 paused()
-                gaps = ()
-
-    def _set(self, progress: Progress) -> None:
-        self.bytes_read, self.n_rows, self.nnz, self.n_skipped, self.skipped, self.gaps = progress
+                self.gaps = ()
 
     def __enter__(self) -> Stream:
         return self
@@ -190,21 +184,19 @@ def _take(ahead: queue.SimpleQueue, wanted: queue.SimpleQueue) -> Any:
 
 
 def _close(
-    batches: Any, files: Files | None, stop: threading.Event, thread: threading.Thread | None,
-    wanted: queue.SimpleQueue[Any] | None, process: int,
+    batches: Any, files: Files, stop: threading.Event, thread: threading.Thread | None, wanted: queue.SimpleQueue, process: int
 ) -> None:
     if os.getpid() != process:  # a fork, which has copied files and locks that are in use: the parent closes them
         return
     stop.set()
-    if thread and wanted and thread is not threading.current_thread():  # the garbage collector runs in any thread
+    if thread and thread is not threading.current_thread():  # the garbage collector runs in any thread
         wanted.put(None)  # wakes a thread that waits for a place, so that it sees `stop`
         with suppress(RuntimeError):  # (it has not begun: Ctrl-C came first; it will see `stop`)
             thread.join(2.0)  # reading a file object of the caller's may never return
         if thread.is_alive():
             return
     batches.close()
-    if files:
-        files.close()
+    files.close()
 
 
 def n_values_of(X: Any) -> int:

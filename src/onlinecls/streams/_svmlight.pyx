@@ -1,6 +1,7 @@
 """svmlight and libsvm: ``label [qid:id] index:value ... [# comment]``."""
 from libc.math cimport fabs
 from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memchr, memcmp
 
 from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push
 from ._numbers cimport is_digit, read_number
@@ -12,20 +13,6 @@ cdef enum:
 cdef inline bint is_over(const unsigned char* p, const unsigned char* end) noexcept nogil:
     """Return True if a field ends at p."""
     return p == end or p[0] == 32 or p[0] == 9 or p[0] == 35
-
-
-cdef inline const unsigned char* skip_qid(const unsigned char* p, const unsigned char* end) noexcept nogil:
-    """Return the end of the qid:id at p, or NULL if there is none."""
-    if end - p < 5 or p[1] != 105 or p[2] != 100 or p[3] != 58:
-        return NULL
-    p += 4
-    if p[0] == 45:
-        p += 1
-    if not is_digit(p[0]):
-        return NULL
-    while is_digit(p[0]):
-        p += 1
-    return p if is_over(p, end) else NULL
 
 
 cdef class SvmlightParser(EntryParser):
@@ -48,6 +35,8 @@ cdef class SvmlightParser(EntryParser):
         while not is_over(p, end) and p[0] != 58:
             p += 1
         if p[0] != 58:
+            if self.labels.texts and memchr(field, 44, p - field) is not NULL:
+                return self.fault(field, b"one label (several, with commas between, are of another task)", b"label")
             if not self.labels.put(self.n_rows, field, p):
                 return self.fault(field, self.labels.expected, b"label")
         elif not self.labels.unread:
@@ -60,10 +49,9 @@ cdef class SvmlightParser(EntryParser):
             if p == end or p[0] == 35:
                 break
             field = p
-            if p[0] == 113:                         # 'q'
-                p = skip_qid(p, end)
-                if p is NULL:
-                    return self.fault(field, b"qid:id with a whole number for an id")
+            if memcmp(p, b"qid:", 4) == 0:          # (bytes behind the line may be read)
+                while not is_over(p, end):
+                    p += 1
                 continue
             digits = 0
             while is_digit(p[0]):

@@ -1,12 +1,8 @@
 """A parser of ``label<TAB>text`` that hashes the text without making a Python object of a line."""
-from libc.string cimport memchr, memcmp, memcpy
-
-import numpy as np
+from libc.string cimport memchr, memcmp
 
 from .._hashing.hasher cimport RowHasher
 from ._lines cimport Found, LineParser, NOTHING, after_blanks
-
-from .._rows import Rows
 
 
 cdef class TsvParser(LineParser):
@@ -27,58 +23,47 @@ cdef class TsvParser(LineParser):
         if after_blanks(line) == end or (end - line == self.n_head and memcmp(line, self.head, self.n_head) == 0):
             return NOTHING
         if self.is_fasttext:
-            return self.parse_words(line, end)
-        tab = <const unsigned char*>memchr(line, 9, end - line)
-        if self.labels.numbers or self.labels.texts:
-            if tab is NULL:
-                return self.fault(end, b"a tab between label and text", b"tab")
-            if tab == line:
-                if not self.labels.unread:
+            line = self.after_labels(after_blanks(line), end)
+            if line is NULL:
+                return Found.FAULT
+        else:
+            tab = <const unsigned char*>memchr(line, 9, end - line)
+            if not self.labels.unread:
+                if tab is NULL:
+                    return self.fault(end, b"a tab between label and text", b"tab")
+                if tab == line:
                     return self.fault(line, b"a label before the tab", b"labels")
-            elif not self.labels.put(self.n_rows, line, tab):
-                return self.fault(line, self.labels.expected, b"label")
-        self.where = line if tab is NULL else tab + 1
-        self.hasher.add(self.where, end - self.where)
-        self.n_rows, self.nnz = self.hasher.n_rows, self.hasher.nnz
-        return Found.ROW
-
-    cdef Found parse_words(self, const unsigned char* line, const unsigned char* end) except? Found.FAULT nogil:
-        """Parse a line of fastText."""
-        cdef const unsigned char* start
-        cdef Py_ssize_t n_labels = 0
-        line = after_blanks(line)
-        while end - line >= 9 and memcmp(line, b"__label__", 9) == 0:
-            start = line
-            while line < end and line[0] != 32 and line[0] != 9:
-                line += 1
-            n_labels += 1
-            if not self.labels.unread and n_labels > 1:
-                return self.fault(start, b"one label a line", b"")
-            if not self.labels.put(self.n_rows, start + 9, line):
-                return self.fault(start, self.labels.expected, b"label")
-            line = after_blanks(line)
-        if n_labels == 0 and not self.labels.unread:
-            return self.fault(line, b"a label that begins with __label__", b"labels")
+                if not self.labels.put(self.n_rows, line, tab):
+                    return self.fault(line, self.labels.expected, b"label")
+            line = line if tab is NULL else tab + 1
         self.where = line
         self.hasher.add(line, end - line)
         self.n_rows, self.nnz = self.hasher.n_rows, self.hasher.nnz
         return Found.ROW
 
+    cdef const unsigned char* after_labels(self, const unsigned char* p, const unsigned char* end) except? NULL nogil:
+        """Read the labels of a line of fastText; return the place behind them, NULL for a fault."""
+        cdef const unsigned char* start
+        cdef Py_ssize_t n_labels = 0
+        while end - p >= 9 and memcmp(p, b"__label__", 9) == 0:
+            start = p
+            while p < end and p[0] != 32 and p[0] != 9:
+                p += 1
+            n_labels += 1
+            if not self.labels.unread and n_labels > 1:
+                self.fault(start, b"one label a line")
+                return NULL
+            if not self.labels.put(self.n_rows, start + 9, p):
+                self.fault(start, self.labels.expected, b"label")
+                return NULL
+            p = after_blanks(p)
+        if n_labels == 0 and not self.labels.unread:
+            self.fault(p, b"a label that begins with __label__", b"labels")
+            return NULL
+        return p
+
     def take(self):
         """Return the batch as (Rows, labels, None for the weights), and begin a new one."""
-        cdef RowHasher hasher = self.hasher
         labels = self.labels.take(self.n_rows)
-        data = copied(hasher.data, np.empty(hasher.nnz, np.float32 if hasher.single else np.float64))
-        indices = copied(hasher.indices, np.empty(hasher.nnz, np.int32))
-        indptr = copied(hasher.indptr, np.empty(hasher.n_rows + 1, np.int64))
-        hasher.n_rows = hasher.nnz = self.n_rows = self.nnz = 0
-        return Rows(data, indices, indptr, len(indptr) - 1, hasher.n_features), labels, None
-
-
-cdef copied(const void* start, array):
-    """Fill the array with the bytes at start, and return it."""
-    cdef unsigned char[::1] raw
-    if len(array):
-        raw = array.view(np.uint8)
-        memcpy(&raw[0], start, raw.shape[0])
-    return array
+        self.n_rows = self.nnz = 0
+        return self.hasher.take(), labels, None

@@ -1,14 +1,18 @@
-"""A parser of VW's text, ``label [importance [base]] ['tag]|namespace[:weight] feature[:value] ... |...``, with VW's hashes."""
+"""A parser of VW's text, ``label [importance] ['tag]|namespace[:weight] feature[:value] ... |...``, with VW's hashes."""
 from libc.math cimport INFINITY, fabs
 from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free
-from libc.string cimport memchr, memcpy
+from libc.string cimport memchr, memcmp, memcpy
 
 import numpy as np
 
 from .._hashing.murmur cimport block_at, finished, mixed
 from ._lines cimport EntryParser, Found, NOTHING, after_blanks, push, sized
 from ._numbers cimport is_digit, read_number
+
+cdef char* OF_ONE_TASK = (
+    b"a label of one class or one number (lines of VW's contextual bandits, cost-sensitive and several labels are others)")
+
 
 cdef inline uint32_t hash_name(const unsigned char* name, const unsigned char* end, uint32_t seed) noexcept nogil:
     """Hash a name as VW's --hash strings: white space around it is dropped, and a whole number is its own hash, modulo 2^32."""
@@ -102,6 +106,16 @@ cdef inline bint is_word(const unsigned char* p, Py_ssize_t n, const char* word)
     return k == n and word[n] == 0
 
 
+cdef inline bint is_of_another_task(const unsigned char* p, const unsigned char* end) noexcept nogil:
+    """Return True for a label of contextual bandits, of cost-sensitive classes, or of several labels."""
+    cdef Py_ssize_t n = end - p
+    if n == 6 and (memcmp(p, b"shared", 6) == 0 or memcmp(p, b"slates", 6) == 0):
+        return True
+    if (n == 3 and memcmp(p, b"ccb", 3) == 0) or (n == 2 and memcmp(p, b"ca", 2) == 0):
+        return True
+    return memchr(p, 58, n) is not NULL or memchr(p, 44, n) is not NULL
+
+
 cdef inline bint like_number(const unsigned char* p, const unsigned char* end) noexcept nogil:
     """Return True if the value at p must be a number: it starts like one, or is nan or inf. Others are texts."""
     cdef Py_ssize_t n
@@ -146,7 +160,6 @@ cdef class VWParser(EntryParser):
     cdef Found _read_label(self, const unsigned char* p, const unsigned char* bar) except? Found.FAULT nogil:
         """Read what precedes the first '|': numbers, then a tag, which starts with an apostrophe or touches the '|'."""
         cdef const unsigned char* word
-        cdef const unsigned char* behind
         cdef double number
         cdef int n_words = 0
         self.importances[self.n_rows] = 1.0
@@ -156,20 +169,16 @@ cdef class VWParser(EntryParser):
             if p == bar or word[0] == 39:               # nothing, or the tag
                 break
             if n_words == 0:
+                if self.labels.texts and is_of_another_task(word, p):
+                    return self.fault(word, OF_ONE_TASK, b"label")
                 if not self.labels.put(self.n_rows, word, p):
                     return self.fault(word, self.labels.expected, b"label")
-            elif n_words == 3:
-                return self.fault(word, b"'|' behind label, importance and base")
+            elif n_words == 2:
+                return self.fault(word, b"'|' behind label and importance (a third number, the base, is of another task)")
+            elif read_number(word, &number) != p or not 0.0 <= number < INFINITY:
+                return self.fault(word, b"a finite number >= 0 for the importance")
             else:
-                behind = read_number(word, &number)
-                if behind != p or not fabs(number) < INFINITY:
-                    if n_words == 1:
-                        return self.fault(word, b"a finite number for the importance")
-                    return self.fault(word, b"a finite number for the base")
-                if n_words == 1:
-                    if number < 0.0:
-                        return self.fault(word, b"an importance >= 0")
-                    self.importances[self.n_rows] = number
+                self.importances[self.n_rows] = number
             n_words += 1
         if after_blanks(p) != bar:
             return self.fault(after_blanks(p), b"'|' behind the tag")
