@@ -393,10 +393,11 @@ class KernelOnlineClassifier(_KernelLearner, OnlineClassifier):
     budget : int or None, default=None
         Most support vectors, >= 1. None: as many as rows are learnt from. Beyond it the vector whose removal changes w least is
         removed (perceptron, pa) or replaced by its projection on the others, as a row within 1e-3 ||φ(x)|| of their span is.
-    C, loss, r, eta0, aggressive
-        As there, with the defaults 1.0, "hinge", 0.1, 1.0 and False.
+    C, r, loss, eta0, aggressive
+        As there, with the defaults 1.0, 0.1, "hinge", 1.0 and False.
+    fit_intercept : bool, default=True
+        Learn an intercept: add intercept_scaling², the square of a constant feature, to the kernel.
     intercept_scaling : float, default=1.0
-        Value of the constant feature, > 0, which adds intercept_scaling² to the kernel.
     {parameters}
 
     Attributes
@@ -449,10 +450,9 @@ class KernelOnlineRegressor(_KernelLearner, OnlineRegressor):
     algorithm : {"pa", "arow"}, default="pa"
     kernel, gamma, degree, coef0, kernel_params, budget
         As in `KernelOnlineClassifier`.
-    C, epsilon, loss
-        pa: as in `PassiveAggressiveRegressor`, with the defaults 1.0, 0.1 and "epsilon_insensitive".
-    r : float, default=0.1
-        arow: noise variance of a target, > 0, relative to the prior's.
+    C, r, epsilon, loss
+        As in `PassiveAggressiveRegressor` and `AROWRegressor`, with the defaults 1.0, 0.1, 0.1 and "epsilon_insensitive".
+    fit_intercept : bool, default=True
     intercept_scaling : float or "auto", default="auto"
         A number: as in `KernelOnlineClassifier`. "auto": 1, and y is the target's deviation from the weighted mean m of the
         targets before it (`fit`: of all rows). Predictions and ``intercept_`` then include m.
