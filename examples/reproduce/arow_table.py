@@ -19,7 +19,7 @@ from onlinecls.text import HashingVectorizer
 
 NOISE = (0.0, 0.1, 0.3) if SMOKE else (0.0, 0.05, 0.1, 0.15, 0.2, 0.3)
 ROWS, PASSES, N_FOLDS = (200, 2, 1) if SMOKE else (2000, 10, 10 if FULL else 3)
-PAPER = {"text": 30, "pair of digits": 90, "digit against the rest": 10}  # tasks
+PAPER = {"texts": 30, "pairs of digits": 90, "digits against the rest": 10}  # tasks
 NO, ONE = {"scale": 1.0, "fit_intercept": False}, {"initial_variance": 1.0}
 EVIDENCE, ETA = [10.0**k for k in range(-2, 7)], [0.51, 0.55, 0.7, 0.8, 0.9]
 KINDS = {
@@ -66,13 +66,13 @@ def folds():
     """Yield (kind, [(rows to learn, signs, rows to test, signs), ...]) of every task."""
     for X, y in texts():
         X, number = X[:, np.unique(X.indices)], np.arange(len(y)) % 10  # columns without a word change nothing
-        yield "text", [(X[number != k], y[number != k], X[number == k], y[number == k]) for k in range(N_FOLDS)]
+        yield "texts", [(X[number != k], y[number != k], X[number == k], y[number == k]) for k in range(N_FOLDS)]
     if (DATA / "mnist.npz").exists():
         with np.load(DATA / "mnist.npz") as data:
             parts = [(data[f"X_{part}"].reshape(len(data[f"y_{part}"]), -1), data[f"y_{part}"].astype(int), most)
                      for part, most in (("train", ROWS), ("test", None))]
-        tasks = [("pair of digits", pair, pair[1]) for pair in combinations(range(10), 2)]
-        tasks += [("digit against the rest", tuple(range(10)), digit) for digit in range(10)]
+        tasks = [("pairs of digits", pair, pair[1]) for pair in combinations(range(10), 2)]
+        tasks += [("digits against the rest", tuple(range(10)), digit) for digit in range(10)]
         for kind, digits, positive in tasks[::9] if SMOKE else tasks:
             at = [np.random.default_rng(0).permutation(np.flatnonzero(np.isin(y, digits)))[:most] for _, y, most in parts]
             yield kind, [tuple(one for (X, y, _), some in zip(parts, at, strict=True)
@@ -197,8 +197,8 @@ def main():
     numbers = {f"{noise:.0%}": {name: values.tolist() for name, values in of.items()} for noise, of in found.items()}
     keep("arow_table", source, sentences_of(kinds, found), {"kinds": kinds.tolist(), "accuracies": numbers}, remarks=[
         f"{len(kinds)} tasks (the paper: {sum(PAPER.values())}): "
-        + ", ".join(f"{np.sum(kinds == kind)} of {kind} ({n})" for kind, n in PAPER.items())
-        + f"; means give each kind its number in the paper; {N_FOLDS} folds of each text; no USPS",
+        + ", ".join(f"{np.sum(kinds == kind)} {kind} ({n})" for kind, n in PAPER.items())
+        + f"; means give each kind its number in the paper; {N_FOLDS} of ten folds of a text; no USPS",
         "the paper does not say which form its PA is, nor which its CW: sentences about all baselines are read with PA and with "
         "PA-I, and CW's stdev form, those about CW with both of its forms; a / b / c: at 0, 10 and 30 % noise"])
 
