@@ -30,116 +30,83 @@
 #define onlinecls_masses(size, ...) ONLINECLS_EITHER(masses, size, __VA_ARGS__)
 #define onlinecls_changes(size, ...) ONLINECLS_EITHER(changes, size, __VA_ARGS__)
 
-/* e^r 2^k, |r| <= 0.35, k in the low bits of `shifted` */
-static inline double onlinecls_exp_at_double(double r, double shifted)
-{
-    double p, scale;
-    uint64_t bits;
-    memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits << 52) + 0x3ff0000000000000u;          /* 2^k */
-    memcpy(&scale, &bits, sizeof bits);
-    p = 2.5105260230519278e-08;
-    p = p * r + 2.7620139757939593e-07;
-    p = p * r + 2.755725529609744e-06;
-    p = p * r + 2.4801521187721228e-05;
-    p = p * r + 0.00019841269874902947;
-    p = p * r + 0.001388888891728367;
-    p = p * r + 0.008333333333326112;
-    p = p * r + 0.04166666666662399;
-    p = p * r + 0.1666666666666667;
-    p = p * r + 0.5000000000000001;
-    return (1.0 + (r + r * r * p)) * scale;
-}
-
-static inline float onlinecls_exp_at_float(float r, float shifted)
-{
-    float p, scale;
-    uint32_t bits;
-    memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits << 23) + 0x3f800000u;
-    memcpy(&scale, &bits, sizeof bits);
-    p = 0.0013933733571320772f;
-    p = p * r + 0.008363235741853714f;
-    p = p * r + 0.041666463017463684f;
-    p = p * r + 0.16666576266288757f;
-    p = p * r + 0.5f;
-    return (1.0f + (r + r * r * p)) * scale;
-}
-
-/* found[i] = |x[i]|^a, by log2 of the mantissa. high: 2^-32 (float: 2^-15) times an integer */
-static inline void onlinecls_pow_double(double* found, const double* x, ptrdiff_t n, double a)
-{
-    const double shifter = 0x1.8p52, high = (a + 0x1.8p20) - 0x1.8p20, low = a - high;
-    ptrdiff_t i;
-    for (i = 0; i < n; i++) {
-        uint64_t bits, rest;
-        double e, f, s, z, p, t, shifted;
-        memcpy(&bits, &x[i], sizeof bits);
-        bits = (bits & 0x7fffffffffffffffu) + 0x00095f619980c433u;     /* 1 - sqrt(1/2), in bits */
-        rest = (bits & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu;
-        bits = (bits >> 52) | 0x4330000000000000u;
-        memcpy(&e, &bits, sizeof e);
-        memcpy(&f, &rest, sizeof f);
-        e -= 0x1.0p52 + 1023.0;
-        s = (f - 1.0) / (f + 1.0);
-        z = s * s;
-        p = 0.21346045572365136;
-        p = p * z + 0.22093504556791842;
-        p = p * z + 0.26233338088061901;
-        p = p * z + 0.32059855679004397;
-        p = p * z + 0.41219858557756838;
-        p = p * z + 0.57707801634714087;
-        p = p * z + 0.96179669392598538;
-        p = a * (s * 2.8853900817779268 + s * z * p) + e * low;
-        t = e * high;
-        t = t < -1020.0 ? -1020.0 : t;
-        shifted = (t + p) + shifter;
-        found[i] = onlinecls_exp_at_double(((t - (shifted - shifter)) + p) * 0x1.62e42fefa39efp-1, shifted);
-    }
-}
-
-static inline void onlinecls_pow_float(float* found, const float* x, ptrdiff_t n, float a)
-{
-    const float shifter = 0x1.8p23f, high = (a + 0x1.8p8f) - 0x1.8p8f, low = a - high;
-    ptrdiff_t i;
-    for (i = 0; i < n; i++) {
-        uint32_t bits, rest;
-        float e, f, s, z, p, t, shifted;
-        memcpy(&bits, &x[i], sizeof bits);
-        bits = (bits & 0x7fffffffu) + 0x004afb0du;
-        rest = (bits & 0x007fffffu) + 0x3f3504f3u;
-        bits = (bits >> 23) | 0x4b000000u;
-        memcpy(&e, &bits, sizeof e);
-        memcpy(&f, &rest, sizeof f);
-        e -= 0x1.0p23f + 127.0f;
-        s = (f - 1.0f) / (f + 1.0f);
-        z = s * s;
-        p = 0.43095796f;
-        p = p * z + 0.57675401f;
-        p = p * z + 0.96179828f;
-        p = a * (s * 2.88539008f + s * z * p) + e * low;
-        t = e * high;
-        shifted = (t + p) + shifter;
-        found[i] = onlinecls_exp_at_float(((t - (shifted - shifter)) + p) * 0.693147181f, shifted);
-    }
-}
+/* the coefficients of polynomials, the highest power's first: of floats, and of doubles */
+static const double onlinecls_exp_series[2][10] = {
+    {0.0013933733571320772f, 0.008363235741853714f, 0.041666463017463684f, 0.16666576266288757f, 0.5f},
+    {2.5105260230519278e-08, 2.7620139757939593e-07, 2.755725529609744e-06, 2.4801521187721228e-05, 0.00019841269874902947,
+     0.001388888891728367, 0.008333333333326112, 0.04166666666662399, 0.1666666666666667, 0.5000000000000001}};
+static const double onlinecls_log_series[2][7] = {
+    {0.43095796f, 0.57675401f, 0.96179828f},
+    {0.21346045572365136, 0.22093504556791842, 0.26233338088061901, 0.32059855679004397, 0.41219858557756838,
+     0.57707801634714087, 0.96179669392598538}};
 
 #define real float
+#define word uint32_t
 #include "powers.h"
 #undef real
+#undef word
 #define real double
+#define word uint64_t
 #include "powers.h"
 #undef real
+#undef word
 #endif
 
 #else
+#define SINGLE (sizeof(real) == sizeof(float))
+#define OR(single, twice) ((real)(SINGLE ? (single) : (twice)))
+#define DIGITS (SINGLE ? 23 : 52)                       /* of the mantissa */
+#define BIAS ((word)(SINGLE ? 127 : 1023))
+
+/* e^r 2^k, |r| <= 0.35, k in the low bits of `shifted` */
+static inline real OF(exp_at)(real r, real shifted)
+{
+    const double* series = onlinecls_exp_series[!SINGLE];
+    real p = (real)series[0], scale;
+    word bits;
+    int i;
+    memcpy(&bits, &shifted, sizeof bits);
+    bits = (bits << DIGITS) + (BIAS << DIGITS);         /* 2^k */
+    memcpy(&scale, &bits, sizeof bits);
+    for (i = 1; i < (SINGLE ? 5 : 10); i++)
+        p = p * r + (real)series[i];
+    return (1 + (r + r * r * p)) * scale;
+}
+
+/* found[i] = |x[i]|^a, by log2 of the mantissa. high: 2^-32 (float: 2^-15) times an integer */
+static inline void OF(pow)(real* found, const real* x, ptrdiff_t n, real a)
+{
+    const double* series = onlinecls_log_series[!SINGLE];
+    const real shifter = OR(0x1.8p23, 0x1.8p52), high = (a + OR(0x1.8p8, 0x1.8p20)) - OR(0x1.8p8, 0x1.8p20), low = a - high;
+    ptrdiff_t i;
+    for (i = 0; i < n; i++) {
+        word bits, rest;
+        real e, f, s, z, p = (real)series[0], t, shifted;
+        int j;
+        memcpy(&bits, &x[i], sizeof bits);
+        bits = (bits << 1 >> 1) + (word)(SINGLE ? 0x004afb0d : 0x00095f619980c433u);    /* 1 - sqrt(1/2), in bits */
+        rest = (bits & (((word)1 << DIGITS) - 1)) + (word)(SINGLE ? 0x3f3504f3 : 0x3fe6a09e667f3bcdu);
+        bits = (bits >> DIGITS) | (BIAS + DIGITS) << DIGITS;
+        memcpy(&e, &bits, sizeof e);
+        memcpy(&f, &rest, sizeof f);
+        e -= (real)(((word)1 << DIGITS) + BIAS);
+        s = (f - 1) / (f + 1);
+        z = s * s;
+        for (j = 1; j < (SINGLE ? 3 : 7); j++)
+            p = p * z + (real)series[j];
+        p = a * (s * OR(2.88539008f, 2.8853900817779268) + s * z * p) + e * low;
+        t = e * high;
+        t = t < -1020 ? -1020 : t;
+        shifted = (t + p) + shifter;
+        found[i] = OF(exp_at)(((t - (shifted - shifter)) + p) * OR(0.693147181f, 0x1.62e42fefa39efp-1), shifted);
+    }
+}
+
 /* x[i] to e^x[i] */
 static inline void OF(exp)(real* x, ptrdiff_t n)
 {
-    const int single = sizeof(real) == sizeof(float);
-    const real most = single ? 87.0 : 708.0, shifter = single ? 0x1.8p23 : 0x1.8p52;
-    const real per_ln2 = single ? 1.44269504 : 0x1.71547652b82fep0;
-    const real high = single ? 0.693359375 : 0x1.62e42fefa3800p-1, low = single ? -2.12194440e-4 : 0x1.ef35793c76730p-45;
+    const real most = OR(87.0, 708.0), shifter = OR(0x1.8p23, 0x1.8p52), per_ln2 = OR(1.44269504, 0x1.71547652b82fep0);
+    const real high = OR(0.693359375, 0x1.62e42fefa3800p-1), low = OR(-2.12194440e-4, 0x1.ef35793c76730p-45);
     ptrdiff_t i;
     for (i = 0; i < n; i++) {                           /* (apart, so that the next loop has no branch) */
         x[i] = x[i] < -most ? -most : x[i];
@@ -155,7 +122,7 @@ static inline void OF(exp)(real* x, ptrdiff_t n)
    by the series */
 static ONLINECLS_CLONED void OF(powers)(real* power, const real* theta, real shift, real root, int is_signed, ptrdiff_t n)
 {
-    const real near = sizeof(real) == sizeof(float) ? 1.0 : 0.1;
+    const real near = OR(1.0, 0.1);
     ptrdiff_t i;
     if (!is_signed) {
         for (i = 0; i < n; i++)
@@ -229,4 +196,8 @@ static ONLINECLS_CLONED void OF(changes)(const real* before, const real* after, 
         sum[ONLINECLS_LANES + l] = low[l];
     }
 }
+#undef SINGLE
+#undef OR
+#undef DIGITS
+#undef BIAS
 #endif

@@ -4,7 +4,7 @@ Adding 1.5 * 2^52 rounds x / ln 2 to an integer k, which is then in the low bits
 e^(x - k ln 2) is a polynomial, 1 + r + r² q(r), q near the best for |r| <= ln 2 / 2. There is no branch and no table, so that
 equal numbers give equal bits wherever they are. Within 1.1 ulp for |x| <= 708 (float: 87); beyond, the value at that end.
 """
-from libc.math cimport copysign, copysignf, fabs, pow
+from libc.math cimport copysign, fabs, pow
 
 from ..._compiled.sparse cimport floating
 
@@ -40,7 +40,4 @@ cdef inline void pow_of_parts(double* found, const double* x, Py_ssize_t n, doub
 
 
 cdef inline floating with_sign(floating size, floating sign) noexcept nogil:
-    if floating is float:
-        return copysignf(size, sign)
-    else:
-        return copysign(size, sign)
+    return <floating>copysign(size, sign)
