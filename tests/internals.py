@@ -15,7 +15,7 @@ from onlinecls._estimators.choice import choose as choose
 from onlinecls._input import validate
 from onlinecls._models.state import State, laid_out
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
-from onlinecls._wings.dual_ascent import states as ascent_state
+from onlinecls._wings.dual_ascent.estimators import AscentState
 from onlinecls._wings.kernels.estimators import Kernel, SupportState
 from onlinecls._wings.p_norm import p_norm
 
@@ -27,7 +27,7 @@ __all__ = ["Kernel", "SupportState", "laid_out", "main", "steps", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
 COUNTERS = model.COUNTERS
-SHARED, NOISE_AT = ascent_state.SHARED, p_norm.FIELDS.index("noise")
+SHARED, NOISE_AT = ascent.SHARED, p_norm.FIELDS.index("noise")
 
 # Compiled functions that are tested by themselves.
 log_softmax, powers, roots_of_all = model.log_softmax, ascent.powers, p_norm.roots_of_all
@@ -135,4 +135,4 @@ def kernels():
 
 def readers():
     """Return where estimators find the functions that score rows, as `kernels` does."""
-    return [(State, "decision"), (ascent_state.AscentState, "decision")]
+    return [(State, "decision"), (AscentState, "decision")]

@@ -2,24 +2,163 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 
+from ..._compiled import model
+from ..._estimators.choice import Params, common
 from ..._estimators.classifier import LinearClassifier, OnlineClassifier
 from ..._estimators.parameters import EpochParameters, LinearParameters, estimator
 from ..._estimators.regressor import OnlineRegressor
 from ..._estimators.weights import WithWeights
-from .states import SHARED as _SHARED
-from .states import AscentParams
+from ..._models.state import Array, Move, Slot, n_vectors, read_only
+from ..shared.groups import WithGroups
+from ..shared.simplex import GROUP
+from .dual_ascent import LOSSES, SCHEDULES, SHARED, UPDATES_OF, AscentModel
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from numpy.typing import DTypeLike, NDArray
     from sklearn.utils import Tags
 
     from ..._input.types import ClassWeight, FloatOrAuto, FloatType, Matrix
     from ..._rows import Rows
+
+STRONGLY_CONVEX, SQRT = SCHEDULES["strongly_convex"], SCHEDULES["sqrt"]
+
+
+class AscentParams(Params):
+    """The parameters of dual ascent and its like: rule is the update (DA1 ..), trigger the loss, geometry that of the weights."""
+
+    __slots__ = ()
+
+    @classmethod
+    def of(cls, algorithm: Any, values: Mapping[str, Any]) -> Self:
+        rate = values.get("learning_rate")  # (of gradient descent: σ is alpha, or eta0 where steps fall with √t)
+        sigma = values["sigma"] if "sigma" in values else values["alpha" if rate == "strongly_convex" else "eta0"]
+        auto, signed = isinstance(sigma, str), values.get("signed", True)
+        loss = "advice" if "experts" in algorithm.tasks else values.get("loss", "hinge")
+        on_simplex = values.get("regularizer") == "entropic" or loss == "advice"
+        return cls(
+            UPDATES_OF[values.get("update", "DA1")], LOSSES[loss],
+            model.GEOMETRIES[("sinh" if signed else "exp") if on_simplex else "additive"],
+            float(values.get("margin", algorithm.margin)), **common(values), costs=model.COSTS[algorithm.costs],
+            schedule=SCHEDULES[rate or ("auto" if auto else "fixed")],
+            sigma=1.0 if auto else float(sigma), norm_bound=float(values.get("norm_bound", 1.0)),
+        )
+
+    @property
+    def experts(self) -> bool:
+        return self.trigger == LOSSES["advice"]
+
+    @property
+    def model(self) -> str:
+        return "dual_ascent" if self.experts or self.geometry == model.GEOMETRIES["additive"] else "entropic"
+
+    @property
+    def joins_singly(self) -> bool:
+        """True if a new class's weights of 0 count in the joint simplex, or its score of 0 in a softmax."""
+        averaged = self.model == "entropic" and self.average_from >= 0  # (κ of a class that has not joined differs)
+        return bool(averaged or (self.joint and (self.model == "entropic" or self.trigger == LOSSES["log_loss"])))
+
+    def limits(self, dtype: DTypeLike) -> Iterator[tuple[str, float, float, float]]:
+        # Weights are θ/σ or, entropic, at most W: their scales, and the σ computed from W by sigma="auto", must be finite.
+        least = 1e-100 if self.schedule != SQRT and not self.experts else 0.0
+        yield "norm_bound", self.norm_bound, least, min(float(np.finfo(dtype).max) / 4, 1e100)
+        yield "alpha" if self.schedule == STRONGLY_CONVEX else "sigma", self.sigma, least, np.inf
+
+    def of_pass(self, state: Any, is_open: bool, balanced: bool) -> Self:
+        limit = min(state.largest, 1e100) / max(self.constant, 1.0)  # (so that scores and the intercept are finite, too)
+        return super().of_pass(state, is_open, balanced)._replace(limit=limit)
+
+
+class AscentState(WithGroups, AscentModel):
+    """Dual ascent with the squared norm as its regularizer, and Hedge.
+
+    values : θ. shared, groups : the numbers of the model and of each of its groups, see dual_ascent.pyx.
+    """
+
+    geometry = "dual_ascent"
+    HAS_NONE = True
+    KEPT = (*WithGroups.KEPT, "geometry", "schedule", "joint", "norm_bound", "has_intercept")
+    FIELDS = tuple(GROUP)
+    ARRAYS = {**WithGroups.ARRAYS, "shared": Array((3,))}
+    params: AscentParams
+
+    def _problem_of_values(self, counters: dict) -> str:
+        ages = self.numbers("ages")
+        fits = ages.min() >= 0.0 and self.shared[SHARED["lipschitz"]] <= 1e150
+        fits = fits and (np.abs(self._summed()).max() <= 1e300 if len(self.correction) else not ages.any())
+        return super()._problem_of_values(counters) if fits else "sums beyond what steps make"
+
+    def _move(self, new: Any, move: Move) -> None:
+        """Copy vectors to the bit; where they are halved, or columns of 0 make another simplex, as if the ages were 0."""
+        settled = self
+        if move.splits or (self.params.joint and self.geometry == "entropic"):
+            sums = -self._summed() if len(self.correction) else self.correction
+            settled = self.sharing(correction=sums.reshape(-1), groups=self._unknown(1))
+        super(AscentState, settled)._move(new, move)
+
+    def _merge_values(self, models: list[Any], shares: list[float]) -> None:
+        """Take the mean of the weights, whatever σ they were divided by (entropic: of u = Wθ/σ); add up Hedge's losses."""
+        gains, longest, sigmas = np.transpose([each.shared for each in models])
+        self.shared = np.array([0.0, longest.max(), 0.0])
+        sigma = 0.0 if self.params.experts else self.sigma_now()
+        factors = [share * (sigma / own if own > 0.0 else 0.0) for own, share in zip(sigmas, shares, strict=True)]
+        if self.params.experts or self.params.schedule == STRONGLY_CONVEX:  # (the weights are those of θ, or θ/(σt))
+            factors = [1.0] * len(models)
+        self.shared[:] = gains @ factors, longest.max(), sigma
+        super()._merge_values(models, shares if self.geometry == "entropic" else factors)
+
+    def mean_weights(self) -> np.ndarray:
+        return self._weights(self.params, slice(None)).astype(np.float64)
+
+    def _keep_average(self, average: np.ndarray) -> None:
+        self.correction = (-self.average_rounds(self.params) * average).reshape(-1)
+
+    def dual_value(self) -> float:
+        """Return the losses' parts of the dual less f*(θ)."""
+        gain, _, sigma = self.shared
+        return float(gain - (np.square(self.values, dtype=np.float64).sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
+
+    # --- reading -------------------------------------------------------------------------------------------------------------
+
+    def _summed(self) -> np.ndarray:
+        """Return the sum of the weights over the rounds of the average, (features + 1, columns)."""
+        return self.numbers("ages") * self.view[:, 0] - self.corrections
+
+    def _weights(self, params: Params, features: slice) -> np.ndarray:
+        rounds, known = self.average_rounds(params), self.known()
+        return self._summed()[features] / rounds if rounds else known.view[features, 0] * known.kappa()
+
+    def weights_of(self, params: AscentParams, features: slice) -> np.ndarray:
+        if params.experts:
+            return self.expert_weights(self.values)[None, features]
+        # (θ/σ may exceed the dtype, unlike the scores, which are in double.)
+        found = np.clip(self._weights(params, features), -self.largest, self.largest).astype(self.dtype)
+        return read_only(found.T[: n_vectors(len(self.counts))])
+
+
+class EntropicState(AscentState):
+    """Dual ascent with the relative entropy as its regularizer: weights on a simplex. values : powers and u = Wθ/σ."""
+
+    geometry = "entropic"
+    KEPT = (*AscentState.KEPT, "sigma")
+    KNOWN = "high"
+    SLOTS = (Slot(0.0, merge=None), Slot())  # (the mean is of u, from which the powers follow)
+
+    def _problem_of_values(self, counters: dict) -> str:  # Z > 0, and no u far above K, where these are known
+        u = np.abs(self.slot(1)) if self.params.geometry == model.GEOMETRIES["sinh"] else self.slot(1)
+        fits = (self.numbers("high") > 0.0) & (u.max(axis=0) <= self.numbers("shift") + 100.0) | ~self.groups.any(axis=1)
+        return super()._problem_of_values(counters) if fits.all() else "a sum that is not that of its terms"
+
+    def dual_value(self) -> float:
+        size = (self.n_features + self.params.has_intercept) * self.n_columns / len(self.groups)
+        logarithms = self.numbers("shift") + np.log((self.numbers("high") + self.numbers("low")) / size)
+        return float(self.shared[0] - self.shared[2] * logarithms.sum())
 
 
 class AscentLearner(WithWeights):
@@ -28,24 +167,26 @@ class AscentLearner(WithWeights):
     _params_of = AscentParams.of
 
 
+@dataclass(init=False, eq=False, repr=False)
 class _DualAscent(AscentLearner):
     """Base of the dual ascent learners of both tasks."""
+
+    sigma: FloatOrAuto | None = None
+    _: KW_ONLY
+    regularizer: Literal["euclidean", "entropic"] = "euclidean"
+    update: Literal["DA1", "DA2", "DA3"] = "DA3"
+    norm_bound: float = 1.0
+    signed: bool = True
 
     @property
     def sigma_(self) -> float:
         """σ of the last round."""
-        return float(self._fitted_state().shared[_SHARED["sigma"]])
+        return float(self._fitted_state().shared[SHARED["sigma"]])
 
     @property
     def dual_value_(self) -> float:
         """The dual after the last update: the losses' parts - f*(θ), summed over all learners in one against the rest."""
-        state = self._fitted_state().known()
-        sigma, gain = state.shared[_SHARED["sigma"]], state.shared[_SHARED["dual_gain"]]
-        if state.params.model != "entropic":
-            return float(gain - (np.square(state.values, dtype=np.float64).sum() / (2.0 * sigma) if sigma > 0.0 else 0.0))
-        size = (state.n_features + state.params.has_intercept) * state.n_columns / len(state.groups)
-        logarithms = state.numbers("shift") + np.log((state.numbers("high") + state.numbers("low")) / size)
-        return float(gain - sigma * logarithms.sum())
+        return self._fitted_state().known().dual_value()
 
 
 @estimator
@@ -79,15 +220,15 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
         DA3 is exact, but for the entropic regularizer: to a duality gap of 1e-11 c.
-    loss : {"hinge", "log_loss"}, default="hinge"
-        The log loss has its own probabilities: `predict_proba` needs no ``probability=True``.
-    margin : float, default=1.0
-        The margin that ends the hinge loss, > 0. Entropic: no row's margin reaches W max|x|, and with a larger one DA2 is DA1.
     norm_bound : float, default=1.0
         W, > 0: the entropic weights' bound in the 1-norm; with sigma="auto", Euclidean, the 2-norm of weights to compete with.
     signed : bool, default=True
         Entropic: False for weights >= 0 whose sum is W, uniform at the start (the probability simplex of experts). On x >= 0 no
         score is then below 0.
+    loss : {"hinge", "log_loss"}, default="hinge"
+        The log loss has its own probabilities: `predict_proba` needs no ``probability=True``.
+    margin : float, default=1.0
+        The margin that ends the hinge loss, > 0. Entropic: no row's margin reaches W max|x|, and with a larger one DA2 is DA1.
     {parameters}
 
     Attributes
@@ -116,15 +257,10 @@ class DualAscentClassifier(_DualAscent, LinearClassifier):
     0.01
     """
 
-    sigma: FloatOrAuto | None = None
     _: KW_ONLY
-    regularizer: Literal["euclidean", "entropic"] = "euclidean"
-    update: Literal["DA1", "DA2", "DA3"] = "DA3"
     loss: Literal["hinge", "log_loss"] = "hinge"
     margin: float = 1.0
-    norm_bound: float = 1.0
     multi_class: Literal["ovr", "crammer_singer"] = "crammer_singer"
-    signed: bool = True
 
     def _has_own_probabilities(self) -> bool:
         return self.loss == "log_loss" and not self.probability
@@ -152,11 +288,11 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
     regularizer : {"euclidean", "entropic"}, default="euclidean"
     update : {"DA1", "DA2", "DA3"}, default="DA3"
         Euclidean DA1 on the squared loss diverges if c ||x||^2 > sigma row after row.
-    loss : {"absolute", "squared"}, default="absolute"
     norm_bound : float, default=1.0
         W, > 0, as in `DualAscentClassifier`: no entropic prediction exceeds W max |x_j|.
     signed : bool, default=True
         Entropic: False for weights >= 0 whose sum is W.
+    loss : {"absolute", "squared"}, default="absolute"
     {parameters}
 
     Attributes
@@ -187,13 +323,8 @@ class DualAscentRegressor(_DualAscent, LinearParameters, OnlineRegressor):
 
     _poor_score = True  # (on small sets of one column that matters it depends on the unit of X within its factor of two)
 
-    sigma: FloatOrAuto | None = None
     _: KW_ONLY
-    regularizer: Literal["euclidean", "entropic"] = "euclidean"
-    update: Literal["DA1", "DA2", "DA3"] = "DA3"
     loss: Literal["absolute", "squared"] = "absolute"
-    norm_bound: float = 1.0
-    signed: bool = True
 
 
 @estimator
@@ -329,4 +460,4 @@ class HedgeClassifier(EpochParameters, AscentLearner, OnlineClassifier):
     @property
     def expected_loss_(self) -> float:
         """Sum over the rounds of the randomised prediction's chance of being wrong."""
-        return float(self._fitted_state().shared[_SHARED["dual_gain"]])
+        return float(self._fitted_state().shared[SHARED["dual_gain"]])
