@@ -34,17 +34,10 @@ cdef extern from "Python.h":
     const void* PyUnicode_DATA(object text)
     Py_ssize_t PyUnicode_GET_LENGTH(object text)
 
-cdef enum Analyzer:
-    WORD
-    CHAR
-    CHAR_WB
-
-cdef enum Norm:
-    NONE
-    L1
-    L2
-
 cdef enum:
+    WORD, CHAR, CHAR_WB         # analyzers
+    NONE, L1, L2                # norms
+    IN_WORD = 1, IN_SPACE = 2   # flags of a character
     PAD = 128                   # bytes beyond the end of a document's buffers that may be read or written
     MOST_SLOTS_AT_FIRST = 1 << 14
     CROWDED = 128               # slots from home at which a table is given up: only crafted hashes crowd so
@@ -79,8 +72,6 @@ ctypedef fused point_t:     # code points of a str,
 # --- characters: `\w`, `\s` and str.lower as in the running Python -----------------------------------------------------------
 
 cdef enum:
-    IN_WORD = 1
-    IN_SPACE = 2
     KNOWN = 0x100000            # beside the flags of SHORT
     MAPPED = 0x20000            # code points in the table: all scripts but the ideographs beyond, which are rare
     SIGMA = 0x3A3               # lower-cased by its neighbours
@@ -117,21 +108,25 @@ cdef void map_characters() noexcept:
 
 
 cdef inline Py_ssize_t encoded(uint32_t c, unsigned char* text) noexcept nogil:
+    """Write a character of up to four bytes, and return its length."""
+    cdef uint32_t four
     if c < 0x80:
         text[0] = <unsigned char>c
         return 1
     if c < 0x800:
-        text[0] = <unsigned char>(0xC0 | c >> 6)
-        text[1] = <unsigned char>(0x80 | (c & 0x3F))
+        text[0], text[1] = <unsigned char>(0xC0 | c >> 6), <unsigned char>(0x80 | (c & 0x3F))
         return 2
     if c < 0x10000:
         write_three(c, text)
         return 3
-    text[0] = <unsigned char>(0xF0 | c >> 18)
-    text[1] = <unsigned char>(0x80 | (c >> 12 & 0x3F))
-    text[2] = <unsigned char>(0x80 | (c >> 6 & 0x3F))
-    text[3] = <unsigned char>(0x80 | (c & 0x3F))
+    four = <uint32_t>0x808080F0 | c >> 18 | (c >> 4 & 0x3F00) | (c << 10 & 0x3F0000) | (c & 0x3F) << 24
+    memcpy(text, &four, 4)
     return 4
+
+
+cdef inline Py_ssize_t width(unsigned char first) noexcept nogil:
+    """Return the number of bytes of a character from its first byte."""
+    return 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
 
 
 cdef inline Py_ssize_t decoded(const unsigned char* text, Py_ssize_t n, uint32_t* c) noexcept nogil:
@@ -493,11 +488,6 @@ cdef enlarged(array, Py_ssize_t size, dtype):
 
 cdef part(array, Py_ssize_t size):
     return array if len(array) == size else array[:size]
-
-
-cdef inline Py_ssize_t width(unsigned char first) noexcept nogil:
-    """Return the number of bytes of a character from its first byte."""
-    return 1 + (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
 
 
 # --- documents ---------------------------------------------------------------------------------------------------------------
