@@ -255,7 +255,7 @@ def threads(small):
 
 
 def workers(small):
-    """Give the seconds of `parallel.fit` on two halves of a file of reviews, by one process and by two, in turns."""
+    """Give the seconds of `parallel.fit` on two halves of a file of reviews, by one process and by two (extra `dask`)."""
     import joblib
     from dask.distributed import Client, LocalCluster
 
