@@ -157,6 +157,7 @@ def test_passes_test_files_and_malformed_lines(tsv, tmp_path, run):
         file.write("no tab\nham\tlunch\n")
     code, _, err = run("train", tsv, "--bits", 10)
     assert code == 1 and "mail.tsv:301:7: expected a tab between label and text" in err and "what was learnt is not saved" in err
+    assert not json.loads(run("train", tsv, "--bits", 10, "--json", "--quiet")[1])["interrupted"]
     code, _, err = run("train", tsv, "--bits", 10, "--on-error", "skip")
     assert code == 0 and "301 examples" in err and "1 malformed line skipped; the last:\nmail.tsv:301:7:" in err
 
@@ -216,7 +217,7 @@ def test_evaluate_agrees_with_scikit_learns_metrics(tmp_path, run, labels):
     if len(labels) == 2:
         assert found["auc"] == pytest.approx(metrics.roc_auc_score(y, scores), abs=1e-4)
     page = run("evaluate", model, path)[1]
-    assert f"error     {100 * found['error']:.2f} %" in page and "(predicted)" in page
+    assert f"error     {100 * found['error']:.2f} %" in page and "most confused: true, predicted, examples" in page
 
 
 def test_evaluate_refuses_a_file_none_of_whose_labels_is_the_models(tmp_path, run, trained):
@@ -260,6 +261,7 @@ def test_models_of_other_kinds_predict_and_are_shown(learner, tmp_path, run):
     (["train", "-", "--passes", "2"], "argument --passes: must be 1 for standard input"),
     (["train", "a.tsv", "--resume", "m", "--bits", "9"], "argument --bits: must be left out with --resume"),
     (["train", "a.tsv", "--save", "no/where"], "argument --save: must be a file in a folder"),
+    (["train", "a.tsv", "--save", os.devnull], "argument --save: must be a file in a folder"),
     (["train"], "the following arguments are required: DATA"), (["fly"], "invalid choice: 'fly'"),
     (["train", "a.tsv", "--classes", "a"], "unrecognized arguments: --classes a"),
 ])

@@ -276,6 +276,20 @@ def test_signals_save_the_model_and_resume_goes_on_behind_it(tmp_path, number, c
     assert json.loads(done.stdout)["examples"] == 5000
 
 
+def test_a_fifo_without_a_reader_does_not_hold_the_end_of_a_training(tmp_path):
+    """One that is there at the start is wrong usage; one that comes later is an error of the saving that a signal begins."""
+    data, model = tmp_path / "mail.tsv", tmp_path / "model"
+    os.mkfifo(model)
+    assert process("train", "-", "--format", "tsv", "--save", model, input="").returncode == 2
+    os.unlink(model)
+    with Running("train", data, "--bits", 10, "--save", model, fifo=data) as running:
+        running.write("".join(texts(4500)))
+        running.wait_for("   4,096 ")
+        os.mkfifo(model)
+        running.process.send_signal(signal.SIGTERM)
+        assert running.finish() == 1 and "not a regular file" in "\n".join(running.rest("stderr"))
+
+
 def test_train_under_nohup_survives_sighup():
     command = "trap '' HUP; exec " + " ".join([*COMMAND, "train", "-", "--format", "tsv", "--bits", "8", "--every", "100"])
     running = subprocess.Popen(["sh", "-c", command], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT)

@@ -1,4 +1,4 @@
-"""The command line: `onlinecls train`, `predict`, `evaluate`, `inspect`, a file each.
+"""The command line: `onlinecls train` learns; `predict`, `evaluate` and `inspect` are in `saved`.
 
 `options` has what was typed, `models` makes a model of it, or of a file, and reads rows for it. The metadata of a model's file
 describe how its rows were read.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import io
 import os
 import sys
 import warnings
@@ -27,13 +26,6 @@ _OPTIONS = {
     "delimiter": "--delimiter", "class_weight": "--param class_weight", "covariance": "--param covariance=",
     "X": "Give rows like those that the model has learnt from.",
 }
-
-
-class _Closed(io.TextIOBase):
-    """Replaces a standard output that was closed: writing raises an OSError."""
-
-    def write(self, text: str) -> int:
-        raise OSError("standard output must be open for what is printed, got a closed one. Redirect it to a file.")
 
 
 def _message_of(error: BaseException) -> str:
@@ -67,15 +59,17 @@ def main(argv: list[str] | None = None) -> int:
     # small products of a full covariance.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     sys.stderr = sys.stderr or open(os.devnull, "w")
-    sys.stdout = sys.stdout or _Closed()
     try:
         options = parser().parse_args(argv)
         sys.setswitchinterval(5e-4)  # (threads of a stream need the interpreter for less than the default of 5 ms)
         with warnings.catch_warnings():
             warnings.filterwarnings("always", category=UserWarning)
             warnings.showwarning = partial(_show, options, set())
-            getattr(import_module(f".{options.command}", __package__), options.command)(options)
-        sys.stdout.flush()
+            module = import_module(".train" if options.command == "train" else ".saved", __package__)
+            if sys.stdout is None and options.command != "train":
+                raise OSError("standard output must be open for what is printed, got a closed one. Redirect it to a file.")
+            getattr(module, options.command)(options)
+        print(end="", flush=True)
         return _DONE
     except SystemExit as end:  # argparse has printed its message
         return end.code
@@ -87,7 +81,7 @@ def main(argv: list[str] | None = None) -> int:
     except (ValueError, TypeError, LookupError, OSError, ImportError, MemoryError, RecursionError) as error:
         print(f"onlinecls {options.command}: {escaped(_message_of(error))}", file=sys.stderr)
         try:
-            sys.stdout.flush()
+            print(end="", flush=True)
         except OSError:  # the disk is full
             _drop_output()
         return _BAD_DATA

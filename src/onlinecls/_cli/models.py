@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import onlinecls
@@ -25,10 +26,8 @@ def _value(text: str) -> Any:
     if text.lower() in _CONSTANTS:
         return _CONSTANTS[text.lower()]
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(text)
-        except ValueError:
-            pass
     if ":" not in text:
         return text
     return {name: _value(weight) for name, _, weight in (part.rpartition(":") for part in text.split(","))}
@@ -167,6 +166,14 @@ def shown_error(error: float | None, learner: Any) -> str:
     return "-" if error is None else f"{error:.5g}" if is_regressor(learner) else f"{100 * error:.2f} %"
 
 
+def shown_errors(first: float | None, second: float | None, learner: Any) -> str:
+    """Format the mean squared and absolute error of a regressor, or the mistakes and the error of a classifier."""
+    error = shown_error(second, learner)
+    if is_regressor(learner):
+        return f"mse {shown_error(first, learner)}, mae {error}"
+    return f"{int(first or 0):,} mistakes ({error})"
+
+
 def skipped_rows(learner: Any) -> str:
     """Say how many rows a learner has skipped, as their updates would have left the range of numbers; "" if there are none."""
     n = state_of(learner).count("skipped") if learner.__sklearn_is_fitted__() else 0
@@ -174,5 +181,6 @@ def skipped_rows(learner: Any) -> str:
 
 
 def skipped_lines(stream: Any) -> str:
+    """Say how many lines were left out, and which were the last; "" if there are none."""
     n = stream.n_skipped
-    return "\n".join([f"{n:,} malformed line{'s' * (n > 1)} skipped; the last:", *map(escaped, stream.skipped)])
+    return "\n".join([f"{n:,} malformed line{'s' * (n > 1)} skipped; the last:", *map(escaped, stream.skipped)] * (n > 0))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 import sys
 import time
 from typing import Any
@@ -18,7 +17,7 @@ from .._input import escaped
 from .._input.compat import is_regressor
 from .._pipeline import rows_learnt
 from ..text import n_rows_of, part_of
-from .models import Model, algorithm_of, shown_error, skipped_lines, skipped_rows
+from .models import Model, algorithm_of, shown_error, shown_errors, skipped_lines, skipped_rows
 from .options import REGRESSORS
 from .stopping import check_stopped, signals_ignored, stoppable
 
@@ -51,25 +50,27 @@ def _check(options) -> None:
             error(f"argument --{given}: must be left out with --resume, which goes on with the model's own")
     elif options.probabilities and options.algorithm in REGRESSORS:
         error(f"argument --probabilities: must be left out for {options.algorithm}, which learns numbers")
-    if save is None or (os.path.exists(save) and not stat.S_ISDIR(os.stat(save).st_mode)):
-        return
-    folder = os.path.dirname(os.path.realpath(save))
-    if save == "-" or os.path.isdir(save) or not os.access(folder, os.W_OK):
-        error(f"argument --save: must be a file in a folder that can be written to, got {save!r}")
+    if save is not None:
+        folder = os.path.dirname(os.path.realpath(save))
+        if save == "-" or (os.path.exists(save) and not os.path.isfile(save)) or not os.access(folder, os.W_OK):
+            error(f"argument --save: must be a file in a folder that can be written to, got {save!r}")
 
 
 class _Clock:
-    """Tells when an interval, (rows, None) or (None, seconds), has passed."""
+    """Tells when a number of rows have been learnt, or seconds have passed; with `doubling`, when rows have doubled."""
 
-    def __init__(self, every: tuple[int | None, float | None]):
-        self.every, self.rows, self.at = every, 0, time.monotonic()
+    def __init__(self, rows: int | None, seconds: float | None, doubling: bool = False):
+        self.step, self.seconds, self.at = rows, seconds, time.monotonic()
+        self.mark = 1 if doubling else rows or sys.maxsize
 
     def is_due(self, rows: int) -> bool:
-        n, seconds = self.every
-        due = rows - self.rows >= n if n is not None else seconds is not None and time.monotonic() - self.at >= seconds
+        due = rows >= self.mark
         if due:
-            self.rows, self.at = rows, time.monotonic()
-        return due
+            self.mark = rows + (self.step or rows)
+        elif self.seconds is None or time.monotonic() - self.at < self.seconds:
+            return False
+        self.at = time.monotonic()
+        return True
 
 
 def counts_of(learner: Any) -> np.ndarray:
@@ -88,10 +89,10 @@ class _Training:
         self.model, self.metadata = Model.new(options), {}
         if options.resume is not None:
             self.model, self.metadata = Model.of_file(options.resume, options)
-        self.learner, self.saving = self.model.learner, _Clock(options.save_every or (None, None))
+        self.learner, self.saving = self.model.learner, _Clock(*options.save_every or (None, None))
         stopped = self.metadata.pop("stopped", None)
         self.n_passes, self.row = self._place_in(stopped) if stopped else (0, 0)
-        self.skipped, self.n_bytes, self.unsaved = 0, 0, ""
+        self.n_bytes, self.unsaved = 0, ""
         self.before = self.last = counts_of(self.learner)
         self.first: np.ndarray | None = None  # counts of the first pass
 
@@ -123,7 +124,7 @@ class _Training:
                 try:
                     self._learn()
                 finally:
-                    self.skipped, self.n_bytes = self.stream.n_skipped, self.n_bytes + self.stream.bytes_read
+                    self.n_bytes += self.stream.bytes_read
                     self.first = self.counts if self.first is None else self.first
             self.n_passes, self.row = number + 1, 0
 
@@ -133,63 +134,48 @@ class _Training:
             self.say(f"{self.learner!r}, from {self.stream.format}"
                      + (f", going on after {n:,} examples" + f", behind row {self.row:,}" * (self.row > 0) if n else "")
                      + ("" if self.options.save else "; the model is not kept (--save)"))
-            what = "" if is_regressor(self.learner) else "mistakes"
-            self.say(f"{'examples':>12} {'seconds':>9} {what or 'mse':>12} {'error' if what else 'mae':>10} {'since last':>10}")
+            names = ("mse", "mae") if is_regressor(self.learner) else ("mistakes", "error")
+            self.say(f"{'examples':>12} {'seconds':>9} {names[0]:>12} {names[1]:>10} {'since last':>10}")
         else:
             self.say(f"pass {number + 1}")
 
     def _learn(self) -> None:
-        every = self.options.every or (None, _LONGEST_SILENCE)
-        clock, step = _Clock((None, every[1])), every[0]
-        to_skip, seen = self.row, 0
-        mark = step or 1 if self.options.every is None or step else sys.maxsize
+        every, seen = self.options.every, 0
+        report = _Clock(*every or (None, _LONGEST_SILENCE), doubling=every is None)
         for X, y, weight in self.stream.batches_of_rows():
-            n, start = n_rows_of(X), 0
+            n = n_rows_of(X)
             if seen == 0:
                 self._warn_of_long_words(X, n)
-            if to_skip:
-                start = min(to_skip, n)
-                to_skip, seen = to_skip - start, seen + start
+            start = min(self.row - seen, n)  # rows that were learnt before
+            seen += n
             while start < n:
-                stop = min(n, start + max(mark - seen, 1))
+                stop = min(n, start + max(report.mark - self.row, 1))
                 self._learn_batch(part_of(X, start, stop), y[start:stop], None if weight is None else weight[start:stop])
-                seen += stop - start
                 start = stop
-                if seen >= mark:
-                    self._report()
-                    mark += step or mark
-                elif clock.is_due(seen):
+                if report.is_due(self.row):
                     self._report()
             check_stopped()
-            if self.saving.is_due(seen) and self.model.is_known:
+            if self.model.is_known and self.saving.is_due(self.learner.t_):
                 self._save_checkpoint()
 
     def _warn_of_long_words(self, X: Any, n_rows: int) -> None:
         """Tell that texts have no blanks, as in Chinese or Japanese, so that each is a word."""
-        vectorizer = self.model.reading.get("vectorizer")
-        if hasattr(X, "nnz") and getattr(vectorizer, "analyzer", "") == "word" and self.stream.format not in ("svmlight", "vw"):
-            n_bytes = self.stream.bytes_read
-            if n_rows >= 100 and X.nnz < 1.5 * n_rows and n_bytes > 24 * n_rows:
+        is_hashed = hasattr(X, "nnz") and self.stream.format not in ("svmlight", "vw")
+        if is_hashed and getattr(self.model.reading.get("vectorizer"), "analyzer", "") == "word" and n_rows >= 100:
+            if X.nnz < 1.5 * n_rows and self.stream.bytes_read > 24 * n_rows:
                 print("onlinecls train: warning: texts should have words with blanks between, got about one long word a text. "
                       "For Chinese, Japanese, Thai: --analyzer char --ngrams 1 2.", file=sys.stderr)
 
     def _learn_batch(self, X: Any, y: Any, weight: Any) -> None:
         """Learn a batch; whatever ends it, `row` is that of the last row learnt."""
-        begun, before, whole = self.row, self._n_rounds(), self.model.whole
-
-        def learn() -> None:
-            whole.partial_fit(X, y, sample_weight=weight)
+        begun, before = self.row, self.learner.t_ if self.model.is_known else 0
 
         def place(n: int):
-            def commit() -> None:
-                self.row = begun + n
+            return lambda: setattr(self, "row", begun + n)
 
-            return commit
-
-        learn_together(learn, [place(len(y))], lambda: [place(rows_learnt(self.learner, before, y, weight))])
-
-    def _n_rounds(self) -> float:
-        return self.learner.t_ if self.model.is_known else 0
+        learn_together(
+            lambda: self.model.whole.partial_fit(X, y, sample_weight=weight), [place(len(y))],
+            lambda: [place(rows_learnt(self.learner, before, y, weight))])
 
     @property
     def counts(self) -> np.ndarray:
@@ -203,25 +189,25 @@ class _Training:
         return time.perf_counter() - self.begun
 
     def _report(self) -> None:
-        now = self.counts
-        since = now - (self.last - self.before)
-        rate = [float(each / now[0]) if now[0] else None for each in now]
+        numbers, since = self._numbers(self.counts), counts_of(self.learner) - self.last
+        self.last = self.last + since
         recent = float(since[2] / since[0]) if since[0] else None
-        self.last = now + self.before
-        shown = [f"{int(now[2]):>12,}" if len(now) == 3 else f"{shown_error(rate[2], self.learner):>12}",
-                 f"{shown_error(rate[-1], self.learner):>10}", f"{shown_error(recent, self.learner):>10}"]
-        self.say(f"{int(now[0]):>12,} {self.seconds:>9.2f} {' '.join(shown)}")
+        n, first, second, _ = numbers.values()
+        first = f"{first:,}" if "mistakes" in numbers else shown_error(first, self.learner)
+        second, last = shown_error(second, self.learner), shown_error(recent, self.learner)
+        self.say(f"{n:>12,} {self.seconds:>9.2f} {first:>12} {second:>10} {last:>10}")
         if self.options.json and self.options.every is not None:
-            print(json.dumps({"pass": self.n_passes + 1, **self._numbers(now), "error_since_last": recent,
-                              "seconds": self.seconds}), flush=True)
+            told = {"pass": self.n_passes + 1, **numbers, "error_since_last": recent, "seconds": self.seconds}
+            print(json.dumps(told), flush=True)
 
     def _numbers(self, counts: np.ndarray) -> dict:
         """Return counters and errors for JSON."""
-        errors = [float(each / counts[0]) if counts[0] else None for each in counts]
-        if len(counts) == 4:
-            return {"examples": int(counts[0]), "progressive_mse": errors[2], "progressive_mae": errors[3],
-                    "updates": int(counts[1])}
-        return {"examples": int(counts[0]), "mistakes": int(counts[2]), "progressive_error": errors[2], "updates": int(counts[1])}
+        n, updates, *others = map(float, counts)
+        rates = [each / n if n else None for each in others]
+        kind = {"mistakes": int(others[0]), "progressive_error": rates[0]}
+        if is_regressor(self.learner):
+            kind = {"progressive_mse": rates[0], "progressive_mae": rates[1]}
+        return {"examples": int(n), **kind, "updates": int(updates)}
 
     def _save(self) -> None:
         stopped = {"passes": self.n_passes, "row": self.row, "data": self.options.data}
@@ -240,15 +226,12 @@ class _Training:
         options, learner, stream = self.options, self.learner, self.stream
         if stream is None:
             return
-        first = self.counts if self.first is None else self.first
-        numbers = self._numbers(first)
+        numbers = self._numbers(self.counts if self.first is None else self.first)
         speed = f", {self.n_bytes / 1e6 / max(self.seconds, 1e-9):.0f} MB/s" if self.n_bytes else ""
-        rates = [shown_error(each, learner) for each in list(numbers.values())[1:3]]
-        errors = f"mse {rates[0]}, mae {rates[1]}" if is_regressor(learner) else f"{numbers['mistakes']:,} mistakes ({rates[1]})"
-        self.say(f"{numbers['examples']:,} examples, {errors}, {self.seconds:.2f} s{speed}")
-        for line in (skipped_lines(stream) if stream.n_skipped else "", skipped_rows(learner)):
-            if line:
-                self.say(line)
+        n, first, second, _ = numbers.values()
+        self.say(f"{n:,} examples, {shown_errors(first, second, learner)}, {self.seconds:.2f} s{speed}")
+        for line in filter(None, (skipped_lines(stream), skipped_rows(learner))):
+            self.say(line)
         saved = None
         if self.model.is_known and options.save:
             with signals_ignored():
@@ -257,8 +240,8 @@ class _Training:
             self.say(f"saved: {saved}, {os.path.getsize(saved) / 1e6:.1f} MB")
         result = {
             "algorithm": algorithm_of(learner).name, "learner": repr(learner), **numbers, "seconds": self.seconds,
-            "bytes": self.n_bytes, "skipped": self.skipped, "passes": self.n_passes, "row": self.row,
-            "interrupted": error is not None, "model": saved,
+            "bytes": self.n_bytes, "skipped": stream.n_skipped, "passes": self.n_passes, "row": self.row,
+            "interrupted": isinstance(error, KeyboardInterrupt), "model": saved,
         }
         if error is not None:
             where = f"saved in {saved}. To go on: --resume {saved}" if saved else "not saved"
@@ -267,12 +250,10 @@ class _Training:
         elif not self.model.is_known:
             raise ValueError(f"{options.data[0]}: must have an example of weight > 0, got none. There is no model.")
         elif options.test:
-            from .evaluate import measured
+            from .saved import measured, told
 
             measures = measured(self.model, options.test)
-            self.say(f"test: {measures.examples:,} examples, " + (
-                f"mse {measures.mse:.5g}, mae {measures.mae:.5g}" if is_regressor(learner)
-                else f"{int(measures.mistakes):,} mistakes ({shown_error(measures.error, learner)})"))
+            self.say(f"test: {told(measures, learner)}")
             plain = {name: each for name, each in measures.as_dict().items() if isinstance(each, int | float | None)}
             result.update({f"test_{name}": value for name, value in plain.items()})
         if options.json and not isinstance(error, BrokenPipeError):

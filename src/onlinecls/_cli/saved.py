@@ -1,0 +1,224 @@
+"""`onlinecls predict`, `evaluate` and `inspect`: what is done with a saved model."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from .._estimators.learner import state_of
+from .._input import escaped
+from .._input.compat import is_regressor
+from .._pipeline import linear_of, named_columns
+from ..measures import ClassificationMeasures, RegressionMeasures
+from ..text import FeatureNames, top_columns
+from .models import Model, algorithm_of, shown_error, shown_errors, shown_label, skipped_lines
+
+_NONE = "NA"  # printed for a line without a row
+_PAIRS = 20  # classes that are taken for others most often
+_LOWER, _HIGHER = "lower predictions", "higher predictions"
+_TOP = 10  # features for each class
+_NAMES = 1_000_000  # names of columns kept while data are read
+
+# --- predict -------------------------------------------------------------------------------------------------------------------
+
+
+def predict(options) -> None:
+    model, _ = Model.of_file(options.model, options)
+    learner, whole, error = model.learner, model.whole, options.parser.error
+    labels = [] if is_regressor(learner) else list(map(shown_label, learner.classes_.tolist()))
+    scored = labels[-1:] if len(labels) < 3 else labels
+    columns: list[tuple[str, list[str], list[str], Any]] = []  # (key in JSON, headings, names, what computes them)
+    if options.scores:
+        if not labels:
+            error(f"argument --scores: must be left out for {options.model!r}, whose predictions are numbers")
+        columns.append(("scores", scored, scored, whole.decision_function))
+    if options.probabilities:
+        if not hasattr(learner, "predict_proba"):
+            error(f"argument --probabilities: must have a model that gives probabilities, got {options.model!r}")
+        columns.append(("probabilities", [f"p {label}" for label in labels], labels, whole.predict_proba))
+    headings = ["prediction", *(heading for _, each, _, _ in columns for heading in each)]
+    if columns and not options.json:
+        print("\t".join(headings), flush=True)
+    with model.open(options.data, labels=False) as stream:
+        lines = _Lines(stream, '{"prediction": null}' if options.json else "\t".join([_NONE] * len(headings)))
+        for X, _, _ in stream.batches_of_rows(lines.write):
+            predicted = whole.predict(X).tolist()
+            if labels:
+                predicted = list(map(shown_label, predicted))
+            found = [compute(X).reshape(len(predicted), -1).tolist() for *_, compute in columns]
+            if options.json:
+                rows = ({key: dict(zip(names, row, strict=True)) for (key, _, names, _), row in zip(columns, each, strict=True)}
+                        for each in (zip(*found, strict=True) if found else [()] * len(predicted)))
+                predicted = [json.dumps({"prediction": each, **row}) for each, row in zip(predicted, rows, strict=True)]
+            elif columns or not labels:
+                shown = (each if labels else repr(each) for each in predicted)
+                rest = zip(*found, strict=True) if found else [()] * len(predicted)
+                predicted = ["\t".join([each, *(repr(value) for row in rows for value in row)])
+                             for each, rows in zip(shown, rest, strict=True)]
+            lines.write(predicted)
+        lines.write()
+    print(skipped_lines(stream), end="\n" * bool(stream.n_skipped), file=sys.stderr)
+
+
+class _Lines:
+    """Writes one line for each line of the input, a placeholder for lines without a row."""
+
+    def __init__(self, stream: Any, placeholder: str):
+        self.stream, self.placeholder, self.n_written = stream, placeholder, 0
+
+    def write(self, lines: list[str] | tuple = ()) -> None:
+        """Write the lines of a batch, with placeholders at the stream's gaps, at once: somebody may be waiting for them."""
+        parts: list[str] = []
+        start = 0
+        for gap in self.stream.gaps:
+            stop = gap - self.n_written
+            parts += [*lines[start:stop], self.placeholder]
+            start = stop
+        self.n_written += len(lines)
+        parts += lines[start:]
+        if parts:
+            print("\n".join(parts), flush=True)
+
+
+# --- evaluate ----------------------------------------------------------------------------------------------------------------
+
+
+def evaluate(options) -> None:
+    model, _ = Model.of_file(options.model, options)
+    measures = measured(model, options.data)
+    if not measures.examples:
+        raise ValueError(f"{options.data[0]}: must have an example, got none. There is nothing to evaluate.")
+    if options.json:
+        print(json.dumps({"model": options.model, **_plain(measures.as_dict())}))
+    else:
+        print(told(measures, model.learner) if is_regressor(model.learner) else _page_of_measures(measures, model.learner))
+
+
+def told(measures: Any, learner: Any) -> str:
+    """Return measures in a line."""
+    errors = (measures.mse, measures.mae) if is_regressor(learner) else (measures.mistakes, measures.error)
+    return f"{measures.examples:,} examples, {shown_errors(*errors, learner)}"
+
+
+def measured(model: Model, data: list[str]) -> Any:
+    """Measure a model on all rows of files, which count alike."""
+    model.reading["weight"] = None
+    learner, whole = model.learner, model.whole
+    measures: Any = RegressionMeasures() if is_regressor(learner) else ClassificationMeasures(learner.classes_)
+    with model.open(data) as stream:
+        for X, y, _ in stream.batches_of_rows():
+            if is_regressor(learner):
+                measures.update(y, whole.predict(X))
+                continue
+            y = y if y.dtype.kind == learner.classes_.dtype.kind or learner.classes_.dtype.kind != "U" else y.astype(str)
+            chances = whole.predict_proba(X) if hasattr(learner, "predict_proba") else None
+            measures.update(y, whole.predict(X), whole.decision_function(X), chances)
+    print(skipped_lines(stream), end="\n" * bool(stream.n_skipped), file=sys.stderr)
+    if measures.examples and not is_regressor(learner) and not any(map(measures.support, learner.classes_.tolist())):
+        theirs = [label for label in measures.labels if label not in set(learner.classes_.tolist())]
+        raise ValueError(
+            f"{data[0]}: a label must be one of the model's ({', '.join(map(shown_label, learner.classes_.tolist()[:5]))}), got "
+            f"none of them, but {', '.join(map(shown_label, theirs[:5]))}. Spell them alike: 1, 1.0 and true are different texts."
+        )
+    return measures
+
+
+def _plain(value: Any) -> Any:
+    """Return measures with labels as JSON has them."""
+    if isinstance(value, dict):
+        return {shown_label(key): _plain(each) for key, each in value.items()}
+    return list(map(_plain, value)) if isinstance(value, list | tuple) else value
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"
+
+
+def _page_of_measures(measures: Any, learner: Any) -> str:
+    labels = list(map(shown_label, measures.labels))
+    width = max(5, *map(len, labels))
+    lines = [
+        f"examples  {measures.examples:,}",
+        f"error     {shown_error(measures.error, learner)} ({int(measures.mistakes):,} mistakes)",
+        f"log loss  {_number(measures.log_loss)}" + " (the model gives no probabilities)" * (measures.log_loss is None),
+        f"AUC       {_number(measures.auc)}",
+        f"F1        {_number(measures.macro_f1)} (mean of the classes)",
+        "", f"{'class':<{width}} {'examples':>12} {'precision':>9} {'recall':>9} {'F1':>9}",
+    ]
+    for label, shown in zip(measures.labels, labels, strict=True):
+        rates = " ".join(f"{_number(each(label)):>9}" for each in (measures.precision, measures.recall, measures.f1))
+        lines.append(f"{shown:<{width}} {int(measures.support(label)):>12,} {rates}")
+    table = measures.confusion
+    pairs = zip(*np.nonzero(table), strict=True)
+    pairs = sorted(((int(table[i, j]), labels[i], labels[j]) for i, j in pairs if i != j), reverse=True)
+    lines += ["", "most confused: true, predicted, examples", *(f"{true}\t{guess}\t{n:,}" for n, true, guess in pairs[:_PAIRS])]
+    return "\n".join(lines)
+
+
+# --- inspect -----------------------------------------------------------------------------------------------------------------
+
+
+def inspect(options) -> None:
+    model, metadata = Model.of_file(options.model, options)
+    learner, linear = model.learner, linear_of(model.learner)
+    look_up = None if model.step is None else named_columns(model.step)
+    if options.data:
+        if linear is None:
+            raise ValueError(f"{options.model!r} must have weights to show, got {learner!r}. Leave the data out.")
+        if look_up is None and "vectorizer" in model.reading:
+            names = model.reading["vectorizer"] = FeatureNames(model.reading["vectorizer"], _NAMES)
+            look_up = names.look_up
+        with model.open(options.data, labels=False) as stream:
+            for X, _, _ in stream.batches_of_rows():
+                if model.step is not None:
+                    model.step.transform(X)
+    top = {} if linear is None else _top(linear, look_up or (lambda column: (None, False, 1)))
+    counts = {} if is_regressor(learner) else dict(
+        zip(map(shown_label, learner.classes_.tolist()), state_of(learner).counts.astype(int).tolist(), strict=True))
+    about = {
+        "model": options.model, "bytes": os.path.getsize(options.model), "estimator": repr(learner),
+        "algorithm": algorithm_of(learner).name, "paper": algorithm_of(learner).paper,
+        "examples": state_of(learner).count("t"), "updates": state_of(learner).count("updates"), "classes": counts,
+        "features": learner.n_features_in_, "input": model.about,
+        "stopped": metadata.get("stopped"),
+        "top": {shown_label(label): [feature._asdict() for feature in features] for label, features in top.items()},
+    }
+    print(json.dumps(about) if options.json else _page_of_model(about))
+
+
+def _top(learner: Any, look_up: Any) -> dict:
+    """Return the features with the largest weights for each class, or for lower and for higher predictions."""
+    if not is_regressor(learner):
+        return top_columns(learner, _TOP, look_up)
+    two = SimpleNamespace(classes_=[_LOWER, _HIGHER], coef_=np.atleast_2d(learner.coef_))
+    if hasattr(learner, "covariance_"):
+        two.covariance_ = np.atleast_2d(learner.covariance_)
+    found = top_columns(two, _TOP, look_up)
+    return {**found, _LOWER: [feature._replace(weight=-feature.weight) for feature in found[_LOWER]]}
+
+
+def _page_of_model(about: dict) -> str:
+    read = about["input"] or {}
+    kinds = "".join(f"; {name} ({kind})" for name, kind in read.get("kinds", {}).items())
+    lines = [
+        f"model      {about['model']}, {about['bytes'] / 1e6:.1f} MB",
+        f"learner    {about['estimator']}",
+        f"algorithm  {about['algorithm']}: {about['paper']}",
+        f"learnt     {about['examples']:,} examples, {about['updates']:,} updates",
+        *(["classes    " + ", ".join(f"{label} {n:,}" for label, n in about["classes"].items())] if about["classes"] else []),
+        f"columns    {about['features']:,}",
+        "rows       " + escaped(f"from {read['format']}{kinds}" if read else "(the file does not say how they were read)"),
+    ]
+    for label, features in about["top"].items():
+        lines += ["", f"for {label}"]
+        for f in features:
+            spread = "" if f["std"] is None else f" ± {f['std']:<8.4g}"
+            lines.append(f"  {f['weight']:>+10.4g}{spread}  {escaped(f['name'])}{'  (shared)' * f['shared']}")
+    if any(f["name"] == f"column {f['column']}" for each in about["top"].values() for f in each):
+        lines += ["", "The model keeps no words: give the data in which they occur, onlinecls inspect MODEL DATA."]
+    return "\n".join(lines)
