@@ -42,16 +42,20 @@ class Describing:
 
     def _described(self: Any, metadata: dict) -> tuple[dict, dict[str, np.ndarray]]:
         """Describe a fitted estimator by a header for JSON and arrays."""
-        state, found = self._state, self._state.in_file()
+        who, state, found = type(self).__name__, self._state, self._state.in_file()
         arrays = {name: part for name, part in found.items() if isinstance(part, np.ndarray)}
         head = head_of(
             self, self.get_params(), metadata, n_iter=self.n_iter_,
             state={name: part for name, part in found.items() if name not in arrays},
             open=state.is_open, sparse=state.sparse_coef is not None,
         )
-        given = packed_parameters(type(self).__name__, state.given)
+        given = packed_parameters(who, state.given)
         head["learnt_with"] = {name: form for name, form in given.items() if form != head["parameters"][name]}
-        return head, {**arrays, **labels_in_file(type(self).__name__, state.classes)}
+        if state.classes is None:
+            return head, arrays
+        if not PLAIN.fullmatch(state.classes.dtype.str):
+            raise ValueError(f"{who}: save must have classes of a fixed size, got dtype {state.classes.dtype}. Use pickle.")
+        return head, {**arrays, "classes": state.classes}
 
     @classmethod
     def _rebuilt(cls: Any, header: dict, arrays: dict[str, np.ndarray]) -> Any:
@@ -63,13 +67,16 @@ class Describing:
         params = choose(before).params._replace(open_classes=int(header["open"]))
         state = STATES[params.model].of_file(header["state"], arrays, 1 if classes is None else len(classes), params)
         require(not header["sparse"] or hasattr(cls, "sparsify"), "no sparse weights without a sparse form", header["sparse"])
+        is_open = header["open"]
+        require(classes is not None or not is_open, "no classes that may join a regressor", is_open)
         if classes is not None:
-            _require_classes(learner, header["open"], classes, state)
-        else:
-            require(not header["open"], "no classes that may join a regressor", header["open"])
+            require(is_open or len(classes) > 1, "two classes or more, as none may join", classes)
+            require(hasattr(cls, "multi_class") or len(classes) <= 2, "two classes at most", classes)
+            validate.read_class_weight(who, learner.class_weight, classes, closed=not is_open)
+            require(not is_open or bool((state.counts > 0.0).all()), "rows of each class that has joined", state.counts.tolist())
         take_names(learner, header["feature_names"], state.n_features)
         learner.n_features_in_, learner.n_iter_ = state.n_features, header["n_iter"]
-        state.classes, state.is_open, state.given = classes, header["open"], before.get_params(deep=False)
+        state.classes, state.is_open, state.given = classes, is_open, before.get_params(deep=False)
         state.params = params.of_pass(state, *before._task(state, NO_WEIGHTS)[1:])
         check_range(before, state.params, state.dtype)
         learner._state = state
@@ -85,14 +92,6 @@ def head_of(learner: Any, parameters: dict, metadata: dict, **more: Any) -> dict
         "library": __version__, "estimator": who, "parameters": packed_parameters(who, parameters),
         "feature_names": None if names is None else list(names), "metadata": metadata, **more,
     }
-
-
-def _require_classes(learner: Any, is_open: bool, classes: np.ndarray, state: Any) -> None:
-    """Raise InvalidError unless a model of this class may have these classes. is_open : others may join."""
-    require(is_open or len(classes) > 1, "two classes or more, as none may join", classes)
-    require(hasattr(learner, "multi_class") or len(classes) <= 2, "two classes at most", classes)
-    validate.read_class_weight(type(learner).__name__, learner.class_weight, classes, closed=not is_open)
-    require(not is_open or bool((state.counts > 0.0).all()), "rows of each class that has joined", state.counts.tolist())
 
 
 def packed_parameters(who: str, values: dict) -> dict:
@@ -126,13 +125,6 @@ def take_names(learner: Any, names: list | None, n_features: int) -> None:
         fit = isinstance(names, list) and all(isinstance(name, str) for name in names)
         require(fit and len(names) == n_features, f"names of {n_features} features", type(names))
         learner.feature_names_in_ = np.array(names, dtype=object)
-
-
-def labels_in_file(who: str, classes: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Return {"classes": labels}; {} without labels."""
-    if classes is not None and not PLAIN.fullmatch(classes.dtype.str):
-        raise ValueError(f"{who}: save must have classes of a fixed size, got dtype {classes.dtype}. Use pickle.")
-    return {} if classes is None else {"classes": classes}
 
 
 def read_labels(who: str, classes: np.ndarray) -> np.ndarray:
