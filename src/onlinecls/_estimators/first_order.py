@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY
 from math import sqrt
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 
 from .._input.compat import warn_caller
 from .._models.state import NO_ORDER
-from .choice import choose
 from .classifier import LinearClassifier
 from .learner import Batch, OnlineLearner
 from .parameters import LinearParameters, estimator
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from .._input.types import FloatOrAuto, Generator, Matrix, RandomState
-    from .._registry import Algorithm
 
 
 class UntilConverged(OnlineLearner):
@@ -31,18 +29,12 @@ class UntilConverged(OnlineLearner):
 
     loss_tol: float | None
     n_iter_: int
-    _slack = 0.0  # the largest loss without a step
-
-    def _params_of(self, algorithm: Algorithm, values: dict) -> Any:
-        return super()._params_of(algorithm, values)._replace(slack=self._slack)
 
     def _epochs(self, batch: Batch, held_out: np.ndarray, generator: Generator) -> None:
         if self.loss_tol is None:
             super()._epochs(batch, held_out, generator)
             return
-        self._slack = sqrt(self.loss_tol)
-        self.__dict__.pop("_choice", None)
-        choose(self)
+        self._choice = self._choice._replace(params=self._choice.params._replace(slack=sqrt(self.loss_tol)))
         try:
             for cycle in range(1, self.max_iter + 1):
                 before, self.n_iter_ = self.n_updates_, cycle
@@ -53,7 +45,7 @@ class UntilConverged(OnlineLearner):
                 if self.n_updates_ == before:
                     return
         finally:
-            del self._slack, self._choice
+            del self._choice
         warn_caller(
             f"{type(self).__name__}: fit must leave no squared loss above loss_tol={self.loss_tol:g}, but rows still took "
             f"steps in the last of max_iter={self.max_iter} cycles. Raise max_iter or loss_tol; if no weights have so small "

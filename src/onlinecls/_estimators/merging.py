@@ -94,10 +94,12 @@ def check_merges(model: Any) -> None:
 
 def check_alike(models: list[Any]) -> None:
     """Raise the ValueError that merging would raise for fitted models' features, dtype, names or type of labels."""
-    first, names, options = models[0], None, "Read all shards with the same options."
+    first, names = models[0], None
     for model in models:
-        _require_same(first, "features", first.n_features_in_, model.n_features_in_, options)
-        _require_same(first, "dtype", first._state.dtype, model._state.dtype, options)
+        for word, name in (("features", "n_features"), ("dtype", "dtype")):
+            if getattr(first._state, name) != getattr(model._state, name):
+                came = f"{getattr(first._state, name)} and {getattr(model._state, name)}"
+                _refuse(first, f"models of the same {word}", came, "Read all shards with the same options")
         own = model.__dict__.get("feature_names_in_")
         names = own if names is None else names
         if own is not None and not np.array_equal(own, names):
@@ -133,11 +135,6 @@ def merge_into(learner: Any, others: tuple[Any, ...]) -> Any:
 
 def _refuse(learner: Any, required: str, came: str, do: str) -> None:
     raise ValueError(f"{type(learner).__name__}: merge must have {required}, got {came}. {do}.")
-
-
-def _require_same(learner: Any, name: str, first: Any, other: Any, do: str) -> None:
-    if first != other:
-        _refuse(learner, f"models of the same {name}", f"{first} and {other}", do)
 
 
 def _check_kind(learner: Any, model: Any) -> None:
