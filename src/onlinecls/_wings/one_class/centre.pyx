@@ -11,7 +11,7 @@ from libc.math cimport isfinite, sqrt
 
 from ..._compiled.model cimport Model
 from ..._rules cimport ADDITIVE, Params, Stats, apply_rule, smaller
-from ..shared.norm cimport SURFACE, Normaliser, add, distance_of, is_known, settle
+from ..shared.norm cimport Normaliser, add, distance_of, is_known, settle
 from ..._compiled.rounds cimport (
     DECISION, Batch, PassContext, Round, add_loss, after_step, check_signals, measure, next_round, row_at,
 )
@@ -36,10 +36,10 @@ cdef void rescale(floating[::1] state, double factor, Centre* centre) noexcept n
     settle(&centre.squares, 0.0, state.shape[0])
 
 
-cdef inline double squared_distance(Sums sums, double inverse, const Centre* centre, double* size) noexcept nogil:
-    """Return ||z - w||², a difference of numbers as large as size. sums : of the row x; inverse : 1/s."""
+cdef inline double distance(Sums sums, double inverse, const Centre* centre, double* size, const Params* p) noexcept nogil:
+    """Return ||z - w||, from a difference of numbers as large as size. sums : of the row x; inverse : 1/s."""
     size[0] = sums.q * (inverse * inverse) + centre.scale * centre.scale * centre.squares.high
-    return larger(size[0] - 2.0 * centre.scale * (sums.score * inverse), <double>0.0)
+    return distance_of(larger(size[0] - 2.0 * centre.scale * (sums.score * inverse), <double>0.0), size[0], p)
 
 
 cdef inline void apply_step(floating[::1] state, Centre* centre, double share, double length, const floating[::1] data,
@@ -72,15 +72,10 @@ cdef inline void apply_step(floating[::1] state, Centre* centre, double share, d
         context.budget -= state.shape[0]
 
 
-cdef inline bint is_outside(double square, double size, const Params* p) noexcept nogil:
-    """Return True for a row outside the ball. (An update leaves its row on the surface, where rounding must not decide.)"""
-    return not square - p.epsilon * p.epsilon <= SURFACE * p.spacing * size
-
-
 cdef int learn_centre(Centre* centre, const Batch* b, PassContext* context, floating[::1] state, const floating[::1] data,
                       const index_t[::1] indices, const Params* p) except -1 nogil:
     """Learn the centre of a ball of radius epsilon around the rows."""
-    cdef double limit = smaller(p.limit, 1e150), square, distance, share, length, size = 0.0, unused = 0.0
+    cdef double limit = smaller(p.limit, 1e150), way, share, length, size = 0.0, unused = 0.0
     cdef bint first, wrong
     cdef Round r
     cdef Sums sums
@@ -88,25 +83,24 @@ cdef int learn_centre(Centre* centre, const Batch* b, PassContext* context, floa
     while next_round(&r, b, context):
         sums = scan(ADDITIVE, state, data, indices, r.row, p)
         first = centre.scale == 0.0
-        square = squared_distance(sums, context.inverse, centre, &size)
-        wrong = is_outside(square, size, p)
+        way = distance(sums, context.inverse, centre, &size, p)
+        wrong = way > p.epsilon
         if measure(data, &r, context, &unused):
-            square = squared_distance(sums, context.inverse, centre, &size)
-        distance = sqrt(square)
-        s.weight, s.margin, s.q, s.v = r.weight, p.epsilon - distance, 1.0, 0.0      # z = (x - w) / ||x - w||
+            way = distance(sums, context.inverse, centre, &size, p)
+        s.weight, s.margin, s.q, s.v = r.weight, p.epsilon - way, 1.0, 0.0      # z = (x - w) / ||x - w||
         if not (isfinite(size) and isfinite(s.margin)):
             context.counters.skipped += 1.0
             continue
         share = 1.0
         if not first:
             context.counters.mistakes += wrong
-            if not is_outside(square, size, p):
+            if s.margin >= 0.0:
                 continue
             add_loss(s.weight * (p.margin - s.margin), context)
             if -s.margin <= p.slack:
                 continue
             # (A hard constraint: a row's weight cannot enlarge the step.)
-            share = smaller(smaller(1.0, s.weight) * apply_rule(&s, p).tau / distance, 1.0)
+            share = smaller(smaller(1.0, s.weight) * apply_rule(&s, p).tau / way, 1.0)
         length = larger(sqrt(sums.q), <double>1e-150) * context.inverse     # (no |x_i| is larger, even where squares underflow)
         if length > limit or share == 0.0:
             context.counters.skipped += 1.0
@@ -133,15 +127,16 @@ cdef int visit_rows(CentreModel self, const floating[::1] data, const index_t[::
     cdef const double[:, ::1] groups = self.groups
     cdef Centre* centre = <Centre*>&groups[0, 0]
     cdef floating[::1] state
-    cdef double square, size = 0.0
+    cdef double size = 0.0
+    cdef Sums sums
     cdef Row row
     if context.task == DECISION:
         with nogil:
             for i in range(b.n):
                 row = row_at(b, i)
                 context.budget = check_signals(context.budget, row.hi - row.lo + 8)
-                square = squared_distance(scan(ADDITIVE, shown, data, indices, row, &self.p), context.inverse, centre, &size)
-                context.found[i] = distance_of(square, size, &self.p)
+                sums = scan(ADDITIVE, shown, data, indices, row, &self.p)
+                context.found[i] = distance(sums, context.inverse, centre, &size, &self.p)
         return 0
     state = self.values
     with nogil:

@@ -52,13 +52,9 @@ cdef inline bint is_known(const Normaliser* s, double total) noexcept nogil:
     return s.noise <= 5.7e-14 * total
 
 
-cdef enum:
-    SURFACE = 16            # how far rounding may take ||x - w||², in units of the dtype's spacing times ||x||² + ||w||²
-
-
 cdef inline double distance_of(double square, double size, const Params* p) noexcept nogil:
     """Return ||z - w||: exactly epsilon within rounding of a ball's surface, where updates leave rows.
 
-    square : ||z - w||², a difference of numbers as large as size.
+    square : ||z - w||², a difference of numbers as large as size, and off by up to 16 of the dtype's spacings of these.
     """
-    return p.epsilon if fabs(square - p.epsilon * p.epsilon) <= SURFACE * p.spacing * size else sqrt(square)
+    return p.epsilon if fabs(square - p.epsilon * p.epsilon) <= 16.0 * p.spacing * size else sqrt(square)
