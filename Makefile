@@ -53,7 +53,7 @@ dist: $(VENV)/.package $(VENV)/.dist
 # The asv suite once on this checkout, in three minutes; BASE=main: this commit beside that one, in turns; ONLY: the benchmarks that
 # a regular expression finds.
 bench: $(VENV)/.package $(VENV)/.bench
-	$(BIN)/python -m asv machine --yes
+	@$(BIN)/python -m asv machine --yes > /dev/null
 	$(BIN)/python -m asv $(if $(BASE),continuous --interleave-rounds --factor 1.1 $(BASE) HEAD,run --quick --python=same --show-stderr) $(if $(ONLY),--bench "$(ONLY)")
 
 # Random cases for a minute each; FUZZ: targets, --seconds, --first, or --seed N for one case again (python -m fuzz --help).

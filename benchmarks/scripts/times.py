@@ -5,9 +5,11 @@ Times are processor time of this thread unless a table says otherwise; contestan
 
 import corpora  # isort: skip
 
+import contextlib
 import datetime as dt
 import gzip
 import hashlib
+import importlib.util
 import os
 import statistics
 import subprocess
@@ -255,17 +257,21 @@ def threads(small):
 
 
 def workers(small):
-    """Give the seconds of `parallel.fit` on two halves of a file of reviews, by one process and by two (extra `dask`)."""
+    """Give the seconds of `parallel.fit` on two halves of a file of reviews, by one process and by two, Dask's if it is there."""
     import joblib
-    from dask.distributed import Client, LocalCluster
 
     with gzip.open(data_dir() / "imdb-train.tsv.gz") as lines:
         found = lines.read()
     half, copies = found.index(b"\n", len(found) // 2) + 1, 1 if small else 32
-    ways = {"one process": ("loky", 1), "two, joblib's processes": ("loky", 2), "two, Dask's `LocalCluster`": ("dask", 2)}
-    taken = {way: [] for way in ways}
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
-    with tempfile.TemporaryDirectory() as folder, cluster, Client(cluster):
+    ways = {"one process": ("loky", 1), "two, joblib's processes": ("loky", 2)}
+    with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+        if importlib.util.find_spec("distributed"):
+            from dask.distributed import Client, LocalCluster
+
+            cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None)
+            stack.enter_context(Client(stack.enter_context(cluster)))
+            ways["two, Dask's `LocalCluster`"] = ("dask", 2)
+        taken = {way: [] for way in ways}
         for name, part in (("a", found[:half]), ("b", found[half:])):
             (Path(folder) / f"{name}.tsv").write_bytes(part * copies)
         for _ in range(3 if small else 8):
