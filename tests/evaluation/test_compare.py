@@ -91,16 +91,6 @@ def test_rows_of_any_table_are_put_in_the_same_orders():
     assert found == [found[0]] * len(tables)
 
 
-def test_a_comparison_prints_as_a_table():
-    X, y, _ = stream(500)
-    found = compare({"a": AROWClassifier(r=10.0), "pa": PassiveAggressiveClassifier()}, (X, y), orders=2)
-    lines = str(found).splitlines()
-    assert lines[0].split() == ["learner", "error,", "%", "seconds"] and len(lines) == 3
-    for line, name in zip(lines[1:], found.names, strict=True):
-        error = f"{100 * found.errors[name]:.2f} ± {100 * found.spread[name]:.2f}"
-        assert line.startswith(name) and error in line and f"{found.seconds[name]:.3g}" in line
-
-
 @pytest.mark.parametrize(("arguments", "error", "words"), [
     ({"learners": {}}, ValueError, "learners must be a list of classifiers, or a dict of them by their names"),
     ({"learners": {"a": Perceptron(), "b": SGDRegressor()}}, TypeError, "must be a classifier, got SGDRegressor, a regressor"),

@@ -2,7 +2,6 @@
 
 import copy
 import re
-import sys
 from functools import partial
 
 import numpy as np
@@ -335,12 +334,3 @@ def test_a_display_refuses_wrong_results_and_streams(display):
             display.from_results(bad)
     with pytest.raises(ValueError, match="results must be results of progressive_validation of classifiers, got"):
         display.from_results({"a": 1})
-
-
-def test_plotting_without_matplotlib_is_an_import_error(monkeypatch):
-    from onlinecls.plotting import ProgressiveDisplay
-
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    message = 'ProgressiveDisplay: plotting needs matplotlib, which is not installed. pip install "onlinecls[plot]"'
-    with pytest.raises(ImportError, match="^" + re.escape(message) + "$"):
-        ProgressiveDisplay.from_estimators({"a": onlinecls.AROWClassifier()}, (X, Y))

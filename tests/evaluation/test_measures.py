@@ -132,17 +132,6 @@ def test_measures_of_numbers_are_those_of_scikit_learn():
     assert found.mae == pytest.approx(metrics.mean_absolute_error(y, predicted, sample_weight=weights))
 
 
-@pytest.mark.parametrize(("make", "words"), [
-    (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a"], [[1.0, 2.0, 3.0]]), "scores"),
-    (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a", "b"]), "y_pred"),
-    (lambda: ClassificationMeasures(["a", "b"]).update(["a"], ["a"], None, [[2.0, -1.0]]), "probabilities"),
-    (lambda: RegressionMeasures().update([1.0], [np.nan]), "y_pred"),
-])
-def test_what_does_not_fit_is_refused_with_its_name(make, words):
-    with pytest.raises(ValueError, match=words):
-        make()
-
-
 def rows_of_a_stream(n=120, seed=4):
     generator = np.random.default_rng(seed)
     X = generator.normal(size=(n, 3))

@@ -238,21 +238,6 @@ def test_an_engine_of_ones_own_exchanges_bytes(expected, tmp_path):
         parallel.merge_bytes([b"not a model"])
 
 
-@pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="ray is not installed: make libraries installs it")
-@pytest.mark.filterwarnings("ignore")
-def test_ray_makes_the_same_model(expected):
-    import ray
-    from ray.util.joblib import register_ray
-
-    ray.init(num_cpus=2, include_dashboard=False)
-    try:
-        register_ray()
-        with joblib.parallel_config(backend="ray", n_jobs=2):
-            assert fingerprint(parallel.fit(make(), parts_of_arrays())) == expected
-    finally:
-        ray.shutdown()
-
-
 @pytest.mark.parametrize(("arguments", "message"), [
     (lambda: (onlinecls.AROWClassifier(forgetting=0.01), parts_of_arrays()), "forget nothing"),
     (lambda: (make(), []), "parts must be at least one"),

@@ -333,26 +333,11 @@ def test_the_vectorizer_has_scikit_learns_tags_and_can_be_cloned_and_pickled():
         assert_same(twin.transform(TEXTS), ours.transform(TEXTS))
 
 
-def test_rows_are_sparse_arrays_if_scikit_learn_is_configured_so():
-    sklearn = pytest.importorskip("sklearn", "1.9")
-    if "sparse_interface" not in sklearn.get_config():
-        pytest.skip("this scikit-learn has no sparse_interface")
-    with sklearn.config_context(sparse_interface="sparray"):
-        same(TEXTS)
-
-
 def test_the_vectorizer_imports_neither_scikit_learn_nor_pyarrow():
     code = (
         "import sys; from onlinecls.text import HashingVectorizer as V; V().fit_transform(['ab', 'Äß']); "
         "assert not {'sklearn', 'pyarrow', 'pandas'} & set(sys.modules)")
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def test_parameters_beyond_the_compiled_code_say_that_they_need_scikit_learn(monkeypatch):
-    monkeypatch.setitem(sys.modules, "sklearn.feature_extraction.text", None)
-    assert HashingVectorizer().transform(["ab"]).nnz == 1
-    with pytest.raises(ImportError, match=r"HashingVectorizer: strip_accents, another token_pattern, .* need scikit-learn"):
-        HashingVectorizer(strip_accents="ascii").transform(["ab"])
 
 
 def test_a_vectorizer_can_be_used_by_several_threads():
@@ -377,24 +362,6 @@ def test_a_parameter_changed_after_a_call_is_used_by_the_next():
     assert one.transform(text).nnz == HashingVectorizer(**one.get_params()).transform(text).nnz
     with pytest.raises(ValueError, match="norm must be"):
         one.set_params(norm="l3").transform(text)
-
-
-def test_a_hasher_can_be_used_after_a_text_that_failed():
-    hasher = RowHasher()
-    hasher.add_texts(["ab cd"])
-    for _ in range(2):
-        with pytest.raises(UnicodeDecodeError):
-            hasher.add_texts([b"fin\xe9"])
-        with pytest.raises(TypeError):
-            hasher.add_tokens([f"w{i}" for i in range(50)] + [3])
-    hasher.add_texts(["ef"])
-    expected = Peer().transform(["ab cd", "ef"])
-    rows = hasher.take()
-    assert (rows.data == expected.data).all() and (rows.indices == expected.indices).all() and rows.indptr.tolist() == [0, 2, 3]
-    rows = hasher.take()
-    assert len(rows.data) == len(rows.indices) == 0 and rows.indptr.tolist() == [0]
-    hasher.add_texts(["ab cd", "ef"])
-    assert (hasher.take().indices == expected.indices).all()
 
 
 # --- names -------------------------------------------------------------------------------------------------------------------
