@@ -1,6 +1,6 @@
 """Mistakes of every classifier beside Vowpal Wabbit's and scikit-learn's: one pass, file order, default parameters.
 
-    python benchmarks/scripts/accuracy.py [--sets NAME ...] [--only PATTERN ...] [--reuse] [--write]
+    python benchmarks/scripts/accuracy.py [--sets NAME ...] [--reuse] [--write]
     python benchmarks/scripts/accuracy.py --fit | --hindsight | --committee [--write]
 
 A row counts as a mistake when it is predicted wrongly before its label is shown. All systems see the same hashed unigrams in
@@ -17,7 +17,6 @@ from these files.
 import corpora  # isort: skip  (it gives BLAS one thread before numpy is there)
 
 import argparse
-import fnmatch
 import sys
 import time
 import warnings
@@ -94,13 +93,10 @@ def systems(several):
     return found | {name: ("scikit-learn", partial(sgd, loss=loss)) for name, loss in SGD.items()}
 
 
-def progressive(names, several, args):
+def progressive(names, several, reuse):
     """Return a line for each system, with its errors in per cent on these sets."""
     contestants = systems(several)
-    if args.only:
-        contestants = {name: each for name, each in contestants.items()
-                       if each[0] in args.only or any(fnmatch.fnmatchcase(name, pattern) for pattern in args.only)}
-    known = {line["learner"]: line for line in pages.read_csv(FILES[several])} if args.reuse else {}
+    known = {line["learner"]: line for line in pages.read_csv(FILES[several])} if reuse else {}
     lines = {name: {"learner": name, "library": library} for name, (library, _) in contestants.items()}
     for set_name in names:
         X, y = load(set_name)
@@ -211,7 +207,6 @@ def committee(sets, n_rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sets", nargs="+", help="names of sets; all if left out")
-    parser.add_argument("--only", nargs="+", metavar="PATTERN", help="systems by name (* allowed) or by library")
     parser.add_argument("--reuse", action="store_true", help="take the errors of VW and scikit-learn from the files in docs")
     parser.add_argument("--fit", action="store_true", help="held-out errors of `fit` and of one pass instead")
     parser.add_argument("--hindsight", action="store_true", help="AROW's least error over a grid instead")
@@ -219,8 +214,8 @@ def main():
     parser.add_argument("--rows", type=int, default=20_000, help="rows of a set for --committee")
     parser.add_argument("--write", action="store_true", help="write the files and the tables of pages")
     args = parser.parse_args()
-    if args.write and (args.sets or args.only):
-        parser.error("pages have all sets and systems: leave out --write, or --sets and --only")
+    if args.write and args.sets:
+        parser.error("pages have all sets: leave out --write or --sets")
     warnings.simplefilter("ignore")  # SGD that did not converge; what is about to be removed there
     if args.fit:
         halves = [name for name in args.sets or corpora.HALVES if len(corpora.available(corpora.HALVES[name])) == 2]
@@ -236,7 +231,7 @@ def main():
         return pages.show(args.write, "accuracy.md", "hindsight", hindsight(sets))
     for several in (False, True):
         if names := [name for name in sets if (name in corpora.MULTICLASS) == several]:
-            lines = progressive(names, several, args)
+            lines = progressive(names, several, args.reuse)
             print(pages.errors(lines, None), end="\n\n")
             if args.write:
                 pages.write_csv(FILES[several], lines)
