@@ -158,6 +158,12 @@ def test_words_of_neighbouring_columns_are_hashed_as_by_scikit_learn():
     same([text], n_features=n, ngram_range=(1, 2))
 
 
+def test_more_ngrams_than_a_table_has_room_for_are_hashed_as_by_scikit_learn():
+    """Of long words there are more than are expected."""
+    word = "".join(np.random.default_rng(0).choice([*"abcdefghijklmnopqrstuvwxyz"], 3000))
+    same([word, "short", word * 2], analyzer="char_wb", ngram_range=(1, 40), norm=None)
+
+
 # --- input -------------------------------------------------------------------------------------------------------------------
 
 

@@ -39,7 +39,8 @@ cdef enum:
     NONE, L1, L2                # norms
     IN_WORD = 1, IN_SPACE = 2   # flags of a character
     PAD = 128                   # bytes beyond the end of a document's buffers that may be read or written
-    MOST_SLOTS_AT_FIRST = 1 << 14
+    FEW_SLOTS = 1 << 14         # home slots; up to here there are three a token
+    MOST_SLOTS = 1 << 22
     CROWDED = 128               # slots from home at which a table is given up: only crafted hashes crowd so
     BATCH = 1 << 20             # bytes between two checks for signals: well under 50 ms
     MAX_DOCUMENT = 1 << 30      # bytes, for one length of n-grams: positions and counts are int32
@@ -254,9 +255,10 @@ cdef int hash_one(RowHasher self, const unsigned char* text, Py_ssize_t n) excep
     cdef uint32_t h = murmur3(text, n, 0)
     if self.heard is not None:
         hear(self, h, text, n)
+    if self.crowd is None and is_full(self, 1):
+        begin_crowd(self)
     if self.crowd is not None:
         return count_in_crowd(self, column_of(self, h), sign_of(self, h))
-    widen(self, 1)
     return begin_crowd(self) if put(&self.table, column_of(self, h), sign_of(self, h)) else 0
 
 
@@ -294,11 +296,12 @@ cdef int count_queue(RowHasher self, Queue* w, const unsigned char* text) except
         h = murmur3(text + w.start[i], w.size[i], 0)
         w.column[i], w.sign[i] = column_of(self, h), sign_of(self, h)
     w.n = w.n_longer = 0
+    if self.crowd is None and is_full(self, n):
+        begin_crowd(self)
     if self.crowd is not None:
         for i in range(n):
             count_in_crowd(self, w.column[i], w.sign[i])
         return 0
-    widen(self, n)
     t = self.table
     for i in range(n):
         crowded |= put(&t, w.column[i], w.sign[i])
@@ -307,69 +310,42 @@ cdef int count_queue(RowHasher self, Queue* w, const unsigned char* text) except
 
 
 cdef int open_row(RowHasher self, Py_ssize_t n_tokens) except -1 nogil:
-    """Begin a row, with a table that has room for the tokens unless there are very many."""
-    cdef Py_ssize_t home_size = 64
-    while home_size < 3 * n_tokens and home_size < MOST_SLOTS_AT_FIRST:
+    """Begin a row, with a table in which a third of the home slots stays empty, unless there are millions of tokens."""
+    cdef Table* t = &self.table
+    cdef Py_ssize_t home_size = 64, slots_size
+    while (3 * n_tokens > home_size and home_size < FEW_SLOTS) or (3 * n_tokens > 2 * home_size and home_size < MOST_SLOTS):
         home_size *= 2
     if self.crowd is not None:
         with gil:
             self.crowd = None
-    if self.table.n_used:                       # left by a document that failed
-        memset(self.table.slots, 0, self.slots_size * sizeof(Slot))
-        self.table.n_used = 0
-    return rehash(self, home_size) if self.table.home_size != home_size else 0
-
-
-cdef inline int widen(RowHasher self, Py_ssize_t n) except -1 nogil:
-    """Make room for n more columns, with a third of the home slots empty."""
-    while 3 * (self.table.n_used + n) > 2 * self.table.home_size:
-        rehash(self, 2 * self.table.home_size)
-    return 0
-
-
-cdef int rehash(RowHasher self, Py_ssize_t home_size) except -1 nogil:
-    """Move the columns to a table of home_size home slots."""
-    cdef Table t
-    cdef Slot* old = self.table.slots
-    cdef Py_ssize_t i, n = pack(&self.table), slots_size = home_size + 2 * home_size // 3 + 2 + 64   # (64 are read at a time)
-    t.slots, t.used, t.home_size, t.n_used = old, self.table.used, home_size, 0
-    t.scale = (<uint64_t>home_size << 32) // <uint64_t>self.n_features
-    if n or slots_size > self.slots_size:
-        t.slots = <Slot*>calloc(slots_size, sizeof(Slot))
-        t.used = <int32_t*>malloc(slots_size * sizeof(int32_t))
-        if t.slots == NULL or t.used == NULL:
+    if t.n_used:                                # left by a document that failed
+        memset(t.slots, 0, self.slots_size * sizeof(Slot))
+        t.n_used = 0
+    if t.home_size != home_size:
+        slots_size = home_size + 2 * home_size // 3 + 2 + 64    # (64 are read at a time)
+        t.home_size, t.scale = home_size, (<uint64_t>home_size << 32) // <uint64_t>self.n_features
+        if slots_size > self.slots_size:
             free(t.slots)
             free(t.used)
-            raise_memory_error()
-        self.slots_size = slots_size
-    for i in range(n):
-        put(&t, old[i].key - 1, old[i].count)
-    if t.slots != old:
-        free(old)
-        free(self.table.used)
-    self.table = t
+            t.slots, t.used = <Slot*>calloc(slots_size, sizeof(Slot)), <int32_t*>malloc(slots_size * sizeof(int32_t))
+            self.slots_size = slots_size
+            if t.slots == NULL or t.used == NULL:
+                self.slots_size = t.home_size = 0
+                raise_memory_error()
     return 0
 
 
-cdef Py_ssize_t pack(Table* t) noexcept nogil:
-    """Move the slots in use to the front, and return their number."""
-    cdef Slot* slots = t.slots
-    cdef Py_ssize_t i = 0, n = 0
-    if t.n_used == 0:
-        return 0
-    while i < t.home_size or slots[i].key != 0:     # slots beyond the last home have no gaps
-        slots[n] = slots[i]
-        n += slots[i].key != 0
-        i += 1
-    memset(slots + n, 0, (i - n) * sizeof(Slot))
-    return n
+cdef inline bint is_full(RowHasher self, Py_ssize_t n) noexcept nogil:
+    """Return True if n more tokens may fill the table."""
+    return 3 * (self.table.n_used + n) > 2 * self.table.home_size
 
 
 cdef int begin_crowd(RowHasher self) except -1 with gil:
     """Move the columns to a dict: crafted words of neighbouring columns would take quadratic time in the table."""
-    cdef Py_ssize_t i, n = pack(&self.table)
-    self.crowd = {self.table.slots[i].key - 1: self.table.slots[i].count for i in range(n)}
-    memset(self.table.slots, 0, n * sizeof(Slot))
+    cdef Py_ssize_t i
+    cdef Slot* slots = self.table.slots
+    self.crowd = {slots[i].key - 1: slots[i].count for i in range(self.slots_size) if slots[i].key}
+    memset(slots, 0, self.slots_size * sizeof(Slot))
     self.table.n_used = 0
     return 0
 
@@ -565,7 +541,7 @@ cdef int hash_words(RowHasher self, Py_ssize_t n_units) except -1 nogil:
     """Append the row of the words in `units`."""
     if self.stop_mask >= 0:
         n_units = without_stops(self, n_units)
-    open_row(self, n_units * (self.max_n - self.min_n + 1))
+    open_row(self, n_units * min(self.max_n - self.min_n + 1, n_units))
     if self.max_n > 1:
         join(self, n_units)
     hash_ngrams(self, self.text if self.max_n == 1 else self.joined, 0, n_units)
@@ -635,7 +611,7 @@ cdef int hash_all_characters(RowHasher self, Py_ssize_t n) except -1 nogil:
         i = after
         self.units[n_units].end = <int32_t>m
         n_units += 1
-    open_row(self, n_units * min(self.max_n - self.min_n + 1, 2))
+    open_row(self, n_units * min(self.max_n - self.min_n + 1, n_units))
     return hash_ngrams(self, self.joined, 0, n_units)
 
 
@@ -644,7 +620,7 @@ cdef int hash_padded_words(RowHasher self, Py_ssize_t n) except -1 nogil:
     cdef Py_ssize_t i = 0, m = 1, size, n_units = 1, first = 0
     cdef unsigned char *text = self.text, *flags = self.flags, *joined = self.joined
     cdef Unit* units = self.units
-    open_row(self, n * min(self.max_n - self.min_n + 1, 2))
+    open_row(self, (n + 2) * min(self.max_n - self.min_n + 1, 8))      # (most words are short)
     joined[0] = 0x20                            # the space after a word is the one before the next
     units[0] = Unit(0, 1)
     while i <= n:
@@ -822,7 +798,8 @@ cdef class RowHasher:
     def add_tokens(self, tokens):
         """Append the row of one document from its tokens, str or bytes."""
         cdef bytes token
-        open_row(self, 64)
+        tokens = list(tokens)
+        open_row(self, len(tokens))
         for each in tokens:
             if not isinstance(each, str | bytes):
                 raise TypeError(f"tokens must be str or bytes, got {type(each).__name__}")
