@@ -10,10 +10,8 @@ from onlinecls import tables as steps
 from onlinecls._cli import main, options, stopping
 from onlinecls._compiled import model
 from onlinecls._estimators import learner as learners
-from onlinecls._estimators import saving as saved_estimators
-from onlinecls._estimators.choice import choose as choose
 from onlinecls._input import validate
-from onlinecls._models.state import State, laid_out
+from onlinecls._models.state import State
 from onlinecls._wings.dual_ascent import dual_ascent as ascent
 from onlinecls._wings.dual_ascent.estimators import AscentState
 from onlinecls._wings.kernels.estimators import Kernel, SupportState
@@ -21,9 +19,9 @@ from onlinecls._wings.p_norm import p_norm
 
 ALGORITHMS, COMPOSED, MERGES, OTHERS = _registry.ALGORITHMS, _registry.COMPOSED, _registry.MERGES, _registry.OTHERS
 
-# The command line: what it runs, and the names by which it calls learners.
-COMMANDS, REGRESSION_COMMANDS, NAMED = options.CLASSIFIERS, options.REGRESSORS, options.NAMED
-__all__ = ["Kernel", "SupportState", "laid_out", "main", "steps", "stopping"]
+# The command line: what it runs.
+COMMANDS, REGRESSION_COMMANDS = options.CLASSIFIERS, options.REGRESSORS
+__all__ = ["Kernel", "SupportState", "main", "steps", "stopping"]
 
 # The compiled tables: names of counters, rules, tasks; the places of the numbers that dual ascent's groups share.
 COUNTERS = model.COUNTERS
@@ -31,18 +29,16 @@ SHARED, NOISE_AT = ascent.SHARED, p_norm.FIELDS.index("noise")
 
 # Compiled functions that are tested by themselves.
 log_softmax, powers, roots_of_all = model.log_softmax, ascent.powers, p_norm.roots_of_all
-read_rows = validate.read_rows
 
 # Modules in which a test puts something else in the place of a function of theirs.
-files, saving, validation = _files, saved_estimators, validate
+files, validation = _files, validate
 
 #: Modules with examples in their docstrings.
 DOCTESTED = [
-    "", "._wings.dual_ascent.estimators",
-    "._estimators.first_order", "._estimators.merging", "._wings.multiplicative.estimators", "._wings.one_class.estimators",
-    "._wings.online_to_batch.estimators", "._estimators.second_order", ".measures",
-    ".evaluation", "._wings.committee.estimators",
-    "._wings.kernels.estimators", "._estimators.saving", "._wings.adagrad.estimators", ".reference.potential",
+    "", "._wings.dual_ascent.estimators", "._estimators.first_order", "._estimators.merging",
+    "._wings.multiplicative.estimators", "._wings.one_class.estimators", "._wings.online_to_batch.estimators",
+    "._estimators.second_order", ".measures", ".evaluation", "._wings.committee.estimators", "._wings.kernels.estimators",
+    "._estimators.saving", "._wings.adagrad.estimators", ".reference.potential",
 ]
 
 
@@ -59,10 +55,6 @@ def state_of(learner):
     return learner._state
 
 
-def _parts(learner, state=None):
-    return (state or learner._state).parts()
-
-
 def stored(learner):
     """Return all that learning may change, {name: array or value}; arrays of a kernel learner without spare room."""
     if isinstance(learner, OnlineToBatch):
@@ -73,7 +65,7 @@ def stored(learner):
     if not learner.__sklearn_is_fitted__():  # a hypothesis from before the first row
         return {}
     state = learner._state
-    parts = _parts(learner, state.compact())  # (not where classes lie that have joined)
+    parts = state.compact().parts()  # (not where classes lie that have joined)
     if isinstance(state, SupportState):  # (nor where rows lie that have been learnt from)
         vectors, _ = state.weights()
         parts = {name: part for name, part in parts.items() if name not in ("kept", "kernel", "origin")}
@@ -103,7 +95,7 @@ def weights_of_none(learner):
 
 def arrays(learner):
     """The arrays of the model themselves, by name: to lock, or to spoil."""
-    parts = _parts(learner).items()
+    parts = learner._state.parts().items()
     return {name: part for name, part in parts if isinstance(part, np.ndarray) and part.size}  # (an empty one may be a constant)
 
 
