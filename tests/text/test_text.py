@@ -370,6 +370,24 @@ def test_a_parameter_changed_after_a_call_is_used_by_the_next():
         one.set_params(norm="l3").transform(text)
 
 
+def test_a_hasher_can_be_used_after_a_text_that_failed():
+    hasher = RowHasher()
+    hasher.add_texts(["ab cd"])
+    for _ in range(2):
+        with pytest.raises(UnicodeDecodeError):
+            hasher.add_texts([b"fin\xe9"])
+        with pytest.raises(TypeError):
+            hasher.add_tokens([f"w{i}" for i in range(50)] + [3])
+    hasher.add_texts(["ef"])
+    expected = Peer().transform(["ab cd", "ef"])
+    rows = hasher.take()
+    assert (rows.data == expected.data).all() and (rows.indices == expected.indices).all() and rows.indptr.tolist() == [0, 2, 3]
+    rows = hasher.take()
+    assert len(rows.data) == len(rows.indices) == 0 and rows.indptr.tolist() == [0]
+    hasher.add_texts(["ab cd", "ef"])
+    assert (hasher.take().indices == expected.indices).all()
+
+
 # --- names -------------------------------------------------------------------------------------------------------------------
 
 
