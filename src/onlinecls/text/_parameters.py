@@ -37,14 +37,8 @@ _FAST = (
     rf"(?:\(\?u\))?(?:\\b)?(?:{_CHARACTER}(?:\{{\d{{1,2}}\}})?)*{_CHARACTER}{_REPEATED}"
     rf"|(?:\(\?u\))?(?:\\b)?(?:\\w(?:\{{\d{{1,2}}\}})?)*\\w{_REPEATED}\\b"
 )
-TRUST = "If you trust the model's author: options_of(metadata, trusted=True)"
 _LONGEST = 100  # characters of such a pattern
 _SLOW_ENCODINGS = ("idna", "punycode")
-
-
-def is_fast(pattern: str) -> bool:
-    """Return True for a token pattern that needs no trust: it takes a time proportional to the text, whatever the text."""
-    return len(pattern) <= _LONGEST and re.fullmatch(_FAST, pattern) is not None
 
 
 def vectorizer_of(parameters: dict[str, Any], trusted: bool = False) -> HashingVectorizer:
@@ -63,10 +57,11 @@ def vectorizer_of(parameters: dict[str, Any], trusted: bool = False) -> HashingV
     if not (isinstance(pair, list | tuple) and len(pair) == 2 and all(type(n) is int and 1 <= n < 2**30 for n in pair)):
         raise TypeError(f"ngram_range {pair!r}")
     pattern = parameters.get("token_pattern")
-    if not trusted and isinstance(pattern, str) and not is_fast(pattern):
+    if not trusted and isinstance(pattern, str) and not (len(pattern) <= _LONGEST and re.fullmatch(_FAST, pattern)):
         raise ValueError(
             f"token_pattern {pattern[:_LONGEST]!r} has another form than characters of which the last is repeated, such as "
-            f"\\b\\w\\w+\\b or [a-z]+, so that it may run for ever. {TRUST}"
+            "\\b\\w\\w+\\b or [a-z]+, so that it may run for ever. "
+            "If you trust the model's author: options_of(metadata, trusted=True)"
         )
     vectorizer = HashingVectorizer(**{**parameters, "ngram_range": tuple(pair)})
     vectorizer.fit([])

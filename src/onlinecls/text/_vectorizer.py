@@ -123,16 +123,9 @@ class HashingVectorizer(Estimator):
     # --- scikit-learn's interface --------------------------------------------------------------------------------------------
 
     def fit(self, X: Iterable[Any], y: object = None) -> Self:
-        """Check the parameters, and return the estimator.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is not valid, or X is a single text.
-        """
+        """Check the parameters, and return the estimator."""
         self._refuse_one_text(X)
-        self._check()
-        return self
+        return self.partial_fit(X)
 
     def partial_fit(self, X: Iterable[Any], y: object = None) -> Self:
         """Check the parameters, and return the estimator."""
@@ -161,12 +154,9 @@ class HashingVectorizer(Estimator):
 
         Raises
         ------
-        ValueError
-            If a parameter is not valid; if X is a single text, is empty, or holds a missing value.
-        TypeError
-            If X holds anything but texts and dicts.
-        UnicodeDecodeError, UnicodeEncodeError
-            If a text is not of `encoding` and `decode_error` is "strict"; if a token has a lone surrogate.
+        ValueError, TypeError
+            If a parameter is not valid; if X is a single text, is empty, or holds a missing value, or what is no text and no
+            dict; if a text is not of `encoding` and `decode_error` is "strict"; if a token has a lone surrogate.
         """
         if type(X) is list and len(X) <= _FEW and (found := self._transform_few(X)) is not None:
             return found
@@ -239,12 +229,8 @@ class HashingVectorizer(Estimator):
         except (LookupError, ValueError):  # LookupError of zlib too, no encoding of texts; ValueError: a NUL in the name
             require(False, "encoding", "the name of an encoding")
         n = self.n_features
-        require(isinstance(n, Integral) and not isinstance(n, bool) and n >= 1, "n_features", "an integer in 1..2**31 - 1")
-        if n > MAX_FEATURES:
-            raise ValueError(
-                f"{who}: n_features must be at most 2**31 - 1, since tokens are hashed to signed 32-bit numbers, got "
-                f"n_features={n}. Further columns would stay empty: leave them out."
-            )
+        is_size = isinstance(n, Integral) and not isinstance(n, bool) and 1 <= n <= MAX_FEATURES
+        require(is_size, "n_features", "an integer in 1..2**31 - 1")
         pair = self.ngram_range
         are_integers = isinstance(pair, tuple | list) and len(pair) == 2 and all(isinstance(each, Integral) for each in pair)
         require(are_integers, "ngram_range", "a tuple of two integers")
@@ -297,18 +283,19 @@ class HashingVectorizer(Estimator):
 
     def get_stop_words(self) -> frozenset[str] | None:
         """Return the words to leave out, as a frozenset, or None."""
-        if self.stop_words is None:
-            return None
         if self.stop_words == "english":
-            try:
-                from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
-            except ImportError:
-                raise ImportError(
-                    f'{type(self).__name__}: stop_words="english" is the list of scikit-learn, which is not installed. '
-                    "Install it (pip install scikit-learn), or give a list of words."
-                ) from None
-            return ENGLISH_STOP_WORDS
-        return frozenset(self.stop_words)
+            return self._of_scikit_learn("ENGLISH_STOP_WORDS")
+        return None if self.stop_words is None else frozenset(self.stop_words)
+
+    def _of_scikit_learn(self, name: str) -> Any:
+        try:
+            from sklearn.feature_extraction import text
+        except ImportError:
+            raise ImportError(
+                f"{type(self).__name__}: strip_accents, another token_pattern, an analyzer, preprocessor or tokenizer of your "
+                'own, and stop_words="english" need scikit-learn, which is not installed. Install it (pip install scikit-learn).'
+            ) from None
+        return getattr(text, name)
 
     # --- input ---------------------------------------------------------------------------------------------------------------
 
@@ -398,11 +385,4 @@ class HashingVectorizer(Estimator):
 
     def build_analyzer(self) -> Callable[[Any], Iterable[str]]:
         """Return scikit-learn's function that makes the tokens of a text, including n-grams."""
-        try:
-            from sklearn.feature_extraction.text import HashingVectorizer as Theirs
-        except ImportError:
-            raise ImportError(
-                f"{type(self).__name__}: strip_accents, another token_pattern, and an analyzer, preprocessor or tokenizer of "
-                "your own need scikit-learn, which is not installed. Install it (pip install scikit-learn)."
-            ) from None
-        return Theirs(**self.get_params()).build_analyzer()
+        return self._of_scikit_learn("HashingVectorizer")(**self.get_params()).build_analyzer()
