@@ -64,6 +64,7 @@ class _Json:
     def __init__(self, options: Any, text: str | None):
         self.options, self.text, self.label = options, text, options.label or "label"
         self.kind: type | None = float if options.labels == "number" else None  # of the labels
+        self.known: set[str] = set()  # labels, some of them
         self._clear()
 
     def _clear(self) -> None:
@@ -95,27 +96,31 @@ class _Json:
                 line = block[start:end]
                 start = end + 1
                 self.line_number += 1
-                if line and not line.isspace():
-                    self.add(line)
-                elif not self.options.labelled:
-                    return start, BLANK
+                try:
+                    row = self.parse(line)
+                except (ValueError, RecursionError) as error:
+                    if isinstance(error, _WrongError):
+                        raise
+                    if not line or line.isspace():
+                        if self.options.labelled:
+                            continue
+                        return start, BLANK
+                    raise _WrongError(f"expected a JSON object, got {brief(bytes(line[:40]))} ({error})") from None
+                self.add(row)
+                self.n_bytes += len(line)
         except _WrongError as error:
             return start, (None, *error.args)
         return start, None
 
-    def parse(self, line: bytearray) -> dict:
-        try:
-            row = _loads(line)
-        except (ValueError, RecursionError) as error:
-            raise _WrongError(f"expected a JSON object, got {brief(bytes(line[:40]))} ({error})") from None
+    def parse(self, line: bytearray) -> Any:
+        return _loads(line)
+
+    def add(self, row: Any) -> None:
+        options, weight = self.options, 1.0
         if type(row) is not dict:
             raise _WrongError(f"expected a JSON object, got {brief(row)}")
-        return row
-
-    def add(self, line: bytearray) -> None:
-        row, options, weight = self.parse(line), self.options, 1.0
         label = row.pop(self.label, None)
-        if options.labelled:
+        if options.labelled and not (type(label) is str is self.kind and label in self.known):
             self._check_label(label)
         if options.weight is not None:
             weight = row.pop(options.weight, None)
@@ -135,7 +140,6 @@ class _Json:
         self.rows.append(content)
         self.labels.append(label)
         self.weights.append(weight)
-        self.n_bytes += len(line)
 
     def _check_label(self, label: Any) -> None:
         kind = type(label)
@@ -152,6 +156,8 @@ class _Json:
             raise _WrongError(f"expected {what} got {brief(label)}", "label")
         if (kind is int and abs(label) >= 2**63) or (kind is float and not np.isfinite(label)):
             raise _WrongError(f"expected a label that is a finite number of at most 63 bits, got {brief(label)}", "label")
+        if kind is str and len(self.known) < 1000:
+            self.known.add(label)
 
     def batches(self) -> Iterator[Any]:
         """Return the rows that were read as a batch."""

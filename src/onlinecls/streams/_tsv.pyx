@@ -1,8 +1,12 @@
 """A parser of ``label<TAB>text`` that hashes the text without making a Python object of a line."""
-from libc.string cimport memchr, memcmp
+from libc.string cimport memchr, memcmp, memcpy
+
+import numpy as np
 
 from .._hashing.hasher cimport RowHasher
 from ._lines cimport Found, LineParser, NOTHING, after_blanks
+
+from .._rows import Rows
 
 
 cdef class TsvParser(LineParser):
@@ -64,6 +68,19 @@ cdef class TsvParser(LineParser):
 
     def take(self):
         """Return the batch as (Rows, labels, None for the weights), and begin a new one."""
+        cdef RowHasher hasher = self.hasher
         labels = self.labels.take(self.n_rows)
-        self.n_rows = self.nnz = 0
-        return self.hasher.take(), labels, None
+        data = copied(hasher.data, np.empty(hasher.nnz, np.float32 if hasher.single else np.float64))
+        indices = copied(hasher.indices, np.empty(hasher.nnz, np.int32))
+        indptr = copied(hasher.indptr, np.empty(hasher.n_rows + 1, np.int64))
+        hasher.n_rows = hasher.nnz = self.n_rows = self.nnz = 0
+        return Rows(data, indices, indptr, len(indptr) - 1, hasher.n_features), labels, None
+
+
+cdef copied(const void* start, array):
+    """Fill the array with the bytes at start, and return it. (The hasher's own memory, handed on, would be touched anew.)"""
+    cdef unsigned char[::1] raw
+    if len(array):
+        raw = array.view(np.uint8)
+        memcpy(&raw[0], start, raw.shape[0])
+    return array
