@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 from .._rules cimport DUAL, FORGETTING, POTENTIAL, PROXIMAL, Params, slots_of
 from .sparse cimport (
     CACHE_LINE, Layout, Row, column, dense_t, double2, double2_add, double2_at, double2_first, double2_of, double2_second,
-    floating, forgetful_variance, index_t, place_of, prefetch, weight_of,
+    floating, index_t, place_of, prefetch, smaller, weight_of,
 )
 
 
@@ -150,10 +150,8 @@ cdef inline bint are_many(Py_ssize_t n, Py_ssize_t n_classes) noexcept nogil:
 
 
 cdef inline double variance_at(const floating[::1] state, Py_ssize_t at, const Params* p) noexcept nogil:
-    """Return σ of a feature and class."""
-    if p.geometry == FORGETTING:
-        return forgetful_variance(state[at], p)
-    return state[at]
+    """Return σ of a feature and class. (Of a learner that forgets it has grown with every row since it was stored.)"""
+    return <floating>p.growth * smaller(state[at], <floating>p.stored_cap) if p.geometry == FORGETTING else state[at]
 
 
 cdef inline void variances(const floating[::1] state, const Layout* layout, const int64_t* classes, Py_ssize_t n,

@@ -119,11 +119,6 @@ cdef inline double pulled(double z, double n, double grown, double g, double thr
     return g + (sqrt(grown) - before) * soft(z, threshold) / (delta + before)
 
 
-cdef inline floating forgetful_variance(floating stored, const Params* p) noexcept nogil:
-    """Return σ of a feature, which has grown with every row since it was stored, up to the initial variance."""
-    return <floating>p.growth * smaller(stored, <floating>p.stored_cap)
-
-
 cdef inline void write_variances_down(floating[::1] state, Py_ssize_t room, Params* p) noexcept nogil:
     """Store σ itself for all features, so that s is 1 again."""
     cdef Py_ssize_t c, j

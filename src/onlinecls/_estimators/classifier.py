@@ -144,20 +144,15 @@ class OnlineClassifier(WithWeights):
         who, params = type(self).__name__, self._choice.params
         everyone = validate.union(known, y)
         class_weights = validate.read_class_weight(who, self.class_weight, everyone)
-        weights = weights if len(weights) else np.ones(rows.n_rows)
-        live = weights > 0.0
-        if len(class_weights):
-            live = Batch(rows, validate.encode(y, everyone)[0], weights, class_weights).live()  # (a product may underflow)
-            weights = np.where(live, weights, 0.0)
+        live = Batch(rows, validate.encode(y, everyone)[0], weights, class_weights).live()  # (a product may underflow)
+        weights = np.where(live, weights if len(weights) else 1.0, 0.0)
         labels, firsts = np.unique(y[live], return_index=True)
         fresh = ~np.isin(labels, known)
         labels, firsts = labels[fresh], np.flatnonzero(live)[firsts[fresh]]
         if not len(known) and not len(labels):
             return  # only rows of weight 0: no model begins
         labels = labels[np.argsort(firsts)]
-        joined = validate.union(known, labels)
-        class_weights = class_weights[np.isin(everyone, joined)] if len(class_weights) else class_weights
-        everyone = joined
+        everyone, named = validate.union(known, labels), everyone
         starts = [*[0] * len(known), *np.sort(firsts).tolist(), *[rows.n_rows] * 3]  # of the rows with the first k classes
         starts = [0, *starts[1 : len(everyone) if STATES[params.model].joins_singly(params) else 3], rows.n_rows]
         stages: list[tuple[int, int, np.ndarray]] = []  # (first row, end, classes), all checked before the first write
@@ -185,7 +180,7 @@ class OnlineClassifier(WithWeights):
                         predictions[live.argmax()] = NO_CLASS
                 continue
             codes, _ = validate.encode(y[start:stop], classes)
-            these = class_weights[np.isin(everyone, classes)] if len(class_weights) else class_weights
+            these = class_weights[np.isin(named, classes)] if len(class_weights) else class_weights
             predicted = predictions[start:stop]
             learner, t = self._with_classes(classes), self.t_
             try:
