@@ -51,6 +51,31 @@ def test_parts_and_selections_of_rows_are_those_of_the_table(make):
     assert_array_equal(as_table(rows.part(10, 20).chosen(np.array([1, 0]))), TABLE[[11, 10]])
 
 
+def test_parsed_rows_are_not_copied_unless_the_dtype_changes():
+    rows = rows_of_table(TABLE)
+    assert read_rows("test", rows, None) is read_rows("test", rows, np.dtype(np.float32)) is rows
+    wide = read_rows("test", rows, np.dtype(np.float64))
+    assert wide.data.dtype == np.float64 and np.shares_memory(wide.indices, rows.indices)
+    wide.data[3] = 1e300
+    row, column = int(np.searchsorted(wide.indptr, 3, "right")) - 1, wide.indices[3]
+    with pytest.raises(ValueError, match=rf"^test: X must fit float32, got 1e\+300 at row {row}, column {column}\."):
+        read_rows("test", wide, np.dtype(np.float32))
+
+
+@every_kind
+def test_a_part_of_rows_is_converted_alone(make):
+    """Other rows' numbers are no error of this part, and an error names the part's own row and column."""
+    wide = read_rows("test", make(), np.dtype(np.float64))
+    row, column = np.argwhere(TABLE)[40]
+    values = as_table(wide.part(row, row + 1)).ravel()
+    wide.data[wide.indptr[row] + (column if wide.is_dense else np.count_nonzero(values[:column]))] = 1e300
+    part = read_rows("test", wide.part(row + 1, 30), np.dtype(np.float32))
+    assert_array_equal(as_table(part), TABLE[row + 1 :])
+    assert part.data.size == part.nnz
+    with pytest.raises(ValueError, match=rf"^test: X must fit float32, got 1e\+300 at row 1, column {column}\."):
+        read_rows("test", wide.part(row - 1, 30), np.dtype(np.float32))
+
+
 def frame(X):
     return pytest.importorskip("pandas").DataFrame(X)
 
