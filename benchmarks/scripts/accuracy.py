@@ -135,26 +135,39 @@ def hindsight(sets):
 # --- Held out: fit beside one pass ---
 
 
+def forms(name):
+    """Yield (form, X, y, test rows, their labels) of a set: of unit length, as it stands, and digits standardised."""
+    if name != "mnist":
+        for form in ("unit", "raw"):
+            (X, y), (Z, z) = (load(half, normalize=form == "unit") for half in corpora.HALVES[name])
+            used = np.unique(X.indices)  # (columns that never occur are left out: their weights would stay 0)
+            yield form, X[:, used], y, Z[:, used], z
+        return
+    (X, y), (Z, z) = corpora.digits("train"), corpora.digits("test")
+    X, y = X[:10_000], y[:10_000]
+    mean, deviation = X.mean(axis=0), np.where(X.std(axis=0) > 0.0, X.std(axis=0), 1.0)
+    ways = {"unit": lambda each: each / np.linalg.norm(each, axis=1, keepdims=True), "raw": lambda each: 255 * each,
+            "standard": lambda each: (each - mean) / deviation}
+    for form, way in ways.items():
+        yield form, way(X).astype(np.float32), y, way(Z).astype(np.float32), z
+
+
 def fit(sets):
     """Return the table of errors on test halves, of AROW and PA, `fit` and one pass, beside scikit-learn's SGD."""
     from sklearn.linear_model import SGDClassifier
 
-    found = {}
+    found, makers = {}, {"AROW": partial(make_estimator, "arow"), "PA": partial(make_estimator, "pa1"), "SGD": SGDClassifier}
     for name in sets:
-        train, test = corpora.HALVES[name]
-        for form in ("unit length", "counts"):
-            (X, y), (X_test, y_test) = (load(half, normalize=form == "unit length") for half in (train, test))
-            used = np.unique(X.indices)  # (columns that never occur are left out: their weights would stay 0)
-            X, X_test, classes = X[:, used], X_test[:, used], np.unique(y)
-            learners = [
-                learner for make in (partial(make_estimator, "arow"), partial(make_estimator, "pa1"), SGDClassifier)
-                for learner in (make(random_state=0).fit(X, y), make(shuffle=False).partial_fit(X, y, classes=classes))
-            ]  # fmt: skip
-            found[f"{name}, {form}"] = [100.0 * np.mean(learner.predict(X_test) != y_test) for learner in learners]
+        for form, X, y, Z, z in forms(name):
+            learners = []
+            for make in makers.values():
+                learners.append(make(random_state=0).fit(X, y))
+                named = {"classes": np.unique(y)} if make is SGDClassifier else {}
+                learners.append(make(shuffle=False).partial_fit(X, y, **named))
+            found[f"{name}, {form}"] = [100.0 * np.mean(learner.predict(Z) != z) for learner in learners]
             print(name, form, np.round(found[f"{name}, {form}"], 2), file=sys.stderr, flush=True)
     found["geometric mean"] = geometric(list(found.values()))
-    head = "error on the test half, %", *(f"{name}{way}" for name in ("AROW", "PA", "SGDClassifier")
-                                          for way in (", `fit`", ", one pass"))
+    head = "set and form", *(f"{name}{way}" for name in makers for way in (", `fit`", ", one pass"))
     return pages.table(head, ((title, *(f"{error:.2f}" for error in each)) for title, each in found.items()))
 
 
@@ -218,8 +231,7 @@ def main():
         parser.error("pages have all sets: leave out --write or --sets")
     warnings.simplefilter("ignore")  # SGD that did not converge; what is about to be removed there
     if args.fit:
-        halves = [name for name in args.sets or corpora.HALVES if len(corpora.available(corpora.HALVES[name])) == 2]
-        return pages.show(args.write, "accuracy.md", "fit_sets", fit(halves))
+        return pages.show(args.write, "accuracy.md", "fit_sets", fit(args.sets or (*corpora.HALVES, "mnist")))
     if args.committee:
         for marker, text in zip(("errors", "speed"), committee(args.sets, args.rows), strict=True):
             pages.show(args.write, "committee.md", marker, text)

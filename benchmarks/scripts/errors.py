@@ -204,6 +204,7 @@ def rounding(small):
     rows, chunk, d = [], 10_000, 100
     for title, cls, params in (
         ("AROWRegressor(r=0.001)", onlinecls.AROWRegressor, {"r": 1e-3}),
+        ("AROWRegressor(r=0.1)", onlinecls.AROWRegressor, {"r": 0.1}),
         ("AROWRegressor(r=10)", onlinecls.AROWRegressor, {"r": 10.0}),
         ("AROWClassifier(r=0.1)", onlinecls.AROWClassifier, {"r": 0.1}),
         ("NAROWClassifier(b=5)", onlinecls.NAROWClassifier, {"b": 5.0}),

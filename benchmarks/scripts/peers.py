@@ -15,7 +15,6 @@ import corpora  # isort: skip  (it gives BLAS one thread before numpy is there)
 import argparse
 import functools
 import importlib.metadata
-import importlib.util
 import os
 import platform
 import re
@@ -27,8 +26,10 @@ from typing import NamedTuple
 import numpy as np
 import pages
 import scipy.sparse as sp
+from river import linear_model as of_river
+from sklearn import linear_model
+from vowpalwabbit import Workspace
 
-import onlinecls
 from benchmarks import calls
 from benchmarks.common import begun, make_estimator, stream
 
@@ -69,10 +70,6 @@ class Price(NamedTuple):
     ns: float
     ratio: float
     processors: float
-
-
-def has(module):
-    return importlib.util.find_spec(module) is not None
 
 
 def race(contestants, repeats, clock=time.perf_counter):
@@ -141,25 +138,20 @@ def stream_race(X, y, key, repeats):
     else:
         ours = {title: functools.partial(make_estimator, name) for name, title in OURS.items()}
     field += [Contestant(name, pass_of(make, True), size) for name, make in ours.items()]
-    if has("sklearn"):
-        from sklearn import linear_model
-
-        theirs = {"SGDClassifier, hinge": linear_model.SGDClassifier}
-        if not several and hasattr(linear_model, "PassiveAggressiveClassifier"):  # removed in 1.10
-            theirs["PassiveAggressiveClassifier"] = linear_model.PassiveAggressiveClassifier
-        field += [Contestant(f"scikit-learn {name}", pass_of(functools.partial(cls, shuffle=False), False), size)
-                  for name, cls in theirs.items()]
-    if key and has("vowpalwabbit"):
+    theirs = {"SGDClassifier, hinge": linear_model.SGDClassifier}
+    if not several and hasattr(linear_model, "PassiveAggressiveClassifier"):  # removed in 1.10
+        theirs["PassiveAggressiveClassifier"] = linear_model.PassiveAggressiveClassifier
+    field += [Contestant(f"scikit-learn {name}", pass_of(functools.partial(cls, shuffle=False), False), size)
+              for name, cls in theirs.items()]
+    if key:
         field += vw(X, y, key, f"--oaa {len(classes)}" if several else "--loss_function hinge")
-    if key and has("river") and not several:
+    if key and not several:
         field += river(X, y)
     return race(field, repeats)
 
 
 def vw(X, y, key, options):
     """Make contestants that read VW's text format and, of two classes, its binary cache, which saves the parsing."""
-    from vowpalwabbit import Workspace
-
     path, name = corpora.vw_file(key, X, y), "oaa" if "oaa" in options else "hinge"
     cache = path.with_suffix(".cache")
     cache.unlink(missing_ok=True)  # of an older VW, perhaps; the warm-up writes it
@@ -172,8 +164,6 @@ def vw(X, y, key, options):
 
 
 def river(X, y):
-    from river import linear_model
-
     X, y = X[:RIVER_ROWS], y[:RIVER_ROWS]
     bounds = zip(X.indptr[:-1], X.indptr[1:], strict=True)
     dicts = [dict(zip(X.indices[i:j].tolist(), X.data[i:j].tolist(), strict=True)) for i, j in bounds]
@@ -183,8 +173,8 @@ def river(X, y):
         model = make()
         return lambda: [model.learn_one(x, label) for x, label in rows]
 
-    makers = {"PAClassifier": functools.partial(linear_model.PAClassifier, mode=1),
-              "LogisticRegression": linear_model.LogisticRegression}
+    makers = {"PAClassifier": functools.partial(of_river.PAClassifier, mode=1),
+              "LogisticRegression": of_river.LogisticRegression}
     return [Contestant(f"river {name}, {len(rows)} rows as dicts", functools.partial(prepare, make), X.nnz)
             for name, make in makers.items()]
 
@@ -208,11 +198,7 @@ def streams(repeats, small):
 
 def learners():
     found = {OURS[name]: functools.partial(make_estimator, name) for name in ("arow", "perceptron", "pa1")}
-    if has("sklearn"):
-        from sklearn.linear_model import SGDClassifier
-
-        found["scikit-learn SGDClassifier"] = functools.partial(SGDClassifier, shuffle=False)
-    return found
+    return found | {"scikit-learn SGDClassifier": functools.partial(linear_model.SGDClassifier, shuffle=False)}
 
 
 def one_row(n_features, method):
@@ -263,12 +249,10 @@ def call_lines(repeats, small):
 
 def about(repeats):
     """Return what was measured, and on what."""
-    found = [f"onlinecls {onlinecls.__version__}"]
-    for name in filter(lambda name: has({"scikit-learn": "sklearn"}.get(name, name)), (
-            "numpy", "scipy", "scikit-learn", "vowpalwabbit", "river")):
-        found.append(f"{name} {importlib.metadata.version(name)}")
+    names = "numpy", "scipy", "scikit-learn", "vowpalwabbit", "river"
+    found = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
     return (f"Medians of {repeats} repeats; {platform.machine()}, a load of {os.getloadavg()[0]:.1f}, Python "
-            f"{platform.python_version()}, {', '.join(found)}.")
+            f"{platform.python_version()}, {found}.")
 
 
 def main():

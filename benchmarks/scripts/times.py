@@ -212,6 +212,11 @@ def hashing(number):
     return lambda: [hashlib.sha256(block) for _ in range(80)]
 
 
+def copying(number):
+    source, target = np.zeros(1 << 23), np.zeros(1 << 23)
+    return lambda: [np.copyto(target, source) for _ in range(2)]
+
+
 def gathering(number):
     source, places = np.zeros(1 << 24, np.float32), np.random.default_rng(number).integers(0, 1 << 24, 1 << 21)
     found = np.empty(len(places), np.float32)
@@ -241,7 +246,8 @@ def wall(workers):
 
 def threads(small):
     """Give the speed-up of two models in two threads, and what two cores and the memory can do at best."""
-    work = {"SHA-256 of 256 KB (no memory to speak of)": hashing, "gathers of 4 bytes in 64 MB (memory's latency)": gathering}
+    work = {"SHA-256 of 256 KB (no memory to speak of)": hashing, "copies of 64 MB (memory's throughput)": copying,
+            "gathers of 4 bytes in 64 MB (memory's latency)": gathering}
     for bits, size in ((12, 20_000), (16, 20_000), (20, 20_000), (22, 20_000), (20, 1000), (20, 100), (20, 1)):
         calls = f"{size:,} row{'s' * (size > 1)} in a call"
         work[f"AROW, 2^{bits} columns, {calls}"] = lambda number, bits=bits, size=size: learning(bits, size, number)
