@@ -149,13 +149,14 @@ def test_column_of_the_hash_minus_2_to_the_31_is_that_of_scikit_learn(n_features
 
 
 def test_words_of_neighbouring_columns_are_hashed_as_by_scikit_learn():
-    """An adversary's text: all its columns are neighbours."""
+    """An adversary's texts: all their columns are neighbours, the first ones or the last ones."""
     n = 2**31 - 2
-    words = [w for w in (f"w{i:x}" for i in range(400_000)) if abs(murmurhash3_32(w)) % n < n // 700]
-    assert len(words) > 400
-    text = " ".join([*words, *reversed(words), *words])
-    same([text, "and on", text + " more"], n_features=n)
-    same([text], n_features=n, ngram_range=(1, 2))
+    columns = {word: abs(murmurhash3_32(word)) % n for word in (f"w{i:x}" for i in range(400_000))}
+    for words in ([w for w, k in columns.items() if k < n // 700], [w for w, k in columns.items() if k >= n - n // 700]):
+        assert len(words) > 400
+        text = " ".join([*words, *reversed(words), *words])
+        same([text, "and on", text + " more"], n_features=n)
+        same([text], n_features=n, ngram_range=(1, 2))
 
 
 def test_more_ngrams_than_a_table_has_room_for_are_hashed_as_by_scikit_learn():
