@@ -116,6 +116,13 @@ def test_splits_pauses_and_files_do_not_change_a_committee(labels):
     assert (whole.predict_proba(X) == split.predict_proba(X)).all()
 
 
+def test_fit_counts_mistakes_of_rows_that_are_new():
+    X, y = problem(200, 4)
+    once, often = (CommitteeClassifier(max_iter=n, random_state=0).fit(X, y) for n in (1, 4))
+    assert once.member_mistakes_.tolist() == often.member_mistakes_.tolist()
+    assert often.t_ == 800
+
+
 def test_members_are_copies_to_read():
     X, y = problem(100, 2)
     model = CommitteeClassifier().partial_fit(X, y)

@@ -90,6 +90,17 @@ def test_rows_of_counts_equal_the_slow_twin(n_classes, loss, update, n_sizes, si
     assert_allclose(learner.coef_, twin.W, rtol=near, atol=near)
 
 
+@pytest.mark.parametrize("regularizer", ["euclidean", "entropic"])
+@pytest.mark.parametrize("loss", ["hinge", "log_loss"])
+def test_one_against_the_rest_is_independent_learners(regularizer, loss):
+    X, y = continuous_problem(60, 7, seed=32, n_classes=4)
+    form = parameters({"regularizer": regularizer, "loss": loss, "update": "DA2"}, 0.5)
+    joint = DualAscentClassifier(**form, multi_class="ovr").partial_fit(X, y, classes=range(4))
+    alone = [DualAscentClassifier(**form).partial_fit(X, (y == c).astype(int), classes=[0, 1]) for c in range(4)]
+    assert_allclose(joint.coef_, np.vstack([learner.coef_ for learner in alone]), rtol=1e-12, atol=1e-15)
+    assert_allclose(joint.dual_value_, sum(learner.dual_value_ for learner in alone), rtol=1e-12)
+
+
 @pytest.mark.parametrize("steps", [{"alpha": 0.2}, {"learning_rate": "sqrt", "eta0": 0.3}])
 def test_gradient_descent_equals_the_slow_twin(steps):
     X, y = continuous_problem(40, 5, seed=33)

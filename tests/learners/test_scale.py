@@ -1,6 +1,7 @@
 """The scale of rows (ALGORITHMS.md, Scale): a row x is learnt as z = x / s, beside a constant feature of value c, and s and c are
 those that the first 16 rows tell."""
 
+import pickle
 from contextlib import nullcontext
 from functools import partial
 from itertools import product
@@ -14,7 +15,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
 import onlinecls
-from onlinecls import AROWClassifier, CommitteeClassifier
+from onlinecls import AROWClassifier, CommitteeClassifier, load
 from onlinecls import PassiveAggressiveClassifier as Classifier
 from onlinecls import PassiveAggressiveRegressor as Regressor
 
@@ -151,6 +152,27 @@ def test_rows_times_a_power_of_two_give_the_same_predictions_to_the_bit(algorith
             assert_array_equal(found, said[0][1])
 
 
+@within(dtype=["float32", "float64"])
+@each_estimator(algorithm=ROWS)
+def test_the_first_rows_may_come_in_any_calls_and_through_pickles_and_files(algorithm, dtype, tmp_path):
+    X, targets, weights = problem(3)
+    X = X.astype(dtype)
+    for task in algorithm.tasks:
+        y = targets.get(task)
+        whole = learnt(make(algorithm, scale="auto"), X, y, weights)
+        parts = make(algorithm, scale="auto")
+        for stop in [*range(1, 20), 60]:
+            start = stop - 1 if stop < 20 else 19
+            learnt(parts, X[start:stop], None if y is None else y[start:stop], weights[start:stop])
+            if stop % 7 == 2:
+                parts = pickle.loads(pickle.dumps(parts))
+            elif stop % 7 == 5 and parts.__sklearn_is_fitted__():
+                parts.save(tmp_path / "model")
+                parts = load(tmp_path / "model")
+        assert_array_equal(said_by(parts, X), said_by(whole, X))
+        assert (parts.scale_, parts.n_updates_) == (whole.scale_, whole.n_updates_)
+
+
 @pytest.mark.parametrize("cls", CLASSIFIERS, ids=lambda cls: cls.__name__)
 def test_rows_of_zeros_tell_nothing_and_change_nothing_but_counters(cls):
     X, y = np.vstack([np.zeros((16, 2)), [[3.0, 4.0]]]), np.arange(17) % 2
@@ -179,6 +201,22 @@ def test_the_seventeenth_row_tells_nothing():
     assert AROWClassifier().partial_fit(X[:16], y[:16]).partial_fit(X[16:], y[16:]).scale_ == 2.0**15
     weights = np.where(np.arange(20) < 3, 0.0, 1.0)
     assert AROWClassifier().partial_fit(X, y, classes=[0, 1], sample_weight=weights).scale_ == 2.0**21
+
+
+def test_a_full_covariance_learns_the_first_rows_one_by_one():
+    X, targets, _ = problem()
+    model, single = (AROWClassifier(covariance="full") for _ in "ab")
+    model.partial_fit(X, targets["binary"])
+    for x, label in zip(X, targets["binary"], strict=True):
+        single.partial_fit([x], [label], classes=[0, 1])
+    assert_allclose(model.coef_, single.coef_, 1e-9)
+
+
+def test_the_rows_of_a_single_class_tell_the_scale():
+    X, targets, _ = problem()
+    y = np.where(np.arange(60) < 40, 0, targets["binary"])
+    joined, named = AROWClassifier().partial_fit(X, y), AROWClassifier().partial_fit(X[:, :], y, classes=[0, 1])
+    assert joined.scale_ == named.scale_ and joined.intercept_scaling_ == named.intercept_scaling_
 
 
 def test_a_committee_has_one_scale():

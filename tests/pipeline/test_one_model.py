@@ -247,6 +247,20 @@ def test_validation_by_row_copies_no_learner_and_scores_each_row_by_the_model_be
     assert [said is None for said in result.predictions[:6]] == [True, True, False, False, True, False]
 
 
+@pytest.mark.parametrize("size", [1, 7, 300])
+def test_validation_gives_the_same_in_any_batches_whatever_rows_count_for(size):
+    """A class of weight 0 makes no model, and a name that is new has no column yet."""
+    X, y = [{**row, "name": f"n{k // 40}"} for k, row in enumerate(rows_of(LATER[0]))], LATER[1]
+    for learner in (AROWClassifier(class_weight={y[0]: 0.0}), AROWClassifier()):
+        make = lambda: make_stream_pipeline(TableVectorizer(bits=0, max_values=16), copy.copy(learner))  # noqa: E731, B023
+        whole, pipeline = make().partial_fit(X, y), make()
+        batches = [(X[at : at + size], y[at : at + size]) for at in range(0, 300, size)]
+        result = progressive_validation(pipeline, batches if size > 1 else list(zip(X, y, strict=True)), predictions=True)
+        assert result.predictions.tolist() == progressive_validation(make(), (X, y), predictions=True).predictions.tolist()
+        assert pipeline[0].statistics_ == whole[0].statistics_
+        np.testing.assert_array_equal(pipeline[-1].coef_, whole[-1].coef_)
+
+
 @pytest.mark.parametrize("first", ["no", "yes"])
 @pytest.mark.parametrize("scores", [False, True])
 def test_rows_whose_class_has_weight_0_are_neither_predicted_nor_counted(first, scores):
