@@ -366,8 +366,8 @@ def _tables_of(step: Any) -> Any:
 
 def stays(step: Any) -> bool:
     """Return True for a transformer that a stream does not change."""
-    learns = hasattr(step, "learn_transform") or hasattr(step, "partial_fit")
-    return not learns or isinstance(step, HashingVectorizer) or _is_frozen(step)
+    learns = getattr(type(step), "partial_fit", None) is not HashingVectorizer.partial_fit and hasattr(step, "partial_fit")
+    return _is_frozen(step) or not (learns or hasattr(step, "learn_transform"))
 
 
 def _is_frozen(step: Any) -> bool:
@@ -384,7 +384,7 @@ def _weights_of(learn: Callable | None, sample_weight: Any) -> dict[str, Any]:
 def learnt(step: Any, X: Any, sample_weight: Any) -> tuple[Any, Callable[[], None] | None]:
     """Return the rows of a batch that a step is to learn, and a function that makes it learn them; None if there is nothing."""
     tables = _tables_of(step)
-    if tables is not None:
+    if tables is not None and type(step) is tables.TableVectorizer:
         return tables.planned(step, X, sample_weight)
     if stays(step):
         return step.transform(X), None

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 from forging import forged
+from scipy import sparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.feature_extraction.text import HashingVectorizer as TheirVectorizer
 from sklearn.frozen import FrozenEstimator
@@ -239,6 +240,45 @@ def test_progressive_validation_is_exact_to_the_row(name):
         assert result.by_row
         assert result.examples[-1] == 105
         np.testing.assert_array_equal(pipeline[-1].coef_, one_by_one[-1].coef_, err_msg=f"batches of {size}")
+
+
+class Halved(TableVectorizer):
+    """Rows of its own."""
+
+    def learn_transform(self, X, sample_weight=None):
+        return super().learn_transform(X, sample_weight) / 2
+
+    def transform(self, X):
+        return super().transform(X) / 2
+
+
+class Lengths(HashingVectorizer):
+    """A vectorizer that learns, and makes rows of its own."""
+
+    n_seen = 0
+
+    def partial_fit(self, X, y=None):
+        self.n_seen += len(X)
+        return self
+
+    def transform(self, X):
+        return sparse.csr_matrix([[len(text), 1.0] for text in X])
+
+
+def test_methods_of_classes_that_extend_the_steps_are_called(tmp_path):
+    X, y = problem()
+    pipeline = make_stream_pipeline(Halved(bits=0, max_values=8), AROWClassifier()).partial_fit(X, y)
+    learner = AROWClassifier().partial_fit(TableVectorizer(bits=0, max_values=8).learn_transform(X) / 2, y)
+    np.testing.assert_array_equal(pipeline[-1].coef_, learner.coef_)
+    words, labels = texts()
+    rows = Lengths().transform(words)
+    pipeline = make_stream_pipeline(Lengths(), AROWClassifier()).partial_fit(words, labels)
+    np.testing.assert_array_equal(pipeline[-1].coef_, AROWClassifier().partial_fit(rows, labels).coef_)
+    assert pipeline[0].n_seen == 60
+    path = tmp_path / "a.tsv"
+    path.write_text("".join(f"{label}\t{text}\n" for text, label in zip(words, labels, strict=True)))
+    with onlinecls.streams.read(path, vectorizer=Lengths()) as stream:
+        assert (sparse.vstack([batch.X for batch in stream]) != rows).nnz == 0
 
 
 def test_pipelines_do_not_merge():
